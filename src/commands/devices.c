@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "io/decoder/worker.h"
-#include "io/jail.h"
+#include "io/sandbox_program.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "run/peaks.h"
@@ -151,9 +151,9 @@ static smp_code put_confinement(smp_error *err)
         code = smp_worker_confinement(text, sizeof text, err);
     if (!code)
         printf("decoders are confined by: %s\n", text);
-    if (!code && smp_jail_abi())
+    if (!code && smp_sandbox_abi())
         printf("run, batch and convert on a CPU are confined to their inputs and outputs by: Landlock ABI %d\n\n",
-               smp_jail_abi());
+               smp_sandbox_abi());
     else if (!code)
         puts("run, batch and convert are not confined themselves: it takes Landlock ABI 3\n");
     smp_worker_stop();

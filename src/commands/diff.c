@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "cli/cli.h"
-#include "io/meta/upright.h"
+#include "io/meta/orientation.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -67,7 +67,7 @@ static bool is_wide(const smp_media *media)
 /* Of the pictures as they are seen. */
 static void compare_shapes(const smp_media *a, const smp_media *b, difference *d)
 {
-    const smp_shape first = smp_upright_shape(a), second = smp_upright_shape(b), *s = &first, *t = &second;
+    const smp_shape first = smp_orientation_shape(a), second = smp_orientation_shape(b), *s = &first, *t = &second;
     d->sound = s->kind == SMP_AUDIO;
     d->as_floats = is_wide(a) || is_wide(b);
     if (s->kind != t->kind)
@@ -108,7 +108,7 @@ static void compare_row(const void *row_a, const void *row_b, const smp_shape *s
         place at = {i / shape->channels, y, (int)(i % shape->channels), a, b};
         double size = fabs(a - b);
         bool unbounded = !isfinite(size);
-        smp_upright_place(orientation, shape->width, shape->height, &at.x, &at.y);
+        smp_orientation_place(orientation, shape->width, shape->height, &at.x, &at.y);
         if (d->differing++ == 0 || is_before(&at, &d->first))
             d->first = at;
         d->beyond += unbounded || size > max_abs;
@@ -154,7 +154,7 @@ static smp_code turn_sides(side *sides, smp_error *err)
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < 2; i++)
         if (smp_reader_media(sides[i].reader)->orientation > 1 &&
-            (code = smp_upright_read(sides[i].reader, &sides[i].upright, err)))
+            (code = smp_orientation_read(sides[i].reader, &sides[i].upright, err)))
             smp_at(err, "%s", sides[i].path);
     return code;
 }
@@ -176,7 +176,7 @@ static smp_code compare_rows(side *sides, const diff_settings *settings, differe
         return code;
     const smp_media *media = smp_reader_media(sides[0].reader);
     const bool turned = sides[0].upright || sides[1].upright;
-    const smp_shape shape = turned ? smp_upright_shape(media) : media->shape;
+    const smp_shape shape = turned ? smp_orientation_shape(media) : media->shape;
     const int orientation = turned ? 1 : media->orientation;
     int64_t stride = shape.width * shape.channels * smp_sample_size((int)shape.format);
     int64_t rows = smp_max_i64(1, smp_min_i64(shape.height, STRIP_BYTES / smp_max_i64(1, stride)));
@@ -333,7 +333,7 @@ static smp_code check_similar(const diff_settings *settings, smp_error *err)
         code = open_side(&sides[1], &settings->common, err);
     if (!code) {
         const smp_media *a = smp_reader_media(sides[0].reader), *b = smp_reader_media(sides[1].reader);
-        const smp_shape first = smp_upright_shape(a), second = smp_upright_shape(b);
+        const smp_shape first = smp_orientation_shape(a), second = smp_orientation_shape(b);
         const bool fit = second.kind == SMP_IMAGE && first.width == second.width && first.height == second.height &&
                          first.channels - first.alpha == second.channels - second.alpha;
         compare_shapes(a, b, &d);

@@ -9,7 +9,7 @@
 #include "batch/outputs.h"
 #include "commands/outputs.h"
 #include "io/files/output.h"
-#include "io/meta/upright.h"
+#include "io/meta/orientation.h"
 #include "report/text.h"
 
 typedef struct tiles_settings {
@@ -214,7 +214,7 @@ static smp_code begin_rows(tiling *t, int64_t stride, smp_error *err)
     t->kept = t->row;
     if (t->held.channels != t->shape.channels && !(t->kept = smp_alloc((size_t)stride)))
         return smp_fail_memory(err, "a row", (uint64_t)stride);
-    return t->media->orientation > 1 ? smp_upright_read(t->reader, &t->whole, err) : SMP_OK;
+    return t->media->orientation > 1 ? smp_orientation_read(t->reader, &t->whole, err) : SMP_OK;
 }
 
 /* Gives row y of the picture to a band that has it; begins and ends the band. */
@@ -285,7 +285,7 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
 {
     const tiles_settings *s = t->settings;
     const smp_shape *shape = &t->shape;
-    t->shape = smp_upright_shape(t->media);
+    t->shape = smp_orientation_shape(t->media);
     if (shape->kind != SMP_IMAGE)
         return smp_fail(err, SMP_E_USAGE, "tiles are of pictures, and this is sound");
     t->step = s->size - s->overlap;

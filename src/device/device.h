@@ -58,8 +58,8 @@ typedef struct smp_device_ops {
     /* The next seven are a GPU's. Pinned memory of the host is kept for the next ask; null: there is no more. */
     void *(*pinned_alloc)(smp_device *device, size_t size);
     void (*pinned_free)(smp_device *device, void *memory);
-    /* Pins memory of others, which they take away after smp_memory_goes() only (base/os/going.h). Nobody else sends
-     * from it meanwhile. False: it cannot be pinned. */
+    /* Pins memory of others, which they release after smp_release_hook_call() only (base/os/release_hook.h). Nobody
+     * else sends from it meanwhile. False: it cannot be pinned. */
     bool (*pin)(smp_device *device, void *memory, size_t size);
     /* Queues a copy of pinned memory, and the mark behind it: a new one where *mark is null. The time on the bus is
      * added to *cost as in launch. */

@@ -102,7 +102,7 @@ static const char *read_head(const bytes *profile, bool inks, smp_icc *to)
     return NULL;
 }
 
-const char *smp_icc_read_inks(const void *data, size_t size, smp_icc *to)
+const char *smp_icc_read_cmyk(const void *data, size_t size, smp_icc *to)
 {
     const bytes profile = {data, size};
     const char *fault = read_head(&profile, true, to);

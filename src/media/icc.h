@@ -35,7 +35,7 @@ typedef struct smp_icc {
 const char *smp_icc_read(const void *data, size_t size, smp_icc *to);
 
 /* The same of a profile of CMYK, which smp_icc_read refuses. */
-const char *smp_icc_read_inks(const void *data, size_t size, smp_icc *to);
+const char *smp_icc_read_cmyk(const void *data, size_t size, smp_icc *to);
 
 /* What a profile calls itself (its tag desc), printable ASCII; "" where it does not. */
 void smp_icc_name(const void *data, size_t size, char name[64]);

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "io/meta/upright.h"
+#include "io/meta/orientation.h"
 #include "run/run_internal.h"
 #include "run/strips/ring.h"
 #include "run/strips/runner.h"
@@ -360,7 +360,7 @@ static smp_code open_and_plan(frames *f, smp_error *err)
         return code;
     const smp_media *media = smp_reader_media(f->reader);
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
-    report->shape = smp_upright_shape(media);
+    report->shape = smp_orientation_shape(media);
     if ((code = smp_run_plan(request, media, &f->plan, err)))
         return code;
     if (f->plan->prepass >= 0) { /* each frame would come out in a size of its own */

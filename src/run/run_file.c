@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "io/meta/upright.h"
+#include "io/meta/orientation.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/prepass.h"
@@ -326,7 +326,7 @@ static smp_code plan_input(one_run *r, smp_error *err)
     if (code)
         return code;
     const smp_media *media = smp_reader_media(r->reader);
-    r->report->shape = smp_upright_shape(media);
+    r->report->shape = smp_orientation_shape(media);
     smp_shape_text(&media->shape, media->shape.format, r->report->shape_in, sizeof r->report->shape_in);
     code = find_plan(r->request, media, &r->entry, &r->plan, err);
     r->owned = !r->entry;

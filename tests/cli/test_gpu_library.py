@@ -68,14 +68,14 @@ class GpuLibrary(CliCase):
         shutil.copy(LIBRARY, self.program.parent)
         with subprocess.Popen([self.program, "run", "-e", "invert", "-", "out.npy", "--device", "cuda"], env=DRIVER,
                               cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-            end, nursery = time.monotonic() + 30, None
-            while not nursery and time.monotonic() < end:
+            end, spawner = time.monotonic() + 30, None
+            while not spawner and time.monotonic() < end:
                 keeper = self.maps_of_child(run.pid, "smp-keeper")
-                nursery = keeper and self.maps_of_child(keeper[0], "smp-nursery")
+                spawner = keeper and self.maps_of_child(keeper[0], "smp-spawner")
             run.communicate((self.folder / "in.png").read_bytes())
         self.assertEqual(run.returncode, 0)
-        self.assertTrue(nursery, "no process begins decoders")
-        self.assertNotIn("libcuda", keeper[1] + nursery[1])
+        self.assertTrue(spawner, "no process begins decoders")
+        self.assertNotIn("libcuda", keeper[1] + spawner[1])
 
     def test_it_is_found_wherever_it_is_installed(self):
         said = self.refused(f"there is no {LIBRARY.name} in {self.program.parent}, {self.folder}/prefix/lib")

@@ -30,7 +30,7 @@ def field(pid, index):
 
 
 def decoders(pid, name="smp-decoder"):
-    """Decoders of a program: its children, and those of its nursery."""
+    """Decoders of a program: its children, and those of its spawner."""
     found, below = [], children(pid)
     while below:
         one = below.pop()
@@ -187,37 +187,37 @@ class Sandbox(CliCase):
         self.assertIn("b.png: the process that decodes the file was killed", errors)
         self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.png")), ["a.png", "c.png", "d.png"])
 
-    def test_a_killed_nursery_is_started_anew(self):
+    def test_a_killed_spawner_is_started_anew(self):
         names = [f"{i:02}.png" for i in range(24)]
         for name in names:
             big_png(self.folder / name, 400, 3000)
         process = self.begin("batch", "-e", WORK, *names, "-o", "out", "--jobs", "2", *RUN)
         for killed in range(2):
             busy_decoder(process, 1)
-            nurseries, end = [], time.monotonic() + 30
-            while not nurseries and process.poll() is None and time.monotonic() < end:
-                nurseries = decoders(process.pid, "smp-nursery")
-            if nurseries:
-                os.kill(nurseries[0], signal.SIGKILL)
+            spawners, end = [], time.monotonic() + 30
+            while not spawners and process.poll() is None and time.monotonic() < end:
+                spawners = decoders(process.pid, "smp-spawner")
+            if spawners:
+                os.kill(spawners[0], signal.SIGKILL)
         _, errors = process.communicate()
         failed = errors.count("the process that decodes the file was killed")
         done = len(list((self.folder / "out").glob("*.png")))
         self.assertEqual(done + failed, len(names), errors)
         self.assertLessEqual(failed, 4, errors)  # those that were being decoded
-        self.assertEqual(decoders(process.pid, "smp-nursery"), [])
+        self.assertEqual(decoders(process.pid, "smp-spawner"), [])
 
-    def test_a_killed_keeper_of_nurseries_is_told_and_resumed(self):
+    def test_a_killed_keeper_of_spawners_is_told_and_resumed(self):
         names = [f"{i:02}.png" for i in range(24)]
         for name in names:
             big_png(self.folder / name, 400, 3000)
         batch = ("batch", "-e", WORK, *names, "-o", "out", "--jobs", "2", *RUN)
         process = self.begin(*batch)
         busy_decoder(process, 1)
-        nursery, end = [], time.monotonic() + 30
-        while not nursery and process.poll() is None and time.monotonic() < end:
-            nursery = decoders(process.pid, "smp-nursery")
-        keeper = int(field(nursery[0], 1))
-        for pid in (keeper, *nursery):
+        spawner, end = [], time.monotonic() + 30
+        while not spawner and process.poll() is None and time.monotonic() < end:
+            spawner = decoders(process.pid, "smp-spawner")
+        keeper = int(field(spawner[0], 1))
+        for pid in (keeper, *spawner):
             os.kill(pid, signal.SIGKILL)
         _, errors = process.communicate()
         self.assertEqual(process.returncode, 1, errors)

@@ -5,7 +5,7 @@
 
 #include "kernel_case.h"
 
-#include "base/os/going.h"
+#include "base/os/release_hook.h"
 #include "device/cuda/cuda.h"
 #include "device/kernel_table.h"
 #include "device/simt/simt.h"
@@ -221,9 +221,9 @@ static void memory_of_others_is_pinned_once_and_until_it_goes(void **state)
     assert_true(devices[1]->ops->pin(devices[1], memory, sizeof memory)); /* more of it */
     assert_int_equal(pins.added, 2);
     assert_int_equal(pins.taken, 1);
-    smp_memory_goes(memory + 1); /* another's */
+    smp_release_hook_call(memory + 1); /* another's */
     assert_int_equal(pins.taken, 1);
-    smp_memory_goes(memory);
+    smp_release_hook_call(memory);
     assert_int_equal(pins.taken, 2);
     assert_true(devices[0]->ops->pin(devices[0], memory, sizeof memory));
     smp_device_close(devices[0]);
@@ -231,7 +231,7 @@ static void memory_of_others_is_pinned_once_and_until_it_goes(void **state)
     smp_device_close(devices[1]);
     assert_int_equal(pins.taken, 3);
     assert_int_equal(pins.added, 3);
-    smp_memory_goes(memory);
+    smp_release_hook_call(memory);
     assert_int_equal(pins.taken, 3);
     driver->call.cuMemHostRegister = pins.add;
     driver->call.cuMemHostUnregister = pins.take;

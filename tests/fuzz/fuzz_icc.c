@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const bool inks = i & 1;
         smp_icc_lut lut;
         double xyz[3];
-        if ((inks ? smp_icc_read_inks : smp_icc_read)(own, size, &icc) || !icc.tables[SMP_ICC_PERCEPTUAL].data ||
+        if ((inks ? smp_icc_read_cmyk : smp_icc_read)(own, size, &icc) || !icc.tables[SMP_ICC_PERCEPTUAL].data ||
             smp_icc_lut_open(&icc, (smp_icc_intent)(i / 2), &lut))
             continue;
         if (isnan(smp_icc_lut_black(&icc, (smp_icc_intent)(i / 2), &lut)))

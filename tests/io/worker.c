@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "io/decoder/confine.h"
+#include "io/decoder/sandbox_decoder.h"
 #include "io/decoder/worker.h"
 #include "io/decoder/worker_child.h"
 #include "io/decoder/worker_message.h"

@@ -13,7 +13,7 @@ typedef struct smp_writer_id {
     int64_t pid, restart;               /* how often the scheduler has started the job again */
 } smp_writer_id;
 
-/* This process. The host's boot is read once, so call it before files are given up (io/jail.h). */
+/* This process. The host's boot is read once, so call it before files are given up (io/sandbox_program.h). */
 const smp_writer_id *smp_writer_self(void);
 
 /* "HOST PID BOOT JOB RESTART": words without spaces; and back. False: it is no such text. */

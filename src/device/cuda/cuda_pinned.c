@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/os/going.h"
+#include "base/os/release_hook.h"
 #include "device/cuda/cuda_internal.h"
 
 enum {
@@ -73,7 +73,7 @@ smp_code cuda_pinned_open(cuda_device *gpu, smp_error *err)
         used->devices++;
     gpu->counted = !code;
     pthread_mutex_unlock(&foreign.lock);
-    smp_memory_goes_to(memory_goes);
+    smp_release_hook_set(memory_goes);
     return code;
 }
 

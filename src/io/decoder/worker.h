@@ -3,7 +3,7 @@
  * that memory from smp_reader_shared spares a copy.
  *
  * The program forks the first decoder before it has a second thread. More of them, and those that take the place of one
- * that died, are forked by a process that does nothing else (the nursery), since it has one thread for ever. A decoder
+ * that died, are forked by a process that does nothing else (the spawner), since it has one thread for ever. A decoder
  * serves one reader at a time, and is kept for the next. */
 #ifndef SMP_IO_DECODER_WORKER_H
 #define SMP_IO_DECODER_WORKER_H
@@ -15,7 +15,7 @@
  * the system has no such processes nothing happens. */
 smp_code smp_worker_start(uint64_t max_memory, smp_error *err);
 
-/* Readers will be open at once, or threads will open them: starts the nursery. Nothing where smp_worker_runs is false.
+/* Readers will be open at once, or threads will open them: starts the spawner. Nothing where smp_worker_runs is false.
  */
 smp_code smp_worker_more(smp_error *err);
 

@@ -1,4 +1,4 @@
-/* The nursery is forked while the program has one thread, holds nothing but its socket, and forks decoders when the
+/* The spawner is forked while the program has one thread, holds nothing but its socket, and forks decoders when the
  * program has many. A decoder confines itself and reads what it is told to read: descriptors come with the asks, rows
  * go to memory that the program shares. */
 #include "io/decoder/worker_child.h"
@@ -242,7 +242,7 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
     forget_environment();
     smp_libraries_close();
     smp_alloc_keep(KEPT);
-    smp_confine(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, &hello.confinement);
+    smp_sandbox_decoder(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, &hello.confinement);
     call_hook(-1);
     if (!smp_message_send(SMP_FD_CHANNEL, &hello, sizeof hello, NULL, 0, NULL, 0))
         _exit(1);
@@ -271,15 +271,15 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ the nursery */
+/* ------------------------------------------------------------------------------------------------ the spawner */
 
-typedef struct nursery {
+typedef struct spawner {
     int *pids;
     size_t count, capacity;
     uint64_t memory;
-} nursery;
+} spawner;
 
-static int begin(nursery *n, int channel, int arena, unsigned libraries)
+static int begin(spawner *n, int channel, int arena, unsigned libraries)
 {
     const pid_t self = getpid();
     smp_libraries_open(libraries);
@@ -295,7 +295,7 @@ static int begin(nursery *n, int channel, int arena, unsigned libraries)
 }
 
 /* A decoder that ended by itself is waited for here too, so that its id is nobody else's until now. */
-static int end(nursery *n, int pid)
+static int end(spawner *n, int pid)
 {
     int status = 0;
     for (size_t i = 0; i < n->count; i++) {
@@ -313,18 +313,18 @@ static int end(nursery *n, int pid)
 
 _Noreturn static void serve(pid_t keeper, int asks, uint64_t memory)
 {
-    nursery n = {.memory = memory};
+    spawner n = {.memory = memory};
     end_with(keeper);
-    prctl(PR_SET_NAME, "smp-nursery");
+    prctl(PR_SET_NAME, "smp-spawner");
     if (dup2(asks, SMP_FD_CHANNEL) < 0)
         _exit(0);
     close(asks);
     for (;;) {
-        smp_nursery_ask ask;
+        smp_spawner_ask ask;
         int descriptors;
         if (smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, NULL, &descriptors) != SMP_RECEIVED)
             break;
-        smp_nursery_answer answer = {.value = -EBADF};
+        smp_spawner_answer answer = {.value = -EBADF};
         if (ask.end)
             answer.value = end(&n, ask.end);
         else if (descriptors == 2)
@@ -341,7 +341,7 @@ _Noreturn static void serve(pid_t keeper, int asks, uint64_t memory)
     _exit(0);
 }
 
-/* Waits for the nursery, and for decoders that it left. True: it was killed. */
+/* Waits for the spawner, and for decoders that it left. True: it was killed. */
 static bool outlives(pid_t child)
 {
     for (int status;;) {
@@ -353,7 +353,7 @@ static bool outlives(pid_t child)
     }
 }
 
-_Noreturn void smp_nursery(int parent, int sockets, uint64_t memory)
+_Noreturn void smp_spawner(int parent, int sockets, uint64_t memory)
 {
     const pid_t self = getpid();
     end_with(parent);

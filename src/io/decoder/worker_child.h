@@ -5,23 +5,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the program asks the nursery: a decoder with the two descriptors that come along (its channel, its arena), or
+/* What the program asks the spawner: a decoder with the two descriptors that come along (its channel, its arena), or
  * the end of one. The answer: the decoder's id, or what waitpid(2) said of it; -errno when that failed. */
-typedef struct smp_nursery_ask {
+typedef struct smp_spawner_ask {
     int end;            /* this decoder; 0: begin one */
     unsigned libraries; /* open these before: a decoder cannot */
-} smp_nursery_ask;
+} smp_spawner_ask;
 
-typedef struct smp_nursery_answer {
+typedef struct smp_spawner_answer {
     int value;
-} smp_nursery_answer;
+} smp_spawner_answer;
 
-/* What runs in a forked process, which has one thread: it ends with its parent. memory: for smp_confine, 0: no bound.
- */
+/* Runs in a forked process, which has one thread and ends with its parent. memory: for smp_sandbox_decoder, 0: no
+ * bound. */
 _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory);
-/* A keeper, which starts the nursery, and starts it anew when somebody kills it, once a second at most. Of each it
- * sends the socket for asks over its own, with one byte; what was asked of one that died is not answered. */
-_Noreturn void smp_nursery(int parent, int sockets, uint64_t memory);
+/* Runs a keeper, which starts the spawner, and starts it anew when somebody kills it, once a second at most. It sends
+ * the socket for requests of each over its own, with one byte. Requests to a spawner that died are not answered. */
+_Noreturn void smp_spawner(int parent, int sockets, uint64_t memory);
 
 /* Tests alone: called by the confined decoder before it opens a file, and before its first words (input: -1); null
  * otherwise. */

@@ -4,7 +4,7 @@
 #ifndef SMP_IO_DECODER_WORKER_MESSAGE_H
 #define SMP_IO_DECODER_WORKER_MESSAGE_H
 
-#include "io/decoder/confine.h"
+#include "io/decoder/sandbox_decoder.h"
 #include "io/media.h"
 
 /* Descriptors of the process that decodes. The last two come with SMP_ASK_OPEN and are free otherwise. */

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/os/going.h"
+#include "base/os/release_hook.h"
 #include "io/decoder/worker.h"
 #include "io/decoder/worker_child.h"
 #include "io/files/source.h"
@@ -32,13 +32,13 @@ enum { SPARE_SPACE = 512 << 20 /* bytes of addresses beside what a header asks f
 
 static struct {
     bool runs;
-    pid_t nursery;     /* its keeper; 0: none */
-    int keeper_socket; /* sends sockets of nurseries */
+    pid_t spawner;     /* its keeper; 0: none */
+    int keeper_socket; /* sends sockets of spawners */
     int asks;          /* the present one's; -1: not received yet */
     uint64_t max_memory;
     atomic_int lack; /* an smp_lack, the most */
     smp_worker *idle;
-    pthread_mutex_t lock; /* of idle, and of one ask to the nursery at a time */
+    pthread_mutex_t lock; /* of idle, and of one ask to the spawner at a time */
 } state = {.asks = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool smp_worker_runs(void)
@@ -86,7 +86,7 @@ void smp_worker_unmap(void *map, size_t size)
 {
     if (!map)
         return;
-    smp_memory_goes(map);
+    smp_release_hook_call(map);
     munmap(map, size);
 }
 
@@ -154,16 +154,16 @@ smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code start_nursery(smp_error *err)
+static smp_code start_spawner(smp_error *err)
 {
     int pair[2];
-    if (state.nursery)
+    if (state.spawner)
         return SMP_OK;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return fail_start(errno, err);
     const pid_t self = getpid(), pid = fork();
     if (pid == 0)
-        smp_nursery(self, pair[1], smp_worker_addresses(state.max_memory));
+        smp_spawner(self, pair[1], smp_worker_addresses(state.max_memory));
     const int number = errno;
     close(pair[1]);
     if (pid < 0) {
@@ -172,19 +172,19 @@ static smp_code start_nursery(smp_error *err)
     }
     state.keeper_socket = pair[0];
     state.asks = -1;
-    state.nursery = pid;
+    state.spawner = pid;
     return SMP_OK;
 }
 
 smp_code smp_worker_more(smp_error *err)
 {
     pthread_mutex_lock(&state.lock);
-    smp_code code = state.runs ? start_nursery(err) : SMP_OK;
+    smp_code code = state.runs ? start_spawner(err) : SMP_OK;
     pthread_mutex_unlock(&state.lock);
     return code;
 }
 
-/* The socket of the nursery that was begun last; -1: its keeper is gone. */
+/* The socket of the spawner that was begun last; -1: its keeper is gone. */
 static int receive_asks(void)
 {
     union {
@@ -205,12 +205,12 @@ static int receive_asks(void)
     return fd;
 }
 
-/* Asks the nursery; -errno: -EAGAIN when it was killed, and there will be another, -EPIPE without its keeper. */
-static int ask_nursery(const smp_nursery_ask *ask, const int *descriptors, int count)
+/* Asks the spawner; -errno: -EAGAIN when it was killed, and there will be another, -EPIPE without its keeper. */
+static int ask_spawner(const smp_spawner_ask *ask, const int *descriptors, int count)
 {
-    smp_nursery_answer answer = {.value = -EPIPE};
+    smp_spawner_answer answer = {.value = -EPIPE};
     pthread_mutex_lock(&state.lock);
-    if (state.nursery && state.asks < 0)
+    if (state.spawner && state.asks < 0)
         state.asks = receive_asks();
     if (state.asks >= 0 && (!smp_message_send(state.asks, ask, sizeof *ask, NULL, 0, descriptors, count) ||
                             smp_message_receive(state.asks, &answer, sizeof answer, NULL, NULL) != SMP_RECEIVED)) {
@@ -233,11 +233,11 @@ static int wait_for(pid_t pid)
 
 int smp_worker_end(smp_worker *w)
 {
-    const smp_nursery_ask ask = {.end = w->pid};
+    const smp_spawner_ask ask = {.end = w->pid};
     const bool own = w->own;
     if (own)
         kill(w->pid, SIGKILL);
-    const int status = own ? wait_for(w->pid) : ask_nursery(&ask, NULL, 0);
+    const int status = own ? wait_for(w->pid) : ask_spawner(&ask, NULL, 0);
     free_worker(w);
     return status;
 }
@@ -253,12 +253,12 @@ void smp_worker_stop(void)
         else
             free_worker(w);
     }
-    if (state.nursery) {
+    if (state.spawner) {
         if (state.asks >= 0)
             close(state.asks);
         close(state.keeper_socket);
-        wait_for(state.nursery);
-        state.nursery = 0;
+        wait_for(state.spawner);
+        state.spawner = 0;
     }
     state.runs = false;
 }
@@ -331,7 +331,7 @@ smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out
         if (heard == SMP_RECEIVED_LATE)
             return fail_greeting(heard, time_limit, err);
     }
-    enum { TRIES = 3 }; /* each with ends of its own: a decoder of a nursery that was killed may have spoken */
+    enum { TRIES = 3 }; /* each with ends of its own: a decoder of a spawner that was killed may have spoken */
     int pid = -EAGAIN;
     smp_worker *w = NULL;
     smp_code code = smp_worker_more(err);
@@ -339,7 +339,7 @@ smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out
         if ((code = make_worker(&w, &other, err)))
             return code;
         const int ends[] = {other, w->arena};
-        pid = ask_nursery(&(smp_nursery_ask){.libraries = libraries}, ends, 2);
+        pid = ask_spawner(&(smp_spawner_ask){.libraries = libraries}, ends, 2);
         close(other);
         if (pid <= 0)
             free_worker(w);

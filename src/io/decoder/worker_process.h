@@ -17,7 +17,7 @@ typedef struct smp_bound_set {
 typedef struct smp_worker {
     struct smp_worker *next; /* while idle */
     int channel, arena;      /* descriptors */
-    bool own;                /* a child of this process, and not of the nursery */
+    bool own;                /* a child of this process, and not of the spawner */
     unsigned libraries;      /* that it has opened */
     pid_t pid;
     smp_hello hello;    /* pid 0: not heard yet */

@@ -11,7 +11,7 @@
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/images/stored_rows.h"
-#include "io/meta/inks.h"
+#include "io/meta/cmyk.h"
 
 enum {
     HEADER = 26,
@@ -27,7 +27,7 @@ typedef struct psd {
     bool runs;
     size_t row; /* bytes of a row of a plane */
     uint8_t palette[PALETTE];
-    smp_inks *inks;                      /* of CMYK */
+    smp_cmyk *cmyk;                      /* of CMYK */
     smp_stored_rows stored[MOST_PLANES]; /* uncompressed */
     /* RLE: */
     uint64_t *starts; /* where each row begins, plane by plane, and the end of the last */
@@ -303,7 +303,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK)
         code = find_picture(reader, &at, &alpha, err);
     if (code == SMP_OK && state->mode == MODE_CMYK)
-        code = smp_inks_open(reader, state->bits == 16 ? UINT16_MAX : UINT8_MAX, &state->inks, err);
+        code = smp_cmyk_open(reader, state->bits == 16 ? UINT16_MAX : UINT8_MAX, &state->cmyk, err);
     if (code != SMP_OK)
         return code;
     if (!look(source, at, 2, &coding)) {
@@ -326,7 +326,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         media->meta.gamma = 1;
     const bool selections = channels > (uint32_t)state->planes;
     snprintf(media->detail, sizeof media->detail, "merged picture, %s%s%s%s", mode_name((uint32_t)state->mode),
-             smp_inks_profiled(state->inks) ? " to sRGB by its profile" : "", state->runs ? ", runs" : "",
+             smp_cmyk_profiled(state->cmyk) ? " to sRGB by its profile" : "", state->runs ? ", runs" : "",
              selections ? ", without saved selections" : "");
     return state->runs ? open_runs(reader, at, channels, err) : open_plain(reader, at, channels, err);
 }
@@ -362,7 +362,7 @@ static void convert_pixel(const psd *state, const uint8_t *const *rows, int64_t 
     } else if (state->mode == MODE_CMYK) { /* stored inverted: 255 is no ink */
         for (int c = 0; c < 4; c++)
             samples[c] = full - samples[c];
-        smp_inks_pixel(state->inks, samples, samples);
+        smp_cmyk_pixel(state->cmyk, samples, samples);
         samples[3] = samples[4]; /* alpha, if any */
     } else if (state->mode == MODE_RGB && state->planes == 4 && state->bits < 32) {
         for (int c = 0; c < 3; c++)
@@ -469,7 +469,7 @@ static void read_close(smp_reader *reader)
     smp_free(state->starts);
     smp_free(state->packed);
     smp_free(state->lines);
-    smp_inks_close(state->inks);
+    smp_cmyk_close(state->cmyk);
     smp_free(state);
 }
 

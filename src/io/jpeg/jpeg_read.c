@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "io/jpeg/jpeg_markers.h"
-#include "io/meta/inks.h"
+#include "io/meta/cmyk.h"
 
 enum {
     HEADER_CAP = 1 << 20,    /* bytes that libjpeg may hold before the picture's size is known: tables */
@@ -23,7 +23,7 @@ typedef struct jpeg_reader {
     smp_reader *reader;
     bool created;
     uint8_t *cmyk; /* a row, when it must be converted */
-    smp_inks *inks;
+    smp_cmyk *to_rgb;
     uint8_t *scan; /* its rows, when they are given instead of the picture's */
     bool followed; /* with a scan: another JPEG comes behind it */
     bool told;     /* that the file is cut short */
@@ -124,7 +124,7 @@ static void keep_metadata(jpeg_reader *state)
     media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
     smp_jpeg_keep_icc(&state->base, &meta->icc);
     if (state->cmyk)
-        check(state, smp_inks_open(state->reader, UINT8_MAX, &state->inks, state->base.err));
+        check(state, smp_cmyk_open(state->reader, UINT8_MAX, &state->to_rgb, state->base.err));
     if (state->markers.pictures > 1)
         smp_note(state->base.notes, "the file holds %u pictures (MPO); only the first is read",
                  state->markers.pictures);
@@ -177,7 +177,7 @@ static void describe_picture(jpeg_reader *state)
     static const char *const spaces[] = {"unknown", "gray", "RGB", "YCbCr", "CMYK", "YCCK"};
     unsigned space = (unsigned)jpeg->jpeg_color_space;
     snprintf(media->detail, sizeof media->detail, "%s%s%s%s%s", space < 6 ? spaces[space] : spaces[0],
-             smp_inks_profiled(state->inks) ? " to sRGB by its profile" : "", sampling,
+             smp_cmyk_profiled(state->to_rgb) ? " to sRGB by its profile" : "", sampling,
              jpeg->progressive_mode ? ", progressive" : "", jpeg->arith_code ? ", arithmetic coding" : "");
 }
 
@@ -328,7 +328,7 @@ static void cmyk_to_rgb(const jpeg_reader *state, uint8_t *to)
         uint32_t ink[4], light[3];
         for (int c = 0; c < 4; c++)
             ink[c] = UINT8_MAX - (uint32_t)state->cmyk[4 * x + c];
-        smp_inks_pixel(state->inks, ink, light);
+        smp_cmyk_pixel(state->to_rgb, ink, light);
         for (int c = 0; c < 3; c++)
             to[3 * x + c] = (uint8_t)light[c];
     }
@@ -455,7 +455,7 @@ void smp_jpeg_read_close(smp_reader *reader)
         jpeg_destroy_decompress(&state->jpeg);
     smp_jpeg_free_markers(&state->markers);
     smp_free(state->cmyk);
-    smp_inks_close(state->inks);
+    smp_cmyk_close(state->to_rgb);
     smp_free(state->scan);
     smp_free(state);
 }

@@ -42,7 +42,7 @@ static void describe(smp_reader *reader, const tiff_reader *state)
         snprintf(pages, sizeof pages, ", page %lld of %lld",
                  (long long)(reader->options.page ? reader->options.page : 1), (long long)state->tiff.pages);
     snprintf(media->detail, sizeof media->detail, "%s%s, %s%s%s%s%s", kinds[page->photometric],
-             smp_inks_profiled(state->samples.inks) ? " to sRGB by its profile" : "",
+             smp_cmyk_profiled(state->samples.cmyk) ? " to sRGB by its profile" : "",
              smp_tiff_compression_name(page->compression), page->tiled ? ", tiles" : "", page->planar ? ", planes" : "",
              state->tiff.big ? ", BigTIFF" : "", pages);
     if (page->is_float && page->bits != 32)
@@ -118,7 +118,7 @@ smp_code smp_tiff_read_open(smp_reader *reader, smp_error *err)
     if (!code)
         code = smp_tiff_keep_meta(&state->tiff, reader, err);
     if (!code && state->page.photometric == TIFF_INK)
-        code = smp_inks_open(reader, state->page.bits == 16 ? UINT16_MAX : UINT8_MAX, &state->samples.inks, err);
+        code = smp_cmyk_open(reader, state->page.bits == 16 ? UINT16_MAX : UINT8_MAX, &state->samples.cmyk, err);
     if (code)
         return code;
     const smp_kind kind = reader->media.shape.kind;

@@ -54,8 +54,8 @@ void smp_tiff_samples_close(smp_tiff_samples *samples)
     for (int i = 0; i < TIFF_MOST_PLANES; i++)
         smp_free(samples->lines[i]);
     memset(samples->lines, 0, sizeof samples->lines);
-    smp_inks_close(samples->inks);
-    samples->inks = NULL;
+    smp_cmyk_close(samples->cmyk);
+    samples->cmyk = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ widening */
@@ -149,7 +149,7 @@ static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
         break;
     }
     case TIFF_INK:
-        smp_inks_pixel(samples->inks, s, s);
+        smp_cmyk_pixel(samples->cmyk, s, s);
         break;
     case TIFF_YCBCR:
         if (page->compression != 7 || page->planar)

@@ -2,14 +2,14 @@
 #ifndef SMP_IO_TIFF_TIFF_SAMPLES_H
 #define SMP_IO_TIFF_TIFF_SAMPLES_H
 
-#include "io/meta/inks.h"
+#include "io/meta/cmyk.h"
 #include "io/tiff/tiff_walk.h"
 
 typedef struct smp_tiff_samples {
     const smp_tiff_page *page;
     smp_shape shape;
     uint8_t palette[256][3];
-    smp_inks *inks;                   /* of CMYK, set by the reader once it has the profile; closed with the samples */
+    smp_cmyk *cmyk;                   /* of CMYK, set by the reader once it has the profile; closed with the samples */
     bool converted;                   /* rows are not stored as they are wanted */
     uint8_t *lines[TIFF_MOST_PLANES]; /* bits or floats widened, of each plane */
 } smp_tiff_samples;

@@ -64,7 +64,7 @@ void warp_cluster_order(warp_block *block);
 void warp_leave_cluster(warp_block *block);
 void warp_cluster_hangs(warp_block *block);
 
-/* Sums up what blocks of clusters run (together.c): all, or those in which a chosen block is. */
+/* Sums up what blocks of clusters run (cooperative_launch.c): all, or those in which a chosen block is. */
 smp_code warp_run_clusters(warp_block *block, const uint32_t shape[3], uint64_t *done, smp_error *err);
 
 #endif

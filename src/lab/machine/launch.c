@@ -195,7 +195,7 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
     if (!code && cluster_of(launch, shape))
         return warp_run_clusters(shares[0].block, shape, &shares[0].done, err);
     if (!code && launch->together)
-        return warp_run_together(shares[0].block, wanted, &shares[0].done, err);
+        return warp_run_cooperative(shares[0].block, wanted, &shares[0].done, err);
     for (int i = 1; i < count && !code; i++)
         shares[i].started = !pthread_create(&shares[i].thread, NULL, run_share, &shares[i]);
     for (int i = 0; i < count && !code; i++)

@@ -363,7 +363,7 @@ void warp_begin_block(warp_block *block, uint64_t index);
 /* A turn of each warp. False: the block has ended or stops. *spins: a warp waits for memory to change. */
 bool warp_step_block(warp_block *block, bool *spins);
 /* All blocks of a grid in turns, for kernels whose blocks wait for each other; *done of them ended. */
-smp_code warp_run_together(warp_block *block, uint64_t count, uint64_t *done, smp_error *err);
+smp_code warp_run_cooperative(warp_block *block, uint64_t count, uint64_t *done, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ services */
 

@@ -256,7 +256,7 @@ smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **li
  * two files are that share a symbol. */
 bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more);
 
-/* A result as text that another process reads back (exchange.c). *end: there was no further one. */
+/* A result as text that another process reads back (result_file.c). *end: there was no further one. */
 void smp_warp_result_write(FILE *to, const smp_warp_result *result);
 smp_code smp_warp_result_read(FILE *from, smp_warp_result *result, bool *end, smp_error *err);
 

@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "io/images/bmp.h"
 #include "io/media.h"
-#include "io/meta/upright.h"
+#include "io/meta/orientation.h"
 
 typedef struct reading {
     smp_small_picture *to;
@@ -83,7 +83,7 @@ static smp_code set_upright(smp_small_picture *p, int orientation, smp_error *er
     uint8_t *to = smp_alloc_array((size_t)h, (size_t)w * 3);
     if (!to)
         return smp_fail_memory(err, "a small picture", (uint64_t)(w * h * 3));
-    smp_upright_put(orientation, w, h, 3, 0, h, p->samples, to);
+    smp_orientation_put(orientation, w, h, 3, 0, h, p->samples, to);
     smp_free(p->samples);
     p->samples = to;
     p->width = smp_turned_across(orientation) ? h : w;

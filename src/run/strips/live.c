@@ -89,9 +89,9 @@ static void find_wanted(smp_runner *r)
 smp_code smp_live_prepare(smp_runner *r, smp_error *err)
 {
     const size_t count = r->plan->step_count;
-    r->docks = smp_alloc_array(r->plan->sink_count + 1, sizeof *r->docks); /* rows do not stop over */
+    r->stagings = smp_alloc_array(r->plan->sink_count + 1, sizeof *r->stagings); /* rows do not stop over */
     r->states = smp_alloc_array(count, sizeof *r->states);
-    smp_code code = r->states && r->docks ? SMP_OK : smp_fail_memory(err, "a run", count * sizeof *r->states);
+    smp_code code = r->states && r->stagings ? SMP_OK : smp_fail_memory(err, "a run", count * sizeof *r->states);
     for (size_t i = 0; !code && i < count; i++) {
         const smp_step *step = &r->plan->steps[i];
         r->states[i].stride = smp_row_stride(&step->out, step->storage);
@@ -270,7 +270,7 @@ static smp_code take(smp_runner *r, bool *ended, smp_error *err)
                                     .from_stride = smp_stream_stride(source->stream),
                                     .row_bytes = smp_row_bytes(&step->out, step->storage),
                                     .rows = count};
-        if ((code = smp_bus_move(&r->bus, source, &sent, false, err)))
+        if ((code = smp_transfer_move(&r->transfer, source, &sent, false, err)))
             return code;
         smp_stream_took(source->stream, count);
         source->at += count;
@@ -319,7 +319,7 @@ static smp_code begin(smp_runner *r, int *failed, smp_error *err)
         smp_endpoint file = {.stream = state->file.stream};
         *failed = (int)i;
         if (is_file(&r->plan->steps[i]))
-            code = smp_bus_skip(&file, state->first, err);
+            code = smp_transfer_skip(&file, state->first, err);
         state->base = state->done = state->sent = i ? state->first : 0;
     }
     return code;

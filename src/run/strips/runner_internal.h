@@ -3,10 +3,10 @@
 #define SMP_RUN_STRIPS_RUNNER_INTERNAL_H
 
 #include "run/file_source.h"
-#include "run/strips/bus.h"
 #include "run/strips/runner.h"
 #include "run/strips/schedule.h"
 #include "run/strips/step.h"
+#include "run/strips/transfer.h"
 
 typedef struct smp_step_state { /* what one step owns or borrows while it runs */
     smp_step_run run;           /* device is null for a source */
@@ -16,7 +16,7 @@ typedef struct smp_step_state { /* what one step owns or borrows while it runs *
     int64_t first, last;        /* live.c: those that are ever read, */
     int64_t sent;               /* and rows that went to sinks */
     smp_file_source file;       /* of a source that the program names */
-    smp_dock *dock;             /* of a source: where its rows stop over; null: nowhere */
+    smp_staging *staging;       /* of a source: where its rows stop over; null: nowhere */
     int zero_copy_sink;         /* the sink whose memory this step writes directly, or -1 */
     bool borrowed; /* memory belongs to an endpoint (a sink's slot or view, a source's strip) or another frame */
 } smp_step_state;
@@ -28,8 +28,8 @@ struct smp_runner {
     smp_step_state *states;
     smp_rows *rows;
     int64_t strip_rows, strips_done, strips_all;
-    smp_dock **docks; /* of the plan's sinks; null: none */
-    smp_bus bus;
+    smp_staging **stagings; /* of the plan's sinks; null: none */
+    smp_transfer transfer;
     smp_plan *open; /* the plan, which gets its length when the source ends; null: it has it */
 };
 

@@ -54,8 +54,8 @@ static smp_code begin_state(smp_runner *r, int index, smp_error *err)
     smp_step_state *state = &r->states[index];
     const smp_step *step = &r->plan->steps[index];
     state->base = state->done = 0;
-    if (state->dock) {
-        smp_code code = smp_dock_begin(r->device, state->dock, err);
+    if (state->staging) {
+        smp_code code = smp_staging_begin(r->device, state->staging, err);
         if (code)
             return code;
     }
@@ -83,7 +83,7 @@ static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp
 }
 
 /* Docks for what a step sends in strips of most_rows. Pinned memory alone is worth them. */
-static smp_code prepare_docks(smp_runner *r, int index, int64_t most_rows, smp_error *err)
+static smp_code prepare_stagings(smp_runner *r, int index, int64_t most_rows, smp_error *err)
 {
     const smp_plan *plan = r->plan;
     const smp_step *step = &plan->steps[index];
@@ -93,22 +93,22 @@ static smp_code prepare_docks(smp_runner *r, int index, int64_t most_rows, smp_e
     if (r->device->host_memory || !state->memory || smp_strip_count(plan, step->phase, r->strip_rows) < 2)
         return SMP_OK;
     if (step->job == SMP_JOB_SOURCE && !step->frame && (step->file || r->setup->source->stream))
-        code = smp_dock_open(r->device, 1, most_rows, state->stride, row_bytes, &state->dock, err);
+        code = smp_staging_open(r->device, 1, most_rows, state->stride, row_bytes, &state->staging, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         if (plan->sinks[i].step == index && !plan->sinks[i].coded && r->setup->sinks[i].stream)
-            code = smp_dock_open(r->device, 2, most_rows, state->stride, row_bytes, &r->docks[i], err);
+            code = smp_staging_open(r->device, 2, most_rows, state->stride, row_bytes, &r->stagings[i], err);
     return code;
 }
 
 static smp_code prepare(smp_runner *r, smp_error *err)
 {
     size_t count = r->plan->step_count;
-    r->docks = smp_alloc_array(r->plan->sink_count + 1, sizeof *r->docks);
+    r->stagings = smp_alloc_array(r->plan->sink_count + 1, sizeof *r->stagings);
     r->states = smp_alloc_array(count, sizeof *r->states);
     r->rows = smp_alloc_array(count, sizeof *r->rows);
     smp_window *windows = smp_alloc_array(count, sizeof *windows);
     int64_t *most = smp_alloc_array(count, sizeof *most);
-    smp_code code = r->states && r->rows && r->docks && windows && most
+    smp_code code = r->states && r->rows && r->stagings && windows && most
                         ? SMP_OK
                         : smp_fail_memory(err, "a run", count * sizeof *r->states);
     if (!code)
@@ -127,7 +127,7 @@ static smp_code prepare(smp_runner *r, smp_error *err)
     for (size_t i = 0; !code && i < count; i++)
         code = prepare_scratch(r, (int)i, most[i], err);
     for (size_t i = 0; !code && i < count; i++)
-        code = prepare_docks(r, (int)i, most[i], err);
+        code = prepare_stagings(r, (int)i, most[i], err);
     smp_free(windows);
     smp_free(most);
     return code;
@@ -141,13 +141,13 @@ static void release(smp_runner *r)
         smp_step_state *state = &r->states[i];
         if (!state->borrowed && state->memory)
             r->device->ops->free(r->device, state->memory);
-        smp_dock_close(r->device, state->dock);
+        smp_staging_close(r->device, state->staging);
         smp_step_close(&state->run);
     }
-    for (size_t i = 0; r->docks && i < r->plan->sink_count; i++)
-        smp_dock_close(r->device, r->docks[i]);
-    smp_free(r->docks);
-    r->docks = NULL;
+    for (size_t i = 0; r->stagings && i < r->plan->sink_count; i++)
+        smp_staging_close(r->device, r->stagings[i]);
+    smp_free(r->stagings);
+    r->stagings = NULL;
     smp_free(r->states);
     smp_free(r->rows);
     r->states = NULL;
@@ -193,13 +193,13 @@ static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_er
     return code;
 }
 
-/* Towards sinks, of what stops over: as smp_dock_give has it. */
+/* Towards sinks, of what stops over: as smp_staging_give has it. */
 static smp_code give(smp_runner *r, int wait, smp_error *err)
 {
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < r->plan->sink_count; i++)
-        if (r->docks[i])
-            code = smp_dock_give(&r->bus, r->docks[i], &r->setup->sinks[i], wait, err);
+        if (r->stagings[i])
+            code = smp_staging_give(&r->transfer, r->stagings[i], &r->setup->sinks[i], wait, err);
     return code;
 }
 
@@ -213,12 +213,12 @@ smp_code smp_runner_fill(smp_runner *r, int index, const smp_rows *need, smp_err
         state->stride = smp_stream_stride(endpoint->stream);
         return smp_stream_strip(endpoint->stream, &state->memory, err);
     }
-    smp_code skipped = smp_bus_skip(endpoint, need->from - state->done, err); /* rows that no step reads */
+    smp_code skipped = smp_transfer_skip(endpoint, need->from - state->done, err); /* rows that no step reads */
     if (skipped)
         return skipped;
-    const bool stop_over = state->dock && smp_stream_is_pinned(endpoint->stream);
-    smp_berth *berth = stop_over ? &state->dock->berths[0] : NULL;
-    char *first = berth ? berth->memory : (char *)state->memory + (need->from - state->base) * state->stride;
+    const bool stop_over = state->staging && smp_stream_is_pinned(endpoint->stream);
+    smp_staging_buffer *buffer = stop_over ? &state->staging->buffers[0] : NULL;
+    char *first = buffer ? buffer->memory : (char *)state->memory + (need->from - state->base) * state->stride;
     for (int64_t y = need->from; y < need->to;) {
         const void *rows;
         int64_t count, stride;
@@ -232,16 +232,16 @@ smp_code smp_runner_fill(smp_runner *r, int index, const smp_rows *need, smp_err
             count = need->to - y;
             stride = endpoint->view.stride;
         }
-        smp_code code = smp_bus_move(&r->bus, endpoint,
-                                     &(smp_rows_sent){.up = true,
-                                                      .to = first + (y - need->from) * state->stride,
-                                                      .to_stride = state->stride,
-                                                      .from = rows,
-                                                      .from_stride = stride,
-                                                      .row_bytes = smp_row_bytes(&step->out, step->storage),
-                                                      .rows = count,
-                                                      .after = berth ? berth->emptied : NULL},
-                                     false, err);
+        smp_code code = smp_transfer_move(&r->transfer, endpoint,
+                                          &(smp_rows_sent){.up = true,
+                                                           .to = first + (y - need->from) * state->stride,
+                                                           .to_stride = state->stride,
+                                                           .from = rows,
+                                                           .from_stride = stride,
+                                                           .row_bytes = smp_row_bytes(&step->out, step->storage),
+                                                           .rows = count,
+                                                           .after = buffer ? buffer->emptied : NULL},
+                                          false, err);
         if (code)
             return code;
         if (endpoint->stream)
@@ -251,10 +251,10 @@ smp_code smp_runner_fill(smp_runner *r, int index, const smp_rows *need, smp_err
         if ((code = give(r, 0, err)))
             return code;
     }
-    return berth ? smp_dock_land(r->device, state->dock,
-                                 (char *)state->memory + (need->from - state->base) * state->stride,
-                                 need->to - need->from, err)
-                 : SMP_OK;
+    return buffer ? smp_staging_land(r->device, state->staging,
+                                     (char *)state->memory + (need->from - state->base) * state->stride,
+                                     need->to - need->from, err)
+                  : SMP_OK;
 }
 
 /* Zero copy: points a step's output at the next rows of its sink. A slot is as high as a strip, so they all fit. */
@@ -280,13 +280,13 @@ static smp_code borrow_sink_rows(smp_runner *r, int index, const smp_rows *need,
 }
 
 /* What was computed follows what was computed before: that is given away now, or the writer could want for it. */
-static smp_code stop_over(smp_runner *r, int sink_step, smp_dock *dock, smp_endpoint *endpoint, const smp_rows *done,
-                          smp_error *err)
+static smp_code stop_over(smp_runner *r, int sink_step, smp_staging *staging, smp_endpoint *endpoint,
+                          const smp_rows *done, smp_error *err)
 {
     const int64_t rows = done->to - done->from;
     const smp_view from = smp_runner_view(r, sink_step, done->from, rows);
-    smp_code code = smp_dock_take(r->device, dock, from.data, done->from, rows, err);
-    return code ? code : smp_dock_give(&r->bus, dock, endpoint, 1, err);
+    smp_code code = smp_staging_take(r->device, staging, from.data, done->from, rows, err);
+    return code ? code : smp_staging_give(&r->transfer, staging, endpoint, 1, err);
 }
 
 smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_error *err)
@@ -295,8 +295,8 @@ smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_
     smp_endpoint *endpoint = &r->setup->sinks[index];
     const smp_step *step = &r->plan->steps[sink->step];
     int64_t end = done->to;
-    if (r->docks[index] && smp_stream_is_pinned(endpoint->stream))
-        return stop_over(r, sink->step, r->docks[index], endpoint, done, err);
+    if (r->stagings[index] && smp_stream_is_pinned(endpoint->stream))
+        return stop_over(r, sink->step, r->stagings[index], endpoint, done, err);
     int64_t (*filled_rows)(const void *first, const smp_shape *out) = sink->coded ? smp_jpeg_scan_row_count : NULL;
     if (filled_rows && done->from > 0)
         end = smp_min_i64(end, endpoint->last);
@@ -315,14 +315,14 @@ smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_
             stride = endpoint->view.stride;
         }
         smp_view from = smp_runner_view(r, sink->step, y, count);
-        smp_code code = smp_bus_move(&r->bus, endpoint,
-                                     &(smp_rows_sent){.to = rows,
-                                                      .to_stride = stride,
-                                                      .from = from.data,
-                                                      .from_stride = from.stride,
-                                                      .row_bytes = smp_row_bytes(&step->out, step->storage),
-                                                      .rows = count},
-                                     head, err);
+        smp_code code = smp_transfer_move(&r->transfer, endpoint,
+                                          &(smp_rows_sent){.to = rows,
+                                                           .to_stride = stride,
+                                                           .from = from.data,
+                                                           .from_stride = from.stride,
+                                                           .row_bytes = smp_row_bytes(&step->out, step->storage),
+                                                           .rows = count},
+                                          head, err);
         if (code)
             return code;
         if (head) {
@@ -419,9 +419,9 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     report->strips = r->strips_done;
     report->device_seconds = 0;
     if (!r->device->host_memory) { /* the CPU's copies stay within its own memory */
-        report->upload_seconds = r->bus.seconds[true] + r->bus.sent[true].seconds;
-        report->download_seconds = r->bus.seconds[false] + r->bus.sent[false].seconds;
-        report->detours = r->bus.detours;
+        report->upload_seconds = r->transfer.seconds[true] + r->transfer.sent[true].seconds;
+        report->download_seconds = r->transfer.seconds[false] + r->transfer.sent[false].seconds;
+        report->detours = r->transfer.detours;
     }
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
@@ -510,12 +510,12 @@ smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_rep
     smp_code code = SMP_OK;
     r->setup = setup;
     r->strips_done = 0;
-    r->bus = (smp_bus){.device = r->device};
+    r->transfer = (smp_transfer){.device = r->device};
     *failed_step = SMP_STEP_NONE;
     for (size_t i = 0; !code && i < r->plan->step_count; i++)
         code = begin_state(r, (int)i, err);
     for (size_t i = 0; !code && i < r->plan->sink_count; i++)
-        code = r->docks[i] ? smp_dock_begin(r->device, r->docks[i], err) : SMP_OK;
+        code = r->stagings[i] ? smp_staging_begin(r->device, r->stagings[i], err) : SMP_OK;
     for (int phase = 0; !code && phase < r->plan->phases; phase++)
         code = run_phase(r, phase, failed_step, err);
     for (size_t i = 0; i < r->plan->step_count; i++)

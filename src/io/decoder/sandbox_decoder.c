@@ -1,6 +1,6 @@
-/* seccomp, Landlock and resource limits: see confine.h. What is not named below ends with EPERM, and not with the
- * process, since libraries try calls that they can do without. */
-#include "io/decoder/confine.h"
+/* seccomp, Landlock and resource limits: see sandbox_decoder.h. A call that is not named below fails with EPERM and
+ * does not end the process, since libraries try calls that they can do without. */
+#include "io/decoder/sandbox_decoder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -153,7 +153,7 @@ static void bound(unsigned resource, uint64_t most)
     (void)setrlimit(resource, &limit);
 }
 
-void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got)
+void smp_sandbox_decoder(int channel, int spool, uint64_t memory, smp_confinement *got)
 {
     *got = (smp_confinement){.landlock = 0};
     bound(RLIMIT_CORE, 0);
@@ -171,7 +171,7 @@ void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got)
 
 #else
 
-void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got)
+void smp_sandbox_decoder(int channel, int spool, uint64_t memory, smp_confinement *got)
 {
     (void)memory;
     *got = (smp_confinement){.seccomp = install_filter(channel, spool)};

@@ -1,5 +1,5 @@
-/* Pictures as they are to be seen: see upright.h. */
-#include "io/meta/upright.h"
+/* See orientation.h. */
+#include "io/meta/orientation.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { STRIP_ROWS = 64 }; /* so that columns that become rows are written in runs of so many pixels */
 
-smp_shape smp_upright_shape(const smp_media *media)
+smp_shape smp_orientation_shape(const smp_media *media)
 {
     smp_shape shape = media->shape;
     if (smp_turned_across(media->orientation)) {
@@ -18,20 +18,20 @@ smp_shape smp_upright_shape(const smp_media *media)
     return shape;
 }
 
-void smp_upright_put(int orientation, int64_t width, int64_t height, size_t pixel, int64_t y, int64_t rows,
-                     const void *from, void *to)
+void smp_orientation_put(int orientation, int64_t width, int64_t height, size_t pixel, int64_t y, int64_t rows,
+                         const void *from, void *to)
 {
     const int64_t across = smp_turned_across(orientation) ? height : width;
     for (int64_t x = 0; x < width; x++)
         for (int64_t i = 0; i < rows; i++) {
             int64_t column = x, row = y + i;
-            smp_upright_place(orientation, width, height, &column, &row);
+            smp_orientation_place(orientation, width, height, &column, &row);
             memcpy((char *)to + (size_t)(row * across + column) * pixel,
                    (const char *)from + (size_t)(i * width + x) * pixel, pixel);
         }
 }
 
-smp_code smp_upright_read(smp_reader *reader, void **out, smp_error *err)
+smp_code smp_orientation_read(smp_reader *reader, void **out, smp_error *err)
 {
     const smp_media *media = smp_reader_media(reader);
     const smp_shape *shape = &media->shape;
@@ -45,7 +45,7 @@ smp_code smp_upright_read(smp_reader *reader, void **out, smp_error *err)
         const int64_t rows = smp_min_i64(STRIP_ROWS, shape->height - y);
         code = smp_reader_rows(reader, strip, (int64_t)row, rows, err);
         if (!code)
-            smp_upright_put(media->orientation, shape->width, shape->height, pixel, y, rows, strip, *out);
+            smp_orientation_put(media->orientation, shape->width, shape->height, pixel, y, rows, strip, *out);
     }
     smp_free(strip);
     if (code) {

@@ -74,7 +74,7 @@ static void save(const warp_block *block, resident *r)
     r->cluster_phase = block->cluster_phase;
 }
 
-smp_code warp_run_together(warp_block *block, uint64_t count, uint64_t *done, smp_error *err)
+smp_code warp_run_cooperative(warp_block *block, uint64_t count, uint64_t *done, smp_error *err)
 {
     resident *all = smp_alloc_array((size_t)count, sizeof *all), own;
     uint64_t open = 0;

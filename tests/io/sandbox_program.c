@@ -10,7 +10,7 @@
 
 #include "suite.h"
 
-#include "io/jail.h"
+#include "io/sandbox_program.h"
 
 static char top[64];
 
@@ -33,7 +33,7 @@ static void touch(const char *name)
 static int make_folders(void **state)
 {
     (void)state;
-    snprintf(top, sizeof top, "/tmp/smp-jail-XXXXXX");
+    snprintf(top, sizeof top, "/tmp/smp-sandbox-XXXXXX");
     assert_non_null(mkdtemp(top));
     assert_int_equal(mkdir(in("in"), 0700) | mkdir(in("out"), 0700) | mkdir(in("other"), 0700), 0);
     touch("in/a");
@@ -68,15 +68,15 @@ static bool denied(const char *name, int flags)
 /* What a confined process finds; the number of the first thing that is wrong, 0: none. */
 static int look_round(void)
 {
-    smp_jail *jail = smp_jail_begin();
-    if (!jail)
+    smp_sandbox *sandbox = smp_sandbox_begin();
+    if (!sandbox)
         return 100;
-    smp_jail_allow(jail, in("in"), false);
-    smp_jail_allow(jail, in("in/link"), false);
-    smp_jail_allow(jail, in("nowhere"), false);
-    smp_jail_allow_output(jail, in("out/new"));
-    smp_jail_allow_output(jail, "-");
-    smp_jail_close(jail);
+    smp_sandbox_allow(sandbox, in("in"), false);
+    smp_sandbox_allow(sandbox, in("in/link"), false);
+    smp_sandbox_allow(sandbox, in("nowhere"), false);
+    smp_sandbox_allow_output(sandbox, in("out/new"));
+    smp_sandbox_allow_output(sandbox, "-");
+    smp_sandbox_close(sandbox);
     const bool good[] = {
         opens("in/a", O_RDONLY),
         opens("in/link", O_RDONLY),
@@ -105,7 +105,7 @@ static int look_round(void)
 static void what_is_not_allowed_is_denied(void **state)
 {
     (void)state;
-    if (!smp_jail_abi())
+    if (!smp_sandbox_abi())
         skip();
     fflush(NULL);
     pid_t child = fork();
@@ -119,10 +119,10 @@ static void what_is_not_allowed_is_denied(void **state)
     assert_true(opens("other/secret", O_RDONLY)); /* this process is not confined */
 }
 
-SMP_SUITE(jail)
+SMP_SUITE(sandbox_program)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_allowed_is_denied),
     };
-    return cmocka_run_group_tests_name("jail", tests, make_folders, remove_folders);
+    return cmocka_run_group_tests_name("sandbox_program", tests, make_folders, remove_folders);
 }

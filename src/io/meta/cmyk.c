@@ -1,7 +1,7 @@
-/* CMYK to sRGB: see inks.h. A profile's tables are unpacked into floats once. Pixels are looked up between their
+/* CMYK to sRGB: see cmyk.h. A profile's tables are unpacked into floats once. Pixels are looked up between their
  * points as smp_icc_lut_xyz does, relative to the paper's white, with the black point compensated (ISO 18619): what
  * the stage `profile` does with other profiles. Curves behind the grid are applied at its points. */
-#include "io/meta/inks.h"
+#include "io/meta/cmyk.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@
 
 enum { INKS = 4, COLOURS = 3, STEPS = 4096 /* of light, for its encoded values */ };
 
-struct smp_inks {
+struct smp_cmyk {
     uint32_t full;
     bool profiled, lab; /* lab: points hold the cube roots that Lab is made of, and else XYZ */
     int points[INKS];
@@ -23,18 +23,18 @@ struct smp_inks {
     uint32_t last[INKS], colour[COLOURS]; /* the pixel before */
 };
 
-void smp_inks_close(smp_inks *inks)
+void smp_cmyk_close(smp_cmyk *map)
 {
-    if (!inks)
+    if (!map)
         return;
-    smp_free(inks->enter[0]);
-    smp_free(inks->grid);
-    smp_free(inks);
+    smp_free(map->enter[0]);
+    smp_free(map->grid);
+    smp_free(map);
 }
 
-bool smp_inks_profiled(const smp_inks *inks)
+bool smp_cmyk_profiled(const smp_cmyk *map)
 {
-    return inks && inks->profiled;
+    return map && map->profiled;
 }
 
 static double root(double t) /* CIE 15: f of L*a*b* */
@@ -42,30 +42,29 @@ static double root(double t) /* CIE 15: f of L*a*b* */
     return t > 216. / 24389 ? cbrt(t) : 841. / 108 * t + 16. / 116;
 }
 
-static smp_code fill(smp_inks *inks, const smp_icc_lut *lut, double black, smp_error *err)
+static smp_code fill(smp_cmyk *map, const smp_icc_lut *lut, double black, smp_error *err)
 {
-    const size_t samples = (size_t)inks->full + 1;
+    const size_t samples = (size_t)map->full + 1;
     size_t points = 1;
     for (int c = INKS - 1; c >= 0; c--) {
-        inks->points[c] = lut->points[c];
-        inks->step[c] = points * COLOURS;
+        map->points[c] = lut->points[c];
+        map->step[c] = points * COLOURS;
         points *= (size_t)lut->points[c];
     }
-    inks->enter[0] = smp_alloc_array(samples, INKS * sizeof(float));
-    inks->grid = smp_alloc_array(points, COLOURS * sizeof(float));
-    if (!inks->enter[0] || !inks->grid)
+    map->enter[0] = smp_alloc_array(samples, INKS * sizeof(float));
+    map->grid = smp_alloc_array(points, COLOURS * sizeof(float));
+    if (!map->enter[0] || !map->grid)
         return smp_fail_memory(err, "a table of inks", points * COLOURS * sizeof(float));
     for (int c = 0; c < INKS; c++) {
-        inks->enter[c] = inks->enter[0] + (size_t)c * samples;
+        map->enter[c] = map->enter[0] + (size_t)c * samples;
         for (size_t i = 0; i < samples; i++)
-            inks->enter[c][i] =
-                (float)(smp_icc_lut_enter(lut, c, (double)i / (double)inks->full) * (inks->points[c] - 1));
+            map->enter[c][i] = (float)(smp_icc_lut_enter(lut, c, (double)i / (double)map->full) * (map->points[c] - 1));
     }
     for (size_t i = 0; i < points; i++) {
         double xyz[3];
         smp_icc_lut_point(lut, i, xyz);
         for (int c = 0; c < COLOURS; c++)
-            inks->grid[COLOURS * i + (size_t)c] = (float)(inks->lab ? root(xyz[c] / smp_icc_d50[c]) : xyz[c]);
+            map->grid[COLOURS * i + (size_t)c] = (float)(map->lab ? root(xyz[c] / smp_icc_d50[c]) : xyz[c]);
     }
     double inverse[9];
     smp_icc_srgb_of_xyz(inverse);
@@ -73,30 +72,30 @@ static smp_code fill(smp_inks *inks, const smp_icc_lut *lut, double black, smp_e
         double off = 0;
         for (int c = 0; c < COLOURS; c++) {
             off += inverse[3 * r + c] * black * smp_icc_d50[c] / (1 - black);
-            inks->matrix[3 * r + c] = (float)(inverse[3 * r + c] * (inks->lab ? smp_icc_d50[c] : 1) / (1 - black));
+            map->matrix[3 * r + c] = (float)(inverse[3 * r + c] * (map->lab ? smp_icc_d50[c] : 1) / (1 - black));
         }
-        inks->offset[r] = (float)off;
+        map->offset[r] = (float)off;
     }
     for (int i = 0; i < STEPS + 2; i++)
-        inks->encoded[i] = (float)smp_icc_encoded(fmin(1, (double)i / STEPS));
+        map->encoded[i] = (float)smp_icc_encoded(fmin(1, (double)i / STEPS));
     return SMP_OK;
 }
 
-smp_code smp_inks_open(smp_reader *reader, uint32_t full, smp_inks **out, smp_error *err)
+smp_code smp_cmyk_open(smp_reader *reader, uint32_t full, smp_cmyk **out, smp_error *err)
 {
     smp_meta *meta = &reader->media.meta;
     smp_icc icc;
     smp_icc_lut lut;
-    smp_inks *inks = *out = smp_alloc(sizeof *inks);
-    if (!inks)
-        return smp_fail_memory(err, "inks", sizeof *inks);
-    inks->full = full;
-    inks->last[0] = full + 1; /* no pixel is so */
+    smp_cmyk *map = *out = smp_alloc(sizeof *map);
+    if (!map)
+        return smp_fail_memory(err, "inks", sizeof *map);
+    map->full = full;
+    map->last[0] = full + 1; /* no pixel is so */
     if (!meta->icc.size) {
         smp_note(&reader->notes, "its CMYK has no ICC profile: colours are approximate");
         return SMP_OK;
     }
-    const char *fault = smp_icc_read_inks(meta->icc.data, meta->icc.size, &icc);
+    const char *fault = smp_icc_read_cmyk(meta->icc.data, meta->icc.size, &icc);
     if (!fault)
         fault = smp_icc_lut_open(&icc, SMP_ICC_RELATIVE, &lut);
     smp_code code = SMP_OK;
@@ -104,10 +103,10 @@ smp_code smp_inks_open(smp_reader *reader, uint32_t full, smp_inks **out, smp_er
         smp_note(&reader->notes, "its CMYK is converted without its ICC profile, which %s: colours are approximate",
                  fault);
     else {
-        inks->profiled = true;
-        inks->lab = icc.lab;
+        map->profiled = true;
+        map->lab = icc.lab;
         meta->srgb_intent = 1; /* relative colorimetric */
-        code = fill(inks, &lut, smp_icc_lut_black(&icc, SMP_ICC_RELATIVE, &lut), err);
+        code = fill(map, &lut, smp_icc_lut_black(&icc, SMP_ICC_RELATIVE, &lut), err);
     }
     smp_free(meta->icc.data);
     meta->icc = (smp_blob){.size = 0};
@@ -116,16 +115,16 @@ smp_code smp_inks_open(smp_reader *reader, uint32_t full, smp_inks **out, smp_er
 
 /* ------------------------------------------------------------------------------------------------ pixels */
 
-static void look_up(const smp_inks *inks, const uint32_t *cmyk, float to[COLOURS])
+static void look_up(const smp_cmyk *map, const uint32_t *cmyk, float to[COLOURS])
 {
     float part[INKS];
     int order[INKS];
-    const float *corner = inks->grid;
+    const float *corner = map->grid;
     for (int c = 0; c < INKS; c++) {
-        const float x = inks->enter[c][cmyk[c]];
-        const int most = inks->points[c] - 2, i = x < (float)most ? (int)x : most;
+        const float x = map->enter[c][cmyk[c]];
+        const int most = map->points[c] - 2, i = x < (float)most ? (int)x : most;
         part[c] = x - (float)i;
-        corner += (size_t)i * inks->step[c];
+        corner += (size_t)i * map->step[c];
         int place = c;
         for (; place && part[order[place - 1]] < part[c]; place--)
             order[place] = order[place - 1];
@@ -134,39 +133,39 @@ static void look_up(const smp_inks *inks, const uint32_t *cmyk, float to[COLOURS
     for (int k = 0; k < COLOURS; k++)
         to[k] = corner[k];
     for (int i = 0; i < INKS; i++) {
-        const float *next = corner + inks->step[order[i]];
+        const float *next = corner + map->step[order[i]];
         for (int k = 0; k < COLOURS; k++)
             to[k] += part[order[i]] * (next[k] - corner[k]);
         corner = next;
     }
 }
 
-static void convert(const smp_inks *inks, const uint32_t *cmyk, uint32_t *rgb)
+static void convert(const smp_cmyk *map, const uint32_t *cmyk, uint32_t *rgb)
 {
     float v[COLOURS];
-    look_up(inks, cmyk, v);
-    for (int k = 0; k < COLOURS && inks->lab; k++)
+    look_up(map, cmyk, v);
+    for (int k = 0; k < COLOURS && map->lab; k++)
         v[k] = v[k] > 24.f / 116 ? v[k] * v[k] * v[k] : 108.f / 841 * (v[k] - 16.f / 116);
     for (int r = 0; r < COLOURS; r++) {
-        const float *m = inks->matrix + 3 * r;
-        float light = m[0] * v[0] + m[1] * v[1] + m[2] * v[2] - inks->offset[r];
+        const float *m = map->matrix + 3 * r;
+        float light = m[0] * v[0] + m[1] * v[1] + m[2] * v[2] - map->offset[r];
         light = light > 0 ? light < 1 ? light : 1 : 0; /* NaN is 0 */
-        const float at = light * STEPS, *e = inks->encoded + (int)at;
-        rgb[r] = (uint32_t)((e[0] + (at - (float)(int)at) * (e[1] - e[0])) * (float)inks->full + 0.5f);
+        const float at = light * STEPS, *e = map->encoded + (int)at;
+        rgb[r] = (uint32_t)((e[0] + (at - (float)(int)at) * (e[1] - e[0])) * (float)map->full + 0.5f);
     }
 }
 
-void smp_inks_pixel(smp_inks *inks, const uint32_t cmyk[4], uint32_t rgb[3])
+void smp_cmyk_pixel(smp_cmyk *map, const uint32_t cmyk[4], uint32_t rgb[3])
 {
-    const uint32_t full = inks->full, black = cmyk[3];
-    if (!inks->profiled) {
+    const uint32_t full = map->full, black = cmyk[3];
+    if (!map->profiled) {
         for (int c = 0; c < COLOURS; c++)
             rgb[c] = (uint32_t)(((uint64_t)(full - cmyk[c]) * (full - black) + full / 2) / full);
         return;
     }
-    if (memcmp(inks->last, cmyk, sizeof inks->last) != 0) {
-        memcpy(inks->last, cmyk, sizeof inks->last);
-        convert(inks, cmyk, inks->colour);
+    if (memcmp(map->last, cmyk, sizeof map->last) != 0) {
+        memcpy(map->last, cmyk, sizeof map->last);
+        convert(map, cmyk, map->colour);
     }
-    memcpy(rgb, inks->colour, sizeof inks->colour);
+    memcpy(rgb, map->colour, sizeof map->colour);
 }

@@ -1,7 +1,7 @@
-/* What a process gives up for good before it looks at bytes from elsewhere: files, sockets, other processes, new
- * privileges, memory without end. Decoders run so (worker_child.c). */
-#ifndef SMP_IO_DECODER_CONFINE_H
-#define SMP_IO_DECODER_CONFINE_H
+/* Confines a decoder (worker_child.c) before it reads bytes from elsewhere: for good, it gives up files, sockets, other
+ * processes, new privileges and unlimited memory. */
+#ifndef SMP_IO_DECODER_SANDBOX_DECODER_H
+#define SMP_IO_DECODER_SANDBOX_DECODER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ typedef struct smp_confinement {
 /* Confines the calling process, which has one thread. Messages pass through the descriptor `channel` alone, writing is
  * left for the descriptor `spool` alone; what is open can be read. memory: bytes of addresses, 0 or a sanitizer's
  * build: no bound. What the kernel lacks is left out, and *got says so. */
-void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got);
+void smp_sandbox_decoder(int channel, int spool, uint64_t memory, smp_confinement *got);
 
 /* "seccomp, Landlock ABI 7", "seccomp, no Landlock". */
 void smp_confinement_text(const smp_confinement *got, char *text, size_t size);
