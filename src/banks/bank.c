@@ -55,7 +55,7 @@ typedef struct phase {
     uint32_t from, bytes;
 } phase;
 
-/* What the lanes want of each bank: in the order of lanes, lanes that want the same word together. */
+/* Words that lanes want of each bank: in the order of lanes, lanes that want the same word together. */
 typedef struct wants {
     int count[SMP_BANKS];
     smp_bank_cell cells[SMP_BANKS][SMP_WARP];
@@ -157,7 +157,7 @@ static void half_warp_turns(const wants *want, const int words[CC1_BANKS], int s
     }
 }
 
-/* Where several lanes write one place, one writes; the others cost nothing. */
+/* If several lanes write one address, one writes; the others cost nothing. */
 static smp_bank_access writers_cc1(const smp_bank_access *access)
 {
     smp_bank_access writers = *access;

@@ -64,7 +64,7 @@ typedef struct smp_bank_geometry {
 
 smp_bank_geometry smp_bank_geometry_of(smp_bank_rules rules);
 
-/* What one bank does in one wavefront; idle when lanes is 0. */
+/* One bank in one wavefront; idle when lanes is 0. */
 typedef struct smp_bank_cell {
     uint32_t lanes; /* bit n: lane n is served here; several banks serve a wide access */
     uint32_t row;

@@ -79,7 +79,7 @@ void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int 
     }
 }
 
-/* Of addr2line's lines, takes the innermost frame outside the emulator's shim for CUDA, which copies vectors. */
+/* Picks the innermost frame of addr2line's lines that is outside the emulator's shim for CUDA, which copies vectors. */
 static const char *pick_line(char *lines)
 {
     static const char shim[] = "emulator_shim.h:";

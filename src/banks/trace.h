@@ -1,5 +1,5 @@
-/* What the emulator's traced kernels did to shared memory. For every launch: the warp instructions on shared memory and
- * their wavefronts (banks/bank.h), in total and for each access site, and every mistake that was seen. The emulator
+/* Accesses of the emulator's traced kernels to shared memory. For every launch: the warp instructions on shared memory
+ * and their wavefronts (banks/bank.h), in total and for each access site, and every mistake that was seen. The emulator
  * fills it while smp_simt_set_trace() (device/simt/simt.h) points at a trace; where wanted, with what the kernel's SASS
  * does instead (lab/program_kernels/own.h). */
 #ifndef SMP_BANKS_TRACE_H

@@ -19,7 +19,7 @@ typedef struct smp_exact {
     int64_t digit[SMP_EXACT_DIGITS]; /* to base 2^32: 0..2^32-1 but for the highest, which has the sign */
 } smp_exact;
 
-/* What is not finite adds nothing. */
+/* Adds v; NaN and infinities add nothing. */
 void smp_exact_add(smp_exact *sum, double v);
 void smp_exact_join(smp_exact *sum, const smp_exact *more);
 

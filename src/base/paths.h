@@ -19,13 +19,14 @@ bool smp_path_leaves(const char *name);
 /* Whether there is a folder at `path`, links followed. */
 bool smp_is_folder(const char *path);
 
-/* What follows a path's last slash. */
+/* Returns the part behind a path's last slash. */
 const char *smp_base_name(const char *path);
 
 /* Bytes of a path in front of the dot of its extension; all where it has none, as ".profile". */
 size_t smp_stem(const char *path);
 
-/* What leads to a file: up to and with the last slash, else ".". Owner: the caller (smp_free). Null: no memory. */
+/* Returns the folder of a path: up to and with the last slash, else ".". Owner: the caller (smp_free). Null: no
+ * memory. */
 char *smp_folder_part(const char *path);
 
 /* The folder that this program lies in, without a slash behind it. False: it cannot be known; it is then "". */

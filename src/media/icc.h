@@ -37,7 +37,7 @@ const char *smp_icc_read(const void *data, size_t size, smp_icc *to);
 /* The same of a profile of CMYK, which smp_icc_read refuses. */
 const char *smp_icc_read_cmyk(const void *data, size_t size, smp_icc *to);
 
-/* What a profile calls itself (its tag desc), printable ASCII; "" where it does not. */
+/* Reads a profile's name (its tag desc), printable ASCII; "" if it has none. */
 void smp_icc_name(const void *data, size_t size, char name[64]);
 
 /* Whether two profiles say the same colours, as far as 8 bits show. */
@@ -56,7 +56,7 @@ double smp_icc_light_of(const smp_icc *icc, int colour, double value);
 void smp_icc_srgb_of_xyz(double inverse[9]);
 double smp_icc_encoded(double v);
 
-/* Of a profile without tables, to linear sRGB. */
+/* Computes the matrix from a profile without tables to linear sRGB. */
 void smp_icc_matrix(const smp_icc *icc, float to[9]);
 
 /* Whether the colours are sRGB's, as far as 8 bits show. False where it has tables. */

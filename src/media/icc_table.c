@@ -179,7 +179,7 @@ static double of_lab(double t)
     return t > 24. / 116 ? t * t * t : 108. / 841 * (t - 16. / 116);
 }
 
-/* What follows the grid. */
+/* Applies the steps behind the grid. */
 static void leave(const smp_icc_lut *lut, double v[SMP_ICC_MOST], double xyz[3])
 {
     static const double most = 1 + 32767. / 32768; /* XYZ at full scale */

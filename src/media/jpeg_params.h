@@ -38,7 +38,7 @@ bool smp_jpeg_scan_fits(const void *head);
 /* The rows of that output, of shape `rows`, that hold the scan: at least one. head: its first row. */
 int64_t smp_jpeg_scan_row_count(const void *head, const smp_shape *rows);
 
-/* Where the coefficient of each place, row by row, is in the zigzag order (T.81, figure A.6). */
+/* Fills in the index in zigzag order (T.81, figure A.6) of each coefficient, row by row. */
 void smp_jpeg_fill_places(uint8_t place[SMP_JPEG_BLOCK]);
 
 /* Takes bytes of a stage's memory, from a multiple of `align` on: where they begin. */

@@ -1,4 +1,4 @@
-/* What flows between readers, stages and writers: kind, size, channels, format, rate and colours of a picture or
+/* The shape of data between readers, stages and writers: kind, size, channels, format, rate and colours of a picture or
  * sound. */
 #ifndef SMP_MEDIA_SHAPE_H
 #define SMP_MEDIA_SHAPE_H
@@ -11,7 +11,7 @@
 
 typedef enum smp_kind { SMP_KIND_NONE = 0, SMP_IMAGE = 1, SMP_AUDIO = 2, SMP_BOTH = 3 } smp_kind;
 
-/* What flows between two stages. */
+/* Shape of the data between two stages. */
 typedef struct smp_shape {
     smp_kind kind;
     int64_t width, height; /* px; sound: width 1, height frames */

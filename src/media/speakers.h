@@ -1,4 +1,4 @@
-/* Where a sound's channels are heard: bits of WAV's dwChannelMask, in the order of the channels. */
+/* Speakers of a sound's channels: bits of WAV's dwChannelMask, in the order of the channels. */
 #ifndef SMP_MEDIA_SPEAKERS_H
 #define SMP_MEDIA_SPEAKERS_H
 

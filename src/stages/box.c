@@ -45,7 +45,7 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_box_scratch(box->size, io->in.channels);
 }
 
-/* Where two copies of a window do not fit shared memory, the same kernel adds sample by sample. */
+/* If two copies of a window do not fit shared memory, the same kernel adds sample by sample. */
 static void rows_grid(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     static const smp_tiles tiles = {SMP_BOX_ACROSS, 1, SMP_BOX_ACROSS / 4, 1};

@@ -44,8 +44,8 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "write the smaller one first: canny 40%% high=80%%");
 }
 
-/* What a gradient must exceed. For 8 bits both are whole numbers, as OpenCV takes them; a fraction such as 100/255
- * comes to the number that was meant. */
+/* Returns the threshold of gradients. For 8 bits it is a whole number, as in OpenCV; a fraction such as 100/255 gives
+ * the number that was meant. */
 static float exceeded(double fraction, double white, int gradient)
 {
     enum { MOST = 32767 /* OpenCV's, of l2 */ };

@@ -1,4 +1,4 @@
-/* What launches of foreign kernels have in common on every device: see foreign.h. */
+/* Launches of foreign kernels, common to all devices: see foreign.h. */
 #include "stages/foreign.h"
 
 #include <ctype.h>

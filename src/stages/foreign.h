@@ -34,7 +34,7 @@ typedef struct smp_foreign_file {
     int cubin_arch;     /* 90 */
 } smp_foreign_file;
 
-/* What a parameter is given. Sizes are of the rows that the kernel gets. */
+/* Values that a parameter can be given. Sizes are of the rows that the kernel gets. */
 typedef enum smp_foreign_word {
     SMP_FOREIGN_IN,
     SMP_FOREIGN_OUT,
@@ -102,8 +102,8 @@ void smp_foreign_fill(const smp_foreign *k, const smp_io *io, uint64_t in, uint6
 void smp_foreign_pack(const smp_view *view, int64_t first, int64_t count, smp_format format, void *to);
 void smp_foreign_unpack(const smp_view *view, int64_t first, int64_t count, smp_format format, const void *from);
 
-/* What the kernels of a pipeline may read and take. Where a function takes null, they are the user's own: they read
- * what the user reads. */
+/* Limits of a pipeline's kernels: what they may read, and how long their compiler may take. Null stands for the user's
+ * own kernels, which may read all that the user may. */
 typedef struct smp_kernel_reach {
     const char *const *folders; /* null-terminated, from smp_real_path: that of the pipe file, and others allowed */
     double seconds;             /* of a compiler; 0: a minute */

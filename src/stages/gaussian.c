@@ -26,7 +26,7 @@ static const smp_param params[] = {
     {0},
 };
 
-/* What tensor cores multiply by, where a kernel is for them. */
+/* Plans the matrices for tensor cores, if a kernel uses them. */
 static smp_code plan_matrices(const smp_gaussian *gaussian, int channels, smp_node_plan *work, smp_error *err)
 {
     const int steps = gaussian->whole ? smp_banded_steps(gaussian->radius, channels) : 0;

@@ -136,7 +136,7 @@ static int64_t one(const smp_io *io, const void *kernel)
     return 1;
 }
 
-/* What a GPU does between the first launch and the last, and one thread of a CPU in one. */
+/* Launches of a GPU between the first and the last; a CPU does them in one, in one thread. */
 #define LAUNCHES(rung, shape)                                                                                          \
     {                                                                                                                  \
         {.from = SMP_IN,                                                                                               \

@@ -60,7 +60,7 @@ static smp_code read_shape(const char *name, const char *text, smp_foreign_dims 
     return smp_hint(err, "write %s=256, %s=32x8 or %s=8x8x4", name, name, name);
 }
 
-/* What the texts say by themselves. */
+/* Reads the parameters that are texts. */
 static smp_code read_texts(const params *p, smp_foreign *to, smp_error *err)
 {
     smp_code code = read_shape("block", p->block, &to->block, err);
@@ -175,7 +175,7 @@ static smp_code make_variants(const params *p, const smp_foreign_file *file, con
     return code || count ? code : smp_fail(err, SMP_E_PIPE, "variants names no kernel");
 }
 
-/* What is wrong with the file is said at the stage that names it. */
+/* Opens the kernel's file. Errors in it are reported at the stage that names it. */
 static smp_code open_file(const params *p, const smp_foreign_file **file, smp_error *err)
 {
     const smp_code code = smp_foreign_open(p->file, file, err);
@@ -246,7 +246,7 @@ static smp_code plan(const void *given_params, const smp_shape *in, const smp_sh
     return SMP_OK;
 }
 
-/* What the stage has without a file. */
+/* Variants of the stage while it has no file. */
 static const smp_variant variants[] = {
     {.name = "naive", .help = "the kernel that the pipeline names; variants=a,b,c gives it a ladder"},
     {0},

@@ -97,7 +97,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 
 /* ------------------------------------------------------------------------------------------------ results */
 
-/* What a reduction's result holds: by the device, which has the table too, or joined here by runs. */
+/* The result of a reduction: from the device, with its table, or joined here from runs. */
 typedef struct labelled {
     const smp_component *parts;
     size_t count;
@@ -132,7 +132,8 @@ static bool keeps(const params *p, const smp_component *c)
     return area >= p->min_area && !(area > p->max_area);
 }
 
-/* What is kept is numbered from 1 on: an entry a component, 0 of what is left out. Null: memory is short. */
+/* Numbers the components that are kept from 1 on: one entry for each component, 0 for one left out. Null: out of
+ * memory. */
 static uint32_t *numbers_of(const params *p, const labelled *found)
 {
     uint32_t *number = smp_alloc_array(found->count + 1, sizeof *number), next = 0;
@@ -141,7 +142,7 @@ static uint32_t *numbers_of(const params *p, const labelled *found)
     return number;
 }
 
-/* What smp_measurements tell: also of several files together, where no component is told by itself. */
+/* Totals for smp_measurements, also for several files together; these list no single component. */
 typedef struct totals {
     uint64_t count, foreground;
 } totals;
@@ -364,7 +365,7 @@ static void record_chunks_geometry(const smp_io *io, const void *kernel, smp_gri
     smp_grid_striding_line(room, smp_joins_chunk(room), SMP_JOINS_BLOCK, grid);
 }
 
-/* Of a GPU alone: the first launch. */
+/* The first launch, on GPUs only. */
 #define JOIN(name, shape)                                                                                              \
     {                                                                                                                  \
         .from = SMP_IN, .to = SMP_SCRATCH, .cuda = #name, .geometry = shape                                            \

@@ -12,8 +12,8 @@
 struct smp_foreign;
 
 enum { SMP_MAX_LAUNCHES = 9 }; /* of a variant */
-/* Where a launch reads and writes. The scratch picture has the input's rows, the output's width and channels, and f32
- * samples; or the shape that the plan says (smp_node_plan.between), all rows of it for every launch. SMP_SECOND: a
+/* Places that a launch reads and writes. The scratch picture has the input's rows, the output's width and channels, and
+ * f32 samples; or the shape that the plan says (smp_node_plan.between), all rows of it for every launch. SMP_SECOND: a
  * reduction's second picture, SMP_P_ANYSIZE, in place of the input; such a launch is `once`. From SMP_OUT: a launch
  * over the scratch picture that asks what of the output is made. */
 typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH, SMP_SECOND } smp_place;

@@ -10,7 +10,7 @@ typedef struct params {
     smp_operand to;
 } params;
 
-/* What kernels get, and what finish() needs besides. */
+/* Parameters of the kernels, and what finish() needs besides. */
 typedef struct matching {
     smp_equalize equalize;
     float other_white; /* of the second picture */

@@ -1,4 +1,4 @@
-/* What a reduction measured, for the report. */
+/* Measurements of a reduction, for the report. */
 #ifndef SMP_STAGES_MEASUREMENTS_H
 #define SMP_STAGES_MEASUREMENTS_H
 

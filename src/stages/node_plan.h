@@ -1,4 +1,4 @@
-/* What a stage works out for one input before any sample is there: shape, rows, values, kernel parameters, result. */
+/* The plan of a stage for one input, made before any sample is read: shape, rows, values, kernel parameters, result. */
 #ifndef SMP_STAGES_NODE_PLAN_H
 #define SMP_STAGES_NODE_PLAN_H
 
@@ -53,7 +53,7 @@ typedef struct smp_row_need {
     int64_t second_add; /* r + second_add, and nothing where that is outside */
 } smp_row_need;
 
-/* What the output's values are beside the input's. */
+/* How the output's values relate to the input's. */
 typedef struct smp_value_rule {
     smp_exactness exactness; /* preset to SMP_REAL */
     bool linear;             /* preset: the samples are in linear light */
@@ -72,7 +72,7 @@ typedef struct smp_effect {
     char remark[120]; /* what the user must be told of the parameters, with this input; empty: nothing */
 } smp_effect;
 
-/* What becomes of what a file says of its picture. */
+/* Changes to what a file says of its picture. */
 typedef struct smp_file_change {
     bool swaps_axes; /* rows become columns */
     bool makes_srgb; /* the colours come out as sRGB, whatever profile the input had */
@@ -89,7 +89,7 @@ typedef struct smp_table {
     size_t size; /* bytes */
 } smp_table;
 
-/* What a reduction's result holds and where, in bytes. */
+/* Layout of a reduction's result, in bytes. */
 typedef struct smp_reduction_layout {
     const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
     smp_result_kind kind;
@@ -114,7 +114,7 @@ typedef struct smp_prepass {
     size_t found_size; /* bytes */
 } smp_prepass;
 
-/* What plan() works out for one node; zeroed before the call. */
+/* Result of plan() for one node; zeroed before the call. */
 typedef struct smp_node_plan {
     smp_shape out;     /* preset to the input's shape */
     smp_access access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction

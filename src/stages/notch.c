@@ -22,7 +22,7 @@ static const smp_param table[] = {
     {0},
 };
 
-/* What passes: everything but the bands. taps: the sum, `count` of them, from smp_alloc. */
+/* Designs a filter that passes everything but the bands. taps: the sum, `count` of them, from smp_alloc. */
 static double *design(const params *p, double rate, int count)
 {
     const smp_filter_params filter = {.window = SMP_WINDOW_KAISER, .attenuation = p->attenuation};

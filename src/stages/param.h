@@ -20,7 +20,7 @@ typedef enum smp_type {
     SMP_T_OPERAND /* field: smp_operand: a picture, `@tap` or "file.png", or a number */
 } smp_type;
 
-/* What a number measures. A bare number has the default unit, which is the first of each list. */
+/* Units of numbers. A bare number has the default unit, which is the first of each list. */
 typedef enum smp_unit {
     SMP_UNIT_NONE,     /* plain number */
     SMP_UNIT_FRACTION, /* 0..1 of full scale, or % */
@@ -82,8 +82,8 @@ const char *smp_unit_name(smp_unit unit);
 /* Shared by stages with an edge parameter: the words in the order of smp_edge. */
 extern const char *const smp_edge_names[];
 
-/* What other tools call something: for did-you-mean. Names have blanks between them; `say` is the text to suggest. Rows
- * end with one of zeros. */
+/* Names that other tools use, for did-you-mean. Names have blanks between them; `say` is the text to suggest. Rows end
+ * with one of zeros. */
 typedef struct smp_alias {
     const char *names, *say;
 } smp_alias;
@@ -95,7 +95,7 @@ typedef struct smp_other_name {
     char name[48];
 } smp_other_name;
 
-/* What to write for a name of another program's; null: the rows have it not. */
+/* Returns the text to write for another program's name; NULL if no row has the name. */
 const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length);
 smp_other_name smp_other_names(const struct smp_stage *stage);
 bool smp_next_name(smp_other_name *other); /* false: there is none left */

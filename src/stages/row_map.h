@@ -1,8 +1,8 @@
-/* Which rows of its input an output row wants: pure arithmetic that the schedule, the runner and the tests share.
- * Output row r is centred on input row floor((2r + 1) * num / (2 * den)) + add, and wants `up` rows above that one and
- * `down` rows below it. Rows outside the picture stand for its first or last row, so that at least one row is wanted
- * always. 1/1 is a stencil; a stage that halves the height has 2/1, and one that makes 160 frames of 441 has 441/160.
- */
+/* Maps an output row to the input rows that it needs: pure arithmetic that the schedule, the runner and the tests
+ * share. Output row r is centred on input row floor((2r + 1) * num / (2 * den)) + add, and wants `up` rows above that
+ * one and `down` rows below it. Rows outside the picture stand for its first or last row, so that at least one row is
+ * wanted always. 1/1 is a stencil; a stage that halves the height has 2/1, and one that makes 160 frames of 441 has
+ * 441/160. */
 #ifndef SMP_STAGES_ROW_MAP_H
 #define SMP_STAGES_ROW_MAP_H
 
@@ -17,7 +17,7 @@ typedef struct smp_row_map {
     int32_t piece_count;
 } smp_row_map;
 
-/* What a stage's plan says; of a stage that is no stencil, its own row. */
+/* Returns the map of a stage's plan; a stage that is not a stencil needs its own row. */
 smp_row_map smp_row_map_of(const smp_node_plan *work);
 
 /* The input row that output row r >= 0 is centred on; may lie outside the picture. */

@@ -219,7 +219,7 @@ static int64_t hop_of(const params *p, int64_t frames)
     return smp_max_i64(given ? p->hop : HOP, frames / width + (frames % width != 0));
 }
 
-/* Of a channel. */
+/* Returns the rows of a channel. */
 static int32_t rows_of(const params *p, int64_t bins, int channels)
 {
     enum { HEIGHT = 2000 };

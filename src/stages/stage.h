@@ -52,7 +52,7 @@ typedef struct smp_jpeg_source {
     int64_t across, down;            /* pixels that share a sample of chroma */
 } smp_jpeg_source;
 
-/* What holds of a stage: bits of smp_stage.traits. */
+/* Traits of a stage: bits of smp_stage.traits. */
 enum {
     SMP_TRAIT_INTERNAL = 1,      /* the planner inserts it; hidden from listings but allowed */
     SMP_TRAIT_RESCALES = 2,      /* gives about the same picture from a smaller copy of its input, where it gives that
@@ -87,7 +87,7 @@ typedef struct smp_partial_ops {
         __VA_ARGS__                                                                                                    \
     }
 
-/* Of stages that measure: REDUCE, ADJUST, and those whose plan() may make them such. */
+/* Operations of stages that measure: REDUCE, ADJUST, and those whose plan() may make them such. */
 typedef struct smp_reduction_ops {
     /* Turns the merged result into measurements (REDUCE) and, for ADJUST, into the table for the apply pass: may write
      * plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->reduction.size bytes. */
@@ -111,7 +111,7 @@ enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_hints.instead */
 /* For those who write what another program calls something. */
 typedef struct smp_hints {
     const smp_alias *aliases; /* ends with null names; may be null */
-    /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
+    /* Suggests what to write instead of a value that the main parameter refuses, "write 270". False: no suggestion. May
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
     const char *order; /* names of parameters in the order in which other tools write their values; may be null */
@@ -137,8 +137,8 @@ typedef struct smp_stage {
     smp_access access;
     const smp_param *params; /* ends with a null name; may be null */
     size_t params_size;      /* bytes of the parameter struct */
-    /* What single parameters cannot say and no input changes ("the band ends below its beginning"): asked when a
-     * pipeline is read, and again when parameters depended on the input. Null: any parameters will do. */
+    /* Checks parameters against each other, whatever the input ("the band ends below its beginning"). Called when a
+     * pipeline is read, and again if parameters depended on the input. Null: all combinations are valid. */
     smp_code (*check)(const void *params, smp_error *err);
     /* Works out shape, reach and kernel parameters for an input (and `by`, null without a tap). Also checks what
      * depends on it. params: the struct described by the table. Null: shape unchanged, no kernel parameters. */

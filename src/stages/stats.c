@@ -51,8 +51,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
-/* What was measured of one file, or of several that were joined: records of the channels, the percentiles asked for,
- * and the counts that answer them, one after the other. */
+/* Measurements of one file, or of several that were joined: records of the channels, the percentiles asked for, and the
+ * counts that answer them, one after the other. */
 typedef struct record {
     smp_moments moments;
     int64_t samples; /* with those that are not finite */
@@ -248,7 +248,8 @@ static double percentile(const partial *t, int channel, double percent, const sm
     return at > low ? a + (at - low) * (ranked(t, counts, (uint64_t)low + 1, n, all) - a) : a;
 }
 
-/* What sound engineers ask: levels below full scale, in dB. A sine of full scale has an rms of -3.01 dBFS. */
+/* Reports levels as sound engineers do: levels below full scale, in dB. A sine of full scale has an rms of -3.01
+ * dBFS. */
 static smp_code report_levels(const smp_stats_chunk *all, int64_t clipped, int channel, smp_measurements *measurements,
                               smp_error *err)
 {

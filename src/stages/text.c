@@ -61,7 +61,7 @@ static smp_code check(const void *given, smp_error *err)
 
 enum { BORDER_DOTS = 2 }; /* of the box round the letters */
 
-/* Where the box with the letters lies. */
+/* Finds the place of the box around the letters. */
 static void find_place(const params *p, const smp_shape *in, smp_text *k)
 {
     enum { SIDES = 3, MARGIN_DOTS = SMP_FONT_HEIGHT / 2 };

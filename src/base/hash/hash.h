@@ -22,8 +22,8 @@ uint64_t smp_hash_mix(uint64_t bits);
 /* 64 well mixed bits of a name: the first half of its hash, mixed. */
 uint64_t smp_hash_name(const char *name);
 
-/* Which of `shards` shards, from 1 on, does the input of this name under the folder given. The name alone decides:
- * files that come or go between the shards' runs move no other file to another shard. */
+/* Returns the shard, 1 to `shards`, of the input with this name under the folder given. The name alone decides: files
+ * that come or go between the shards' runs move no other file to another shard. */
 int64_t smp_shard_of(const char *name, int64_t shards);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { FIRST = 1024 }; /* slots; a power of two, as every capacity */
 
-/* Where a hash is, or would be. */
+/* Returns the slot that holds a hash, or that it would go to. */
 static size_t slot_of(const smp_hash_set *set, uint64_t hash)
 {
     size_t at = (size_t)hash & (set->capacity - 1);

@@ -30,7 +30,8 @@ typedef struct smp_beneath {
     char *name; /* what leads there from it, "a/b.png", without links when it was found; null: it lies elsewhere */
 } smp_beneath;
 
-/* Where below the roots a path leads, links resolved. False: out of memory. The caller frees out->name (smp_free). */
+/* Finds the place below the roots that a path leads to, links resolved. False: out of memory. The caller frees
+ * out->name (smp_free). */
 bool smp_beneath_find(const smp_roots *roots, const char *path, smp_beneath *out);
 
 /* Opens it to be read, and does not wait for the writer of a pipe. *fd is the caller's, -1 on failure: SMP_E_READ. */

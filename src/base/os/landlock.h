@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What stays allowed of a file, or below a folder. WRITE: files may be made, replaced and removed too. */
+/* Rights that remain for a file, or below a folder. WRITE: files may be made, replaced and removed too. */
 typedef enum smp_landlock_right {
     SMP_LANDLOCK_READ = 1,
     SMP_LANDLOCK_WRITE = 2,

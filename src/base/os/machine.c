@@ -115,8 +115,8 @@ static long told(const char *name)
     return text && end > text && (!*end || *end == ',') && value >= 1 && value < 1 << 20 ? value : 0;
 }
 
-/* What schedulers say to whom they do not bind to processors: Slurm, PBS, Grid Engine; several ranks on a host that are
- * bound to nothing share it; OMP_NUM_THREADS is what a user says to all programs. */
+/* Processors granted by a scheduler that binds no process (Slurm, PBS, Grid Engine). Unbound ranks on one host share
+ * its processors. OMP_NUM_THREADS is a user's limit for all programs. */
 static long granted_processors(long usable)
 {
     static const char *const names[] = {"SLURM_CPUS_PER_TASK", "PBS_NP", "NCPUS", "NSLOTS", "OMP_NUM_THREADS"};

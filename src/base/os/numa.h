@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/* Of the device at that address; -1: unknown, or the host has one node. root: "/sys"; tests have another. */
+/* Returns the node of the device at that address; -1: unknown, or the host has one node. root: "/sys"; tests have
+ * another. */
 int smp_numa_node_of_pci(const char *root, int domain, int bus, int device);
 
 /* Keeps the calling thread on those processors of the node that the process (its first thread) may use. False: there

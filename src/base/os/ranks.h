@@ -1,4 +1,5 @@
-/* Which of several tasks this process is, as schedulers, MPI's starters and GNU parallel tell in the environment. */
+/* Finds which of several tasks this process is, as schedulers, MPI's starters and GNU parallel tell in the
+ * environment. */
 #ifndef SMP_BASE_OS_RANKS_H
 #define SMP_BASE_OS_RANKS_H
 

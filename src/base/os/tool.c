@@ -38,7 +38,7 @@ enum {
 };
 static const char messages_name[] = "smempipe-messages";
 
-/* What the two processes share. status: UNWATCHED: the watcher has not set it. */
+/* Memory shared by the two processes. status: UNWATCHED: the watcher has not set it. */
 typedef struct outcome {
     int status, error; /* error: of what could not be done before the tool began */
     bool late;
@@ -218,7 +218,7 @@ bool smp_tool_confines(void)
     return smp_landlock_abi() > 0 && smp_tool_filter_works();
 }
 
-/* What the user set for compilers is the user's. No variable makes a tool load a library or write elsewhere. */
+/* Keeps variables that a user set for compilers. No variable makes a tool load a library or write elsewhere. */
 static void make_environment(cage *c)
 {
     static const char *const kept[] = {

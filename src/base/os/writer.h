@@ -1,5 +1,5 @@
-/* Who writes journals and claims pieces: a process on a host, of a job. Others see by it whether the writer may still
- * be there. */
+/* Identifies a process that writes journals and claims work units: host, process, job. By it others see whether the
+ * writer may still run. */
 #ifndef SMP_BASE_OS_WRITER_H
 #define SMP_BASE_OS_WRITER_H
 

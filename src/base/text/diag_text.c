@@ -66,7 +66,7 @@ static size_t cells(const char *bytes, size_t length)
     return total;
 }
 
-/* Where to cut a long line: the byte after `count` cells from `from`. */
+/* Returns the byte at which to cut a long line: `count` cells after `from`. */
 static size_t skip_cells(const char *text, size_t from, size_t to, size_t count)
 {
     size_t done = 0;

@@ -14,8 +14,8 @@ int64_t smp_fourier_above(int64_t n)
     return n <= SMP_FFT_MOST ? n : 0;
 }
 
-/* Where columns are split: passes of the first launch, so that the larger of the two parts is as small as can be. Short
- * ones are not. */
+/* Splits the passes of columns between two launches, so that the larger of the two parts is as small as possible. Short
+ * columns are not split. */
 static void split_columns(smp_fourier *k)
 {
     enum { SHORT = 512 };

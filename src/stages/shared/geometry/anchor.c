@@ -1,4 +1,4 @@
-/* What anchor.h declares. */
+/* See anchor.h. */
 #include "stages/shared/geometry/anchor.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Where a rectangle lies in another one: nine places by name. */
+/* Nine places of a rectangle inside another one, by name. */
 #ifndef SMP_STAGES_SHARED_GEOMETRY_ANCHOR_H
 #define SMP_STAGES_SHARED_GEOMETRY_ANCHOR_H
 

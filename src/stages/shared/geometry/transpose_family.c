@@ -1,4 +1,4 @@
-/* What the stages that turn and mirror share: one set of kernels, told by its parameters which way. */
+/* Shared by stages that turn and mirror: one set of kernels, whose parameters say which way. */
 #include "stages/shared/geometry/transpose_family.h"
 #include "base/checked.h"
 #include "stages/launch.h"

@@ -1,4 +1,4 @@
-/* What the stages that turn and mirror share: their variants and the shape of their output. */
+/* Shared by stages that turn and mirror: their variants and the shape of their output. */
 #ifndef SMP_STAGES_SHARED_GEOMETRY_TRANSPOSE_FAMILY_H
 #define SMP_STAGES_SHARED_GEOMETRY_TRANSPOSE_FAMILY_H
 

@@ -105,7 +105,7 @@ static smp_code check_corners(const double *c, smp_error *err)
     return smp_hint(err, "go round: top left, top right, bottom right, bottom left");
 }
 
-/* Of a square to a quadrilateral (Heckbert, Fundamentals of Texture Mapping, 1989, 2.2.3), row by row. */
+/* Maps a square to a quadrilateral (Heckbert, Fundamentals of Texture Mapping, 1989, 2.2.3); row by row. */
 static void inverse_of_corners(const double *c, const smp_shape *out, double inverse[9])
 {
     const double x1 = c[2] - c[4], y1 = c[3] - c[5], x2 = c[6] - c[4], y2 = c[7] - c[5];

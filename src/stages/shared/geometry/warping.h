@@ -1,4 +1,4 @@
-/* What stages share that look pixels up where a transform puts them: the transform of their parameters, the plan, the
+/* Shared by stages that sample at transformed coordinates: the transform of their parameters, the plan, the
  * variants. */
 #ifndef SMP_STAGES_SHARED_GEOMETRY_WARPING_H
 #define SMP_STAGES_SHARED_GEOMETRY_WARPING_H

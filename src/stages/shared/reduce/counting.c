@@ -1,4 +1,4 @@
-/* What stages share that count: see counting.h. */
+/* Shared by stages that count: see counting.h. */
 #include "stages/shared/reduce/counting.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What stages share that count how often values occur: the launches of kernels/reduce/histogram*.cu and their geometry.
+/* Shared by stages that count how often values occur: the launches of kernels/reduce/histogram*.cu and their geometry.
  * The kernel parameters of such a stage begin with smp_histogram_params. */
 #ifndef SMP_STAGES_SHARED_REDUCE_COUNTING_H
 #define SMP_STAGES_SHARED_REDUCE_COUNTING_H

@@ -1,4 +1,4 @@
-/* What perceptual_hash.h declares. */
+/* See perceptual_hash.h. */
 #include "stages/shared/reduce/perceptual_hash.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What the stages share that reduce to chunks: see reduction_chunks.h. */
+/* Shared by stages that reduce to chunks: see reduction_chunks.h. */
 #include "stages/shared/reduce/reduction_chunks.h"
 
 #include "base/checked.h"

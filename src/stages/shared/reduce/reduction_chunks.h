@@ -1,4 +1,4 @@
-/* What the stages share that reduce a picture or a sound to the chunks of kernels/reduce/stats.h. */
+/* Shared by stages that reduce a picture or a sound to the chunks of kernels/reduce/stats.h. */
 #ifndef SMP_STAGES_SHARED_REDUCE_REDUCTION_CHUNKS_H
 #define SMP_STAGES_SHARED_REDUCE_REDUCTION_CHUNKS_H
 

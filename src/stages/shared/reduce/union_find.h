@@ -1,4 +1,4 @@
-/* What stages share whose components GPUs join (kernels/lib/union_find.h): places in result and scratch picture,
+/* Shared by stages whose components GPUs join (kernels/lib/union_find.h): places in result and scratch picture,
  * launches, grids. The reduction's first launches make the plane; those here follow when all rows are there. */
 #ifndef SMP_STAGES_SHARED_REDUCE_JOINS_H
 #define SMP_STAGES_SHARED_REDUCE_JOINS_H
@@ -14,7 +14,7 @@ size_t smp_joins_plane(const smp_shape *in);
  * device's numbers is planned too, and joined by the host. */
 bool smp_joins_place(const smp_shape *in, int planes, int64_t own, smp_joins *joins, smp_node_plan *work);
 
-/* What the host gets of the scratch picture, and how many bytes it is: null where it joins. */
+/* Returns the result's part of the scratch picture that the host gets; null if the host joins. */
 const void *smp_joins_found(const smp_joins *joins, const void *result);
 
 /* Launches of a GPU alone. Their picture is io.second, and io.in and io.out are the scratch picture. */

@@ -1,4 +1,4 @@
-/* What the stages that mix a pixel's channels share: one pair of kernels, told the weights. */
+/* Shared by stages that mix a pixel's channels: one pair of kernels, whose parameters are the weights. */
 #include "stages/shared/samples/channel_mixing.h"
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"

@@ -1,4 +1,4 @@
-/* What the stages that mix a pixel's channels share. */
+/* Shared by stages that mix a pixel's channels. */
 #ifndef SMP_STAGES_SHARED_SAMPLES_CHANNEL_MIXING_H
 #define SMP_STAGES_SHARED_SAMPLES_CHANNEL_MIXING_H
 

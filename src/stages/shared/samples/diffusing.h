@@ -1,4 +1,4 @@
-/* What the stages share that hand errors to neighbours: posterise, palette. */
+/* Shared by stages that diffuse errors to neighbours: posterise, palette. */
 #ifndef SMP_STAGES_SHARED_SAMPLES_DIFFUSING_H
 #define SMP_STAGES_SHARED_SAMPLES_DIFFUSING_H
 

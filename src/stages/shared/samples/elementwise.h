@@ -1,4 +1,4 @@
-/* What the descriptors of elementwise stages share. */
+/* Shared by the descriptors of elementwise stages. */
 #ifndef SMP_STAGES_SHARED_SAMPLES_ELEMENTWISE_H
 #define SMP_STAGES_SHARED_SAMPLES_ELEMENTWISE_H
 

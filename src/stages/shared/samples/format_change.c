@@ -1,4 +1,4 @@
-/* What the stages that change the format share: one pair of kernels, which the views tell what to do. */
+/* Shared by stages that change the format: one pair of kernels, which convert between the formats of their views. */
 #include "stages/shared/samples/format_change.h"
 #include "stages/shared/samples/elementwise.h"
 

@@ -1,4 +1,4 @@
-/* What the stages that change the format share. */
+/* Shared by stages that change the format. */
 #ifndef SMP_STAGES_SHARED_SAMPLES_FORMAT_CHANGE_H
 #define SMP_STAGES_SHARED_SAMPLES_FORMAT_CHANGE_H
 

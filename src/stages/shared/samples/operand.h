@@ -1,4 +1,4 @@
-/* What the stages that combine a picture with a second one, or with a number, share: checking that the two fit, kernel
+/* Shared by stages that combine a picture with a second one, or with a number: a check that the two fit, kernel
  * parameters, variants. */
 #ifndef SMP_STAGES_SHARED_SAMPLES_OPERAND_H
 #define SMP_STAGES_SHARED_SAMPLES_OPERAND_H

@@ -1,4 +1,4 @@
-/* What the stages that apply a tone curve share: one pair of kernels, told by its parameters which curve. */
+/* Shared by stages that apply a tone curve: one pair of kernels, whose parameters say which curve. */
 #include "stages/shared/samples/tone.h"
 
 SMP_ELEMENTWISE_VARIANTS(tone_curve, tables);

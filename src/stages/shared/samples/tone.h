@@ -1,4 +1,4 @@
-/* What the stages that apply a tone curve share. */
+/* Shared by stages that apply a tone curve. */
 #ifndef SMP_STAGES_SHARED_SAMPLES_TONE_H
 #define SMP_STAGES_SHARED_SAMPLES_TONE_H
 

@@ -1,4 +1,4 @@
-/* What limit, compress and gate share: the plan and the variants of kernels/audio/limit.h. */
+/* Shared by limit, compress and gate: the plan and the variants of kernels/audio/limit.h. */
 #ifndef SMP_STAGES_SHARED_SOUND_DYNAMICS_H
 #define SMP_STAGES_SHARED_SOUND_DYNAMICS_H
 

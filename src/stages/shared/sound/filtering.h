@@ -1,4 +1,4 @@
-/* What the stages share that filter sound along its frames, and the design of their taps. */
+/* Shared by stages that filter sound along its frames, and the design of their taps. */
 #ifndef SMP_STAGES_SHARED_SOUND_FILTERING_H
 #define SMP_STAGES_SHARED_SOUND_FILTERING_H
 
@@ -56,7 +56,7 @@ typedef enum smp_window { SMP_WINDOW_KAISER, SMP_WINDOW_HANN, SMP_WINDOW_HAMMING
 
 extern const char *const smp_window_names[];
 
-/* Of a stage with one cutoff: its parameters, fields that it shares with others, and what it says of itself. */
+/* A stage with one cutoff: its parameters, fields that it shares with others, and its descriptions. */
 typedef struct smp_cutoff_params {
     smp_filter_params filter;
     double cutoff;

@@ -1,4 +1,4 @@
-/* What stages of framed sound share: windows, the table and the launches of kernels/audio/frames.h. */
+/* Shared by stages of framed sound: windows, the table and the launches of kernels/audio/frames.h. */
 #ifndef SMP_STAGES_SHARED_SOUND_FRAMING_H
 #define SMP_STAGES_SHARED_SOUND_FRAMING_H
 
@@ -28,7 +28,7 @@ size_t smp_framing_scratch(const smp_io *io, const void *kernel);
 /* An output row for each frame of a sound, which streams: sets height, rows and reach. */
 void smp_framing_rows(const smp_frames *f, const smp_shape *in, smp_node_plan *work);
 
-/* What the variants are called, and how many frames a CPU thread has side by side. */
+/* Names of the variants, and how many frames a CPU thread computes side by side. */
 #define SMP_FRAMING_NAIVE "frame by frame through the Fourier transform; on GPUs in shared memory, with conflicts"
 #define SMP_FRAMING_PADDED                                                                                             \
     "several frames side by side in vectors; on GPUs a number more after every sixteen: fewer conflicts"

@@ -1,4 +1,4 @@
-/* What the stages share that scale a sound's channels. */
+/* Shared by stages that scale a sound's channels. */
 #include "stages/shared/sound/gain_offset.h"
 
 #include "stages/shared/samples/elementwise.h"

@@ -1,4 +1,4 @@
-/* What the stages share that scale a sound's channels. */
+/* Shared by stages that scale a sound's channels. */
 #ifndef SMP_STAGES_SHARED_SOUND_GAIN_OFFSET_H
 #define SMP_STAGES_SHARED_SOUND_GAIN_OFFSET_H
 

@@ -14,7 +14,7 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
 /* The loudness of a mean energy, LUFS. */
 double smp_lufs(double mean);
 
-/* What levels are made of. */
+/* Blocks that levels are computed from. */
 typedef struct smp_loudness_blocks {
     double *momentary, *shortterm; /* mean energies of blocks of 0.4 s and 3 s, in their order; in one block of memory:
                                       smp_free(momentary) */
@@ -35,7 +35,7 @@ typedef struct smp_loudness_levels {
     int64_t spoiled;                                /* as of the blocks */
 } smp_loudness_levels;
 
-/* What the user must be told of spoiled tenths of a second, if there are any. stage: its name. */
+/* Warns of spoiled tenths of a second, if there are any. stage: its name. */
 void smp_loudness_tell_spoiled(const char *stage, const smp_shape *in, const smp_node_plan *work, int64_t spoiled,
                                smp_measurements *measurements);
 

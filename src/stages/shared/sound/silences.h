@@ -1,4 +1,4 @@
-/* Where a sound is silent, for the stages that report it and that cut it out. */
+/* Finds silences of a sound, for stages that report them or cut them out. */
 #ifndef SMP_STAGES_SHARED_SOUND_SILENCES_H
 #define SMP_STAGES_SHARED_SOUND_SILENCES_H
 

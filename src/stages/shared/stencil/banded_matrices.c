@@ -16,7 +16,7 @@ static int column_of(int m)
     return m < 8 ? m / 2 * 4 + m % 2 : (m - 8) / 2 * 4 + 2 + m % 2;
 }
 
-/* Where a lane's register of smp_mma_u8's left operand lies in the matrix: its row, and its first column. */
+/* Finds the place of a lane's register of smp_mma_u8's left operand in the matrix: its row, and its first column. */
 static void place(int lane, int reg, int *row, int *column)
 {
     *row = lane / 4 + reg % 2 * 8;

@@ -1,5 +1,4 @@
-/* What the stages that apply a kernel matrix share: parameters, plan, variants. They differ in whether it is flipped.
- */
+/* Shared by stages that apply a kernel matrix: parameters, plan, variants. They differ in whether it is flipped. */
 #ifndef SMP_STAGES_SHARED_STENCIL_KERNEL_MATRIX_H
 #define SMP_STAGES_SHARED_STENCIL_KERNEL_MATRIX_H
 

@@ -1,4 +1,4 @@
-/* What morphology.h declares. */
+/* See morphology.h. */
 #include "stages/shared/stencil/morphology.h"
 
 #include "stages/shared/launch_shapes.h"

@@ -1,4 +1,4 @@
-/* What the stages of grey morphology share (kernels/stencil/morph.h). */
+/* Shared by stages of grey morphology (kernels/stencil/morph.h). */
 #ifndef SMP_STAGES_SHARED_STENCIL_MORPHOLOGY_H
 #define SMP_STAGES_SHARED_STENCIL_MORPHOLOGY_H
 

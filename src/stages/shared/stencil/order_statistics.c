@@ -1,4 +1,4 @@
-/* What order_statistics.h declares. */
+/* See order_statistics.h. */
 #include "stages/shared/stencil/order_statistics.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What the stages share that take an order statistic of a neighbourhood (kernels/stencil/rank.h). */
+/* Shared by stages that take an order statistic of a neighbourhood (kernels/stencil/rank.h). */
 #ifndef SMP_STAGES_SHARED_STENCIL_ORDER_STATISTICS_H
 #define SMP_STAGES_SHARED_STENCIL_ORDER_STATISTICS_H
 

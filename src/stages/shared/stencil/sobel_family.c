@@ -1,4 +1,4 @@
-/* What sobel and laplacian share: see sobel_family.h. */
+/* Shared by sobel and laplacian: see sobel_family.h. */
 #include "stages/shared/stencil/sobel_family.h"
 
 #include "stages/shared/launch_shapes.h"

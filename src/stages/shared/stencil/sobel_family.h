@@ -1,4 +1,4 @@
-/* What the stages of kernels/stencil/sobel.h share (sobel, laplacian). Their kernel parameters are smp_sobel. */
+/* Shared by the stages of kernels/stencil/sobel.h (sobel, laplacian). Their kernel parameters are smp_sobel. */
 #ifndef SMP_STAGES_SHARED_STENCIL_SOBEL_FAMILY_H
 #define SMP_STAGES_SHARED_STENCIL_SOBEL_FAMILY_H
 

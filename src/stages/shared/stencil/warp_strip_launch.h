@@ -7,7 +7,7 @@
 #include "stages/stage.h"
 #include "stencil/warp_strip_grid.h"
 
-/* What a kernel's launches want of their bands; rows are output rows. */
+/* Bands that a kernel's launches need; rows are output rows. */
 typedef struct smp_bands {
     int64_t most; /* rows of a band, on average */
     int warps;    /* that an SM had better have in all: where bands are tall, they are lower for it too. 0: no matter */

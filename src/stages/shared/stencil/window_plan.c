@@ -1,4 +1,4 @@
-/* What the stages on windows of samples share: see window_plan.h. */
+/* Shared by stages on windows of samples: see window_plan.h. */
 #include "stages/shared/stencil/window_plan.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the stages on windows of samples share (kernels/stencil/window.h): two parameters, the plan, and what a launch
+/* Shared by stages on windows of samples (kernels/stencil/window.h): two parameters, the plan, and what a launch
  * needs. */
 #ifndef SMP_STAGES_SHARED_STENCIL_WINDOW_PLAN_H
 #define SMP_STAGES_SHARED_STENCIL_WINDOW_PLAN_H
