@@ -1,5 +1,5 @@
-/* What one file format is to the rest of the program: a table of functions. To add a format, write one file that
- * defines an smp_file_format, and add one row to format_list.def. */
+/* The interface of a file format: a table of functions. To add a format, write one file that defines an
+ * smp_file_format, and add one row to format_list.def. */
 #ifndef SMP_IO_FORMAT_H
 #define SMP_IO_FORMAT_H
 
@@ -164,9 +164,9 @@ smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t heig
 /* The same for the frames of a sound: more than --max-pixels are SMP_E_LIMIT. */
 smp_code smp_check_frames(const smp_limits *limits, int64_t frames, smp_error *err);
 
-/* What a reader gives, and the memory that it asked smp_check_picture for, against the options' limits and the input's
- * size (UINT64_MAX: unknown). Readers are checked where they open, and by the program again where another process did.
- */
+/* Checks a reader's media, and the memory that it asked smp_check_picture for, against the options' limits and the
+ * input's size (UINT64_MAX: unknown). Readers are checked where they open, and by the program again where another
+ * process did. */
 smp_code smp_check_media(const smp_read_options *options, const smp_media *media, uint64_t memory, uint64_t size,
                          smp_error *err);
 
@@ -241,8 +241,8 @@ void smp_xmp_reset_orientation(char *xmp);
 void smp_xmp_exchange_axes(char *xmp);
 void smp_xmp_drop_thumbnails(char *xmp);
 
-/* What formats with a place for EXIF and XMP, and none for other texts, keep: copies, EXIF with the orientation 1.
- * Notes the other texts. format: "a WebP". False: out of memory. */
+/* Copies EXIF, with the orientation 1, and XMP, for formats that have no place for other texts. Notes the other texts.
+ * format: "a WebP". False: out of memory. */
 bool smp_meta_keep_blocks(const smp_meta *meta, const char *format, smp_blob *exif, smp_blob *xmp, smp_notes *notes);
 
 /* Whether this ICC profile is for pictures with so many colour channels (1 or 3). */

@@ -51,7 +51,7 @@ static unsigned of_regular(int fd, off_t at)
     return 0;
 }
 
-/* Of fewer bytes than the reader will see, a guess may be wrong. */
+/* Guesses from fewer bytes than the reader will see, which may be wrong. */
 static unsigned of_stream(int fd)
 {
     uint8_t head[SMP_SNIFF];

@@ -12,7 +12,7 @@
 /* Bits of a set. smp_file_format.library says which one a format needs. */
 typedef enum smp_library { SMP_LIBRARY_AV = 1, SMP_LIBRARY_HEIF = 2 } smp_library;
 
-/* What a file may need: by the ending of its name, an extension alone too. */
+/* Returns the libraries that a file may need, by its name or by an extension alone. */
 unsigned smp_libraries_of_name(const char *path);
 /* By the bytes that follow, which stay unread: of a file also by those behind tags, and none where they tell no format;
  * of what is read once all libraries where they do not tell. */

@@ -20,7 +20,7 @@ typedef struct smp_blob {
 /* The key of an XMP packet among the texts; it is PNG's (XMP Specification, part 3, 1.1.5). */
 #define SMP_XMP_KEY "XML:com.adobe.xmp"
 
-/* What a sound's tags hold besides texts. */
+/* Contents of a sound's tags besides texts. */
 typedef struct smp_attached {
     char frame[5];     /* "": a picture file, as it is; else the name of a frame of ID3v2.4, whose body `data` is */
     char type[64];     /* of a picture: "image/jpeg"; "": unknown */
@@ -29,7 +29,7 @@ typedef struct smp_attached {
     smp_blob data;
 } smp_attached;
 
-/* What is kept besides the samples, unless --strip. Blobs are from smp_alloc and owned by the meta. */
+/* Metadata that is kept unless --strip is given. Blobs are from smp_alloc and owned by the meta. */
 typedef struct smp_meta {
     smp_blob icc;      /* ICC profile */
     char icc_name[80]; /* PNG's name for it */
@@ -64,7 +64,7 @@ bool smp_meta_copy(smp_meta *to, const smp_meta *from);
  * caller frees). No data: there is none, and the picture is sRGB as far as anybody knows. */
 smp_blob smp_meta_profile(const smp_meta *meta, const smp_shape *shape, smp_blob *made);
 
-/* What a pipeline did to a picture, as far as metadata depends on it. */
+/* Changes of a pipeline to a picture, as far as metadata depends on them. */
 typedef struct smp_change {
     bool changed;          /* samples moved or have other values */
     bool toned;            /* they have other values */
@@ -134,13 +134,13 @@ const smp_media *smp_reader_media(const smp_reader *reader);
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
 
-/* Of a live sound: the next rows, at least one and at most `rows`, and no more than are there without waiting. *got 0:
- * the sound of open end has ended. Stops waiting, and fails, after smp_reader_stop from another thread. */
+/* Reads the next rows of a live sound: at least one, at most `rows`, and no more than are there without waiting. *got
+ * 0: the sound has ended. Stops waiting, and fails, after smp_reader_stop from another thread. */
 smp_code smp_reader_some(smp_reader *reader, void *to, int64_t stride, int64_t rows, int64_t *got, smp_error *err);
 void smp_reader_stop(smp_reader *reader);
 
-/* Of a live sound of which nothing was read: reads it to its end, so that its length is known. Reader and media are
- * others afterwards. After a failure the reader can only be closed. */
+/* Reads a live sound, of which nothing was read, to its end, so that its length is known. Replaces reader and media.
+ * After a failure the reader can only be closed. */
 smp_code smp_reader_settle(smp_reader **reader, smp_error *err);
 
 /* After the last row: goes to the next picture, which has the same shape. *more: there is one, and its rows are next:
@@ -173,7 +173,7 @@ typedef struct smp_write_sound {
     bool live;     /* what is written goes on to who reads the pipe */
 } smp_write_sound;
 
-/* What is written in place of samples. Zeroed: samples come. */
+/* Coded data that is written in place of samples. Zeroed: none. */
 typedef struct smp_write_coded {
     const smp_blob *picture; /* of a picture in this format (smp_media.coded), and no rows come */
     smp_shape scan;          /* of a JPEG: its rows hold a coded scan (io/jpeg/jpeg_by_device.h); width 0: samples */
@@ -213,7 +213,7 @@ bool smp_writer_fits_rate(const char *path, const char *format, smp_shape *shape
 /* Whether files with this extension can be written, and what they hold (kind may be null). */
 smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err);
 
-/* What files with that name's extension hold, read or written; none where no format has it. */
+/* Returns the kind of media that files with that name's extension hold, read or written; none if no format has it. */
 smp_kind smp_name_kind(const char *path);
 
 /* The same; none when they cannot be written. */

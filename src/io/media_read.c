@@ -179,7 +179,7 @@ static smp_code read_header(smp_reader *reader, smp_error *err)
     return code ? code : smp_check_media(&reader->options, media, checked, reader->source.size, err);
 }
 
-/* What follows from the header. */
+/* Fills in what follows from the header. */
 static void complete_media(smp_reader *reader)
 {
     smp_media *media = &reader->media;

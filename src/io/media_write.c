@@ -22,7 +22,7 @@ static bool written_before(size_t index, const char *extension)
     return false;
 }
 
-/* Of those that hold something of this kind. */
+/* Lists extensions of formats that can hold `kind`. */
 static void list_formats(char *text, size_t size, smp_kind kind)
 {
     const smp_file_format *format;

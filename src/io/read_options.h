@@ -15,7 +15,7 @@ typedef struct smp_raw {
     uint64_t offset;       /* bytes in front of the first sample */
 } smp_raw;
 
-/* What the run asks for besides rows, where the format can. Zeroed: rows alone. */
+/* Data that the run asks for besides rows, if the format can give it. Zeroed: rows alone. */
 typedef struct smp_read_want {
     int shrink;         /* decode at 1/2, 1/4, 1/8 of the size; 0: whole */
     uint64_t scan_from; /* pixels from which on a picture's coded scan replaces its rows (smp_media.scan); 0: never */

@@ -39,7 +39,7 @@ typedef struct smp_write_takes {
 
 enum { SMP_WRITE_OPTIONS = 24 }; /* the most that all formats have together */
 
-/* Those that were given. Zeroed: none. */
+/* Options that were given. Zeroed: none. */
 typedef struct smp_write_values {
     struct {
         const smp_write_option *option;
@@ -48,14 +48,14 @@ typedef struct smp_write_values {
     size_t count;
 } smp_write_values;
 
-/* What was given, or else `unset`. */
+/* Returns the value that was given, or `unset`. */
 int smp_write_value(const smp_write_values *values, const smp_write_option *option);
 /* `unset` takes a value back. */
 void smp_write_set(smp_write_values *values, const smp_write_option *option, int value);
 
 /* All options of all formats, each once, in the formats' order; null past the last. */
 const smp_write_option *smp_write_option_at(size_t index);
-/* What files hold whose formats take this option. */
+/* Returns the kind of media in the formats that take this option. */
 smp_kind smp_write_option_kind(const smp_write_option *option);
 /* Whether a format (smp_media.file_format) takes this value. */
 bool smp_write_taken(const char *file_format, const smp_write_option *option, int value);
@@ -64,7 +64,7 @@ bool smp_write_must(const smp_write_option *option, int value);
 /* The names of the formats that take this value, with commas between them. */
 void smp_write_takers(const smp_write_option *option, int value, char *text, size_t size);
 
-/* Of several formats. */
+/* Options of several formats. */
 extern const smp_write_option smp_write_quality;  /* 1..100; 0: the format's default */
 extern const smp_write_option smp_write_bitrate;  /* kbit/s of all channels together; 0: the default, or by quality */
 extern const smp_write_option smp_write_lossless; /* formats that always lose some refuse it */

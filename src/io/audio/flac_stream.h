@@ -1,5 +1,5 @@
-/* What a FLAC stores besides its samples: STREAMINFO, the extent of its frames, the MD5 of its samples. Source: RFC
- * 9639. */
+/* Reads what a FLAC stores besides its samples: STREAMINFO, the extent of its frames, the MD5 of its samples. Source:
+ * RFC 9639. */
 #ifndef SMP_IO_AUDIO_FLAC_STREAM_H
 #define SMP_IO_AUDIO_FLAC_STREAM_H
 

@@ -105,7 +105,8 @@ static bool take_inflated(tag *t, const char *id, const uint8_t *body, size_t si
     return memory;
 }
 
-/* What stands in front of the body depends on flags, and the order on the version. False: out of memory. */
+/* Takes a frame's body. The fields in front of it depend on flags, and their order on the version. False: out of
+ * memory. */
 static bool take_body(tag *t, const char *id, unsigned flags, uint8_t *body, size_t size)
 {
     enum { GROUP3 = 0x20, CRYPT3 = 0x40, ZIP3 = 0x80, LENGTH = 1, UNSYNC = 2, CRYPT = 4, ZIP = 8, GROUP = 0x40 };

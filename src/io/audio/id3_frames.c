@@ -1,5 +1,5 @@
-/* What frames of ID3v2 say: texts in four encodings, pictures, and frames that are kept as they are. Source: id3.org,
- * "ID3 tag version 2.4.0 - Native Frames". */
+/* Frames of ID3v2: texts in four encodings, pictures, and frames that are kept as they are. Source: id3.org, "ID3 tag
+ * version 2.4.0 - Native Frames". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "io/audio/tags.h"
 
-/* Where a text goes. */
+/* The frame that a text goes to. */
 typedef struct place {
     char id[5];
     const char *name; /* of TXXX, WXXX, COMM and USLT, else ""; of TIPL and TMCL what somebody does */
@@ -79,7 +79,7 @@ static place place_of(const smp_meta *meta, const struct smp_text *text)
     return to;
 }
 
-/* Of frames that hold one value, others than the first go to a frame for any text. */
+/* Finds the frame for a text. Values after the first of a frame that holds one go to a frame for any text. */
 static place free_place(const smp_meta *meta, size_t index, const place *places)
 {
     const struct smp_text *text = &meta->texts[index];

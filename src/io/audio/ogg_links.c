@@ -15,7 +15,8 @@ enum {
     BYTES_A_LINK = 1 << 15
 };
 
-/* Where the next page begins: at `at`, or after bytes that belong to no page. The file's size when there is none. */
+/* Returns the start of the next page: `at`, or behind bytes that belong to no page. The file's size if there is
+ * none. */
 static uint64_t find_page(smp_source *source, uint64_t at)
 {
     uint8_t piece[4096];

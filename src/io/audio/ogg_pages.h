@@ -20,7 +20,7 @@ enum {
     SMP_OGG_MOST = SMP_OGG_HEADER + 255 + 255 * 255 /* bytes */
 };
 
-/* Of a page whose own checksum is 0 (RFC 3533, section 6). */
+/* Returns the checksum of a page whose own checksum is 0 (RFC 3533, section 6). */
 uint32_t smp_ogg_checksum(const uint8_t *page, size_t size);
 
 typedef struct smp_ogg_pages {

@@ -199,7 +199,7 @@ static smp_code take_speakers(const smp_writer *writer, const smp_meta *meta, sm
     return smp_fail_memory(err, "tags", sizeof *more);
 }
 
-/* What is to be written besides the sound, before the library begins. meta: null: nothing. */
+/* Takes the metadata to be written, before the library begins. meta: null: none. */
 static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *meta, smp_error *err)
 {
     bool memory = true;
@@ -416,7 +416,7 @@ static smp_code pass_on(smp_writer *writer, smp_sndfile *s, smp_error *err)
 smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     smp_sndfile *s = writer->state;
-    /* What Vorbis makes of a sound depends on the portions that it is given, so they do not depend on strips. */
+    /* The output of Vorbis depends on the portions that it is given, so they do not depend on strips. */
     const int64_t portion = smp_min_i64(SMP_SNDFILE_SAMPLES / writer->shape.channels, SMP_SNDFILE_PORTION);
     for (int64_t y = 0, n; y < rows; y += n) {
         n = smp_min_i64(rows - y, portion - s->have);

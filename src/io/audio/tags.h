@@ -87,15 +87,14 @@ smp_code smp_id3v1_take(smp_reader *reader, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-/* Where a FLAC's speakers are not the usual ones, its comment says where (RFC 9639, 8.6.2); of readers that is no text.
- */
+/* The comment of a FLAC whose speakers are not the usual ones (RFC 9639, 8.6.2); readers do not count it as a text. */
 #define SMP_FLAC_SPEAKERS "WAVEFORMATEXTENSIBLE_CHANNEL_MASK"
 
 /* Whether there is anything to write. */
 bool smp_sound_tagged(const smp_meta *meta);
 
-/* Of a Vorbis comment what follows its vendor. meta: null: no texts; pictures: with the pictures as texts, as Ogg has
- * them. */
+/* Writes the part of a Vorbis comment behind its vendor. meta: null: no texts; pictures: with the pictures as texts, as
+ * Ogg has them. */
 void smp_sound_put_comments(smp_bytes *out, const smp_meta *meta, bool pictures);
 void smp_sound_put_picture(smp_bytes *out, const smp_attached *picture);
 void smp_id3_put(smp_bytes *out, const smp_meta *meta);

@@ -68,7 +68,7 @@ smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t si
                           !(h->big && memcmp(guid + 4, guid_tail_big + 2, sizeof guid_tail_big - 2) == 0)))
             return smp_fail(err, SMP_E_DECODE, "the %s's samples are of an unsupported kind", h->kind);
         h->mask = get(h, f + 20, 4);
-        /* Of RIFX some turn that number, some (sox) its lower half alone, some nothing. */
+        /* Writers of RIFX differ: some turn that number, some (sox) only its lower half, some do not. */
         h->tag = h->big && !guid[0] ? guid[1] ? guid[1] : smp_get_be(guid, 4) & 0xFFFF : smp_get_le(guid, 2);
     }
     return SMP_OK;
@@ -126,7 +126,7 @@ static bool is_known_id(const uint8_t *id)
     return memcmp(id, "fmt ", 4) == 0 || memcmp(id, "data", 4) == 0 || memcmp(id, "LIST", 4) == 0;
 }
 
-/* Where the next chunk begins. A chunk of odd size has a pad byte, which some programs leave out. */
+/* Returns the start of the next chunk. A chunk of odd size has a pad byte, which some programs leave out. */
 static uint64_t behind(smp_source *source, uint64_t end, uint64_t size)
 {
     uint8_t id[4];
@@ -197,8 +197,8 @@ static void note_left_out(left_out *left, const smp_wav *h, smp_notes *notes)
                  (unsigned long long)left->behind, (unsigned long long)h->data_size);
 }
 
-/* What lies behind the samples, at `at`, where the header says that nothing does. Old tags, cut chunks and bytes that
- * fill a file up are short. */
+/* Looks at bytes behind the samples, from `at` on, where the header says that there are none. Old tags, cut chunks and
+ * padding are short. */
 static void look_behind(left_out *left, smp_source *source, uint64_t at)
 {
     enum { LEAST = 1024, HEAD = 12 };
@@ -338,7 +338,7 @@ static smp_code choose_type(const smp_wav *h, int *type, smp_error *err)
     return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav");
 }
 
-/* What there is of a sound that is cut, where that is asked for. */
+/* Takes the remaining samples of a truncated sound, if that is asked for. */
 static smp_code take_rest(smp_reader *reader, smp_wav *h, smp_error *err)
 {
     const smp_source *source = &reader->source;

@@ -13,8 +13,8 @@ enum {
     DATA_HEAD = 50         /* bytes of the data object before its packets */
 };
 
-/* What follows the last part of a stream's media objects; numbers of objects count up, with as many bits as the file
- * has for them. */
+/* State of a stream behind the last part of its media objects. Numbers of objects count up, with as many bits as the
+ * file has for them. */
 typedef struct track {
     bool sound, known;
     uint32_t number;     /* of the object */

@@ -70,7 +70,7 @@ static smp_code fail_damaged(const av_state *s, const char *what, smp_error *err
     return smp_hint(err, "see what ffmpeg says: ffmpeg -i IN OUT.flac");
 }
 
-/* Of a packet, which is passed over where damage is to be read all the same. */
+/* Reports an error of a packet, which is skipped if damaged files are to be read all the same. */
 static smp_code fail_packet(av_state *s, smp_error *err)
 {
     const bool source = s->source->failed || s->source->over_limit;
@@ -148,7 +148,7 @@ static smp_code open_file(av_state *s, smp_error *err)
     return open_codec(s, codec, err);
 }
 
-/* What a packet tells about the file's end. */
+/* Notes what a packet tells about the file's end. */
 static void watch(av_state *s)
 {
     const AVPacket *packet = s->packet;
@@ -161,7 +161,7 @@ static void watch(av_state *s)
         s->last = fmax(s->last, ((double)time + (double)packet->duration) * unit - begin);
 }
 
-/* What the file counts as frames of the stream: samples of all channels for PCM, else packets. */
+/* Returns the length of the stream in the file's unit: samples of all channels for PCM, else packets. */
 static int64_t frames_of(const av_state *s)
 {
     const AVCodecParameters *codec = s->file->streams[s->stream]->codecpar;
@@ -181,7 +181,7 @@ static smp_code send_packet(av_state *s, smp_error *err)
             break;
         av->av_packet_unref(s->packet);
     }
-    /* Of a CAF it counts samples, with those that are not heard. */
+    /* CAF counts samples, with those that are not heard. */
     const int64_t said = strcmp(s->kind, "caf") != 0 ? s->file->streams[s->stream]->nb_frames : 0;
     if (s->source->failed || s->source->over_limit)
         return smp_source_ended(s->source, err);
@@ -327,7 +327,7 @@ static bool counts_frames(const av_state *s)
     return known && unit.num == 1 && unit.den == s->rate;
 }
 
-/* What a check found: an error, unless damage is to be read all the same. */
+/* Judges the result of a check: an error, unless damaged files are to be read all the same. */
 static smp_code judge(smp_reader *reader, smp_code code, smp_error *found, smp_error *err)
 {
     if (code == SMP_E_DECODE && reader->options.no_verify) {
@@ -347,7 +347,7 @@ static smp_code check_container(smp_reader *reader, const av_state *s, smp_error
     return judge(reader, smp_av_check_container(&reader->source, s->kind, &found), &found, err);
 }
 
-/* What was left out, where damage is read all the same. */
+/* Notes what was left out of a damaged file that is read all the same. */
 static void note_damage(smp_reader *reader, const av_state *s)
 {
     if (s->broken)
@@ -362,7 +362,8 @@ static int64_t exact_frames(const av_state *s)
     return counts_frames(s) && stream->duration != AV_NOPTS_VALUE ? stream->duration : 0;
 }
 
-/* Of a packet at most. Sources: RFC 9639, 8.2 (the largest block of a FLAC); Apple, "ALACMagicCookieDescription". */
+/* Returns the longest duration of a packet. Sources: RFC 9639, 8.2 (the largest block of a FLAC); Apple,
+ * "ALACMagicCookieDescription". */
 static double packet_seconds(const av_state *s)
 {
     enum { FLAC_AT = 2, ALAC_AT = 12, ALAC_INFO = 36 };
@@ -398,8 +399,8 @@ static smp_code check_length(smp_reader *reader, const av_state *s, int64_t fram
     return judge(reader, smp_av_check_length(&reader->source, &seen, &found), &found, err);
 }
 
-/* What holds the samples: whole numbers of more than 16 bits, and floats that were coded as such, are no lossy code's.
- * Of those 16 bits hold what is left. */
+/* Returns the type of the samples. More than 16 bits, and floats that were coded as such, come from lossless codecs
+ * only; 16 bits hold what a lossy one leaves. */
 static int type_of(const AVCodecContext *codec)
 {
     const enum AVSampleFormat format = codec->sample_fmt;

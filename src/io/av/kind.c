@@ -1,4 +1,4 @@
-/* What FFmpeg's libraries read, by its first bytes. */
+/* Recognises what FFmpeg's libraries read by its first bytes. */
 #include <string.h>
 
 #include "io/audio/ogg_links.h"

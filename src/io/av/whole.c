@@ -33,7 +33,8 @@ static uint64_t avi_size(const smp_source *source)
     return size && size < OPEN ? HEAD + (uint64_t)size : 0;
 }
 
-/* Where the media data and the fragments of an MP4 or MOV end, as their boxes say. Source: ISO/IEC 14496-12, 4.2. */
+/* Returns the end of the media data and fragments of an MP4 or MOV, as their boxes say. Source: ISO/IEC 14496-12,
+ * 4.2. */
 static uint64_t mov_size(const smp_source *source)
 {
     enum { HEAD = 8, LONG_HEAD = 16, MOST_BOXES = 1 << 20 };

@@ -17,7 +17,7 @@ smp_code smp_asf_check(const smp_source *source, smp_error *err);
 /* The frames of a stream without a container: one behind the other up to the end, or to tags. */
 smp_code smp_av_check_frames(const smp_source *source, const char *kind, smp_error *err);
 
-/* What was found while all of it was decoded. */
+/* Findings of a decoding of the whole file. */
 typedef struct smp_av_seen {
     const char *kind; /* FFmpeg's name */
     double said;      /* seconds that the header tells of; 0: it does not */

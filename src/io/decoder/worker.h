@@ -24,10 +24,10 @@ void smp_worker_stop(void);
 
 bool smp_worker_runs(void);
 
-/* What confines decoders, "seccomp, Landlock ABI 7"; begins one to see. */
+/* Tells what confines decoders, "seccomp, Landlock ABI 7"; begins one to see. */
 smp_code smp_worker_confinement(char *text, size_t size, smp_error *err);
 
-/* What of it those lacked that have been used: nothing, seccomp, or seccomp and Landlock. (Seccomp alone suffices.) */
+/* Parts of it that decoders used so far lacked: nothing, seccomp, or seccomp and Landlock. (Seccomp alone suffices.) */
 typedef enum smp_lack { SMP_LACKS_NOTHING, SMP_LACKS_SECCOMP, SMP_LACKS_BOTH } smp_lack;
 smp_lack smp_worker_lacks(void);
 

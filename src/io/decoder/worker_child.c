@@ -35,7 +35,7 @@ static void call_hook(int input)
 
 /* ------------------------------------------------------------------------------------------------ descriptors */
 
-/* What is open becomes 0 (nothing), and SMP_FD_CHANNEL and on: `count` of them. All others are closed. */
+/* Makes descriptor 0 nothing, and `count` given ones SMP_FD_CHANNEL and on. All others are closed. */
 static void keep_only(const int *descriptors, int count)
 {
     enum { ASIDE = 32 };

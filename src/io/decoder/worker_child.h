@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the program asks the spawner: a decoder with the two descriptors that come along (its channel, its arena), or
- * the end of one. The answer: the decoder's id, or what waitpid(2) said of it; -errno when that failed. */
+/* A request to the spawner: a decoder with the two descriptors that come along (its channel, its arena), or the end of
+ * one. The answer: the decoder's id, or what waitpid(2) said of it; -errno when that failed. */
 typedef struct smp_spawner_ask {
     int end;            /* this decoder; 0: begin one */
     unsigned libraries; /* open these before: a decoder cannot */

@@ -1,6 +1,6 @@
-/* What the program and the process that decodes say to each other, over a stream socket: an smp_ask, with descriptors
- * when it opens a file; an smp_answer, followed by what smp_answer_wire puts into bytes. The process that decodes is
- * not to be trusted: the program checks all that comes from it. */
+/* Messages between the program and a decoder, over a stream socket: an smp_ask, with descriptors when it opens a file;
+ * an smp_answer, followed by what smp_answer_wire puts into bytes. The process that decodes is not to be trusted: the
+ * program checks all that comes from it. */
 #ifndef SMP_IO_DECODER_WORKER_MESSAGE_H
 #define SMP_IO_DECODER_WORKER_MESSAGE_H
 

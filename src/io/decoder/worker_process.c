@@ -303,7 +303,7 @@ static smp_code fail_greeting(smp_received got, double time_limit, smp_error *er
     return smp_hint(err, "--no-sandbox decodes them without one");
 }
 
-/* Of those that have the libraries, one without others comes first. */
+/* Takes an idle decoder that has these libraries, first one without others. */
 static smp_worker *take_idle(unsigned libraries)
 {
     smp_worker **found = NULL;

@@ -102,7 +102,7 @@ static void bound_memory(const proxy *p, bool opened)
 #endif
 }
 
-/* What the decoder holds counts as the program's. */
+/* Charges the decoder's memory to the program. */
 static void charge(proxy *p, const smp_answer *answer, uint64_t limit)
 {
     const uint64_t most = limit ? limit : UINT64_C(1) << 46; /* whatever it says */
@@ -164,7 +164,7 @@ static smp_code fail_answer(proxy *p, smp_error *err)
     return smp_fail(err, SMP_E_DECODE, "the process that decodes the file gave an answer that is none");
 }
 
-/* What the decoder said is wrong. */
+/* Reports what the decoder says is wrong. */
 static smp_code take_error(const smp_answer *answer, smp_error *told, smp_error *err)
 {
     const bool known = answer->code > 0 && answer->code <= (int)SMP_E_TERMINATED;

@@ -25,7 +25,7 @@ typedef struct smp_watch {
     double looked, portion;
 } smp_watch;
 
-/* Of a process that has begun. */
+/* Begins a watch of a process that has begun. */
 smp_watch smp_watch_of(pid_t pid);
 
 /* Seconds of the processor that it has used since this was asked last. */

@@ -240,7 +240,7 @@ static smp_code fail_exists(smp_error *err)
     return smp_hint(err, "replace it with --force, or give another name");
 }
 
-/* Of the names on the way one is too long, or all together. */
+/* Reports that one of the names on the way, or all together, are too long. */
 static smp_code fail_too_long(const char *path, smp_error *err)
 {
     size_t longest = 0;

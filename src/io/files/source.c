@@ -112,7 +112,7 @@ static smp_code fail_twice(const char *path, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* What is open is looked at. standard: it may have been read before. path: for messages. */
+/* Finds out what an open descriptor is. standard: it may have been read before. path: for messages. */
 static smp_code look_at(smp_source *source, int fd, const char *path, bool standard, smp_error *err)
 {
     struct stat status;
@@ -210,8 +210,7 @@ static void drop_buffer(smp_source *source)
         source->begin = source->end = 0;
 }
 
-/* Where the bytes of a seekable file from `position` on lie in the buffer; null: they are not there. *have: how many.
- */
+/* Returns the bytes of a seekable file from `position` on in the buffer; null: they are not there. *have: how many. */
 static const uint8_t *buffered(const smp_source *source, uint64_t position, size_t *have)
 {
     const uint64_t from = source->position - source->begin;

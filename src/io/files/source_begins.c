@@ -1,4 +1,5 @@
-/* What a pipe or socket begins with, without reading it: for decisions that come before the process that will read. */
+/* Looks at the first bytes of a pipe or socket without reading them: for decisions that come before the process that
+ * will read. */
 #include <unistd.h>
 
 #include "io/files/source.h"

@@ -213,7 +213,7 @@ static smp_code convert(const gif_reader *state, const uint8_t *row, uint8_t *to
 
 /* ------------------------------------------------------------------------------------------------ --frames */
 
-/* Where the picture lies on the canvas. */
+/* Returns the place of the picture on the canvas. */
 static uint8_t *on_canvas(const gif_reader *state, int64_t y)
 {
     const GifImageDesc *image = &state->library->Image;

@@ -5,7 +5,7 @@
 
 #include "io/format.h"
 
-/* What becomes of a picture before the next one is drawn; other numbers: it stays. */
+/* Disposal of a picture before the next one is drawn; other numbers: it stays. */
 enum { SMP_GIF_CLEAR = 2, SMP_GIF_TAKE_BACK = 3 };
 
 typedef struct smp_gif {

@@ -9,7 +9,7 @@ typedef struct smp_heif_part {
     uint64_t at, end; /* both 0: there is none */
 } smp_heif_part;
 
-/* What the boxes of a file say, found without the library. */
+/* Contents of a file's boxes, found without the library. */
 typedef struct smp_heif {
     int64_t width,
         height;      /* the largest that a picture, a thumbnail or a part of one in the file has, each by itself */

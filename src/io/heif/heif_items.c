@@ -4,7 +4,7 @@
 #include "io/bytes.h"
 #include "io/heif/heif_glue.h"
 
-/* What a hostile file may have looked through, again and again. */
+/* Limits of what a hostile file may have looked through again and again. */
 enum { MOST_PROPERTIES = 32 /* of an item */, MOST_SHELF = 1024 /* of a file */, MOST_OTHERS = 8 /* items for one */ };
 
 typedef struct cursor {

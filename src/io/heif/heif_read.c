@@ -35,7 +35,7 @@ static int64_t position(void *context)
     return (int64_t)((heif_input *)context)->position;
 }
 
-/* Where the picture is turned otherwise than its alpha, libheif is shown boxes that turn neither: it would find that
+/* If the picture is turned otherwise than its alpha, libheif is shown boxes that turn neither: else it would find that
  * they do not fit each other, and leave the alpha out. */
 static const char no_turn[5] = "irot"; /* by 0 quarters */
 

@@ -153,7 +153,7 @@ static void take_gray(const heif_state *state, const smp_shape *shape, int64_t y
     }
 }
 
-/* Of gray, libheif's three colours are the same. */
+/* Takes colours; of gray, libheif's three are the same. */
 static void take_colours(const heif_state *state, const smp_shape *shape, int64_t y, void *to)
 {
     const int given = 3 + shape->alpha, colours = shape->channels - shape->alpha;

@@ -353,7 +353,7 @@ static smp_code write_shape(const smp_file_format *format, const char *extension
     return SMP_OK;
 }
 
-/* What is written in another way than it comes: planes, or floats of 16 bits. */
+/* Writes an array in another layout than samples come in: planes, or floats of 16 bits. */
 typedef struct npy_writer {
     uint64_t data; /* where samples begin in the file */
     size_t size;   /* bytes of a sample in the file */

@@ -16,7 +16,7 @@ typedef struct pixel {
     uint8_t r, g, b, a;
 } pixel;
 
-/* What reader and writer remember alike. */
+/* State that reader and writer keep alike. */
 typedef struct qoi {
     pixel seen[SLOTS], last;
     int run; /* pixels like the last that are still to come, or that were not written yet */

@@ -36,7 +36,7 @@ const smp_write_option smp_jpeg_progressive = {
     .flags = SMP_WRITE_ALONE,
 };
 
-/* What was asked for is what the input has. */
+/* Whether the input is coded as the options ask. */
 static bool keeps_coded(const smp_write_options *options, const smp_media *media)
 {
     const smp_write_values *values = &options->values;

@@ -7,7 +7,7 @@
 
 enum { SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, RST_0 = 0xD0, RST_7 = 0xD7, APP_0 = 0xE0, APP_15 = 0xEF, COM = 0xFE };
 
-/* Where the data behind a scan's header ends: at the next marker that is none of restarts. */
+/* Returns the end of a scan's data: the next marker that is not a restart. */
 static size_t scan_end(const uint8_t *data, size_t size, size_t at)
 {
     while (at + 1 < size) {

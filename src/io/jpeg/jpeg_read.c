@@ -191,7 +191,7 @@ static void check_scans(jpeg_reader *state, int scans)
     smp_jpeg_stop(&state->base, SMP_E_LIMIT);
 }
 
-/* What libjpeg calls on the way: of a pipe, scans are counted as they come. */
+/* Callback of libjpeg that counts a pipe's scans as they come. */
 static void count_scans(j_common_ptr cinfo)
 {
     jpeg_reader *state = reader_of((j_decompress_ptr)cinfo);
@@ -221,7 +221,7 @@ static void begin_library(jpeg_reader *state)
     state->markers.closed = true;
 }
 
-/* What decoding costs, before it does. */
+/* Checks the cost of decoding before it begins. */
 static void check_cost(jpeg_reader *state)
 {
     struct jpeg_decompress_struct *jpeg = &state->jpeg;
@@ -353,7 +353,7 @@ static bool lacks_scans(const struct jpeg_decompress_struct *jpeg)
     return lacks;
 }
 
-/* What a file that is cut short lacks. lacks: of lacks_scans. In the first scan that is rows; the others refine them,
+/* Notes what a truncated file lacks. lacks: from lacks_scans. In the first scan that is rows; the others refine them,
  * or hold colours. */
 static void tell_cut(jpeg_reader *state, bool lacks)
 {

@@ -81,7 +81,7 @@ static void put_bytes(scan *s, const uint8_t *from, size_t count)
 
 typedef enum found { MORE, DONE, NOT_PLAIN } found;
 
-/* What follows a byte of FF: a stuffed zero, a restart marker, EOI. */
+/* Takes the byte behind FF: a stuffed zero, a restart marker, EOI. */
 static found take_marker(scan *s, int marker)
 {
     const uint8_t stuffed = 0xFF;

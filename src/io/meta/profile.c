@@ -31,7 +31,8 @@ static void multiply(const double *a, const double *b, int columns, double *to)
             to[columns * r + c] = a[3 * r] * b[c] + a[3 * r + 1] * b[columns + c] + a[3 * r + 2] * b[2 * columns + c];
 }
 
-/* Of chromaticities (x y of white, red, green, blue), relative to D50 by Bradford's cones; false: they make none. */
+/* Computes colorants from chromaticities (x y of white, red, green, blue), relative to D50 by Bradford's cones; false:
+ * they have none. */
 static bool colorants_of(const double chrm[8], double to[9])
 {
     static const double bradford[9] = {.8951, .2664, -.1614, -.7502, 1.7135, .0367, .0389, -.0685, 1.0296},
@@ -110,7 +111,7 @@ static void put_profile(uint8_t *data, size_t size, const char *name, bool gray,
     }
 }
 
-/* What cICP or gAMA and cHRM say; false: nothing, or sRGB, or what has no profile of this kind. */
+/* Reads the colours of cICP or gAMA and cHRM; false: none, or sRGB, or colours that such a profile cannot express. */
 static bool stated(const smp_meta *meta, double *exponent, double colorants[9], char name[64])
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Which tone curve a picture's values have, by its metadata. Sources: PNG (third edition), 11.3.2; ITU-T H.273, table
- * 3; ICC.1:2022, 10.6 (curveType), 10.18 (parametricCurveType). */
+/* Finds the tone curve of a picture by its metadata. Sources: PNG (third edition), 11.3.2; ITU-T H.273, table 3;
+ * ICC.1:2022, 10.6 (curveType), 10.18 (parametricCurveType). */
 #include <math.h>
 #include <string.h>
 

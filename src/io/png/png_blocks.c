@@ -147,7 +147,7 @@ static uint32_t crc_of(uint32_t crc, const uint8_t *data, size_t size)
 #endif
 }
 
-/* Where a block's chunk begins: the first block's has room for the stream's head. */
+/* Returns a block's chunk; the first one has room for the stream's header. */
 static uint8_t *chunk_of(const block *b, int64_t number)
 {
     return b->packed + (number ? STREAM_HEAD : 0);

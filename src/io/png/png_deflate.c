@@ -50,8 +50,8 @@ static size_t zlib_to(smp_png_deflate *d, int level, int strategy, uint8_t *to, 
 }
 
 #ifdef SMP_HAVE_ISAL
-/* What igzip needs for a level: a buffer whose beginning (counts and the hash table) is zeroed for each stream. The
- * tokens behind it are written before they are read. */
+/* A level of igzip: a buffer whose beginning (counts and the hash table) is zeroed for each stream. The tokens behind
+ * it are written before they are read. */
 typedef struct igzip_level {
     uint32_t level, buffer, clear;
 } igzip_level;
@@ -139,7 +139,7 @@ smp_png_deflate *smp_png_deflate_open(int level, size_t most, size_t sample)
     if (!d)
         return NULL;
     d->level = level;
-    /* Where not all methods are tried, the second one's output must fit the room that makes it worth trying. */
+    /* If not all methods are tried, the second one's output must fit the room that makes it worth trying. */
     const size_t room = level > GUESSING ? most : most / DRAWING + sample;
     d->other = smp_alloc_raw(smp_png_deflate_room(room));
     bool done = d->other;

@@ -7,7 +7,7 @@
 
 #include "io/format.h"
 
-/* Where a file is cut short, to be read as if it ended as a PNG does. In png_cut.c. */
+/* The cut of a truncated file, so that it is read as if it ended as a PNG does (png_cut.c). */
 typedef struct smp_png_cut {
     bool is;
     uint64_t at;    /* its last chunk begins there, which is not whole; */

@@ -309,7 +309,7 @@ static void read_rows(void *context)
         png_read_row(state->base.png, state->to + i * state->to_stride, NULL);
 }
 
-/* Of an interlaced picture, whose passes are read with the first row. */
+/* Reads all passes of an interlaced picture, with its first row. */
 static void take_whole(const png_reader *state)
 {
     for (int64_t i = 0; i < state->rows; i++) {
@@ -321,7 +321,7 @@ static void take_whole(const png_reader *state)
     }
 }
 
-/* Of a file that is cut short: the rows that it has not are black. */
+/* Makes the missing rows of a truncated file black. */
 static smp_code take_missing(png_reader *state, smp_code code)
 {
     const int64_t first = state->reader->next_row, all = state->reader->media.shape.height;

@@ -208,7 +208,7 @@ static void keep_chunks(png_writer *state)
     memcpy(to->clli, from->clli, sizeof to->clli);
 }
 
-/* What is known before the first row: libpng keeps copies. */
+/* Gives libpng what is known before the first row; it keeps copies. */
 static void begin_header(void *context)
 {
     png_writer *state = context;

@@ -1,4 +1,4 @@
-/* What --raw says of an input without a header: "u8x3:1920x1080", "s16lex2:48000". */
+/* Parses --raw, which describes an input without a header: "u8x3:1920x1080", "s16lex2:48000". */
 #ifndef SMP_IO_RAW_SPEC_H
 #define SMP_IO_RAW_SPEC_H
 

@@ -204,8 +204,8 @@ static outcome inflate_bytes(smp_tiff_inflate *in, uint8_t *to, size_t size, siz
     return is;
 }
 
-/* What follows the rows up to the check sum: some programs fill the last strip up. Past a strip and as much again it
- * is not looked at, as libtiff looks at none. */
+/* Skips bytes between the rows and the check sum: some programs pad the last strip. After as much as another strip the
+ * check sum is not read; libtiff never reads it. */
 static outcome skip_rest(smp_tiff_inflate *in)
 {
     uint8_t rest[4096];

@@ -125,7 +125,7 @@ static smp_code fail_library(const smp_tiff_handle *handle, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* What was checked is what libtiff goes by. */
+/* Whether libtiff goes by the values that were checked. */
 static bool agrees(TIFF *tiff, const smp_tiff_page *page)
 {
     uint32_t width = 0, height = 0;

@@ -19,11 +19,11 @@ static const struct {
 };
 enum { TEXTS = sizeof texts / sizeof texts[0] };
 
-/* What the first directory of an EXIF block has of the camera. */
+/* Tags of the camera in the first directory of an EXIF block. */
 static const uint32_t camera[] = {TIFF_MAKE, TIFF_MODEL, TIFF_DATE};
 enum { CAMERA = sizeof camera / sizeof camera[0] };
 
-/* What it has that a TIFF reads as texts. */
+/* Tags there that a TIFF reads as texts. */
 static const uint32_t said[] = {TIFF_DESCRIPTION, TIFF_SOFTWARE, TIFF_ARTIST, TIFF_COPYRIGHT};
 enum { SAID = sizeof said / sizeof said[0], SAID_BYTES = 8192 /* of a text: EXIF must fit a marker of a JPEG */ };
 

@@ -1,4 +1,4 @@
-/* What a TIFF says of its picture besides samples, into the program's metadata and out of it. */
+/* Converts between the metadata of a TIFF and the program's. */
 #ifndef SMP_IO_TIFF_TIFF_META_H
 #define SMP_IO_TIFF_TIFF_META_H
 

@@ -1,4 +1,4 @@
-/* What a page of a TIFF holds, and whether that may be read: see smp_tiff_check_page. */
+/* Reads what a page of a TIFF holds, and checks whether it may be read: see smp_tiff_check_page. */
 #include <inttypes.h>
 
 #include "base/checked.h"

@@ -67,7 +67,7 @@ typedef struct smp_tiff {
     size_t count;
 } smp_tiff;
 
-/* What the page holds. */
+/* Contents of the page. */
 typedef struct smp_tiff_page {
     int64_t width, height;
     int bits, samples, colours; /* samples: of a pixel in the file; colours: without alpha and others */
@@ -90,7 +90,8 @@ void smp_tiff_close(smp_tiff *tiff);
 /* Reads the entries of a directory elsewhere, such as EXIF's, as a TIFF with that folder. False: it is none. */
 bool smp_tiff_open_folder(smp_tiff *tiff, const smp_tiff *in, uint64_t at);
 
-/* Where the page is a thumbnail of a picture whose directory lies below it: that, as a TIFF. False: it is not so. */
+/* If the page is a thumbnail of a picture whose directory lies below it, opens that picture as a TIFF. False: it is
+ * not. */
 bool smp_tiff_open_below(smp_tiff *tiff, const smp_tiff *in);
 
 /* The entry, or null. */

@@ -94,7 +94,7 @@ static bool put_number(tiff_writer *state, uint32_t tag, uint32_t type, uint64_t
     return smp_tiff_tags_numbers(&state->tags, tag, type, 1, &value);
 }
 
-/* What the directory says of the picture, but where its strips are. */
+/* Writes the directory's tags except the offsets of strips. */
 static bool put_picture(tiff_writer *state, const smp_write_options *options)
 {
     static const uint64_t codes[] = {

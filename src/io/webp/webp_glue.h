@@ -13,7 +13,7 @@ typedef struct smp_webp_range {
     uint64_t at, size;
 } smp_webp_range;
 
-/* What the chunks of a file say, found without the library. */
+/* Contents of a file's chunks, found without the library. */
 typedef struct smp_webp {
     int64_t width, height; /* of the canvas */
     int64_t x, y;          /* where the picture, or the first of an animation, lies on it, */
@@ -23,7 +23,7 @@ typedef struct smp_webp {
     smp_webp_range coded; /* the chunks that the library decodes, in one range */
     smp_webp_range icc, exif, xmp;
     uint64_t end; /* of the chunks */
-    /* Of all frames, by smp_webp_walk_frames: */
+    /* Set by smp_webp_walk_frames, from all frames: */
     uint64_t most_coded; /* bytes of the largest `coded` */
     bool clears;         /* a picture is taken away before the next one */
     uint32_t delay;      /* of the first picture, in milliseconds; 0: none is said */
