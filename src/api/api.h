@@ -1,4 +1,4 @@
-/* What the files of the library share: the objects behind the handles of smempipe.h. Internal to src/api. */
+/* Shared by the files of the library: the objects behind the handles of smempipe.h. Internal to src/api. */
 #ifndef SMP_API_API_H
 #define SMP_API_API_H
 

@@ -14,7 +14,7 @@ struct smempipe_error {
     size_t count;
 };
 
-/* What is returned where there is no memory for an error. */
+/* Returned if there is no memory for an error. */
 static smempipe_problem no_memory_problem = {.message = "out of memory"};
 static smempipe_error no_memory = {SMEMPIPE_E_MEMORY, (char *)(uintptr_t) "error: out of memory\n", &no_memory_problem,
                                    1};

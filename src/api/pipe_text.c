@@ -85,7 +85,7 @@ void smp_readable_free(smp_readable *may)
     smp_roots_free(&may->roots);
 }
 
-/* What the user wrote on the command line or in a program may name any file. */
+/* Whether a text is the user's own, from the command line or a program: it may name any file. */
 static bool users_own(const smp_readable *may, const char *source)
 {
     return !strcmp(source, "-e") || !strcmp(source, "--set") || (may->own && !strcmp(source, may->own));

@@ -8,7 +8,7 @@
 /* The name of a text that a program gives to the library, in messages. */
 #define SMP_API_TEXT "<text>"
 
-/* Of the values of its parameters. */
+/* Source name of parameter values. */
 #define SMP_API_SETTINGS "<settings>"
 
 /* The folders that a pipeline may read in, links resolved. */

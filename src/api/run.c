@@ -132,7 +132,7 @@ static bool overlap(const smp_view *a, const smp_view *b)
     return low->stride != high->stride || apart % stride < (uintptr_t)row || apart % stride + (uintptr_t)upper > stride;
 }
 
-/* Where a buffer lies, and what wrote it is done. */
+/* Finds out where a buffer lies, and waits until its writer is done. */
 static smp_code reach(smp_device *device, const smempipe_buffer *buffer, const char *which, smp_endpoint *endpoint,
                       smp_error *err)
 {

@@ -151,11 +151,11 @@ typedef struct smempipe_buffer {
 
 /* ------------------------------------------------------------------------------------------------ plans */
 
-/* What a pipeline does to pictures of one shape: stages joined, storage chosen, the shape of the output known.
- * measure: 1: only what the stages measure is wanted, and there is no output; a pipeline that measures nothing is
- * E_PIPELINE. Where the size of the output depends on
- * samples (trim without a size), E_ARGUMENT: smempipe_run sees the picture and plans by itself. Errors: E_PIPELINE (a
- * stage cannot do this shape, with its place), E_ARGUMENT, E_READ and E_DECODE (of files that the pipeline names). */
+/* Plans a pipeline for pictures of one shape: stages joined, storage chosen, the shape of the output known. measure: 1:
+ * only what the stages measure is wanted, and there is no output; a pipeline that measures nothing is E_PIPELINE. Where
+ * the size of the output depends on samples (trim without a size), E_ARGUMENT: smempipe_run sees the picture and plans
+ * by itself. Errors: E_PIPELINE (a stage cannot do this shape, with its place), E_ARGUMENT, E_READ and E_DECODE (of
+ * files that the pipeline names). */
 smempipe_code smempipe_plan_make(const smempipe_pipeline *pipeline, const smempipe_shape *shape, int measure,
                                  smempipe_plan **plan, smempipe_error **error);
 

@@ -1,4 +1,4 @@
-/* Who does which file: see cpu_gpu_split.h. */
+/* See cpu_gpu_split.h. */
 #include "batch/cpu_gpu_split.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Which files of a batch the processors do, and which the GPUs. Threads of both kinds ask for the next file; a class of
- * files (by name and size) is judged by what its first files took on either.
+/* Splits the files of a batch between processors and GPUs. Threads of both kinds ask for the next file; a class of
+ * files (by name and size) is judged by the time of its first files on either.
  *
  * The rule. A machine's processors are what files on either kind need, for a GPU's files are read, inflated, deflated
  * and written by processors too. So the kind that takes less processor time for a file of a class is the better one.
@@ -20,7 +20,7 @@ typedef enum smp_split_kind { SMP_SPLIT_CPU, SMP_SPLIT_GPU, SMP_SPLIT_KINDS } sm
 
 enum { SMP_SPLIT_CLASSES = 64 };
 
-/* What a file says of its class. */
+/* How much is known of a file's class. */
 typedef enum smp_split_confidence {
     SMP_SPLIT_NOTHING, /* it failed */
     SMP_SPLIT_GUESS,   /* the first of its thread, which pays for what the later ones find ready */

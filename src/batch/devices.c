@@ -20,7 +20,7 @@ static smp_code add_gpu(smp_batch_devices *devices, int index, smp_error *err)
     return SMP_OK;
 }
 
-/* What is no GPU; opening it says what is wrong with the name. */
+/* Takes the processors for any name but a GPU's; opening the device reports a wrong name. */
 static void take_processors(smp_batch_devices *devices, const char *spec)
 {
     devices->cpu = true;
@@ -64,7 +64,7 @@ static int coded(const char *name)
     return name && strcasecmp(dot ? dot + 1 : name, "npy") != 0;
 }
 
-/* What all files would cost, if they were like the first that can be read. */
+/* Estimates the cost of all files, as if they were like the first that can be read. */
 static void guess_work(const smp_batch_request *request, smp_device_request *ask)
 {
     enum { TRIES = 8 };

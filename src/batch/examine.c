@@ -1,4 +1,4 @@
-/* What is to be done with files, by what lies at their outputs and what journals say of it: see claim_source.h. */
+/* Decides what to do with each file, by what lies at its output and what journals say of it: see claim_source.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -133,7 +133,7 @@ static smp_code refuse_input(smp_todo *todo, const char *output, const struct st
  * then. */
 typedef enum past { NOTHING, FINISHED, OURS, LOST, CHANGED, OTHER_WORK } past;
 
-/* What the journals say of an output that is there. */
+/* Looks up what the journals say of an output that exists. */
 static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp_journal_log *log,
                       const struct stat *there)
 {

@@ -20,7 +20,7 @@
 #include "io/format.h"
 #include "io/media.h"
 
-/* What is to be done with an entry of a folder. */
+/* Verdict on an entry of a folder. */
 typedef enum verdict {
     PASS,  /* nothing */
     ENTER, /* it is a folder to go into */

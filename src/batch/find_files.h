@@ -1,4 +1,4 @@
-/* Which files a command over many files works on: files as given, folders by what lies in them. */
+/* Finds the files that a command over many files works on: files as given, folders by their contents. */
 #ifndef SMP_BATCH_FIND_FILES_H
 #define SMP_BATCH_FIND_FILES_H
 
@@ -48,7 +48,7 @@ typedef struct smp_other_files {
     size_t count;
 } smp_other_files;
 
-/* What the last extension met says: files of a folder mostly have one. */
+/* The answer for the last extension met: files of a folder mostly have the same. */
 typedef struct smp_extension_answer {
     char extension[SMP_EXTENSION]; /* behind the dot, as written; "": none yet */
     bool other;                    /* no format that is read, or one that lies beside what is meant, as films do */

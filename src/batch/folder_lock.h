@@ -1,6 +1,6 @@
-/* Which batches may write to one output folder at the same time: shards of the same number of shards, or tasks that
- * work on the same list; nothing beside a batch of all files. A lock file in the folder says so, by locks that end with
- * their process. */
+/* Decides which batches may write to one output folder at the same time: shards of the same number of shards, or tasks
+ * that work on the same list; nothing beside a batch of all files. A lock file in the folder says so, by locks that end
+ * with their process. */
 #ifndef SMP_BATCH_FOLDER_LOCK_H
 #define SMP_BATCH_FOLDER_LOCK_H
 

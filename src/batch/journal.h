@@ -1,5 +1,6 @@
-/* What a batch has done, in a file of the output folder, so that a run after an interruption, a crash or a kill does
- * what is left and nothing twice. A line says that a file is begun, another that it is done; lines are only ever added.
+/* Records what a batch has done in a file of the output folder, so that a run after an interruption, a crash or a kill
+ * does what is left and nothing twice. A line says that a file is begun, another that it is done; lines are only ever
+ * added.
  *
  * A file is done when the journal says so of its input as it is now (path, size, time of change), of this pipeline with
  * these settings, and the output is still as it was written. An output of which only the beginning is noted was made or
@@ -32,7 +33,7 @@ typedef struct smp_journal_past { /* of one output */
     smp_hash begun_work;
 } smp_journal_past;
 
-/* What journals say of outputs: some 90 bytes an output, whatever it is called. Lines that were cut off are passed
+/* Entries of journals about outputs: some 90 bytes an output, whatever it is called. Lines that were cut off are passed
  * over. An empty log: smp_journal_log_new. */
 typedef struct smp_journal_log smp_journal_log;
 smp_code smp_journal_log_new(smp_journal_log **out, smp_error *err);
@@ -56,7 +57,7 @@ bool smp_journal_log_distrust(smp_journal_log *log);
 /* False: no journal knows the output. */
 bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journal_past *past);
 
-/* Of an output that no journal knows: whether one that was cut off, or is gone, did. */
+/* State of an output that is in no journal: whether a journal that was cut off, or is gone, had it. */
 typedef enum smp_journal_loss {
     SMP_JOURNAL_NO_LOSS,
     SMP_JOURNAL_LOST,       /* it may have */

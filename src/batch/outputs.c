@@ -85,7 +85,8 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
     return SMP_OK;
 }
 
-/* What the pipeline makes, as far as its stages or its declaration tell; else none: what the input is. */
+/* Returns the kind of media that the pipeline makes, as far as its stages or its declaration tell; else none: the
+ * input's. */
 static smp_kind made_kind(const smp_program *program)
 {
     for (int i = program->output; i >= 0; i = program->nodes[i].input) {

@@ -32,7 +32,7 @@ void smp_namer_free(smp_namer *namer);
 /* The output of the input of this name under the folder given; valid until the next one. Null without memory. */
 const char *smp_namer_output(smp_namer *namer, const char *name);
 
-/* What is put before the names of files that the pipeline saves beside this output: "cat-" for out/cat.png. From
+/* Returns the prefix for names of files that the pipeline saves beside this output: "cat-" for out/cat.png. From
  * smp_alloc, null without memory. */
 char *smp_target_prefix(const char *output);
 
@@ -44,7 +44,7 @@ typedef smp_code smp_target_fn(void *context, const char *path, smp_error *err);
 smp_code smp_each_target(const char *output, const smp_program *program, smp_target_fn *fn, void *context,
                          smp_error *err);
 
-/* What tells files apart that differ in the extension alone. */
+/* Hint for files that differ in the extension alone. */
 #define SMP_OUTPUTS_APART_HINT "--name '{stem}-{from}.{ext}' has the input's extension in the name"
 
 /* Two inputs, by their paths, would have one output. */

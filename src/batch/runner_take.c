@@ -1,4 +1,4 @@
-/* Which thread of a batch takes which file, and when it has to wait: see runner.h. */
+/* Decides which thread of a batch takes which file, and when it has to wait: see runner.h. */
 #include <string.h>
 #include <time.h>
 

@@ -1,7 +1,7 @@
-/* What a batch has to do: every file found, what becomes of it, and whether that is to be done, was done before, is
- * kept as it is or belongs to another shard. Files come in units, some thousand at a time, so that memory does not
- * depend on how many there are. Without a list of work all that can be wrong is found before the first byte is written;
- * with one (work_list.h), before the first byte of a piece. */
+/* The work of a batch: every file found, what becomes of it, and whether that is to be done, was done before, is kept
+ * as it is or belongs to another shard. Files come in units, some thousand at a time, so that memory does not depend on
+ * how many there are. Without a list of work all that can be wrong is found before the first byte is written; with one
+ * (work_list.h), before the first byte of a piece. */
 #ifndef SMP_BATCH_TODO_H
 #define SMP_BATCH_TODO_H
 
@@ -88,7 +88,7 @@ typedef struct smp_todo_count {
     smp_claims_sum sum;    /* after smp_todo_end: all that this run may take, whoever did */
 } smp_todo_count;
 
-/* What a thread that looks at files keeps for the next one. */
+/* State that a thread that looks at files keeps for the next one. */
 typedef struct smp_output_lookup {
     smp_namer namer;
     char *given;   /* the last input's folder, */

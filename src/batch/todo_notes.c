@@ -1,4 +1,4 @@
-/* What a batch has to do, and noting what it did: see todo.h. */
+/* The work of a batch, and notes of what it did: see todo.h. */
 #include "batch/todo.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the subcommands share: common settings, printing of errors, pipelines named on the command line, signals. */
+/* Shared by the subcommands: common settings, printing of errors, pipelines named on the command line, signals. */
 #ifndef SMP_CLI_CLI_H
 #define SMP_CLI_CLI_H
 
@@ -73,8 +73,8 @@ extern const char *const smp_isa_words[];
 /* The instruction set asked for, null for the best. */
 const char *smp_cli_isa(const smp_plan_settings *settings);
 
-/* What a run over one file needs: the device that is asked for, and a request with it, the program, the input, limits
- * and plan options. Outputs and progress are the caller's to fill in. */
+/* A run over one file: the device that is asked for, and a request with it, the program, the input, limits and plan
+ * options. Outputs and progress are the caller's to fill in. */
 typedef struct smp_cli_job {
     smp_device *device;
     char note[160]; /* which device was chosen, and why */
@@ -159,7 +159,7 @@ smp_code smp_cli_device(const smp_common *common, const char *isa, const char *p
 smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, smp_diags *diags, smp_program **out,
                        smp_error *err);
 
-/* What a pipe file, or an installed pipeline, says of itself in the comment at its beginning, and its parameters. */
+/* Prints the comment at the beginning of a pipe file or an installed pipeline, and its parameters. */
 smp_code smp_cli_show_pipeline(const smp_common *common, const char *name, smp_error *err);
 
 /* Prints the diagnostics (warnings alone not with --quiet). When they hold an error, or with --diagnostics=json, err is

@@ -1,4 +1,4 @@
-/* What every subcommand does the same way: common options, errors, colour, signals, the device. */
+/* Shared by all subcommands: common options, errors, colour, signals, the device. */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>

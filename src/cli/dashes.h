@@ -1,4 +1,4 @@
-/* Where "--" stood on the command line, for commands whose last arguments are another program's. */
+/* Remembers where "--" stood on the command line, for commands whose last arguments are another program's. */
 #ifndef SMP_CLI_DASHES_H
 #define SMP_CLI_DASHES_H
 

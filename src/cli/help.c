@@ -85,7 +85,7 @@ void smp_help_short(FILE *to)
     fputs("\nsmempipe COMMAND --help tells about one command, smempipe help about everything else.\n", to);
 }
 
-/* What a newcomer can type, and what comes next. */
+/* Prints what a newcomer can type, and what comes next. */
 static void put_first_steps(FILE *to)
 {
     static const smp_example steps[] = {
@@ -322,7 +322,7 @@ void smp_help_overview(FILE *to)
     fputc('\n', to);
 }
 
-/* What smempipe calls what other tools call `name`; null: nothing. */
+/* Returns smempipe's name of what other tools call `name`; null: none. */
 static const char *alias_of(const char *name)
 {
     for (size_t i = 0; i < smp_stage_count(); i++)

@@ -107,7 +107,7 @@ static void put_paragraphs(FILE *to, const char *text)
     }
 }
 
-/* What a topic prints, without lines at its ends that are empty. */
+/* Prints a topic without empty lines at its ends. */
 static smp_code put_topic(FILE *to, const char *name, smp_error *err)
 {
     const smp_topic *topic;

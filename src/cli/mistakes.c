@@ -1,4 +1,4 @@
-/* What a command line was probably meant as: see mistakes.h. */
+/* Guesses what a mistaken command line was meant as: see mistakes.h. */
 #include "cli/mistakes.h"
 
 #include <ctype.h>

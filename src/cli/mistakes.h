@@ -1,4 +1,4 @@
-/* What a command line that cannot be meant was probably meant as: words in a wrong place, names that are not there. */
+/* Guesses what a mistaken command line was meant as: words in a wrong place, names that do not exist. */
 #ifndef SMP_CLI_MISTAKES_H
 #define SMP_CLI_MISTAKES_H
 
@@ -17,7 +17,7 @@ bool smp_cli_file_as_stage(const smp_command *command, const smp_strings *stages
 smp_code smp_cli_fail_surplus(const smp_command *command, const smp_strings *words, size_t taken,
                               const smp_strings *stages, const char *usage, smp_error *err);
 
-/* What a stage of this name, here or in other tools, is as a statement; null: there is none. */
+/* Returns the statement for a stage of this name, here or in other tools; null: there is none. */
 const char *smp_cli_stage_named(const char *name, size_t length);
 
 /* The words as a shell takes them, a blank before each. */

@@ -130,7 +130,7 @@ static smp_code fail_number(const smp_option *row, const char *text, smp_error *
                                : smp_hint(err, "it takes %s", kind);
 }
 
-/* Of a unit behind a number, which pipelines write and options may. */
+/* Returns the length of a unit behind a number, which pipelines write and options may. */
 static size_t unit_length(const smp_option *row, const char *end)
 {
     static const struct {
@@ -301,7 +301,7 @@ static void complete(const smp_command *command, const smp_strings *words, const
 
 /* ------------------------------------------------------------------------------------------------ options */
 
-/* What a stage of this name is as a statement; null: there is none, or the command takes none. */
+/* Returns the statement for a stage of this name; null: there is none, or the command takes none. */
 static const char *statement_named(const smp_command *command, const char *name, size_t length)
 {
     return find_option(command, "stage", 5, 'e') ? smp_cli_stage_named(name, length) : NULL;
@@ -317,7 +317,7 @@ static smp_code hint_statement(const char *statement, smp_error *err)
                     (int)(name < MOST ? name : MOST), statement);
 }
 
-/* What sox and ffmpeg call an option of this command; null: nothing. */
+/* Returns this command's option that sox and ffmpeg call so; null: none. */
 static const char *option_elsewhere(const smp_command *command, const char *word)
 {
     static const smp_alias others[] = {

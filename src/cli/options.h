@@ -29,13 +29,13 @@ enum {
     SMP_O_ADVANCED = 2, /* for tests, study and clusters: listed last, and not by -h */
     SMP_O_LEAVES = 4,   /* answers on its own (--help): arguments are not checked */
     SMP_O_SILENT = 8,   /* help does not show the default */
-    /* What a common option is about, so that commands without that are without the option: */
+    /* Subject of a common option; commands without the subject lack the option: */
     SMP_O_OUTPUTS = 16,  /* files that are written */
     SMP_O_DEVICE = 32,   /* what computes */
     SMP_O_THREADS = 64,  /* how much of it */
     SMP_O_INPUTS = 128,  /* limits of pictures and sounds that are read */
     SMP_O_VERBOSE = 256, /* more to say */
-    /* What files an option is for, so that commands for others are without it: */
+    /* Files that an option is for; commands for other files lack it: */
     SMP_O_PICTURES = 512,
     SMP_O_SOUNDS = 1024
 };

@@ -137,7 +137,8 @@ static smp_code show_version(int argc, char *const *argv, smp_error *err)
     return code;
 }
 
-/* What the files need that an argument names, also within a stage: `append by="talk.m4a"`, `--to avif`. */
+/* Returns the libraries needed by the files that an argument names, also within a stage: `append by="talk.m4a"`, `--to
+ * avif`. */
 static unsigned libraries_of(const char *argument)
 {
     unsigned libraries = smp_libraries_of_name(argument);
@@ -150,8 +151,8 @@ static unsigned libraries_of(const char *argument)
     return libraries;
 }
 
-/* What a confined decoder could not open itself, where a name or a file's beginning tells that it is needed: for other
- * files and for pipes (io/decoder/worker_reader.c) there are decoders that begin with it. */
+/* Opens libraries that a confined decoder could not open itself, if a name or a file's beginning tells that they are
+ * needed. For other files and for pipes (io/decoder/worker_reader.c) decoders start with them. */
 static void open_libraries(const smp_command *command, int argc, char **argv)
 {
     unsigned libraries = 0;

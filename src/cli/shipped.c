@@ -190,7 +190,7 @@ static bool writes_files(const smp_command *command)
     return false;
 }
 
-/* Who names no pipeline may want none. alone: `rest` is one word. */
+/* Reports a missing pipeline; perhaps none is wanted. alone: `rest` is one word. */
 static smp_code fail_no_pipeline(const smp_command *command, const char *rest, bool alone, smp_kind kind,
                                  smp_error *err)
 {

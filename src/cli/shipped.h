@@ -25,11 +25,11 @@ bool smp_is_shipped(const char *name);
  * null when there is none. */
 char *smp_shipped_course(void);
 
-/* What a command was given as its pipeline, by its table; null: nothing, or it takes none. */
+/* Returns the argument that is the command's pipeline, by its table; null: none, or it takes none. */
 const char *smp_cli_pipe_argument(const smp_command *command, const void *settings);
 
-/* What is wrong with an argument that stands where a pipeline belongs: it is a picture, a sound or a stage. SMP_OK for
- * everything else, also for what is not there. For smp_argument_row.refuse. */
+/* Refuses a picture, a sound or a stage where a pipeline belongs. SMP_OK for everything else, also for files that do
+ * not exist. For smp_argument_row.refuse. */
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct smp_topic {
 } smp_topic;
 
 void smp_topic_formats(FILE *to);
-/* What this build reads and writes, in three lines. */
+/* Prints the formats that this build reads and writes, in three lines. */
 void smp_formats_brief(FILE *to);
 void smp_topic_banks(FILE *to);
 

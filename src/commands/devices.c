@@ -15,7 +15,7 @@ typedef struct devices_settings {
     bool json, measure;
 } devices_settings;
 
-/* What was measured of a device. */
+/* Measurements of a device. */
 typedef struct measured {
     smp_rate copy; /* nothing measured: no samples */
     char problem[200];
@@ -142,7 +142,7 @@ static smp_code measure(const smp_common *common, const smp_device_info *devices
     return SMP_OK;
 }
 
-/* What files are decoded under; begins a decoder to see. */
+/* Prints what confines decoders; starts one to find out. */
 static smp_code put_confinement(smp_error *err)
 {
     char text[80];

@@ -64,7 +64,7 @@ static bool is_wide(const smp_media *media)
     return media->shape.kind == SMP_AUDIO && (type == SMP_SOUND_S32 || type == SMP_SOUND_F64);
 }
 
-/* Of the pictures as they are seen. */
+/* Compares the shapes of pictures as they are seen. */
 static void compare_shapes(const smp_media *a, const smp_media *b, difference *d)
 {
     const smp_shape first = smp_orientation_shape(a), second = smp_orientation_shape(b), *s = &first, *t = &second;

@@ -55,7 +55,7 @@ char *smp_explain_statement(const smp_stage *stage, const void *params)
 
 /* ------------------------------------------------------------------------------------------------ with an input */
 
-/* What the launches of a step take on a GPU, for a strip away from the picture's ends. */
+/* Finds the resources of a step's launches on a GPU, for a strip away from the picture's ends. */
 static smp_code explain_launches(const smp_explanation *e, const smp_step *step, const smp_variant *variant,
                                  smp_explain_step *out, smp_error *err)
 {
@@ -201,7 +201,8 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
 
 /* ------------------------------------------------------------------------------------------------ without an input */
 
-/* What a stage reads with these parameters: automatic levels look at everything first, levels by hand do not. */
+/* Returns the stage's access with these parameters: automatic levels look at everything first, levels by hand do
+ * not. */
 static smp_access access_of(const smp_node *node, const void *params, const smp_shape *shape)
 {
     smp_node_plan *plan = smp_alloc(sizeof *plan);
@@ -291,7 +292,7 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
     smp_json_end(json, '}');
 }
 
-/* What a stage needs of its input for one pixel, or one frame of a sound. */
+/* Describes what a stage needs of its input for one pixel, or one frame of a sound. */
 static const char *reads_text(const smp_stage *stage, smp_access access)
 {
     static const char *const texts[][2] = {{"the same pixel", "the same frame"},

@@ -1,4 +1,4 @@
-/* What `smempipe explain` shows of a plan bound to an input; explain.c finds it out, explain_show.c prints it. */
+/* A plan bound to an input, for `smempipe explain`: explain.c gathers it, explain_show.c prints it. */
 #ifndef SMP_COMMANDS_EXPLAIN_H
 #define SMP_COMMANDS_EXPLAIN_H
 

@@ -67,14 +67,14 @@ static const char *size_text(char *text, size_t size, const unsigned of[3])
     return text;
 }
 
-/* What is compiled quickly for want of a GPU has other registers than a GPU would see (kernels/kernels.cmake). */
+/* Without a GPU kernels are compiled quickly and use other registers than a GPU would see (kernels/kernels.cmake). */
 #ifdef SMP_HURRIED
 #define HURRIED ", compiled in a hurry"
 #else
 #define HURRIED ""
 #endif
 
-/* What a launch of a strip takes on a GPU, and what keeps more blocks from an SM. */
+/* Prints a launch's resources for a strip on a GPU, and what keeps more blocks from an SM. */
 static void put_launch(FILE *to, const smp_cuda_launch_info *info, const smp_paint *paint)
 {
     int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes;
@@ -141,7 +141,7 @@ static void put_step(FILE *to, const smp_explanation *e, int index, const smp_pa
     put_launches(to, e, index, paint);
 }
 
-/* What the columns say, for those who see them for the first time. */
+/* Explains the columns. */
 static void put_legend(FILE *to, const smp_explanation *e, const smp_paint *paint)
 {
     bool unknown = false;

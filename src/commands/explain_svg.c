@@ -40,7 +40,7 @@ static const char style[] =
     ".point{fill:var(--point)}.stencil{fill:var(--stencil)}.whole{fill:var(--whole)}.measure{fill:var(--measure)}\n"
     ".file{fill:var(--file)}\n";
 
-/* What a step needs of its input, as a class of the style and in words. */
+/* Describes what a step needs of its input, as a class of the style and in words. */
 static const char *kind_of(const smp_step *step, const char **words)
 {
     const char *kind = "point";
@@ -124,7 +124,7 @@ static void put_head(const layout *at, int x, int y)
     fprintf(at->to, "<path class=\"head\" d=\"M%d %d l-5 -9 h10 z\"/>\n", x, y);
 }
 
-/* What flows out of a step: "u8x3 640x480 as f32, 22 rows in memory, 120 KiB". */
+/* Describes the output of a step: "u8x3 640x480 as f32, 22 rows in memory, 120 KiB". */
 static void edge_text(const smp_explanation *e, int index, char *text, size_t size)
 {
     const smp_step *step = &e->plan->steps[index];
@@ -268,7 +268,7 @@ static void put_header(const layout *at)
     fprintf(at->to, "</text>\n<text class=\"soft\" x=\"%d\" y=\"%d\">%s</text>\n", MARGIN, MARGIN + 37, text);
 }
 
-/* What the colours and lines mean. */
+/* Explains colours and lines. */
 static void put_legend(const layout *at)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* What the files of smempipe info share. */
+/* Shared by the files of smempipe info. */
 #ifndef SMP_COMMANDS_INFO_H
 #define SMP_COMMANDS_INFO_H
 

@@ -1,4 +1,4 @@
-/* What info --levels draws with bars: histograms of a picture's channels, peaks of a sound's over its time. */
+/* Draws the bars of info --levels: histograms of a picture's channels, peaks of a sound's over its time. */
 #include <math.h>
 #include <stdio.h>
 

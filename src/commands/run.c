@@ -199,7 +199,7 @@ static smp_run_request request_of(const smp_run_settings *settings, const smp_cl
     return request;
 }
 
-/* What is said of a run that went well. */
+/* Tells what there is to say of a run that went well. */
 static void tell(const smp_run_settings *settings, const smp_run_report *report)
 {
     const smp_common *common = &settings->plan.base.common;

@@ -117,7 +117,7 @@ static const smp_measurement *list_named(const smp_run_report *report, const cha
     return NULL;
 }
 
-/* What lies between the silences that a run reported, with what is kept of them. */
+/* Finds the parts between the silences that a run reported, with what is kept of them. */
 static smp_code find_parts(const split_settings *s, const smp_run_report *report, parts *found, smp_error *err)
 {
     const smp_measurement *start = list_named(report, "start"), *end = list_named(report, "end");
@@ -251,7 +251,7 @@ static smp_code write_parts(const split_settings *s, const parts *found, smp_err
 
 /* ------------------------------------------------------------------------------------------------ resampling */
 
-/* Where rows at another rate go, which a format needs. */
+/* Fits rows to the rate that a format needs. */
 typedef struct fitting {
     const split_settings *s;
     const parts *found;

@@ -118,7 +118,7 @@ static smp_code check_names(const tiling *t, smp_error *err)
     return code;
 }
 
-/* What the tiles' format makes of the samples; *held differs from the picture in alpha at most. */
+/* Finds the shape in the tiles' format; *held differs from the picture in alpha at most. */
 static smp_code check_format(tiling *t, smp_error *err)
 {
     char *path = tile_path(t, 0, 0);

@@ -1,5 +1,5 @@
-/* Which variants are right. A picture must have the bytes of naive, or of the usual variant where naive was left out:
- * before each run its memory is filled with the complement of the expected bytes, so that a sample that no thread
+/* Checks which variants are right. A picture must have the bytes of naive, or of the usual variant where naive was left
+ * out: before each run its memory is filled with the complement of the expected bytes, so that a sample that no thread
  * writes cannot pass by chance. A reduction must give the same measurements, and the same table for the step that
  * applies it. */
 #include <stdio.h>

@@ -85,7 +85,7 @@ static smp_code take_trace(smp_compare_variant *to, const smp_trace *trace, smp_
     return code;
 }
 
-/* What the warp machine counted of a kernel that is not this program's. */
+/* Counts of the warp machine for a kernel that is not this program's. */
 typedef struct lab_counts {
     smp_trace *trace;
     bool failed; /* no memory */
@@ -131,7 +131,7 @@ static void note_missing(smp_trial *trial, smp_count_kind kind, const smp_error 
              why->hint);
 }
 
-/* What was counted, and lines of notes that are not told yet. */
+/* Takes over what was counted, and lines of notes that are not told yet. */
 static void take_code(smp_compare *to, const smp_trace *trace)
 {
     for (size_t i = 0; i < trace->count; i++) {
@@ -220,7 +220,7 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
     return code;
 }
 
-/* Of kernels of files the model counts the SASS of one architecture, or PTX. */
+/* Whether the model's counts are of this GPU: for kernels of files it counts the SASS of one architecture, or PTX. */
 static bool is_of_this_gpu(const smp_trial *trial, const smp_variant *variant, const smp_compare_variant *counted)
 {
     const smp_device_info *gpu = &trial->c->device->info;

@@ -1,5 +1,5 @@
-/* What is counted when tracing the whole step would take too long: fewer rows (model.h) or, when one row is already too
- * much work (a matrix product), the step planned again for the upper left corner of its pictures. */
+/* Chooses what to count when tracing the whole step would take too long: fewer rows (model.h) or, when one row is
+ * already too much work (a matrix product), the step planned again for the upper left corner of its pictures. */
 #ifndef SMP_COMPARE_CROP_H
 #define SMP_COMPARE_CROP_H
 

@@ -1,7 +1,7 @@
-/* What fits into the time limit. Before a variant runs over a whole picture, it runs over few rows, then over more,
- * until it is known well enough how long the whole would take. The cheapest variants that fit together are compared,
- * the others are left out and told. Small work is never left out, so that results do not depend on a machine's speed
- * there. */
+/* Chooses what fits into the time limit. Before a variant runs over a whole picture, it runs over few rows, then over
+ * more, until it is known well enough how long the whole would take. The cheapest variants that fit together are
+ * compared, the others are left out and told. Small work is never left out, so that results do not depend on a
+ * machine's speed there. */
 #include <math.h>
 #include <stdio.h>
 
@@ -125,7 +125,7 @@ static smp_code estimate_all(smp_trial *trial, double granted, double *seconds, 
     return SMP_OK;
 }
 
-/* What is not left out: the usual variant, or the cheapest where that one does not fit. null: not in the report. */
+/* Returns a variant that is kept: the usual one, or the cheapest if that does not fit. null: not in the report. */
 static smp_compare_variant *kept_row(smp_trial *trial, const smp_variant *usual, double granted, const double *seconds)
 {
     smp_compare_step *report = trial->report;

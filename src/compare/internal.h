@@ -1,5 +1,5 @@
-/* What the files of the comparison share: walk.c walks the plan, check.c decides what is right,
- * fit.c what the time limit has room for, timing.c samples, counts.c counts. */
+/* Shared by the files of the comparison: walk.c walks the plan, check.c decides what is right, fit.c what the time
+ * limit has room for, timing.c samples, counts.c counts. */
 #ifndef SMP_COMPARE_INTERNAL_H
 #define SMP_COMPARE_INTERNAL_H
 

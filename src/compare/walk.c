@@ -38,7 +38,7 @@ static part part_of(const smp_compare_request *request, size_t which)
     return p;
 }
 
-/* Of a prepass only its last step is new: those before it are the request's plan's, too. */
+/* Only the last step of a prepass is new: those before it are in the request's plan, too. */
 static bool offers_step(const smp_plan *plan, int index)
 {
     const smp_step *step = &plan->steps[index];
@@ -297,7 +297,7 @@ static smp_code describe(smp_trial *trial, smp_error *err)
     return SMP_OK;
 }
 
-/* Which variant makes the step's output for later steps. */
+/* Chooses the variant that makes the step's output for later steps. */
 static smp_code choose_maker(smp_trial *trial, bool times, smp_error *err)
 {
     const smp_variant **maker = &trial->c->frames[trial->index].maker;

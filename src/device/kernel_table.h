@@ -16,14 +16,14 @@ typedef struct smp_kernel_file {
     const smp_simt_kernel *const *const *traced; /* null: in the library of traced kernels (device/simt/simt.h) */
 } smp_kernel_file;
 
-/* What that library has of the file `name`. It exports smp_kernel_files_traced[], which ends with a null name, and the
+/* Entry of that library for the file `name`. It exports smp_kernel_files_traced[], which ends with a null name, and the
  * text smp_kernel_files_version. */
 typedef struct smp_traced_file {
     const char *name;
     const smp_simt_kernel *const *const *kernels;
 } smp_traced_file;
 
-/* What the library of fatbins has of the file `name`. It exports smp_kernel_files_fatbins[], which ends with a null
+/* Entry of the library of fatbins for the file `name`. It exports smp_kernel_files_fatbins[], which ends with a null
  * name, and the texts smp_kernel_files_version and smp_kernel_files_build. */
 typedef struct smp_fatbin_file {
     const char *name;
@@ -42,7 +42,7 @@ const smp_simt_kernel *smp_simt_kernel_find(const smp_simt_kernel *const *const 
 /* Finds the file that holds kernel `name`: first in a test's table, then in smp_kernel_files. Null: none. */
 const smp_kernel_file *smp_kernel_file_of(const char *name);
 
-/* What a kernel needs on a GPU, as the compiler reported it: for machines without a GPU to ask. */
+/* Resources of a kernel on a GPU, as the compiler reported them: for machines without a GPU to ask. */
 typedef struct smp_kernel_usage {
     int arch;          /* the architecture it was compiled for: 90 */
     int registers;     /* of each thread */

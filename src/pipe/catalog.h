@@ -16,7 +16,7 @@ size_t smp_catalog_count(void);
 const smp_stage *smp_catalog_at(size_t index);
 const smp_stage *smp_catalog_find(const char *name);
 
-/* What does to this kind of data what a stage of this name does to the other; null where nothing says so. */
+/* Returns the stage that does to this kind of data what `name` does to the other; null if there is none. */
 const char *smp_meant_for(smp_kind kind, const char *name);
 
 #endif

@@ -74,7 +74,7 @@ typedef struct smp_setting {
     const char *name, *value;
 } smp_setting; /* --set name=value */
 
-/* What a pipeline's text stands among (smp_diags.around), for suggestions. */
+/* Context of a pipeline's text (smp_diags.around), for suggestions. */
 typedef struct smp_surroundings {
     const char *const *pipelines; /* names of those that are installed; may be null */
     size_t pipeline_count;

@@ -101,7 +101,7 @@ static void put_total(FILE *to, const char *name, double seconds, bool counted, 
     fprintf(to, "%s%s\n", remark[0] ? "  " : "", remark);
 }
 
-/* What the processor made of a device's results takes its time too, where it does. */
+/* Prints the time that the processor took for a device's results, if any. */
 static void put_results(FILE *to, const smp_step_report *step, double wall, bool counted)
 {
     if (step->result_seconds >= 0.01 * wall)

@@ -1,6 +1,6 @@
-/* What a run of many files keeps from one file to the next: plans by the shape of their input, each with the memory
- * that a run of it takes, and buffers for whole small pictures. One thread at a time uses a cache. Its entries belong
- * to one program, one device and one set of options. Internal to src/run. */
+/* Kept by a run of many files from one file to the next: plans by the shape of their input, each with the memory that a
+ * run of it takes, and buffers for whole small pictures. One thread at a time uses a cache. Its entries belong to one
+ * program, one device and one set of options. Internal to src/run. */
 #ifndef SMP_RUN_CACHE_H
 #define SMP_RUN_CACHE_H
 

@@ -37,7 +37,7 @@ typedef struct frames {
 
 /* ------------------------------------------------------------------------------------------------ numbered names */
 
-/* Where "%03d" is in a name, and its length; width: 0 for "%d". Null: nowhere. */
+/* Finds "%03d" in a name, and its length; width: 0 for "%d". Null: there is none. */
 static const char *find_number(const char *path, size_t *length, int *width)
 {
     const char *slash = strrchr(path, '/');
@@ -335,7 +335,7 @@ static smp_code run_threads(frames *f, smp_run_each *each, void *context, smp_er
     return code;
 }
 
-/* What is whole is kept, also when the input ended in the middle of a picture. */
+/* Keeps what is whole, also if the input ended in the middle of a picture. */
 static smp_code finish(frames *f, smp_error *err)
 {
     smp_code code = SMP_OK;

@@ -24,7 +24,7 @@ bool smp_run_is_form(const smp_step *step, bool turned)
     return form;
 }
 
-/* What the steps between the input and an output do to the picture. The input's orientation does not count: the
+/* Finds what the steps between the input and an output do to the picture. The input's orientation does not count: the
  * reader's metadata already describes the upright picture. */
 static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
 {

@@ -1,4 +1,4 @@
-/* What runs of one picture (run_file.c) and of many (frames.c) share. */
+/* Shared by runs of one picture (run_file.c) and of many (frames.c). */
 #ifndef SMP_RUN_RUN_INTERNAL_H
 #define SMP_RUN_RUN_INTERNAL_H
 
@@ -56,7 +56,7 @@ bool smp_run_may_be_live(const smp_run_request *request);
 /* Whether rows go through the plan as they come. */
 bool smp_run_is_live(const smp_plan *plan, const smp_media *media);
 
-/* Where a sound has an open end, and a step or an output needs its length, reads it to its end first, and says so. */
+/* If a sound has an open end, and a step or an output needs its length, reads it to its end first, and says so. */
 smp_code smp_run_settle(const smp_run_request *request, smp_reader **reader, smp_run_report *report, smp_error *err);
 
 /* Whether a step only converts samples for the one behind it, or back; turned: or turns the picture upright. */

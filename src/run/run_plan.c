@@ -44,7 +44,7 @@ static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_
     return SMP_OK;
 }
 
-/* What a plan's output is coded with depends on the input too. */
+/* Coding of a plan's outputs, which depends on the input too. */
 typedef struct coding {
     const smp_run_request *request;
     const smp_media *media;

@@ -208,8 +208,8 @@ static smp_code load(smp_todo *todo, size_t piece, smp_work_unit **out, smp_erro
 
 /* ------------------------------------------------------------------------------------------------ starting */
 
-/* Where an output of a piece that has a record is there, a run that does not resume ends before it touches anything:
- * it was meant to resume, and records of its own would hide what those of before know. */
+/* If an output of a recorded unit exists, a run without --resume fails before it touches anything: it was meant to
+ * resume, and its own records would hide the earlier ones. */
 static smp_code refuse_again(smp_todo *todo, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
@@ -308,8 +308,8 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
     return code;
 }
 
-/* What is known of a piece that was done goes on to the journal of whoever takes it up again: should that one be
- * stopped, too, outputs are still known, and those that were changed since. */
+/* Copies what is known of a finished unit to the journal of the task that takes it up again: if that task is stopped
+ * too, its outputs are still known, and those that were changed since. */
 static smp_code note_past(smp_todo *todo, smp_work_unit *unit, smp_journal *journal, const smp_piece_past *past,
                           smp_error *err)
 {

@@ -1,4 +1,4 @@
-/* What a piece's file begins with, and the record of a piece that is done, a file of its own: see claims.h. */
+/* The head of a unit's file, and the record of a finished unit, a file of its own: see claims.h. */
 #ifndef SMP_BATCH_CLAIMS_CLAIM_RECORD_H
 #define SMP_BATCH_CLAIMS_CLAIM_RECORD_H
 
@@ -8,7 +8,7 @@
 
 enum { SMP_PIECE_RECORD = 320 }; /* bytes that a record is filled up to */
 
-/* What of a piece is known before it is taken. */
+/* State of a unit before it is taken. */
 typedef struct smp_piece_past {
     bool done;      /* its files were, and their outputs then summed up to: */
     uint64_t sum;   /* smp_piece_sum_add of each */

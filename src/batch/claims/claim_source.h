@@ -1,4 +1,4 @@
-/* Who does which file of a batch: a source of work units. There are three: a walk, whose files may be a shard's
+/* A source of work units: decides who does which file of a batch. There are three: a walk, whose files may be a shard's
  * (claim_walk.c); a list whose pieces tasks claim, and a list whose pieces have owners, shards or ranks (claim_list.c).
  * todo_notes.c, which notes what is begun and done, knows them by this table alone. Internal to src/batch. */
 #ifndef SMP_BATCH_CLAIMS_CLAIM_SOURCE_H
@@ -62,7 +62,7 @@ void smp_last_folder_close(smp_last_folder *last);
 /* Whether the file of a list was changed after its output was made: it is not what the list says, and newer. */
 bool smp_todo_input_changed(smp_last_folder *last, const smp_found *file, int64_t made);
 
-/* What the journals say of the files of a unit: sets states, and counts outputs that are in the way. */
+/* Outputs that are in the way, by what the journals say of a unit's files. */
 typedef struct smp_conflicts {
     size_t count, other_work;
     char *first; /* from smp_alloc */
@@ -102,7 +102,7 @@ smp_code smp_ahead_next(smp_todo *todo, smp_ahead_queue *queue, smp_claims *clai
                         smp_ahead *out, smp_error *err);
 void smp_ahead_free(smp_ahead_queue *queue);
 
-/* What the outputs of a unit sum up to. */
+/* Sums up the outputs of a unit. */
 void smp_work_unit_sum_up(const smp_work_unit *unit, smp_piece_past *past);
 
 #endif

@@ -159,7 +159,7 @@ static bool may_take_outputs(const smp_todo_request *r)
     return may;
 }
 
-/* Which files are wanted, and their names. */
+/* Finds the wanted files and their names. */
 static smp_code find(smp_todo *todo, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
@@ -274,7 +274,7 @@ static void watch_unit(void *context, int part)
     smp_output_lookup_close(&lookup);
 }
 
-/* What is in the way in all units, in their order. */
+/* Reports what is in the way in all units, in their order. */
 static smp_code tell_seen(smp_todo *todo, seen *units, int count, smp_error *err)
 {
     smp_conflicts all = {0};

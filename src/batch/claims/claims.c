@@ -78,14 +78,14 @@ static void path_of(const smp_claims *p, size_t piece, uint32_t tries, piece_kin
     snprintf(path, PATH_ROOM, "%s/%zu/%zu.%" PRIu32 "%s", p->folder, piece / GROUP, piece, tries, suffixes[kind]);
 }
 
-/* What a file of a piece is called before it has its name: no other process makes one of this. */
+/* Makes the temporary name of a unit's file, which no other process uses. */
 static void own_path(const smp_claims *p, size_t piece, char path[PATH_ROOM])
 {
     snprintf(path, PATH_ROOM, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, piece / GROUP, smp_writer_self()->host,
              smp_writer_self()->pid, piece);
 }
 
-/* What time it is for the file system, whose clock sets the times of files, and not for this host; 0: unknown. */
+/* Returns the time by the file system's clock, which sets the times of files, and not by this host's; 0: unknown. */
 static int64_t clock_of(const smp_claims *p)
 {
     struct stat status;
@@ -227,7 +227,7 @@ static bool is_gone(const smp_claims *p, int fd, const smp_piece_heading *h)
     return now && (double)(now - smp_nanoseconds(status.st_mtim)) > p->request.retake * 1e9;
 }
 
-/* What a piece that was held when its folder was read is by now. */
+/* Returns the present state of a unit that was held when its folder was read. */
 static piece_kind kind_now(const smp_claims *p, size_t piece)
 {
     char path[PATH_ROOM];

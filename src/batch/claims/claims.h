@@ -52,11 +52,11 @@ smp_code smp_claims_take(smp_claims *pieces, size_t piece, const smp_piece_past 
 /* Whether any piece of the list is done. */
 bool smp_claims_any_done(smp_claims *pieces);
 
-/* What the journals of a piece, up to the claim's, say of its files. One that is empty says that all were done, and
+/* Reads what the journals of a unit, up to the claim's, say of its files. An empty one says that all were done, and
  * that the record of that is gone. */
 smp_code smp_claims_log(smp_claims *pieces, size_t piece, smp_journal_log **out, smp_error *err);
 
-/* What became of the pieces that this task may work on, as their folder says. */
+/* State of the units that this task may work on, as their folder says. */
 typedef struct smp_claims_sum {
     size_t done, failed, left, held; /* failed: some files of theirs; left: by a run that was stopped or refused */
     size_t lost, far, silent; /* of those held: by a process that is gone; of another host, as far as is known; of

@@ -56,7 +56,7 @@ struct smp_list_writer {
     size_t room;
 };
 
-/* What a line adds to its piece's hash. Pieces that follow each other are joined by adding their hashes. */
+/* Returns a line's share of its unit's hash. Units that follow each other are joined by adding their hashes. */
 static uint64_t line_hash(const char *line, size_t length, uint64_t offset)
 {
     smp_hash hash = smp_hash_start();

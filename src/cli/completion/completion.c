@@ -17,7 +17,7 @@ static const char shells[] = "bash zsh fish";
 
 /* ------------------------------------------------------------------------------------------------ kinds */
 
-/* What help calls a value says what it is. Others are files when an argument is meant, and nothing when a value is. */
+/* Kinds of values by their names in help. Of other names, arguments are files and values are not completed. */
 static const struct {
     const char *name;
     smp_completes kind;

@@ -1,10 +1,10 @@
-/* What shells complete, read off the commands' tables; completion_bash.c, _zsh.c and _fish.c write it down for each. */
+/* Completions of shells, from the commands' tables; completion_bash.c, _zsh.c and _fish.c write the scripts. */
 #ifndef SMP_CLI_COMPLETION_COMPLETION_H
 #define SMP_CLI_COMPLETION_COMPLETION_H
 
 #include "cli/cli.h"
 
-/* What a value or an argument is, by what help calls it: OPTION --svg FILE, argument P.pipe. */
+/* Kind of a value or an argument, by its name in help: OPTION --svg FILE, argument P.pipe. */
 typedef enum smp_completes {
     SMP_COMPLETES_NOTHING, /* a number, an expression: nothing to offer */
     SMP_COMPLETES_FILE,

@@ -1,7 +1,7 @@
 /* Completion for fish (3 or later): one `complete` command a row. */
 #include "cli/completion/completion.h"
 
-/* Of media, those files first, others behind them. */
+/* Lists files of the wanted media first, others behind them. */
 static const smp_completion_texts texts = {.words = {" -a '", "'"},
                                            .media = {" -k -a '(__fish_complete_suffix .", " .", ")'"},
                                            .pipe = " -k -a '(__fish_complete_suffix .pipe)'",

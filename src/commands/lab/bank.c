@@ -265,7 +265,7 @@ static smp_code check_alignment(const smp_bank_study *study, smp_error *err)
     return SMP_OK;
 }
 
-/* Where each lane of a cp.async reads global memory. */
+/* Finds where each lane of a cp.async reads global memory. */
 static smp_code find_source(const bank_settings *settings, int size, smp_bank_study *study, smp_diags *diags,
                             smp_error *err)
 {

@@ -1,5 +1,4 @@
-/* What `smempipe bank` found out about one access; bank_rows.c lists the accesses, bank.c finds it out, bank_show.c
- * prints it. */
+/* The study of one access for `smempipe bank`: bank_rows.c lists accesses, bank.c studies them, bank_show.c prints. */
 #ifndef SMP_COMMANDS_LAB_BANK_H
 #define SMP_COMMANDS_LAB_BANK_H
 

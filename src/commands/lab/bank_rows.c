@@ -1,5 +1,5 @@
-/* What `smempipe bank` studies: a row for each pattern, each choice of the values that -D lists, and each access that
- * an element takes. See bank.h. */
+/* Lists the accesses that `smempipe bank` studies: a row for each pattern, each choice of the values that -D lists, and
+ * each access that an element takes. See bank.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

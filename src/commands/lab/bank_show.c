@@ -205,7 +205,7 @@ static void put_proposal(FILE *to, const char *kind, const char *text, const cha
     fprintf(to, "  %-*s", MEMORY, memory);
 }
 
-/* Where no pad frees the access: how far they go. */
+/* Prints how far pads go if none frees the access. */
 static void put_best_pad(FILE *to, const smp_bank_study *study)
 {
     const smp_advice *advice = &study->advice;
@@ -377,7 +377,7 @@ void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool verbose, b
         put_elsewhere(to, study, &paint);
 }
 
-/* What frees an access, in a few words. */
+/* Describes in a few words what frees an access. */
 static void freed_by(char *text, size_t size, const smp_bank_study *study)
 {
     const smp_advice *advice = &study->advice;

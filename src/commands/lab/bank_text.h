@@ -1,4 +1,4 @@
-/* What the tables and the JSON of `smempipe bank` tell alike; bank_show.c has it. */
+/* Texts that tables and JSON of `smempipe bank` share (bank_show.c). */
 #ifndef SMP_COMMANDS_LAB_BANK_TEXT_H
 #define SMP_COMMANDS_LAB_BANK_TEXT_H
 

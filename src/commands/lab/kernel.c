@@ -76,7 +76,7 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ words */
 
-/* Which of --fail-on's words are given: bit n for the n-th. */
+/* Words of --fail-on: bit n for the n-th. */
 static const char *const failures[] = {"races",  "conflicts", "uncoalesced", "uninitialised",
                                        "bounds", "barriers",  NULL};
 enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS, SLOWER };
@@ -117,7 +117,7 @@ static unsigned found_in(const smp_warp_result *r)
     return found;
 }
 
-/* What --fail-on asks for must have been looked for: silence would pass a race. */
+/* Refuses --fail-on for faults that were not looked for: silence would pass a race. */
 static smp_code refuse_unchecked(const smp_kernel_results *all, unsigned wanted, smp_error *err)
 {
     wanted &= 1u << RACES | 1u << UNINITIALISED;
@@ -217,7 +217,7 @@ static bool is_arch(const char *text)
     return count >= 2 && count <= 3 && (!digits[count] || (strchr("af", digits[count]) && !digits[count + 1]));
 }
 
-/* What runs has launches of its own, and what is compiled already takes no options of the compiler. */
+/* Refuses options that do not fit: a program has launches of its own, and compiled code takes no compiler options. */
 static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
 {
     const struct {
@@ -253,7 +253,7 @@ static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
     return SMP_OK;
 }
 
-/* Of --device: a GPU runs a whole program, whose counts are of each instruction of all blocks. */
+/* Checks --device: a GPU runs a whole program, whose counts are of each instruction of all blocks. */
 static smp_code check_device(const smp_kernel_settings *settings, smp_error *err)
 {
     if (!settings->device)

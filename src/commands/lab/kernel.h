@@ -1,4 +1,4 @@
-/* What the files of `smempipe kernel` share: kernel.c runs the command, kernel_args.c makes a launch of --args,
+/* Shared by the files of `smempipe kernel`: kernel.c runs the command, kernel_args.c makes a launch of --args,
  * kernel_names.c finds out which word is which parameter, kernel_arch.c chooses the architecture, kernel_run.c runs one
  * kernel, kernel_compare.c gathers several, kernel_program.c runs whole programs, kernel_executable.c prepares those
  * that nvcc made elsewhere. */
@@ -47,7 +47,7 @@ typedef struct smp_kernel_job {
     size_t number;          /* of the kernels: which of several --grid and --block is its */
 } smp_kernel_job;
 
-/* What a kernel left in the arrays of --args. */
+/* Contents of the arrays of --args after a kernel. */
 typedef struct smp_kernel_array {
     char name[48];
     uint32_t element; /* bytes; 0: not known */

@@ -127,7 +127,7 @@ static smp_code read_integer(const char *text, const char *type, uint32_t bytes,
                     (unsigned long long)top);
 }
 
-/* What arrays hold: a ramp of small numbers, or what stands after '='. */
+/* Fills an array: a ramp of small numbers, or the value behind '='. */
 static smp_code fill(unsigned char *buffer, uint64_t elements, int type, const char *how, size_t how_size,
                      smp_error *err)
 {

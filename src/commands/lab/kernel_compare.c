@@ -64,7 +64,7 @@ void smp_kernel_results_free(smp_kernel_results *all)
     *all = (smp_kernel_results){.count = 0};
 }
 
-/* What an SM holds of the results from `from` on, which are of one file. */
+/* Adds what an SM holds of the results from `from` on, which are of one file. */
 static void add_fits(const smp_kernel_settings *settings, const char *code, smp_kernel_results *all, size_t from)
 {
     smp_error ignored = {0};
@@ -260,7 +260,7 @@ static void make_groups(smp_kernel_results *all)
     }
 }
 
-/* What the kernels of a group leave in the same arrays. */
+/* Compares what the kernels of a group leave in the same arrays. */
 static void check_results(smp_kernel_results *all)
 {
     for (size_t i = 0; i < all->count; i++) {

@@ -98,7 +98,7 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_fatbin
     return code;
 }
 
-/* What the runtime library reads: a line for each. */
+/* Writes the list that the runtime library reads: a line for each module. */
 static smp_code write_list(smp_kernel_modules *modules, smp_error *err)
 {
     char path[] = "/tmp/smempipe-lab-XXXXXX";

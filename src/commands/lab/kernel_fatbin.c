@@ -56,7 +56,7 @@ static const char *text_of(const smp_kernel_elf *elf, const Elf64_Shdr *texts, u
     return memchr(text, 0, texts->sh_size - at) ? text : "";
 }
 
-/* Which libraries it asks for, and where they are sought. */
+/* Reads which libraries an executable needs, and where they are sought. */
 static void read_dynamic(smp_kernel_elf *elf, const Elf64_Shdr *dynamic, const Elf64_Shdr *texts)
 {
     static const char runtime[] = "libcudart.so";
@@ -112,8 +112,8 @@ void smp_kernel_elf_free(smp_kernel_elf *elf)
 
 /* ------------------------------------------------------------------------------------------------ fatbins */
 
-/* Of an image: its kind in 2 bytes, 2 more, the size of this header in 4, of what follows in 8, of that what is packed
- * in 4; the architecture, flags and the unpacked size at: */
+/* Header of an image: its kind in 2 bytes, 2 more, the size of this header in 4, of what follows in 8, of that what is
+ * packed in 4; the architecture, flags and the unpacked size at: */
 enum { IMAGE_HEAD = 64, IMAGE_PACKED = 16, IMAGE_ARCH = 28, IMAGE_FLAGS = 40, IMAGE_UNPACKED = 56 };
 enum { KIND_PTX = 1, KIND_CUBIN = 2, FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
 

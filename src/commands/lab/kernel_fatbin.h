@@ -1,4 +1,4 @@
-/* What nvcc put into an executable: which CUDA runtime it asks for, and the PTX and SASS of its kernels. */
+/* Reads what nvcc put into an executable: which CUDA runtime it asks for, and the PTX and SASS of its kernels. */
 #ifndef SMP_COMMANDS_LAB_KERNEL_FATBIN_H
 #define SMP_COMMANDS_LAB_KERNEL_FATBIN_H
 

@@ -34,7 +34,7 @@ typedef struct gpu_rows {
     bool without_graphs; /* these were not counted there */
 } gpu_rows;
 
-/* What the GPU's table calls a kernel: its symbol, or its name with parameters. */
+/* Whether the GPU's table means this kernel: by its symbol, or its name with parameters. */
 static bool same_name(const char *told, const char *symbol)
 {
     char full[4096];

@@ -122,7 +122,7 @@ static const char *read_head(const char *at, char name[NAME])
     return NULL;
 }
 
-/* Of all kernels of that name and number of parameters, which must agree. */
+/* Finds the names in all kernels of that name and number of parameters, which must agree. */
 static bool find_names(const char *path, const char *kernel, size_t count, names *out)
 {
     char *text = NULL, base[NAME], name[NAME];

@@ -70,7 +70,7 @@ static smp_code load_sass(const char *path, const smp_warp_module *ptx, smp_warp
     return code;
 }
 
-/* Of a thread, as the cubin tells it; 0: there is none. */
+/* Returns a thread's registers, as the cubin tells; 0: there is none. */
 static uint32_t registers_of(const smp_kernel_job *job, const char *arch, const smp_warp_kernel *kernel)
 {
     const char *sass = job->sass;
@@ -205,7 +205,7 @@ smp_lab_same smp_kernel_left_compare(const smp_kernel_left *first, const smp_ker
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-/* What one run takes: codes, memory, and the launch over them. */
+/* State of one run: codes, memory, and the launch over them. */
 typedef struct one_run {
     const smp_kernel_settings *settings;
     const smp_kernel_job *job;

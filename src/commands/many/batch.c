@@ -148,7 +148,7 @@ static smp_code check_list(const smp_batch_settings *s, smp_error *err)
     return SMP_OK;
 }
 
-/* What ranks of a team do not do. */
+/* Refuses what ranks of a team cannot do. */
 static smp_code check_team(const smp_batch_settings *s, smp_error *err)
 {
     if (!s->work_list) {

@@ -89,7 +89,7 @@ static smp_code check_gain(const smp_batch_settings *settings, smp_error *err)
     return code;
 }
 
-/* What limits peaks, or clips them, takes some of the loudness away. */
+/* Warns that limited or clipped peaks take some of the loudness away. */
 static void tell_peaks(const album *a, double gain)
 {
     if (a->peak + gain > 0)

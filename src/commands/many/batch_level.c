@@ -17,7 +17,7 @@ typedef struct leveled {
     smp_error broken;
 } leveled;
 
-/* What cannot be measured is no level file: it fails, or not, when its turn comes. */
+/* A file that cannot be measured is not level: it fails, or not, when its turn comes. */
 static void each(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     leveled *l = context;

@@ -1,4 +1,4 @@
-/* What --album and --skip-level share: all files of a batch are measured before the first one is done. */
+/* Shared by --album and --skip-level: all files of a batch are measured before the first one is done. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -74,7 +74,7 @@ static smp_code check_files(const smp_batch_job *job, const char *path, const sm
     return code;
 }
 
-/* What both refuse: a file of the work. */
+/* Refuses a file of the work as the report's path. */
 static smp_code check_path(const smp_batch_job *job, const char *path, const smp_program *program,
                            const smp_diags *diags, smp_error *err)
 {

@@ -250,7 +250,7 @@ static smp_code tell_undone(const smp_batch_job *b, smp_error *err)
     return smp_hint(err, "%s takes %s up again", again, undone == 1 ? "it" : "them");
 }
 
-/* What a run that ends well did not look at, or kept though it is not what it would make. */
+/* Tells what a run that ends well did not look at, or kept though it would now make something else. */
 static void tell_unseen(const smp_batch_job *b)
 {
     const smp_todo_count *sum = &b->todo.count;

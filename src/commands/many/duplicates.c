@@ -72,7 +72,7 @@ static int gray_of(const smp_small_picture *p, int64_t at)
     return p->channels == 1 ? v[0] : (v[0] * v[1] + 255 * (255 - v[1]) + 127) / 255;
 }
 
-/* Of the small gray picture that the pipeline made. */
+/* Returns the hash of the small gray picture that the pipeline made. */
 static uint64_t hash_of(const smp_small_picture *p, int method)
 {
     uint8_t gray[SMP_HASH_PIXELS];

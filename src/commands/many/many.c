@@ -1,4 +1,4 @@
-/* What batch and measure share: see many.h. */
+/* Shared by batch and measure: see many.h. */
 #include "commands/many/many.h"
 
 #include <errno.h>
@@ -371,15 +371,15 @@ static bool are_alike(const char *a, const char *b)
     return *a == *b;
 }
 
-/* What a line says, behind the file's name. */
+/* Returns a line's text behind the file's name. */
 static const char *said(const char *line)
 {
     const char *at = strstr(line, ": ");
     return at ? at + 2 : line;
 }
 
-/* What alike lines say: numbers that differ become "least to most". texts, behind files' names, are
- * moved to their ends. */
+/* Prints alike lines as one: numbers that differ become "least to most". texts, behind files' names, are moved to their
+ * ends. */
 static void put_alike(FILE *to, const char **texts, size_t count)
 {
     while (*texts[0]) {

@@ -1,4 +1,4 @@
-/* What the commands over many files share: which files, how many at once, the list of failures at the end. */
+/* Shared by commands over many files: which files, how many at once, the list of failures at the end. */
 #ifndef SMP_COMMANDS_MANY_MANY_H
 #define SMP_COMMANDS_MANY_MANY_H
 
@@ -41,13 +41,13 @@ smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size
 /* The same of a list of work, of which so many files are something else by their names. */
 smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err);
 
-/* What every file's run is asked for; files, count and what is called are the command's. */
+/* Makes the request for every file's run; files, count and callbacks are the command's. */
 smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);
 
 /* All that decides what is computed of a file: the texts of the pipeline, pictures in it, parameters, the version. */
 smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags);
 
-/* Which files there are: their paths and sizes, in their order. */
+/* Returns a hash of the files found: their paths and sizes, in their order. */
 smp_hash smp_many_list(const smp_found_list *found);
 
 /* Failures as they come, shown at the end. */

@@ -1,4 +1,4 @@
-/* What the files of smempipe measure share: settings, and what is told of files, measured here or read from parts. */
+/* Shared by the files of smempipe measure: settings, and what is told of files, measured here or read from parts. */
 #ifndef SMP_COMMANDS_MANY_MEASURE_H
 #define SMP_COMMANDS_MANY_MEASURE_H
 

@@ -1,4 +1,5 @@
-/* Which files smempipe measure works on: of folders, or of a list (smempipe list), all of them or a shard's. */
+/* Finds the files that smempipe measure works on: of folders, or of a list (smempipe list), all of them or a
+ * shard's. */
 #include "base/alloc.h"
 #include "batch/claims/work_list.h"
 #include "cli/shard.h"

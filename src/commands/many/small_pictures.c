@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 
-/* What take() writes belongs to one file's thread at a time; the rest to finished(), one call at a time. */
+/* take() writes what belongs to one file's thread at a time; finished() the rest, one call at a time. */
 typedef struct work {
     smp_small_each *each;
     void *context;

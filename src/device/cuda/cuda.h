@@ -39,7 +39,7 @@ typedef struct smp_cuda_launch_info {
 smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
                                   smp_cuda_launch_info *info, smp_error *err);
 
-/* What a profiler, or another library that works on the same stream, needs of a device from smp_cuda_open(). */
+/* Handles of a device from smp_cuda_open(), for a profiler or another library that works on the same stream. */
 typedef struct smp_cuda_handles {
     smp_driver *driver;
     CUcontext context; /* the primary context, which NVIDIA's libraries use too */

@@ -139,10 +139,10 @@ typedef struct smp_driver {
  * what to do. Static storage. */
 smp_code smp_driver_cuda(smp_driver **out, smp_error *err);
 
-/* What SMP_TRACE_DRIVER asks for. Where that is times, the table is printed when the program ends. */
+/* Traces a driver as SMP_TRACE_DRIVER asks. If it asks for times, the table is printed when the program ends. */
 void smp_driver_trace(smp_driver *driver);
 
-/* What smp_driver_cuda() gives instead, in tests; null: the installed one again. */
+/* Sets what smp_driver_cuda() gives instead, in tests; null: the installed one again. */
 void smp_driver_cuda_is(smp_driver *driver);
 
 /* Makes the Nth call from now (1: the next) return result; sticky: also all later calls. nth 0 switches this off. */

@@ -136,7 +136,7 @@ static bool next_piece(piece *p, int64_t row_bytes, int64_t rows)
     return p->y < rows;
 }
 
-/* Where no more can be pinned, ordinary memory serves, more slowly. */
+/* If no more can be pinned, uses ordinary memory, which is slower. */
 static smp_code take_stage(cuda_device *gpu, cuda_stage *stage, smp_error *err)
 {
     smp_code code = SMP_OK;

@@ -10,7 +10,7 @@ struct simt_calls {
     uint64_t paths[DEPTH];
 };
 
-/* Those of the thread that runs; null: none is traced. */
+/* Calls of the thread that runs; null: none is traced. */
 static __thread struct {
     uint64_t *last, *end;
 } now;

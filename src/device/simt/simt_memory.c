@@ -1,4 +1,4 @@
-/* What emulated threads do to memory through the shim: shared memory and its declarations, atomics, asynchronous
+/* Memory accesses of emulated threads through the shim: shared memory and its declarations, atomics, asynchronous
  * copies. Between two switches a fiber runs alone in its block. Blocks run in parallel, so atomics use the host's
  * atomics. */
 #include <string.h>

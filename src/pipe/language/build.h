@@ -154,7 +154,7 @@ void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *par
                     smp_diag *diag);
 bool smp_mend_stage(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag);
 bool smp_names_stage(const char *text, size_t length);
-/* What to do with a stage that stands behind another, in this text. */
+/* Tells how to write a stage that stands behind another, in this text. */
 const char *smp_own_line(const smp_builder *b, int source);
 
 /* numbers.c: a string for a matrix names a text file of numbers, a row a line. *value becomes the list, or bad after a

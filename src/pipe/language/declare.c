@@ -6,7 +6,7 @@
 #include "pipe/language/build.h"
 #include "pipe/language/lex.h"
 
-/* What a declaration says besides its value. */
+/* Attributes of a declaration besides its value. */
 typedef struct attributes {
     smp_value min, max;
     const char *help;

@@ -1,4 +1,4 @@
-/* Which parameter of a stage an argument is for, and what to write where there is none. See build.h. */
+/* Finds the parameter of a stage that an argument is for, and what to write if there is none. See build.h. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ static void note_params(smp_builder *b, smp_diag *diag, const smp_stage *stage)
     smp_free(list);
 }
 
-/* What other programs call a parameter; null: none that the stage has. */
+/* Returns the stage's parameter that other programs call so; null: none. */
 static const char *known_key(const smp_stage *stage, const char *word, size_t length)
 {
     static const smp_alias rows[] = {{"color colour background bg bordercolor border-color", "fill"},

@@ -131,7 +131,7 @@ static bool from(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
     return true;
 }
 
-/* What is wrong with a path that must stay inside the output folder; null: nothing. */
+/* Returns what is wrong with a path that must stay inside the output folder; null: nothing. */
 static const char *path_fault(const char *path)
 {
     if (!path[0])

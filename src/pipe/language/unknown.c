@@ -39,7 +39,7 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-/* What else a name stands for, of what says the first value: `colorspace lab` is no gray. Null: nothing. */
+/* Returns what a name stands for with its first value: `colorspace lab` does not mean gray. Null: nothing. */
 static const char *by_value(const smp_ast_statement *statement)
 {
     const smp_ast_arg *first = statement->arg_count ? statement->args : NULL;
@@ -140,7 +140,7 @@ static bool gather_names(near_names *list, size_t others, smp_kind kind)
     return true;
 }
 
-/* What to write for another tool's name, which stands there as it is. */
+/* Suggests what to write for another tool's name. */
 static void suggest_ours(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag, const char *name,
                          const char *say, smp_kind kind)
 {

@@ -1,4 +1,4 @@
-/* What the colours of pictures mean that meet in a stage, or go to a file. */
+/* Colour spaces of pictures that meet in a stage, or go to a file. */
 #ifndef SMP_PIPE_PLAN_COLOURS_H
 #define SMP_PIPE_PLAN_COLOURS_H
 

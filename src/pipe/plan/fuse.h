@@ -1,4 +1,4 @@
-/* What the planner does to the finished steps of a plan: drops some and joins others. Internal to src/pipe. */
+/* Drops some of a plan's finished steps and joins others. Internal to src/pipe. */
 #ifndef SMP_PIPE_PLAN_FUSE_H
 #define SMP_PIPE_PLAN_FUSE_H
 

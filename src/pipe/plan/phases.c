@@ -26,8 +26,8 @@ static int latest_phase(const smp_plan *plan, int index)
     return latest == INT_MAX || plan->steps[index].job == SMP_JOB_REDUCE ? plan->steps[index].phase : latest;
 }
 
-/* Where a step waits for the whole of its second picture, what makes the first waits as well: it then streams, and is
- * no frame. */
+/* If a step waits for the whole of its second picture, the steps that make the first wait as well: that one then
+ * streams and is not a frame. */
 static void wait_for_second(smp_plan *plan)
 {
     bool waits = false;
@@ -65,7 +65,7 @@ static void set_phases(smp_plan *plan)
     }
 }
 
-/* Where a stage makes fewer rows than it reads, what comes before it has more rows in a strip than what follows. */
+/* Sets each step's rows in a strip: before a stage that makes fewer rows than it reads they are more than behind it. */
 static void set_strip_shares(smp_plan *plan)
 {
     for (size_t i = 0; i < plan->step_count; i++)

@@ -76,8 +76,8 @@ typedef struct smp_plan {
     int64_t row_multiple; /* strips begin at multiples of this many rows (a power of two) */
 } smp_plan;
 
-/* What a file of that name can hold of a shape: smp_writer_shape, or a test's own. Null path: memory, which holds any
- * shape. */
+/* Returns the shape that a file of that name can hold: smp_writer_shape, or a test's own. Null path: memory, which
+ * holds any shape. */
 typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
 
 /* Whether the plan's last step should code what goes to a file of that name, and how: smp_jpeg_scan_serves. */
@@ -89,7 +89,7 @@ typedef bool smp_codes(void *context, const char *path, const smp_shape *shape, 
 typedef smp_code smp_probe(void *context, const smp_operand_file *file, smp_shape *shape, int *orientation,
                            smp_error *err);
 
-/* What a prepass found for a node (smp_measurements.found). */
+/* Findings of a prepass for a node (smp_measurements.found). */
 typedef struct smp_seen {
     int node;
     void *data;

@@ -54,7 +54,7 @@ static smp_code file_picture(smp_planner *p, int number, int *index)
     return SMP_OK;
 }
 
-/* What was found for a node when the input was looked at. */
+/* Returns what a prepass found for a node. */
 static const smp_seen *found_for(const smp_planner *p, int number)
 {
     for (size_t i = 0; i < p->request->found_count; i++)

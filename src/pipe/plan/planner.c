@@ -37,7 +37,7 @@ static smp_code finish_plan(smp_planner *p)
     return SMP_OK;
 }
 
-/* What the planner keeps for each node and file of the program. */
+/* Allocates what the planner keeps for each node and file of the program. */
 static smp_code open_planner(smp_planner *p)
 {
     const smp_program *program = p->request->program;

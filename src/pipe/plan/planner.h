@@ -1,4 +1,4 @@
-/* What a plan is made with, from a program and shapes, and how steps are added to it. Kept to planner.c, plan_nodes.c,
+/* The planner's state, from a program and shapes, and how steps are added. Internal to planner.c, plan_nodes.c,
  * plan_steps.c and plan_sinks.c. */
 #ifndef SMP_PIPE_PLAN_PLANNER_H
 #define SMP_PIPE_PLAN_PLANNER_H

@@ -1,4 +1,4 @@
-/* What a refused text was probably meant as: letters of word processors, stages that share a line, values as shells and
+/* Guesses what a refused text was meant as: letters of word processors, stages that share a line, values as shells and
  * other tools write them. See build.h. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What is said of a value that does not fit its parameter, and what to type instead. See value.h. */
+/* Messages for a value that does not fit its parameter, and what to type instead. See value.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -180,8 +180,8 @@ void smp_value_not_a_number(smp_check *check, const smp_param *param, const smp_
         report_unit(check, param, &t);
 }
 
-/* What to type for a number whose unit is not the parameter's: its number in the right unit, and a parameter of the
- * stage whose unit it is. */
+/* Suggests what to type for a number whose unit is not the parameter's: its number in the right unit, and a parameter
+ * of the stage whose unit it is. */
 static void note_what_fits(smp_check *check, smp_diag *diag, const smp_param *param, const smp_value *value,
                            smp_unit unit)
 {

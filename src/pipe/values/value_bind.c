@@ -232,7 +232,7 @@ static int find_number_choice(const smp_param *param, double number)
     return found;
 }
 
-/* What a word of other programs is called among a parameter's choices; null: nothing. */
+/* Returns the choice of a parameter that other programs call so; null: none. */
 static const char *choice_elsewhere(const smp_param *param, const char *word)
 {
     static const smp_alias rows[] = {{"northwest north-west nw upper-left topleft", "top-left"},

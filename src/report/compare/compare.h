@@ -33,7 +33,7 @@ typedef struct smp_compare_site {
     smp_bank_access example; /* its worst instruction; active 0: none */
 } smp_compare_site;
 
-/* What one source counted for one variant. */
+/* Counts of one variant from one source. */
 typedef struct smp_compare_count {
     bool known;
     smp_shared_count ops[SMP_SHARED_OPS], total;
@@ -111,8 +111,8 @@ double smp_compare_gbs(const smp_compare_step *step, const smp_compare_variant *
 double smp_compare_of_copy(const smp_compare *compare, const smp_compare_step *step,
                            const smp_compare_variant *variant);
 
-/* Where that share lies, as far as the samples say: by the quartiles of the times and of the copy rate. Noisy: the
- * upper end is over three times the lower. */
+/* Range of that share, as far as the samples tell: by the quartiles of the times and of the copy rate. Noisy: the upper
+ * end is over three times the lower. */
 typedef struct smp_share_range {
     double from, to;
     bool noisy;
@@ -124,7 +124,8 @@ double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *s
                            const smp_compare_variant *variant);
 double smp_compare_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
 
-/* What the model counted: "SASS of sm_90", "as the host's compiler makes them"; "" when nothing. Returns text. */
+/* Describes the code that the model counted: "SASS of sm_90", "as the host's compiler makes them"; "" when nothing.
+ * Returns text. */
 const char *smp_compare_code(const smp_compare *compare, char *text, size_t size);
 
 /* "rows 64 to 127 of 300, all 451 columns" when only a part was counted, else "". Returns text. */
@@ -140,7 +141,8 @@ smp_count_kind smp_compare_source(const smp_compare_variant *variant);
  * GPU that is not full a few times tells little about kernels. 0: not known, or no GPU. */
 double smp_compare_waves(const smp_compare *compare, const smp_compare_step *step);
 
-/* What --enlarge would make it fill the GPU; 0: it does, or that is not known, or nothing was timed. */
+/* Returns the --enlarge at which the step would fill the GPU; 0: it does already, or that is not known, or nothing was
+ * timed. */
 int64_t smp_compare_enlarge(const smp_compare *compare, const smp_compare_step *step);
 
 /* Whether any variant is WRONG, is slower than naive, or has different counts by model and sass. */

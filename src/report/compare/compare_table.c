@@ -189,7 +189,7 @@ static void put_counts_block(FILE *to, const smp_compare_step *step, bool sites,
 
 /* ------------------------------------------------------------------------------------------------ the rest */
 
-/* What the model's counts are of. */
+/* Prints which code the model counted. */
 static void put_code(FILE *to, const smp_compare *compare)
 {
     char code[120], text[300];

@@ -1,5 +1,5 @@
-/* What a batch did, as one page: a sample of files before and after, failures with their reasons, where the time went.
- */
+/* The results of a batch as one page: a sample of files before and after, failures with their reasons, where the time
+ * went. */
 #ifndef SMP_REPORT_MEASURE_BATCH_PAGE_H
 #define SMP_REPORT_MEASURE_BATCH_PAGE_H
 
@@ -26,7 +26,7 @@ typedef struct smp_batch_page {
 /* Notes a file. Without memory it is left out of the samples. */
 void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, const smp_error *err);
 
-/* What the files went through. */
+/* Work that the files went through. */
 typedef struct smp_page_work {
     const char *pipe; /* the pipeline's name; null: its stages were given */
     const smp_program *program;

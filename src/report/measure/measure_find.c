@@ -1,4 +1,4 @@
-/* What differs among measured files: see measure_find.h. */
+/* Finds differences among measured files: see measure_find.h. */
 #include "report/measure/measure_find.h"
 
 #include <math.h>
@@ -160,7 +160,7 @@ static double least_scale(const smp_file_group *g, const char *column, const smp
     return part * (smp_column_is(column, of_samples) && !smp_column_is(column, levels) ? most : fabs(spread->middle));
 }
 
-/* What a value of a column is judged by, in a group. */
+/* Scale that a value of a column is judged by, in a group. */
 typedef struct judge {
     const smp_spread *spread;
     double scale, limit, seen; /* seen: what is less is not seen in the drawing */

@@ -1,5 +1,5 @@
-/* What a data set's page tells of measured files: those of another kind than most, those whose values lie far from
- * most, and doubles. */
+/* Finds unusual files for a data set's page: those of another kind than most, those whose values lie far from most, and
+ * duplicates. */
 #ifndef SMP_REPORT_MEASURE_MEASURE_FIND_H
 #define SMP_REPORT_MEASURE_MEASURE_FIND_H
 
@@ -20,7 +20,7 @@ typedef struct smp_file_group {
     smp_spread *spreads; /* of each column */
 } smp_file_group;
 
-/* What files that belong together have in common. */
+/* Properties that files of a group have in common. */
 typedef struct smp_file_kind {
     bool sound;
     const char *format;

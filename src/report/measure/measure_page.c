@@ -102,7 +102,7 @@ static void put_odd(const page *p)
     smp_json_end(p->json, ']');
 }
 
-/* Those that lie farthest out: the column, the value, and what the others have. */
+/* Lists the values that lie farthest out: the column, the value, and those of the others. */
 static void put_far(const page *p)
 {
     const smp_measure_find *f = p->found;

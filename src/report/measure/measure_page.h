@@ -1,5 +1,5 @@
-/* What `measure` found in many files as one page: what is of another kind, what stands out, histograms of all files
- * together, how each value is spread over the files, and a table to sort and to download. */
+/* The results of `measure` as one page: files of another kind, outliers, histograms of all files together, how each
+ * value is spread over the files, and a table to sort and to download. */
 #ifndef SMP_REPORT_MEASURE_MEASURE_PAGE_H
 #define SMP_REPORT_MEASURE_MEASURE_PAGE_H
 

@@ -108,7 +108,7 @@ smp_code smp_measure_page_table(FILE *to, const smp_measure_find *found, smp_err
 
 /* ------------------------------------------------------------------------------------------------ bars */
 
-/* What numbers say of any file, whatever the others have. */
+/* Judgements of a file by its own numbers, whatever the others have. */
 typedef struct judgement {
     const char *column; /* of all channels, or the sum of its channels */
     double bound;       /* a value beyond it is told */
@@ -119,7 +119,7 @@ typedef struct judgement {
 static const judgement judgements[] = {{"lufs", -23, -16}, {"clipped", 0, (double)NAN}};
 enum { JUDGEMENTS = sizeof judgements / sizeof judgements[0] };
 
-/* Of the column, or the sum over its channels; NaN: none. */
+/* Returns the value of the column, or the sum over its channels; NaN: none. */
 static double sum_of(const smp_measure_find *f, size_t file, const char *name)
 {
     const char *const names[] = {name, NULL};

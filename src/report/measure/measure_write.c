@@ -55,7 +55,7 @@ static void put_result(smp_json *json, const char *label, const char *name, cons
     smp_json_end(json, '}');
 }
 
-/* What was measured: a picture as it is seen. */
+/* Type of what was measured: a picture as it is seen. */
 typedef struct type_text {
     char text[64];
 } type_text;

@@ -1,4 +1,4 @@
-/* What the writer and the reader of parts share. Internal to src/report. */
+/* Shared by the writer and the reader of parts. Internal to src/report. */
 #ifndef SMP_REPORT_MEASURE_PART_FORMAT_H
 #define SMP_REPORT_MEASURE_PART_FORMAT_H
 

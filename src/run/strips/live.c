@@ -59,7 +59,8 @@ static bool is_sink(const smp_runner *r, int index)
     return false;
 }
 
-/* What of each step anybody ever reads: rows state->first .. state->last - 1, with the rest of their units. */
+/* Finds the rows of each step that are ever read: rows state->first .. state->last - 1, with the rest of their
+ * units. */
 static void find_wanted(smp_runner *r)
 {
     const smp_plan *plan = r->plan;
@@ -192,7 +193,7 @@ static smp_code read_file(smp_runner *r, int index, int64_t to, smp_error *err)
     return filled;
 }
 
-/* What is done of a step goes to its sinks. */
+/* Sends the finished rows of a step to its sinks. */
 static smp_code send(smp_runner *r, int index, smp_error *err)
 {
     smp_step_state *state = &r->states[index];

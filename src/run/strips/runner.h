@@ -6,7 +6,7 @@
 #include "run/run.h"
 #include "run/strips/stream.h"
 
-/* Where rows come from or go to: the stream of a file, or a picture in memory. */
+/* Source or destination of rows: the stream of a file, or a picture in memory. */
 typedef struct smp_endpoint {
     smp_stream *stream;
     smp_view view;  /* the whole picture, when stream is null */

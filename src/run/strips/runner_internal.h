@@ -1,4 +1,4 @@
-/* What runs by strips of a fixed height (strips.c) and those that follow a source as it comes (live.c) share. */
+/* Shared by runs by strips of a fixed height (strips.c) and runs that follow a source as it comes (live.c). */
 #ifndef SMP_RUN_STRIPS_RUNNER_INTERNAL_H
 #define SMP_RUN_STRIPS_RUNNER_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Which rows every step computes for every strip: pure arithmetic over a plan. The drivers of a phase are the steps
+/* Computes the rows of every step for every strip: pure arithmetic over a plan. The drivers of a phase are the steps
  * whose rows are wanted for their own sake: sinks, frames, reductions. Strip k of K asks every driver for its k-th
  * share of rows. The needs run backwards through the steps, and each stage's reach widens them. */
 #ifndef SMP_RUN_STRIPS_SCHEDULE_H

@@ -106,8 +106,7 @@ smp_code smp_step_result(const smp_step_run *run, void **result, const void **ta
  * parameters to `target`: the run of the step that waits for them, or run itself. */
 smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err);
 
-/* Of a table that the device made and that stayed there: makes work.table in host memory, for runs of the step on other
- * devices. */
+/* Copies a table that the device made to work.table in host memory, for runs of the step on other devices. */
 smp_code smp_step_bring_table(smp_step_run *run, smp_error *err);
 
 /* Samples that the last store clamped since the reset; 0 when not counted. */

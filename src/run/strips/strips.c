@@ -279,7 +279,7 @@ static smp_code borrow_sink_rows(smp_runner *r, int index, const smp_rows *need,
     return SMP_OK;
 }
 
-/* What was computed follows what was computed before: that is given away now, or the writer could want for it. */
+/* Queues new rows behind those computed before, which are sent now: otherwise the writer might wait for them. */
 static smp_code stop_over(smp_runner *r, int sink_step, smp_staging *staging, smp_endpoint *endpoint,
                           const smp_rows *done, smp_error *err)
 {
