@@ -128,7 +128,7 @@ add_library(smp_traced_flags INTERFACE)
 target_compile_options(smp_traced_flags INTERFACE
   -O0 -g1 -w -fPIC -ftls-model=initial-exec -fsanitize=thread -fno-math-errno -ffp-contract=off
   $<$<COMPILE_LANGUAGE:CXX>:${SMP_KERNEL_CXX_FLAGS}>)
-target_compile_definitions(smp_traced_flags INTERFACE _GNU_SOURCE SMP_TRACED SMP_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(smp_traced_flags INTERFACE _GNU_SOURCE SMP_TRACED)
 target_include_directories(smp_traced_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/kernels)
 
 # smp_kernel_files(TABLE [APART] SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the last
@@ -233,7 +233,7 @@ function(smp_kernel_files table)
     "const smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0},\n};\n")
   file(GENERATE OUTPUT ${folder}/table.c CONTENT "${text}")
   set_source_files_properties(${folder}/table.c PROPERTIES OBJECT_DEPENDS "${images}")
-  set(version "extern const char ${table}_version[];\nconst char ${table}_version[] = SMP_VERSION;\n")
+  set(version "#include \"base/version.h\"\nextern const char ${table}_version[];\nconst char ${table}_version[] = SMP_VERSION;\n")
   set(${table}_fatbins "" PARENT_SCOPE)
   if(option_APART AND images)
     string(CONCAT text "/* Written by CMake: the fatbins that a library carries. */\n"

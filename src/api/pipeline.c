@@ -8,6 +8,7 @@
 #include "api/pipe_text.h"
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/version.h"
 #include "run/file_source.h"
 #include "run/run.h"
 

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "cli/cli.h"
 #include "cli/man.h"
 #include "cli/shipped.h"

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/version.h"
 #include "cli/cli.h"
 #include "cli/topics.h"
 
 /* When these pages last changed in what they say; a date of the build would make every build different. */
-static const char page_date[] = "2026-11-21";
+static const char page_date[] = "2026-11-29";
 
 /* ------------------------------------------------------------------------------------------------ text */
 

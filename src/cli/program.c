@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/os/machine.h"
 #include "base/text/diag.h"
+#include "base/version.h"
 #include "cli/cli.h"
 #include "cli/mistakes.h"
 #include "cli/shipped.h"

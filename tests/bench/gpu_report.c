@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/version.h"
 #include "device/cuda/cuda_state.h"
 #include "report/json.h"
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "base/version.h"
 
 enum { PLACES = 3 };
 

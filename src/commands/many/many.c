@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "base/version.h"
 #include "base/whole_file.h"
 #include "report/report.h"
 #include "report/text.h"

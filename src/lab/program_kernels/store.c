@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/os/installed.h"
+#include "base/version.h"
 #include "lab/program_kernels/own.h"
 
 /* ------------------------------------------------------------------------------------------------ the folder */

@@ -1,4 +1,5 @@
 /* The results of `bench` as one JSON object with every sample. */
+#include "base/version.h"
 #include "report/bench/bench.h"
 #include "report/json.h"
 

@@ -2,6 +2,7 @@
  * line for each variant. */
 #include <math.h>
 
+#include "base/version.h"
 #include "lab/report/bank_map.h"
 #include "report/compare/compare.h"
 #include "report/json.h"

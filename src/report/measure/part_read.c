@@ -257,6 +257,7 @@ static void unpack_failed(smp_unpacker *from, smp_run_report *report, smp_error 
     static const smp_code codes[] = {
 #define X(name, status, text) name,
 #include "base/error_list.def"
+#include "base/version.h"
 #undef X
     };
     why->code = codes[smp_unpack_upto(from, sizeof codes / sizeof codes[0] - 1)];

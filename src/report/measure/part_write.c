@@ -1,5 +1,6 @@
 /* Writes parts of a measurement: see part.h. */
 #include "base/alloc.h"
+#include "base/version.h"
 #include "report/measure/part.h"
 #include "report/measure/part_format.h"
 
