@@ -49,7 +49,7 @@ enum {
     VECTORS = SIDE / SMP_LANE_VECTOR
 };
 
-/* What the values between frames reach: most[i] of y + 5 + i, from the frames x[i] .. x[i + 11]. */
+/* Computes the largest value between frames: most[i] of y + 5 + i, from the frames x[i] .. x[i + 11]. */
 SMP_INLINE void between(double *restrict most, const double *restrict x, int n, const int phases)
 {
     for (int i = 0; i < n; i++)

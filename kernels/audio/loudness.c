@@ -17,7 +17,7 @@ SMP_INLINE double peak_at(const smp_view *in, int64_t y, int channel, int phases
     return smp_larger(most, (double)smp_frame_at(in, y, channel));
 }
 
-/* What the frames behind the sound's end add to its last piece. */
+/* Returns the larger of `most` and the peaks of the sound's last block behind its end. */
 SMP_INLINE double peak_behind(const smp_view *in, int channel, int phases, double most)
 {
     for (int64_t y = in->height; phases && y < in->height + SMP_PEAK_TAPS - 1; y++)

@@ -7,7 +7,7 @@
 
 #include "lib/gpu_kernel.h"
 
-/* What a launch writes, and where its segments begin. */
+/* Output of a launch, and where its segments begin. */
 struct loudness_work {
     int64_t first, end, each, last, segment, segments;
 };

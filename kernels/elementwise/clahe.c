@@ -25,7 +25,7 @@ SMP_INLINE void count_row(const smp_io *io, const smp_clahe *p, int64_t from, in
         }
 }
 
-/* What rows y0 .. y1-1 are mirrored to, below the picture. */
+/* Counts rows y0 .. y1-1 where they are mirrored below the picture. */
 SMP_INLINE void count_below(const smp_io *io, const smp_clahe *p, int64_t y0, int64_t y1)
 {
     for (int64_t ey = io->in.height; ey < smp_clahe_high(p); ey++) {

@@ -78,7 +78,8 @@ SMP_HOST_DEVICE void smp_clahe_put_value(const smp_clahe *p, const smp_io *io, i
         ((uint16_t *)io->result)[at] = smp_to_u16(v);
 }
 
-/* Where a column (or row) lies between the tile centres: the first of the two tiles, and the share of the second. */
+/* Finds the tile centres on both sides of a column (or row): the first of the two tiles, and the share of the
+ * second. */
 SMP_HOST_DEVICE int32_t smp_clahe_cell(int64_t x, float per_tile, float *share)
 {
     const float at = (float)x * per_tile - 0.5f;

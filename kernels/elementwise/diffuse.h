@@ -25,7 +25,7 @@ SMP_HOST_DEVICE int64_t smp_diffuse_rows(const smp_palette *p)
     return (int64_t)sizeof(int32_t) * smp_palette_width(p);
 }
 
-/* What the first launch divides into: channels, or the whole. */
+/* Returns the parts of the first launch: channels, or the whole. */
 SMP_HOST_DEVICE int32_t smp_diffuse_parts(const smp_palette *p, const smp_view *in)
 {
     return p->colours ? 1 : in->channels - (in->alpha != 0);

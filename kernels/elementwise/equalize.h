@@ -21,7 +21,7 @@ SMP_HOST_DEVICE float smp_equalize_sample(float v, int c, const smp_io *io, cons
     return ((const float *)io->table)[smp_histogram_slot(p->bins, c, smp_histogram_bin(v, io->in.white, p))];
 }
 
-/* What is added to each colour of a pixel of this luma (smp_histogram_luma). */
+/* Returns what is added to each colour of a pixel of this luma (smp_histogram_luma). */
 SMP_HOST_DEVICE float smp_equalize_shift(float luma, const smp_io *io, const smp_histogram_params *p)
 {
     return ((const float *)io->table)[smp_histogram_bin(luma, io->in.white, p)];

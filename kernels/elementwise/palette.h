@@ -59,7 +59,7 @@ SMP_HOST_DEVICE float smp_palette_pixel(smp_pixel from, int channel, const smp_i
     return best < INFINITY ? v : table[channel];
 }
 
-/* What is counted of a pixel: its bin, and each colour in 65535ths. */
+/* A pixel as it is counted: its bin, and each colour in 65535ths. */
 typedef struct smp_palette_sample {
     int32_t bin;
     int32_t code[3];

@@ -15,7 +15,7 @@ typedef struct smp_text {
     float opacity;
 } smp_text;
 
-/* What is at a pixel. */
+/* Returns the dot at a pixel. */
 SMP_HOST_DEVICE int smp_text_dot(const smp_text *p, const void *table, int64_t x, int64_t y)
 {
     const int64_t dx = x - p->x, dy = y - p->y;

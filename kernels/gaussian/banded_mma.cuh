@@ -15,8 +15,8 @@
 #include "lib/mma.cuh"
 #include "stencil/warp_strip.cuh"
 
-/* Where a warp keeps its rows: an odd number of 32 bytes from one to the next, so that four of them take all banks.
- * (The loader asks strip_rows for its pitch.) */
+/* Rows of a warp: an odd number of 32 bytes from one to the next, so that four of them take all banks. (The loader asks
+ * strip_rows for its pitch.) */
 template <int SIDE, int ROWS, int STAGES> struct strip_rows<uint8_t, SMP_BANDED_ACROSS, SIDE, ROWS, STAGES> {
     static constexpr int PIECE = 16, HALO = 2 * SIDE / PIECE;
     static constexpr int HALO_ROWS = strip_halves(ROWS, 32 / HALO), HALO_LANES = 32 / HALO_ROWS;

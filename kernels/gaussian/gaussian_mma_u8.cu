@@ -74,8 +74,8 @@ SMP_DEVICE void banded_column_walk_by(const smp_io &io, const smp_gaussian &p,
 #pragma unroll
     for (int k = 0; k <= R; k++)
         down[k] = k <= p.radius ? p.w[k] * 0x1p126f : 0.f;
-    /* Where rows 2t and 2t + 1 go: of columns in the quad g / 2 + 4 * tile, the pair that g % 2 tells, and two beside;
-     * and where this lane's columns lie. */
+    /* Rows 2t and 2t + 1 go to columns in the quad g / 2 + 4 * tile: the pair that g % 2 tells, and two beside; then
+     * this lane's columns. */
     unsigned char *const all = reinterpret_cast<unsigned char *>(sums.v);
     const int swap_g = banded_swap(g / 2), swap_lane = banded_swap(lane % 4);
     int put[2], own[V];

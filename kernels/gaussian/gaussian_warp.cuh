@@ -19,7 +19,7 @@
 #include "gaussian/gaussian_weights.h"
 #include "stencil/column_walk.cuh"
 
-/* What differs between the formats of the input: V samples a lane are `pack`; a window of packs is words. Values times
+/* Differences between formats of the input: V samples a lane are `pack`; a window of packs is words. Values times
  * weights are on the definition's scale. */
 template <typename T, int V> struct gaussian_format;
 
@@ -174,8 +174,8 @@ template <int R, int C> struct gaussian_dots {
     }
 };
 
-/* What becomes of a lane's blurred samples, and of how many of the V there are to store: the pack that is stored. The
- * samples as they are; one that has SHARP gets the input's samples at that place as well. */
+/* Makes the stored pack of a lane's blurred samples, and of how many of the V there are to store: the samples as they
+ * are; one with SHARP gets the input's samples at that place as well. */
 template <typename IN, typename OUT, int R, int LANE = gaussian_lane<IN, OUT, R>()> struct gaussian_plain {
     static constexpr int V = LANE;
     static constexpr bool SHARP = false, CLIPS = sizeof(OUT) < sizeof(IN); /* means of whole numbers cannot */

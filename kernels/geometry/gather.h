@@ -7,7 +7,7 @@
 
 #include "lib/elementwise.h"
 
-/* Where an output pixel comes from. */
+/* Source of an output pixel. */
 typedef struct smp_source {
     int64_t x, y; /* a pixel of the input; its row is present (smp_node_plan.rows.add) */
     int64_t run;  /* this pixel and those to its right whose sources lie side by side in the input: at least 1 */

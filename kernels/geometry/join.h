@@ -14,7 +14,7 @@ typedef struct smp_join {
     float opaque;                 /* alpha of a second picture that has none */
 } smp_join;
 
-/* Where output pixels come from: `run` of them, from (x, y) on, lie side by side there. */
+/* Source of output pixels: `run` of them, from (x, y) on, lie side by side there. */
 typedef struct smp_join_source {
     int32_t from; /* 0: the fill, 1: the first picture, 2: the second */
     int64_t x, y, run;

@@ -6,8 +6,8 @@
 #include "lib/cpu_kernel.h"
 #include "lib/tuning.h"
 
-/* Where the sample of output pixel (x, y) comes from: first (sx, sy) = (y, x) if SMP_ORIENT_SWAP, else (x, y); then the
- * mirrors, counted in input columns and rows. */
+/* Source of output pixel (x, y): first (sx, sy) = (y, x) if SMP_ORIENT_SWAP, else (x, y); then the mirrors, counted in
+ * input columns and rows. */
 enum {
     SMP_ORIENT_SWAP = 1,
     SMP_ORIENT_MIRROR_X = 2, /* sx = input width - 1 - sx */

@@ -1,4 +1,4 @@
-/* What the swizzled transposes share on GPUs: a block's tile and its cells.
+/* Shared by the swizzled transposes on GPUs: a block's tile and its cells.
  *
  * To a thread every orientation is a plain transpose: input column a and output column x are counted from the left, and
  * mirrors decide which rows x and a are. So tiles start at 16-byte boundaries of the rows on both sides for any width,

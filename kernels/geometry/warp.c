@@ -25,7 +25,7 @@ SMP_CPU_KERNEL(warp_naive)
         }
 }
 
-/* Where the pixels of a row of a block lie. */
+/* Places of the pixels of a block's row. */
 typedef struct warp_line {
     int64_t at_x[ACROSS], at_y[ACROSS]; /* 2^-32 pixels */
     int32_t x[ACROSS], y[ACROSS];       /* whole pixels */

@@ -103,7 +103,7 @@ template <typename T> SMP_DEVICE T warp_rounded(const smp_io &io, float v, unsig
     return smp_point_rounded<T>(io, smp_one_nan(v), clipped);
 }
 
-/* Where the taps of a pixel lie: all in the picture, none of them, or some. */
+/* Places of a pixel's taps: all in the picture, none of them, or some. */
 enum warp_where { WARP_INSIDE, WARP_FILLED, WARP_BESIDE };
 SMP_DEVICE warp_where warp_where_of(const smp_io &io, const smp_warp &p, const smp_warp_place &at)
 {

@@ -69,7 +69,7 @@ typedef struct smp_jpeg_place {
     uint32_t bit, state;
 } smp_jpeg_place;
 
-/* What a subsequence holds; from `join` on, what comes before it. */
+/* Contents of a subsequence; from `join` on, of all before it. */
 typedef struct smp_jpeg_run {
     smp_jpeg_place out; /* behind it */
     uint32_t blocks;
@@ -196,7 +196,7 @@ SMP_HOST_DEVICE smp_jpeg_reader smp_jpeg_begin(const smp_jpeg_scan *scan, const 
     return r;
 }
 
-/* What one code says: a DC difference, or a coefficient at `zigzag`, or none (zigzag 0 stands for none). */
+/* Meaning of one code: a DC difference, or a coefficient at `zigzag`, or none (zigzag 0 stands for none). */
 typedef struct smp_jpeg_value {
     int32_t value;
     uint32_t zigzag;
@@ -238,7 +238,7 @@ SMP_HOST_DEVICE smp_jpeg_value smp_jpeg_next(smp_jpeg_reader *r, const smp_jpeg_
     return v;
 }
 
-/* What subsequence `sub` holds when it is entered at `in`. */
+/* Decodes subsequence `sub`, entered at `in`, without storing coefficients. */
 SMP_HOST_DEVICE smp_jpeg_run smp_jpeg_skim(const smp_jpeg_scan *scan, const smp_jpeg_table *tables,
                                            const smp_jpeg_decode *p, smp_jpeg_sub sub, smp_jpeg_place in)
 {
@@ -336,7 +336,7 @@ SMP_HOST_DEVICE int32_t smp_jpeg_bounded(int32_t v, int *doubt)
     return v < -128 ? 0 : v > 127 ? 255 : v + 128;
 }
 
-/* Where block `block` goes: its first sample in its component's plane. */
+/* Returns the first sample of block `block` in its component's plane. */
 SMP_HOST_DEVICE int64_t smp_jpeg_block_at(const smp_jpeg_decode *p, uint32_t block, int *component)
 {
     const uint32_t mcu = block / (uint32_t)p->mcu_blocks, part = block % (uint32_t)p->mcu_blocks;

@@ -375,7 +375,7 @@ SMP_DEVICE void jpeg_write(const smp_io &io, const smp_jpeg_encode &p, int64_t b
     jpeg_pen_end(pen);
 }
 
-/* Where this thread's block begins; -1: there is none, or no scan. */
+/* Returns where this thread's block begins; -1: there is none, or no scan. */
 SMP_DEVICE int64_t jpeg_place(const smp_io &io, const smp_jpeg_encode &p, int64_t block, smp_jpeg_span own)
 {
     smp_jpeg_span all;

@@ -75,7 +75,7 @@ SMP_HOST_DEVICE int64_t smp_jpeg_filled(int64_t bits)
 {
     return (bits + 7) & ~(int64_t)7;
 }
-/* Where something ends that begins at a bit. */
+/* Returns the end of a span that begins at a bit. */
 SMP_HOST_DEVICE int64_t smp_jpeg_end(int64_t at, smp_jpeg_span s)
 {
     return s.after < 0 ? at + s.before : smp_jpeg_filled(at + s.before) + s.after;
@@ -183,8 +183,8 @@ SMP_HOST_DEVICE int smp_jpeg_pixel(const smp_jpeg_encode *p, const smp_view *in,
                          smp_jpeg_load(row, 3 * x + 2, format));
 }
 
-/* What a sum of chroma gets before it is halved or quartered: libjpeg rounds halves up and down in turn, but where
- * columns are whole. */
+/* Returns the bias of a sum of chroma before it is halved or quartered: libjpeg rounds halves up and down in turn,
+ * except where columns are whole. */
 SMP_HOST_DEVICE int smp_jpeg_bias(const smp_jpeg_encode *p, int64_t x)
 {
     return p->across == 1 ? 1 : p->down == 1 ? (int)(x & 1) : 1 + (int)(x & 1);

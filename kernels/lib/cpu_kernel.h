@@ -1,4 +1,4 @@
-/* What CPU kernel files (kernels/ROOM/NAME.c) share. Each is compiled once for every instruction set of SMP_ISA; the
+/* Shared by CPU kernel files (kernels/ROOM/NAME.c). Each is compiled once for every instruction set of SMP_ISA; the
  * device picks one at start. A kernel is a function SMP_CPU_KERNEL(name) of type smp_cpu_fn; its header declares it
  * with SMP_CPU_DECLARE(name), and the stage's descriptor names it with SMP_CPU(name).
  *

@@ -1,4 +1,4 @@
-/* What GPU kernel files (kernels/ROOM/NAME.cu) share. nvcc compiles them for GPUs; the host's C++ compiler compiles the
+/* Shared by GPU kernel files (kernels/ROOM/NAME.cu). nvcc compiles them for GPUs; the host's C++ compiler compiles the
  * same text for the emulator through emulator_shim.h, which replaces CUDA's built-ins. How to write one:
  * kernels/README.md.
  *
@@ -178,7 +178,7 @@ template <int PENDING> SMP_DEVICE void smp_copy_wait()
     SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
     SMP_KERNEL_PAIR_(name, f32, float, u16, uint16_t, type)
 
-/* Where one side is always float: a result, or a scratch picture. */
+/* For kernels with one side that is always float: a result, or a scratch picture. */
 #define SMP_KERNEL_INTO_F32(name, type)                                                                                \
     SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, type)                                                              \
     SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, type)                                                            \

@@ -169,7 +169,7 @@ enum {
     X(12, 1, 64, 64, 512, 2)                                                                                           \
     X(16, 1, 64, 64, 512, 2)
 
-/* Where rows stay rows (flip). */
+/* For kernels that keep rows as rows (flip). */
 enum {
     SMP_TRANSPOSE_THREADS = 256, /* threads a block, over the 16-byte words of a row */
     SMP_TRANSPOSE_BLOCKS = 8     /* blocks an SM: all that it can hold */

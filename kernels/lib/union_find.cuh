@@ -37,7 +37,7 @@ SMP_DEVICE int joins_runs(unsigned word)
 {
     return __popc(joins_starts(word));
 }
-/* Which run of the word its set bit lies in. */
+/* Returns the run of the word that its set bit lies in. */
 SMP_DEVICE int joins_run_of(unsigned word, int bit)
 {
     return __popc(joins_starts(word) & ((2u << bit) - 1u)) - 1;
@@ -71,7 +71,7 @@ SMP_DEVICE joins_touched joins_above(unsigned run, unsigned above, int near)
 struct joins_words {
     unsigned here, left, right, above, above_left, above_right;
 };
-/* What a word's runs are joined with beyond the run above; by corners only where nothing else joins them. */
+/* Joins of a word's runs beyond the run above; by corners only if nothing else joins them. */
 SMP_DEVICE bool joins_left(const joins_words &w)
 {
     return w.here & 1u && w.left >> 31;
@@ -146,7 +146,7 @@ struct joins_slots {
             b = low;
         }
     }
-    /* What the root holds, once all slots of tiles' roots know theirs (joins_flatten). */
+    /* Returns the root's value, once all slots of tiles' roots know theirs (joins_flatten). */
     SMP_DEVICE_MEMBER uint32_t settled(int64_t word, int run) const
     {
         const uint32_t value = slots[in_tile(word, run)];

@@ -32,7 +32,7 @@ template <int WARPS> SMP_DEVICE uint32_t joins_sum_before(uint32_t (&sums)[WARPS
     return before + sum - v;
 }
 
-/* What the chunks before hold together. */
+/* Returns the sum of the chunks before. */
 SMP_DEVICE uint32_t joins_chunks_before(joins_sums &s, const uint32_t *counts, int64_t chunk)
 {
     uint32_t mine = 0, all;

@@ -51,7 +51,7 @@ SMP_DEVICE joins_words joins_tile_words(const joins_tile &tile, int t)
     return w;
 }
 
-/* Where word t's runs hang at first: below the left neighbour, else the first that they touch above. */
+/* Sets the first parents of word t's runs: below the left neighbour, else the first that they touch above. */
 SMP_DEVICE void joins_tile_begin(joins_tile &tile, const joins_words &w, int t, int near)
 {
     for (unsigned starts = joins_starts(w.here), k = 0; starts; starts &= starts - 1, k++) {

@@ -1,6 +1,6 @@
-/* What GPU kernels share that read every sample of a picture and write none: groups of 16-byte vectors that hold whole
- * pixels, so that the channel of each sample is known at compile time, and a walk over such groups without divisions.
- */
+/* Shared by GPU kernels that read every sample of a picture and write none: groups of 16-byte vectors that hold whole
+ * pixels, so that the channel of each sample is known at compile time, and a walk over such groups without
+ * divisions. */
 #ifndef SMP_KERNELS_LIB_VECTOR_LOAD_CUH
 #define SMP_KERNELS_LIB_VECTOR_LOAD_CUH
 

@@ -1,4 +1,4 @@
-/* What a kernel sees: views of pictures, the arguments that every kernel gets, border modes, rounding. Plain C that
+/* Arguments of kernels: views of pictures, the arguments that every kernel gets, border modes, rounding. Plain C that
  * CUDA and C++ compile too, so that every device computes the same indices and rounds alike.
  *
  * A view is a window of whole rows: rows y0 .. y0+rows-1 of `height` are in memory. Kernels compute rows out.y0 ..
@@ -57,7 +57,7 @@ typedef struct smp_strips {
     uint32_t low;              /* and of the rest */
 } smp_strips;
 
-/* What a kernel gets in addition to its own parameters; passed by value on the GPU. */
+/* Arguments of every kernel besides its own parameters; passed by value on the GPU. */
 typedef struct smp_io {
     smp_view out;
     smp_view in;

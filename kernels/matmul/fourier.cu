@@ -289,8 +289,8 @@ template <typename HOW> SMP_DEVICE void fourier_inverse(const smp_io &io, const 
 
 /* ---------------------------------------------------------------------------------------------- pictures */
 
-/* What is shown of numbers. Geometry: smp_geometry_pixels; io.strips.across: 0, or p.early where rows lie as the rung
- * split leaves them. */
+/* Writes what is shown of numbers. Geometry: smp_geometry_pixels; io.strips.across: 0, or p.early where rows lie as the
+ * rung split leaves them. */
 SMP_KERNEL(fourier_spectrum_f32_f32, smp_fourier, io, p)
 {
     const int64_t end = io.out.y0 + io.out.rows;

@@ -1,4 +1,4 @@
-/* What the kernels of Fourier transforms of pictures share. */
+/* Shared by the kernels of Fourier transforms of pictures. */
 #ifndef SMP_KERNELS_MATMUL_FOURIER_CUH
 #define SMP_KERNELS_MATMUL_FOURIER_CUH
 

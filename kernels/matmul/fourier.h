@@ -28,7 +28,7 @@ enum {
     SMP_FOURIER_KEPT = 16,         /* GPU, split: the same */
     SMP_FOURIER_TILE_THREADS = 256 /* GPU, split: of a block of columns, at most */
 };
-/* Where a line lies in a GPU's memory. */
+/* Layout of a line in a GPU's memory. */
 enum { SMP_FOURIER_PLAIN, SMP_FOURIER_PADDED, SMP_FOURIER_SWIZZLED };
 
 typedef struct smp_fourier {
@@ -84,7 +84,7 @@ SMP_HOST_DEVICE float smp_fourier_sample(const smp_view *in, const smp_fourier *
     return row < 0 || column < 0 ? 0.f : smp_load(smp_row(in, row), column * in->channels + c, in->format);
 }
 
-/* What of frequency f, squared, passes one side of a filter. */
+/* Returns the share of frequency f, squared, that passes one side of a filter. */
 SMP_HOST_DEVICE float smp_fourier_side(const smp_fourier *p, float square, float at)
 {
     if (p->filter == SMP_FOURIER_IDEAL)
@@ -126,7 +126,7 @@ SMP_HOST_DEVICE float smp_fourier_angle(float y, float x)
     return smp_with_sign(v, y);
 }
 
-/* What is shown of a number, but for `complex`. */
+/* Returns what is shown of a number, unless `complex` is. */
 SMP_HOST_DEVICE float smp_fourier_shown(const smp_fourier *p, float re, float im)
 {
     if (p->output == SMP_FOURIER_PHASE)

@@ -108,7 +108,7 @@ template <int R, int STEP> SMP_DEVICE void fourier_butterfly(float *re, float *i
         re[STEP * j] = a[j], im[STEP * j] = b[j];
 }
 
-/* Where a line is in its passes. */
+/* Progress of a line through its passes. */
 struct fourier_progress {
     const float *w;     /* factors of the next pass */
     int s, rest, whole; /* product of the line's radices before it; the line's and the transform's numbers over all

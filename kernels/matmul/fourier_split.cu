@@ -91,7 +91,7 @@ template <typename IN> struct fourier_samples {
     }
 };
 
-/* Where nothing goes. */
+/* A destination that stores nothing. */
 struct fourier_nowhere {
     SMP_DEVICE_MEMBER void put(int, int, int, const smp_number &) const {}
 };

@@ -1,4 +1,4 @@
-/* What GPU kernels share that make a picture sample by sample of something small: a bit plane, numbers. */
+/* Shared by GPU kernels that make a picture sample by sample of something small: a bit plane, numbers. */
 #ifndef SMP_KERNELS_REDUCE_BITS_CUH
 #define SMP_KERNELS_REDUCE_BITS_CUH
 

@@ -1,4 +1,4 @@
-/* What the GPU kernels of histogram share: a block's counters in shared memory, and how to count a pixel. */
+/* Shared by the GPU kernels of histogram: a block's counters in shared memory, and how to count a pixel. */
 #ifndef SMP_KERNELS_REDUCE_HISTOGRAM_SHARED_CUH
 #define SMP_KERNELS_REDUCE_HISTOGRAM_SHARED_CUH
 

@@ -151,7 +151,7 @@ template <typename T> SMP_DEVICE integral_pixels<T> integral_kept_of(const smp_p
     return kept;
 }
 
-/* Those of any tile; 0 outside. */
+/* Loads pixels of any tile; 0 outside. */
 template <typename T> SMP_DEVICE integral_pixels<T> integral_load(const smp_view &in, int64_t y, int64_t x, int c)
 {
     const T *const row = smp_in<T>(in, y);
@@ -193,7 +193,7 @@ SMP_DEVICE_MEMBER void integral_add<uint8_t>(integral_four &sum, const integral_
 }
 #endif
 
-/* What the lanes before have together; *all: all lanes. */
+/* Returns the sum of the lanes before; *all: of all lanes. */
 SMP_DEVICE uint32_t integral_lanes_before(uint32_t mine, uint32_t *all)
 {
     uint32_t sum = mine;
@@ -225,7 +225,7 @@ SMP_DEVICE void integral_load_all(integral_pixels<T> (&some)[SMP_INTEGRAL_ROWS],
     }
 }
 
-/* What the warps of a block tell each other of a tile's columns. */
+/* Shared by the warps of a block: sums of a tile's columns. */
 struct integral_columns {
     uint32_t sums[WARPS][LANES * EACH], warps[WARPS];
     integral_word left[WARPS];
@@ -305,8 +305,7 @@ SMP_DEVICE double integral_unit_and(uint32_t sum)
 #endif
 }
 
-/* What lies above a lane's columns; 0 where they lie outside. As vectors where rows of the table begin at multiples of
- * those. */
+/* Loads the row above a lane's columns; 0 outside. As vectors if rows of the table begin at multiples of those. */
 template <bool DOWN>
 SMP_DEVICE void integral_above(double (&above)[EACH], const smp_io &io, const integral_tile_place &at, bool whole)
 {
@@ -359,14 +358,14 @@ template <typename T> struct integral_row_sums {
     }
 };
 
-/* What the warps of a block tell each other of a tile's rows: their sums, and what lies to the left of each warp. */
+/* Shared by the warps of a block: sums of a tile's rows, and what lies to the left of each warp. */
 struct integral_rows {
     uint32_t sums[SMP_INTEGRAL_ROWS][WARPS + 1];
     integral_word left[SMP_INTEGRAL_ROWS][WARPS];
     unsigned number;
 };
 
-/* Of two rows a warp: what lies to the left of each warp, from the sums of warps and the tiles before. */
+/* Finds, for two rows a warp, what lies to the left of each warp, from the sums of warps and the tiles before. */
 SMP_DEVICE void integral_rows_left(integral_rows &told, const smp_io &io, const integral_tile_place &at)
 {
     const int row = (int)threadIdx.x / WINDOW, place = (int)threadIdx.x % WINDOW;

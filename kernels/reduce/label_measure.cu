@@ -121,7 +121,7 @@ struct label_tile_sums {
     uint32_t warps[SMP_JOINS_THREADS / 32];
 };
 
-/* Where a tile lies, and what a thread does in it. */
+/* Place of a tile, and a thread's work in it. */
 struct label_place_of {
     int64_t x, y; /* of the tile's first pixel */
     int64_t at;   /* the thread's word */

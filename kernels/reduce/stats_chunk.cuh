@@ -1,4 +1,4 @@
-/* What the GPU kernels of stats share: the pixels of a chunk, and a lane's results. */
+/* Shared by the GPU kernels of stats: the pixels of a chunk, and a lane's results. */
 #ifndef SMP_KERNELS_REDUCE_STATS_CHUNK_CUH
 #define SMP_KERNELS_REDUCE_STATS_CHUNK_CUH
 

@@ -166,7 +166,7 @@ static int has_dots(void)
 }
 #endif
 
-/* Of `rows` rows of places from y on. */
+/* Makes the products of `rows` rows of places from y on. */
 static void make_products(const walk *w, int64_t y, int64_t rows, int64_t ends)
 {
     const int64_t last = w->p->height + rows - 1, some = CHUNK / w->row;

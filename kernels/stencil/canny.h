@@ -85,7 +85,7 @@ SMP_HOST_DEVICE int smp_canny_pixel(const smp_canny *p, const smp_view *in, int6
     return smp_canny_largest(g.dx, g.dy, m, n[3], n[5], n[1], n[7], n[0], n[2], n[6], n[8]) ? m > p->high ? 3 : 1 : 0;
 }
 
-/* Where the words of a plane begin; of a picture. */
+/* Returns the words of a plane in a picture. */
 SMP_HOST_DEVICE uint32_t *smp_canny_plane_of(const smp_io *io, const smp_view *picture, int plane)
 {
     return (uint32_t *)io->result + (int64_t)plane * picture->height * smp_bits_words(picture->width);

@@ -54,8 +54,8 @@ template <typename WALK> struct strip_window {
     }
 };
 
-/* What a row makes of its window: the output row that it completes, if it completes one. With OUTGOING, the row that
- * leaves comes too, once there is one. */
+/* Adds a row to its window and stores the output row that it completes, if any. With OUTGOING, the row that leaves
+ * comes too, once there is one. */
 template <typename WALK, typename ROW>
 SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
                            const typename WALK::sample *outgoing, int done, int made, int turn)

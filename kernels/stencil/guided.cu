@@ -14,7 +14,7 @@ SMP_DEVICE void guided_put_line(const smp_io &io, int64_t y, int64_t i, smp_guid
     row[smp_guided_second_half(&io.out) + i] = line.b;
 }
 
-/* What the sums make of sample i of row y. */
+/* Stores what the sums make of sample i of row y. */
 SMP_DEVICE void guided_put_fit(const smp_io &io, const smp_guided &p, int64_t y, int64_t i, const smp_guided_sums &sums)
 {
     smp_guided_line line = smp_guided_fit(&p, &sums, smp_guided_count(&p));

@@ -56,7 +56,7 @@ SMP_HOST_DEVICE float smp_guided_guide(const smp_guided *p, const smp_view *guid
                      p->scale;
 }
 
-/* What sample (x, y) of channel c adds to the sums of the first launch. */
+/* Returns what sample (x, y) of channel c adds to the sums of the first launch. */
 SMP_HOST_DEVICE smp_guided_sums smp_guided_fit_of(const smp_guided *p, const smp_io *io, int64_t x, int64_t y, int c)
 {
     const double v = (double)smp_at_border(&io->in, x, y, c, p->edge, smp_outside(p->edge, p->fill, io->in.white));

@@ -47,7 +47,7 @@ SMP_DEVICE unsigned median_most(unsigned a, unsigned b, unsigned c)
 #endif
 }
 
-/* What words of a lane's row are, and its results. Word k holds samples k and k + HALF. */
+/* Words of a lane's row, and its results. Word k holds samples k and k + HALF. */
 template <typename T, int C, int R> struct median_words {
     static constexpr int V = 16 / (int)sizeof(T), HALF = V / 2, REACH = R * C, SPAN = HALF + 2 * REACH;
     static constexpr int FIRST = (16 - REACH * (int)sizeof(T)) / 4; /* words of the window */
@@ -124,7 +124,7 @@ template <typename T, int C> struct median_row3 {
         unsigned results[HALF];
 #pragma unroll
         for (int k = 0; k < HALF; k++) {
-            /* Of windows k and k + C, every other C share the pair of columns that both have. */
+            /* In every other run of C windows, k and k + C share the pair of columns that both have. */
             const int side = k / C % 2 ? k + 2 * C : k, pair = k / C % 2 ? k : k + C;
             const unsigned less = median_less(middle[pair], middle[pair + C]);
             const unsigned more = median_more(middle[pair], middle[pair + C]);
@@ -169,11 +169,11 @@ SMP_DEVICE void median_sort(unsigned &a, unsigned &b, unsigned &c, unsigned &d, 
     median_exchange_both(b, c);
 }
 
-/* Of five sorted columns the samples of one rank are sorted too; then both are. The sample of rank r in its column and
- * place i among those has at least (r + 1) (i + 1) - 1 that are no larger, so that only 13 can be the median: the 7th
- * of these, w[] in the order of medians_at(). nvcc leaves out halves of exchanges that nothing reads. Found by a search
- * among networks, and proved by all 252 ways in which such samples can lie above a threshold: after these exchanges the
- * median is the least of five. */
+/* Median of five sorted columns. Samples of one rank are sorted too, which keeps columns sorted. The sample of rank
+ * r in its column and place i among those has at least (r + 1) (i + 1) - 1 that are no larger, so that only 13 can be
+ * the median: the 7th of these, w[] in the order of medians_at(). nvcc leaves out halves of exchanges that nothing
+ * reads. Found by a search among networks, and proved by all 252 ways in which such samples can lie above a threshold:
+ * after these exchanges the median is the least of five. */
 #define MEDIAN_13(S)                                                                                                   \
     S(1, 6)                                                                                                            \
     S(3, 9)                                                                                                            \

@@ -125,7 +125,7 @@ static void tiled(const smp_io *io, const smp_morph *m, int launch, char *scratc
     walk.levels = smp_morph_levels(m);
     walk.spare = scratch;
     walk.lines = scratch + 4 * walk.line;
-    /* What the first launch moved of a picture of integers is whole numbers of that size. */
+    /* A first launch over a picture of integers moved whole numbers of that size. */
     const int format = launch == SMP_MORPH_LAST ? io->second.format : io->in.format;
     if (format == SMP_U8)
         morph_tiles_uint8_t(&walk, y0, y1);

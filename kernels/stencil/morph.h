@@ -45,11 +45,11 @@ SMP_HOST_DEVICE int32_t smp_morph_chord(const smp_morph *m, int32_t dy)
                                            : m->rx;
 }
 
-/* Which launch: of one pass, or the first or the last of two. The first writes a scratch picture that the last reads,
+/* Launch kinds: of one pass, or the first or the last of two. The first writes a scratch picture that the last reads,
  * with the stage's input as the second picture. */
 enum { SMP_MORPH_ONLY, SMP_MORPH_FIRST, SMP_MORPH_LAST };
 
-/* What one launch does: a window over a picture, and a difference with the other picture at the same place. */
+/* Work of one launch: a window over a picture, and a difference with the other picture at the same place. */
 typedef struct smp_morph_pass {
     int32_t most;      /* 1: the largest sample wins */
     int32_t moves;     /* 0: the window is one sample */

@@ -30,8 +30,8 @@ typedef struct smp_resize_axis {
 typedef struct smp_resize_fused {
     int32_t ratio; /* 2 or 4; 0: it is not so */
     int32_t lobes;
-    /* Where in the table the weights of the column pass lie by input rows: word (i * ratio + r) * lobes + f is output
-     * i - lobes + 1 + f's for row r of the `ratio` rows that output i's filter begins with; 0 where it is cut off. */
+    /* Offset in the table of the column pass's weights by input rows: word (i * ratio + r) * lobes + f is output i -
+     * lobes + 1 + f's for row r of the `ratio` rows that output i's filter begins with; 0 where it is cut off. */
     int64_t weights;
     float weight[24]; /* of outputs that are not cut off, both ways: ratio * lobes of them */
 } smp_resize_fused;

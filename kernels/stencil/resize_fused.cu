@@ -93,7 +93,7 @@ template <typename IN, int C, int Q, int L> struct resize_units {
         if (shape::piece == 4 && unit / 32 * 32 + 32 <= step)
             unit = unit / 32 * 32 + spread(unit % 32);
     }
-    /* Of 32 units that lie in 40 places, each fifth unused: the one of thread i, such that eight threads, which store
+    /* Returns thread i's unit of 32 that lie in 40 places, each fifth unused, such that eight threads, which store
      * together, have places of all eight remainders. Remainder r is that of an unused place once, the skipped one. */
     static SMP_DEVICE_MEMBER int spread(int i)
     {

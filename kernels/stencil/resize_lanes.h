@@ -19,7 +19,7 @@ SMP_INLINE void resize_keep(int32_t *to, resize_lanes v)
 {
     _mm256_storeu_si256((__m256i_u *)(void *)to, v);
 }
-/* What sums begin with. */
+/* The value that sums begin with. */
 SMP_INLINE resize_lanes resize_zero(int fixed)
 {
     return fixed ? _mm256_set1_epi32(SMP_RESIZE_HALF) : _mm256_setzero_si256();

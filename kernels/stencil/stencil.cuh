@@ -1,4 +1,4 @@
-/* What the GPU kernels of stencil stages share: samples beyond the border, loads of rows into shared memory and stores
+/* Shared by the GPU kernels of stencil stages: samples beyond the border, loads of rows into shared memory and stores
  * of results, four samples at a time.
  *
  * A quad is four samples of a row that begin at a multiple of four. As f32 it has 16 bytes, and is one access in shared

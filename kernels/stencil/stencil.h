@@ -1,4 +1,4 @@
-/* What the stencil stages share: samples beyond the border on any device, and on a CPU the walk over column tiles.
+/* Shared by the stencil stages: samples beyond the border on any device, and on a CPU the walk over column tiles.
  *
  * Tiling on a CPU. A tile is a column of the picture, STENCIL_TILE samples wide. Its rows pass through a window, a few
  * f32 rows that stay in the first- or second-level cache. `make` fills one window row from a picture row: it converts

@@ -21,9 +21,9 @@ SMP_HOST_DEVICE constexpr int strip_halves(int n, int most)
     return n > most ? strip_halves(n / 2, most) : n;
 }
 
-/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. What is copied to the ACROSS samples of
- * a row begins at a multiple of 128 bytes, as in device memory where rows do: 32 pieces then take four wavefronts, and
- * elsewhere up to 16 (docs/banks.md, 8). */
+/* Rows of a warp in shared memory. ACROSS, SIDE: samples, whole pieces of 16 bytes. What is copied to the ACROSS
+ * samples of a row begins at a multiple of 128 bytes, as in device memory where rows do: 32 pieces then take four
+ * wavefronts, and elsewhere up to 16 (docs/banks.md, 8). */
 template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_rows {
     static constexpr int PIECE = 16 / (int)sizeof(IN), HALO = 2 * SIDE / PIECE; /* pieces of a row's halo */
     static constexpr int HALO_ROWS = strip_halves(ROWS, 32 / HALO);             /* rows of halo a copy */
@@ -212,7 +212,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         made = make_uint4(word[0], word[1], word[2], word[3]);
         return nullptr;
     }
-    /* Where the stage at `offset` samples begins. */
+    /* Returns the start of the stage at `offset` samples. */
     SMP_DEVICE_MEMBER IN *rows_at(int offset) const
     {
         return to - (row * PITCH + SIDE + (int)threadIdx.x % MIDDLE * PIECE) + offset;
