@@ -125,7 +125,7 @@ smp_code cupti_config_open(const cupti_api *api, const char *chip, const uint8_t
                            const char *const *names, size_t count, cupti_config *config, smp_error *err);
 void cupti_config_close(const cupti_api *api, cupti_config *config);
 
-/* Which of the metrics above a chip knows. Needs neither GPU nor driver. */
+/* Metrics above that a chip knows. Needs neither GPU nor driver. */
 typedef struct cupti_names {
     const char *chip;
     bool supported;                /* CUPTI can measure on this chip */

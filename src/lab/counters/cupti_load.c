@@ -39,7 +39,7 @@ static void *try_open(const char *folder, const char *below)
     return library;
 }
 
-/* Where NVIDIA's installer, a distribution or a container puts a toolkit. */
+/* Tries places where NVIDIA's installer, a distribution or a container puts a toolkit. */
 static void *try_toolkit(const char *root)
 {
     static const char *const below[] = {"/lib64/", "/extras/CUPTI/lib64/", "/targets/x86_64-linux/lib/", "/lib/"};

@@ -1,4 +1,4 @@
-/* What SASS metrics have counted of each instruction, as CUPTI gives it. */
+/* Reads counts of SASS metrics for each instruction, as CUPTI gives them. */
 #include "lab/counters/cupti.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* What both of CUPTI's profilers need of a device: its chip's name, the permission to count, and its turn. */
+/* Shared by both of CUPTI's profilers: its chip's name, the permission to count, and its turn. */
 #include "lab/counters/cupti.h"
 
 #include <pthread.h>

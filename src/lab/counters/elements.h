@@ -1,5 +1,5 @@
-/* Which array element each lane of a warp accesses, and where a layout of the array in shared memory puts it: plain,
- * padded or swizzled. Pure. */
+/* Computes the array element that each lane of a warp accesses, and its place in a layout of the array in shared
+ * memory: plain, padded or swizzled. Pure. */
 #ifndef SMP_LAB_COUNTERS_ELEMENTS_H
 #define SMP_LAB_COUNTERS_ELEMENTS_H
 
@@ -47,7 +47,7 @@ typedef enum smp_walk {
 /* from: the row, column or diagonal of lane 0; 0 <= from < their number. */
 void smp_elements_walk(smp_walk walk, int64_t rows, int64_t columns, int64_t from, smp_elements *out);
 
-/* What would free an access of conflicts. All of it was tried on the model. */
+/* Changes that free an access of conflicts, all tried on the model. */
 typedef struct smp_advice {
     smp_bank_cost cost; /* as it is */
     int least;          /* wavefronts that every layout needs: atomics on one address serialise wherever it is */

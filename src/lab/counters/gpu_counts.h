@@ -1,5 +1,5 @@
-/* What libsmp_gpucounts and `smempipe kernel --device cuda` tell each other: the library writes a file of lines with
- * tabs between their parts, and either the last line or an error is at its end. */
+/* The file by which libsmp_gpucounts reports to `smempipe kernel --device cuda`: the library writes a file of lines
+ * with tabs between their parts, and either the last line or an error is at its end. */
 #ifndef SMP_LAB_COUNTERS_GPU_COUNTS_H
 #define SMP_LAB_COUNTERS_GPU_COUNTS_H
 

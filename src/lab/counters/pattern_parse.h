@@ -12,7 +12,7 @@ typedef struct smp_pattern_member {
     int offset, bytes, count;
 } smp_pattern_member;
 
-/* What the elements of an array are. */
+/* Shape and type of an array's elements. */
 typedef struct smp_pattern_shape {
     const char *type; /* null: none was given */
     int size, align;

@@ -1,4 +1,4 @@
-/* What a source of counts implements: the interface between source_open.c and model, sass and hw. */
+/* Operations of a source of counts: the interface between source_open.c and model, sass and hw. */
 #ifndef SMP_LAB_COUNTERS_SOURCE_OPS_H
 #define SMP_LAB_COUNTERS_SOURCE_OPS_H
 

@@ -17,7 +17,8 @@ enum {
 };
 enum { PARAM_ADDRESS = 0x198, PARAM_BASE_90 = 0x210 }; /* where 9.0 has the generic address of the parameters */
 
-/* Where 9.0 has clusters: whether there are some, their shape, its reciprocals, the grid's, and their size. */
+/* Offsets from which 9.0 keeps clusters: whether there are some, their shape, its reciprocals, the grid's, and their
+ * size. */
 enum { IS_CLUSTER = 0x140, CLUSTER_SHAPE = 0x144, CLUSTER_PARTS = 0x150, CLUSTERS = 0x15c, CLUSTER_SIZE = 0x188 };
 
 /* A number times the reciprocal, cut to an integer, is the quotient. */

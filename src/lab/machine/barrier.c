@@ -8,8 +8,8 @@
 /* mode of a barrier instruction */
 enum { WAIT, ARRIVE_ONLY, COUNT_PREDICATES, ALL_PREDICATES, ANY_PREDICATE };
 
-/* What a warp that arrives did so far, and what it knows of others, is known to those that the barrier releases. What
- * it does next is not: a warp that does not wait begins a new interval. */
+/* Orders an arriving warp's accesses so far, and those it knows of, before the warps that the barrier releases. Its
+ * later accesses are not ordered: a warp that does not wait begins a new interval. */
 static void tell(warp_block *block, warp_barrier *barrier, uint32_t warp, bool waits)
 {
     warp_order *order = &block->order;

@@ -1,4 +1,4 @@
-/* Which blocks of a grid run, where not all shall. */
+/* Chooses the blocks of a grid that run, if not all shall. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

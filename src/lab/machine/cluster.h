@@ -11,7 +11,7 @@ enum { WARP_MOST_CLUSTER = SMP_WARP_MAX_CLUSTER };
 enum { WARP_RANK_SHIFT = 24 };
 #define WARP_PLACE_MASK ((UINT32_C(1) << WARP_RANK_SHIFT) - 1)
 
-/* Who touched a granule, of which block. epoch: barriers of clusters so far. */
+/* The thread, and its block, that touched a granule. epoch: barriers of clusters so far. */
 typedef struct warp_far_touch {
     uint64_t stamp; /* as in warp_touch */
     uint32_t epoch, inst;
@@ -43,7 +43,7 @@ struct warp_cluster {
 /* The lanes of `lanes` that mean the first one's block; *rank: of that block, UINT32_MAX: the own. */
 uint32_t warp_same_member(const warp_block *block, uint32_t lanes, const uint32_t offset[WARP_LANES], uint32_t *rank);
 
-/* Where its shared memory begins. Null: the cluster has no such block. */
+/* Returns the start of its shared memory. Null: the cluster has no such block. */
 unsigned char *warp_memory_of(const warp_block *block, uint32_t rank);
 
 /* The same as warp_touch_shared for another block's memory; its bytes begin at warp_member.shared. What it costs is

@@ -7,7 +7,7 @@
 
 enum { MOST_IDLE = 2000 /* rounds in which every block spins */ };
 
-/* What a block keeps while others run. */
+/* State that a block keeps while others run. */
 typedef struct resident {
     warp_frame *frames;
     unsigned char *register_file, *local_file, *shared;

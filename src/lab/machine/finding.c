@@ -1,4 +1,4 @@
-/* What is wrong with a kernel: findings of a kind at the same instructions are one, counted. */
+/* Findings about a kernel: findings of a kind at the same instructions are one, counted. */
 #include <stdarg.h>
 #include <string.h>
 

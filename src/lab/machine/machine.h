@@ -49,7 +49,7 @@ typedef enum warp_flow {
     WARP_CLUSTER /* a barrier of the cluster: mode 0 arrives, 1 waits */
 } warp_flow;
 
-/* Of a jump: each lane goes by its own guard, all go where one's holds, or all where everyone's does and else none. */
+/* Jump kinds: per lane; if any lane's guard holds; if all do. */
 enum { WARP_EACH_GOES, WARP_ANY_SENDS, WARP_ALL_GO };
 
 typedef enum warp_space { WARP_GENERIC, WARP_GLOBAL, WARP_SHARED, WARP_LOCAL, WARP_CONST, WARP_PARAM } warp_space;
@@ -57,7 +57,7 @@ typedef enum warp_space { WARP_GENERIC, WARP_GLOBAL, WARP_SHARED, WARP_LOCAL, WA
 enum { WARP_DESTS = 8, WARP_SOURCES = 24 };
 #define WARP_NO_ROW UINT32_MAX
 
-/* What an instruction does to memory that is counted. */
+/* Effect of an instruction on memory, for counting. */
 enum { WARP_LOADS, WARP_STORES, WARP_UPDATES_MEMORY, WARP_COPIES };
 
 /* Rows are byte offsets into a frame's registers: 32 words of 32 bits, 32 of 64, or for a predicate one mask. */
@@ -130,13 +130,12 @@ typedef struct warp_bank_row {
     uint32_t row, bank, offset;
 } warp_bank_row;
 
-/* Of SASS: a constant, by its number, that is some NaN. The text of an instruction does not tell which, its code does.
- */
+/* A constant of SASS, by its number, that is a NaN. An instruction's text does not tell which, its code does. */
 typedef struct warp_nan {
     uint32_t inst, constant;
 } warp_nan;
 
-/* What a constant bank holds: fixed bytes, and variables that the host may write between launches. */
+/* Contents of a constant bank: fixed bytes, and variables that the host may write between launches. */
 enum { WARP_BANKS = 8 };
 typedef struct warp_bank_part {
     uint32_t offset, size;
@@ -275,7 +274,7 @@ typedef struct warp_memo {
     uint32_t sectors;
 } warp_memo;
 
-/* Who touched a granule of shared memory. stamp: interval << 32 | turn << 16 | thread. */
+/* The thread that touched a granule of shared memory. stamp: interval << 32 | turn << 16 | thread. */
 typedef struct warp_touch {
     uint64_t stamp;
     uint32_t inst;
@@ -302,17 +301,17 @@ typedef struct warp_barrier {
     uint32_t before[WARP_MOST_WARPS]; /* of each warp: what warps knew of it when they arrived, as warp_order.known */
 } warp_barrier;
 
-/* What is ordered in a block. Time is counted in intervals: a barrier, and an arrival at one, begin a new one. Accesses
- * of intervals before `first` are of earlier blocks, those before `floor` come before all that follows. Barriers of
- * some warps order those alone: known[w][v] is the interval before which accesses of warp v come before what warp w
- * does now (a vector clock); older values than `floor` say nothing. */
+/* Order of accesses in a block. Time is counted in intervals: a barrier, and an arrival at one, begin a new one.
+ * Accesses of intervals before `first` are of earlier blocks, those before `floor` come before all that follows.
+ * Barriers of some warps order those alone: known[w][v] is the interval before which accesses of warp v come before
+ * what warp w does now (a vector clock); older values than `floor` say nothing. */
 typedef struct warp_order {
     uint32_t interval, first, floor;
     bool partial; /* a barrier of some warps has ended */
     uint32_t known[WARP_MOST_WARPS][WARP_MOST_WARPS];
 } warp_order;
 
-/* Who is told what a launch does as it runs (lab/time). Without streams only begin and touch are called. */
+/* Callbacks that follow a launch as it runs (lab/time). Without streams only begin and touch are called. */
 struct warp_observer {
     bool streams;                                                       /* this block's instructions are wanted */
     void (*begin)(struct warp_observer *self, const warp_block *block); /* a block */

@@ -1,4 +1,4 @@
-/* What a launch is predicted to take on a GPU (lab/time), as results carry it. */
+/* Predicted cost of a launch on a GPU (lab/time), as results carry it. */
 #ifndef SMP_LAB_MACHINE_PREDICTED_H
 #define SMP_LAB_MACHINE_PREDICTED_H
 
@@ -30,7 +30,7 @@ typedef enum smp_time_reason {
 } smp_time_reason;
 extern const char *const smp_time_reason_names[];
 
-/* What can bound a launch. Use is a share of its peak, 0..1. */
+/* Resources that can bound a launch. Use is a share of its peak, 0..1. */
 #define SMP_TIME_RESOURCE_LIST(X)                                                                                      \
     X(ISSUE, "issue")                                                                                                  \
     X(FMA_PIPE, "FMA pipe")                                                                                            \
@@ -58,7 +58,7 @@ typedef struct smp_predicted_line {
     double reasons[SMP_TIME_REASONS]; /* of the line's time; sums to 1 */
 } smp_predicted_line;
 
-/* What the launch would take with something made free. */
+/* Times of the launch with one thing made free. */
 enum { SMP_PREDICTED_PRICES = 12 };
 typedef struct smp_predicted_price {
     char what[24];

@@ -1,6 +1,6 @@
-/* What a kernel takes of an SM: registers, as a cubin tells them, and how many of its blocks an SM holds at a time. The
- * limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", and the units
- * in which registers and shared memory are given those of NVIDIA's occupancy calculator. */
+/* Resources that a kernel takes of an SM: registers, as a cubin tells them, and how many of its blocks an SM holds at a
+ * time. The limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", and
+ * the units in which registers and shared memory are given those of NVIDIA's occupancy calculator. */
 #include <elf.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What a launch cost, by source line; results as text between processes. */
+/* Costs of a launch by source line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +226,8 @@ static void add_notes(smp_warp_result *sum, const char *notes)
     }
 }
 
-/* Of the same code, or of a template's that two files instantiate: the same lines of the same files. */
+/* Whether both are of the same code, or of a template's that two files instantiate: the same lines of the same
+ * files. */
 static bool same_code(const smp_warp_result *a, const smp_warp_result *b)
 {
     if (strcmp(a->symbol, b->symbol) != 0)

@@ -188,7 +188,7 @@ typedef struct smp_warp_finding {
     char text[200];             /* what happened, without lines and threads */
 } smp_warp_finding;
 
-/* What a kernel takes of an SM (resources.c). */
+/* Resources that a kernel takes of an SM (resources.c). */
 typedef struct smp_warp_fit {
     int arch;           /* 90; 0: nothing is known */
     uint32_t registers; /* of a thread */

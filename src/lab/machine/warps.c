@@ -104,7 +104,7 @@ static void execute_groups(warp_block *block, warp_frame *frame, const warp_inst
     }
 }
 
-/* Where lanes go on after they were gathered. */
+/* Returns where lanes go on after they were gathered. */
 static uint32_t after(const warp_inst *inst, uint32_t pc)
 {
     return inst->flow == WARP_CONVERGE && inst->target ? inst->target : pc + 1;

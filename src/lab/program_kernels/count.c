@@ -168,7 +168,7 @@ static bool begin(const smp_simt_seen *seen, smp_trace *trace, smp_trace_launch 
     return false;
 }
 
-/* What it leaves depends on the order of its threads, until a later launch: kernels/README.md, "The same bytes". */
+/* Whether its result depends on the order of its threads, until a later launch: kernels/README.md, "The same bytes". */
 static bool is_unordered(const char *kernel)
 {
     return strstr(kernel, "_unordered_") != NULL;

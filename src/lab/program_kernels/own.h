@@ -14,7 +14,7 @@ void smp_own_count_launches(bool all);
 /* The shared-memory rows of a result become sites of a launch, and are added to its sums. False: no memory. */
 bool smp_own_take_result(smp_trace_launch *to, const smp_warp_result *result);
 
-/* Where a folder of SASS is; null: nowhere. SMP_SASS names one by the environment, "" none. */
+/* Returns the folder of SASS; null: there is none. The environment's SMP_SASS names one, "" none. */
 const char *smp_own_folder(void);
 
 /* The architecture of the SASS in that folder, 90 of sm_90; 0: there is none. */

@@ -440,8 +440,8 @@ void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, u
 
 /* ------------------------------------------------------------------------------------------------ decoding */
 
-/* Of a call that the machine itself answers: whether it is passed what is read, and takes what is written. types: as in
- * builtin, l: 8 bytes. */
+/* Whether a call that the machine itself answers passes what is read, and takes what is written. types: as in builtin,
+ * l: 8 bytes. */
 static bool passes(const char *types, const uint32_t *bytes, uint32_t count)
 {
     bool fit = count >= strlen(types);

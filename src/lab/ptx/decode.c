@@ -257,7 +257,7 @@ static bool decode_nothing(ptx_parser *parser, const ptx_statement *s, warp_inst
     return true;
 }
 
-/* Those of a proxy order no threads. */
+/* Decodes a fence; fences of a proxy order no threads. */
 static bool decode_fence(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     (void)parser;

@@ -52,8 +52,8 @@ warp_execute ptx_run_shuffle, ptx_run_vote, ptx_run_match, ptx_run_reduce, ptx_r
 warp_execute ptx_run_convert, ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix,
     ptx_run_stmatrix, ptx_run_mma, ptx_run_movmatrix, ptx_run_call, ptx_run_wgmma;
 
-/* Of ptx_run_mma: inst->type and from_type are the elements of a and b, mode is what sums are, width the depth of the
- * product; s[0], s[8], s[16] begin a, b, c. */
+/* Types of ptx_run_mma: inst->type and from_type are the elements of a and b, mode is what sums are, width the depth of
+ * the product; s[0], s[8], s[16] begin a, b, c. */
 enum { PTX_MMA_F16, PTX_MMA_BF16, PTX_MMA_TF32, PTX_MMA_U8, PTX_MMA_S8 };
 enum { PTX_MMA_FLOATS, PTX_MMA_HALF_SUMS, PTX_MMA_INTEGERS };
 bool ptx_mma_fits(uint32_t a, uint32_t b, uint32_t sums, uint32_t depth);
@@ -64,7 +64,7 @@ void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64
 /* The addresses of a source row, with the constant added. */
 void ptx_addresses(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
                    uint64_t address[WARP_LANES]);
-/* Where generic addresses of a warp lead. */
+/* Returns the space that a warp's generic address leads to. */
 warp_space ptx_space_of(uint64_t address);
 /* The frame whose local memory an address means, and the place in it. */
 const warp_frame *ptx_frame_of(const warp_frame *frame, uint64_t *offset);

@@ -18,7 +18,7 @@ static inline uint32_t warp_float_bits(float f)
     return bits;
 }
 
-/* What arithmetic on 32-bit floats makes of a NaN, whatever its operands: 0x7fffffff (an H200). */
+/* Arithmetic on 32-bit floats makes one NaN, whatever its operands: 0x7fffffff (an H200). */
 static inline float warp_one_nan(float f)
 {
     return f == f ? f : warp_bits_float(0x7fffffff);
@@ -89,7 +89,7 @@ static inline uint32_t warp_half_bits(double value)
     return sign | (uint32_t)(exponent >= -14 ? ((uint64_t)(exponent + 14) << 10) + kept : kept);
 }
 
-/* Of a double: a NaN keeps the upper bits of its payload. */
+/* Converts a double: a NaN keeps the upper bits of its payload. */
 static inline uint32_t warp_half_of_double(double d)
 {
     const uint64_t bits = warp_double_bits(d);

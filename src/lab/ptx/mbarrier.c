@@ -21,7 +21,7 @@ enum { EXPECTED_AT = 0, PENDING_AT = 20, BYTES_AT = 40, PHASE_AT = 61, COUNT_BIT
 #define NO_BARRIER  UINT64_C(0xa5a5a5a5a5a5a5a5) /* as shared memory begins */
 #define MOST_FAILED (UINT64_C(1) << 24)          /* waits of a block while nothing arrives: it hangs */
 
-/* Of a phase: threads that end it, those that have not arrived, bytes that have not, and its number modulo 8. */
+/* State of a phase: threads that end it, those that have not arrived, bytes that have not, and its number modulo 8. */
 typedef struct barrier {
     uint32_t expected, pending, phase;
     int32_t bytes;

@@ -243,7 +243,7 @@ static void access_shared(warp_block *block, warp_frame *frame, const warp_inst 
     pass_bytes(frame, inst, l, block->shared + offset[l], load);
 }
 
-/* Where a lane's bytes of another space lie; null: outside, which is told. */
+/* Returns a lane's bytes of another space; null: out of bounds, which is reported. */
 static unsigned char *memory_at(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane,
                                 warp_space space, uint64_t address, uint32_t bytes, bool load)
 {

@@ -210,7 +210,7 @@ void ptx_run_sync(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     }
 }
 
-/* What a lane outside of the mask holds is undefined. Up and down the last lanes often get that and do not use it. */
+/* A value from a lane outside of the mask is undefined. Up and down the last lanes often get one and do not use it. */
 static void check_source(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t from)
 {
     if (inst->flow != WARP_MEMBERS || (inst->mode != BFLY && inst->mode != IDX))

@@ -113,7 +113,7 @@ bool ptx_decode_wgmma(ptx_parser *parser, const ptx_statement *s, warp_inst *ins
 
 /* ------------------------------------------------------------------------------------------------ shared memory */
 
-/* What a descriptor tells, in bytes. */
+/* A descriptor's fields, in bytes. */
 typedef struct matrix {
     uint32_t start, lead, stride;
     uint32_t pitch; /* of a pack's rows: 16 without swizzle, 32, 64 or 128 */
@@ -129,8 +129,8 @@ static matrix read_descriptor(uint64_t bits)
                     .pitch = pitches[bits >> SWIZZLE_AT]};
 }
 
-/* Where 16 bytes lie: of a row (of a) or column (of b), from element 0 of the depth on or, `turned`, of a step in the
- * depth, from the 8th row of a multiple on. */
+/* Returns the place of 16 bytes: of a row (of a) or column (of b), from element 0 of the depth on or, `turned`, of a
+ * step in the depth, from the 8th row of a multiple on. */
 static uint32_t place_of(const matrix *m, uint32_t row, uint32_t chunk, bool turned)
 {
     uint32_t at;

@@ -55,7 +55,7 @@ static void place(uint32_t lane, uint32_t kind, uint32_t k, uint32_t *row, uint3
     *column = kind == FACTOR_A ? t : kind == FACTOR_B ? g : 2 * t + k;
 }
 
-/* Where the values of each lane are, an access of `width` bytes after the other. */
+/* Moves the values of each lane, one access of `width` bytes after the other. */
 static void move(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, const uint32_t *rows,
                  bool write)
 {

@@ -1,4 +1,5 @@
-/* What kernels cost in the lab (lab/machine/warp.h): a table with a row a source line, findings, JSON and CSV. */
+/* Reports the costs of kernels in the lab (lab/machine/warp.h): a table with a row a source line, findings, JSON and
+ * CSV. */
 #ifndef SMP_LAB_REPORT_LAB_H
 #define SMP_LAB_REPORT_LAB_H
 
@@ -36,7 +37,7 @@ typedef enum smp_lab_same {
 
 extern const char *const smp_lab_same_names[]; /* "first", "same", ... */
 
-/* What a comparison knows of each result beside it. */
+/* A comparison's data about each result. */
 typedef struct smp_lab_entry {
     const char *file; /* as it was named */
     size_t number;    /* of the file, among those named */
@@ -51,7 +52,7 @@ typedef struct smp_lab_total {
 } smp_lab_total;
 smp_lab_total smp_lab_total_of(const smp_warp_result *result);
 
-/* What a GPU's counters told of the instructions that were told here. */
+/* Counts of a GPU for the instructions reported here. */
 typedef struct smp_lab_gpu {
     bool ran;
     size_t same, differ;      /* instructions that access memory */
@@ -100,8 +101,8 @@ bool smp_lab_time_sum(const smp_lab_report *report, const char *kernel, double *
 
 enum { SMP_LAB_ADVICE = 300 };
 
-/* What a row costs beyond its ideal, in clocks of an SM: one for a wavefront, one for two sectors (an SM takes 64 bytes
- * of the second-level cache a clock). */
+/* Returns the cost of a row beyond its ideal, in clocks of an SM: one for a wavefront, one for two sectors (an SM takes
+ * 64 bytes of the second-level cache a clock). */
 double smp_lab_cost(const smp_warp_row *row);
 
 /* The row with most conflicts, and the one that costs most; null: there is none. */
@@ -111,7 +112,7 @@ const smp_warp_row *smp_lab_dearest(const smp_warp_result *result);
 /* The worst access of a row; false: there is none to draw. */
 bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access);
 
-/* What to do against the conflicts of a row, or against sectors beyond the ideal. False: nothing is known. */
+/* Advises against the conflicts of a row, or against sectors beyond the ideal. False: no advice. */
 bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size);
 
 /* "a 32-way conflict: 15872 of its 16384 wavefronts are conflicts". */

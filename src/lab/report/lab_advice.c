@@ -1,5 +1,5 @@
-/* Which line of a kernel to look at, what it costs and what to do: bank's search for a layout, on the accesses that
- * ran. */
+/* Advises which line of a kernel to look at, what it costs and what to do: bank's search for a layout, on the accesses
+ * that ran. */
 #include <string.h>
 
 #include "lab/report/bank_words.h"

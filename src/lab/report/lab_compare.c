@@ -93,7 +93,7 @@ static void put_differences(FILE *to, const smp_lab_report *report, const smp_pa
     }
 }
 
-/* Of which kernels nothing is known but costs. */
+/* Names the kernels of which nothing is known but costs. */
 static void put_unchecked(FILE *to, const smp_lab_report *report, const smp_paint *paint)
 {
     for (size_t i = 0; i < report->count; i++) {

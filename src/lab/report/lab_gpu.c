@@ -1,4 +1,4 @@
-/* What a GPU's counters told of a program that the lab ran. */
+/* Reports a GPU's counts of a program that the lab ran. */
 #include "lab/report/lab.h"
 
 void smp_lab_gpu_text(FILE *to, const smp_lab_gpu *gpu)

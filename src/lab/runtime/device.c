@@ -30,7 +30,7 @@ static void put_size(char *properties, size_t at, size_t value)
     memcpy(properties + at, &value, sizeof value);
 }
 
-/* What lies alike in CUDA 12 and 13. */
+/* Properties at the same offsets in CUDA 12 and 13. */
 static void common_properties(char *p)
 {
     static const int limits[] = {
@@ -370,7 +370,7 @@ LAB_API int cudaStreamQuery(void *stream)
 {
     return cudaStreamSynchronize(stream);
 }
-/* What was asked for before is done, so it is called at once, or becomes a node of a graph. */
+/* A callback. Earlier work is done, so it runs at once, or becomes a node of a graph. */
 typedef struct callback {
     void (*function)(void *stream, int status, void *data);
     void *stream, *data;

@@ -1,4 +1,4 @@
-/* What programs ask the driver for through the runtime: tensor maps, as this machine writes them. */
+/* Functions of the driver that programs call through the runtime: tensor maps, as this machine writes them. */
 #include <string.h>
 
 #include "lab/machine/tensor_map.h"
@@ -15,7 +15,7 @@ static int refuse(const char *what)
 /* CUtensorMapDataType, CUtensorMapSwizzle */
 static const uint8_t elements[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 static const uint8_t swizzles[] = {0, 1, 3, 7};
-/* Of CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapInterleave and CUtensorMapFloatOOBfill: what CUDA 13 has. */
+/* Counts of CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapInterleave and CUtensorMapFloatOOBfill in CUDA 13. */
 enum { TYPES = 16, SWIZZLES = 7, INTERLEAVES = 3, FILLS = 2 };
 enum { ROW = 16 /* bytes */, MOST_BOX = 256, MOST_STEP = 8 /* elements */ };
 #define MOST_DIM   ((uint64_t)1 << 32)

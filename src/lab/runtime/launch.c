@@ -195,7 +195,7 @@ static void refuse_shared(const smp_warp_kernel *kernel, size_t shared, size_t l
                  shared);
 }
 
-/* What a GPU's runtime tells of it. A GPU does not notice an access that is a little out of bounds. */
+/* Returns the error that a GPU's runtime reports. A GPU does not notice an access that is a little out of bounds. */
 static int error_of(const smp_warp_result *r)
 {
     if (r->illegal)
@@ -218,7 +218,7 @@ static int refusal(const smp_warp_kernel *kernel, lab_dim3 grid, const lab_dim3 
     return LAB_INVALID_VALUE;
 }
 
-/* Of the launch or else of the kernel itself. A launch without clusters has all numbers 0. */
+/* Whether the launch, or else the kernel itself, has clusters. A launch without clusters has all numbers 0. */
 static bool is_cluster(const void *function, const smp_warp_kernel *kernel, const lab_dim3 *given, smp_error *err)
 {
     uint32_t size[3] = {given->x, given->y, given->z};
@@ -488,7 +488,7 @@ LAB_API int cudaLaunchKernelExC(const lab_config *config, const void *function, 
                          &cluster);
 }
 
-/* Of the portable sizes; an SM holds what it holds without clusters. */
+/* Clusters of portable sizes; an SM holds as many blocks as without clusters. */
 LAB_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const lab_config *config)
 {
     bool together;

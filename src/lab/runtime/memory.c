@@ -35,7 +35,7 @@ void lab_leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* What the host may access, too. */
+/* Allocates memory that the host may access, too. */
 static int allocate(void **out, size_t size)
 {
     LAB_ALONE;

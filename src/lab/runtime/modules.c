@@ -105,7 +105,7 @@ static module *find_in_list(const char *list, uint64_t key)
     return found;
 }
 
-/* Of the only source file of a program that smempipe compiled. */
+/* Returns the module of the only source file of a program that smempipe compiled. */
 static module *the_only(void)
 {
     static module only;
@@ -120,7 +120,7 @@ static module *the_only(void)
     return &only;
 }
 
-/* What nvcc lays down for each source file: a magic number, a version, where its fatbin is. */
+/* The record that nvcc writes for each source file: a magic number, a version, where its fatbin is. */
 LAB_API void **__cudaRegisterFatBinary(void *given)
 {
     LAB_ALONE;

@@ -88,7 +88,7 @@ bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_d
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);
 bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error);
 
-/* What is missing: said once for each name. */
+/* Reports a missing function, once for each name. */
 int lab_missing(const char *name);
 
 /* The device's memory of a __device__ variable; null: it is none. */

@@ -1,5 +1,5 @@
-/* What a cubin (an ELF file of 64 bits) tells of its kernels beside their code: memory, parameters, constant banks. The
- * attributes of .nv.info sections are undocumented; their meanings are those that cuobjdump -elf prints. */
+/* Reads what a cubin (an ELF file of 64 bits) tells of its kernels beside their code: memory, parameters, constant
+ * banks. The attributes of .nv.info sections are undocumented; their meanings are those that cuobjdump -elf prints. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

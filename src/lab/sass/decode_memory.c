@@ -22,7 +22,7 @@ static uint32_t base_row(sass_parser *parser, const sass_operand *o)
     return o->number == SASS_RZ ? parser->zero : (uint32_t)o->number * SASS_WORD_ROW;
 }
 
-/* Where shared memory begins for the code: its first KB is the system's. */
+/* Returns where shared memory begins for the code: its first KB is the system's. */
 static uint32_t shared_bias(const sass_parser *parser)
 {
     enum { RESERVED = 0x400, FIRST = 90 };

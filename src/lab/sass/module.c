@@ -218,7 +218,7 @@ static void end_code(sass_parser *parser)
     code->insts[code->count++].guard = WARP_NO_ROW;
 }
 
-/* What was read since the section's beginning is a kernel. */
+/* Makes a kernel of what was read since the section's beginning. */
 static void end_section(sass_parser *parser)
 {
     struct smp_warp_module *m = parser->module;

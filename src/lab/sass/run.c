@@ -1,4 +1,4 @@
-/* What lanes of a warp do together, predicates, special registers, banks and calls of the runtime. */
+/* Executes what lanes of a warp do together, predicates, special registers, banks and calls of the runtime. */
 #include "lab/sass/run.h"
 
 #include "lab/ptx/execute.h"

@@ -1,4 +1,4 @@
-/* What the functions that carry out SASS share: sources with their changes, results for the lanes that take part. */
+/* Shared by the functions that execute SASS: sources with their changes, results for the lanes that take part. */
 #ifndef SMP_LAB_SASS_RUN_H
 #define SMP_LAB_SASS_RUN_H
 

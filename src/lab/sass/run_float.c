@@ -151,8 +151,8 @@ static double in_direction(uint32_t rounding, double v)
     return rounding == TO_ZERO ? trunc(v) : rounding == DOWN ? floor(v) : rounding == UP ? ceil(v) : rint(v);
 }
 
-/* What lies outside the integers becomes the nearest of them; NaN is 0, in 64 bits and of doubles the
- * sign's bit. */
+/* Converts to an integer. Values out of range become the nearest one; NaN becomes 0, but the sign's bit in 64 bits and
+ * from doubles. */
 static uint64_t to_integer(const sass_op *op, double v)
 {
     if (v != v)

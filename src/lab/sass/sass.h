@@ -67,7 +67,7 @@ typedef struct sass_line {
     uint32_t text_line, file, line;
 } sass_line;
 
-/* What is done to a source before it is used. */
+/* Changes to a source before it is used. */
 enum {
     SASS_NEGATE = 1,       /* an integer */
     SASS_INVERT = 2,       /* its bits */
@@ -80,7 +80,7 @@ enum {
     SASS_ABS_HALVES = 256
 };
 
-/* What an instruction's execution needs to know beyond the machine's part. */
+/* The part of an instruction that the machine's does not hold. */
 typedef struct sass_op {
     uint32_t source[4]; /* rows; 64 bits: the low row */
     uint16_t change[4];
@@ -180,7 +180,7 @@ uint32_t sass_barrier(const sass_parser *parser, int number);
 
 void sass_decode(sass_parser *parser, const sass_line *line);
 bool sass_has(const sass_line *line, const char *word);
-/* What cannot be executed: the kernel that is read cannot run. Returns false. */
+/* Refuses a kernel with an instruction that cannot be executed. Returns false. */
 bool sass_refuse(sass_parser *parser, const sass_line *line, const char *why);
 /* Refuses words of the opcode besides those of a list (blank-separated). */
 bool sass_only(sass_parser *parser, const sass_line *line, const char *known);

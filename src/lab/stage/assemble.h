@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "stages/foreign.h"
 
-/* What is counted: *sass is the path of nvdisasm's text of a PTX file, or of a cubin, beside which lies code.cubin;
- * from smp_alloc. Null: PTX is counted, and why says the reason. wanted: "sass", an error where that cannot be; "ptx";
- * null: the best that is there. arch: "sm_90". reach: null: the file is the user's own. */
+/* Chooses the code that is counted: *sass is the path of nvdisasm's text of a PTX file, or of a cubin, beside which
+ * lies code.cubin; from smp_alloc. Null: PTX is counted, and why says the reason. wanted: "sass", an error where that
+ * cannot be; "ptx"; null: the best that is there. arch: "sm_90". reach: null: the file is the user's own. */
 enum { SMP_ASSEMBLE_WHY = 200 };
 smp_code smp_assemble(const char *file, const char *arch, const char *wanted, const smp_kernel_reach *reach,
                       char **sass, char why[SMP_ASSEMBLE_WHY], smp_error *err);

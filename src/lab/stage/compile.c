@@ -167,7 +167,7 @@ static bool put_source(const char *source, const char *text, size_t size, const 
 
 /* ------------------------------------------------------------------------------------------------ compiling */
 
-/* What is written into words; the rest goes to files. */
+/* Checks what is passed as words; the rest goes to files. */
 static smp_code check(const smp_compile_settings *settings, smp_error *err)
 {
     const char *number = smp_compile_arch(settings->arch);
@@ -216,7 +216,7 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
     w->items[w->count] = NULL;
 }
 
-/* What decides what is compiled, besides the sources. */
+/* Hashes the settings that decide what is compiled, besides the sources. */
 static void hash_settings(const smp_compile_settings *settings, const words *w, smp_sha256 *hash)
 {
     static const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"};
@@ -235,7 +235,7 @@ static void hash_settings(const smp_compile_settings *settings, const words *w, 
         smp_sha256_add(hash, reach->folders[i], strlen(reach->folders[i]) + 1);
 }
 
-/* What compiles: nvcc, or clang by the script that stands in for it. */
+/* Returns the compiler: nvcc, or clang by the script that stands in for it. */
 static const char *compiler_of(const smp_tool *tool)
 {
     return strstr(tool->argv[0], "/clang/nvcc") ? "clang, in nvcc's place," : "nvcc";
@@ -302,7 +302,7 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
     return code;
 }
 
-/* What was made is whole in the cache, or not there. */
+/* Moves the result into the cache, whole or not at all. */
 static smp_code keep(const char *work, const char *folder, bool program, smp_error *err)
 {
     char *made = smp_asprintf("%s.%d", folder, (int)getpid());

@@ -32,7 +32,7 @@ static bool within(const char *real, const smp_kernel_reach *reach)
     return allowed;
 }
 
-/* What the path leads to is held before it is looked at, and opened after: a device may do something when it is. */
+/* Holds the path's target before it is looked at, and opens it after: opening a device may have effects. */
 smp_code smp_kernel_source_read(const char *path, const smp_kernel_reach *reach, char **text, size_t *size, char **real,
                                 smp_error *err)
 {
@@ -167,8 +167,8 @@ static bool is_plain(const char *line, const char **name)
     return *at == '"' || *at == '<';
 }
 
-/* What a line includes or may include: names in quotes behind a '#', "%:" or "import", as of a macro that a directive
- * includes, of __has_include, of a directive behind a comment. Each quote may be a first one. */
+/* Adds what a line includes or may include: names in quotes behind a '#', "%:" or "import", as of a macro that a
+ * directive includes, of __has_include, of a directive behind a comment. Each quote may be a first one. */
 static smp_code add_line(hashed *h, const char *path, const char *line, const char *end, smp_error *err)
 {
     const char *name = NULL, *at;

@@ -364,8 +364,8 @@ static smp_code execute(const loaded *l, const smp_warp_launch *launch, const co
     return code;
 }
 
-/* What the kernel left as it was of rows that the picture takes: an error where it is the whole picture, else told once
- * a kernel. */
+/* Checks which rows of the picture the kernel left unwritten: all of them is an error, some are reported once a
+ * kernel. */
 static smp_code check_written(const smp_foreign *k, const unsigned char *written, int64_t bytes, bool whole,
                               smp_error *err)
 {

@@ -24,8 +24,8 @@ static char *if_runs(char *path)
     return NULL;
 }
 
-/* Where clang++ is, a script that takes nvcc's options and calls it: beside a program in its build folder, or installed
- * with libsmp_cudart. */
+/* Returns a script that takes nvcc's options and calls clang++, if that is there: beside a program in its build folder,
+ * or installed with libsmp_cudart. */
 static char *clang_instead(void)
 {
     static const char *const below[] = {"clang/nvcc", "../lib/smempipe/clang/nvcc", "../lib/*/smempipe/clang/nvcc",

@@ -1,4 +1,4 @@
-/* Where nvcc, ptxas and nvdisasm are, what they read, and where what they made is kept. */
+/* Finds nvcc, ptxas and nvdisasm, what they read, and the cache of what they made. */
 #ifndef SMP_LAB_STAGE_TOOLKIT_H
 #define SMP_LAB_STAGE_TOOLKIT_H
 

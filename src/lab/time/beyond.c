@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "lab/time/model.h"
 
-/* What the SM's blocks ask for. */
+/* Requests of the SM's blocks. */
 typedef struct time_demand {
     double first, later, stored; /* units that miss L1: never asked for before, again; sectors stored */
 } time_demand;

@@ -1,7 +1,7 @@
-/* What a launch asks of L2 and DRAM: units of 64 bytes by address, with the time of their last use. Blocks run in order
- * here, as on a GPU, so order is time: a unit whose last use lies more fetches back than L2 has room for is fetched
- * again. Of the units of an H100 those that one SM alone uses have all of L2, others less, since each half of the L2
- * keeps a copy. */
+/* Counts a launch's requests to L2 and DRAM: units of 64 bytes by address, with the time of their last use. Blocks run
+ * in order here, as on a GPU, so order is time: a unit whose last use lies more fetches back than L2 has room for is
+ * fetched again. Of the units of an H100 those that one SM alone uses have all of L2, others less, since each half of
+ * the L2 keeps a copy. */
 #include <string.h>
 
 #include "base/alloc.h"

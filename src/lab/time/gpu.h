@@ -1,4 +1,4 @@
-/* What a GPU's parts do in how many cycles (gpus.def). */
+/* Rates and latencies of a GPU's parts, in cycles (gpus.def). */
 #ifndef SMP_LAB_TIME_GPU_H
 #define SMP_LAB_TIME_GPU_H
 

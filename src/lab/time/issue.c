@@ -114,7 +114,7 @@ static void set_boards(time_warp *w, const time_inst *inst, time_ticks done, tim
     }
 }
 
-/* What its kind does beyond its pipe. Gives when its result is there and its operands are read. */
+/* Models an instruction beyond its pipe. Gives when its result is there and its operands are read. */
 static void carry_out(time_sm *sm, time_warp *w, time_part *part, time_access *a)
 {
     const time_inst *inst = a->inst;

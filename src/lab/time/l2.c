@@ -1,5 +1,5 @@
-/* What lies behind an SM: its share of the way to L2, of L2 and of DRAM. Each is a server that takes so long for a
- * request; what waits there delays the answer. */
+/* The memory system behind an SM: its share of the way to L2, of L2 and of DRAM. Each is a server with a time for each
+ * request; its queue delays the answer. */
 #include "lab/time/model.h"
 
 static inline time_ticks later(time_ticks a, time_ticks b)
@@ -50,7 +50,7 @@ static time_ticks take_dram(time_sm *sm, time_ticks at, double bytes)
     return b->dram_free;
 }
 
-/* What a fetch waits for others in DRAM's queues: half of it the same for all, half at random. */
+/* Returns the time that a fetch waits for others in DRAM's queues: half of it the same for all, half at random. */
 static time_ticks queue_time(time_sm *sm)
 {
     time_beyond *b = &sm->beyond;
@@ -76,7 +76,7 @@ static time_ticks take_l2(time_sm *sm, time_ticks at, double cycles, uint32_t se
     return b->l2_free;
 }
 
-/* What is known of a unit of 64 bytes: its sectors that this SM has asked for, and when DRAM gives it. */
+/* State of a unit of 64 bytes: its sectors that this SM has asked for, and when DRAM gives it. */
 enum { SECTOR_BITS = 2, SECTOR_MASK = 3, SECTOR = 32, UNIT = 64 };
 
 /* Sectors of a unit. DRAM gives it whole: another sector of it waits for the same fetch. */

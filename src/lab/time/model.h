@@ -115,7 +115,7 @@ typedef struct time_stream {
     size_t begin, size; /* of time_trace.words */
 } time_stream;
 
-/* What a launch asks of L2 and DRAM; units have 64 bytes, as DRAM gives them. */
+/* A launch's requests to L2 and DRAM; units have 64 bytes, as in DRAM. */
 typedef struct time_footprint {
     double fetches, row_hits;       /* units that DRAM gives; those near one that it gave lately */
     double written_units, written;  /* written[...]: sectors */
@@ -201,13 +201,13 @@ typedef struct time_map {
 int64_t *time_map_at(time_map *map, uint32_t key, bool *fresh); /* null: no memory */
 void time_map_free(time_map *map);
 
-/* What is made free of cost to learn its price. */
+/* Costs that are set to zero to learn their price. */
 typedef struct time_free {
     bool conflicts, coalescing, barriers, launch, dram, l2, latency;
     double blocks; /* times as many on an SM; 0: as it is */
 } time_free;
 
-/* What lies behind the SM: its share of L2 and DRAM. */
+/* The memory system behind the SM: its share of L2 and DRAM. */
 typedef struct time_beyond {
     double near_factor, write_factor; /* of cycles in L2, where few SMs work or neighbours share lines */
     double first_miss, later_miss;    /* DRAM fetches for a unit that misses L1: at the SM's first touch, later */

@@ -109,7 +109,7 @@ static int by_place(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* What each source line or instruction takes of the warps' time, and why. */
+/* Sets what each source line or instruction takes of the warps' time, and why. */
 static smp_code set_lines(const time_sm *sm, bool each, smp_predicted *out, smp_error *err)
 {
     double all = 0;

@@ -74,7 +74,7 @@ struct smp_time_recorder {
 };
 typedef struct smp_time_recorder time_recorder;
 
-/* What was recorded; null: nothing ran, or there was no memory. */
+/* Ends the recording and returns it; null: nothing ran, or there was no memory. */
 const time_trace *time_record_end(time_recorder *recorder);
 
 /* predict.c: the same from a record that exists. */

@@ -356,7 +356,7 @@ static void begin_once(void)
     pthread_once(&begun, begin);
 }
 
-/* What is launched while a stream is captured, on whatever stream, is taken for a part of a graph. */
+/* Launches during the capture of a stream, on whatever stream, are taken for a part of a graph. */
 static unsigned before_launch(const void *function)
 {
     begin_once();
@@ -452,7 +452,7 @@ NODE(cudaGraphAddKernelNode, (void **node, void *graph, void *after, size_t coun
      (node, graph, after, count, given))
 NODE(cudaGraphKernelNodeSetParams, (void *node, const void *const *given), (node, given))
 NODE(cudaGraphExecKernelNodeSetParams, (void *run, void *node, const void *const *given), (run, node, given))
-/* Of several forms: any kernel may be the node's. CUDA 12's first one has five parameters. */
+/* Forms of a call: any kernel may be the node's. CUDA 12's first one has five parameters. */
 #define ANY_NODE(name)                                                                                                 \
     WITHOUT_COUNTS(name, (void **node, void *graph, void *after, void *a, void *b, void *c),                           \
                    (node, graph, after, a, b, c), mark_in_graph(NULL), (void)0)

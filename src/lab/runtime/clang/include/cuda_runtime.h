@@ -1,6 +1,6 @@
-/* What clang needs to compile CUDA for `smempipe kernel` without any file of NVIDIA's: qualifiers, vector types, the
- * functions of kernels that its own built-ins make, and the host's functions that libsmp_cudart has. Kernels that
- * include other headers of CUDA (cooperative groups, half, wmma) need nvcc. */
+/* Lets clang compile CUDA for `smempipe kernel` without any file of NVIDIA's: qualifiers, vector types, the functions
+ * of kernels that its own built-ins make, and the host's functions that libsmp_cudart has. Kernels that include other
+ * headers of CUDA (cooperative groups, half, wmma) need nvcc. */
 #ifndef SMP_CLANG_CUDA_RUNTIME_H
 #define SMP_CLANG_CUDA_RUNTIME_H
 
