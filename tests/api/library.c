@@ -165,7 +165,7 @@ static void measurements_have_types(void **state)
     smempipe_pipeline_free(pipeline);
 }
 
-/* What must see the samples cannot be planned by the shape alone, and runs at once all the same. */
+/* A pipeline that must see the samples cannot be planned by the shape alone, and runs all the same. */
 static void trim_needs_the_samples(void **state)
 {
     (void)state;

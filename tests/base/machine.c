@@ -1,4 +1,4 @@
-/* What the control group leaves of the machine, read from files as the kernel writes them. */
+/* Limits of the control group, read from files as the kernel writes them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

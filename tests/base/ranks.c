@@ -1,4 +1,4 @@
-/* Which of several tasks a process is, from tables of environments. */
+/* Finds which of several tasks a process is, from tables of environments. */
 #include "suite.h"
 
 #include <stdbool.h>

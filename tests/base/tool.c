@@ -32,7 +32,7 @@ static smp_tool_end run(const char *script, double seconds, bool reads_all, char
     return end;
 }
 
-/* What a script prints, then its status. */
+/* Expects what a script prints, then its status. */
 static void expect(const char *script, bool reads_all, const char *printed, int status)
 {
     char *folder;

@@ -1,11 +1,11 @@
-/* Who does which file of a batch: the rules, and a machine that follows them. */
+/* Splitting a batch between processors and GPUs: the rules, and a machine that follows them. */
 #include "suite.h"
 
 #include "batch/cpu_gpu_split.h"
 
 #include <stdio.h>
 
-/* What a file takes: seconds of processors on either kind, of a GPU, and until its thread runs again each time that the
+/* Cost of a file: seconds of processors on either kind, of a GPU, and until its thread runs again each time that the
  * GPU has done something while all processors are busy, in all; how much longer it takes on a GPU while the processors
  * do as many files as there are processors. */
 typedef struct cost {

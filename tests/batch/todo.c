@@ -1,4 +1,4 @@
-/* What a batch has to do: files in folders, names of outputs, journals. Whole batches: tests/cli/test_batch.py. */
+/* The work of a batch: files in folders, names of outputs, journals. Whole batches: tests/cli/test_batch.py. */
 #include "suite.h"
 
 #include "media_fixture.h"

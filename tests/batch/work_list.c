@@ -117,7 +117,7 @@ static void escapes_are_undone(void **context)
     assert_string_equal(line, text);
 }
 
-/* What the pieces hold in all is what the list does, and every file is in one. */
+/* All pieces together hold what the list does, and every file is in one. */
 static void add_up(const smp_work_list *list, const smp_list_sum *sum)
 {
     smp_error err = {0};

@@ -1,7 +1,7 @@
-/* What CUPTI's SASS metrics count for one instruction of one warp on shared memory, for some 3,800 patterns of
- * addresses, as rows of tests/data/h100_async_patterns.csv, which keeps a choice of them: what src/banks/bank.c is
- * held against. A new kind of GPU is measured by `ninja bank_patterns && tests/bench/bank_patterns > patterns.csv`
- * where nvcc and CUPTI are, on a machine whose user may read counters (compute capability 8.0 or later). */
+/* Counts of CUPTI's SASS metrics for one instruction of one warp on shared memory, for some 3,800 patterns of
+ * addresses, as rows of tests/data/h100_async_patterns.csv, which keeps a choice of them: what src/banks/bank.c is held
+ * against. A new kind of GPU is measured by `ninja bank_patterns && tests/bench/bank_patterns > patterns.csv` where
+ * nvcc and CUPTI are, on a machine whose user may read counters (compute capability 8.0 or later). */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -28,7 +28,7 @@ static double processor_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Of all steps, from the report of a run. */
+/* Returns the seconds of all steps, from the report of a run. */
 static double seconds_of_steps(const char *json)
 {
     const char *seconds = json ? strstr(json, "\"seconds\": {") : NULL;

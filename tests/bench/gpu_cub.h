@@ -1,6 +1,6 @@
-/* What of the GPU benchmark nvcc compiles: CUB's calls, kernels that only read, and comparing two pictures on the GPU.
- * libgpu_cub.so, opened at run time, so that the rest builds and runs without CUDA. Work is queued on `stream` of the
- * context that is current. All return a cudaError_t, 0 for success. */
+/* The part of the GPU benchmark that nvcc compiles: CUB's calls, kernels that only read, and comparing two pictures on
+ * the GPU. libgpu_cub.so, opened at run time, so that the rest builds and runs without CUDA. Work is queued on `stream`
+ * of the context that is current. All return a cudaError_t, 0 for success. */
 #ifndef SMP_TESTS_BENCH_GPU_CUB_H
 #define SMP_TESTS_BENCH_GPU_CUB_H
 

@@ -1,4 +1,4 @@
-/* What the inputs of the GPU benchmark hold. */
+/* Inputs of the GPU benchmark. */
 #ifndef SMP_TESTS_BENCH_GPU_DATA_H
 #define SMP_TESTS_BENCH_GPU_DATA_H
 

@@ -77,7 +77,8 @@ void gpu_bench_close(gpu_bench *bench);
 /* A wrong result is no failure: result->check says so. Nor is a row that takes more memory than there is. */
 smp_code gpu_bench_row(gpu_bench *bench, const gpu_row *row, gpu_result *result, smp_error *err);
 
-/* What a bar asks for as it was reached; NaN when it was not measured. *met: whether that is enough. */
+/* Returns the value that a bar is about, as it was reached; NaN when it was not measured. *met: whether that is
+ * enough. */
 double gpu_bar_reached(const gpu_bench *bench, const gpu_result *result, const gpu_bar *bar, bool *met);
 
 /* The cost of a sample in the ragged size by that in the round one; NaN when not measured. */

@@ -1,4 +1,4 @@
-/* What the GPU benchmark says: a line a row while it runs, and JSON with every sample. */
+/* Output of the GPU benchmark: a line a row while it runs, and JSON with every sample. */
 #ifndef SMP_TESTS_BENCH_GPU_REPORT_H
 #define SMP_TESTS_BENCH_GPU_REPORT_H
 

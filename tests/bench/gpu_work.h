@@ -43,7 +43,7 @@ smp_view gpu_work_result(const gpu_work *work);
 /* Fills the result's memory with a byte: what no launch writes is found. */
 smp_code gpu_work_poison(gpu_work *work, unsigned char byte, smp_error *err);
 
-/* What the reductions found, after a wait; from smp_alloc, null when there is nothing. */
+/* Returns what the reductions found, after a wait; from smp_alloc, null when there is nothing. */
 smp_code gpu_work_found(gpu_work *work, char **text, smp_error *err);
 
 void gpu_work_close(gpu_work *work); /* a zeroed one is allowed */

@@ -35,7 +35,7 @@ static smp_advice advice_on(smp_elements elements, smp_bank_op op, int width, sm
     return advice;
 }
 
-/* What was promised holds when the layout is tried. */
+/* Counts the wavefronts when the layout is tried: they are those that were promised. */
 static int wavefronts_with(smp_elements elements, smp_layout layout, int width, smp_bank_rules rules)
 {
     smp_bank_access access = {.op = SMP_BANK_LOAD, .width = width, .active = elements.active};

@@ -44,7 +44,7 @@ static int wavefronts(const char *text, int width)
     return smp_bank_cost_of(&access, SMP_BANKS_CC5).wavefronts;
 }
 
-/* What lane n accesses, as a formula in C. */
+/* Expects lane n's access as a formula in C says. */
 #define EXPECT(text, formula)                                                                                          \
     do {                                                                                                               \
         uint32_t offset_[SMP_WARP];                                                                                    \
@@ -134,7 +134,7 @@ static void types_say_the_width(void **state)
     smp_diags_free(&diags);
 }
 
-/* What a course shows. */
+/* Patterns that a course shows. */
 static void patterns_of_a_course_cost_what_it_says(void **state)
 {
     (void)state;

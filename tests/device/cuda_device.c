@@ -376,7 +376,7 @@ static void freed_memory_is_used_again_and_all_of_it_given_back(void **state)
 
 /* ------------------------------------------------------------------------------------------------ failures */
 
-/* What a run does with a device, in small. */
+/* Uses a device as a run does, in small. */
 static smp_code small_job(const picture *in, picture *out, smp_error *err)
 {
     smp_device *device;

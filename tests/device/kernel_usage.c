@@ -1,4 +1,4 @@
-/* What the compiler said of GPU kernels, found by name and architecture. */
+/* The compiler's reports about GPU kernels, found by name and architecture. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -75,7 +75,7 @@ static void change(smp_wire *wire, const uint8_t *from)
     }
 }
 
-/* What is done with what was read. */
+/* Uses what was read. */
 static void use(smp_media *media)
 {
     const smp_read_options how = smp_read_defaults();

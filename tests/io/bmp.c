@@ -232,7 +232,7 @@ static void runs_are_decoded(void **context)
     EXPECT(&file, 3, GRAY(3), GRAY(4), GRAY(5), GRAY(6), GRAY(7), GRAY(1), GRAY(2), GRAY(1), GRAY(2), GRAY(1));
     file = with_runs(64, 4, 1, 24, 4, CODES("\1\1\2\3\0\3\4\5\6\7\10\11\12\13\14\0\0\1"));
     EXPECT(&file, 3, 3, 2, 1, 6, 5, 4, 9, 8, 7, 12, 11, 10);
-    /* What goes past a row's end is dropped; the picture may end without its end code. */
+    /* Runs past a row's end are dropped; the picture may end without its end code. */
     file = with_runs(40, 3, 1, 8, 1, CODES("\4\1\0\0"));
     EXPECT(&file, 3, GRAY(1), GRAY(1), GRAY(1));
 }

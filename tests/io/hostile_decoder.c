@@ -77,7 +77,7 @@ static size_t below(size_t n)
     return (size_t)(shared->seed >> 33) % n;
 }
 
-/* What an honest decoder would answer. */
+/* Makes the answer of an honest decoder. */
 static size_t honest_answer(unsigned char *to, size_t room, deed what)
 {
     smp_source source = {.fd = SMP_FD_INPUT, .owned = true, .seekable = true, .size = 1 << 30, .limit = UINT64_MAX};
@@ -292,7 +292,7 @@ static void *write_slowly(void *context)
     return NULL;
 }
 
-/* Who waits for a pipe does not sleep; who leaves its bytes there does. */
+/* A decoder that waits for a pipe does not sleep; one that leaves its bytes there does. */
 static void a_slow_pipe_is_waited_for(void **context)
 {
     (void)context;

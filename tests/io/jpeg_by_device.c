@@ -54,7 +54,7 @@ static picture smooth(const smp_shape *shape)
     return p;
 }
 
-/* What the stage makes of a picture with these parameters. */
+/* Returns what the stage makes of a picture with these parameters. */
 static picture coded(const smp_jpeg_params *params, const smp_shape *shape, const picture *in)
 {
     const kernel_case c = {

@@ -1,4 +1,4 @@
-/* What is kept beside the samples: through PNG and JPEG, from one to the other, and left out with strip. */
+/* Metadata: through PNG and JPEG, from one to the other, and left out with strip. */
 #include "suite.h"
 
 #include "media_fixture.h"

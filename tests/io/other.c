@@ -316,8 +316,8 @@ static uint64_t least_memory(const char *path, int kind)
     return high;
 }
 
-/* What is refused under --max-memory is what would take more: the estimates, which are made before anything is
- * allocated, are within 1.3 of what is used, or both are small. */
+/* --max-memory refuses what would take more: the estimates, which are made before anything is allocated, are within 1.3
+ * of what is used, or both are small. */
 static void estimates_of_memory_are_what_is_used(void **context)
 {
     (void)context;

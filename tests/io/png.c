@@ -116,7 +116,7 @@ static void compose(bytes *file, int colour, int depth, bool interlaced, bool tr
     png_destroy_write_struct(&png, &info);
 }
 
-/* What the reader must make of it. */
+/* Returns the sample that the reader must make. */
 static uint32_t expected(int colour, int depth, bool transparent, int x, int y, int c)
 {
     if (colour == PNG_COLOR_TYPE_PALETTE) {

@@ -59,7 +59,7 @@ static void wrong_metadata_does_not_lose_the_picture(void **context)
     free_picture(&p);
 }
 
-/* What a wrong CRC may hide: a chunk of the picture whose type was hit. */
+/* A wrong CRC may hide a chunk of the picture whose type was hit. */
 static void a_wrong_crc_of_an_unknown_chunk_or_of_the_picture_is_an_error(void **context)
 {
     (void)context;

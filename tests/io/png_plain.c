@@ -116,7 +116,7 @@ static const int colours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PN
 static const int filters[] = {PNG_FILTER_NONE, PNG_FILTER_SUB,   PNG_FILTER_UP,
                               PNG_FILTER_AVG,  PNG_FILTER_PAETH, PNG_ALL_FILTERS};
 
-/* Which of the two a machine takes, files cannot show. */
+/* Files cannot show which of the two a machine takes. */
 static void four_rows_come_out_alike_by_both_ways_whatever_their_filters(void **context)
 {
     (void)context;

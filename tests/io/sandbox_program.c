@@ -65,7 +65,7 @@ static bool denied(const char *name, int flags)
     return !opens(name, flags) && (errno == EACCES || errno == EXDEV);
 }
 
-/* What a confined process finds; the number of the first thing that is wrong, 0: none. */
+/* Tries what a confined process may do; returns the number of the first fault, 0: none. */
 static int look_round(void)
 {
     smp_sandbox *sandbox = smp_sandbox_begin();

@@ -31,7 +31,7 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
-/* What the hook is to do, and what it found: in memory that the decoders share. */
+/* The hook's task, and its findings: in memory that the decoders share. */
 enum { DECODE, REACH, CRASH, LOOP, SLEEP, GROW, MISS, NAP, LIE };
 enum { FAR_TOO_HIGH, FAR_TOO_WIDE, NO_HEADER, OF_A_SCAN, SMALL, LIES = SMALL };
 typedef struct orders {

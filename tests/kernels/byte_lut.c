@@ -14,7 +14,7 @@ static uint8_t next_byte(uint32_t *random)
     return (uint8_t)(*random >> 24);
 }
 
-/* Of each length: whole pixels are done, as many as are said; nothing behind them is touched. */
+/* For each length: whole pixels are done, as many as are said; nothing behind them is touched. */
 __attribute__((unused)) static void check(look_up_fn *look_up, int channels)
 {
     uint8_t table[CHANNELS][256], from[LONGEST], to[LONGEST];

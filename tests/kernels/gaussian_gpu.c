@@ -78,7 +78,7 @@ static void every_small_radius_has_its_kernel(void **state)
             }
 }
 
-/* Of two blurs in a chain, the first into floats, the second out of them. */
+/* For two blurs in a chain, the first into floats, the second out of them. */
 static void memory_for_a_picture_between_is_taken_where_two_launches_run(void **state)
 {
     (void)state;

@@ -81,7 +81,7 @@ static uint8_t *file_of(const job *j, const picture *p, size_t *size)
     return file;
 }
 
-/* Where the scan begins: behind the marker SOS. */
+/* Returns the start of the scan, behind the marker SOS. */
 static size_t scan_in(const uint8_t *file)
 {
     size_t at = 2;

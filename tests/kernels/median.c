@@ -99,7 +99,7 @@ static void every_variant_orders_any_floats_alike(void **state)
         }
 }
 
-/* Which a CPU makes straight from the picture's rows (kernels/stencil/nine.h). */
+/* A CPU makes these straight from the picture's rows (kernels/stencil/nine.h). */
 static void squares_of_three_integers_are_alike_at_every_border(void **state)
 {
     static const smp_stage *const stages[] = {&smp_stage_median, &smp_stage_dilate, &smp_stage_erode};

@@ -210,7 +210,8 @@ static void what_others_read_stays(void **state)
     STEPS(&bytes, "(input), gray, levels white=50% + threshold", "gray", "levels white=50%", "threshold");
 }
 
-/* What rises up to a step is one step; its program and that of the single operations agree on every kind of float. */
+/* Operations that rise up to a step are one step; its program and that of the single operations agree on every kind of
+ * float. */
 static void steps_swallow_what_rises_before_them(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ typedef struct params { /* as the stage declares them */
 static const double some_percentiles[] = {0, 25, 50, 99.5, 100};
 static const params with_percentiles = {.percentiles = {1, 5, some_percentiles}}, without = {0};
 
-/* What the stage finds in a picture, with its last variant. */
+/* Returns the stage's measurements of a picture, with its last variant. */
 static smp_measurements measure(const kernel_case *c, const picture *in)
 {
     smp_node_plan plan = case_plan(c);
@@ -236,7 +236,7 @@ static void float_percentiles_are_within_half_a_bin(void **state)
     smp_measurements_free(&measurements);
 }
 
-/* What lies beyond full scale counts as full scale; the least and the most are exact. */
+/* Samples beyond full scale count as full scale; the least and the most are exact. */
 static void percentiles_of_loud_sound_end_at_full_scale(void **state)
 {
     (void)state;

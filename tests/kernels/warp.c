@@ -18,7 +18,7 @@ static picture example(const smp_shape *shape)
     return in;
 }
 
-/* What a statement makes of the example on a device, or its error. */
+/* Runs a statement over the example on a device, or returns its error. */
 static smp_code run(const char *statement, const smp_shape *shape, const char *device, const char *variant,
                     outcome *made, char *message, size_t size)
 {

@@ -13,7 +13,7 @@ enum { WIDTH = 43, HEIGHT = 117, LINES = 5, FOLLOWERS = 5, TURNS = 3, WAYS = 3 }
 static struct state {
     smp_device *reference, *cpu, *gpu;
     long inputs, runs, on_gpu;
-    /* Of the stage: some plan has it; it computes rows in units; it did on the emulator, followed. */
+    /* State of a stage: some plan has it; it computes rows in units; it did on the emulator, followed. */
     bool planned, in_units, units_on_gpu;
 } state;
 
@@ -178,7 +178,7 @@ static void check_stage(void **given)
     assert_int_equal(state.in_units, state.units_on_gpu);
 }
 
-/* Of all stages, after them. */
+/* Counts all stages, after them. */
 static void many_are_followed(void **given)
 {
     enum { INPUTS = 100, RUNS = 1500, ON_GPU = 80 }; /* a turn */

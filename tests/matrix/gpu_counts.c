@@ -1,4 +1,4 @@
-/* What shared-memory accesses cost, every stage and variant: the model against a GPU. With SMP_TEST_DEVICE=cuda (or
+/* Cost of shared-memory accesses, every stage and variant: the model against a GPU. With SMP_TEST_DEVICE=cuda (or
  * cuda:N) the GPU's own counts (sass) must be the model's, wavefront for wavefront; skipped where the GPU cannot be
  * asked. Without, the emulator is its own judge: counts must not depend on the order of threads.
  *

@@ -14,7 +14,7 @@
 #include "gpu_matrix.h"
 #include "stencil/rank.h"
 
-/* Of whole pictures: a little more than a tile of 32; a ragged column. Of strips: more than four warps in a row. */
+/* Whole pictures: a little more than a tile of 32; a ragged column. Strips: more than four warps in a row. */
 static const int64_t sizes[][2] = {{33, 35}, {5, 70}}, wide[2] = {131, 9}, wide_product[2] = {70, 9};
 static const int64_t first_size[2] = {20, 130}; /* times itself turned: more than a tile of 128 x 128 */
 static const int64_t tall[2] = {3, 1040};       /* columns that are split */
@@ -32,7 +32,7 @@ static const struct { /* files whose kernels no pipeline runs */
              {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};
 enum { SEEN = 4096, FILES = 32 /* of a subject */, SHARE = 2 /* inputs of each kernel */ };
 enum { APART = sizeof apart / sizeof apart[0], SHAPES = SMP_FORMATS * PIXELS * ALL_MODES };
-/* Which of the orders (gpu_case.h) whole pictures and strips take. */
+/* Orders (gpu_case.h) for whole pictures and for strips. */
 enum { WHOLE_ORDERS = 3, STRIP_ORDERS = GPU_ORDERS - WHOLE_ORDERS };
 
 static struct state {

@@ -1,4 +1,4 @@
-/* What a pipeline text means: nodes, taps, branches, values of every type, and the texts made of them. */
+/* Meaning of a pipeline text: nodes, taps, branches, values of every type, and the texts made of them. */
 #include "suite.h"
 
 #include "pipe_case.h"
@@ -311,7 +311,7 @@ static void every_stages_defaults_and_example_hold(void **state)
         bool required = false;
         for (const smp_param *param = stage->params; param && param->name; param++)
             required |= (param->flags & SMP_P_REQUIRED) != 0;
-        /* Of parameters with defaults some may still be needed, one of two, say: the stage's check says so, once. */
+        /* Some parameters may be needed though all have defaults, one of two, say: the stage's check says so, once. */
         pipe_case c = pipe_parse(stage->name);
         const bool refused = required || (stage->check && c.code);
         if (c.code && !(refused && c.diags.count == 1))
@@ -330,7 +330,7 @@ static void every_stages_defaults_and_example_hold(void **state)
     pipe_setup(state);
 }
 
-/* What is suggested for other tools' names is taken: a statement, or two with "then" between them. */
+/* Suggestions for other tools' names are valid: a statement, or two with "then" between them. */
 static void every_suggestion_for_other_tools_is_taken(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static const loudness_params any_loudness = {.target = NAN};
 
 enum { FILES = 24, KINDS = 7 };
 
-/* What single files give: a step of a report each. */
+/* Reports of single files: a step each. */
 static const struct {
     const smp_stage *stage;
     const void *params;
@@ -193,7 +193,7 @@ static void totals_are_the_same_in_any_order_and_grouping(void **context)
         smp_free(files[i].data);
 }
 
-/* What is told of a file, and of a group that has it alone, are the same. */
+/* A file, and a group that has it alone, are reported alike. */
 static void one_file_together_is_that_file(void **context)
 {
     (void)context;

@@ -188,7 +188,7 @@ static void set_order(int which)
                        (uint64_t)which);
 }
 
-/* Of a scan that is taken for one of another kind, codes ask for coefficients that no block has. Threads decode such
+/* In a scan that is taken for one of another kind, codes ask for coefficients that no block has. Threads decode such
  * blocks in parts: the order in which they write must not show. */
 static void pictures_in_doubt_are_the_same_in_every_order(void **state)
 {

@@ -101,8 +101,8 @@ static int64_t strips_of(int64_t bytes)
     return (bytes + (int64_t)STRIP * ROW - 1) / ((int64_t)STRIP * ROW);
 }
 
-/* Of each strip the device first moves what came to where it computes, and last what it computed to where that goes
- * from. So while strip k is computed, k+1 may come, and k-1 and k-2 may go. */
+/* For each strip the device first moves uploaded rows to where it computes, and last moves results to where they are
+ * sent from. So while strip k is computed, k+1 may come, and k-1 and k-2 may go. */
 static void strips_come_and_go_while_another_is_computed(void **state)
 {
     (void)state;

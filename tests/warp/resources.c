@@ -1,4 +1,5 @@
-/* What kernels take of an SM: registers of a cubin are tested with the programs; here limits, worked out by hand. */
+/* Resources that kernels take of an SM: registers of a cubin are tested with the programs; here limits, worked out by
+ * hand. */
 #include <string.h>
 
 #include "suite.h"

@@ -484,7 +484,7 @@ static void matrices_cost_what_an_h100_counted(void **state)
     assert_int_equal(rows, 296);
 }
 
-/* What STSM wrote, LDSM reads, transposed twice. */
+/* LDSM reads what STSM wrote, transposed twice. */
 static void matrices_hold_their_values(void **state)
 {
     (void)state;

@@ -134,7 +134,7 @@ static void list_copies_and_matrices(void)
         "[%%d1, {%%r1}], [%%r11];");
 }
 
-/* Where sums wrap, buffers, windows and address spaces begin and end. */
+/* Lists addresses where sums wrap, and where buffers, windows and address spaces begin and end. */
 static size_t list_addresses(uint64_t start, uint32_t width, uint64_t *to)
 {
     static const uint64_t bases[] = {0,

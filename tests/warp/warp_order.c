@@ -1,4 +1,4 @@
-/* Which accesses of shared memory are ordered or need no order: atomics, loads that a swap tries again, acquires. */
+/* Accesses of shared memory that are ordered or need no order: atomics, loads that a swap tries again, acquires. */
 #include <string.h>
 
 #include "suite.h"

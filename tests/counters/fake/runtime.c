@@ -73,7 +73,7 @@ void **__cudaRegisterFatBinary(void *given)
     return &handle;
 }
 
-/* Of the driver. */
+/* A function of the driver. */
 int cuCtxGetCurrent(void **context);
 int cuCtxGetCurrent(void **context)
 {
