@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/version.h"
 #include "report/measure/part.h"
 #include "report/measure/part_format.h"
 
@@ -257,7 +258,6 @@ static void unpack_failed(smp_unpacker *from, smp_run_report *report, smp_error 
     static const smp_code codes[] = {
 #define X(name, status, text) name,
 #include "base/error_list.def"
-#include "base/version.h"
 #undef X
     };
     why->code = codes[smp_unpack_upto(from, sizeof codes / sizeof codes[0] - 1)];
