@@ -39,7 +39,7 @@ SMP_HOST_DEVICE float smp_profile_row(const smp_profile *p, int row, float r, fl
     return smp_profile_encoded(fmaf(m[2], b, fmaf(m[1], g, m[0] * r)), white);
 }
 
-/* How far a code value lies behind the first corner of its cell of the grid. */
+/* Returns how far a code value lies behind the first corner of its cell of the grid. */
 SMP_HOST_DEVICE float smp_profile_step(float v, float white, int32_t *cell)
 {
     const float last = (float)(SMP_PROFILE_POINTS - 1), at = v / white * last;

@@ -21,7 +21,7 @@ SMP_HOST_DEVICE int smp_banded_side(int steps)
 {
     return 16 * steps - 8;
 }
-/* How many steps reach as far as the taps of a row; 0: none do. */
+/* Returns how many steps reach as far as the taps of a row; 0: none do. */
 SMP_HOST_DEVICE int smp_banded_steps(int radius, int channels)
 {
     for (int steps = 1; steps <= SMP_BANDED_STEPS; steps++)

@@ -30,7 +30,7 @@ struct banded_sums {
 };
 enum { BANDED_BUFFER = SMP_BANDED_ACROSS * 32 /* bytes */ };
 
-/* How lane l's four columns lie in slots. */
+/* Returns how lane l's four columns lie in slots. */
 SMP_DEVICE int banded_swap(int l)
 {
     return (l & 1) << 1 | (l & 2) >> 1;

@@ -19,7 +19,7 @@ template <typename IN> struct gaussian_lines {
     {
         return (uintptr_t)row % 16 == 0 ? (int)((uintptr_t)row % 128 / sizeof(IN)) : 0;
     }
-    /* That sample in the line for `row`. */
+    /* Returns the place of that sample in the line for `row`. */
     SMP_DEVICE_MEMBER IN *at(int line, const IN *row)
     {
         return reinterpret_cast<IN *>(v) + line * PITCH + HALO + into(row);

@@ -247,7 +247,7 @@ SMP_HOST_DEVICE int smp_jpeg_quantise(int32_t v, uint32_t divide)
 
 /* ------------------------------------------------------------------------------------------------ codes */
 
-/* How many bits a number has. */
+/* Returns the number of bits of a number. */
 SMP_HOST_DEVICE int smp_jpeg_category(int v)
 {
     const unsigned magnitude = (unsigned)(v < 0 ? -v : v);

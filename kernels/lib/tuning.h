@@ -123,7 +123,7 @@ enum {
 /* box, warp: rows of a band with its halo, whole groups of SMP_BOX_WARP_ROWS; larger boxes have more halo to share. */
 #define SMP_BOX_BAND(size) ((size) <= 5 ? 32 : (size) <= 9 ? 64 : 96)
 
-/* How bands share out a picture (src/stages/shared/stencil/warp_strip_launch.c). */
+/* Bands that share out a picture (src/stages/shared/stencil/warp_strip_launch.c). */
 enum {
     SMP_BAND_BUSY = 12,  /* warps that an SM should have, where a kernel does not say: fewer leave SMs idle */
     SMP_BAND_LEAST = 8,  /* rows: lower bands would be mostly halo */

@@ -31,8 +31,8 @@
 enum { SMP_MAX_CHANNELS = 8 };
 enum { SMP_ROW_ALIGNMENT = 16, SMP_ROW_PADDING = 64 }; /* bytes: where aligned rows start, and end */
 
-/* How samples are stored. Arithmetic is in code values: 0..255, 0..65535, or 0..1 for a float picture. Between stages a
- * u8 picture may be stored as f32 holding code values 0..255, so a view has `white` as well as the format. */
+/* Storage of samples. Arithmetic is in code values: 0..255, 0..65535, or 0..1 for a float picture. Between stages a u8
+ * picture may be stored as f32 holding code values 0..255, so a view has `white` as well as the format. */
 typedef enum smp_format { SMP_U8, SMP_U16, SMP_F32, SMP_FORMATS } smp_format;
 
 typedef struct smp_view {

@@ -53,7 +53,7 @@ template <int R, typename MEMORY> SMP_DEVICE void fourier_pass(const MEMORY &a, 
     __syncthreads();
 }
 
-/* How lines are transformed: run() gives where the result lies; a barrier must have passed since `a` was written. */
+/* Transforms lines: run() gives where the result lies; a barrier must have passed since `a` was written. */
 template <typename MEMORY_, int KIND> struct fourier_twice {
     typedef MEMORY_ MEMORY;
     enum { kind = KIND, copies = 2 };

@@ -68,7 +68,7 @@ SMP_HOST_DEVICE int32_t smp_distance_column(const smp_distance *p, const smp_io 
     return smp_distance_nearer(y, above, below, in->height);
 }
 
-/* How far by a column `aside` px beside, whose own distance is g. Squared for l2. */
+/* Returns the distance by a column `aside` px beside, whose own distance is g. Squared for l2. */
 SMP_HOST_DEVICE int64_t smp_distance_by(int metric, int64_t aside, int32_t g)
 {
     if (g == SMP_DISTANCE_FAR)

@@ -97,7 +97,7 @@ struct integral_tile_place {
     int tile, c, rows;
 };
 
-/* How many tiles there are. io.second: the input. */
+/* Returns the number of tiles. io.second: the input. */
 SMP_DEVICE unsigned integral_tiles_of(const smp_io &io)
 {
     const int64_t blocks = (io.out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;

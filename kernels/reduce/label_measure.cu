@@ -52,7 +52,7 @@ template <typename, typename> SMP_DEVICE void label_number(const smp_io &io, con
 }
 SMP_KERNEL_PAIR_(label_number, f32, float, f32, float, smp_label)
 
-/* How many components there are to measure; 0 where the host will. */
+/* Returns the number of components to measure; 0 if the host will. */
 SMP_DEVICE int64_t label_count(const smp_io &io, const smp_label &p)
 {
     return io.out.data && *joins_head(io, p.joins) ? (int64_t)joins_at<smp_label_head>(io.out, 0)->count : 0;

@@ -23,7 +23,7 @@ struct stats_chunk {
         const int64_t chunks = smp_chunks_across(io.in.width), down = stats_quotient(index, chunks);
         return find(io, index - down * chunks, down);
     }
-    /* By its place: chunks to the left of it, chunks above it in the launch. */
+    /* Finds a chunk by its place: chunks to the left of it, chunks above it in the launch. */
     SMP_DEVICE_MEMBER bool find(const smp_io &io, int64_t left, int64_t above)
     {
         const int64_t chunk_rows = io.in.width > SMP_CHUNK / 2 ? 1 : smp_chunk_rows(io.in.width);

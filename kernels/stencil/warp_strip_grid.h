@@ -1,4 +1,4 @@
-/* How a launch of one-warp blocks divides a picture: into vertical strips, and strips into bands, a band a block.
+/* Divides a picture among one-warp blocks of a launch: into vertical strips, and strips into bands, a band a block.
  *
  * Slow blocks come first and have lower bands, so that the launch does not end with them: first the strips at a row's
  * ends, which fill their halo by the border rule, then the bands at the picture's top and bottom. The geometry makes

@@ -55,9 +55,8 @@ smp_bank_cost smp_bank_cost_of(const smp_bank_access *access, smp_bank_rules rul
 /* The rules of a compute capability, 1 to 9 and newer. */
 smp_bank_rules smp_bank_rules_for(int compute_major);
 
-/* How addresses map to banks: bank = address / bank_bytes % banks, row = address / row_bytes. In a wavefront a bank
- * serves one row, to all lanes that want it. (In 4-byte mode of 3.x a row holds two words of each bank, 64 words in
- * all.) */
+/* Maps addresses to banks: bank = address / bank_bytes % banks, row = address / row_bytes. In a wavefront a bank serves
+ * one row, to all lanes that want it. (In 4-byte mode of 3.x a row holds two words of each bank, 64 words in all.) */
 typedef struct smp_bank_geometry {
     uint32_t banks, bank_bytes, row_bytes;
 } smp_bank_geometry;

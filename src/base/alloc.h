@@ -55,7 +55,7 @@ bool smp_alloc_borrow(uint64_t size);
 /* From now on smp_alloc_peak says the most that was live since. */
 void smp_alloc_restart_peak(void);
 
-/* How often the limit has refused memory. */
+/* Returns how often the limit has refused memory. */
 uint64_t smp_alloc_refused(void);
 
 /* For tests: makes the Nth allocation from now (1: the next), and no other, fail; 0 switches this off. The second

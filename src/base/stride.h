@@ -1,12 +1,12 @@
-/* How rows lie in memory. */
+/* Layout of rows in memory. */
 #ifndef SMP_BASE_STRIDE_H
 #define SMP_BASE_STRIDE_H
 
 #include "base/alloc.h"
 #include "base/checked.h"
 
-/* From a row of so many bytes to the next, when rows begin at multiples of SMP_ALIGN. INT64_MAX, which no memory has,
- * where that is beyond an int64_t: sizes may come from a file. */
+/* Returns the bytes from one row to the next, when rows begin at multiples of SMP_ALIGN. INT64_MAX, which no memory
+ * has, where that is beyond an int64_t: sizes may come from a file. */
 static inline int64_t smp_aligned_stride(int64_t row)
 {
     int64_t end;

@@ -75,7 +75,7 @@ typedef struct smp_batch_worker {
     uint64_t done;   /* files */
 } smp_batch_worker;
 
-/* How many threads a batch has for its GPUs, and for processors that take files themselves. */
+/* Computes the numbers of threads for a batch's GPUs, and for processors that take files themselves. */
 void smp_batch_jobs(const smp_batch_request *r, const smp_batch_devices *devices, int jobs[SMP_SPLIT_KINDS]);
 
 /* Opens the thread's own device. The driver opens one GPU after another, so that the first thread of each does it and

@@ -183,7 +183,7 @@ smp_code smp_work_unit_note(smp_todo *todo, const smp_todo_item *item, bool done
     return smp_journal_add(item->unit->journal, smp_todo_under(todo, item->output), &entry, err);
 }
 
-/* Why a file of a list cannot be made: said before it is noted as begun, so that no run takes the output for its. */
+/* Reports why a file of a list cannot be made, before it is noted as begun, so that no run takes the output for its. */
 static smp_code check_listed(const smp_todo_item *item, smp_error *err)
 {
     struct stat there;

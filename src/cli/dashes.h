@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* How many arguments stood before it, as smp_options_parse read them last; all of them where there was none. */
+/* Returns the number of arguments before it, as smp_options_parse read them last; all of them where there was none. */
 size_t smp_options_before_dashes(void);
 
 #endif

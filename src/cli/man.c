@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/topics.h"
 
-/* When these pages last changed in what they say; a date of the build would make every build different. */
+/* Date of the last change to the text of these pages; a date of the build would make every build different. */
 static const char page_date[] = "2026-11-29";
 
 /* ------------------------------------------------------------------------------------------------ text */

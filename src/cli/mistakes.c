@@ -20,7 +20,7 @@ static bool is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* By its name or by being there. */
+/* Whether a word is a file, by its name or because it exists. */
 static bool is_file(const char *word)
 {
     return !strcmp(word, "-") || is_there(word) || smp_writer_kind(word) != SMP_KIND_NONE;
@@ -207,7 +207,7 @@ const char *smp_cli_last_as_output(const smp_strings *inputs)
 
 /* ------------------------------------------------------------------------------------------------ missing files */
 
-/* How far another name is from the one that is wanted; 0: too far. */
+/* Returns how close another name is to the one that is wanted; 0: too far. */
 static int nearness(const char *wanted, const char *name)
 {
     enum { SAME_BUT_CASE = 1, OTHER_EXTENSION, TYPING_MISTAKE };

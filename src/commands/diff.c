@@ -345,7 +345,7 @@ static smp_code check_similar(const diff_settings *settings, smp_error *err)
     return code;
 }
 
-/* By the stage that measures it, with the second file as its operand. */
+/* Measures by the stage, with the second file as its operand. */
 static smp_code diff_ssim(const diff_settings *settings, smp_error *err)
 {
     similarity s = {.settings = settings};

@@ -64,7 +64,7 @@ typedef struct tiling {
     int64_t band_count;
 } tiling;
 
-/* How many tiles cover a side. */
+/* Returns how many tiles cover a side. */
 static int64_t count_of(int64_t length, int64_t size, int64_t step)
 {
     return length <= size ? 1 : (length - size + step - 1) / step + 1;

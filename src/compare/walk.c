@@ -38,7 +38,7 @@ static part part_of(const smp_compare_request *request, size_t which)
     return p;
 }
 
-/* Only the last step of a prepass is new: those before it are in the request's plan, too. */
+/* Whether a step is compared: of a prepass only the last, since those before it are in the request's plan, too. */
 static bool offers_step(const smp_plan *plan, int index)
 {
     const smp_step *step = &plan->steps[index];

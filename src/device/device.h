@@ -110,7 +110,7 @@ typedef struct smp_device_request {
  * and on a GPU with its start time; with what of decoding and encoding differs. */
 void smp_device_times(const smp_device_request *request, int threads, double *cpu, double *gpu);
 
-/* How many GPUs this machine seems to have: told without opening their driver, which takes its time. */
+/* Returns the number of GPUs that this machine seems to have, without opening their driver, which takes its time. */
 int smp_device_likely_gpus(void);
 
 smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size,

@@ -86,7 +86,7 @@ int smp_device_likely_gpus(void)
     return count > 1 ? count : 1;
 }
 
-/* When a GPU would pay for work like this, of which there is one on the CPU's way: from how many on. */
+/* Tells from how many files like this one on a GPU would pay. */
 static void say_when(const smp_device_request *request, double cpu, double gpu, char *note, size_t note_size)
 {
     enum { MANY = 1000000 };

@@ -14,8 +14,8 @@ typedef enum smp_library { SMP_LIBRARY_AV = 1, SMP_LIBRARY_HEIF = 2 } smp_librar
 
 /* Returns the libraries that a file may need, by its name or by an extension alone. */
 unsigned smp_libraries_of_name(const char *path);
-/* By the bytes that follow, which stay unread: of a file also by those behind tags, and none where they tell no format;
- * of what is read once all libraries where they do not tell. */
+/* Returns the libraries that an input needs by its next bytes, which stay unread. Of a file also bytes behind tags
+ * count, and if no format is known, none; of what can be read once only, all libraries. */
 unsigned smp_libraries_of_input(int fd);
 /* The same of a regular file, "-": standard input; 0: it is none. */
 unsigned smp_libraries_of_file(const char *path);

@@ -166,7 +166,7 @@ typedef struct smp_row_taker {
     void *context;
 } smp_row_taker;
 
-/* How a sound is written. */
+/* Options for writing a sound. */
 typedef struct smp_write_sound {
     bool fit_rate; /* one whose rate the format has not is resampled (smp_writer_fits_rate) */
     bool open_end; /* its height is more than any, and the rows that are written are all */

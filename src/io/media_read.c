@@ -293,7 +293,7 @@ smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t r
     return code;
 }
 
-/* As many rows as are there; of a coded sound some, since what a decoder has taken in is not known. */
+/* Returns how many rows are there; of a coded sound some, since what a decoder has taken in is not known. */
 static int64_t rows_there(smp_reader *reader, int64_t rows)
 {
     enum { A_SECOND = 20 };

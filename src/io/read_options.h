@@ -1,4 +1,4 @@
-/* How an input is to be read. */
+/* Options for reading an input. */
 #ifndef SMP_IO_READ_OPTIONS_H
 #define SMP_IO_READ_OPTIONS_H
 

@@ -11,7 +11,7 @@
 
 typedef enum smp_write_type { SMP_WRITE_FLAG, SMP_WRITE_NUMBER, SMP_WRITE_CHOICE } smp_write_type;
 
-/* How help shows an option, and whether it may be idle. */
+/* Flags of an option: how help shows it, and whether it may be idle. */
 enum {
     SMP_WRITE_RARE = 1,  /* among the last, and not by -h */
     SMP_WRITE_ALONE = 2, /* of a choice: without a value it is the second word */
@@ -30,7 +30,7 @@ typedef struct smp_write_option {
     unsigned must; /* values that make another file, a bit each: formats without them refuse them */
 } smp_write_option;
 
-/* That a format takes an option. words: the choices that it takes, a bit each from the first word on; 0: all. A list
+/* An option that a format takes. words: the choices that it takes, a bit each from the first word on; 0: all. A list
  * ends with a null option. */
 typedef struct smp_write_takes {
     const smp_write_option *option;

@@ -1,4 +1,4 @@
-/* How a file codes its samples. A reader gives it, and a writer of the same kind keeps what it can of it, even with
+/* Coding of a file's samples. A reader gives it, and a writer of the same kind keeps what it can of it, even with
  * --strip. */
 #ifndef SMP_MEDIA_CODING_H
 #define SMP_MEDIA_CODING_H
@@ -36,7 +36,7 @@ typedef struct smp_sound {
 
 enum { SMP_JPEG_DC_CODES = 12 };
 
-/* How a JPEG was quantised and sampled, of each component, and laid out. */
+/* Quantisation of a JPEG's components, their sampling, and its layout. */
 typedef struct smp_jpeg_coding {
     int components; /* 1: gray, 3: YCbCr; 0: none that could be used again */
     uint8_t steps[3][64];
@@ -46,7 +46,7 @@ typedef struct smp_jpeg_coding {
     uint8_t dc_bits[2][SMP_JPEG_DC_CODES], ac_bits[2][256]; /* 0: there is no such code */
 } smp_jpeg_coding;
 
-/* How few bits a PNG, TIFF, GIF or BMP had. Writers of PNG keep that where the samples still fit. */
+/* Bits of a PNG, TIFF, GIF or BMP. Writers of PNG keep that where the samples still fit. */
 typedef struct smp_png_coding {
     int bits; /* of a gray sample (1, 2, 4) or an index (1, 2, 4, 8); 0: neither */
     bool palette;

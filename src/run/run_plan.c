@@ -1,4 +1,4 @@
-/* From a request and an input's header to a plan. See run_internal.h. */
+/* Makes a plan from a request and an input's header. See run_internal.h. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -50,7 +50,7 @@ static bool gives_the_same(const smp_plan *whole, const smp_plan *small)
     return same;
 }
 
-/* By how much the input may be decoded smaller; 0: not. */
+/* Returns how much smaller the input may be decoded; 0: not at all. */
 static int find_shrink(const smp_run_request *request, const smp_media *media)
 {
     enum { MOST = 8 };

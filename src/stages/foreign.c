@@ -98,7 +98,7 @@ static smp_code read_word(const char *text, const smp_foreign_param *param, size
     return SMP_OK;
 }
 
-/* How many words stand between the commas. */
+/* Counts the words between commas. */
 static size_t count_words(const char *at, const char *end)
 {
     size_t count = at < end;

@@ -357,7 +357,7 @@ static void strip_tiles_geometry(const smp_io *io, const void *kernel, smp_grid 
     (void)kernel;
     smp_joins_grid_tiles(&io->in, io->second.rows, grid);
 }
-/* As many chunks as there can be: how many records there are only the device knows. */
+/* Launches as many chunks as there can be: only the device knows how many records there are. */
 static void record_chunks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const int64_t room = ((const smp_label *)kernel)->room;

@@ -43,8 +43,8 @@ typedef void smp_geometry_fn(const smp_io *io, const void *params, smp_grid *gri
 typedef const char *smp_decide_fn(const smp_io *io, const void *params, smp_grid *grid);
 #define SMP_NO_KERNEL "" /* in place of a name: the work needs no such launch, and none is made */
 
-/* How a launch says which GPU kernel it is, and over which grid: with `decide`; or with the name `cuda` and one of
- * `tiles`, `geometry`, and neither, which is smp_geometry_samples (stages/shared/launch_shapes.h). */
+/* A launch names its GPU kernel and its grid: with `decide`; or with the name `cuda` and one of `tiles`, `geometry`,
+ * and neither, which is smp_geometry_samples (stages/shared/launch_shapes.h). */
 typedef struct smp_launch {
     smp_place from, to;
     smp_cpu_kernel cpu;

@@ -1,4 +1,4 @@
-/* From a variant to what a GPU launches: see launch.h. */
+/* Decides what a GPU launches for a variant: see launch.h. */
 #include "stages/launch.h"
 
 #include <string.h>

@@ -244,8 +244,8 @@ static void plan_rows(const smp_resize_request *down, const smp_resize *resize, 
     }
 }
 
-/* How a row lies in shared memory, by the step between outputs. Where that is far from a whole number, the lanes of a
- * warp read of several planes, and meet in banks more often than in a plain row. */
+/* Plans the layout of a row in shared memory, by the step between outputs. Where that is far from a whole number, the
+ * lanes of a warp read of several planes, and meet in banks more often than in a plain row. */
 static void plan_phases(double step, smp_resize *resize)
 {
     const double drift = 1. / 24; /* 1.3 pixels in 32 lanes */

@@ -1,4 +1,4 @@
-/* From output rows to input rows: see row_map.h. */
+/* Maps output rows to input rows: see row_map.h. */
 #include "stages/row_map.h"
 
 #include "base/checked.h"

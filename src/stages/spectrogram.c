@@ -124,7 +124,7 @@ typedef struct frequencies {
     int scale;
 } frequencies;
 
-/* How far up in a channel a frequency is, 0..1; below 0 it lies below the picture. */
+/* Returns how far up in a channel a frequency is, 0..1; below 0 it lies below the picture. */
 static double height_of(const void *of, double hz)
 {
     const frequencies *f = of;

@@ -22,7 +22,7 @@ smp_rank smp_rank_of_array(void);
 /* Both together: each task of an array may start several. An unknown count is taken from `count`, 0: stays unknown. */
 smp_rank smp_rank_find(int64_t count);
 
-/* How many of a step's tasks share this host; 1: alone, or not told. */
+/* Returns how many of a step's tasks share this host; 1: alone, or not told. */
 int64_t smp_rank_neighbours(void);
 
 #endif

@@ -19,7 +19,7 @@ bool smp_font_has(uint32_t code);
  * character that the font lacks. */
 uint32_t smp_font_next(const char **text);
 
-/* How many characters a text has. */
+/* Returns the number of a text's characters. */
 size_t smp_font_length(const char *text);
 
 /* 8-bit samples of a picture in memory. */

@@ -14,9 +14,9 @@
 #include "base/text/texts.h"
 #include "batch/find_files.h"
 
-/* When a piece has so many bytes of files, or so many files, the next one begins. Unless sizes are chosen, pieces
- * shrink to a few files towards the end of the list: who takes them one by one in their order ends when others do
- * (guided self-scheduling; Polychronopoulos and Kuck, 1987), and who has large ones first keeps few records. */
+/* Limits of a piece: the next one begins after so many bytes of files, or so many files. Unless sizes are chosen,
+ * pieces shrink to a few files towards the end of the list: who takes them one by one in their order ends when others
+ * do (guided self-scheduling; Polychronopoulos and Kuck, 1987), and who has large ones first keeps few records. */
 #define SMP_PIECE_BYTES (UINT64_C(64) << 20)
 enum { SMP_PIECE_FILES = 4096, SMP_PIECE_MOST_FILES = 1 << 20 };
 
@@ -59,8 +59,8 @@ const smp_hash *smp_work_list_hash(const smp_work_list *list); /* of everything 
 const char *smp_work_list_root(const smp_work_list *list);
 bool smp_work_list_links(const smp_work_list *list); /* some files are symbolic links */
 
-/* Whose pieces are which, where each of `shards` has its own: all have about as much to do. An array of 1..shards from
- * smp_alloc, the same on every machine. */
+/* Assigns pieces to `shards` so that all have about as much to do. An array of 1..shards from smp_alloc, the same on
+ * every machine. */
 smp_code smp_work_list_shares(const smp_work_list *list, int64_t shards, uint32_t **owners, smp_error *err);
 
 /* The pieces of one who shares a list by owners: a shard, or a rank, to which they are dealt one after the other. */

@@ -17,7 +17,7 @@ typedef enum smp_completes {
 smp_completes smp_option_completes(const smp_option *option);
 smp_completes smp_argument_completes(const smp_argument_row *row);
 
-/* How a shell writes what may stand somewhere. Words have blanks between them. */
+/* Syntax of a shell for completions. Words have blanks between them. */
 typedef struct smp_completion_texts {
     const char *words[2]; /* before, behind */
     const char *media[3]; /* before the extensions, between two, behind */

@@ -57,7 +57,7 @@ void smp_bank_comparison(FILE *to, const smp_bank_study *studies, size_t count, 
 /* "32-way bank conflict: 32 wavefronts where 1 would do", "no bank conflict: 1 wavefront". Returns text. */
 char *smp_bank_verdict(char *text, size_t size, const smp_bank_study *study);
 
-/* How the rules of a device come about, with their sources. */
+/* Explains the rules of a device, with their sources. */
 void smp_bank_explain(FILE *to, smp_bank_rules rules);
 
 #endif

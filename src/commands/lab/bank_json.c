@@ -122,7 +122,7 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
     smp_json_end(json, ']');
 }
 
-/* Whose word the numbers are. */
+/* Returns the source of the numbers. */
 static const char *source_text(const smp_bank_study *study)
 {
     if (study->rules != SMP_BANKS_CC5)

@@ -266,7 +266,7 @@ static void put_proposals(FILE *to, const smp_bank_study *study)
         put_best_pad(to, study);
 }
 
-/* Why no layout can, where that is known. */
+/* Tells why no layout can, if that is known. */
 static void put_no_layout(FILE *to, const smp_bank_study *study)
 {
     const smp_advice *advice = &study->advice;

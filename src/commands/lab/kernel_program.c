@@ -95,7 +95,8 @@ static char *before(const char *name, const char *first, const char *file)
                         held ? held : "");
 }
 
-/* How the program finds the library and both find each other; from smp_alloc, null-terminated. */
+/* Makes the environment by which the program finds the library and both find each other; from smp_alloc,
+ * null-terminated. */
 static void make_environment(const smp_kernel_settings *settings, const smp_kernel_process *process,
                              const char *results, char *environment[13])
 {

@@ -73,7 +73,7 @@ static smp_code find_lessons(const char *folder, lessons *all, smp_error *err)
     return SMP_OK;
 }
 
-/* By number, name, or both as the file is called; null after a mistake. */
+/* Chooses by number, name, or both as the file is called; null after a mistake. */
 static const char *choose(const lessons *all, const char *wanted, smp_error *err)
 {
     const char *names[MOST_LESSONS];

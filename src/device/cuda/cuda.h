@@ -25,8 +25,8 @@ smp_code smp_cuda_kernels(smp_error *err);
 struct smp_kernel_file;
 const void *smp_cuda_fatbin(const struct smp_kernel_file *file);
 
-/* How one launch of a variant would run on a device that smp_cuda_open() made, for `explain`. The variant must serve
- * the work (smp_variant_serving). */
+/* Describes one launch of a variant on a device that smp_cuda_open() made, for `explain`. The variant must serve the
+ * work (smp_variant_serving). */
 typedef struct smp_cuda_launch_info {
     const char *kernel; /* without formats */
     smp_grid grid;

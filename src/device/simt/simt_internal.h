@@ -192,7 +192,7 @@ CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream st
 
 /* The traced kernel `name` of a file, whose library is opened where needed. Null: none. */
 const smp_simt_kernel *simt_traced_find(const smp_kernel_file *file, const char *name);
-/* Why there are no traced kernels; "" where there are, and before any was wanted. */
+/* Returns why there are no traced kernels; "" if there are, and before any was wanted. */
 const char *simt_traced_problem(void);
 
 /* The calls that traced threads are in (simt_calls.c). */

@@ -42,8 +42,8 @@ typedef struct instruction {
     uint32_t offset[SIMT_LANES], source[SIMT_LANES];
 } instruction;
 
-/* When a lane reached a site: how often its warp had converged before (warp barriers, smp_converge()), and how often
- * the lane was at the site since. */
+/* Moment at which a lane reached a site: how often its warp had converged before (warp barriers, smp_converge()), and
+ * how often the lane was at the site since. */
 typedef struct moment {
     uint32_t turn, step, nth;
 } moment;

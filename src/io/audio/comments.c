@@ -58,7 +58,7 @@ static void take_speakers(smp_reader *reader, const char *text, size_t length)
         reader->media.meta.coding.sound.mask = (uint32_t)mask;
 }
 
-/* The input's encoder did not encode the output, so its name becomes Software. */
+/* Returns a comment's key. The input's encoder did not encode the output, so its name becomes Software. */
 static const char *key_of(const char *name)
 {
     return strcasecmp(name, "ENCODER") == 0 ? "Software" : smp_tag_key(SMP_TAG(key), name);

@@ -120,7 +120,7 @@ static const char *only(const smp_meta *meta, const char *key)
     return value;
 }
 
-/* How many there are, which stands behind the number. Null: it stands elsewhere. */
+/* Returns how many there are, which stands behind the number. Null: it stands elsewhere. */
 static const char *total_of(const smp_meta *meta, const char *id)
 {
     const bool track = !strcmp(id, "TRCK");

@@ -226,7 +226,7 @@ bool smp_sound_tagged(const smp_meta *meta)
     return meta && (meta->text_count || meta->attached_count);
 }
 
-/* Skips the name of the program that wrote the input: it says nothing of the output. */
+/* Whether a text counts: the name of the program that wrote the input says nothing of the output. */
 static bool counts(const struct smp_text *text)
 {
     return strcasecmp(text->key, "Software") != 0 && strcasecmp(text->key, "ENCODER") != 0;

@@ -31,7 +31,7 @@ smp_code smp_worker_confinement(char *text, size_t size, smp_error *err);
 typedef enum smp_lack { SMP_LACKS_NOTHING, SMP_LACKS_SECCOMP, SMP_LACKS_BOTH } smp_lack;
 smp_lack smp_worker_lacks(void);
 
-/* How often decoders were asked for something that they answer, by all readers so far: for tests. */
+/* Returns the number of requests that decoders answered, for all readers so far: for tests. */
 uint64_t smp_worker_asks(void);
 
 /* For smp_reader_open; smp_worker_runs. Takes over a source without a buffer, also on failure. */

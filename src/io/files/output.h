@@ -12,7 +12,7 @@
 
 typedef struct smp_output smp_output;
 
-/* How a file is put in place. Zeroed: a new one, by its path. */
+/* Options for putting a file in place. Zeroed: a new one, by its path. */
 typedef struct smp_output_options {
     bool force;                 /* replace an existing file */
     const char *const *inputs;  /* must not be overwritten (by device and inode); ends with null; may be null */

@@ -100,7 +100,7 @@ bool smp_source_seek(smp_source *source, uint64_t position);
 /* Reads bytes elsewhere in the input without moving. False: they do not exist, or the source cannot seek. */
 bool smp_source_look(const smp_source *source, uint64_t position, void *to, size_t size);
 
-/* Why reading stopped short, as an error: the operating system's reason, the limit, or, at the end of the input,
+/* Reports why reading stopped short: the operating system's reason, the limit, or, at the end of the input,
  * SMP_E_DECODE (truncated). */
 smp_code smp_source_ended(const smp_source *source, smp_error *err);
 

@@ -164,7 +164,7 @@ static bool is_gray(const smp_source *source, const smp_heif *heif, uint32_t ite
     return false;
 }
 
-/* How an item is turned and mirrored. False: by more than fits. */
+/* Finds how an item is turned and mirrored. False: by more than fits. */
 static bool find_turns(const smp_source *source, const smp_heif *heif, uint32_t item, smp_heif_turns *turns)
 {
     properties all;

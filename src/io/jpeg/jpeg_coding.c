@@ -1,6 +1,6 @@
-/* How a JPEG was quantised, sampled and laid out: kept from the input, so that a JPEG made of it loses little more and
- * is no larger. A picture that is quantised again by the same steps hardly changes; at another quality both roundings
- * add up. */
+/* Quantisation, sampling and layout of a JPEG: kept from the input, so that a JPEG made of it loses little more and is
+ * no larger. A picture that is quantised again by the same steps hardly changes; at another quality both roundings add
+ * up. */
 #include <string.h>
 
 #include "io/jpeg/jpeg_glue.h"

@@ -343,8 +343,8 @@ static smp_code write_shape(const smp_file_format *format, const char *extension
     return SMP_OK;
 }
 
-/* How the pictures are coded: as the input's, where it was a video and its kind of sample is still there; else with
- * all of their colour. */
+/* Chooses the coding of the pictures: the input's, if it was a video and its kind of sample is still there; else with
+ * full colour. */
 static smp_video coding_of(const smp_writer *writer)
 {
     const smp_shape *shape = &writer->shape;

@@ -1,5 +1,5 @@
-/* By what a program's fatbin is known: to `smempipe kernel`, which reads the program's file, and to the runtime
- * library, which the program tells where it lies in memory. */
+/* Identifies a program's fatbin: to `smempipe kernel`, which reads the program's file, and to the runtime library,
+ * which the program tells where it lies in memory. */
 #ifndef SMP_LAB_MACHINE_FATBIN_H
 #define SMP_LAB_MACHINE_FATBIN_H
 

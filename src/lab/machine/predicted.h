@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Why warps do not issue, by Nsight Compute's names. */
+/* Reasons why warps do not issue, by Nsight Compute's names. */
 #define SMP_TIME_REASON_LIST(X)                                                                                        \
     X(SELECTED, "selected")                                                                                            \
     X(WAIT, "wait")                                                                                                    \

@@ -52,7 +52,7 @@ smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory);
 void smp_warp_copy_free(smp_warp_copy *copy); /* null is allowed */
 /* Writes it back; false: the buffers are others since. */
 bool smp_warp_copy_back(smp_warp_memory *memory, const smp_warp_copy *copy);
-/* How many bytes are not as in the copy; place: where the first lies. */
+/* Returns how many bytes differ from the copy; place: the first of them. */
 uint64_t smp_warp_copy_differs(const smp_warp_memory *memory, const smp_warp_copy *copy, char *place, size_t size);
 
 /* ------------------------------------------------------------------------------------------------ modules */
@@ -82,8 +82,8 @@ void smp_warp_module_free(smp_warp_module *module); /* null is allowed */
 size_t smp_warp_kernel_count(const smp_warp_module *module);
 const smp_warp_kernel *smp_warp_kernel_at(const smp_warp_module *module, size_t index);
 
-/* By its symbol ("_Z9transposePfPKf") or its name in the source ("transpose", "tile<32,float>", "scale(float*)"). Null:
- * there is none, or, where *many is set, several have that name. */
+/* Finds a kernel by its symbol ("_Z9transposePfPKf") or its name in the source ("transpose", "tile<32,float>",
+ * "scale(float*)"). Null: there is none, or, where *many is set, several have that name. */
 const smp_warp_kernel *smp_warp_kernel_find(const smp_warp_module *module, const char *name, bool *many);
 
 const char *smp_warp_kernel_symbol(const smp_warp_kernel *kernel);
@@ -106,7 +106,7 @@ size_t smp_warp_variable_count(const smp_warp_module *module);
  * known here. */
 bool smp_warp_full_name(const char *symbol, bool params, char *name, size_t size);
 
-/* How long the first of several names is, with commas between: those in brackets are part of a name. */
+/* Returns the length of the first of several names, with commas between: those in brackets are part of a name. */
 size_t smp_warp_name_span(const char *names);
 
 /* The memory of a __device__ or __constant__ variable; null: there is none. */
@@ -228,8 +228,8 @@ bool smp_warp_registers(const void *cubin, size_t size, const char *symbol, uint
 /* The threads that a block can have whose threads take so many registers (0: not known). */
 uint32_t smp_warp_threads_of(uint32_t registers);
 
-/* How many blocks of so many threads, with so many bytes of shared memory, an SM holds. False: no such architecture or
- * block. */
+/* Computes how many blocks of so many threads, with so many bytes of shared memory, an SM holds. False: no such
+ * architecture or block. */
 bool smp_warp_fit_of(int arch, uint32_t registers, uint32_t shared, uint32_t threads, smp_warp_fit *out);
 
 /* Whether a GPU takes the launch's blocks, by their threads and registers. */

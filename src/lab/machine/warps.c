@@ -1,6 +1,6 @@
-/* How warps proceed. Of a warp's lanes the group with the lowest instruction runs until it meets the next group, which
- * brings lanes of a branch together again where the compiler's order of code does. A block's warps run one after
- * another from barrier to barrier. */
+/* Runs warps. Of a warp's lanes the group with the lowest instruction runs until it meets the next group, which brings
+ * lanes of a branch together again where the compiler's order of code does. A block's warps run one after another from
+ * barrier to barrier. */
 #include "lab/machine/cluster.h"
 
 #include <stdarg.h>

@@ -26,7 +26,7 @@ void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sou
 
 /* ------------------------------------------------------------------------------------------------ side by side */
 
-/* How what a kernel left in its arrays compares with what the first of its group left. */
+/* Comparison of what a kernel left in its arrays with what the first of its group left. */
 typedef enum smp_lab_same {
     SMP_LAB_UNCHECKED,
     SMP_LAB_FIRST,
@@ -88,7 +88,7 @@ void smp_lab_html(FILE *to, const smp_lab_report *report);
 void smp_lab_time_text(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool color);
 /* All kernels below each other, a row each; within a group whether intervals overlap. */
 void smp_lab_time_compare(FILE *to, const smp_lab_report *report, bool color);
-/* How far predictions are to be trusted. */
+/* Tells how far predictions can be trusted. */
 void smp_lab_time_words(FILE *to, const smp_lab_report *report);
 
 /* "launches": each that was predicted, with its number in the program; those of a kernel side by side. */

@@ -315,7 +315,7 @@ LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 
 /* ------------------------------------------------------------------------------------------------ waiting */
 
-/* These tell what a kernel did wrong. What the host did wrong is told by the call itself and cudaGetLastError. */
+/* These report errors of kernels. Errors of the host are reported by the call itself and cudaGetLastError. */
 LAB_API int cudaDeviceSynchronize(void)
 {
     return lab_broken();

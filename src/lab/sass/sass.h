@@ -112,7 +112,7 @@ extern warp_execute *const sass_functions_v3[SASS_FUNCTIONS];
 
 /* Comparisons, in bits: less, equal, greater, unordered. */
 enum { SASS_LESS = 1, SASS_EQUAL = 2, SASS_GREATER = 4, SASS_UNORDERED = 8 };
-/* How a comparison joins a predicate. */
+/* Operators by which a comparison joins a predicate. */
 enum { SASS_AND, SASS_OR, SASS_XOR };
 /* DSETP.MAX and .MIN, in lut */
 enum { SASS_MAX = 1, SASS_MIN };

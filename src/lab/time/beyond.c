@@ -1,5 +1,5 @@
-/* How often what one SM asks of L2 must come from DRAM: the launch's fetches by the sectors that miss L1, which a pass
- * over the SM's accesses tells. The first touch of a sector by the SM misses sooner than later ones. */
+/* Estimates how often what one SM asks of L2 must come from DRAM: the launch's fetches by the sectors that miss L1,
+ * which a pass over the SM's accesses tells. The first touch of a sector by the SM misses sooner than later ones. */
 #include "base/alloc.h"
 #include "lab/time/model.h"
 
@@ -91,7 +91,7 @@ static bool add_wave(time_sm *sm, time_map *seen, uint64_t from, uint64_t to, ti
     return true;
 }
 
-/* How many SMs update a line, from how many blocks of this one share theirs. */
+/* Counts the SMs that update a line, and the blocks of this one that share theirs. */
 static bool count_sharers(time_sm *sm)
 {
     const time_trace *t = sm->trace;

@@ -15,7 +15,7 @@ typedef struct smp_time_gpu {
     double none; /* 0: no time of its own */
 } smp_time_gpu;
 
-/* By its name, in lower case; false: there is none. */
+/* Finds a GPU by its name, in lower case; false: there is none. */
 bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu);
 /* "h100, h200, ..." */
 const char *smp_time_gpu_names(void);

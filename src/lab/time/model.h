@@ -139,7 +139,7 @@ typedef struct time_trace {
 
 /* ------------------------------------------------------------------------------------------------ the SM */
 
-/* Why a warp does not issue: Nsight Compute's words (predicted.h). */
+/* Reasons why a warp does not issue: Nsight Compute's words (predicted.h). */
 typedef smp_time_reason time_reason;
 
 enum { TIME_PARTS = 4, TIME_RING = 64, TIME_GROUPS = 64, TIME_MERGED = 64, TIME_FETCH = 16 /* instructions */ };

@@ -102,7 +102,7 @@ static bool is_global(time_kind kind)
            kind == TIME_ATOMIC || kind == TIME_REDUCTION || kind == TIME_COPY;
 }
 
-/* When the pipe or queue of an instruction takes another one. */
+/* Returns when the pipe or queue of an instruction takes another one. */
 static time_ticks pipe_free(const time_sm *sm, const time_part *part, const time_inst *inst, time_reason *why)
 {
     enum { AHEAD = 8 }; /* cycles for which a load of constants waits in its queue */

@@ -15,7 +15,7 @@ static bool read_wish(const char *text, smp_time_gpu *gpu, smp_time_wish *wish)
     return smp_time_gpu_find(name, gpu);
 }
 
-/* Why a launch has no time before it ran; null: it may have one. */
+/* Returns why a launch has no time before it ran; null: it may have one. */
 static const char *early_refusal(const smp_warp_launch *launch, const smp_warp_kernel *sass)
 {
     return launch->together                ? "its blocks wait for each other"

@@ -137,7 +137,7 @@ size_t smp_param_count(const smp_stage *stage);
 /* The parameter that an argument is for; null after reporting that there is none. */
 const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_arg *arg,
                              smp_placed *so_far);
-/* As many values without names as other tools write here: one message names them all. False: they are not so. */
+/* Binds as many values without names as other tools write here: one message names them all. False: they are not so. */
 bool smp_values_in_order(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage);
 
 /* unknown.c: reports an unknown stage, and suggests one for what it is given: by what other tools call it, or by the

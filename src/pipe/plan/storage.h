@@ -1,4 +1,4 @@
-/* How the samples of each step of a plan are stored, and where stores can clamp. plan.h says why. */
+/* Chooses how the samples of each step of a plan are stored, and where stores can clamp. plan.h says why. */
 #ifndef SMP_PIPE_PLAN_STORAGE_H
 #define SMP_PIPE_PLAN_STORAGE_H
 

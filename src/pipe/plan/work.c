@@ -1,4 +1,4 @@
-/* How much work a pipeline is: see work.h. */
+/* Estimates the work of a pipeline: see work.h. */
 #include "pipe/plan/work.h"
 
 double smp_program_operations(const smp_program *program, const smp_shape *shape, const char *output)

@@ -1,4 +1,4 @@
-/* How much work a pipeline is, before anything runs. */
+/* Estimates the work of a pipeline before anything runs. */
 #ifndef SMP_PIPE_PLAN_WORK_H
 #define SMP_PIPE_PLAN_WORK_H
 

@@ -92,8 +92,9 @@ const char *smp_compare_crop(const smp_compare_step *step, char *text, size_t si
     return text;
 }
 
-/* By threads, blocks and shared memory of compute capabilities 7.0 to 9.0, whose numbers differ little; registers may
- * leave room for fewer. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+/* Counts waves by threads, blocks and shared memory of compute capabilities 7.0 to 9.0, whose numbers differ little;
+ * registers may leave room for fewer. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute
+ * Capability". */
 static double waves_of(const smp_device_info *device, const smp_compare_launch *launch)
 {
     enum { MOST_THREADS = 2048, MOST_BLOCKS = 32 };

@@ -137,8 +137,8 @@ double smp_compare_ways(const smp_shared_count *count);
 /* The source whose counts are shown: sass where it was measured, else model. SMP_COUNT_KINDS: none. */
 smp_count_kind smp_compare_source(const smp_compare_variant *variant);
 
-/* How many times the blocks of a step's largest launch fill the GPU, where all of its variants' launches are known: a
- * GPU that is not full a few times tells little about kernels. 0: not known, or no GPU. */
+/* Returns how many times the blocks of a step's largest launch fill the GPU, if all of its variants' launches are
+ * known: a GPU that is not full a few times tells little about kernels. 0: not known, or no GPU. */
 double smp_compare_waves(const smp_compare *compare, const smp_compare_step *step);
 
 /* Returns the --enlarge at which the step would fill the GPU; 0: it does already, or that is not known, or nothing was

@@ -178,7 +178,7 @@ static bool judge_of(const smp_measure_find *f, size_t group, size_t column, jud
     return spread->count >= SMP_FIND_LEAST && j->scale > 0 && !smp_column_grows(f, column);
 }
 
-/* How far a value lies out; 0: it belongs to the others. */
+/* Returns how far a value lies out; 0: it belongs to the others. */
 static double far_score(const judge *j, double value)
 {
     const double away = fabs(value - j->spread->middle);

@@ -70,7 +70,7 @@ bool smp_column_grows(const smp_measure_find *found, size_t column);
 /* Whether a column says less than its neighbours: mean, deviation, loudness, peaks, sharpness are told first. */
 bool smp_column_is_minor(const char *column);
 
-/* By score, the largest first, then by file: for qsort. */
+/* Compares by score, the largest first, then by file: for qsort. */
 int smp_by_score(const void *a, const void *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* How a value is spread over many files: quantiles, and a histogram. */
+/* Spread of a value over many files: quantiles, and a histogram. */
 #ifndef SMP_REPORT_MEASURE_SPREAD_H
 #define SMP_REPORT_MEASURE_SPREAD_H
 

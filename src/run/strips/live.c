@@ -160,7 +160,7 @@ static smp_code make_room(smp_runner *r, int index, int64_t to, smp_error *err)
 
 /* ---------------------------------------------------------------------------------------------- steps */
 
-/* How many rows of a step its inputs suffice for: the most whose needs are there. */
+/* Returns how many rows of a step its inputs suffice for. */
 static int64_t computable(const smp_runner *r, int index)
 {
     const smp_step *step = &r->plan->steps[index];

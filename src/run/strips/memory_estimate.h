@@ -1,5 +1,5 @@
-/* How much memory a run of a plan takes, computed without allocating it. The numbers follow strips.c and the devices.
- * Codecs are not counted. */
+/* Estimates the memory of a run of a plan without allocating it. The numbers follow strips.c and the devices. Codecs
+ * are not counted. */
 #ifndef SMP_RUN_STRIPS_MEMORY_ESTIMATE_H
 #define SMP_RUN_STRIPS_MEMORY_ESTIMATE_H
 

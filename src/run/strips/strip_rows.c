@@ -1,4 +1,4 @@
-/* How high strips are: enough work for every thread or the GPU, and little memory. */
+/* Chooses the height of strips: enough work for every thread or the GPU, and little memory. */
 #include <math.h>
 
 #include "base/checked.h"

@@ -11,7 +11,7 @@ enum { SMP_ANCHOR_AUTO };
 /* The words: auto, then the places in reading order. For SMP_T_ENUM. */
 extern const char *const smp_anchors[];
 
-/* How far in a part begins: floor((whole - part) a), a = 0, 1/2 or 1 by the place. auto: the centre, or the top left
+/* Returns where a part begins: floor((whole - part) a), a = 0, 1/2 or 1 by the place. auto: the centre, or the top left
  * corner where the part is `moved` from there. A part larger than the whole begins outside. */
 int64_t smp_anchored_x(int anchor, bool moved, int64_t whole, int64_t part);
 int64_t smp_anchored_y(int anchor, bool moved, int64_t whole, int64_t part);

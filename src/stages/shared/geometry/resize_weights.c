@@ -69,7 +69,7 @@ static double step(const smp_resize_request *r)
     return r->length / (double)r->m;
 }
 
-/* How much wider than the input's samples the filter is. */
+/* Returns how much wider than the input's samples the filter is. */
 static double widening(const smp_resize_request *r)
 {
     return r->antialias ? fmax(step(r), 1) : 1;

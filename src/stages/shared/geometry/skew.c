@@ -1,6 +1,6 @@
-/* By which angle the lines of a page are turned: after Leptonica's pixFindSkewSweepAndSearch (Bloomberg). Columns of
- * dark pixels are shifted so that lines of that angle become level; then rows of text and gaps between them differ
- * most, and the squares of differences of neighbouring rows' sums are largest. */
+/* Finds the angle by which the lines of a page are turned: after Leptonica's pixFindSkewSweepAndSearch (Bloomberg).
+ * Columns of dark pixels are shifted so that lines of that angle become level; then rows of text and gaps between them
+ * differ most, and the squares of differences of neighbouring rows' sums are largest. */
 #include "stages/shared/geometry/skew.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ static smp_code find_ink(const uint16_t *sums, int64_t width, page *p, smp_error
     return SMP_OK;
 }
 
-/* How much rows differ from their neighbours once lines of this angle are level. */
+/* Scores how much rows differ from their neighbours once lines of this angle are level. */
 static double score(const page *p, double degrees)
 {
     const double slope = tan(degrees * 0.017453292519943295) * SMP_BRIGHTNESS_GROUP;

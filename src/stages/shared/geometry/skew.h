@@ -1,4 +1,4 @@
-/* By which angle the lines of a page are turned. */
+/* Finds the angle by which the lines of a page are turned. */
 #ifndef SMP_STAGES_SHARED_GEOMETRY_SKEW_H
 #define SMP_STAGES_SHARED_GEOMETRY_SKEW_H
 

@@ -247,7 +247,7 @@ static smp_code join_bands(search *s, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ all */
 
-/* As many bands as threads, where each has enough to do for one to begin. */
+/* Cuts as many bands as there are threads, if each has enough to do for one to begin. */
 static smp_code cut(search *s, int64_t height, int threads, smp_error *err)
 {
     enum { WORTH = 1 << 14 }; /* words of 64 bits */

@@ -55,8 +55,8 @@ static int threads_of(const smp_io *io)
     return io->in.channels == 3 ? SMP_HISTOGRAM_THREES : SMP_HISTOGRAM_THREADS;
 }
 
-/* As many copies as leave room for a second block on the SM: 7/16 of what one may have is less than half of what an SM
- * has, whatever the device. Blocks are as wide as there are copies. */
+/* Uses as many copies as leave room for a second block on the SM: 7/16 of what one may have is less than half of what
+ * an SM has, whatever the device. Blocks are as wide as there are copies. */
 static void private_grid(const smp_io *io, const void *params, smp_grid *grid)
 {
     const int64_t units = or_else(grid->units, UNITS), shared = or_else(grid->shared_most, SHARED);

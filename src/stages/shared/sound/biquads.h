@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "stages/stage.h"
 
-/* How long filters in a row must run from rest before what came earlier has faded to 2^-32, and the segments that such
- * a warm-up asks for. Fails where it takes more than 2^22 frames, or where a filter does not fade. */
+/* Computes how long filters in a row must run from rest until what came earlier has faded to 2^-32, and the segments
+ * for such a warm-up. Fails where it takes more than 2^22 frames, or where a filter does not fade. */
 smp_code smp_segments_of(const smp_biquad *filters, int count, smp_segments *segments, smp_error *err);
 
 /* Frames above a frame that its segment reads, of a sound with so many. */

@@ -1,4 +1,4 @@
-/* How launches share out strips: see warp_strip_launch.h. */
+/* Shares out strips among launches: see warp_strip_launch.h. */
 #include "stages/shared/stencil/warp_strip_launch.h"
 
 #include "base/checked.h"
