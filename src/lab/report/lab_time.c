@@ -184,9 +184,9 @@ void smp_lab_time_words(FILE *to, const smp_lab_report *report)
     if (!p || p->refusal[0])
         return;
     if (is_measured(p->gpu))
-        smp_text_line(to,
-                      "times are predicted by a model, not measured: over 168 launches its mean error was 7 %% on an "
-                      "H100 and 8 %% on an H200; nine of ten times lie in the interval");
+        smp_text_line(
+            to, "times are predicted by a model, not measured: its mean error was 7 %% over 168 launches on an H100 "
+                "and on an H200, of which nine of ten lie in the interval; kernels of others may be off twice as far");
     else
         smp_text_line(to,
                       "times are predicted by a model with numbers of data sheets, which nobody has compared with a "
