@@ -233,7 +233,8 @@ function(smp_kernel_files table)
     "const smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0},\n};\n")
   file(GENERATE OUTPUT ${folder}/table.c CONTENT "${text}")
   set_source_files_properties(${folder}/table.c PROPERTIES OBJECT_DEPENDS "${images}")
-  set(version "#include \"base/version.h\"\nextern const char ${table}_version[];\nconst char ${table}_version[] = SMP_VERSION;\n")
+  string(CONCAT version "#include \"base/version.h\"\nextern const char ${table}_version[];\n"
+    "const char ${table}_version[] = SMP_VERSION;\n")
   set(${table}_fatbins "" PARENT_SCOPE)
   if(option_APART AND images)
     string(CONCAT text "/* Written by CMake: the fatbins that a library carries. */\n"

@@ -13,8 +13,7 @@ import sys
 COMPILER = "aarch64-linux-gnu-gcc"
 OWN = re.compile(r"__x86_64__|__aarch64__|immintrin|arm_neon|__asm__|asm volatile|AUDIT_ARCH|__NR_")
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wconversion",
-         "-Wno-missing-field-initializers", "-Werror", "-ffp-contract=off", "-fno-math-errno", "-DSMP_ISA=base",
-        )
+         "-Wno-missing-field-initializers", "-Werror", "-ffp-contract=off", "-fno-math-errno", "-DSMP_ISA=base")
 
 
 def chosen(root):

@@ -1,4 +1,5 @@
-/* The version of smempipe, by semantic versioning. CMake reads it here: few files need it, so a new one compiles few. */
+/* The version of smempipe, by semantic versioning. CMake reads it here. Few files include it, so that a new version
+ * compiles few. */
 #ifndef SMP_BASE_VERSION_H
 #define SMP_BASE_VERSION_H
 
