@@ -281,7 +281,7 @@ smempipe_code smempipe_run_file(const smempipe_pipeline *pipeline, smempipe_devi
     if (!pipeline || !device || !in)
         return smp_api_wrong(error, "a null where a pipeline, a device and an input belong");
     if (!strcmp(in, "-") || (out && !strcmp(out, "-")))
-        return smp_api_wrong(error, "'-' is no file: the library leaves standard input and output to the program");
+        return smp_api_wrong(error, "'-' is not a file: the library leaves standard input and output to the program");
     if (check_options(options, &err))
         return smp_api_fail(error, &err, NULL);
     if (!smp_diags_take_sources(&diags, &pipeline->diags)) {

@@ -108,7 +108,7 @@ static bool read_number(const char **at, int64_t *out)
     return from > first;
 }
 
-/* done INPUT WORK SIZE TIME "OUTPUT", hashes in 32 hexadecimal digits. Null: it is no such line. */
+/* done INPUT WORK SIZE TIME "OUTPUT", hashes in 32 hexadecimal digits. Null: another line. */
 static const char *read_entry(char *line, last_work *last, smp_journal_entry *e)
 {
     const char *at = line;
@@ -293,7 +293,7 @@ static smp_code read_lines(smp_journal_log *log, reading *in, const char *name, 
     while (!code && !in->ended) {
         code = read_more(in, name, err);
         if (!code && first && in->used && strncmp(in->text, title, smp_min_u64(in->used, strlen(title))) != 0) {
-            smp_fail(err, SMP_E_READ, "%s is no journal of this version of smempipe", name);
+            smp_fail(err, SMP_E_READ, "%s is not a journal of this version of smempipe", name);
             smp_hint(err, "remove it; then --skip-existing keeps what is there, --force does all again");
             return SMP_E_READ;
         }

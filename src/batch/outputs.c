@@ -40,7 +40,7 @@ static smp_code check_fields(const char *pattern, int known, unsigned *seen, smp
         size_t length;
         const int field = field_at(at, &length);
         if (field >= known) {
-            smp_fail(err, SMP_E_USAGE, "'%.*s' is no part of a name", (int)(length < 40 ? length : 40), at);
+            smp_fail(err, SMP_E_USAGE, "'%.*s' is not a field of a name", (int)(length < 40 ? length : 40), at);
             const char *near = length > 2 ? smp_nearest(at + 1, length - 2, fields, (size_t)known) : NULL;
             return near ? smp_hint(err, "did you mean {%s}?", near)
                         : smp_hint(err, "write {stem}, {ext}, {from} or {name}%s", known > PART ? ", and {part}" : "");
@@ -75,7 +75,7 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
         return SMP_E_USAGE;
     }
     if (pattern[0] == '\0' || smp_path_leaves(pattern)) {
-        smp_fail(err, SMP_E_USAGE, "'%.200s' is no name in the output folder", pattern);
+        smp_fail(err, SMP_E_USAGE, "'%.200s' is not a name inside the output folder", pattern);
         return smp_hint(err, "--name is for names, the folder is given by -o");
     }
     if (!(seen & (1U << STEM | 1U << NAME))) {

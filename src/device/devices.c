@@ -31,7 +31,7 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
 {
     smp_driver *driver;
     if (index < 0) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no device", spec);
+        smp_fail(err, SMP_E_USAGE, "'%s' is not a valid device", spec);
         return smp_hint(err, "write cuda, or cuda:0, cuda:1, ... as `smempipe devices` lists them");
     }
     smp_code code = smp_driver_cuda(&driver, err);

@@ -275,7 +275,7 @@ static bool outputs_are_files(const smp_run_request *request)
 
 static smp_code fail_leftover(const smp_run_request *request, int bytes, bool files, smp_error *err)
 {
-    smp_fail(err, SMP_E_DECODE, "%d byte%s at the end of the input %s no whole frame", bytes, bytes == 1 ? "" : "s",
+    smp_fail(err, SMP_E_DECODE, "%d byte%s at the end of the input %s not a whole frame", bytes, bytes == 1 ? "" : "s",
              bytes == 1 ? "is" : "are");
     smp_hint(err, "%s: the input is truncated%s",
              files ? "nothing was written" : "the frames in front of them were written",

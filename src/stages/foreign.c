@@ -63,7 +63,7 @@ static smp_code read_word(const char *text, const smp_foreign_param *param, size
             if (!param || (picture ? param->size == 8 && param->type[0] != 'f' : param->size >= 2 && param->size <= 8))
                 return SMP_OK;
             return smp_fail(err, SMP_E_PIPE, "'%s' is %s, but parameter %zu of the kernel is %s (%s)", text,
-                            picture ? "a picture" : "a number", n + 1, picture ? "no pointer" : "no number",
+                            picture ? "a picture" : "a number", n + 1, picture ? "not a pointer" : "not a number",
                             param->type);
         }
     to->words[n] = SMP_FOREIGN_NUMBER;

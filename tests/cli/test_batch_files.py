@@ -149,7 +149,7 @@ class Files(BatchCase):
     def test_wrong_names_are_explained(self):
         self.pictures(["a.png"])
         for name, said in (("{stm}.png", "did you mean {stem}?"), ("x.png", "every file would be called"),
-                           ("../{name}", "is no name"), ("/{name}", "is no name"), ("{stem", "is no part")):
+                           ("../{name}", "is not a name"), ("/{name}", "is not a name"), ("{stem", "is not a field")):
             done = self.batch("in", "-o", "out", "--name", name, status=2)
             self.assertIn(said, done.stderr)
         self.assertFalse((self.folder / "out").exists())

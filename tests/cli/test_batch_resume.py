@@ -129,7 +129,7 @@ class Resume(BatchCase):
         self.pictures(["a.png"])
         (self.folder / "out").mkdir()
         self.write("out/.smempipe-journal", "dear diary\n")
-        self.assertIn("is no journal", self.batch("in", "-o", "out", "--resume", status=3).stderr)
+        self.assertIn("is not a journal", self.batch("in", "-o", "out", "--resume", status=3).stderr)
 
     def test_one_run_a_folder(self):
         self.copies([f"p{i:03}.png" for i in range(60)], 600, 500)

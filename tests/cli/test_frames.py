@@ -81,7 +81,7 @@ class Raw(CliCase):
             self.assertEqual(self.raw(sample * 3, spec, "reverse").stdout, sample * 3, spec)
         cut = self.raw(data * 2 + b"abc", "s16lex2:8000", "trim start=0s", status=3)
         self.assertEqual(cut.stdout, data * 2)
-        self.assertIn(b"3 bytes at the end of the input are no whole frame", cut.stderr)
+        self.assertIn(b"3 bytes at the end of the input are not a whole frame", cut.stderr)
         self.write("cut.raw", data * 2 + b"abc")
         cut = self.smp("convert", "--raw", "s16lex2:8000", "cut.raw", "cut.wav", status=3)
         self.assertIn("nothing was written: the input is truncated", cut.stderr)
@@ -97,7 +97,7 @@ class Raw(CliCase):
             self.assertIn("--raw u8x3:1920x1080", got)
         self.write("a.bin", bytes(30))
         short = self.smp("run", "-e", "invert", "--raw", "u8x1:8x4", "a.bin", "o.png", status=3).stderr
-        self.assertIn("30 bytes are no picture of 32", short)
+        self.assertIn("expected a picture of 32 bytes, got 30", short)
         self.assertIn("6 bytes follow", self.smp("run", "-e", "invert", "--raw", "u8x1:8x3", "a.bin", "o.png").stderr)
         self.assertIn("4 more pictures follow",
                       self.smp("run", "-f", "-e", "invert", "--raw", "u8x1:3x2", "a.bin", "o.png").stderr)
@@ -120,7 +120,7 @@ class Frames(CliCase):
         got = self.smp("run", "-e", "invert", "--raw", "u8x1:4x3", "--frames", "-", "-", input=bytes(range(30)),
                        text=False, status=3)
         self.assertEqual(got.stdout, bytes(255 - i for i in range(24)))
-        self.assertIn(b"6 bytes are no picture of 12", got.stderr)
+        self.assertIn(b"expected a picture of 12 bytes, got 6", got.stderr)
         self.write("in.raw", bytes(range(30)))
         self.smp("run", "-e", "invert", "--raw", "u8x1:4x3", "--frames", "in.raw", "o.raw", status=3)
         self.assertEqual((self.folder / "o.raw").read_bytes(), got.stdout)
@@ -213,7 +213,7 @@ class Frames(CliCase):
         self.assertIn("'444alpha', which is not", self.smp("info", "w.y4m", status=3).stderr)
         self.write("x.y4m", y4m(self.video())[:-5])
         cut = self.smp("run", "-e", "invert", "--frames", "x.y4m", "x-%d.png", status=3)
-        self.assertIn("238 bytes are no picture of 243", cut.stderr)
+        self.assertIn("expected a picture of 243 bytes, got 238", cut.stderr)
         self.assertEqual(len([f for f in self.files() if f.startswith("x-")]), 4)
         broken = y4m(self.video()).replace(b"FRAME\n", b"FRAMX\n", 3).replace(b"FRAMX\n", b"FRAME\n", 2)
         self.write("y.y4m", broken)

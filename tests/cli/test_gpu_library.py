@@ -100,7 +100,7 @@ class GpuLibrary(CliCase):
         shutil.copy(BUILD / "libsmempipe-trace.so", beside)
         self.refused(f"{beside} is of another build")
         shutil.copy(BUILD / "libsmp_cudart.so", beside)
-        self.refused(f"{beside} is no library of smempipe")
+        self.refused(f"{beside} is not a library of smempipe")
         for size in (0, 100, len(data) // 2):
             beside.write_bytes(data[:size])
             self.refused(f"{beside} is damaged")

@@ -42,7 +42,7 @@ class Refuses(CliCase):
                                                    "u32 takes -2147483648 to 4294967295")),
                             ("1 300 1 1", ("300 is out of range", "u8 takes -128 to 255")),
                             ("1 1 -50000 1", ("-50000 is out of range", "u16 takes -32768 to 65535")),
-                            ("1 1 1.5 1", ("'1.5': this is no whole number",)),
+                            ("1 1 1.5 1", ("'1.5': this is not a whole number",)),
                             ("-1 255 -32768 1", ("'1': this parameter is a structure",))):
             with self.subTest(words):
                 error = self.smp("kernel", "a.ptx", *LAUNCH, "--args", words, status=2).stderr
@@ -67,7 +67,7 @@ class Refuses(CliCase):
     def test_numbers_of_arrays_out_of_range(self):
         self.write("a.ptx", HEAD % "sm_90" + ".visible .entry f(.param .u64 a)\n{\nret;\n}\n")
         for words, told in (("a=i8[4]=128", "i8 takes -128 to 127"), ("a=u16[4]=-1", "u16 takes 0 to 65535"),
-                            ("a=i32[4]=0.5", "'0.5': this is no whole number")):
+                            ("a=i32[4]=0.5", "'0.5': this is not a whole number")):
             with self.subTest(words):
                 self.assertIn(told, self.smp("kernel", "a.ptx", *LAUNCH, "--args", words, status=2).stderr)
         self.smp("kernel", "a.ptx", *LAUNCH, "--args", "a=u64[4]=18446744073709551615")

@@ -152,7 +152,7 @@ class KernelStage(CliCase):
             (BLUR.replace("channels, ", ""), ("6 parameters, but args give 5", "pointer or u64, pointer or u64, u32")),
             (BLUR.replace("(in,", "(7,"), ("parameter 1 of the kernel is a pointer", "in or out")),
             (BLUR.replace("channels,", "2.5,"), ("parameter 5 of the kernel is an integer", "2.5")),
-            (BLUR.replace("3.5", "out"), ("'out' is a picture", "no pointer (f32)")),
+            (BLUR.replace("3.5", "out"), ("'out' is a picture", "not a pointer (f32)")),
             (BLUR.replace("width,", "with,"), ("'with' in args", "whole_height")),
             (BLUR.replace("32x8", "32x"), ("block=32x is not a shape", "block=32x8")),
             (BLUR.replace("32x8", "32x64"), ("more than 1024 threads",)),

@@ -262,7 +262,7 @@ class LivePipes(CliCase):
 
     def test_ends_that_are_mistakes(self):
         for data, message, status in ((b"", "the sound has no frames", 3), (b"\0" * 3, "the sound has no frames", 3),
-                                      (noise(0.1) + b"\0", "1 byte at the end of the input is no whole frame", 3)):
+                                      (noise(0.1) + b"\0", "1 byte at the end of the input is not a whole frame", 3)):
             process = self.start("convert", *RAW, "-", "o.wav", "-e", "gain -3dB")
             process.stdin.write(data)
             process.stdin.close()

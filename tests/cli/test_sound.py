@@ -265,7 +265,7 @@ class Sound(CliCase):
         self.write("parts.aac", sound + b"ID3\4\0\0\0\0\0\x14" + bytes(20) + sound)  # as those of HLS
         self.assertIn(f"{2 * 1024 * count} frames", self.smp("info", "parts.aac").stdout)
         self.write("noise.aac", sound + bytes(150))
-        self.assertIn("the last 150 bytes are no frame", self.smp("info", "noise.aac", status=3).stderr)
+        self.assertIn("the last 150 bytes are not a frame", self.smp("info", "noise.aac", status=3).stderr)
 
     @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
     def test_sound_as_it_is_in_films_and_flac_in_ogg_are_whole(self):

@@ -89,7 +89,7 @@ class SoundDamage(CliCase):
         self.write("a.amr", whole)
         self.assertIn("4000 frames", self.smp("info", "a.amr").stdout)
         self.refused("a.amr", whole[:-5], "the file is truncated: its last frame has 27 of 32 bytes")
-        self.refused("a.amr", whole[:-64] + b"\xFF" + whole[-63:], "the last 64 bytes are no frame of sound")
+        self.refused("a.amr", whole[:-64] + b"\xFF" + whole[-63:], "the last 64 bytes are not a frame of sound")
 
     @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
     def test_what_ffmpeg_writes_is_whole_or_refused(self):
@@ -250,7 +250,8 @@ class SoundDamage(CliCase):
         self.assertIn("1000 frames", self.smp("info", "a.wav").stdout)
         for more in (1, 2, 3):
             self.refused("a.wav", head + bytes(4000 + more), f"the WAV is truncated: its {4000 + more} bytes")
-            self.read_all_the_same("a.wav", f"its {4000 + more} bytes of samples are no whole number of frames: what")
+            self.read_all_the_same(
+                "a.wav", f"its {4000 + more} bytes of samples are not a whole number of frames: what")
         mono = head.replace(struct.pack("<HIIHH", 2, 8000, 32000, 4, 16), struct.pack("<HIIHH", 1, 8000, 24000, 3, 24))
         self.write("a.wav", mono + bytes(3000 + 3 + 1))  # a byte fills the chunk up
         self.assertIn("1001 frames", self.smp("info", "a.wav").stdout)

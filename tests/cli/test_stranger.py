@@ -148,7 +148,7 @@ class Stranger(CliCase):
 
     def test_pipes_and_devices_do_not_hold_it(self):
         os.mkfifo(self.place / "fifo")
-        self.refused('#include "fifo"', "no regular file")
+        self.refused('#include "fifo"', "not a regular file")
         self.refused('#define NAME "fifo"\n#include NAME', "nvcc takes more than 1 seconds", limit="1")
 
     def test_what_never_ends_is_ended(self):

@@ -126,7 +126,7 @@ class Id3(CliCase):
         ape = ends[0] + body + ends[1]
         old = b"TAG" + b"A title".ljust(30, b"\0") + bytes(60) + b"1999" + bytes(30) + b"\x11"
         numbers = [("TrackNumber", "2"), ("TRACKTOTAL", "9")]
-        lost = "items of its APE tag are left out, which are no texts: Log"
+        lost = "items of its APE tag are left out, which are not text: Log"
         artists = [("Artist", "One"), ("Artist", "Two")]
         self.assertEqual(self.texts(b"", ape, lost), [("Title", "Other"), *artists, *numbers])
         found = self.texts(id3(frame(b"TIT2", b"\3Best")), ape + old, lost)
@@ -156,7 +156,7 @@ class Id3(CliCase):
         self.assertEqual(self.texts(b"", ape, f"APE {told}"), [("Title", "A")])
         cover = struct.pack("<II", 4, 2) + b"Cover Art (Front)\0abcd"
         ape = cover + b"APETAGEX" + struct.pack("<IIII", 2000, len(cover) + 32, 1, 0) + bytes(8)
-        self.texts(id3(title), ape, "which are no texts: Cover Art (Front)")
+        self.texts(id3(title), ape, "which are not text: Cover Art (Front)")
 
     def test_a_tag_that_is_too_large_is_named_and_others_stay(self):
         large = frame(b"USLT", b"\0eng\0" + b"x" * (1 << 20) + b"y")

@@ -56,7 +56,7 @@ class TraceLibrary(CliCase):
         (self.folder / LIBRARY.name).write_bytes(data.replace(table, table[::-1][1:] + b"\0"))
         said = " ".join(self.compare(program).split())
         self.assertIn("the emulator cannot count:", said)
-        self.assertIn(f"{LIBRARY.name} is no library of smempipe", said)
+        self.assertIn(f"{LIBRARY.name} is not a library of smempipe", said)
 
 
 if __name__ == "__main__":

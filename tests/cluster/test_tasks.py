@@ -150,7 +150,7 @@ class Lists(TaskCase):
         self.make(8)
         text = (self.folder / "work.list").read_bytes()
         for damaged, said in ((text[:-9], "cut off"), (text.replace(b"p003", b"p009"), "was changed"),
-                              (b"dear diary\n" * 20, "no list"), (b"", "no list"),
+                              (b"dear diary\n" * 20, "not a list"), (b"", "not a list"),
                               (text[:100] + text[101:], "was changed")):
             self.write("bad.list", damaged)
             done = self.run_batch("--list", "bad.list", "-o", "bad", status=3)

@@ -234,8 +234,8 @@ static void mistakes_have_a_place_and_a_cure(void **state)
     refuse("tid**2", 5, "unexpected '*'");
     refuse("tid*", 5, "the pattern ends too early");
     refuse("2tid", 1, "a product is written with *");
-    refuse("tid*0.5", 5, "no whole number");
-    refuse("tid 2", 5, "here stands an operator");
+    refuse("tid*0.5", 5, "not a whole number");
+    refuse("tid 2", 5, "expected an operator");
     refuse("(tid", 5, "')'");
     refuse("tid)", 4, "unexpected ')'");
     refuse("tid = 3", 5, "unexpected '='");
@@ -247,7 +247,7 @@ static void mistakes_have_a_place_and_a_cure(void **state)
     refuse("8 % (tid - 3)", 1, "division by zero in lane 3");
     refuse("(1 << tid*3) & 1", 2, "a shift by less than 0 or more than 62 bits in lane 21");
     refuse("(9223372036854775807 + tid) & 1", 2, "overflow in lane 1");
-    refuse("9223372036854775808", 1, "no number of 64 bits");
+    refuse("9223372036854775808", 1, "not a number of 64 bits");
     refuse("tid - 5", 1, "lane 0 is outside: index -5");
     refuse("tid * 100000", 1, "lane 3 is outside: index 300000");
     refuse("[32][32] [tid][tid+1]", 16, "0 to 31 is inside");
@@ -285,7 +285,7 @@ static void hostile_texts_cost_little(void **state)
     memset(text, '[', 900);
     refuse(text, 2, "unexpected '['");
     memset(text, '1', 900);
-    refuse(text, 1, "no number of 64 bits");
+    refuse(text, 1, "not a number of 64 bits");
     for (int i = 0; i < 900; i += 2)
         memcpy(text + i, "1+", 2);
     refuse(text, 1, "too long: over 256 operations");

@@ -180,7 +180,8 @@ def test_sounds_that_are_none_say_what_to_write():
 
 
 def test_what_is_no_array_is_called_so():
-    for what, words in (("in.png", "run_file"), (None, "NoneType is no array"), (np.zeros((2, 2), "S3"), "no numbers"),
+    for what, words in (("in.png", "run_file"), (None, "NoneType is not an array"),
+                        (np.zeros((2, 2), "S3"), "not numbers"),
                         (np.ma.zeros((2, 2), np.uint8), "filled"), (np.zeros((3, 20, 30), np.uint8), "moveaxis")):
         with pytest.raises((TypeError, ValueError), match=words):
             smempipe.run("invert", what)

@@ -112,7 +112,7 @@ static void functions_are_called_through_pointers(void **state)
     memcpy(strstr(broken, "{less"), "{lass", 5);
     open_lab(&l, broken);
     assert_int_equal(l.code, SMP_E_DECODE);
-    assert_non_null(strstr(l.err.message, "'lass' is no variable and no function"));
+    assert_non_null(strstr(l.err.message, "'lass' is neither a variable nor a function"));
     close_lab(&l);
 }
 

@@ -127,7 +127,7 @@ static smp_code find_table(void *library, const char *path, const char *build, c
     if (version && build && (!own || strcmp(own, build) != 0))
         return smp_fail(err, SMP_E_DEVICE, "%s is of another build of smempipe " SMP_VERSION, path);
     *table = version ? dlsym(library, name) : NULL;
-    return *table ? SMP_OK : smp_fail(err, SMP_E_DEVICE, "%s is no library of smempipe " SMP_VERSION, path);
+    return *table ? SMP_OK : smp_fail(err, SMP_E_DEVICE, "%s is not a library of smempipe " SMP_VERSION, path);
 }
 
 const void *smp_installed_open(const char *name, const char *build, const char *table, smp_error *err)

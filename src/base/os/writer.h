@@ -16,7 +16,7 @@ typedef struct smp_writer_id {
 /* This process. The host's boot is read once, so call it before files are given up (io/sandbox_program.h). */
 const smp_writer_id *smp_writer_self(void);
 
-/* "HOST PID BOOT JOB RESTART": words without spaces; and back. False: it is no such text. */
+/* "HOST PID BOOT JOB RESTART": words without spaces; and back. False: the text is not of this form. */
 void smp_writer_self_text(char text[SMP_WRITER_TEXT]);
 bool smp_writer_read(const char *text, smp_writer_id *out);
 

@@ -294,7 +294,7 @@ static smp_code read_head(smp_work_list *list, uint64_t size, uint64_t *begin, s
     const char *end = NULL;
     char *root = text + strlen(title);
     if (!code && (head < sizeof title || strncmp(text, title, strlen(title)) != 0))
-        code = fail_list(list->path, "this is no list of smempipe", err);
+        code = fail_list(list->path, "this is not a list of smempipe", err);
     if (!code && (strncmp(root, root_word, strlen(root_word)) != 0 || !(end = strchr(root, '\n'))))
         code = fail_list(list->path, "the list does not name its folder", err);
     if (!code) {
@@ -345,7 +345,7 @@ static smp_code read_list(smp_work_list *list, smp_error *err)
     char end[END_LINE + 1] = "";
     uint64_t count = 0, at = 0, begin = 0;
     if (fstat(list->fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < END_LINE)
-        return fail_list(list->path, "this is no list of smempipe", err);
+        return fail_list(list->path, "this is not a list of smempipe", err);
     const uint64_t size = (uint64_t)status.st_size;
     smp_code code = read_head(list, size, &begin, err);
     if (!code)
@@ -509,7 +509,7 @@ smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *
     for (; !code && *count < p->files && (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
         if (!read_file(list, at, l.path, texts, &(*found)[*count]))
-            code = fail_list(list->path, "a line of the list is no file's", err);
+            code = fail_list(list->path, "a line of the list does not describe a file", err);
         else if (!(*found)[(*count)++].path)
             code = smp_fail_memory(err, "a piece of a list", p->length);
     }
@@ -542,6 +542,6 @@ smp_code smp_work_list_read_line(const smp_work_list *list, uint64_t line, smp_t
         free_lines(&l);
     }
     if (!code && !read)
-        return fail_list(list->path, "a line of the list is no file's", err);
+        return fail_list(list->path, "a line of the list does not describe a file", err);
     return code || found->path ? code : smp_fail_memory(err, "a piece of a list", left);
 }

@@ -249,7 +249,7 @@ static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
     }
     for (size_t i = 0; i < settings->includes.count; i++)
         if (!smp_is_folder(settings->includes.items[i]))
-            return smp_fail(err, SMP_E_USAGE, "-I %s is no folder", settings->includes.items[i]);
+            return smp_fail(err, SMP_E_USAGE, "-I %s is not a folder", settings->includes.items[i]);
     return SMP_OK;
 }
 
@@ -287,7 +287,7 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         return smp_hint(err, "--only NAME, by its name in the source");
     }
     if (settings->arch && !is_arch(settings->arch)) {
-        smp_fail(err, SMP_E_USAGE, "--arch %s is no architecture", settings->arch);
+        smp_fail(err, SMP_E_USAGE, "--arch %s is not a valid architecture", settings->arch);
         return smp_hint(err, "sm_80, sm_86, sm_90, ...");
     }
     if (settings->code && strcmp(settings->code, "sass") != 0 && strcmp(settings->code, "ptx") != 0) {

@@ -117,7 +117,7 @@ static smp_code read_integer(const char *text, const char *type, uint32_t bytes,
     errno = 0;
     *bits = negative ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
     if (end == text || *end)
-        return wrong(err, text, strlen(text), "this is no whole number");
+        return wrong(err, text, strlen(text), "this is not a whole number");
     const bool has_sign = type[0] != 'u';
     const uint64_t top = any || !has_sign ? whole : half, bottom = any || has_sign ? half + 1 : 0;
     if (!errno && (negative ? 0 - *bits <= bottom : *bits <= top))
@@ -202,7 +202,7 @@ static smp_code read_number(const char *value, size_t size, const smp_warp_param
     uint64_t bits;
     const bool is_float = param->type[0] == 'f', is_bytes = !strcmp(param->type, "b8") && param->size > 2;
     if (!size || size >= sizeof text)
-        return wrong(err, value, size, "this is no number");
+        return wrong(err, value, size, "this is not a number");
     snprintf(text, sizeof text, "%.*s", (int)size, value);
     if (!param->size)
         return wrong(err, value, size, "this parameter has 0 bytes, which hold no number");
@@ -211,7 +211,7 @@ static smp_code read_number(const char *value, size_t size, const smp_warp_param
             return wrong(err, value, size, "this parameter is a structure, which --args cannot write");
         const double number = strtod(text, &end);
         if (end == text || *end)
-            return wrong(err, value, size, "this is no number");
+            return wrong(err, value, size, "this is not a number");
         put_value(to, param->size == 8 ? 2 : param->size == 4 ? 0 : 4, number);
         return SMP_OK;
     }
@@ -266,7 +266,7 @@ smp_code smp_kernel_arguments(const smp_warp_kernel *kernel, const char *text, s
             code = read_array(text, equals ? (size_t)(equals - text) : 0, value, value_size, memory, &address, err);
             memcpy(bytes + params[at].offset, &address, 8);
         } else if (is_array)
-            code = wrong(err, text, size, "this parameter is no pointer");
+            code = wrong(err, text, size, "this parameter is not a pointer");
         else
             code = read_number(value, value_size, &params[at], bytes + params[at].offset, err);
         text += size;

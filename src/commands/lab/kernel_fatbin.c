@@ -88,7 +88,7 @@ smp_code smp_kernel_elf_open(const char *path, smp_kernel_elf *out, smp_error *e
     if (out->size < sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
         head.e_ident[EI_DATA] != ELFDATA2LSB || (head.e_type != ET_EXEC && head.e_type != ET_DYN) ||
         head.e_shentsize != sizeof one || !section_at(out, &head, head.e_shstrndx, &names)) {
-        smp_fail(err, SMP_E_DECODE, "it is no executable whose sections can be read");
+        smp_fail(err, SMP_E_DECODE, "it is not an executable whose sections can be read");
         return smp_at(err, "%s", path);
     }
     for (size_t i = 0; i < head.e_shnum; i++) {

@@ -39,7 +39,7 @@ static smp_code read_shape(const char *option, const char *all, size_t n, uint32
         memcpy(shape, dims.n, sizeof dims.n);
         return SMP_OK;
     }
-    smp_fail(err, SMP_E_USAGE, "--%s %s is no shape", option, text);
+    smp_fail(err, SMP_E_USAGE, "--%s %s is not a valid shape", option, text);
     return smp_hint(err, "write 128, 32x8 or 8x8x4");
 }
 

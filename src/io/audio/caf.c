@@ -186,9 +186,9 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK)
         code = smp_sound_hint_cut(smp_check_size(source, h.data_at + h.data_size, err), err);
     if (code == SMP_OK && h.data_size % h.packet)
-        code =
-            smp_fail(err, SMP_E_DECODE, "the CAF is damaged: its %llu bytes of samples are no whole number of frames",
-                     (unsigned long long)h.data_size);
+        code = smp_fail(err, SMP_E_DECODE,
+                        "the CAF is damaged: its %llu bytes of samples are not a whole number of frames",
+                        (unsigned long long)h.data_size);
     if (code == SMP_OK)
         code = smp_sound_header(reader, (int64_t)smp_min_u64(h.data_size / h.packet, INT64_MAX), h.channels, h.rate,
                                 type, err);

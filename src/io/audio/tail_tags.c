@@ -132,7 +132,7 @@ static bool take_ape(smp_reader *reader, const uint8_t *data, size_t size)
         at += length;
     }
     if (lost.count)
-        smp_note(&reader->notes, "items of its APE tag are left out, which are no texts: %s", smp_names_end(&lost));
+        smp_note(&reader->notes, "items of its APE tag are left out, which are not text: %s", smp_names_end(&lost));
     return ok;
 }
 

@@ -355,7 +355,8 @@ static smp_code take_rest(smp_reader *reader, smp_wav *h, smp_error *err)
         smp_note(&reader->notes, "its header says %llu bytes of samples, and it has %llu: what there is of it is read",
                  (unsigned long long)h->data_size, (unsigned long long)have);
     else
-        smp_note(&reader->notes, "its %llu bytes of samples are no whole number of frames: what there is of it is read",
+        smp_note(&reader->notes,
+                 "its %llu bytes of samples are not a whole number of frames: what there is of it is read",
                  (unsigned long long)have);
     h->data_size = most - most % h->align;
     h->size_known = true;
@@ -372,7 +373,7 @@ static smp_code check_size(smp_wav *h, const smp_source *source, smp_error *err)
     const smp_code code = smp_check_size(source, h->data_at + h->data_size, err);
     if (code || h->data_size % h->align == 0)
         return code;
-    smp_fail(err, SMP_E_DECODE, "the %s is %s: its %llu bytes of samples are no whole number of frames", h->kind,
+    smp_fail(err, SMP_E_DECODE, "the %s is %s: its %llu bytes of samples are not a whole number of frames", h->kind,
              h->size_known ? "damaged" : "truncated", (unsigned long long)h->data_size);
     return smp_hint_damaged(err);
 }

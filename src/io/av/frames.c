@@ -92,7 +92,7 @@ static smp_code fail_frame(uint64_t at, uint64_t end, size_t size, smp_error *er
     if (size)
         return smp_fail(err, SMP_E_DECODE, "the file is truncated: its last frame has %llu of %zu bytes",
                         (unsigned long long)(end - at), size);
-    return smp_fail(err, SMP_E_DECODE, "the file is damaged: the last %llu bytes are no frame of sound",
+    return smp_fail(err, SMP_E_DECODE, "the file is damaged: the last %llu bytes are not a frame of sound",
                     (unsigned long long)(end - at));
 }
 

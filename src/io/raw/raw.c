@@ -19,8 +19,8 @@ static bool sniff(const uint8_t *head, size_t size)
 
 static smp_code fail_part(uint64_t bytes, uint64_t whole, const char *what, smp_error *err)
 {
-    smp_fail(err, SMP_E_DECODE, "%llu byte%s no %s of %llu", (unsigned long long)bytes, bytes == 1 ? " is" : "s are",
-             what, (unsigned long long)whole);
+    smp_fail(err, SMP_E_DECODE, "expected a %s of %llu byte%s, got %llu", what, (unsigned long long)whole,
+             whole == 1 ? "" : "s", (unsigned long long)bytes);
     return smp_hint(err, "the input is truncated, or --raw does not say what it holds");
 }
 

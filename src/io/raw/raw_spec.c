@@ -26,7 +26,7 @@ enum { TYPES = sizeof types / sizeof types[0] };
 
 static smp_code fail(const char *text, const char *why, smp_error *err)
 {
-    smp_fail(err, SMP_E_USAGE, "'%.80s' is no value for --raw: %s", text, why);
+    smp_fail(err, SMP_E_USAGE, "'%.80s' is not a valid value for --raw: %s", text, why);
     return smp_hint(
         err, "pictures: --raw u8x3:1920x1080 (u8, u16le, u16be, f32le; x channels : width x height); "
              "sounds: --raw s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le, alaw, mulaw; x channels : rate); "

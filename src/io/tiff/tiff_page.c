@@ -205,7 +205,7 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
     for (uint64_t i = 0; i < page->segments; i++) {
         const uint64_t k = i % TIFF_VALUES, n = smp_min_u64(page->segments - i, TIFF_VALUES);
         if (!k && (!smp_tiff_values(tiff, places, i, n, all_at) || !smp_tiff_values(tiff, sizes, i, n, all_sizes)))
-            return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: the places of its %s are no numbers", what);
+            return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: the offsets of its %s are not numbers", what);
         const uint64_t at = all_at[k], size = all_sizes[k];
         if (at > tiff->source->size || size > tiff->source->size - at) {
             smp_fail(err, SMP_E_DECODE, "the TIFF's %s reach past the end of the file: it is truncated", what);

@@ -160,7 +160,7 @@ smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     }
     state->total = (state->shape.height + state->strip_rows - 1) / state->strip_rows * state->across;
     if (tile % 16) { /* TIFF 6.0, section 15 */
-        smp_fail(err, SMP_E_USAGE, "%d is no size for tiles", tile);
+        smp_fail(err, SMP_E_USAGE, "%d is not a valid size for tiles", tile);
         return smp_hint(err, "a multiple of 16, as in --tiff-tile 256");
     }
     if (!smp_tiff_packs(compression_of(&writer->options))) {

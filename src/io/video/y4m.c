@@ -160,7 +160,8 @@ static smp_code take_parameter(char *word, smp_media *media, smp_error *err)
     default:
         break;
     }
-    return good ? SMP_OK : smp_fail(err, SMP_E_DECODE, "the video's header is damaged: '%.40s' is no parameter", word);
+    return good ? SMP_OK
+                : smp_fail(err, SMP_E_DECODE, "the video's header is damaged: '%.40s' is not a valid parameter", word);
 }
 
 /* Reads a line of at most MOST_LINE bytes; without its end. */
@@ -219,8 +220,8 @@ static smp_code fail_part(const y4m *state, uint64_t got, const smp_source *sour
 {
     if (source->failed || source->over_limit)
         return smp_source_ended(source, err);
-    smp_fail(err, SMP_E_DECODE, "%llu bytes are no picture of %llu: the video is truncated", (unsigned long long)got,
-             (unsigned long long)state->picture);
+    smp_fail(err, SMP_E_DECODE, "expected a picture of %llu bytes, got %llu: the video is truncated",
+             (unsigned long long)state->picture, (unsigned long long)got);
     return smp_hint(err, "the pictures in front of it are whole");
 }
 

@@ -71,7 +71,7 @@ static int number(smp_pattern_parser *p)
         char shown[SMP_SHOWN];
         size_t length = smp_pattern_bad_length(p, start);
         smp_diag *diag =
-            smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, start + length), "'%s' is no %s",
+            smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, start + length), "'%s' is not a %s",
                           smp_shown(shown, p->text + start, length), overflow ? "number of 64 bits" : "whole number");
         if (!overflow && isdigit((unsigned char)p->text[start]) && isalpha((unsigned char)p->text[suffix]))
             smp_diag_fix(p->diags, diag, "a product is written with *: 2*tid");

@@ -156,7 +156,7 @@ smp_code smp_pattern_mask(const char *name, const char *text, const smp_pattern_
     if (code)
         return code;
     if (pattern.dims || pattern.type) {
-        smp_diag *diag = smp_diags_add(diags, SMP_ERROR, pattern.span, "a mask is no array");
+        smp_diag *diag = smp_diags_add(diags, SMP_ERROR, pattern.span, "a mask cannot be an array");
         smp_diag_fix(diags, diag, "write 0x0000ffff or a condition: tid < 16");
         return SMP_E_USAGE;
     }

@@ -113,7 +113,7 @@ int smp_pattern_expected(smp_pattern_parser *p, const char *what)
                              smp_shown(shown, p->text + p->at, length));
     else
         diag = smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, p->at, p->at), "the pattern ends too early");
-    smp_diag_fix(p->diags, diag, "here stands %s", what);
+    smp_diag_fix(p->diags, diag, "expected %s", what);
     return SMP_PATTERN_NONE;
 }
 

@@ -22,7 +22,7 @@ smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **li
     const bool number = isdigit((unsigned char)text[0]);
     uint64_t wanted = number ? strtoull(text, &end, 10) : 3;
     if (number && (*end || !wanted)) {
-        smp_fail(err, SMP_E_USAGE, "--blocks %s is no number of blocks", text);
+        smp_fail(err, SMP_E_USAGE, "--blocks %s is not a valid number of blocks", text);
         return smp_hint(err, "all; first,middle,last; or a number");
     }
     wanted = wanted < blocks ? wanted : blocks;
@@ -45,7 +45,7 @@ smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **li
         else if (size == 4 && !memcmp(at, "last", 4))
             block = blocks - 1;
         else {
-            smp_fail(err, SMP_E_USAGE, "--blocks: '%.*s' is no block", (int)size, at);
+            smp_fail(err, SMP_E_USAGE, "--blocks: '%.*s' is not a valid block", (int)size, at);
             return smp_hint(err, "all; first,middle,last; or a number");
         }
         bool had = false;

@@ -159,7 +159,7 @@ static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_in
         const uint64_t a = address[l];
         if (a % access->width) {
             warp_fault(block, SMP_WARP_MISALIGNED, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
-                       "%s %u bytes at an address that is no multiple of %u", doing(access->how), access->width,
+                       "%s %u bytes at an address that is not a multiple of %u", doing(access->how), access->width,
                        access->width);
             continue;
         }

@@ -472,7 +472,7 @@ static bool read_list(ptx_parser *parser, ptx_text list, uint32_t *offsets, uint
     for (int i = 0; i < all; i++) {
         const ptx_symbol *s = ptx_find(parser, parts[i]);
         if (!s || s->kind != PTX_VARIABLE || !s->in_body) {
-            ptx_refuse(parser, list.at, "a call whose arguments are no parameters is not supported");
+            ptx_refuse(parser, list.at, "a call whose arguments are not parameters is not supported");
             return false;
         }
         offsets[i] = (uint32_t)s->offset;

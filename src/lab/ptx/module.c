@@ -144,7 +144,7 @@ static uint64_t initial_value(ptx_parser *parser, ptx_text text, uint32_t elemen
     if (!s && text.size && (isalpha((unsigned char)text.at[0]) || strchr("_$", text.at[0])) && element == pointer)
         return ptx_function_pointer(parser, text);
     if (!s || s->kind != PTX_VARIABLE || s->space == WARP_SHARED) {
-        ptx_fail(parser, text.at, "an initial value that is no number and no variable");
+        ptx_fail(parser, text.at, "an initial value that is neither a number nor a variable");
         return 0;
     }
     return s->offset;
@@ -487,7 +487,7 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
         ptx_link_calls(module);
     for (const warp_pointer *p = module->pointers; p && !parser->failed; p = p->next)
         if (!p->code)
-            ptx_fail(parser, p->at, "'%s' is no variable and no function with a body", p->name);
+            ptx_fail(parser, p->at, "'%s' is neither a variable nor a function with a body", p->name);
     if (!parser->failed && (!warp_number_module(module) || !warp_tell_apart(module))) {
         parser->failed = true;
         smp_fail_memory(&parser->error, "instructions", 0);

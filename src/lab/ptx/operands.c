@@ -186,7 +186,7 @@ void ptx_address(ptx_parser *parser, ptx_text operand, warp_inst *inst, int slot
             const ptx_text rest = {inner.at + i + (inner.at[i] == '+'), inner.size - i - (inner.at[i] == '+')};
             base = ptx_trim((ptx_text){inner.at, i});
             if (!ptx_number(rest, 8, &value)) {
-                ptx_refuse(parser, inner.at, "an address that is no register and constant");
+                ptx_refuse(parser, inner.at, "an address that is not a register and a constant");
                 return;
             }
             *offset = (int64_t)value;

@@ -7,7 +7,7 @@
 static bool result(sass_parser *parser, const sass_line *line, sass_op *op, int at)
 {
     op->to = at < line->count ? sass_to(parser, &line->operands[at]) : WARP_NO_ROW;
-    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "the result is no register");
+    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "the result is not a register");
 }
 
 static void set_modes(const sass_line *line, sass_op *op)

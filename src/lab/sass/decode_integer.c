@@ -7,7 +7,7 @@
 static bool result(sass_parser *parser, const sass_line *line, sass_op *op, int at)
 {
     op->to = at < line->count ? sass_to(parser, &line->operands[at]) : WARP_NO_ROW;
-    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "the result is no register");
+    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "the result is not a register");
 }
 
 /* Predicates that are written, from operand *at on. */
@@ -123,7 +123,7 @@ static bool decode_lea(sass_parser *parser, const sass_line *line, warp_inst *in
     if (op->high && !op->is_signed && !sass_source(parser, line, op, 2, at++, 1, false))
         return false;
     if (at >= line->count || line->operands[at].kind != SASS_NUMBER)
-        return sass_refuse(parser, line, "a shift that is no number");
+        return sass_refuse(parser, line, "a shift that is not a number");
     op->lut = (uint8_t)(line->operands[at].bits & 31);
     sass_condition(parser, line, op, 0, sass_has(line, "X") ? at + 1 : line->count, false);
     if (op->change[1] == SASS_NEGATE && op->pred_to[0] != WARP_NO_ROW) {

@@ -143,7 +143,7 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     } else if (at > 0) {
         inst->d[0] = sass_to(parser, &line->operands[at - 1]);
         if (inst->d[0] == WARP_NO_ROW)
-            return sass_refuse(parser, line, "the result is no register");
+            return sass_refuse(parser, line, "the result is not a register");
         inst->d[1] = inst->d[0] + SASS_WORD_ROW;
     }
     inst->dests = 1;

@@ -173,9 +173,9 @@ static smp_code check(const smp_compile_settings *settings, smp_error *err)
     const char *number = smp_compile_arch(settings->arch);
     const size_t digits = strspn(number, "0123456789");
     if (digits > 3 || (number[digits] && (!strchr("af", number[digits]) || number[digits + 1])))
-        return smp_fail(err, SMP_E_USAGE, "'%.40s' is no architecture, as sm_90 is", settings->arch);
+        return smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid architecture such as sm_90", settings->arch);
     if (strspn(settings->std, "abcdefghijklmnopqrstuvwxyz0123456789+") != strlen(settings->std))
-        return smp_fail(err, SMP_E_USAGE, "'%.40s' is no standard, as c++17 is", settings->std);
+        return smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid standard such as c++17", settings->std);
     for (size_t i = 0; i < settings->define_count; i++)
         if (!isalpha((unsigned char)settings->defines[i][0]) && settings->defines[i][0] != '_')
             return smp_fail(err, SMP_E_USAGE, "-D '%.40s' names no macro", settings->defines[i]);

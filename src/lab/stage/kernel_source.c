@@ -52,7 +52,7 @@ smp_code smp_kernel_source_read(const char *path, const smp_kernel_reach *reach,
     else if (!within(where, reach))
         code = smp_fail(err, SMP_E_LIMIT, "it lies outside the pipe file's folder");
     else if (fstat(held, &status) != 0 || !S_ISREG(status.st_mode))
-        code = smp_fail(err, SMP_E_PROCESS, "it is no regular file");
+        code = smp_fail(err, SMP_E_PROCESS, "it is not a regular file");
     else
         code = smp_read_file(way, SMP_KERNEL_SOURCE_MOST, text, size, err);
     close(held);

@@ -64,7 +64,7 @@ static smp_code read_text(const char *path, const smp_kernel_reach *reach, char 
     size_t size = 0;
     const smp_code code = read_file(path, reach, text, &size, err);
     if (!code && strlen(*text) != size)
-        return smp_fail(err, SMP_E_READ, "'%.200s' is no text of PTX", path);
+        return smp_fail(err, SMP_E_READ, "'%.200s' is not PTX text", path);
     return code;
 }
 
@@ -220,7 +220,7 @@ static smp_code open_reach(const char *path, const smp_kernel_reach *reach, cons
     if (stat(path, &status))
         return smp_fail(err, SMP_E_READ, "cannot open '%.200s': %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return smp_fail(err, SMP_E_READ, "'%.200s' is no regular file", path);
+        return smp_fail(err, SMP_E_READ, "'%.200s' is not a regular file", path);
     char *folder = smp_real_path(path), *slash = folder ? strrchr(folder, '/') : NULL;
     if (slash)
         *slash = '\0';

@@ -186,7 +186,7 @@ static smp_code convert_pictures(entering *e)
     if (e->probe.values.exactness == SMP_MOVE)
         return SMP_OK;
     if (linear && e->in.curve == SMP_CURVE_OTHER)
-        warn(p, e->node, "'%s' in linear light takes the picture for sRGB: its own tone curve is no power",
+        warn(p, e->node, "'%s' in linear light takes the picture for sRGB: its own tone curve is not a power",
              e->stage->name);
     e->input = smp_planner_in_state(p, e->input, premultiplied, linear);
     if (e->input >= 0 && e->second >= 0)

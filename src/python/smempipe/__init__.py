@@ -123,12 +123,12 @@ def _host(array):
         raise TypeError(f"{type(array).__name__} holds memory of a GPU and has neither get() nor cpu(): copy it to the "
                         "host first")
     if isinstance(array, (str, bytes, os.PathLike)):
-        raise TypeError(f"{array!r} is no array; run_file takes the names of files")
+        raise TypeError(f"{array!r} is not an array; run_file takes the names of files")
     made = np.asarray(array)
     if made.dtype == object and hasattr(array, "__dlpack__"):
         made = np.from_dlpack(array)
     if made.dtype == object:
-        raise TypeError(f"{type(array).__name__} is no array of numbers")
+        raise TypeError(f"{type(array).__name__} is not an array of numbers")
     return made
 
 
@@ -148,7 +148,7 @@ def _shape(array, rate, alpha):
     if rate is not None and (isinstance(rate, str) or not np.isscalar(rate)):
         raise TypeError(f"rate= is a number of frames a second, not {rate!r}")
     if array.dtype.kind not in "biufc":
-        raise TypeError(f"samples of {array.dtype} are no numbers")
+        raise TypeError(f"samples of {array.dtype} are not numbers")
     if array.dtype not in _FORMATS or not array.dtype.isnative or (rate is not None and array.dtype != np.float32):
         raise TypeError(f"samples of {array.dtype}: {_advice(array.dtype, rate is not None)}")
     if rate is None and array.ndim not in (2, 3):

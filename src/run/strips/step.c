@@ -321,7 +321,7 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
     smp_device *device = run->device;
     const int64_t unit = smp_max_i64(1, run->work.rows.unit);
     if (out->y0 % unit) /* would be computed wrongly */
-        return smp_fail(err, SMP_E_PROCESS, "row %lld of '%s' is no multiple of %lld", (long long)out->y0,
+        return smp_fail(err, SMP_E_PROCESS, "row %lld of '%s' is not a multiple of %lld", (long long)out->y0,
                         run->step->label, (long long)unit);
     const smp_variant *variant =
         smp_step_serving(run->step, run->variant, device, in, out, second, run->work.kernel.bytes);
