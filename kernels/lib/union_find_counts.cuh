@@ -1,17 +1,17 @@
 /* Running counts of what GPU kernels that join have found. */
-#ifndef SMP_KERNELS_LIB_JOINS_COUNTS_CUH
-#define SMP_KERNELS_LIB_JOINS_COUNTS_CUH
+#ifndef SMP_KERNELS_LIB_UNION_FIND_COUNTS_CUH
+#define SMP_KERNELS_LIB_UNION_FIND_COUNTS_CUH
 
 #include "lib/union_find.cuh"
 
-enum { JOINS_WARPS = SMP_JOINS_BLOCK / 32 };
+enum { UNION_FIND_WARPS = SMP_UNION_FIND_BLOCK / 32 };
 
-struct joins_sums {
-    uint32_t warps[JOINS_WARPS];
+struct union_find_sums {
+    uint32_t warps[UNION_FIND_WARPS];
 };
 
 /* The sum of v over the threads before this one; *all: over the block. All threads call it. sums: of the warps. */
-template <int WARPS> SMP_DEVICE uint32_t joins_sum_before(uint32_t (&sums)[WARPS], uint32_t v, uint32_t *all)
+template <int WARPS> SMP_DEVICE uint32_t union_find_sum_before(uint32_t (&sums)[WARPS], uint32_t v, uint32_t *all)
 {
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t sum = v, before = 0, total = 0;
@@ -33,12 +33,12 @@ template <int WARPS> SMP_DEVICE uint32_t joins_sum_before(uint32_t (&sums)[WARPS
 }
 
 /* Returns the sum of the chunks before. */
-SMP_DEVICE uint32_t joins_chunks_before(joins_sums &s, const uint32_t *counts, int64_t chunk)
+SMP_DEVICE uint32_t union_find_chunks_before(union_find_sums &s, const uint32_t *counts, int64_t chunk)
 {
     uint32_t mine = 0, all;
-    for (int64_t i = threadIdx.x; i < chunk; i += SMP_JOINS_BLOCK)
+    for (int64_t i = threadIdx.x; i < chunk; i += SMP_UNION_FIND_BLOCK)
         mine += counts[i];
-    joins_sum_before(s.warps, mine, &all);
+    union_find_sum_before(s.warps, mine, &all);
     return all;
 }
 

@@ -19,7 +19,7 @@ SMP_INLINE void words_from(const smp_io *io, const smp_label *p, int64_t y, int6
 {
     const void *row = smp_row(&io->in, y);
     if (y == 0)
-        *(uint64_t *)(void *)((char *)io->result + p->joins.head_at) = 0;
+        *(uint64_t *)(void *)((char *)io->result + p->sets.head_at) = 0;
     for (; x < smp_bits_words(io->in.width) * SMP_BITS_WORD; x += SMP_BITS_WORD)
         word_of(io, p, row, y, x);
 }

@@ -12,7 +12,7 @@
 #include "reduce/bits.h"
 
 typedef struct smp_label {
-    smp_joins joins; /* first: kernels that only join take it alone */
+    smp_union_find sets; /* first: kernels that only join take it alone */
     float level;     /* code value from which on a pixel is foreground */
     int32_t least;   /* the same of whole code values: the smallest that is */
     int32_t numbers; /* the table has numbers */

@@ -10,7 +10,7 @@
 static void begin(const smp_io *io, const smp_canny *p, int64_t y0)
 {
     if (y0 == 0)
-        *(uint64_t *)(void *)((char *)io->result + p->joins.head_at) = 0;
+        *(uint64_t *)(void *)((char *)io->result + p->sets.head_at) = 0;
 }
 
 SMP_CPU_KERNEL(canny_naive)

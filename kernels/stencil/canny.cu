@@ -10,7 +10,7 @@
 template <typename T, typename> SMP_DEVICE void canny_naive(const smp_io &io, const smp_canny &p)
 {
     const int64_t words = smp_bits_words(io.in.width), end = io.out.y0 + io.out.rows;
-    joins_begin(io, p.joins, io.out.y0);
+    union_find_begin(io, p.sets, io.out.y0);
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t w = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; w < words;
              w += (int64_t)gridDim.x * blockDim.x) {
@@ -47,7 +47,7 @@ template <typename T, typename> SMP_DEVICE void canny_tiled(const smp_io &io, co
     const int64_t words = smp_bits_words(io.in.width), end = io.out.y0 + io.out.rows, height = io.in.height;
     const int tx = (int)threadIdx.x, ty = (int)threadIdx.y, t = tx + ty * SMP_CANNY_ACROSS;
     const int threads = SMP_CANNY_ACROSS * SMP_CANNY_DOWN;
-    joins_begin(io, p.joins, io.out.y0);
+    union_find_begin(io, p.sets, io.out.y0);
     for (int64_t y0 = io.out.y0 + (int64_t)blockIdx.y * SMP_CANNY_DOWN; y0 < end;
          y0 += (int64_t)gridDim.y * SMP_CANNY_DOWN) {
         const int64_t x0 = (int64_t)blockIdx.x * SMP_CANNY_ACROSS;

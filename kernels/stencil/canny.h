@@ -21,7 +21,7 @@ enum {
 };
 
 typedef struct smp_canny {
-    smp_joins joins; /* first: kernels that only join take it alone */
+    smp_union_find sets; /* first: kernels that only join take it alone */
     float low, high; /* of m */
     int32_t squares; /* m = dx^2 + dy^2 */
 } smp_canny;

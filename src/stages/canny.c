@@ -70,12 +70,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const smp_code code = smp_one_channel(in, "canny", "write 'gray' before it", err);
     if (code)
         return code;
-    work->table.size = smp_joins_plane(in);
-    if (!work->table.size || !smp_joins_place(in, PLANES, sizeof(uint64_t), &k->joins, work))
+    work->table.size = smp_union_find_plane(in);
+    if (!work->table.size || !smp_union_find_place(in, PLANES, sizeof(uint64_t), &k->sets, work))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to find edges in");
     k->low = exceeded(p->low, white, p->gradient);
     k->high = exceeded(high_of(p), white, p->gradient);
-    k->joins.near = 1;
+    k->sets.near = 1;
     k->squares = p->gradient == L2;
     if (in->format != SMP_F32 && high_of(p) >= steepest(p->gradient))
         snprintf(work->effect.remark, sizeof work->effect.remark,
@@ -102,7 +102,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                        smp_measurements *measurements, smp_error *err)
 {
     (void)given, (void)measurements;
-    if (smp_joins_found(&((const smp_canny *)(const void *)work->kernel.bytes)->joins, result))
+    if (smp_union_find_found(&((const smp_canny *)(const void *)work->kernel.bytes)->sets, result))
         return SMP_OK;
     const int64_t words = smp_bits_words(in->width);
     const uint32_t *seeds = (const uint32_t *)result + in->height * words;
@@ -134,18 +134,20 @@ static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 #define KEEP                                                                                                           \
-    SMP_JOINS_FLATTEN, SMP_JOINS_THEN(canny_mark, smp_geometry_join_words),                                            \
-        SMP_JOINS_THEN(canny_keep, smp_geometry_join_words)
+    SMP_UNION_FIND_FLATTEN, SMP_UNION_FIND_THEN(canny_mark, smp_geometry_union_find_words),                            \
+        SMP_UNION_FIND_THEN(canny_keep, smp_geometry_union_find_words)
 
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "the gradients of all neighbours anew for every pixel; on GPUs edges are joined in global memory",
      .launches = {SMP_LAUNCH(canny_naive, .geometry = smp_geometry_bit_words),
-                  SMP_JOINS_THEN(joins_words_naive, smp_geometry_join_words), SMP_JOINS_SEAMS(naive), KEEP}},
+                  SMP_UNION_FIND_THEN(union_find_words_naive, smp_geometry_union_find_words),
+                  SMP_UNION_FIND_SEAMS(naive), KEEP}},
     {.name = "tiled",
      .help = "gradients once, rows in cache; on GPUs tiles in shared memory, also of edges that are joined",
      .launches = {SMP_LAUNCH(canny_tiled, .geometry = tiles_geometry),
-                  SMP_JOINS_THEN(joins_words_tiled, smp_geometry_join_tiles), SMP_JOINS_SEAMS(tiled), KEEP},
+                  SMP_UNION_FIND_THEN(union_find_words_tiled, smp_geometry_union_find_tiles),
+                  SMP_UNION_FIND_SEAMS(tiled), KEEP},
      .scratch = smp_canny_scratch},
     {0},
 };

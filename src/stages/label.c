@@ -49,7 +49,7 @@ static smp_code check(const void *given, smp_error *err)
 static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_plan *work)
 {
     enum { PER_RECORD = 8 /* pixels: components are seldom as many */, LEAST = 64 };
-    size_t pixels, bits = smp_joins_plane(in);
+    size_t pixels, bits = smp_union_find_plane(in);
     if (!bits || !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels))
         return false;
     work->table.size = p->output == INPUT ? 0 : p->output == LABELS ? pixels : bits;
@@ -60,7 +60,7 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
     k->room = in->width * in->height / PER_RECORD + LEAST;
     k->records_at = sizeof(smp_label_head);
     k->raw_at = smp_aligned_stride(k->records_at + k->room * (int64_t)sizeof(smp_component));
-    return smp_joins_place(in, 1, k->raw_at + k->room * (int64_t)sizeof(uint32_t), &k->joins, work);
+    return smp_union_find_place(in, 1, k->raw_at + k->room * (int64_t)sizeof(uint32_t), &k->sets, work);
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -76,10 +76,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     *k = (smp_label){.level = (float)level,
                      .least = (int32_t)ceil(level),
                      .numbers = p->output == LABELS,
-                     .joins.near = p->connectivity};
+                     .sets.near = p->connectivity};
     if (!place(p, in, k, work))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be labelled");
-    work->rows.unit = SMP_JOINS_DOWN;
+    work->rows.unit = SMP_UNION_FIND_DOWN;
     work->ops = 1;
     if (p->output == INPUT) {
         work->access = SMP_REDUCE;
@@ -110,7 +110,7 @@ static smp_code take(const params *p, const smp_shape *in, const smp_node_plan *
                      labelled *found, smp_error *err)
 {
     const smp_label *k = (const smp_label *)(const void *)work->kernel.bytes;
-    const smp_label_head *head = smp_joins_found(&k->joins, result);
+    const smp_label_head *head = smp_union_find_found(&k->sets, result);
     *found = (labelled){.by_device = false};
     if (head) {
         found->parts = (const smp_component *)(const void *)((const char *)head + k->records_at);
@@ -350,19 +350,19 @@ static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_
 static void strip_words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     (void)kernel;
-    smp_joins_grid_words(&io->in, io->second.rows, grid);
+    smp_union_find_grid_words(&io->in, io->second.rows, grid);
 }
 static void strip_tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     (void)kernel;
-    smp_joins_grid_tiles(&io->in, io->second.rows, grid);
+    smp_union_find_grid_tiles(&io->in, io->second.rows, grid);
 }
 /* Launches as many chunks as there can be: only the device knows how many records there are. */
 static void record_chunks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const int64_t room = ((const smp_label *)kernel)->room;
     (void)io;
-    smp_grid_striding_line(room, smp_joins_chunk(room), SMP_JOINS_BLOCK, grid);
+    smp_grid_striding_line(room, smp_union_find_chunk(room), SMP_UNION_FIND_BLOCK, grid);
 }
 
 /* The first launch, on GPUs only. */
@@ -370,27 +370,28 @@ static void record_chunks_geometry(const smp_io *io, const void *kernel, smp_gri
     {                                                                                                                  \
         .from = SMP_IN, .to = SMP_SCRATCH, .cuda = #name, .geometry = shape                                            \
     }
-#define NUMBER SMP_JOINS_FLATTEN, SMP_JOINS_THEN(label_number, smp_geometry_join_chunks)
+#define NUMBER SMP_UNION_FIND_FLATTEN, SMP_UNION_FIND_THEN(label_number, smp_geometry_union_find_chunks)
 #define FILL_IN                                                                                                        \
-    SMP_JOINS_THEN(label_keep, record_chunks_geometry), SMP_JOINS_THEN(label_keep_number, record_chunks_geometry),     \
-        SMP_JOINS_THEN(label_tabulate, smp_geometry_join_words)
+    SMP_UNION_FIND_THEN(label_keep, record_chunks_geometry),                                                           \
+        SMP_UNION_FIND_THEN(label_keep_number, record_chunks_geometry),                                                \
+        SMP_UNION_FIND_THEN(label_tabulate, smp_geometry_union_find_words)
 
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "pixel by pixel; on GPUs runs are joined and measured in global memory",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_naive)},
                   JOIN(label_join_naive, strip_words_geometry),
-                  SMP_JOINS_SEAMS(naive),
+                  SMP_UNION_FIND_SEAMS(naive),
                   NUMBER,
-                  SMP_JOINS_THEN(label_measure_naive, smp_geometry_join_words),
+                  SMP_UNION_FIND_THEN(label_measure_naive, smp_geometry_union_find_words),
                   FILL_IN}},
     {.name = "tiled",
      .help = "32 pixels in vectors; on GPUs tiles are joined and measured in shared memory, then their borders",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_tiled)},
                   JOIN(label_join_tiled, strip_tiles_geometry),
-                  SMP_JOINS_SEAMS(tiled),
+                  SMP_UNION_FIND_SEAMS(tiled),
                   NUMBER,
-                  SMP_JOINS_THEN(label_measure_tiled, smp_geometry_join_tiles),
+                  SMP_UNION_FIND_THEN(label_measure_tiled, smp_geometry_union_find_tiles),
                   FILL_IN}},
     {0},
 };

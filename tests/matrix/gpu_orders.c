@@ -78,7 +78,7 @@ static int find_kernel(const char *name)
 static bool runs_first(const char *file, const char *stage)
 {
     static const char *const others[][2] = {
-        {"fourier", "fft"}, {"diffuse", "posterise"}, {"joins", "label"}, {"joins_words", "canny"}};
+        {"fourier", "fft"}, {"diffuse", "posterise"}, {"union_find", "label"}, {"union_find_words", "canny"}};
     bool is = !strncmp(file, stage, strlen(stage));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         is = is || (!strcmp(others[i][0], file) && !strcmp(others[i][1], stage));

@@ -7,18 +7,19 @@
  * more goes on with what was above it. What hangs where meanwhile depends on who comes first, so that these kernels are
  * `unordered`; roots are the smallest of their component in the end.
  *
- * Geometry, where nothing else is said: SMP_JOINS_BLOCK threads over the picture's words. */
+ * Geometry, where nothing else is said: SMP_UNION_FIND_BLOCK threads over the picture's words. */
 #include "lib/union_find_counts.cuh"
 
-#define JOINS_KERNEL(name) SMP_KERNEL_PAIR_(name, f32, float, f32, float, smp_joins)
+#define UNION_FIND_KERNEL(name) SMP_KERNEL_PAIR_(name, f32, float, f32, float, smp_union_find)
 
 /* Joins what word `at` touches that is not in its tile. TILED false: there are no tiles. */
-template <bool TILED> SMP_DEVICE void joins_seam(const joins_slots &all, const uint32_t *bits, int64_t at, int near)
+template <bool TILED>
+SMP_DEVICE void union_find_seam(const union_find_slots &all, const uint32_t *bits, int64_t at, int near)
 {
     const int64_t y = at / all.words, x = at - y * all.words;
-    const bool top = !TILED || y % SMP_JOINS_DOWN == 0, begins = !TILED || x % SMP_JOINS_ACROSS == 0;
-    const bool ends = !TILED || x % SMP_JOINS_ACROSS == SMP_JOINS_ACROSS - 1;
-    joins_words w = {0, 0, 0, 0, 0, 0};
+    const bool top = !TILED || y % SMP_UNION_FIND_DOWN == 0, begins = !TILED || x % SMP_UNION_FIND_ACROSS == 0;
+    const bool ends = !TILED || x % SMP_UNION_FIND_ACROSS == SMP_UNION_FIND_ACROSS - 1;
+    union_find_words w = {0, 0, 0, 0, 0, 0};
     if (top || begins || ends)
         w.here = bits[at];
     if (!w.here)
@@ -29,11 +30,11 @@ template <bool TILED> SMP_DEVICE void joins_seam(const joins_slots &all, const u
     w.above = y > 0 ? bits[above] : 0;
     w.above_left = y > 0 && x > 0 ? bits[above - 1] : 0;
     w.above_right = y > 0 && x + 1 < all.words ? bits[above + 1] : 0;
-    if (begins && joins_left(w))
-        all.unite(all.in_tile(at, 0), all.in_tile(at - 1, joins_runs(w.left) - 1));
+    if (begins && union_find_left(w))
+        all.unite(all.in_tile(at, 0), all.in_tile(at - 1, union_find_runs(w.left) - 1));
     uint32_t done_here = 0, done_above = 0; /* most runs of a word are of one component: a pair is joined once */
-    for (unsigned starts = top ? joins_starts(w.here) : 0, k = 0; starts; starts &= starts - 1, k++) {
-        const joins_touched up = joins_above(joins_run(w.here, starts & (0u - starts)), w.above, near);
+    for (unsigned starts = top ? union_find_starts(w.here) : 0, k = 0; starts; starts &= starts - 1, k++) {
+        const union_find_touched up = union_find_above(union_find_run(w.here, starts & (0u - starts)), w.above, near);
         for (int j = up.from; j <= up.to; j++) {
             const uint32_t a = all.in_tile(at, (int)k), b = all.in_tile(above, j);
             if (a != done_here || b != done_above)
@@ -42,52 +43,54 @@ template <bool TILED> SMP_DEVICE void joins_seam(const joins_slots &all, const u
             done_above = b;
         }
     }
-    if ((top || begins) && joins_above_left(w, near))
-        all.unite(all.in_tile(at, 0), all.in_tile(above - 1, joins_runs(w.above_left) - 1));
-    if ((top || ends) && joins_above_right(w, near))
-        all.unite(all.in_tile(at, joins_runs(w.here) - 1), all.in_tile(above + 1, 0));
+    if ((top || begins) && union_find_above_left(w, near))
+        all.unite(all.in_tile(at, 0), all.in_tile(above - 1, union_find_runs(w.above_left) - 1));
+    if ((top || ends) && union_find_above_right(w, near))
+        all.unite(all.in_tile(at, union_find_runs(w.here) - 1), all.in_tile(above + 1, 0));
 }
 
-template <bool TILED> SMP_DEVICE void joins_seams(const smp_io &io, const smp_joins &p)
+template <bool TILED> SMP_DEVICE void union_find_seams(const smp_io &io, const smp_union_find &p)
 {
-    const joins_slots all(io.out, io.second, p);
+    const union_find_slots all(io.out, io.second, p);
     const int64_t end = p.fits && io.out.data ? all.words * all.height : 0;
     for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < end; at += (int64_t)gridDim.x * blockDim.x)
-        joins_seam<TILED>(all, static_cast<const uint32_t *>(io.result), at, p.near);
+        union_find_seam<TILED>(all, static_cast<const uint32_t *>(io.result), at, p.near);
 }
-template <typename, typename> SMP_DEVICE void joins_seams_unordered_naive(const smp_io &io, const smp_joins &p)
+template <typename, typename>
+SMP_DEVICE void union_find_seams_unordered_naive(const smp_io &io, const smp_union_find &p)
 {
-    joins_seams<false>(io, p);
+    union_find_seams<false>(io, p);
 }
-JOINS_KERNEL(joins_seams_unordered_naive)
-template <typename, typename> SMP_DEVICE void joins_seams_unordered_tiled(const smp_io &io, const smp_joins &p)
+UNION_FIND_KERNEL(union_find_seams_unordered_naive)
+template <typename, typename>
+SMP_DEVICE void union_find_seams_unordered_tiled(const smp_io &io, const smp_union_find &p)
 {
-    joins_seams<true>(io, p);
+    union_find_seams<true>(io, p);
 }
-JOINS_KERNEL(joins_seams_unordered_tiled)
+UNION_FIND_KERNEL(union_find_seams_unordered_tiled)
 
 /* ------------------------------------------------------------------------------------------------ all of it */
 
 /* Every root of a tile learns the component's; roots are counted. Geometry: a block a chunk of words. */
-template <typename, typename> SMP_DEVICE void joins_flatten(const smp_io &io, const smp_joins &p)
+template <typename, typename> SMP_DEVICE void union_find_flatten(const smp_io &io, const smp_union_find &p)
 {
-    SMP_SHARED(joins_sums, s);
-    const joins_slots all(io.out, io.second, p);
+    SMP_SHARED(union_find_sums, s);
+    const union_find_slots all(io.out, io.second, p);
     const uint32_t *const bits = static_cast<const uint32_t *>(io.result);
-    const int64_t words = p.fits && io.out.data ? all.words * all.height : 0, chunk = smp_joins_chunk(words);
+    const int64_t words = p.fits && io.out.data ? all.words * all.height : 0, chunk = smp_union_find_chunk(words);
     for (int64_t c = blockIdx.x; c * chunk < words; c += gridDim.x) {
         uint32_t mine = 0, sum;
-        for (int64_t at = c * chunk + threadIdx.x; at < (c + 1) * chunk && at < words; at += SMP_JOINS_BLOCK)
-            for (int k = 0; k < joins_runs(bits[at]); k++) {
+        for (int64_t at = c * chunk + threadIdx.x; at < (c + 1) * chunk && at < words; at += SMP_UNION_FIND_BLOCK)
+            for (int k = 0; k < union_find_runs(bits[at]); k++) {
                 const uint32_t slot = all.of(at, k), value = all.look(slot);
                 if (value == slot)
                     mine++;
-                else if (value < JOINS_LOCAL)
+                else if (value < UNION_FIND_LOCAL)
                     all.slots[slot] = all.root(value);
             }
-        joins_sum_before(s.warps, mine, &sum);
+        union_find_sum_before(s.warps, mine, &sum);
         if (threadIdx.x == 0)
-            joins_at<uint32_t>(io.out, p.counts_at)[c] = sum;
+            union_find_at<uint32_t>(io.out, p.counts_at)[c] = sum;
     }
 }
-JOINS_KERNEL(joins_flatten)
+UNION_FIND_KERNEL(union_find_flatten)
