@@ -23,27 +23,27 @@ static void tiled_rows(const smp_io *io, int64_t shift, int64_t y0, int64_t y1)
         memcpy(smp_row(&io->out, y), smp_row(&moved.in, y), bytes);
 }
 
-SMP_INLINE void each_piece(const smp_io *io, const smp_trim *p, int64_t y0, int64_t y1,
-                           void (*rows)(const smp_io *io, int64_t shift, int64_t y0, int64_t y1))
+SMP_INLINE void each_span(const smp_io *io, const smp_trim *p, int64_t y0, int64_t y1,
+                          void (*rows)(const smp_io *io, int64_t shift, int64_t y0, int64_t y1))
 {
-    const smp_row_piece *pieces = io->table;
-    if (!p->pieces) {
+    const smp_row_span *spans = io->table;
+    if (!p->spans) {
         rows(io, p->start, y0, y1);
         return;
     }
-    for (int32_t k = smp_row_piece_of(pieces, p->pieces, y0); y0 < y1; k++) {
-        const int64_t end = k + 1 < p->pieces && pieces[k + 1].at < y1 ? pieces[k + 1].at : y1;
-        rows(io, pieces[k].from - pieces[k].at, y0, end);
+    for (int32_t k = smp_row_span_of(spans, p->spans, y0); y0 < y1; k++) {
+        const int64_t end = k + 1 < p->spans && spans[k + 1].at < y1 ? spans[k + 1].at : y1;
+        rows(io, spans[k].from - spans[k].at, y0, end);
         y0 = end;
     }
 }
 
 SMP_CPU_KERNEL(trim_naive)
 {
-    each_piece(io, params, y0, y1, naive_rows);
+    each_span(io, params, y0, y1, naive_rows);
 }
 
 SMP_CPU_KERNEL(trim_tiled)
 {
-    each_piece(io, params, y0, y1, tiled_rows);
+    each_span(io, params, y0, y1, tiled_rows);
 }

@@ -3,11 +3,11 @@
 #define SMP_KERNELS_AUDIO_TRIM_H
 
 #include "lib/cpu_kernel.h"
-#include "lib/row_pieces.h"
+#include "lib/row_spans.h"
 
 typedef struct smp_trim {
     int64_t start;  /* the input row that becomes the first */
-    int32_t pieces; /* of io->table, instead of start; 0: there is one */
+    int32_t spans;  /* of io->table, instead of start; 0: there is one */
     int32_t unused;
 } smp_trim;
 

@@ -43,7 +43,7 @@ typedef struct smp_row_need {
     int64_t up, down;      /* rows needed above and below the input row of an output row */
     int64_t num, den, add; /* that row is floor((2r + 1) * num / (2 * den)) + add for output row r, where the height
                               changes; den 0: 1/1. See row_map.h */
-    int32_t pieces;        /* the table has so many smp_row_piece, which say the input row instead of num; 0: none */
+    int32_t spans;         /* the table has so many smp_row_span, which say the input row instead of num; 0: none */
     int64_t unit; /* output rows that are computed together: whatever reads them, every launch begins at a multiple of
                      it, and ends at one or with the picture. A power of two; 0: any. Kept by run/strips/schedule.c,
                      checked by smp_step_launch() */

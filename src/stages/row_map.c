@@ -12,14 +12,14 @@ smp_row_map smp_row_map_of(const smp_node_plan *work)
                          .add = work->rows.add,
                          .up = work->rows.up,
                          .down = work->rows.down,
-                         .pieces = work->rows.pieces ? work->table.data : NULL,
-                         .piece_count = work->rows.pieces};
+                         .spans = work->rows.spans ? work->table.data : NULL,
+                         .span_count = work->rows.spans};
 }
 
 int64_t smp_row_map_row(const smp_row_map *map, int64_t r)
 {
-    if (map->pieces)
-        return smp_row_piece_row(&map->pieces[smp_row_piece_of(map->pieces, map->piece_count, r)], r);
+    if (map->spans)
+        return smp_row_span_row(&map->spans[smp_row_span_of(map->spans, map->span_count, r)], r);
     if (map->den == 0 || map->num == map->den)
         return r + map->add;
     /* (2r + 1) * num would overflow for long sounds: whole multiples of 2 * den apart */
@@ -37,14 +37,14 @@ void smp_row_map_reads(const smp_row_map *map, int64_t height, int64_t from, int
 }
 
 /* Input rows from the first to the last of `rows` output rows in a row, at most: such a range begins with the last row
- * of a piece, or ends with the first of one. */
+ * of a span, or ends with the first of one. */
 static int64_t most_over_pieces(const smp_row_map *map, int64_t rows)
 {
     int64_t most = rows;
-    for (int32_t k = 1; k < map->piece_count; k++) {
-        const int64_t at = map->pieces[k].at, before = smp_max_i64(0, at - rows + 1);
+    for (int32_t k = 1; k < map->span_count; k++) {
+        const int64_t at = map->spans[k].at, before = smp_max_i64(0, at - rows + 1);
         most = smp_max_i64(most, smp_row_map_row(map, at + rows - 2) - smp_row_map_row(map, at - 1) + 1);
-        most = smp_max_i64(most, map->pieces[k].from - smp_row_map_row(map, before) + 1);
+        most = smp_max_i64(most, map->spans[k].from - smp_row_map_row(map, before) + 1);
     }
     return most;
 }
@@ -52,7 +52,7 @@ static int64_t most_over_pieces(const smp_row_map *map, int64_t rows)
 int64_t smp_row_map_most(const smp_row_map *map, int64_t height, int64_t rows)
 {
     int64_t span = smp_max_i64(0, rows - 1), most;
-    if (map->pieces)
+    if (map->spans)
         span = most_over_pieces(map, smp_max_i64(1, rows)) - 1;
     else if (map->den && map->num != map->den) /* from one row's centre to another's, rounded up */
         span = smp_mul_i64(span, map->num, &most) ? most / map->den + 1 : height;

@@ -6,15 +6,15 @@
 #ifndef SMP_STAGES_ROW_MAP_H
 #define SMP_STAGES_ROW_MAP_H
 
-#include "lib/row_pieces.h"
+#include "lib/row_spans.h"
 #include "stages/stage.h"
 
 typedef struct smp_row_map {
     int64_t num, den; /* input rows for each output row: 1 .. SMP_ROW_MAP_MOST each; den 0: 1/1 */
     int64_t add;
     int64_t up, down;
-    const smp_row_piece *pieces; /* instead of num, den and add, which then say about how many; null: none */
-    int32_t piece_count;
+    const smp_row_span *spans; /* instead of num, den and add, which then say about how many; null: none */
+    int32_t span_count;
 } smp_row_map;
 
 /* Returns the map of a stage's plan; a stage that is not a stencil needs its own row. */

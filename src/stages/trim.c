@@ -90,17 +90,17 @@ static smp_code plan_found(const range *kept, size_t count, const smp_shape *in,
     work->effect.none = work->effect.already = work->out.height == in->height;
     if (count == 1)
         return SMP_OK;
-    smp_row_piece *pieces = smp_alloc_array(count, sizeof *pieces);
-    if (!pieces)
-        return smp_fail_memory(err, "the parts of a sound", count * sizeof *pieces);
+    smp_row_span *spans = smp_alloc_array(count, sizeof *spans);
+    if (!spans)
+        return smp_fail_memory(err, "the parts of a sound", count * sizeof *spans);
     int64_t at = 0;
     for (size_t i = 0; i < count; i++) {
-        pieces[i] = (smp_row_piece){at, kept[i].from};
+        spans[i] = (smp_row_span){at, kept[i].from};
         at += kept[i].to - kept[i].from;
     }
-    slice->pieces = work->rows.pieces = (int32_t)count;
-    work->table.data = pieces;
-    work->table.size = count * sizeof *pieces;
+    slice->spans = work->rows.spans = (int32_t)count;
+    work->table.data = spans;
+    work->table.size = count * sizeof *spans;
     work->rows.num = in->height, work->rows.den = work->out.height;
     while (work->rows.num > SMP_ROW_MAP_MOST)
         work->rows.num /= 2, work->rows.den = smp_max_i64(1, work->rows.den / 2);

@@ -8,7 +8,7 @@
 static bool same_map(const smp_row_map *a, const smp_row_map *b)
 {
     return a->num == b->num && a->den == b->den && a->add == b->add && a->up == b->up && a->down == b->down &&
-           a->piece_count == b->piece_count;
+           a->span_count == b->span_count;
 }
 
 static bool same_but_height(const smp_shape *a, const smp_shape *b)
