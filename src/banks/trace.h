@@ -46,6 +46,12 @@ typedef struct smp_trace_site {
     int example_conflicts;
 } smp_trace_site;
 
+/* The predicted time of a launch of SASS (lab/time). */
+typedef struct smp_trace_time {
+    double us, low_us, high_us; /* us 0: not known */
+    char bound[24], why[160];   /* why: it is not known */
+} smp_trace_time;
+
 typedef struct smp_trace_launch {
     char kernel[96];
     unsigned grid[3], block[3];
@@ -55,7 +61,8 @@ typedef struct smp_trace_launch {
     smp_trace_site *sites;
     size_t site_count, site_capacity;
     int architecture; /* of the SASS that was counted, 90; 0: the traced kernel was; -1: PTX */
-    _Bool met;        /* threads met: at a barrier, in an exchange, in shared memory, by an atomic operation */
+    smp_trace_time time;
+    _Bool met; /* threads met: at a barrier, in an exchange, in shared memory, by an atomic operation */
 } smp_trace_launch;
 
 /* Zero it before use. */
@@ -64,6 +71,7 @@ typedef struct smp_trace {
     size_t count, capacity;
     _Bool counts_only; /* do not look for accesses in the guards of buffers: up to twice as fast */
     _Bool sass;        /* counts are wanted of SASS where the build has it; mistakes are not looked for there */
+    const char *time;  /* a GPU that lab/time knows, "h100": launches of SASS have times, too; null: not wanted */
     char notes[1024];  /* lines: the kernels whose SASS could not be counted, and why */
     smp_error problem; /* SASS and the host's kernel left different bytes */
 } smp_trace;

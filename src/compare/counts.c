@@ -104,6 +104,27 @@ static void take_lab_notes(smp_trace *trace, const smp_warp_result *result)
     }
 }
 
+/* The sum over a variant's launches, where it is known of all. */
+static void take_predictions(smp_compare_variant *to, const smp_trace *trace)
+{
+    smp_compare_predicted sum = {.us = 0};
+    double longest = 0;
+    for (size_t i = 0; i < trace->count && !sum.why[0]; i++) {
+        const smp_trace_time *time = &trace->launches[i].time;
+        sum.us += time->us;
+        sum.low_us += time->low_us;
+        sum.high_us += time->high_us;
+        if (time->us > longest)
+            memcpy(sum.bound, time->bound, sizeof sum.bound);
+        longest = time->us > longest ? time->us : longest;
+        if (!(time->us > 0)) /* of kernels of files nothing is told */
+            snprintf(sum.why, sizeof sum.why, "%s", time->why[0] ? time->why : "it is not a kernel of smempipe");
+    }
+    to->predicted = sum;
+    if (sum.why[0])
+        to->predicted.us = 0;
+}
+
 static void take_lab(void *context, const smp_warp_result *result)
 {
     lab_counts *lab = context;
@@ -151,8 +172,11 @@ static void take_code(smp_compare *to, const smp_trace *trace)
 
 static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_compare_variant *to, smp_error *err)
 {
-    smp_trace trace = {.counts_only = true, .sass = true};
     smp_compare_step *report = trial->report;
+    const smp_compare *out = trial->c->out;
+    char crop[120];
+    const bool timed = out->predicted_gpu[0] && !smp_compare_crop(report, crop, sizeof crop)[0];
+    smp_trace trace = {.counts_only = true, .sass = true, .time = timed ? out->predicted_gpu : NULL};
     smp_error why = {.code = SMP_OK};
     if (smp_simt_open_traced(&why)) {
         note_missing(trial, SMP_COUNT_MODEL, &why);
@@ -166,6 +190,10 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
         code = smp_fail_memory(err, "sites", sizeof *to->sites);
     if (!code)
         code = take_trace(to, &trace, err);
+    if (!code && timed)
+        take_predictions(to, &trace);
+    else if (out->predicted_gpu[0])
+        snprintf(to->predicted.why, sizeof to->predicted.why, "counts are of a crop, and times of whole pictures");
     take_code(trial->c->out, &trace);
     smp_trace_free(&trace);
     if (code != SMP_E_DEVICE)

@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "compare/internal.h"
 #include "device/cuda/cuda_state.h"
+#include "lab/program_kernels/own.h"
+#include "lab/time/gpu.h"
 #include "run/file_source.h"
 
 /* ------------------------------------------------------------------------------------------------ what is asked for */
@@ -419,11 +421,34 @@ static smp_code walk(smp_comparison *c, const part *parts, const smp_view *in, b
 
 /* ------------------------------------------------------------------------------------------------ the whole */
 
+/* Chooses the GPU whose times are predicted: the one that is here, or an H100. */
+static void choose_predicted(smp_comparison *c, bool is_gpu)
+{
+    const smp_device_info *info = &c->device->info;
+    smp_compare *out = c->out;
+    smp_time_gpu gpu;
+    if (c->request->default_only)
+        return;
+    if (!smp_own_folder()) {
+        snprintf(out->no_predictions, sizeof out->no_predictions,
+                 "this build has no SASS of its kernels; with nvcc and nvdisasm, cmake -DSMP_CUDA_ARCHS=90 adds it");
+        return;
+    }
+    if (is_gpu ? !smp_time_gpu_of(info->name, info->units, &gpu) : !smp_time_gpu_find("h100", &gpu)) {
+        snprintf(out->no_predictions, sizeof out->no_predictions, "the model does not know this GPU");
+        return;
+    }
+    snprintf(out->predicted_gpu, sizeof out->predicted_gpu, "%s", gpu.name);
+    snprintf(out->predicted_title, sizeof out->predicted_title, "%s", gpu.title);
+    out->predicted_copy_gbs = smp_time_gpu_copy_gbs(&gpu);
+}
+
 static smp_code open_model(smp_comparison *c, smp_error *err)
 {
     const smp_device_info *info = &c->device->info;
     bool gpu = !strcmp(info->kind, "cuda");
     smp_code code = smp_model_open(gpu ? info : NULL, c->request->threads, &c->model, err);
+    choose_predicted(c, gpu);
     if (!code)
         smp_model_text(c->model, c->out->counter_device, sizeof c->out->counter_device);
     return code;

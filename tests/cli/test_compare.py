@@ -3,6 +3,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 import re
 import resource
 import shlex
@@ -32,7 +33,7 @@ class Compare(CliCase):
 
     def test_the_readmes_counts_are_the_programs(self):
         text = (ROOT / "README.md").read_text()
-        line = r"^\$ smempipe (compare .*) samples/chelsea\.png (--stages \w+) --device cpu(?: \| tail -\d+)?$"
+        line = r"^\$ smempipe (compare .*) samples/chelsea\.png (--stages \w+) --device cpu(?: \| tail)?$"
         (command,) = re.findall(line, text, re.M)
         done = self.smp(*shlex.split(command[0]), CHELSEA, *command[1].split(), "--device", "cpu", *QUICK)
 
@@ -41,6 +42,9 @@ class Compare(CliCase):
 
         self.assertEqual(len(counts(done.stdout)), 4)
         self.assertEqual(counts(text), counts(done.stdout))
+        head = re.search(r"^  predicted H100 .*$", done.stdout, re.M)
+        if head:  # the build has SASS, perhaps of another nvcc
+            self.assertIn(head[0], text)
 
     def test_a_small_picture_is_repeated_on_request(self):
         options = ("-e", "transpose", self.small_png(), "--device", "cpu", *QUICK)
@@ -124,6 +128,39 @@ class Compare(CliCase):
         self.assertEqual(rows[1]["check"], "right")
         self.assertGreater(float(rows[1]["median_s"]), 0)
         self.assertEqual(rows[1]["model_conflicts"], "0")
+
+    def test_times_are_predicted_where_there_is_sass(self):
+        options = ("-e", "transpose", CHELSEA, "--device", "cpu", "--time-limit", "0", "--repeat", "1")
+        table = self.smp("compare", *options).stdout
+        pages = [json.loads(self.smp("compare", *options, "--threads", n, "--json", "-").stdout) for n in ("1", "2")]
+        (step,) = pages[0]["steps"]
+        times = {v["variant"]: v["predicted"] for v in step["variants"] if v.get("predicted", {}).get("us")}
+        if not times:
+            self.assertIn("no predicted times: ", table)
+            self.skipTest("the build has no SASS of transpose")
+        self.assertEqual([v.get("predicted") for v in step["variants"]],
+                         [v.get("predicted") for v in pages[1]["steps"][0]["variants"]])
+        copy = pages[0]["environment"]["predicted_copy_gb_per_second"]
+        for name, told in times.items():
+            self.assertEqual(told["gpu"], "h100")
+            self.assertTrue(1 < told["low_us"] < told["us"] < told["high_us"] < 100, told)  # a launch takes 1 us
+            self.assertAlmostEqual(told["gbs"], step["bytes"] / told["us"] / 1e3, 3)
+            self.assertAlmostEqual(told["percent_of_copy"], 100 * told["gbs"] / copy, 3)
+            if "naive" in times:
+                self.assertAlmostEqual(told["times_naive"], times["naive"]["us"] / told["us"], 3)
+            self.assertRegex(table, rf"  {name} +{told['us']:.3g} +{told['low_us']:.3g} \.\. {told['high_us']:.3g} ")
+        self.assertIn("not measured", table)
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+
+    def test_no_time_is_predicted_without_sass(self):
+        options = ("-e", "transpose", CHELSEA, "--device", "cpu", "--time-limit", "0", "--repeat", "1")
+        none = {"env": {**os.environ, "SMP_SASS": ""}}
+        table = self.smp("compare", *options, **none).stdout
+        self.assertEqual(table.count("no predicted times: "), 1)
+        self.assertIn("-DSMP_CUDA_ARCHS=90", table)
+        found = json.loads(self.smp("compare", *options, "--json", "-", **none).stdout)
+        self.assertIn("-DSMP_CUDA_ARCHS=90", found["environment"]["no_predictions"])
+        self.assertFalse([v for v in found["steps"][0]["variants"] if "predicted" in v])
 
     def test_fails_on_slower_only_when_asked(self):
         # In the emulator a shuffle is a switch between 32 threads: six times slower than naive.

@@ -165,6 +165,19 @@ class ComparePage(CliCase):
             self.assertNotIn(unsaid, first)
 
     @needs_browser
+    def test_predicted_times_are_told_apart(self):
+        data = small(1, 0, 1000, access(1))
+        page = self.page()
+        self.assertNotIn("Predicted for", Page(drawn(self, with_data(page, "compare", data))).text)
+        data["environment"]["predicted_for"] = "H100"
+        data["steps"][0]["variants"][1]["predicted"] = {"gpu": "h100", "us": 4.5, "low_us": 4.25, "high_us": 5.75,
+                                                        "bound": "launch"}
+        shown = Page(drawn(self, with_data(page, "compare", data))).text
+        self.assertIn("1 ms", shown[:shown.index("Predicted for H100: 4.5 µs by tiled.")])
+        for text in ("predicted H100 µs", "4.25\u200a–\u200a5.75", "launch"):
+            self.assertIn(text, shown)
+
+    @needs_browser
     def test_fits_a_desk_and_a_phone_without_errors(self):
         for width in (1280, 500):  # headless windows are not made narrower than 500
             text = drawn(self, self.page(), PROBE, width)

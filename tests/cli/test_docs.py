@@ -52,6 +52,7 @@ def shape(text):
     """What stays of a report's text where times, sizes, processors, and whether the build has SASS differ."""
     lines = []
     text = re.sub(r"counts: of the GPU kernels.*?, for\s.*?SMs", "counts", text, flags=re.DOTALL)
+    text = re.sub(r".*(?=^  on a GPU )", "", text, flags=re.DOTALL | re.MULTILINE)  # above: times, where there is SASS
     for line in text.splitlines():
         if line.startswith("cpu: "):
             continue

@@ -169,11 +169,11 @@ static void *run_share(void *given)
     return NULL;
 }
 
-/* Updates of memory that blocks share go one after another, and so does what they print. */
+/* Updates of memory that blocks share go one after another, and so does what they print and what is observed. */
 static bool blocks_are_apart(const smp_warp_launch *launch)
 {
     const smp_warp_kernel *kernel = launch->kernel;
-    bool apart = !launch->print;
+    bool apart = !launch->print && !launch->observer;
     for (size_t i = 0; i < kernel->inst_count && apart; i++)
         apart = kernel->insts[i]->kind != WARP_UPDATES_MEMORY || kernel->insts[i]->space == WARP_SHARED;
     return apart;

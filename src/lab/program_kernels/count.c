@@ -6,6 +6,7 @@
 #include "base/paths.h"
 #include "device/simt/simt.h"
 #include "lab/program_kernels/own.h"
+#include "lab/time/time.h"
 
 static bool count_all;
 static smp_warp_copy *after; /* what the SASS left, until the host's kernel has run; null: it did not run */
@@ -87,8 +88,31 @@ static bool is_sound(const smp_warp_result *result, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ a launch */
 
-static smp_code execute(const smp_warp_kernel *kernel, const smp_simt_seen *seen, smp_warp_result *result,
-                        smp_error *err)
+/* Tells whether times are wanted that the SASS can tell: of a GPU of its architecture. */
+static bool is_timed(const smp_trace *trace, smp_trace_time *time)
+{
+    smp_time_gpu gpu;
+    if (!trace->time || !smp_time_gpu_find(trace->time, &gpu))
+        return false;
+    if (gpu.arch != smp_own_architecture())
+        snprintf(time->why, sizeof time->why, "its SASS is of sm_%d, and an %s runs that of sm_%d",
+                 smp_own_architecture(), gpu.title, gpu.arch);
+    return gpu.arch == smp_own_architecture();
+}
+
+static void take_time(smp_trace_time *to, const smp_warp_result *result)
+{
+    const smp_predicted *p = result->predictions ? result->predictions->items : NULL;
+    if (!p)
+        return;
+    *to = (smp_trace_time){.us = p->us, .low_us = p->low_us, .high_us = p->high_us};
+    snprintf(to->bound, sizeof to->bound, "%s", p->bound);
+    snprintf(to->why, sizeof to->why, "%s", p->refusal);
+}
+
+/* time: the GPU; null: none. */
+static smp_code execute(const smp_warp_kernel *kernel, const smp_simt_seen *seen, const char *time,
+                        smp_warp_result *result, smp_error *err)
 {
     const smp_warp_param *params;
     const size_t count = smp_warp_kernel_params(kernel, &params);
@@ -101,25 +125,27 @@ static smp_code execute(const smp_warp_kernel *kernel, const smp_simt_seen *seen
             memcpy(values + params[i].offset, seen->args[i], params[i].size);
     smp_warp_launch launch = {.kernel = kernel,
                               .dynamic_shared = (uint32_t)seen->dynamic_shared,
+                              .registers = smp_own_registers(seen->kernel),
                               .params = values,
                               .memory = smp_own_memory(),
                               .threads = seen->threads};
     memcpy(launch.grid, seen->grid, sizeof launch.grid);
     memcpy(launch.block, seen->block, sizeof launch.block);
-    const smp_code code = smp_warp_run(&launch, result, err);
+    const smp_code code = smp_time_run(time, 0, &launch, kernel, result, err);
     smp_free(values);
     return code;
 }
 
 /* The SASS's counts go to `to`; memory is as before. */
-static smp_code count(const smp_warp_kernel *kernel, const smp_simt_seen *seen, smp_trace_launch *to, smp_error *err)
+static smp_code count(const smp_warp_kernel *kernel, const smp_simt_seen *seen, const char *time, smp_trace_launch *to,
+                      smp_error *err)
 {
     smp_warp_memory *memory = smp_own_memory();
     smp_warp_copy *before = smp_warp_copy_memory(memory);
     if (!before)
         return smp_fail_memory(err, "a copy of what it reads", 0);
     smp_warp_result result = {.launches = 0};
-    smp_code code = execute(kernel, seen, &result, err);
+    smp_code code = execute(kernel, seen, time, &result, err);
     if (!code && !is_sound(&result, err))
         code = err->code;
     if (!code && !(after = smp_warp_copy_memory(memory)))
@@ -127,6 +153,7 @@ static smp_code count(const smp_warp_kernel *kernel, const smp_simt_seen *seen, 
     (void)smp_warp_copy_back(memory, before);
     if (!code && !smp_own_take_result(to, &result))
         code = smp_fail_memory(err, "sites", 0);
+    take_time(&to->time, &result);
     if (code) {
         smp_warp_copy_free(after);
         after = NULL;
@@ -145,14 +172,17 @@ static bool begin(const smp_simt_seen *seen, smp_trace *trace, smp_trace_launch 
     if (unable) {
         if (smp_own_folder())
             note(trace, seen->kernel, unable);
+        snprintf(to->time.why, sizeof to->time.why, "%.150s", unable->message);
         return false;
     }
-    if (!count_all && !smp_warp_kernel_shared(kernel) && !seen->dynamic_shared) {
+    const bool timed = is_timed(trace, &to->time);
+    if (!count_all && !timed && !smp_warp_kernel_shared(kernel) && !seen->dynamic_shared) {
         to->architecture = smp_own_architecture();
         return true;
     }
     smp_simt_each_buffer(adopt, &fits);
-    const smp_code code = fits ? count(kernel, seen, to, &err) : smp_fail_memory(&err, "buffers", 0);
+    const smp_code code =
+        fits ? count(kernel, seen, timed ? trace->time : NULL, to, &err) : smp_fail_memory(&err, "buffers", 0);
     if (!code) {
         to->architecture = smp_own_architecture();
         return true;
@@ -160,6 +190,8 @@ static bool begin(const smp_simt_seen *seen, smp_trace *trace, smp_trace_launch 
     smp_warp_memory_release(smp_own_memory());
     memset(to->ops, 0, sizeof to->ops);
     to->site_count = 0;
+    to->time = (smp_trace_time){.us = 0};
+    snprintf(to->time.why, sizeof to->time.why, "%.150s", err.message);
     if (code == SMP_E_DIFFERENT && !trace->problem.code) {
         smp_fail(&trace->problem, code, "kernel %s: %s", seen->kernel, err.message);
         smp_at(&trace->problem, "%s", err.where);

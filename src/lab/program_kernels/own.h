@@ -24,6 +24,9 @@ int smp_own_architecture(void);
  * have a problem (smp_warp_kernel_problem). */
 const smp_warp_kernel *smp_own_kernel(const char *file, const char *kernel, smp_error *err);
 
+/* The registers of a thread of a kernel that was loaded; 0: not known. */
+uint32_t smp_own_registers(const char *kernel);
+
 /* The memory that own kernels run on: their variables, and what is adopted for a launch. Null: no memory. */
 smp_warp_memory *smp_own_memory(void);
 

@@ -106,6 +106,7 @@ typedef struct loaded {
     struct loaded *next;
     smp_warp_module *module; /* of one kernel; null: it could not be loaded */
     smp_error problem;
+    uint32_t registers; /* of a thread; 0: not known */
     char name[];
 } loaded;
 
@@ -166,15 +167,28 @@ static smp_code load(const char *file, const char *kernel, loaded *to, smp_error
     else
         code = smp_warp_load_sass(file, text, strlen(text), packed.cubin, packed.cubin_size, NULL, own.memory,
                                   &to->module, err);
+    (void)smp_warp_registers(packed.cubin, packed.cubin_size, kernel, &to->registers);
     smp_free(text);
     return code;
 }
 
-const smp_warp_kernel *smp_own_kernel(const char *file, const char *kernel, smp_error *err)
+static loaded *find_loaded(const char *kernel)
 {
     loaded *one = own.kernels;
     while (one && strcmp(one->name, kernel) != 0)
         one = one->next;
+    return one;
+}
+
+uint32_t smp_own_registers(const char *kernel)
+{
+    const loaded *one = find_loaded(kernel);
+    return one ? one->registers : 0;
+}
+
+const smp_warp_kernel *smp_own_kernel(const char *file, const char *kernel, smp_error *err)
+{
+    loaded *one = find_loaded(kernel);
     if (!one) {
         one = smp_alloc(sizeof *one + strlen(kernel) + 1);
         if (!one) {

@@ -90,6 +90,8 @@ void smp_lab_time_text(FILE *to, const smp_warp_result *result, smp_lab_sources 
 void smp_lab_time_compare(FILE *to, const smp_lab_report *report, bool color);
 /* Tells how far predictions can be trusted. */
 void smp_lab_time_words(FILE *to, const smp_lab_report *report);
+/* Tells how far such times of a GPU ("h100") can be believed. */
+void smp_lab_time_error(const char *gpu, char *text, size_t size);
 
 /* "launches": each that was predicted, with its number in the program; those of a kernel side by side. */
 void smp_lab_time_json(smp_json *json, const smp_lab_report *report);

@@ -176,6 +176,19 @@ void smp_lab_time_text(FILE *to, const smp_warp_result *result, smp_lab_sources 
     put_lines(to, result, p, sources, &paint);
 }
 
+void smp_lab_time_error(const char *gpu, char *text, size_t size)
+{
+    if (is_measured(gpu))
+        snprintf(text, size,
+                 "times are predicted by a model, not measured: its mean error was 7 %% over 168 launches on an H100 "
+                 "and on an H200, of which nine of ten lie in the interval; kernels of others may be off twice as far");
+    else
+        snprintf(text, size,
+                 "times are predicted by a model with numbers of data sheets, which nobody has compared with a "
+                 "measurement on %s; intervals are twice as wide as an H100's",
+                 title_of(gpu));
+}
+
 void smp_lab_time_words(FILE *to, const smp_lab_report *report)
 {
     const smp_predicted *p = NULL;
@@ -183,15 +196,9 @@ void smp_lab_time_words(FILE *to, const smp_lab_report *report)
         p = first_of(&report->results[i]);
     if (!p || p->refusal[0])
         return;
-    if (is_measured(p->gpu))
-        smp_text_line(
-            to, "times are predicted by a model, not measured: its mean error was 7 %% over 168 launches on an H100 "
-                "and on an H200, of which nine of ten lie in the interval; kernels of others may be off twice as far");
-    else
-        smp_text_line(to,
-                      "times are predicted by a model with numbers of data sheets, which nobody has compared with a "
-                      "measurement on %s; intervals are twice as wide as an H100's",
-                      title_of(p->gpu));
+    char text[300];
+    smp_lab_time_error(p->gpu, text, sizeof text);
+    smp_text_line(to, "%s", text);
 }
 
 /* ------------------------------------------------------------------------------------------------ side by side */

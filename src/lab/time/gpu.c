@@ -5,14 +5,15 @@
 
 enum { GPUS = 6 };
 
+static const struct {
+    const char *name, *title;
+    int arch;
+    bool measured;
+} gpus[GPUS] = {{"h100", "H100", 90, true}, {"h200", "H200", 90, true},         {"a100", "A100", 80, false},
+                {"l4", "L4", 89, false},    {"rtx4090", "RTX 4090", 89, false}, {"b200", "B200", 100, false}};
+
 bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu)
 {
-    static const struct {
-        const char *name, *title;
-        int arch;
-        bool measured;
-    } gpus[GPUS] = {{"h100", "H100", 90, true}, {"h200", "H200", 90, true},         {"a100", "A100", 80, false},
-                    {"l4", "L4", 89, false},    {"rtx4090", "RTX 4090", 89, false}, {"b200", "B200", 100, false}};
     for (int i = 0; i < GPUS; i++)
         if (!strcmp(name, gpus[i].name)) {
             const double *values;
@@ -26,6 +27,21 @@ bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu)
             return true;
         }
     return false;
+}
+
+bool smp_time_gpu_of(const char *device, int sms, smp_time_gpu *gpu)
+{
+    for (int i = 0; i < GPUS; i++) {
+        const char *at = strstr(device, gpus[i].title);
+        if (at && (at == device || at[-1] == ' ') && smp_time_gpu_find(gpus[i].name, gpu) && (int)gpu->sms == sms)
+            return true;
+    }
+    return false;
+}
+
+double smp_time_gpu_copy_gbs(const smp_time_gpu *gpu)
+{
+    return gpu->dram_gbs * gpu->dram_share * (1 - gpu->dram_turn); /* half of a copy's bytes are written */
 }
 
 const char *smp_time_gpu_names(void)

@@ -17,6 +17,10 @@ typedef struct smp_time_gpu {
 
 /* Finds a GPU by its name, in lower case; false: there is none. */
 bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu);
+/* Finds it by a name that contains its title, as drivers tell it ("NVIDIA H100 80GB HBM3"), and its SMs. */
+bool smp_time_gpu_of(const char *device, int sms, smp_time_gpu *gpu);
+/* The rate at which it copies much memory, as gpus.def has it. */
+double smp_time_gpu_copy_gbs(const smp_time_gpu *gpu);
 /* "h100, h200, ..." */
 const char *smp_time_gpu_names(void);
 

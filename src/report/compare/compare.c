@@ -60,6 +60,16 @@ double smp_compare_speedup(const smp_compare_step *step, const smp_compare_varia
     return base > 0 && variant->time.median > 0 ? base / variant->time.median : 0;
 }
 
+double smp_compare_predicted_gbs(const smp_compare_step *step, const smp_compare_variant *variant)
+{
+    return variant->predicted.us > 0 ? (double)step->bytes / variant->predicted.us / 1e3 : 0;
+}
+
+double smp_compare_predicted_speedup(const smp_compare_step *step, const smp_compare_variant *variant)
+{
+    return variant->predicted.us > 0 ? step->variants[0].predicted.us / variant->predicted.us : 0;
+}
+
 double smp_compare_ways(const smp_shared_count *count)
 {
     return count->ideal ? (double)count->wavefronts / (double)count->ideal : 1;
@@ -164,6 +174,16 @@ static bool slower(const smp_compare_variant *variant)
 static bool disagrees(const smp_compare_variant *variant)
 {
     return variant->counts[SMP_COUNT_SASS].known && variant->counts[SMP_COUNT_SASS].why[0];
+}
+
+static bool predicted(const smp_compare_variant *variant)
+{
+    return variant->predicted.us > 0;
+}
+
+bool smp_compare_any_predicted(const smp_compare *compare)
+{
+    return any(compare, predicted);
 }
 
 bool smp_compare_any_wrong(const smp_compare *compare)

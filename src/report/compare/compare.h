@@ -41,6 +41,12 @@ typedef struct smp_compare_count {
     char why[200];   /* why not known, or the disagreement with the model; "" */
 } smp_compare_count;
 
+/* The predicted time of the launches of one variant, one after another (lab/time). */
+typedef struct smp_compare_predicted {
+    double us, low_us, high_us; /* us 0: not known */
+    char bound[24], why[200];   /* of the longest launch; why it is not known */
+} smp_compare_predicted;
+
 typedef struct smp_compare_variant {
     const char *name, *help; /* the name is own_name: kernels of a file end with the plan; help is the stage's */
     char own_name[128];
@@ -55,6 +61,7 @@ typedef struct smp_compare_variant {
     smp_spread time;     /* seconds */
     smp_verdict verdict; /* against naive */
     smp_compare_count counts[SMP_COUNT_KINDS];
+    smp_compare_predicted predicted;
     int architecture;             /* of the SASS that the model counted, 90; 0: traced kernels; -1: PTX */
     smp_compare_launch *launches; /* owned */
     size_t launch_count, launch_capacity;
@@ -93,6 +100,10 @@ typedef struct smp_compare {
     bool as_compiled;                       /* some kernels were counted as the host's compiler makes them */
     char model_notes[1024];                 /* lines: kernels whose SASS could not be counted, and why */
     char source_note[SMP_COUNT_KINDS][420]; /* why a source of counts is missing; "" */
+    char predicted_gpu[12];                 /* whose times are predicted, "h100"; "": nobody's */
+    char predicted_title[16];               /* "H100" */
+    double predicted_copy_gbs;              /* at which the model takes that GPU to copy */
+    char no_predictions[200];               /* why there are none; "" */
     int threads, sm_clock, memory_clock;    /* MHz under load; 0: unknown */
     int64_t dropped;                        /* samples that were dropped because the GPU was throttled */
     double copy_gbs, copy_low, copy_high;   /* this device's copy rate, measured; 0: not measured */
@@ -123,6 +134,11 @@ smp_share_range smp_compare_copy_range(const smp_compare *compare, const smp_com
 double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *step,
                            const smp_compare_variant *variant);
 double smp_compare_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
+
+/* Rates by a predicted time; 0 where it is not known. */
+double smp_compare_predicted_gbs(const smp_compare_step *step, const smp_compare_variant *variant);
+double smp_compare_predicted_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
+bool smp_compare_any_predicted(const smp_compare *compare);
 
 /* Describes the code that the model counted: "SASS of sm_90", "as the host's compiler makes them"; "" when nothing.
  * Returns text. */

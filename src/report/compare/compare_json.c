@@ -4,6 +4,7 @@
 
 #include "base/version.h"
 #include "lab/report/bank_map.h"
+#include "lab/report/lab.h"
 #include "report/compare/compare.h"
 #include "report/json.h"
 #include "report/page.h"
@@ -52,6 +53,15 @@ static void put_environment(smp_json *json, const smp_compare *compare)
     smp_json_string(json, "counts_for", text_or_null(compare->counter_device));
     smp_json_string(json, "counts_of", text_or_null(smp_compare_code(compare, code, sizeof code)));
     smp_json_string(json, "counts_not_of_sass", text_or_null(compare->model_notes));
+    if (smp_compare_any_predicted(compare)) {
+        char error[300];
+        smp_lab_time_error(compare->predicted_gpu, error, sizeof error);
+        smp_json_string(json, "predicted_for", compare->predicted_title);
+        smp_json_number(json, "predicted_copy_gb_per_second", compare->predicted_copy_gbs);
+        smp_json_string(json, "predicted_error", error);
+    }
+    if (compare->no_predictions[0])
+        smp_json_string(json, "no_predictions", compare->no_predictions);
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
         if (compare->source_note[kind][0]) {
             char key[32];
@@ -131,6 +141,29 @@ static void put_kernels(smp_json *json, const smp_compare_variant *variant)
     smp_json_end(json, ']');
 }
 
+static void put_predicted(smp_json *json, const smp_compare *compare, const smp_compare_step *step,
+                          const smp_compare_variant *variant)
+{
+    const smp_compare_predicted *p = &variant->predicted;
+    if (!(p->us > 0) && !p->why[0])
+        return;
+    smp_json_object(json, "predicted");
+    smp_json_string(json, "gpu", compare->predicted_gpu);
+    if (p->why[0])
+        smp_json_string(json, "not_predicted", p->why);
+    else {
+        const double gbs = smp_compare_predicted_gbs(step, variant);
+        smp_json_number(json, "us", p->us);
+        smp_json_number(json, "low_us", p->low_us);
+        smp_json_number(json, "high_us", p->high_us);
+        smp_json_string(json, "bound", p->bound);
+        smp_json_number(json, "gbs", gbs);
+        smp_json_number(json, "percent_of_copy", 100 * gbs / compare->predicted_copy_gbs);
+        smp_json_number(json, "times_naive", or_null(smp_compare_predicted_speedup(step, variant)));
+    }
+    smp_json_end(json, '}');
+}
+
 static void put_variant(smp_json *json, const smp_compare *compare, const smp_compare_step *step,
                         const smp_compare_variant *variant)
 {
@@ -161,6 +194,7 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
         smp_json_string(json, "verdict", text_or_null(smp_verdict_name(variant->verdict)));
         smp_json_numbers(json, "samples_seconds", variant->samples, variant->sample_count);
     }
+    put_predicted(json, compare, step, variant);
     put_counts(json, variant);
     if (variant->launch_count || variant->site_count)
         put_kernels(json, variant);

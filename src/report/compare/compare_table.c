@@ -2,6 +2,7 @@
  * because on a CPU they are of different kernels. */
 #include <string.h>
 
+#include "lab/report/lab.h"
 #include "report/compare/compare.h"
 #include "report/text.h"
 
@@ -16,7 +17,9 @@ enum {
     SOURCE = 6,
     COUNT = 13,
     WAYS = 7,
-    LABEL = 44
+    LABEL = 44,
+    PREDICTED = 18,
+    INTERVAL = 16
 };
 
 static void megabytes(char *text, size_t size, double bytes)
@@ -113,6 +116,68 @@ static void put_times_block(FILE *to, const smp_compare *compare, const smp_comp
     put_times_head(to, compare, small ? "us" : "ms", paint);
     for (size_t i = 0; i < step->variant_count; i++)
         put_times(to, compare, step, &step->variants[i], small ? 1e-6 : 1e-3, paint);
+}
+
+/* ------------------------------------------------------------------------------------------------ predictions */
+
+static void put_predicted(FILE *to, const smp_compare *compare, const smp_compare_step *step,
+                          const smp_compare_variant *variant, double unit)
+{
+    const smp_compare_predicted *p = &variant->predicted;
+    const double gbs = smp_compare_predicted_gbs(step, variant), times = smp_compare_predicted_speedup(step, variant);
+    char interval[40];
+    fputs("  ", to);
+    smp_text_column(to, variant->name, PREDICTED);
+    if (!(p->us > 0)) {
+        smp_text_cell(to, "-", TIME);
+        put_rest(to, p->why, 2 + PREDICTED + 2 + TIME);
+        fputc('\n', to);
+        return;
+    }
+    smp_text_number(to, TIME, "%.3g", p->us / unit, true);
+    snprintf(interval, sizeof interval, "%.3g .. %.3g", p->low_us / unit, p->high_us / unit);
+    smp_text_cell(to, interval, INTERVAL);
+    smp_text_number(to, RATE, "%.3g", gbs, true);
+    smp_text_number(to, SHARE, "%.0f", 100 * gbs / compare->predicted_copy_gbs, true);
+    smp_text_number(to, TIMES, times < 99.95 ? "%.2f" : "%.0f", times, times > 0);
+    fprintf(to, "  %s\n", p->bound);
+}
+
+static void put_predicted_block(FILE *to, const smp_compare *compare, const smp_compare_step *step,
+                                const smp_paint *paint)
+{
+    enum { US = 1000 }; /* of a ms */
+    double longest = 0;
+    char title[32];
+    for (size_t i = 0; i < step->variant_count; i++)
+        longest = step->variants[i].predicted.us > longest ? step->variants[i].predicted.us : longest;
+    if (!(longest > 0))
+        return;
+    snprintf(title, sizeof title, "predicted %s", compare->predicted_title);
+    fprintf(to, "%s  ", paint->bold);
+    smp_text_column(to, title, PREDICTED);
+    smp_text_cell(to, longest < US ? "us" : "ms", TIME);
+    smp_text_cell(to, "interval", INTERVAL);
+    smp_text_cell(to, "GB/s", RATE);
+    smp_text_cell(to, "% copy", SHARE);
+    smp_text_cell(to, "x naive", TIMES);
+    fprintf(to, "  bound by%s\n", paint->off);
+    for (size_t i = 0; i < step->variant_count; i++)
+        put_predicted(to, compare, step, &step->variants[i], longest < US ? 1 : US);
+}
+
+/* How far predictions are to be believed, or why there are none. */
+static void put_predictions_note(FILE *to, const smp_compare *compare)
+{
+    char text[300];
+    if (smp_compare_any_predicted(compare)) {
+        smp_lab_time_error(compare->predicted_gpu, text, sizeof text);
+        fputs("predicted: ", to);
+        smp_text_wrap(to, text, 11, 2);
+    } else if (compare->no_predictions[0]) {
+        fputs("no predicted times: ", to);
+        smp_text_wrap(to, compare->no_predictions, 20, 2);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ counts */
@@ -231,6 +296,7 @@ static void put_head(FILE *to, const smp_compare *compare, const smp_paint *pain
                 compare->hot ? "; data stays in the caches" : "; caches are emptied before each sample");
     if (compare->counter_device[0])
         put_code(to, compare);
+    put_predictions_note(to, compare);
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
         if (compare->source_note[kind][0]) {
             char note[sizeof compare->source_note[kind]] = "";
@@ -263,7 +329,8 @@ static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_
         fprintf(to, "  %s%s was left out: the others are held against %s%s\n", paint->yellow, step->variants[0].name,
                 step->base, paint->off);
     if (smp_compare_crop(step, crop, sizeof crop)[0])
-        fprintf(to, "  %scounts are of a crop: %s%s\n", paint->yellow, crop, paint->off);
+        fprintf(to, "  %scounts are of a crop%s: %s%s\n", paint->yellow,
+                compare->predicted_gpu[0] ? ", so no time is predicted" : "", crop, paint->off);
     for (size_t i = 0; i < step->variant_count; i++) {
         const smp_compare_variant *variant = &step->variants[i];
         const smp_compare_count *sass = &variant->counts[SMP_COUNT_SASS];
@@ -294,6 +361,7 @@ static void put_step(FILE *to, const smp_compare *compare, const smp_compare_ste
     }
     fprintf(to, "%s%s%s\n", paint->dim, types, paint->off);
     put_times_block(to, compare, step, paint);
+    put_predicted_block(to, compare, step, paint);
     put_counts_block(to, step, sites, paint);
     put_remarks(to, compare, step, paint);
 }
@@ -329,6 +397,9 @@ void smp_compare_explain(FILE *to)
                     "medians differ by 1 % or more. "
                     "same: both intervals lie within 3 % of naive's median. unclear: neither; take more samples "
                     "(--time-limit)."},
+        {"predicted",
+         "what a model says that a GPU would take for the same launches, with an interval in which nine of ten times "
+         "lie, and what bounds the longest launch; % copy is of that GPU's copy rate. It is no measurement."},
         {"source",
          "model: computed from the addresses that the kernels touch in the emulator. sass: counted on the GPU, "
          "instruction by instruction. hw: the GPU's counters, which include arbitration with other traffic."},

@@ -16,6 +16,7 @@ const by = (list, better) => list.reduce((best, x) => (!best || better(x, best) 
 const fastestOf = step => by(step.variants.filter(isTimed), (a, b) => a.median_seconds < b.median_seconds);
 const worstSite = v => by(sitesOf(v).filter(site => worthOf(v, site.total)),
   (a, b) => conflictsOf(a.total) > conflictsOf(b.total));
+const isPredicted = v => v.predicted?.us > 0;
 const isGpu = data => "compute_major" in data.environment;
 
 // What a step's numbers say. least: the variant with fewest conflicts of those that use shared memory; on a GPU the
@@ -107,6 +108,12 @@ function copySentence(data, v) {
   return copy.from >= NEAR_COPY ? `, limited by memory (${text} of a copy's rate).` : `, at ${text} of a copy's rate.`;
 }
 
+// What a model says of the fastest variant on a GPU: never in the place of a time that was measured.
+function predictedSentence(data, step) {
+  const v = by(step.variants.filter(isPredicted), (a, b) => a.predicted.us < b.predicted.us);
+  return v && ` Predicted for ${data.environment.predicted_for}: ${seconds(v.predicted.us / 1e6)} by ${v.variant}.`;
+}
+
 function stepSentence(data, step) {
   const found = find(data, step), v = found.fastest, before = toldBefore(data, step, found);
   return h("li", {value: step.number}, h("a", {href: `#step${step.number}`}, h("code", step.step)), ": ",
@@ -114,7 +121,7 @@ function stepSentence(data, step) {
     v ? [`${seconds(v.median_seconds)}, ${shareText(found.from, found.to)} of all steps, by ${v.variant}`,
          v !== step.variants[0] && v.verdict === "faster" && ` (×${digits(v.speedup, 3)} naive)`,
          copySentence(data, v)]
-      : "not timed.",
+      : "not timed.", predictedSentence(data, step),
     before ? ` Its banks are as in step ${before.number}.` : banksSentence(data, found));
 }
 
@@ -277,9 +284,16 @@ function compareLines(data) {
 
 // ------------------------------------------------------------------------------------------------ numbers
 
+function predictedCells(v) {
+  const p = v.predicted;
+  return isPredicted(v)
+    ? [digits(p.us, 3), `${digits(p.low_us, 3)}\u200a–\u200a${digits(p.high_us, 3)}`, p.bound] : ["–", "–", "–"];
+}
+
 function compareNumbers(data) {
+  const gpu = data.environment.predicted_for;
   const heads = ["step", "<variant", "samples", "median ms", "quartiles ms", "GB/s", "% copy", "% peak", "× naive",
-    "source", "shared instr", "wavefronts", "ideal", "conflicts", "n-way"];
+    ...(gpu ? [`predicted ${gpu} µs`, "predicted interval µs", "<predicted bound"] : []), "source", "shared instr", "wavefronts", "ideal", "conflicts", "n-way"];
   const or = (known, text) => (known ? text() : "–");
   const rows = data.steps.flatMap(step => step.variants.map(v => {
     const t = isTimed(v), total = totalOf(v);
@@ -288,6 +302,7 @@ function compareNumbers(data) {
       or(t, () => `${digits(v.q1_seconds * 1e3, 4)}\u200a–\u200a${digits(v.q3_seconds * 1e3, 4)}`),
       or(t, () => digits(v.gb_per_second, 4)), or(t && v.of_copy, () => (100 * v.of_copy).toFixed(1)),
       or(t && v.of_peak, () => (100 * v.of_peak).toFixed(1)), or(t && v.speedup, () => digits(v.speedup, 3)),
+      ...(gpu ? predictedCells(v) : []),
       sourceOf(v) ?? "–", ...["instructions", "wavefronts", "ideal"].map(key => or(total, () => total[key])),
       or(total, () => conflictsOf(total)), or(total, () => total.n_way.toFixed(2))];
   }));
@@ -307,6 +322,7 @@ function measuredOn(data) {
     ["copy here", rate], ["datasheet", e.peak_gb_per_second && `${digits(e.peak_gb_per_second, 4)} GB/s`],
     ["caches", data.hot ? "left as they are between samples" : "emptied before each sample"],
     ["counts for", e.counts_for], ["counts of", e.counts_of], ["not of SASS", e.counts_not_of_sass],
+    ["predictions", e.predicted_error], ["no predictions", e.no_predictions],
     ...["model", "sass", "hw"].map(kind => [`no ${kind} counts`, e[`no_${kind}_counts`]]), ["smempipe", e.version]];
   return h("section", {id: "environment"}, h("h2", "Measured on"), fold("device, input, versions", false, h("dl.pairs",
     pairs.filter(([, text]) => text).map(([name, text]) => [h("dt", name), h("dd", text)]))));
