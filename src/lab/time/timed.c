@@ -18,11 +18,13 @@ static bool read_wish(const char *text, smp_time_gpu *gpu, smp_time_wish *wish)
 /* Returns why a launch has no time before it ran; null: it may have one. */
 static const char *early_refusal(const smp_warp_launch *launch, const smp_warp_kernel *sass)
 {
-    return launch->together                ? "its blocks wait for each other"
-           : !sass                         ? "it is counted from PTX"
-           : smp_warp_kernel_problem(sass) ? "its SASS cannot be executed here"
-           : launch->blocks                ? "not all of its blocks run (--blocks)"
-                                           : NULL;
+    const uint32_t *cluster = launch->cluster;
+    return launch->together                                     ? "its blocks wait for each other"
+           : cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1 ? "clusters"
+           : !sass                                              ? "it is counted from PTX"
+           : smp_warp_kernel_problem(sass)                      ? "its SASS cannot be executed here"
+           : launch->blocks                                     ? "not all of its blocks run (--blocks)"
+                                                                : NULL;
 }
 
 static smp_code run(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result, smp_error *err)
