@@ -4,8 +4,9 @@ headless Chromium:
 
     shoot.py SMEMPIPE OUT [PAGE...]
 
-PAGE: compare, kernel, measure, batch, explain; all by default. OUT gets PAGE.html (or .svg) and PAGE-WIDTH-light.webp,
-and dark ones. Prints the height of each page. Pictures are cut after 3,000 pixels (a phone's: 2,400)."""
+PAGE: compare, kernel, time, measure, batch, explain; all by default. OUT gets PAGE.html (or .svg) and
+PAGE-WIDTH-light.webp, and dark ones. Prints the height of each page. Pictures are cut after 3,000 pixels (a phone's:
+2,400)."""
 import concurrent.futures
 import html
 import os
@@ -37,6 +38,8 @@ def make(program, out):
         "compare": [program, "compare", *STEPS, samples / "rocket.jpg", "--device", "cpu", "--time-limit", "2",
                     "--html", out / "compare.html"],
         "kernel": [program, "kernel", samples / "kernels/transpose.cu", "--html", out / "kernel.html"],
+        "time": [program, "kernel", samples / "kernels/transposes.cu", "--time", "--what-if", "--compare", "--html",
+                 out / "time.html"],
         "measure": [program, "measure", "-e", "stats name=colour", "-e", "histogram bins=64 name=light", "-e", "gray",
                     "-e", "laplacian", "-e", "stats name=sharpness", samples, "-r", "--include", "*.png", "--include",
                     "*.jpg", "--html", out / "measure.html"],

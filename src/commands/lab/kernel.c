@@ -182,6 +182,7 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
                                    .count = all->count,
                                    .code = all->sass ? "sass" : "ptx",
                                    .sources = &sources,
+                                   .compared = compares,
                                    .gpu = all->gpu.ran ? &all->gpu : NULL};
     smp_code code = SMP_OK;
     if (settings->html) {

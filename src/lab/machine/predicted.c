@@ -20,8 +20,10 @@ const char *const smp_time_resource_names[] = {
 
 static void free_items(smp_predictions *p)
 {
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count; i++) {
         smp_free(p->items[i].lines);
+        smp_free(p->items[i].instructions);
+    }
     smp_free(p->items);
 }
 
@@ -47,13 +49,13 @@ bool smp_predictions_add(smp_predictions *sum, smp_predictions *more)
 /* ------------------------------------------------------------------------------------------------ as text */
 
 /* The numbers of a prediction, in their order in a record. */
-enum { NUMBERS = 16 };
+enum { NUMBERS = 17 };
 static void numbers_of(smp_predicted *p, double *to[NUMBERS])
 {
-    double *const all[NUMBERS] = {&p->clock_ghz,    &p->cycles,    &p->us,         &p->low_us,
-                                  &p->high_us,      &p->occupancy, &p->waves,      &p->tail,
-                                  &p->launch_share, &p->dram_read, &p->dram_write, &p->l2_read,
-                                  &p->l2_write,     &p->l1_hit,    &p->l2_hit,     &p->imbalance};
+    double *const all[NUMBERS] = {&p->clock_ghz,  &p->cycles,  &p->us,       &p->low_us,       &p->high_us,
+                                  &p->occupancy,  &p->waves,   &p->tail,     &p->launch_share, &p->dram_read,
+                                  &p->dram_write, &p->l2_read, &p->l2_write, &p->l1_hit,       &p->l2_hit,
+                                  &p->imbalance,  &p->l1_read};
     memcpy(to, all, sizeof all);
 }
 
@@ -63,7 +65,18 @@ static void write_doubles(FILE *to, const double *values, size_t count)
         fprintf(to, "\t%.17g", values[i]);
 }
 
-/* T: a launch; U: its resources; V: its reasons; L: a line; W: a price. */
+static void write_lines(FILE *to, char letter, const smp_predicted_line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const smp_predicted_line *l = &lines[i];
+        fprintf(to, "%c\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, letter, l->file, l->line, l->place);
+        write_doubles(to, &l->share, 1);
+        write_doubles(to, l->reasons, SMP_TIME_REASONS);
+        fprintf(to, "\t%s\n", l->text);
+    }
+}
+
+/* T: a launch; U: its resources; V: its reasons; L: a line; I: an instruction; W: a price. */
 static void write_one(FILE *to, const smp_predicted *given)
 {
     smp_predicted p = *given;
@@ -78,13 +91,8 @@ static void write_one(FILE *to, const smp_predicted *given)
     fputs("\nV", to);
     write_doubles(to, p.reasons, SMP_TIME_REASONS);
     fputc('\n', to);
-    for (size_t i = 0; i < p.line_count; i++) {
-        const smp_predicted_line *l = &p.lines[i];
-        fprintf(to, "L\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, l->file, l->line, l->place);
-        write_doubles(to, &l->share, 1);
-        write_doubles(to, l->reasons, SMP_TIME_REASONS);
-        fputc('\n', to);
-    }
+    write_lines(to, 'L', p.lines, p.line_count);
+    write_lines(to, 'I', p.instructions, p.instruction_count);
     for (size_t i = 0; i < p.price_count; i++) {
         fprintf(to, "W\t%s", p.prices[i].what);
         write_doubles(to, &p.prices[i].us, 1);
@@ -126,16 +134,16 @@ static bool read_launch(char *const *f, int count, smp_predictions *p)
     return true;
 }
 
-static bool read_line(char *const *f, int count, smp_predicted *p)
+static bool read_line(char *const *f, int count, smp_predicted_line **lines, size_t *line_count, size_t *capacity)
 {
-    enum { FIRST = 5 };
-    if (count != FIRST + SMP_TIME_REASONS ||
-        !smp_grow(&p->lines, &p->line_capacity, p->line_count + 1, sizeof *p->lines))
+    enum { FIRST = 5, TEXT = FIRST + SMP_TIME_REASONS };
+    if (count != TEXT + 1 || !smp_grow(lines, capacity, *line_count + 1, sizeof **lines))
         return false;
-    smp_predicted_line *l = &p->lines[p->line_count++];
+    smp_predicted_line *l = *lines + (*line_count)++;
     *l = (smp_predicted_line){.file = small(f[1]), .line = small(f[2]), .place = small(f[3])};
     read_doubles(f + FIRST - 1, &l->share, 1);
     read_doubles(f + FIRST, l->reasons, SMP_TIME_REASONS);
+    snprintf(l->text, sizeof l->text, "%s", f[TEXT]);
     return true;
 }
 
@@ -147,7 +155,9 @@ bool smp_predictions_read(char *const *f, int count, smp_predictions *p)
     if (!last)
         return false;
     if (f[0][0] == 'L')
-        return read_line(f, count, last);
+        return read_line(f, count, &last->lines, &last->line_count, &last->line_capacity);
+    if (f[0][0] == 'I')
+        return read_line(f, count, &last->instructions, &last->instruction_count, &last->instruction_capacity);
     if (f[0][0] == 'U' && count == 1 + SMP_TIME_RESOURCES) {
         read_doubles(f + 1, last->use, SMP_TIME_RESOURCES);
         return true;

@@ -51,11 +51,13 @@ typedef enum smp_time_resource {
 } smp_time_resource;
 extern const char *const smp_time_resource_names[];
 
-/* A source line, or with --each an instruction. */
+/* A source line or an instruction. */
+enum { SMP_PREDICTED_TEXT = 80 };
 typedef struct smp_predicted_line {
     uint32_t file, line, place;       /* place: the instruction's number, or UINT32_MAX */
     double share;                     /* of the warps' time */
     double reasons[SMP_TIME_REASONS]; /* of the line's time; sums to 1 */
+    char text[SMP_PREDICTED_TEXT];    /* an instruction's SASS; else "" */
 } smp_predicted_line;
 
 /* Times of the launch with one thing made free. */
@@ -76,11 +78,12 @@ typedef struct smp_predicted {
     double occupancy, waves, tail;                   /* tail: the part of the time in which the last wave runs alone */
     double launch_share;                             /* of the time */
     double dram_read, dram_write, l2_read, l2_write; /* bytes */
+    double l1_read;                                  /* bytes of sectors that are looked for in L1 */
     double l1_hit, l2_hit;                           /* of sectors, 0..1 */
     double imbalance;                                /* the busiest SM beside the one simulated, by instructions */
     double reasons[SMP_TIME_REASONS];
-    smp_predicted_line *lines;
-    size_t line_count, line_capacity;
+    smp_predicted_line *lines, *instructions; /* lines: with --each instructions, too */
+    size_t line_count, line_capacity, instruction_count, instruction_capacity;
     smp_predicted_price prices[SMP_PREDICTED_PRICES];
     size_t price_count;
 } smp_predicted;

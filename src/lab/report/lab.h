@@ -71,6 +71,7 @@ typedef struct smp_lab_report {
     const char *code; /* what was executed: "ptx", "sass" */
     smp_lab_sources *sources;
     const smp_lab_gpu *gpu; /* null: no GPU was asked */
+    bool compared;          /* by --compare: pages have entries without it, too */
 } smp_lab_report;
 
 /* One object with "kernels"; of a comparison each has its group and "same". */
@@ -93,6 +94,10 @@ void smp_lab_time_words(FILE *to, const smp_lab_report *report);
 /* Tells how far such times of a GPU ("h100") can be believed. */
 void smp_lab_time_error(const char *gpu, char *text, size_t size);
 
+/* "time_model": the GPU, and how far predictions are to be trusted. Nothing where no time was wanted. */
+void smp_lab_time_model_json(smp_json *json, const smp_lab_report *report);
+/* A table of predicted launches for browsers without scripts. Nothing where no time was wanted. */
+void smp_lab_time_plain(FILE *to, const smp_lab_report *report);
 /* "launches": each that was predicted, with its number in the program; those of a kernel side by side. */
 void smp_lab_time_json(smp_json *json, const smp_lab_report *report);
 

@@ -122,17 +122,27 @@ static void put_findings(smp_json *json, const smp_warp_result *r)
 
 /* ------------------------------------------------------------------------------------------------ source lines */
 
-enum { AROUND = 2 }; /* lines above and below one that accesses memory */
+enum { AROUND = 2 }; /* lines above and below one that accesses memory or has a predicted time */
 
-/* Whether a line of the file is near one that accesses memory, or is the place of a mistake. *more: set where a later
- * line is. */
+static void look_near(uint32_t at, uint32_t line, bool *told, bool *more)
+{
+    *more = *more || at + AROUND > line;
+    *told = *told || (line + AROUND >= at && line <= at + AROUND);
+}
+
+/* Whether a line of the file is near one that accesses memory or has a predicted time, or is the place of a mistake.
+ * *more: set where a later line is. */
 static bool is_told(const smp_warp_result *r, uint32_t file, uint32_t line, bool *more)
 {
     bool told = false;
     for (size_t i = 0; i < r->row_count; i++)
-        if (r->rows[i].file == file && r->rows[i].line) {
-            *more = *more || r->rows[i].line + AROUND > line;
-            told = told || (line + AROUND >= r->rows[i].line && line <= r->rows[i].line + AROUND);
+        if (r->rows[i].file == file && r->rows[i].line)
+            look_near(r->rows[i].line, line, &told, more);
+    for (size_t i = 0; r->predictions && i < r->predictions->count; i++)
+        for (size_t k = 0; k < r->predictions->items[i].line_count; k++) {
+            const smp_predicted_line *l = &r->predictions->items[i].lines[k];
+            if (l->file == file && l->line)
+                look_near(l->line, line, &told, more);
         }
     for (size_t i = 0; i < 2 * r->finding_count; i++) {
         const smp_warp_place *place = i % 2 ? &r->findings[i / 2].other : &r->findings[i / 2].here;
@@ -231,6 +241,7 @@ void smp_lab_html(FILE *to, const smp_lab_report *report)
     smp_lab_report lines = *report;
     lines.entries = NULL; /* a row a source line, of compared kernels too */
     smp_page_begin(to, "kernel", report->count ? report->entries[0].file : "");
+    smp_lab_time_plain(to, report);
     FILE *csv = smp_page_table(to);
     if (csv) { /* else browsers without scripts show nothing */
         smp_lab_csv(csv, &lines);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/paths.h"
+#include "report/page.h"
 #include "report/text.h"
 
 enum { LINES = 10, COLUMN = 46 };
@@ -189,16 +190,78 @@ void smp_lab_time_error(const char *gpu, char *text, size_t size)
                  title_of(gpu));
 }
 
-void smp_lab_time_words(FILE *to, const smp_lab_report *report)
+static const smp_predicted *any_of(const smp_lab_report *report)
 {
     const smp_predicted *p = NULL;
     for (size_t i = 0; i < report->count && (!p || p->refusal[0]); i++)
         p = first_of(&report->results[i]);
+    return p;
+}
+
+void smp_lab_time_words(FILE *to, const smp_lab_report *report)
+{
+    char text[SMP_LAB_ADVICE];
+    const smp_predicted *p = any_of(report);
     if (!p || p->refusal[0])
         return;
-    char text[300];
     smp_lab_time_error(p->gpu, text, sizeof text);
     smp_text_line(to, "%s", text);
+}
+
+void smp_lab_time_model_json(smp_json *json, const smp_lab_report *report)
+{
+    char text[SMP_LAB_ADVICE];
+    const smp_predicted *p = any_of(report);
+    if (!p)
+        return;
+    smp_lab_time_error(p->gpu, text, sizeof text);
+    smp_json_object(json, "time_model");
+    smp_json_string(json, "gpu", p->gpu);
+    smp_json_string(json, "title", title_of(p->gpu));
+    if (!p->refusal[0])
+        smp_json_number(json, "clock_ghz", p->clock_ghz);
+    smp_json_bool(json, "measured", is_measured(p->gpu));
+    smp_json_string(json, "error", text);
+    smp_json_bool(json, "compared", report->compared);
+    smp_json_end(json, '}');
+}
+
+/* ------------------------------------------------------------------------------------------------ a plain table */
+
+static void plain_row(FILE *to, const smp_warp_result *r, const smp_predicted *p)
+{
+    enum { CELL = 32, COLUMNS = 7 };
+    char launch[CELL], cycles[CELL], us[CELL], low[CELL], high[CELL], why[sizeof p->refusal + CELL];
+    snprintf(launch, sizeof launch, "%u", p->order);
+    snprintf(us, sizeof us, "%.4g", p->us);
+    snprintf(low, sizeof low, "%.4g", p->low_us);
+    snprintf(high, sizeof high, "%.4g", p->high_us);
+    snprintf(cycles, sizeof cycles, "%.0f", p->cycles);
+    snprintf(why, sizeof why, "%s%s", p->refusal[0] ? "not modelled: " : "", p->refusal[0] ? p->refusal : p->bound);
+    const bool known = !p->refusal[0];
+    const char *const cells[] = {
+        launch, r->kernel, known ? us : "", known ? low : "", known ? high : "", known ? cycles : "", why};
+    smp_page_row(to, "td", cells, COLUMNS);
+}
+
+void smp_lab_time_plain(FILE *to, const smp_lab_report *report)
+{
+    static const char *const heads[] = {"launch",  "kernel", "microseconds", "at least",
+                                        "at most", "cycles", "bound by"};
+    char text[SMP_LAB_ADVICE];
+    const smp_predicted *p = any_of(report);
+    if (!p)
+        return;
+    smp_lab_time_error(p->gpu, text, sizeof text);
+    fprintf(to, "<p>predicted for %s", title_of(p->gpu));
+    if (!p->refusal[0])
+        fprintf(to, " at %.2f GHz; %s", p->clock_ghz, text);
+    fputs("</p>\n<table>\n", to);
+    smp_page_row(to, "th", heads, sizeof heads / sizeof heads[0]);
+    for (size_t i = 0; i < report->count; i++)
+        for (size_t k = 0; report->results[i].predictions && k < report->results[i].predictions->count; k++)
+            plain_row(to, &report->results[i], &report->results[i].predictions->items[k]);
+    fputs("</table>\n", to);
 }
 
 /* ------------------------------------------------------------------------------------------------ side by side */

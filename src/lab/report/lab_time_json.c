@@ -1,12 +1,34 @@
 /* Predicted times as JSON. */
 #include "lab/report/lab.h"
 
-static void put_reasons(smp_json *json, const double *reasons)
+static void put_reasons(smp_json *json, const double *reasons, double least)
 {
     smp_json_object(json, "stalls");
     for (int i = 0; i < SMP_TIME_REASONS; i++)
-        smp_json_number(json, smp_time_reason_names[i], reasons[i]);
+        if (reasons[i] >= least)
+            smp_json_number(json, smp_time_reason_names[i], reasons[i]);
     smp_json_end(json, '}');
+}
+
+/* Puts SASS, in its order: a program has thousands of instructions, so that rare reasons are left out. */
+static void put_instructions(smp_json *json, const smp_warp_result *r, const smp_predicted *p)
+{
+    const double least = 0.005;
+    if (!p->instruction_count)
+        return;
+    smp_json_array(json, "instructions");
+    for (size_t i = 0; i < p->instruction_count; i++) {
+        const smp_predicted_line *l = &p->instructions[i];
+        smp_json_object(json, NULL);
+        smp_json_integer(json, "place", l->place);
+        smp_json_string(json, "instruction", l->text);
+        smp_json_string(json, "file", smp_lab_path(r, l->file));
+        smp_json_integer(json, "line", l->line);
+        smp_json_number(json, "share", l->share);
+        put_reasons(json, l->reasons, least);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
 }
 
 static void put_lines(smp_json *json, const smp_warp_result *r, const smp_predicted *p, smp_lab_sources *sources)
@@ -20,9 +42,11 @@ static void put_lines(smp_json *json, const smp_warp_result *r, const smp_predic
         smp_json_string(json, "text", smp_lab_line(sources, smp_lab_path(r, l->file), l->line));
         if (l->place != UINT32_MAX)
             smp_json_integer(json, "place", l->place);
+        if (l->text[0])
+            smp_json_string(json, "instruction", l->text);
         smp_json_number(json, "share", l->share);
         smp_json_number(json, "us", l->share * p->us);
-        put_reasons(json, l->reasons);
+        put_reasons(json, l->reasons, 0);
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');
@@ -35,6 +59,7 @@ static void put_memory(smp_json *json, const smp_predicted *p)
     smp_json_number(json, "dram_write_bytes", p->dram_write);
     smp_json_number(json, "l2_read_bytes", p->l2_read);
     smp_json_number(json, "l2_write_bytes", p->l2_write);
+    smp_json_number(json, "l1_read_bytes", p->l1_read);
     smp_json_number(json, "l1_hit", p->l1_hit);
     smp_json_number(json, "l2_hit", p->l2_hit);
     smp_json_end(json, '}');
@@ -67,8 +92,9 @@ static void put_prediction(smp_json *json, const smp_warp_result *r, const smp_p
     smp_json_number(json, "tail", p->tail);
     smp_json_number(json, "imbalance", p->imbalance);
     put_memory(json, p);
-    put_reasons(json, p->reasons);
+    put_reasons(json, p->reasons, 0);
     put_lines(json, r, p, sources);
+    put_instructions(json, r, p);
     if (p->price_count) {
         smp_json_object(json, "what_if_us_saved");
         for (size_t i = 0; i < p->price_count; i++)
@@ -87,6 +113,7 @@ static void put_triple(smp_json *json, const char *key, const uint32_t v[3])
 void smp_lab_time_json(smp_json *json, const smp_lab_report *report)
 {
     bool any = false;
+    smp_lab_time_model_json(json, report);
     for (size_t i = 0; i < report->count; i++) {
         const smp_warp_result *r = &report->results[i];
         for (size_t k = 0; r->predictions && k < r->predictions->count; k++) {
@@ -95,6 +122,7 @@ void smp_lab_time_json(smp_json *json, const smp_lab_report *report)
             any = true;
             smp_json_object(json, NULL);
             smp_json_integer(json, "launch", r->predictions->items[k].order);
+            smp_json_integer(json, "index", (int64_t)i);
             smp_json_string(json, "kernel", r->kernel);
             put_triple(json, "grid", r->grid);
             put_triple(json, "block", r->block);

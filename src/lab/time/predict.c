@@ -95,6 +95,7 @@ static void set_memory(const time_sm *sm, const time_trace *trace, smp_predicted
     out->dram_write = b->dram_write * times;
     out->l2_read = (double)b->read_sectors * SECTOR * times;
     out->l2_write = (double)b->write_sectors * SECTOR * times;
+    out->l1_read = (double)sm->l1_sectors * SECTOR * times;
     out->l1_hit = sm->l1_sectors ? (double)sm->l1_hits / (double)sm->l1_sectors : 0;
     out->l2_hit = out->l2_read > out->dram_read ? 1 - out->dram_read / out->l2_read : 0;
 }
@@ -109,46 +110,60 @@ static int by_place(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Sets what each source line or instruction takes of the warps' time, and why. */
-static smp_code set_lines(const time_sm *sm, bool each, smp_predicted *out, smp_error *err)
+/* Makes what each source line or instruction takes of the warps' time, and why. */
+static smp_code make_lines(const time_sm *sm, bool each, smp_predicted_line **lines, size_t *line_count, smp_error *err)
 {
     double all = 0;
-    out->lines = smp_alloc_array(sm->code->count + 1, sizeof *out->lines);
-    if (!out->lines)
-        return smp_fail_memory(err, "lines", sm->code->count * sizeof *out->lines);
+    size_t count = 0, kept = 0;
+    smp_predicted_line *const out = smp_alloc_array(sm->code->count + 1, sizeof *out);
+    if (!out)
+        return smp_fail_memory(err, "lines", sm->code->count * sizeof *out);
     for (int k = 0; k < SMP_TIME_REASONS; k++)
         all += sm->stalls[k];
-    for (int k = 0; k < SMP_TIME_REASONS && all > 0; k++)
-        out->reasons[k] = sm->stalls[k] / all;
     for (size_t i = 0; i < sm->code->count; i++) {
         const warp_inst *inst = &sm->code->code->insts[i];
-        smp_predicted_line line = {inst->file, inst->line, each ? (uint32_t)i : UINT32_MAX, 0, {0}};
+        smp_predicted_line line = {.file = inst->file, .line = inst->line, .place = each ? (uint32_t)i : UINT32_MAX};
         for (int k = 0; k < SMP_TIME_REASONS; k++) {
             line.reasons[k] = sm->inst_stalls[i][k];
             line.share += line.reasons[k];
         }
+        if (each && inst->text)
+            snprintf(line.text, sizeof line.text, "%.*s", (int)inst->text_size, inst->text);
         if (line.share > 0)
-            out->lines[out->line_count++] = line;
+            out[count++] = line;
     }
-    qsort(out->lines, out->line_count, sizeof *out->lines, by_place);
-    size_t kept = 0;
-    for (size_t i = 0; i < out->line_count; i++) {
-        smp_predicted_line *line = &out->lines[i], *last = kept ? &out->lines[kept - 1] : NULL;
+    qsort(out, count, sizeof *out, by_place);
+    for (size_t i = 0; i < count; i++) {
+        smp_predicted_line *line = &out[i], *last = kept ? &out[kept - 1] : NULL;
         if (!last || by_place(last, line)) {
-            out->lines[kept++] = *line;
+            out[kept++] = *line;
             continue;
         }
         last->share += line->share;
         for (int k = 0; k < SMP_TIME_REASONS; k++)
             last->reasons[k] += line->reasons[k];
     }
-    out->line_count = kept;
     for (size_t i = 0; i < kept; i++) {
         for (int k = 0; k < SMP_TIME_REASONS; k++)
-            out->lines[i].reasons[k] /= out->lines[i].share;
-        out->lines[i].share /= all;
+            out[i].reasons[k] /= out[i].share;
+        out[i].share /= all;
     }
+    *lines = out;
+    *line_count = kept;
     return SMP_OK;
+}
+
+static smp_code set_lines(const time_sm *sm, const smp_time_wish *wish, smp_predicted *out, smp_error *err)
+{
+    double all = 0;
+    for (int k = 0; k < SMP_TIME_REASONS; k++)
+        all += sm->stalls[k];
+    for (int k = 0; k < SMP_TIME_REASONS && all > 0; k++)
+        out->reasons[k] = sm->stalls[k] / all;
+    smp_code code = make_lines(sm, wish->each, &out->lines, &out->line_count, err);
+    if (!code && wish->listing)
+        code = make_lines(sm, true, &out->instructions, &out->instruction_count, err);
+    return code;
 }
 
 static void set_launch(const time_sm *sm, double active, smp_predicted *out)
@@ -180,8 +195,8 @@ static smp_code run(time_sm *sm, double *active, double *imbalance, smp_error *e
     return SMP_OK;
 }
 
-static smp_code predict(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace, bool each,
-                        smp_predicted *out, smp_error *err)
+static smp_code predict(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace,
+                        const smp_time_wish *wish, smp_predicted *out, smp_error *err)
 {
     time_sm sm;
     double active = 0;
@@ -194,7 +209,7 @@ static smp_code predict(const smp_time_gpu *gpu, const time_code *code, const ti
         set_bound(out);
         set_interval(gpu, out);
         set_memory(&sm, trace, out);
-        status = set_lines(&sm, each, out, err);
+        status = set_lines(&sm, wish, out, err);
     }
     time_sm_close(&sm);
     return status;
@@ -240,7 +255,7 @@ smp_code time_predict_trace(const smp_time_gpu *gpu, const warp_code *kernel, co
     time_code code;
     if (!time_code_make(kernel, gpu, &code))
         return smp_fail_memory(err, "instructions", kernel->count);
-    smp_code status = predict(gpu, &code, trace, wish->each, out, err);
+    smp_code status = predict(gpu, &code, trace, wish, out, err);
     if (!status && wish->what_if)
         status = set_prices(gpu, &code, trace, out, err);
     smp_free(code.insts);

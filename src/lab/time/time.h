@@ -15,6 +15,7 @@ void smp_time_record_free(smp_time_recorder *recorder); /* null is allowed */
 
 typedef struct smp_time_wish {
     bool each;    /* lines are instructions */
+    bool listing; /* instructions beside lines, too */
     bool what_if; /* prices, too */
 } smp_time_wish;
 
@@ -24,8 +25,8 @@ smp_code smp_time_predict(smp_time_recorder *recorder, const smp_warp_kernel *ke
                           smp_predicted *out, smp_error *err);
 
 /* Runs a launch (by smp_warp_run_both, or where launch->kernel is `sass` itself by smp_warp_run) and adds its time to
- * the result. wanted: the GPU, then what else is wished: "h100,each,what-if"; null or an unknown GPU: no time. order:
- * among the program's launches. */
+ * the result. wanted: the GPU, then what else is wished: "h100,each,listing,what-if"; null or an unknown GPU: no time.
+ * order: among the program's launches. */
 smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch *launch, const smp_warp_kernel *sass,
                       smp_warp_result *result, smp_error *err);
 

@@ -5,12 +5,13 @@
 #include "base/alloc.h"
 #include "lab/time/time.h"
 
-/* "h100", "h100,each", "h100,each,what-if" */
+/* "h100", "h100,each", "h100,listing,what-if" */
 static bool read_wish(const char *text, smp_time_gpu *gpu, smp_time_wish *wish)
 {
     char name[16];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
     wish->each = strstr(text, ",each") != NULL;
+    wish->listing = strstr(text, ",listing") != NULL;
     wish->what_if = strstr(text, ",what-if") != NULL;
     return smp_time_gpu_find(name, gpu);
 }
@@ -38,7 +39,6 @@ static smp_code add(smp_warp_result *result, smp_predicted *one, smp_error *err)
     smp_predictions *p = smp_alloc(sizeof *p);
     if (!p || !smp_grow(&p->items, &p->capacity, 1, sizeof *p->items)) {
         smp_free(p);
-        smp_free(one->lines);
         return smp_fail_memory(err, "a prediction", sizeof *one);
     }
     p->items[p->count++] = *one;
@@ -66,11 +66,15 @@ smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch 
     if (!code && !refusal)
         code = smp_time_predict(recorder, sass, &wish, &one, err);
     smp_time_record_free(recorder);
-    if (code)
-        return code;
     one.order = order;
     snprintf(one.gpu, sizeof one.gpu, "%s", gpu.name);
     if (refusal)
         snprintf(one.refusal, sizeof one.refusal, "%s", refusal);
-    return add(result, &one, err);
+    if (!code)
+        code = add(result, &one, err);
+    if (code) {
+        smp_free(one.lines);
+        smp_free(one.instructions);
+    }
+    return code;
 }

@@ -109,9 +109,11 @@ function kernelNumbers(data) {
 }
 
 function kernelView(data) {
-  return [h("h1", [...new Set(data.kernels.map(k => k.source))].join(", ")), kernelVerdict(data), sameResults(data),
+  return [h("h1", [...new Set(data.kernels.map(k => k.source))].join(", ")), timeOverview(data),
+    data.launches && h("h2", "Counts"), kernelVerdict(data), sameResults(data),
     kernelLadder(data, "Shared memory", "wavefronts", "bank conflicts", "wavefronts", "ideal"),
     kernelLadder(data, "Global memory", "sectors",
       "sectors beyond, since neighbouring threads access distant addresses", "sectors", "sectors_ideal"),
-    terms(true), mistakes(data), data.kernels.map(k => kernelSection(data, k)), kernelNumbers(data)];
+    terms(true), mistakes(data), timeSections(data), data.kernels.map(k => kernelSection(data, k)),
+    kernelNumbers(data)];
 }

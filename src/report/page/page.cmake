@@ -2,7 +2,7 @@
 # program, so that a page needs nothing beside it. The policy in its head allows this style and these scripts alone, by
 # their hashes.
 set(page_folder ${CMAKE_SOURCE_DIR}/src/report/page)
-set(page_scripts dom table banks roofline compare kernel batch measure main)
+set(page_scripts dom table banks roofline compare kernel time batch measure main)
 
 # The 64 digits of a SHA-256 as base64.
 function(smp_base64_of_hash hex out)
