@@ -120,12 +120,20 @@ static void put_times_block(FILE *to, const smp_compare *compare, const smp_comp
 
 /* ------------------------------------------------------------------------------------------------ predictions */
 
+/* Writes three digits, or more in front of the point. */
+static const char *digits(char *text, size_t size, double value)
+{
+    const double most = 99.95;
+    snprintf(text, size, value < most ? "%.3g" : "%.0f", value);
+    return text;
+}
+
 static void put_predicted(FILE *to, const smp_compare *compare, const smp_compare_step *step,
                           const smp_compare_variant *variant, double unit)
 {
     const smp_compare_predicted *p = &variant->predicted;
     const double gbs = smp_compare_predicted_gbs(step, variant), times = smp_compare_predicted_speedup(step, variant);
-    char interval[40];
+    char interval[44], a[20], b[20];
     fputs("  ", to);
     smp_text_column(to, variant->name, PREDICTED);
     if (!(p->us > 0)) {
@@ -134,10 +142,11 @@ static void put_predicted(FILE *to, const smp_compare *compare, const smp_compar
         fputc('\n', to);
         return;
     }
-    smp_text_number(to, TIME, "%.3g", p->us / unit, true);
-    snprintf(interval, sizeof interval, "%.3g .. %.3g", p->low_us / unit, p->high_us / unit);
+    smp_text_cell(to, digits(a, sizeof a, p->us / unit), TIME);
+    snprintf(interval, sizeof interval, "%s .. %s", digits(a, sizeof a, p->low_us / unit),
+             digits(b, sizeof b, p->high_us / unit));
     smp_text_cell(to, interval, INTERVAL);
-    smp_text_number(to, RATE, "%.3g", gbs, true);
+    smp_text_cell(to, digits(a, sizeof a, gbs), RATE);
     smp_text_number(to, SHARE, "%.0f", 100 * gbs / compare->predicted_copy_gbs, true);
     smp_text_number(to, TIMES, times < 99.95 ? "%.2f" : "%.0f", times, times > 0);
     fprintf(to, "  %s\n", p->bound);
