@@ -1,8 +1,10 @@
 """--args of `smempipe kernel` by the names that a CUDA source gives a kernel's parameters."""
+import pathlib
 import shutil
+import subprocess
 import unittest
 
-from harness import SANITIZED, CliCase
+from harness import PROGRAM, SANITIZED, CliCase
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
@@ -39,6 +41,18 @@ __global__ void c(const float *in, float *out) { out[threadIdx.x] = in[threadIdx
                   "in=f32[32]=3 out=f32[32]=0", "--only")  # fmt: skip
         self.assertIn("b: the same bytes as the first", self.smp(*launch, "a,b").stdout)
         self.assertIn("c: out[0] is 4, not 6", self.smp(*launch, "a,c", status=7).stdout)
+
+    def test_a_program_is_compiled_for_the_runtime_of_the_smempipe_that_runs_it(self):
+        self.write("a.cu", "#include <cstdio>\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); puts(\"ran\"); }\n")
+        build = pathlib.Path(PROGRAM).parent
+        for place in (self.folder / "one", self.folder / "two"):
+            place.mkdir()
+            for name in ("smempipe", "libsmp_cudart.so"):
+                shutil.copy(build / name, place)
+            got = subprocess.run([place / "smempipe", "kernel", "a.cu"], cwd=self.folder, capture_output=True,
+                                 text=True, check=False)
+            self.assertEqual((got.returncode, "ran" in got.stdout), (0, True), got.stderr)
+            shutil.rmtree(place)  # what is kept in the cache must not need it
 
 
 if __name__ == "__main__":

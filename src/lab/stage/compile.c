@@ -231,6 +231,8 @@ static void hash_settings(const smp_compile_settings *settings, const words *w, 
         const char *value = getenv(variables[i]);
         smp_sha256_add(hash, value ? value : "", value ? strlen(value) + 1 : 1);
     }
+    if (settings->runtime) /* its folder, where the program looks for the runtime library */
+        smp_sha256_add(hash, settings->runtime, strlen(settings->runtime) + 1);
     for (size_t i = 0; reach && !reach->trusted && reach->folders[i]; i++)
         smp_sha256_add(hash, reach->folders[i], strlen(reach->folders[i]) + 1);
 }
