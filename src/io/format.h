@@ -1,5 +1,11 @@
 /* The interface of a file format: a table of functions. To add a format, write one file that defines an
- * smp_file_format, and add one row to format_list.def. */
+ * smp_file_format, and add one row to format_list.def; help, --version and completion follow. Copy images/qoi.c and its
+ * suite tests/io/qoi.c: known bytes, there and back, every truncation, damage, allocations that fail
+ * (tests/fixtures/media_fixture.h). README and docs/packages.md list formats by hand.
+ *
+ * Samples go top row first, interleaved; alpha is straight. A writer may be given 1 to 4 channels: it widens them
+ * itself, and write_shape changes the shape for what is lost alone. A format without an end mark of its own takes bytes
+ * behind the last row for an error (npy.c); nothing is passed over without a word. */
 #ifndef SMP_IO_FORMAT_H
 #define SMP_IO_FORMAT_H
 
