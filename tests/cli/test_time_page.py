@@ -3,7 +3,7 @@ import os
 import tempfile
 import unittest
 
-from harness import ROOT, SANITIZED, CliCase
+from harness import ROOT, CliCase
 from pages import Page, check_page, data_of, drawn, needs_browser, with_data
 from test_kernel import LAB, NO_SASS, NVCC, NVDISASM, PTXAS
 
@@ -15,7 +15,6 @@ def plain_of(page):
     return page[page.index('<div id="plain">'):page.index("<footer")]
 
 
-@unittest.skipIf(SANITIZED, "programs that link the runtime run without a sanitizer")
 @unittest.skipUnless(NVCC and NVDISASM and PTXAS, NO_SASS)
 class TimePage(CliCase):
     @classmethod
