@@ -112,16 +112,32 @@ static void note_sharing(time_units *units, const time_unit *u, bool fresh, uint
     units->sum.first_same += fresh || later <= AT_ONCE + progress / 32 ? units->weight : 0;
 }
 
-void time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cover, uint32_t warp)
+/* Notes who reads and writes bytes of a unit, in sector k of it. */
+static bool is_of_other(time_unit *u, uint32_t k, int how, uint64_t bytes, uint32_t own)
+{
+    if (u->reader != own && how != WARP_UPDATES) {
+        u->read_before |= u->read_by;
+        u->read_by = 0;
+        u->reader = own;
+    }
+    if (how == WARP_READS) {
+        u->read_by |= bytes;
+        return u->cover & bytes && u->writer[k] != own;
+    }
+    u->writer[k] = own;
+    return how == WARP_WRITES && u->read_before & bytes;
+}
+
+bool time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cover, uint32_t warp)
 {
     const uint64_t key = sector / 2;
     const uint8_t bit = (uint8_t)(1 << (sector & 1));
     if (units->failed || !is_sampled(units, key * TIME_UNIT / TIME_ROW))
-        return;
+        return false;
     if (units->count * 2 > units->capacity) {
         make_room(units);
         if (units->failed || !is_sampled(units, key * TIME_UNIT / TIME_ROW))
-            return;
+            return false;
     }
     time_unit *u = place_of(units->items, units->capacity, key);
     const bool fresh = !u->key;
@@ -130,6 +146,8 @@ void time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cove
         *u = (time_unit){.key = key, .stamp = units->clock, .progress = progress};
         units->count++;
     }
+    const uint64_t bytes = (uint64_t)cover << (sector & 1 ? 32 : 0);
+    const bool of_other = is_of_other(u, sector & 1, how, bytes, units->block + 1);
     const bool gone = units->clock - u->stamp > (u->sm == units->sm ? units->own_age : units->shared_age);
     if (how != WARP_WRITES) {
         if (fresh || u->block != units->block)
@@ -142,7 +160,7 @@ void time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cove
         u->read |= COUNTED;
     }
     if (how != WARP_READS) {
-        u->cover |= (uint64_t)cover << (sector & 1 ? 32 : 0);
+        u->cover |= bytes;
         units->sum.written += u->written & bit ? 0 : units->weight;
         u->written |= bit;
         if (!(u->written & COUNTED) || gone) {
@@ -154,6 +172,7 @@ void time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cove
     u->sm = units->sm;
     u->block = units->block;
     u->stamp = units->clock;
+    return of_other;
 }
 
 time_footprint time_units_end(time_units *units)

@@ -63,10 +63,11 @@ typedef struct time_inst {
     uint8_t stall, sets, frees, waits; /* cycles; scoreboards that its result, its reads release (7: none); a mask */
     uint8_t sources, copies_left;
     bool wide[TIME_SOURCES], reuse[TIME_SOURCES];
-    bool bypasses; /* L1 */
-    bool is_float; /* atomics */
-    bool is_long;  /* its result comes from beyond the SM's pipes: "long scoreboard" */
-    bool known;    /* the opcode is in the table, or goes to the ALU */
+    bool bypasses;      /* L1 */
+    bool is_float;      /* atomics */
+    bool is_long;       /* its result comes from beyond the SM's pipes: "long scoreboard" */
+    bool known;         /* the opcode is in the table, or goes to the ALU */
+    uint16_t constants; /* the line of constants that it reads, from 1 on; 0: none */
     int16_t source[TIME_SOURCES];
     time_ticks cycles, latency;
 } time_inst;
@@ -133,7 +134,9 @@ typedef struct time_trace {
     size_t kept, stream_capacity;
     uint32_t *block_instructions; /* warp instructions of each block of the grid */
     size_t block_count, block_capacity;
-    bool cut; /* streams are not kept to the end of the last kept block */
+    bool cut;                                 /* streams are not kept to the end of the last kept block */
+    double loads_of_others, stores_to_others; /* sums over blocks: the share of sectors loaded that another block had
+                                                 written; of sectors stored that another had read */
     time_footprint memory;
 } time_trace;
 
@@ -143,6 +146,7 @@ typedef struct time_trace {
 typedef smp_time_reason time_reason;
 
 enum { TIME_PARTS = 4, TIME_RING = 64, TIME_GROUPS = 64, TIME_MERGED = 64, TIME_FETCH = 16 /* instructions */ };
+enum { TIME_CONSTANT_LINES = 1 << 11, TIME_CONSTANT_LINE = 64, TIME_CONSTANT_BANK = 1 << 16 }; /* bytes */
 
 typedef struct time_warp {
     const uint32_t *at, *end;
@@ -172,7 +176,8 @@ typedef struct time_part {
         int warp, reg;
     } reused[TIME_SOURCES];
     time_ticks bank_wait;
-    uint64_t *fetched, fetches; /* by groups of instructions: when they were fetched last */
+    uint64_t *fetched, fetches; /* by groups of instructions: which fetch was their last */
+    time_ticks *came;           /* and when they were there */
 } time_part;
 
 /* The first-level cache: lines with their sectors. */
@@ -240,6 +245,8 @@ typedef struct time_sm {
     time_part parts[TIME_PARTS];
     time_ticks lsu_free, constant_free, barrier_free;
     uint64_t *fetched, fetches; /* of the SM's instruction cache */
+    time_ticks *came;
+    bool *has_constants; /* by lines of constants */
     time_l1 l1;
     struct {
         uint32_t line, mask;

@@ -37,6 +37,11 @@ static void end_block(time_recorder *r)
     const uint64_t instructions = r->block->instructions - r->counted;
     if (t->block_count < t->block_capacity)
         t->block_instructions[t->block_count++] = instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
+    if (r->block->index + 1 < t->blocks) { /* the last one may gather what all others left */
+        t->loads_of_others += r->loads ? (double)r->loads_of_others / r->loads : 0;
+        t->stores_to_others += r->stores ? (double)r->stores_to_others / r->stores : 0;
+    }
+    r->loads = r->stores = r->loads_of_others = r->stores_to_others = 0;
     if (!r->observer.streams || r->failed)
         return;
     size_t words = t->word_count;
@@ -288,13 +293,13 @@ static void touch_local(time_recorder *r, uint32_t warp, uint32_t lanes, const u
             const uint64_t word = ((address[l] & 0xffffff) + b) / WORD,
                            sector = (above + own + word * LINE + l * WORD) / TIME_SECTOR;
             if (cover && sector != last) {
-                time_units_touch(&r->units, last, how, cover, warp);
+                (void)time_units_touch(&r->units, last, how, cover, warp);
                 cover = 0;
             }
             cover |= UINT32_C(15) << l % WORDS * WORD;
             last = sector;
         }
-        time_units_touch(&r->units, last, how, cover, warp);
+        (void)time_units_touch(&r->units, last, how, cover, warp);
     }
 }
 
@@ -322,8 +327,11 @@ static void touch(struct warp_observer *self, const warp_frame *frame, warp_spac
     sector_list list;
     list_sectors(r, lanes, address, width, &list);
     r->units.progress[frame->warp % TIME_WAVE_WARPS]++;
+    uint32_t of_others = 0;
     for (uint32_t i = 0; i < list.count; i++)
-        time_units_touch(&r->units, list.sector[i], how, how == WARP_READS ? 0 : list.cover[i], frame->warp);
+        of_others += time_units_touch(&r->units, list.sector[i], how, list.cover[i], frame->warp);
+    *(how == WARP_READS ? &r->loads : &r->stores) += list.count;
+    *(how == WARP_READS ? &r->loads_of_others : &r->stores_to_others) += of_others;
     if (streams)
         record_global(r, &list, lanes, address, width, how);
 }

@@ -12,8 +12,10 @@ enum { TIME_UNIT = 64, TIME_SECTOR = 32, TIME_ROW = 2048, TIME_WAVE_WARPS = 64 }
 typedef struct time_unit {
     uint64_t key;
     double stamp;
-    uint64_t cover; /* bytes that were written */
+    uint64_t cover;                /* bytes that were written */
+    uint64_t read_before, read_by; /* bytes that blocks before the last reader read, that it did */
     uint32_t block, progress;
+    uint32_t writer[2], reader; /* blocks, from 1 on: the last that wrote each sector, that read the unit */
     uint16_t sm;
     uint8_t read, written; /* a bit a sector; bit 2: the unit counts already */
 } time_unit;
@@ -42,8 +44,9 @@ typedef struct time_units {
 bool time_units_open(time_units *units, const smp_time_gpu *gpu, uint32_t wave);
 void time_units_close(time_units *units);
 void time_units_begin(time_units *units, uint64_t block);
-/* Bytes of a sector: reads (0), writes (1), updates (2), by a warp. cover: which of its bytes. */
-void time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cover, uint32_t warp);
+/* Bytes of a sector: reads (0), writes (1), updates (2), by a warp. cover: which of its bytes. True: it reads what
+ * another block wrote, or writes what another has read. */
+bool time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cover, uint32_t warp);
 time_footprint time_units_end(time_units *units);
 
 /* A buffer has an address of its own here, in the order in which buffers are touched: the host's differ from run to
@@ -67,7 +70,8 @@ struct smp_time_recorder {
     size_t head;                             /* of the last step in its warp */
     time_buffer *buffers;
     size_t buffer_count, buffer_capacity, buffer_last;
-    uint32_t resident;     /* blocks on an SM */
+    uint32_t resident;                                         /* blocks on an SM */
+    uint32_t loads, stores, loads_of_others, stores_to_others; /* of the block */
     uint64_t top, counted; /* where the next buffer lies; instructions before this block */
     bool begun, failed;
     size_t most_words;

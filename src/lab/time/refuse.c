@@ -55,29 +55,50 @@ static bool is_written(const warp_code *code, size_t begin, size_t end, int numb
     return false;
 }
 
-/* A loop that reads the same place until another thread has changed it: a load that others are ordered by, or a swap
- * whose expected value stays. */
-static bool waits_for_others(const warp_code *code, size_t at)
+/* Why the rounds of a loop around this instruction depend on others; null: they do not. A load that others are ordered
+ * by reads the same place until another thread has changed it; so does a swap whose expected value stays. One that
+ * tries again with what it found takes as many rounds as others come in between. */
+static const char *waits_for_others(const warp_code *code, size_t at)
 {
+    static const char waits[] = "a loop in line %u that waits for other blocks",
+                      tries[] = "a loop of compare-and-swap in line %u: its rounds depend on other threads";
     sass_line line;
     size_t begin, end;
     if (!cut(&code->insts[at], &line))
-        return false;
+        return NULL;
     const bool load = (!strcmp(line.words[0], "LDG") || !strcmp(line.words[0], "LD")) && sass_has(&line, "STRONG"),
                swap = !strncmp(line.words[0], "ATOM", 4) && line.words[0][4] != 'S' && sass_has(&line, "CAS");
     if ((!load && !swap) || !loop_around(code, at, &begin, &end))
-        return false;
+        return NULL;
     bool memory = false;
     for (int k = 0; k < line.count; k++) {
         const sass_operand *o = &line.operands[k];
         if (o->kind == SASS_MEMORY) {
             memory = true;
             if (is_written(code, begin, end, o->number))
-                return false;
+                return swap ? tries : NULL;
         } else if (swap && memory && o->kind == SASS_REGISTER && o->number != SASS_RZ)
-            return !is_written(code, begin, end, o->number);
+            return is_written(code, begin, end, o->number) ? tries : waits;
     }
-    return true;
+    return waits;
+}
+
+/* Whether a kernel that loads in a loop reads what other blocks write in this launch, as jumps along pointers do that
+ * others shorten: how far it goes depends on their order. Blocks run here one after another, so that of two either the
+ * reader or the writer comes later. */
+static bool reads_of_others(const warp_code *code, const time_trace *trace)
+{
+    const double few = 0.03, most = 0.5, blocks = (double)trace->blocks;
+    if (trace->loads_of_others < few * blocks && trace->stores_to_others < most * blocks)
+        return false;
+    for (size_t i = 0; i < code->count; i++) {
+        size_t begin, end;
+        sass_line line;
+        if (cut(&code->insts[i], &line) && (!strcmp(line.words[0], "LDG") || !strcmp(line.words[0], "LD")) &&
+            loop_around(code, i, &begin, &end))
+            return true;
+    }
+    return false;
 }
 
 bool time_refuses(const warp_code *code, const time_trace *trace, const char *gpu, char *why, size_t size)
@@ -92,9 +113,12 @@ bool time_refuses(const warp_code *code, const time_trace *trace, const char *gp
         for (size_t k = 0; k < sizeof missing / sizeof missing[0]; k++)
             if (!strcmp(line.words[0], missing[k].opcode))
                 snprintf(why, size, "%s", missing[k].what);
-        if (!why[0] && waits_for_others(code, i))
-            snprintf(why, size, "a loop in line %u that waits for other blocks", code->insts[i].line);
+        const char *waits = waits_for_others(code, i);
+        if (!why[0] && waits)
+            snprintf(why, size, waits, code->insts[i].line);
     }
+    if (!why[0] && reads_of_others(code, trace))
+        snprintf(why, size, "it reads what other blocks write in the same launch");
     if (!why[0] && (!trace->kept || trace->block_count == 0))
         snprintf(why, size, "no block of it ran");
     if (!why[0] && !code->control_count)

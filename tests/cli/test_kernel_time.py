@@ -1,0 +1,76 @@
+"""smempipe kernel --time: --fail-on slower=, and launches whose time is not told. Where there is nvcc and nvdisasm."""
+import json
+import shutil
+import unittest
+
+from harness import SANITIZED, CliCase
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+NVDISASM = shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm")
+
+SOURCE = """#include <cuda_runtime.h>
+__global__ void work(float *x, int rounds) {
+    float v = x[threadIdx.x];
+    for (int i = 0; i < rounds; i++) v = v * 1.5f + 1;
+    x[threadIdx.x] = v;
+}
+__global__ void least(float *x, int *to) {          // a float's atomic minimum
+    int old = *to;
+    while (x[threadIdx.x] < __int_as_float(old)) {
+        int seen = old;
+        old = atomicCAS(to, seen, __float_as_int(x[threadIdx.x]));
+        if (old == seen) break;
+    }
+}
+__global__ void shorten(int *next) {                // paths, that all blocks walk and shorten
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    while (next[i] && next[next[i]]) next[i] = next[next[i]];
+}
+__global__ void sum(const float *x, float *of_blocks, unsigned *count) { // the last block adds what others left
+    float s = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < 4096; i += gridDim.x * blockDim.x) s += x[i];
+    of_blocks[blockIdx.x * blockDim.x + threadIdx.x] = s;
+    __threadfence();
+    __shared__ unsigned before;
+    if (!threadIdx.x) before = atomicAdd(count, 1);
+    __syncthreads();
+    for (int i = threadIdx.x; before == gridDim.x - 1 && i < gridDim.x * blockDim.x; i += blockDim.x)
+        if (i != threadIdx.x) of_blocks[threadIdx.x] += of_blocks[i];
+}
+int main() {
+    static int next[1024];
+    for (int i = 128; i < 1024; i++) next[i] = i - 128; // each block's threads point to the block before
+    float *x; int *p;
+    cudaMalloc(&x, 1 << 16);
+    cudaMalloc(&p, sizeof next);
+    cudaMemset(x, 0, 1 << 16);
+    work<<<1, 64>>>(x, 64);
+    least<<<4, 64>>>(x, p);
+    sum<<<8, 64>>>(x, x + 4096, (unsigned *)p);
+    cudaMemcpy(p, next, sizeof next, cudaMemcpyHostToDevice);
+    shorten<<<8, 128>>>(p);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+@unittest.skipUnless(NVCC and NVDISASM and not SANITIZED, "no nvcc, no nvdisasm, or a sanitizer")
+class Time(CliCase):
+    def test_what_is_slower_fails_and_what_others_decide_has_no_time(self):
+        (self.folder / "a.cu").write_text(SOURCE)
+        (self.folder / "b.cu").write_text(SOURCE.replace("(x, 64)", "(x, 6400)"))
+        base = self.smp("kernel", "a.cu", "--time", "--json").stdout
+        (self.folder / "base.json").write_text(base)
+        fails = ("--time", "-q", "--fail-on", "slower=base.json:10%")
+        self.assertEqual(self.smp("kernel", "a.cu", *fails).stdout, "")
+        error = self.smp("kernel", "b.cu", *fails, status=7).stderr
+        self.assertRegex(error, r"slower: work takes [\d.]+ us, \d+(\.\d+)? % more than the [\d.]+ us in base.json")
+        why = {one["kernel"]: one["predicted"].get("not_modelled") for one in json.loads(base)["launches"]}
+        self.assertRegex(why.pop("least"),
+                         r"a loop of compare-and-swap in line \d+: its rounds depend on other threads")
+        self.assertEqual(why, {"work": None, "sum": None,
+                               "shorten": "it reads what other blocks write in the same launch"})
+
+
+if __name__ == "__main__":
+    unittest.main()
