@@ -19,6 +19,7 @@
     X(LG, "lg_throttle")                                                                                               \
     X(NOT_SELECTED, "not_selected")                                                                                    \
     X(NO_INSTRUCTION, "no_instruction")                                                                                \
+    X(CONSTANT, "imc_miss")                                                                                            \
     X(BRANCH, "branch_resolving")                                                                                      \
     X(DRAIN, "drain")                                                                                                  \
     X(DISPATCH, "dispatch_stall")

@@ -98,6 +98,18 @@ static void set_control(uint64_t word, time_inst *inst)
     inst->waits = control >> 11 & 63;
 }
 
+/* The line of constants that it reads at a fixed place: bank 0 has parameters, another what the compiler put there. */
+static uint16_t constants_of(const sass_line *line)
+{
+    enum { LINES = TIME_CONSTANT_LINES / 2 - 1 };
+    for (int i = 0; i < line->count; i++) {
+        const sass_operand *o = &line->operands[i];
+        if (o->kind == SASS_BANK && o->number == SASS_RZ && o->offset >= 0)
+            return (uint16_t)(1 + (o->bank ? LINES : 0) + o->offset / TIME_CONSTANT_LINE % LINES);
+    }
+    return 0;
+}
+
 static bool is_long(time_kind kind)
 {
     return kind == TIME_LOAD || kind == TIME_LOCAL_LOAD || kind == TIME_ATOMIC || kind == TIME_COPY;
@@ -117,6 +129,7 @@ static void read_inst(const warp_code *code, size_t index, const smp_time_gpu *g
     inst->is_float = sass_has(&line, "F32") || sass_has(&line, "F64");
     inst->is_long = is_long((time_kind)inst->kind);
     set_sources(&line, inst);
+    inst->constants = constants_of(&line);
     if (index < code->control_count)
         set_control(code->controls[index], inst);
     for (int i = 0; inst->kind == TIME_WAIT_COPIES && i < line.count; i++)

@@ -14,18 +14,21 @@ smp_code time_sm_open(time_sm *sm, smp_error *err)
     sm->warps = smp_alloc_array(slots + 1, sizeof *sm->warps);
     sm->slots = smp_alloc_array(sm->resident, sizeof *sm->slots);
     sm->fetched = smp_alloc_array(groups, sizeof *sm->fetched);
+    sm->came = smp_alloc_array(groups, sizeof *sm->came);
+    sm->has_constants = smp_alloc_array(TIME_CONSTANT_LINES, sizeof *sm->has_constants);
     sm->done = smp_alloc_array(sm->simulated + 1, sizeof *sm->done);
     sm->inst_stalls = smp_alloc_array(sm->code->count + 1, sizeof *sm->inst_stalls);
     sm->inst_issued = smp_alloc_array(sm->code->count + 1, sizeof *sm->inst_issued);
-    bool fits = sm->warps && sm->slots && sm->fetched && sm->done && sm->inst_stalls && sm->inst_issued &&
-                time_l1_open(&sm->l1, l1_bytes, (uint32_t)sm->gpu->l1_ways);
+    bool fits = sm->warps && sm->slots && sm->fetched && sm->came && sm->has_constants && sm->done && sm->inst_stalls &&
+                sm->inst_issued && time_l1_open(&sm->l1, l1_bytes, (uint32_t)sm->gpu->l1_ways);
     for (int p = 0; p < TIME_PARTS && fits; p++) {
         time_part *part = &sm->parts[p];
         part->last = -1;
         for (int i = 0; i < TIME_SOURCES; i++)
             part->reused[i].warp = part->reused[i].reg = -1;
         part->fetched = smp_alloc_array(groups, sizeof *part->fetched);
-        fits = part->fetched != NULL;
+        part->came = smp_alloc_array(groups, sizeof *part->came);
+        fits = part->fetched && part->came;
     }
     if (!fits)
         return smp_fail_memory(err, "a model of an SM", slots * sizeof *sm->warps);
@@ -39,11 +42,15 @@ smp_code time_sm_open(time_sm *sm, smp_error *err)
 
 void time_sm_close(time_sm *sm)
 {
-    for (int p = 0; p < TIME_PARTS; p++)
+    for (int p = 0; p < TIME_PARTS; p++) {
         smp_free(sm->parts[p].fetched);
+        smp_free(sm->parts[p].came);
+    }
     smp_free(sm->warps);
     smp_free(sm->slots);
     smp_free(sm->fetched);
+    smp_free(sm->came);
+    smp_free(sm->has_constants);
     smp_free(sm->done);
     smp_free(sm->inst_stalls);
     smp_free(sm->inst_issued);
@@ -55,18 +62,50 @@ void time_sm_close(time_sm *sm)
 /* ------------------------------------------------------------------------------------------------ what warps wait for
  */
 
-/* Until when an instruction is not at hand: both caches keep those groups of instructions that were fetched last. */
+static inline time_ticks later(time_ticks a, time_ticks b)
+{
+    return a > b ? a : b;
+}
+
+/* A group of instructions comes `cycles` after it is asked for: now, or, since caches fetch ahead of a warp, when the
+ * group before it came. */
+static time_ticks arrival(const time_sm *sm, const uint64_t *fetched, const time_ticks *came, size_t group,
+                          double cycles)
+{
+    const time_ticks asked = group && fetched[group - 1] ? came[group - 1] + time_of(TIME_FETCH) : sm->now,
+                     there = asked + time_of(cycles);
+    return later(there, sm->now);
+}
+
+/* When an instruction is at hand: both caches keep those groups of instructions that were fetched last. */
 static time_ticks fetch(time_sm *sm, time_part *part, uint32_t pc)
 {
     const size_t group = pc / TIME_FETCH;
     const uint64_t near = (uint64_t)sm->gpu->l0_instructions / TIME_FETCH,
                    far = (uint64_t)sm->gpu->l1_instructions / TIME_FETCH;
     if (part->fetched[group] && part->fetched[group] + near >= part->fetches)
-        return 0;
-    const bool misses = !sm->fetched[group] || sm->fetched[group] + far < sm->fetches;
+        return part->came[group];
+    const bool is_first = !sm->fetched[group], follows = group && sm->fetched[group - 1];
+    const double cycles = !is_first      ? sm->gpu->l1_miss
+                          : !sm->fetches ? sm->gpu->code_first
+                          : follows      ? sm->gpu->code_next
+                                         : sm->gpu->code_jump;
+    if (is_first || sm->fetched[group] + far < sm->fetches)
+        sm->came[group] = arrival(sm, sm->fetched, sm->came, group, cycles);
+    const time_ticks there = arrival(sm, part->fetched, part->came, group, sm->gpu->l0_miss);
+    part->came[group] = later(there, sm->came[group]);
     sm->fetched[group] = ++sm->fetches;
     part->fetched[group] = ++part->fetches;
-    return time_of(misses ? sm->gpu->l1_miss : sm->gpu->l0_miss);
+    return part->came[group];
+}
+
+/* When the constants of an instruction are at hand: the SM has a line of them from its first use on. */
+static time_ticks find_constants(time_sm *sm, const time_inst *inst, time_ticks at)
+{
+    if (!inst->constants || sm->has_constants[inst->constants])
+        return at;
+    sm->has_constants[inst->constants] = true;
+    return at + time_of(sm->gpu->constant_first);
 }
 
 /* Scoreboards and the instruction cache, the first time that a warp comes to an instruction. False: it waits. */
@@ -85,12 +124,12 @@ static bool is_clear(time_sm *sm, time_part *part, time_warp *w, uint32_t pc)
         const time_ticks done = w->groups[(w->group_count - 1 - inst->copies_left) % TIME_GROUPS];
         until = done > until ? done : until;
     }
-    const time_ticks there = sm->now + fetch(sm, part, pc);
     if (until > sm->now)
         w->pending[why] += until - sm->now;
-    if (there > until)
-        w->pending[SMP_TIME_NO_INSTRUCTION] += there - until;
-    w->ready = there > until ? there : until;
+    const time_ticks there = later(until, fetch(sm, part, pc)), known = find_constants(sm, inst, there);
+    w->pending[SMP_TIME_NO_INSTRUCTION] += there - until;
+    w->pending[SMP_TIME_CONSTANT] += known - there;
+    w->ready = known;
     if (w->ready > sm->now)
         w->eligible = -1;
     return w->ready <= sm->now;

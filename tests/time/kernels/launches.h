@@ -1,6 +1,6 @@
 // Common part of the timing kernels: buffers, RUN(name, grid, block, dynamic shared, kernel, arguments...).
 // MODE unset: each launch once. MODE=time: 2 warm-ups, then the median of 20 launches by events, warm; and of 8 after
-// L2 was flushed. MODE=rep: each three times. ONLY=prefix: launches whose name begins so.
+// L2 was flushed. MODE=rep: each three times. ONLY=prefix,...: launches whose names begin so.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -61,7 +61,10 @@ template <class T = float> static T *buf(size_t count, int kind = RANDF)
 static bool want(const char *name)
 {
     const char *o = getenv("ONLY");
-    return !o || !strncmp(name, o, strlen(o));
+    for (; o && *o; o += strcspn(o, ","), o += *o == ',')
+        if (!strncmp(name, o, strcspn(o, ",")))
+            return true;
+    return !o;
 }
 static bool timed()
 {
