@@ -192,11 +192,10 @@ class Build:
         except subprocess.TimeoutExpired:
             return "hangs", {}
         said = done.stdout + done.stderr
-        if done.returncode == 2:
-            raise Broken(said)
         if done.returncode == NOT_RUN:
             raise NotRun(said.strip())
-        how = re.findall(r"\d+ races?, .*|.*other (?:bytes|findings).*|.*wrote outside.*|.*emulator: kernel.*", said)
+        how = re.findall(r"\d+ races?, .*|.*other (?:bytes|findings).*|.*wrote outside.*|.*emulator: kernel.*|"
+                         r".*failed with exception.*", said)
         if done.returncode < 0:
             return "signal %d" % -done.returncode, {}
         if done.returncode and not how:

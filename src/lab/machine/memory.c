@@ -246,7 +246,8 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
     if (block->launch->written && access->how != WARP_READS)
         note_written(block->launch, inside, address, access->width);
     if (block->observer)
-        block->observer->touch(block->observer, frame, WARP_GLOBAL, inside, address, access->width, access->how);
+        block->observer->touch(block->observer, frame, WARP_GLOBAL, inside, address, access->width,
+                               (int)access->how);
     count->seen_space |= 1 << SMP_WARP_GLOBAL;
     count->instructions++;
     count->lanes += active;

@@ -285,7 +285,7 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
     if (space == WARP_GLOBAL)
         lanes = warp_touch_global(block, frame, inst, lanes, address, &access);
     else if (space == WARP_LOCAL && block->observer)
-        block->observer->touch(block->observer, frame, space, lanes, address, bytes, access.how);
+        block->observer->touch(block->observer, frame, space, lanes, address, bytes, (int)access.how);
     WARP_ACTIVE_LANES(lanes)
     {
         unsigned char *at = memory_at(block, frame, inst, l, space, address[l], bytes, load);
