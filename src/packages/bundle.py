@@ -155,7 +155,7 @@ def describe(packages):
 
 
 def own_version():
-    return re.search(r"project\(smempipe VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    return re.search(r'SMP_VERSION "([0-9.]+)"', (ROOT / "src/base/version.h").read_text())[1]
 
 
 def identifier(name):

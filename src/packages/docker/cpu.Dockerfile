@@ -4,11 +4,11 @@
 FROM debian:bookworm-slim AS build
 ARG DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
-    gcc g++ make cmake pkg-config dpkg-dev file python3 zlib1g-dev libpng-dev libjpeg-dev libisal-dev libtiff-dev \
-    libzstd-dev libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev
+    gcc g++ ninja-build cmake pkg-config dpkg-dev file python3 zlib1g-dev libpng-dev libjpeg-dev libisal-dev \
+    libtiff-dev libzstd-dev libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev
 COPY . /src
 WORKDIR /src
-RUN cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=OFF \
+RUN cmake --preset release -G Ninja -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=OFF \
     && cmake --build build/release -j "$(nproc)" && cd build/release && cpack -G DEB
 
 FROM debian:bookworm-slim

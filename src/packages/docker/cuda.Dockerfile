@@ -6,12 +6,12 @@
 FROM nvidia/cuda:12.6.3-devel-ubuntu24.04 AS build
 ARG DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
-    gcc g++ make cmake pkg-config dpkg-dev file python3 zlib1g-dev libpng-dev libjpeg-dev libisal-dev libtiff-dev \
-    libzstd-dev libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev
+    gcc g++ ninja-build cmake pkg-config dpkg-dev file python3 zlib1g-dev libpng-dev libjpeg-dev libisal-dev \
+    libtiff-dev libzstd-dev libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev
 COPY . /src
 ARG CUDA_ARCHS=all
 WORKDIR /src
-RUN cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=ON \
+RUN cmake --preset release -G Ninja -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=ON \
         -DSMP_CUDA_ARCHS="$CUDA_ARCHS" \
     && cmake --build build/release -j "$(nproc)" && cd build/release && cpack -G DEB
 
