@@ -7,7 +7,7 @@
 /* An array with an object a stage; one: only that stage; all: internal stages too. */
 void smp_stages_json(FILE *to, const smp_stage *one, bool all);
 
-/* The page docs/stages.md. */
+/* Writes stages as a page in Markdown (`smempipe stages --markdown`). */
 void smp_stages_markdown(FILE *to, const smp_stage *one, bool all);
 
 /* image, audio, both. */

@@ -1,5 +1,5 @@
 /* Our side of the GPU benchmark: a row's statements planned for one size, over pictures that lie in a device's memory,
- * launched through the interface that runs launch through (exec/step.h), and nothing else in the way. */
+ * launched through the interface that runs launch through (src/run/strips/step.h), and nothing else in the way. */
 #ifndef SMP_TESTS_BENCH_GPU_WORK_H
 #define SMP_TESTS_BENCH_GPU_WORK_H
 

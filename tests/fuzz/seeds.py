@@ -479,8 +479,10 @@ def kernels():
         for i, entry in enumerate(re.findall(r"(?:\.visible )?\.(?:entry|func).*?\n}", text, re.S)[:12]):
             if len(entry) < 6000:
                 seed("ptx", f"{name}{i}.ptx", b".version 8.0\n.target sm_90\n.address_size 64\n" + entry.encode())
-    code = "".join((ROOT / "tests/warp" / name).read_text() for name in ("lab.c", "warp_order.c", "warp_barriers.c"))
+    code = "".join((ROOT / "tests/warp" / name).read_text()
+                   for name in ("ptx_instructions.c", "lab.c", "warp_order.c", "warp_barriers.c"))
     bodies = [re.sub(r"\\n|\\t", "\n", body) for body in re.findall(r'\{"([a-z@.{][^"]*;)"', code)]
+    assert len(bodies) > 100, "the tables of PTX instructions lie elsewhere"
     frame = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry op(.param .u64 p0)\n{\n"
              ".reg .pred %p<8>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .b64 %d<8>;\n.shared .align 8 .b32 s[128];\n"
              "ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.s64 %d1, %d0, %d1;\n"
@@ -490,13 +492,12 @@ def kernels():
         seed("ptx", f"rows{i}.ptx", f"{frame}{body}\nst.global.u32 [%d1], %r4;\nret;\n}}\n".encode())
     for i, bound in enumerate((".maxntid 1, 1, 4294967295", ".reqntid 65536, 65536, 1")):
         seed("ptx", f"block{i}.ptx", f".version 8.0\n.target sm_90\n.entry k(){bound}\n{{\nret;\n}}\n".encode())
-    code = (ROOT / "tests/warp/ptx.c").read_text() if (ROOT / "tests/warp/ptx.c").exists() else ""
-    code += (ROOT / "src/lab/ptx/decode.c").read_text()
-    opcodes = sorted(set(re.findall(r'"([a-z][a-z0-9_.]{1,20})"', code + "".join(
+    opcodes = sorted(set(re.findall(r'"([a-z][a-z0-9_.]{1,20})"', "".join(
         p.read_text() for p in (ROOT / "src/lab/ptx").glob("*.c")))))
     words("ptx", opcodes[:440] + [".reg ", ".shared ", ".align 4 ", ".b8 ", "%r<8>;", "@%p1 ", "{", "}",
           ".param .u64 p", "[%rd1+4]", ".loc 1 2 3", "bra $L;"])
     cases = re.findall(r'\{"([A-Z][^"]*)"', (ROOT / "tests/warp/sass.c").read_text())
+    assert len(cases) > 100, "the tables of SASS instructions lie elsewhere"
     frame = ("\t.target\tsm_90\n\t.section\t.text.op,\"ax\",@progbits\nop:\n"
              "/**/ S2R R0, SR_LANEID ;\n/**/ LDC.64 R8, c[0x0][0x210] ;\n%s\n/**/ EXIT ;\n")
     for i in range(0, len(cases), 4):

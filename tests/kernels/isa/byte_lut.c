@@ -1,4 +1,4 @@
-/* The ways of kernels/lib/byte_lut.h, compiled as kernels are for the instruction set SMP_ISA: kernels/byte_lut.c takes
+/* The ways of kernels/lib/byte_lut.h, compiled as kernels are for the instruction set SMP_ISA: ../byte_lut.c takes
  * each by itself, where a processor takes the fastest that it has. */
 #include "lib/byte_lut.h"
 
