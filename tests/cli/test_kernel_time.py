@@ -65,6 +65,11 @@ class Time(CliCase):
         self.assertEqual(self.smp("kernel", "a.cu", *fails).stdout, "")
         error = self.smp("kernel", "b.cu", *fails, status=7).stderr
         self.assertRegex(error, r"slower: work takes [\d.]+ us, \d+(\.\d+)? % more than the [\d.]+ us in base.json")
+        for text in ("{}", "not json", base.replace('"work"', '"other"').replace('"sum"', '"another"')):
+            (self.folder / "nothing.json").write_text(text)
+            self.assertIn("no kernel has a predicted time both here and in nothing.json",
+                          self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=nothing.json:10%",
+                                   status=2).stderr)
         why = {one["kernel"]: one["predicted"].get("not_modelled") for one in json.loads(base)["launches"]}
         self.assertRegex(why.pop("least"),
                          r"a loop of compare-and-swap in line \d+: its rounds depend on other threads")

@@ -81,12 +81,14 @@ static const char *const failures[] = {"races",  "conflicts", "uncoalesced", "un
                                        "bounds", "barriers",  NULL};
 enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS, SLOWER };
 
+#define FAILURES "races, conflicts, uncoalesced, uninitialised, bounds, barriers, slower=BASE.json:10%%"
+
 static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err)
 {
     *wanted = 0;
     if (text && !*text) {
         smp_fail(err, SMP_E_USAGE, "--fail-on names nothing");
-        return smp_hint(err, "races, conflicts, uncoalesced, uninitialised, bounds, barriers");
+        return smp_hint(err, FAILURES);
     }
     for (const char *at = text; at && *at;) {
         const size_t size = strcspn(at, ",");
@@ -96,7 +98,7 @@ static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err
                 found = i;
         if (found < 0) {
             smp_fail(err, SMP_E_USAGE, "--fail-on: '%.*s' is nothing that is looked for", (int)size, at);
-            return smp_hint(err, "races, conflicts, uncoalesced, uninitialised, bounds, barriers");
+            return smp_hint(err, FAILURES);
         }
         *wanted |= 1u << found;
         at += size + (at[size] == ',');

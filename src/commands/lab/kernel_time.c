@@ -81,7 +81,7 @@ smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_k
     const smp_lab_report report = {.results = all->results, .count = all->count};
     char *path = NULL, *json = NULL;
     double share = 0;
-    size_t size;
+    size_t size, compared = 0;
     smp_code code = settings->time ? SMP_OK : smp_fail(err, SMP_E_USAGE, "--fail-on slower= needs --time");
     if (!code)
         code = read_base(settings->fail_on, &path, &share, err);
@@ -95,11 +95,16 @@ smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_k
             had = had || !strcmp(all->results[k].kernel, kernel);
         if (had || !smp_lab_time_sum(&report, kernel, &now) || !base_of(json, kernel, &before))
             continue;
+        compared++;
         if (now <= before * (1 + share))
             continue;
         fprintf(stderr, "slower: %s takes %.4g us, %.1f %% more than the %.4g us in %s\n", kernel, now,
                 100 * (now / before - 1), before, path);
         *slower = true;
+    }
+    if (!code && !compared) {
+        smp_fail(err, SMP_E_USAGE, "--fail-on slower=: no kernel has a predicted time both here and in %.200s", path);
+        code = smp_hint(err, "BASE.json is what --time --json wrote of the same kernels");
     }
     smp_free(json);
     smp_free(path);
