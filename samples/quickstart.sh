@@ -7,9 +7,9 @@ cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 
 need_for_build
 install_missing
-if ! grep -qx SMP_FIRST:BOOL=OFF build/release/CMakeCache.txt 2>/dev/null; then
-    build_preset release smempipe -DSMP_TESTS=OFF -DSMP_CUDA=OFF -DSMP_FIRST=ON
-fi
+first=(-DSMP_TESTS=OFF -DSMP_CUDA=OFF -DSMP_FIRST=ON)
+if grep -qx SMP_FIRST:BOOL=OFF build/release/CMakeCache.txt 2>/dev/null; then first=(); fi # a whole build stays one
+build_preset release smempipe "${first[@]}"
 
 program=build/release/smempipe
 picture=build/blurred.png
