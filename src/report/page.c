@@ -56,8 +56,9 @@ void smp_page_end(FILE *to)
 
 typedef struct table {
     FILE *to;
-    bool head, row, quoted; /* in the first row; in a row; inside quotes */
-    char *cell;             /* so far */
+    bool head, row;      /* in the first row; in a row */
+    bool quoted, closed; /* inside quotes; which the last byte ended */
+    char *cell;          /* so far */
     size_t length, capacity;
 } table;
 
@@ -76,9 +77,13 @@ static void put_cell(table *t)
 
 static void put_byte(table *t, char byte)
 {
-    if (byte == '"') {
-        t->quoted = !t->quoted; /* of two, the second stands for one */
-    } else if (!t->quoted && strchr(",\n", byte)) {
+    const bool doubled = byte == '"' && t->closed; /* stands for one */
+    t->closed = byte == '"' && t->quoted;
+    if (byte == '"')
+        t->quoted = !t->quoted;
+    if (byte == '"' && !doubled)
+        return;
+    if (!t->quoted && strchr(",\n", byte)) {
         put_cell(t);
         if (byte == '\n') {
             fputs("</tr>\n", t->to);

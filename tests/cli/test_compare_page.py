@@ -74,6 +74,12 @@ class ComparePage(CliCase):
         self.assertEqual(rows[0][:4], ["number", "step", "stage", "variant"])
         self.assertEqual(len(rows) - 1, sum(len(step["variants"]) for step in data_of(text)["steps"]))
 
+    def test_quotes_of_a_step_stay(self):
+        page = self.smp("compare", "-e", f'overlay by="{SAMPLES / "chelsea.png"}"', SAMPLES / "chelsea.png", "--device",
+                        "cpu", "--repeat", "1", "--time-limit", "0", "--html", "-").stdout
+        rows = Page(page.replace("<table>", '<table id="files">', 1)).rows
+        self.assertIn(f'by="{SAMPLES / "chelsea.png"}"', rows[1][1])
+
     def test_has_its_parts(self):
         heads = re.findall("<h2>([^<]*)", self.drawn())
         self.assertEqual(heads, ["Variant by variant", "Source lines by their conflicts", "Roofline", "All numbers",
