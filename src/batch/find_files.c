@@ -34,12 +34,8 @@ typedef struct known_file { /* of an entry */
     verdict what;
 } known_file;
 
-enum {
-    BLOCK = 1024,
-    PART = 32,
-    FEW = 4 * PART
-}; /* entries that are looked at together, by a thread at a time, and by
-       several threads */
+/* Entries: looked at together, by a thread at a time, and from which on by several threads. */
+enum { BLOCK = 1024, PART = 32, FEW = 4 * PART };
 
 typedef struct walk {
     const smp_find_options *options;

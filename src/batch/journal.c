@@ -165,7 +165,7 @@ static record *record_at(const smp_journal_log *log, size_t index)
 /* The record of an output; null: there is none. *key: where it is, or would be, among the numbers. */
 static record *find_record(const smp_journal_log *log, const smp_hash *output, uint64_t *key)
 {
-    for (*key = output->a | 1;; *key += 2) {
+    for (*key = output->a | 1;; *key += 2) { /* odd: a set with values has no 0 */
         const uint64_t number = smp_hash_set_value(&log->numbers, *key);
         if (!number)
             return NULL;
@@ -263,7 +263,7 @@ static smp_code take_line(smp_journal_log *log, char *line, bool doubtful, smp_e
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-typedef struct reading { /* of a file, in units */
+typedef struct reading { /* of a file, in parts */
     int fd;
     char *text;
     size_t used, capacity;

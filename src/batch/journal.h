@@ -33,8 +33,8 @@ typedef struct smp_journal_past { /* of one output */
     smp_hash begun_work;
 } smp_journal_past;
 
-/* Entries of journals about outputs: some 90 bytes an output, whatever it is called. Lines that were cut off are passed
- * over. An empty log: smp_journal_log_new. */
+/* Entries of journals about outputs: some 100 bytes an output, whatever it is called. Lines that were cut off are
+ * passed over. An empty log: smp_journal_log_new. */
 typedef struct smp_journal_log smp_journal_log;
 smp_code smp_journal_log_new(smp_journal_log **out, smp_error *err);
 

@@ -1,4 +1,4 @@
-/* Shared by the threads of a batch. batch.c runs files, runner_workers.c opens and replaces devices, runner_take.c
+/* Shared by the threads of a batch. runner.c runs files, runner_workers.c opens and replaces devices, runner_take.c
  * deals files out. Internal to src/batch. */
 #ifndef SMP_BATCH_RUNNER_H
 #define SMP_BATCH_RUNNER_H

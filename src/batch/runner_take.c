@@ -98,11 +98,11 @@ static bool both_kinds(const smp_batch *b)
 static bool find(smp_batch_worker *w, size_t *index)
 {
     smp_batch *b = w->b;
-    const size_t unit = b->handed - b->first;
+    const size_t handed = b->handed - b->first;
     size_t end = smp_min_u64(b->handed, b->next + LOOK_AHEAD);
     uint64_t unsuited = 0; /* classes */
     _Static_assert(SMP_SPLIT_CLASSES <= 64, "a bit for each class");
-    if (!smp_grow(&b->marks, &b->mark_capacity, unit, sizeof *b->marks)) {
+    if (!smp_grow(&b->marks, &b->mark_capacity, handed, sizeof *b->marks)) {
         *index = b->next; /* in their order then, whoever it is */
         return b->next < b->handed && b->begun == b->next;
     }

@@ -181,8 +181,8 @@ typedef struct smp_write_coded {
 
 typedef struct smp_write_options {
     smp_output_options output;
-    const smp_row_taker
-        *taker;              /* no file is made: it gets the rows, in the shape of a file of this name; may be null */
+    /* No file is made: it gets the rows, in the shape of a file of this name. It outlives the writer; may be null. */
+    const smp_row_taker *taker;
     const char *format;      /* of standard output, an extension; null: the usual */
     bool strip;              /* no metadata */
     int threads;             /* for compression; 0: one for each core */

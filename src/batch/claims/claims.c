@@ -98,8 +98,8 @@ static int64_t clock_of(const smp_claims *p)
 static bool read_name(const smp_claims *p, const char *name, size_t *piece, uint32_t *tries, piece_kind *kind)
 {
     int end = 0;
-    if (sscanf(name, "%zu.%" SCNu32 "%n", piece, tries, &end) != 2 || *piece >= p->request.share.pieces ||
-        *piece / GROUP != p->group || *tries > MOST_TRIES)
+    if (name[0] < '0' || name[0] > '9' || sscanf(name, "%zu.%" SCNu32 "%n", piece, tries, &end) != 2 ||
+        *piece >= p->request.share.pieces || *piece / GROUP != p->group || *tries > MOST_TRIES)
         return false;
     for (int i = HELD; i <= DONE; i++)
         if (!strcmp(name + end, suffixes[i])) {

@@ -185,6 +185,7 @@ static smp_code join_ranks(smp_batch_job *b, smp_batch_count *count, smp_code co
     size_t *const summed[] = {&count->done,  &count->failed, &sum->to_do,  &sum->done, &sum->kept,
                               &sum->changed, &sum->pieces,   &sum->undone, &sum->lost, &b->todo.left_out.files};
     enum { SUMMED = sizeof summed / sizeof summed[0] };
+    _Static_assert((int)SUMMED <= (int)SMP_TEAM_NUMBERS, "a rank sends no more");
     uint64_t numbers[SUMMED];
     const smp_code own = code;
     for (int i = 0; i < SUMMED; i++)

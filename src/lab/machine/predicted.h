@@ -99,7 +99,7 @@ void smp_predictions_free(smp_predictions *predictions); /* null is allowed */
 /* Moves what `more` has. False: no memory. */
 bool smp_predictions_add(smp_predictions *sum, smp_predictions *more);
 
-/* As text, in records of exchange.c. */
+/* As text, in records of result_file.c. */
 void smp_predictions_write(FILE *to, const smp_predictions *predictions);
 /* A record of theirs. False: it is none, or there is no memory. */
 bool smp_predictions_read(char *const *fields, int count, smp_predictions *predictions);
