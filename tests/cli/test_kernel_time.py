@@ -70,6 +70,14 @@ class Time(CliCase):
             self.assertIn("no kernel has a predicted time both here and in nothing.json",
                           self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=nothing.json:10%",
                                    status=2).stderr)
+        (self.folder / "other.json").write_text(base.replace('"kernel": "sum"', '"kernel": "add"'))
+        told = self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=other.json:10%").stderr
+        for text in ("sum is not in other.json", "add is launched in other.json alone",
+                     "least has no predicted time here"):
+            self.assertIn(f"not compared: {text}\n", told)
+        self.assertNotIn("work", told)
+        self.assertRegex(self.smp("kernel", "a.cu", "--time=h200", *fails[1:], status=2).stderr,
+                         r"base.json has times of h100, and --time predicts those of h200(.|\n)*--time=h100")
         why = {one["kernel"]: one["predicted"].get("not_modelled") for one in json.loads(base)["launches"]}
         self.assertRegex(why.pop("least"),
                          r"a loop of compare-and-swap in line \d+: its rounds depend on other threads")

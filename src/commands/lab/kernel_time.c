@@ -7,13 +7,15 @@
 #include "lab/report/lab.h"
 #include "lab/time/time.h"
 
+static const char USUAL[] = "h100"; /* --time without a GPU */
+
 smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
 {
     static char arch[12];
     smp_time_gpu gpu;
     if (!settings->time)
         return SMP_OK;
-    const char *name = settings->time[0] ? settings->time : "h100";
+    const char *name = settings->time[0] ? settings->time : USUAL;
     if (!smp_time_gpu_find(name, &gpu)) {
         smp_fail(err, SMP_E_USAGE, "--time %s is not a GPU that is known", name);
         return smp_hint(err, "%s", smp_time_gpu_names());
@@ -37,23 +39,58 @@ smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ slower */
 
-/* The sum of a kernel's predicted times in what --json wrote. */
-static bool base_of(const char *json, const char *kernel, double *us)
+/* The name of the next launch in what --json wrote, from `at` on; null: there is none. */
+static const char *next_launch(const char *at, size_t *size)
 {
-    static const char name[] = "\"kernel\": \"", time[] = "\"us\": ";
-    const size_t size = strlen(kernel);
-    const char *at = strstr(json, "\"launches\": [");
+    static const char key[] = "\"kernel\": \"";
+    at = at ? strstr(at, key) : NULL;
+    if (!at)
+        return NULL;
+    at += strlen(key);
+    *size = strcspn(at, "\"");
+    return at;
+}
+
+static const char *launches_of(const char *json)
+{
+    return strstr(json, "\"launches\": [");
+}
+
+/* The sum of a kernel's predicted times in what --json wrote. *there: it was launched. False: no time of it is known.
+ */
+static bool base_of(const char *json, const char *kernel, double *us, bool *there)
+{
+    static const char time[] = "\"us\": ";
     bool any = false;
+    size_t size;
     *us = 0;
-    while (at && (at = strstr(at, name))) {
-        at += strlen(name);
-        const char *next = strstr(at, name), *value = strstr(at, time);
-        if (strncmp(at, kernel, size) != 0 || at[size] != '"' || !value || (next && value > next))
+    *there = false;
+    for (const char *at = launches_of(json); (at = next_launch(at, &size));) {
+        size_t next_size;
+        const char *next = next_launch(at, &next_size), *value = strstr(at, time);
+        if (strlen(kernel) != size || memcmp(at, kernel, size) != 0)
+            continue;
+        *there = true;
+        if (!value || (next && value > next))
             continue;
         *us += strtod(value + strlen(time), NULL);
         any = true;
     }
     return any;
+}
+
+/* Times of two GPUs say nothing of a kernel. */
+static smp_code refuse_other_gpu(const char *json, const char *path, const char *gpu, smp_error *err)
+{
+    static const char key[] = "\"gpu\": \"";
+    const char *at = launches_of(json) ? strstr(json, "\"time_model\": {") : NULL;
+    at = at ? strstr(at, key) : NULL;
+    const size_t size = at ? strcspn(at + strlen(key), "\"") : 0;
+    if (!at || (strlen(gpu) == size && !memcmp(at + strlen(key), gpu, size)))
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--fail-on slower=: %.200s has times of %.*s, and --time predicts those of %s", path,
+             (int)(size < 16 ? size : 16), at + strlen(key), gpu);
+    return smp_hint(err, "--time=%.*s, or a BASE.json of %s", (int)(size < 16 ? size : 16), at + strlen(key), gpu);
 }
 
 /* "slower=BASE.json:10%" among the words of --fail-on. */
@@ -75,37 +112,76 @@ static smp_code read_base(const char *text, char **path, double *share, smp_erro
     return SMP_OK;
 }
 
+static bool is_among(const smp_kernel_results *all, size_t count, const char *name, size_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(all->results[i].kernel) == size && !memcmp(all->results[i].kernel, name, size))
+            return true;
+    return false;
+}
+
+/* Kernels of the base that are launched no more, each once. */
+static void tell_gone(const smp_kernel_results *all, const char *json, const char *path)
+{
+    size_t size;
+    for (const char *at = launches_of(json); (at = next_launch(at, &size));) {
+        bool had = false;
+        size_t earlier_size;
+        for (const char *earlier = next_launch(launches_of(json), &earlier_size); earlier < at;
+             earlier = next_launch(earlier, &earlier_size))
+            had = had || (earlier_size == size && !memcmp(earlier, at, size));
+        if (!had && !is_among(all, all->count, at, size))
+            fprintf(stderr, "not compared: %.*s is launched in %s alone\n", (int)size, at, path);
+    }
+}
+
+/* Compares each kernel, or tells why not. Returns how many were. */
+static size_t compare_times(const smp_kernel_results *all, const char *json, const char *path, double share,
+                            bool *slower)
+{
+    const smp_lab_report report = {.results = all->results, .count = all->count};
+    size_t compared = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const char *kernel = all->results[i].kernel;
+        double now = 0, before = 0;
+        bool there;
+        if (is_among(all, i, kernel, strlen(kernel)))
+            continue;
+        const bool known = smp_lab_time_sum(&report, kernel, &now), knew = base_of(json, kernel, &before, &there);
+        if (!known || !knew)
+            fprintf(stderr, "not compared: %s %s%s\n", kernel,
+                    !there   ? "is not in "
+                    : !known ? "has no predicted time here"
+                             : "has no predicted time in ",
+                    !there || known ? path : "");
+        else if (now > before * (1 + share)) {
+            fprintf(stderr, "slower: %s takes %.4g us, %.1f %% more than the %.4g us in %s\n", kernel, now,
+                    100 * (now / before - 1), before, path);
+            *slower = true;
+        }
+        compared += known && knew;
+    }
+    return compared;
+}
+
 smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_kernel_results *all, bool *slower,
                                 smp_error *err)
 {
-    const smp_lab_report report = {.results = all->results, .count = all->count};
     char *path = NULL, *json = NULL;
     double share = 0;
-    size_t size, compared = 0;
+    size_t size;
     smp_code code = settings->time ? SMP_OK : smp_fail(err, SMP_E_USAGE, "--fail-on slower= needs --time");
     if (!code)
         code = read_base(settings->fail_on, &path, &share, err);
     if (!code)
         code = smp_kernel_read(path, &json, &size, err);
-    for (size_t i = 0; i < all->count && !code; i++) {
-        const char *kernel = all->results[i].kernel;
-        double now = 0, before = 0;
-        bool had = false;
-        for (size_t k = 0; k < i; k++)
-            had = had || !strcmp(all->results[k].kernel, kernel);
-        if (had || !smp_lab_time_sum(&report, kernel, &now) || !base_of(json, kernel, &before))
-            continue;
-        compared++;
-        if (now <= before * (1 + share))
-            continue;
-        fprintf(stderr, "slower: %s takes %.4g us, %.1f %% more than the %.4g us in %s\n", kernel, now,
-                100 * (now / before - 1), before, path);
-        *slower = true;
-    }
-    if (!code && !compared) {
+    if (!code)
+        code = refuse_other_gpu(json, path, settings->time[0] ? settings->time : USUAL, err);
+    if (!code && !compare_times(all, json, path, share, slower)) {
         smp_fail(err, SMP_E_USAGE, "--fail-on slower=: no kernel has a predicted time both here and in %.200s", path);
         code = smp_hint(err, "BASE.json is what --time --json wrote of the same kernels");
-    }
+    } else if (!code)
+        tell_gone(all, json, path);
     smp_free(json);
     smp_free(path);
     return code;
