@@ -219,6 +219,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
         .hot = settings->hot,
         .times = true,
         .counts = true,
+        .predicted = true,
         .measured = true,
         .threads = (int)common->threads,
         .progress = smp_progress_step,
@@ -249,9 +250,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
     smp_progress_end(&progress);
     found.pipe = settings->pipe;
     snprintf(found.device_note, sizeof found.device_note, "%s", note);
-    if (!code)
-        code = show(settings, c->files, &found, err);
-    if (!code)
+    if (!code && !(code = show(settings, c->files, &found, err)))
         code = verdict(settings, &found, err);
 end:
     smp_compare_free(&found);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "compare/input.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "run/file_source.h"
@@ -17,12 +18,15 @@ enum { STATEMENT_COLUMNS = 54 };
 typedef struct explain_settings {
     smp_plan_settings plan;
     const char *pipe, *in, *out;
-    bool json;
+    bool json, time;
     const char *svg;
 } explain_settings;
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(explain_settings, json), .help = "machine-readable"},
+    {"time", 0, SMP_O_FLAG, offsetof(explain_settings, time),
+     .help = "predict each step's time on a GPU (an H100 where there is none): reads IN, which it needs, and executes "
+             "the GPU's kernels in the lab, which takes seconds"},
     {"svg", 0, SMP_O_STRING, offsetof(explain_settings, svg), .argument = "FILE",
      .help =
          "draw the plan for IN, which it needs: steps, and on the edges types, rows and memory; - is standard output"},
@@ -174,15 +178,49 @@ static smp_code explain_plan(const explain_settings *settings, smp_explanation *
     return code;
 }
 
+const smp_compare_step *smp_explain_predicted(const smp_explanation *e, int step)
+{
+    const smp_compare *found = e->predicted;
+    for (size_t i = 0; found && i < found->step_count; i++)
+        if (found->steps[i].number == step && found->steps[i].variant_count &&
+            !strcmp(found->steps[i].label, e->plan->steps[step].label))
+            return &found->steps[i];
+    return NULL;
+}
+
+/* Runs the steps' kernels in the lab on the whole input. */
+static smp_code predict(const explain_settings *settings, const smp_cli_job *job, smp_compare *found, smp_error *err)
+{
+    enum { LIMIT = 60 /* seconds: larger pictures are not predicted */ };
+    smp_progress progress;
+    smp_run_request run = job->request;
+    const smp_compare_request request = {.counts = true,
+                                         .predicted = true,
+                                         .default_only = true,
+                                         .variant = settings->plan.variant,
+                                         .threads = (int)settings->plan.base.common.threads,
+                                         .time_limit = LIMIT,
+                                         .progress = smp_progress_step,
+                                         .progress_context = &progress};
+    run.diags = NULL; /* the plan has told the warnings */
+    smp_progress_begin(&progress, &settings->plan.base.common, settings->in);
+    const smp_code code = smp_compare_file(&run, &request, found, err);
+    smp_progress_end(&progress);
+    return code;
+}
+
 static smp_code explain_input(const explain_settings *settings, const smp_program *program, smp_diags *diags,
                               smp_error *err)
 {
     smp_plan *plan = NULL;
     smp_cli_job job;
+    smp_compare found = {.step_count = 0};
     smp_code code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     job.request.output = settings->out ? settings->out : "any.npy"; /* a format that holds what comes, whatever it is */
     if (!code)
         code = smp_plan_file(&job.request, &plan, err);
+    if (!code && settings->time)
+        code = predict(settings, &job, &found, err);
     if (!code) {
         smp_explanation explanation = {
             .pipe = settings->pipe ? settings->pipe : "-e",
@@ -191,9 +229,11 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
             .plan = plan,
             .device = job.device,
             .limit = job.request.read.limits.max_memory,
+            .predicted = settings->time ? &found : NULL,
         };
         code = explain_plan(settings, &explanation, err);
     }
+    smp_compare_free(&found);
     smp_plan_free(plan);
     smp_cli_job_close(&job);
     return code;
@@ -372,6 +412,14 @@ static smp_code explain_either(void *given, const smp_program *program, smp_diag
     return settings->in ? explain_input(settings, program, diags, err) : explain_program(settings, program, err);
 }
 
+static smp_code check_time(const explain_settings *settings, smp_error *err)
+{
+    if (settings->in && strcmp(settings->in, "-") != 0)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--time executes kernels on an input, which is read for it");
+    return smp_hint(err, "name a file: smempipe explain P.pipe IN --time");
+}
+
 static smp_code check_svg(const explain_settings *settings, smp_error *err)
 {
     if (!settings->in) {
@@ -390,6 +438,8 @@ static smp_code explain(void *given, smp_error *err)
     smp_code code = smp_cli_check_variant(&settings->plan, err);
     if (!code && settings->svg)
         code = check_svg(settings, err);
+    if (!code && settings->time)
+        code = check_time(settings, err);
     if (!code && settings->in)
         code = smp_cli_check_input(settings->pipe, settings->in, err);
     if (settings->in)
@@ -400,7 +450,8 @@ static smp_code explain(void *given, smp_error *err)
 const smp_command smp_command_explain = {
     .name = "explain",
     .help = "show how a pipeline would run: defaults, types, strips, memory, variants",
-    .about = "Nothing is computed and nothing written. With --device cuda or simt every launch is shown: grid, block, "
+    .about = "Nothing is written, and without --time nothing computed. With --device cuda or simt every launch is "
+             "shown: grid, block, "
              "registers, "
              "shared memory, how many of its blocks run on an SM together, and what keeps that from being more.",
     .settings_size = sizeof(explain_settings),
@@ -410,6 +461,7 @@ const smp_command smp_command_explain = {
     .arguments = arguments,
     .examples = {{"smempipe explain scan-clean.pipe page.jpg page.png", "the plan for this picture, step by step"},
                  {"smempipe explain scan-clean.pipe page.jpg --svg plan.svg", "the same as a drawing"},
+                 {"smempipe explain blur.pipe photo.png --time", "what each step would take on an H100"},
                  {"smempipe explain -e '{stencil}'", "one stage with its defaults filled in"}},
     .run = explain,
 };

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "device/cuda/cuda.h"
+#include "report/compare/compare.h"
 #include "run/run.h"
 #include "run/strips/schedule.h"
 
@@ -24,13 +25,17 @@ typedef struct smp_explanation {
     int64_t strip_rows;
     int64_t stream_bytes, thread_bytes, bytes; /* of rows between codecs and steps; of threads, on a CPU; of all */
     uint64_t limit;
-    smp_explain_step *steps; /* plan->step_count of them */
-    int *places;             /* for the SVG: two for each step and output */
+    const smp_compare *predicted; /* times of the steps on a GPU; null: not wanted */
+    smp_explain_step *steps;      /* plan->step_count of them */
+    int *places;                  /* for the SVG: two for each step and output */
 } smp_explanation;
 
 void smp_explanation_table(FILE *to, const smp_explanation *explanation, bool color);
 void smp_explanation_json(FILE *to, const smp_explanation *explanation);
 void smp_explanation_svg(FILE *to, const void *explanation);
+
+/* What is predicted of a step; null: nothing. */
+const smp_compare_step *smp_explain_predicted(const smp_explanation *explanation, int step);
 
 /* "stage name=value ...", from smp_alloc. */
 char *smp_explain_statement(const smp_stage *stage, const void *params);

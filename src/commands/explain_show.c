@@ -1,9 +1,18 @@
 /* A plan on paper: the table and the JSON of `smempipe explain`. */
 #include "commands/explain.h"
+#include "lab/report/lab.h"
 #include "report/json.h"
 #include "report/text.h"
 
+#include <string.h>
+
 enum { STEP_COLUMNS = 40, TYPE_COLUMNS = 16, KEPT_COLUMNS = 7, SIZE_COLUMNS = 10, VARIANT_COLUMNS = 8, STEP_AT = 5 };
+enum { TIME_COLUMNS = 20, TIMED_STEP_COLUMNS = STEP_COLUMNS - TIME_COLUMNS - 2 };
+
+static int step_columns(const smp_explanation *e)
+{
+    return e->predicted ? TIMED_STEP_COLUMNS : STEP_COLUMNS;
+}
 
 static const char *output_path(const smp_explanation *e, const smp_sink *sink)
 {
@@ -109,6 +118,29 @@ static void put_launches(FILE *to, const smp_explanation *e, int index, const sm
         put_launch(to, &shown->launches[i], paint);
 }
 
+/* The variant, and the predicted time of a GPU's. */
+static void put_variant(FILE *to, const smp_explanation *e, int index)
+{
+    const char *variant = e->steps[index].variant ? e->steps[index].variant : "-";
+    const smp_compare_step *step = smp_explain_predicted(e, index);
+    const smp_compare_predicted *p = step ? &step->variants[0].predicted : NULL;
+    char text[64] = "-";
+    if (!e->predicted || !e->predicted->predicted_gpu[0]) {
+        fprintf(to, "%s\n", variant);
+        return;
+    }
+    if (p && p->us > 0)
+        snprintf(text, sizeof text, "%.3g (%.3g .. %.3g)", p->us, p->low_us, p->high_us);
+    smp_text_column(to, variant, VARIANT_COLUMNS);
+    fprintf(to, "  %s\n", text);
+    if (p && !(p->us > 0) && p->why[0]) {
+        fprintf(to, "%*s", STEP_AT, "");
+        smp_text_clean(to, p->why);
+        fputc('\n', to);
+    } else if (p && strcmp(step->variants[0].name, variant) != 0)
+        fprintf(to, "%*sthe time is that of the GPU's variant %s\n", STEP_AT, "", step->variants[0].name);
+}
+
 static void put_step(FILE *to, const smp_explanation *e, int index, const smp_paint *paint)
 {
     const smp_step *step = &e->plan->steps[index];
@@ -123,12 +155,13 @@ static void put_step(FILE *to, const smp_explanation *e, int index, const smp_pa
     if (shown->bytes)
         smp_text_bytes(bytes, sizeof bytes, (double)shown->bytes);
     fprintf(to, "%3d  ", index);
-    bool wide = smp_text_columns(shown->text) > STEP_COLUMNS;
+    const int columns = step_columns(e);
+    bool wide = (int)smp_text_columns(shown->text) > columns;
     if (wide) { /* a long statement has lines of its own */
         smp_text_wrap(to, shown->text, STEP_AT, STEP_AT + 2);
         fprintf(to, "%*s", STEP_AT, "");
     }
-    smp_text_column(to, wide ? "" : shown->text, STEP_COLUMNS);
+    smp_text_column(to, wide ? "" : shown->text, columns);
     fputs("  ", to);
     smp_text_column(to, reduces ? "(results)" : type, TYPE_COLUMNS);
     fprintf(to, "  %-4s  ", reduces ? "" : smp_format_name(step->storage));
@@ -136,7 +169,7 @@ static void put_step(FILE *to, const smp_explanation *e, int index, const smp_pa
     fputs("  ", to);
     smp_text_column(to, bytes, -SIZE_COLUMNS);
     fputs("  ", to);
-    fprintf(to, "%s\n", shown->variant ? shown->variant : "-");
+    put_variant(to, e, index);
     put_remarks(to, e, index, paint);
     put_launches(to, e, index, paint);
 }
@@ -162,6 +195,35 @@ static void put_legend(FILE *to, const smp_explanation *e, const smp_paint *pain
     fprintf(to, "%s\n", paint->off);
 }
 
+/* The sum of the steps' times, and how far they are to be believed, or why there are none. */
+static void put_predictions(FILE *to, const smp_explanation *e)
+{
+    const smp_compare *found = e->predicted;
+    double us = 0, low = 0, high = 0;
+    size_t known = 0, steps = 0;
+    char text[SMP_LAB_ADVICE];
+    for (size_t i = 0; i < e->plan->step_count; i++) {
+        const smp_compare_step *step = smp_explain_predicted(e, (int)i);
+        steps += step != NULL;
+        if (!step || !(step->variants[0].predicted.us > 0))
+            continue;
+        known++;
+        us += step->variants[0].predicted.us;
+        low += step->variants[0].predicted.low_us;
+        high += step->variants[0].predicted.high_us;
+    }
+    if (found->no_predictions[0]) {
+        fputs("no predicted times: ", to);
+        smp_text_wrap(to, found->no_predictions, 20, 2);
+    }
+    if (!known)
+        return;
+    smp_lab_time_error(found->predicted_gpu, text, sizeof text);
+    fprintf(to, "%zu of %zu steps take about %.3g us (%.3g .. %.3g) on an %s, without copies to it and back\n", known,
+            steps, us, low, high, found->predicted_title);
+    smp_text_wrap(to, text, 0, 0);
+}
+
 void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
 {
     const smp_plan *plan = e->plan;
@@ -172,9 +234,12 @@ void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
     fputs(" on ", to);
     smp_text_clean(to, e->input);
     fprintf(to, " (%s)\n%s: %s\n\n%s  #  ", type, e->device->info.kind, e->device->info.name, paint.bold);
-    smp_text_column(to, "step", STEP_COLUMNS);
-    fprintf(to, "  %-*s  %-4s  %*s  %*s  %s%s\n", TYPE_COLUMNS, "output", "as", KEPT_COLUMNS, "rows", SIZE_COLUMNS,
-            "memory", "variant", paint.off);
+    smp_text_column(to, "step", step_columns(e));
+    fprintf(to, "  %-*s  %-4s  %*s  %*s  ", TYPE_COLUMNS, "output", "as", KEPT_COLUMNS, "rows", SIZE_COLUMNS, "memory");
+    if (e->predicted && e->predicted->predicted_gpu[0])
+        fprintf(to, "%-*s  predicted %s us%s\n", VARIANT_COLUMNS, "variant", e->predicted->predicted_title, paint.off);
+    else
+        fprintf(to, "variant%s\n", paint.off);
     for (size_t i = 0; i < plan->step_count; i++) {
         if (plan->phases > 1 && (i == 0 || plan->steps[i].phase != plan->steps[i - 1].phase))
             fprintf(to, "%spass %d of %d%s\n", paint.dim, plan->steps[i].phase + 1, plan->phases, paint.off);
@@ -194,6 +259,8 @@ void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
     smp_text_bytes(size, sizeof size, (double)e->bytes);
     smp_text_bytes(most, sizeof most, (double)e->limit);
     fprintf(to, "memory about %s, codecs not counted (the limit is %s)\n", size, most);
+    if (e->predicted)
+        put_predictions(to, e);
 }
 
 static void size_json(smp_json *json, const char *name, const unsigned size[3])
@@ -269,6 +336,9 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_json_string(json, "variant", shown->variant);
     smp_json_bool(json, "linear_light", step->linear);
     smp_json_bool(json, "premultiplied", step->premultiplied);
+    const smp_compare_step *predicted = smp_explain_predicted(e, index);
+    if (predicted)
+        smp_compare_predicted_json(json, e->predicted, predicted, &predicted->variants[0]);
     if (!e->device->host_memory && step->stage) {
         smp_json_array(json, "launches");
         for (int i = 0; i < shown->launch_count; i++)
@@ -289,6 +359,8 @@ void smp_explanation_json(FILE *to, const smp_explanation *e)
     smp_json_string(json, "input", e->input);
     smp_json_string(json, "device", e->device->info.kind);
     smp_json_string(json, "device_name", e->device->info.name);
+    if (e->predicted && e->predicted->no_predictions[0])
+        smp_json_string(json, "no_predictions", e->predicted->no_predictions);
     smp_json_integer(json, "passes", plan->phases);
     smp_json_integer(json, "strip_rows", e->strip_rows);
     smp_json_integer(json, "stream_bytes", e->stream_bytes);

@@ -24,6 +24,7 @@ typedef struct smp_compare_request {
     double time_limit; /* seconds in all: half for times, half for counts */
     bool hot; /* each sample finds the caches as a run of the same variant left them; false: caches are flushed */
     bool times, counts;  /* what is wanted */
+    bool predicted;      /* with counts: times that a GPU would take, too */
     bool measured;       /* also ask the GPU for counts (sass, hw), not only the model */
     bool default_only;   /* only the variant that a run would take (and naive, when times are wanted); for `run` */
     const char *variant; /* with default_only: the variant asked for, or null */

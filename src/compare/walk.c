@@ -427,7 +427,7 @@ static void choose_predicted(smp_comparison *c, bool is_gpu)
     const smp_device_info *info = &c->device->info;
     smp_compare *out = c->out;
     smp_time_gpu gpu;
-    if (c->request->default_only)
+    if (!c->request->predicted)
         return;
     if (!smp_own_folder()) {
         snprintf(out->no_predictions, sizeof out->no_predictions,

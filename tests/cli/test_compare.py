@@ -162,6 +162,25 @@ class Compare(CliCase):
         self.assertIn("-DSMP_CUDA_ARCHS=90", found["environment"]["no_predictions"])
         self.assertFalse([v for v in found["steps"][0]["variants"] if "predicted" in v])
 
+    def test_explain_predicts_what_compare_does_where_it_is_asked(self):
+        step = ("-e", "transpose", CHELSEA, "--device", "cpu")
+        asked = ("explain", *step, "--time")
+        none = self.smp(*asked, env={**os.environ, "SMP_SASS": ""}).stdout
+        self.assertIn("-DSMP_CUDA_ARCHS=90", none)
+        for table in (none, self.smp("explain", *step).stdout):
+            self.assertNotRegex(table, "predicted .* us")
+        found = json.loads(self.smp("compare", *step, "--time-limit", "0", "--repeat", "1", "--json", "-").stdout)
+        (told,) = (v.get("predicted") for v in found["steps"][0]["variants"] if v["variant"] == "swizzled")
+        if not told or not told.get("us"):
+            self.skipTest("the build has no SASS of transpose")
+        plan = json.loads(self.smp(*asked, "--json").stdout)["steps"]
+        self.assertEqual([step.get("predicted", {}).get("us") for step in plan], [None, told["us"]])
+        table = self.smp(*asked).stdout
+        self.assertIn(f"{told['us']:.3g} ({told['low_us']:.3g} .. {told['high_us']:.3g})\n", table)
+        self.assertIn("not measured", table)
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+        self.assertIn("explain P.pipe IN --time", self.smp("explain", "-e", "invert", "--time", status=2).stderr)
+
     def test_fails_on_slower_only_when_asked(self):
         # In the emulator a shuffle is a switch between 32 threads: six times slower than naive.
         arguments = ("compare", "-e", "stats", CHELSEA, "--device", "simt", "--variants", "shuffle", *QUICK)

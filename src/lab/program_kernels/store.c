@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/os/installed.h"
+#include "base/paths.h"
 #include "base/version.h"
 #include "lab/program_kernels/own.h"
 
@@ -43,8 +44,11 @@ static smp_code inflate_file(const char *path, char **bytes, size_t *size, smp_e
     *size = 0;
     *bytes = NULL;
     gzFile from = gzopen(path, "rb");
-    if (!from)
-        return smp_fail(err, SMP_E_READ, "there is no %s", path);
+    if (!from) {
+        const char *name = smp_base_name(path);
+        return smp_fail(err, SMP_E_READ, "this build has no SASS of %.*s.cu, which -DSMP_CUDA_ARCHS=90 adds",
+                        (int)strcspn(name, "."), name);
+    }
     int got = 1;
     while (got > 0 && *size < MOST) {
         if (*size + 1 >= room && !smp_grow(bytes, &room, room ? 2 * room : FIRST, 1)) {

@@ -70,6 +70,13 @@ double smp_compare_predicted_speedup(const smp_compare_step *step, const smp_com
     return variant->predicted.us > 0 ? step->variants[0].predicted.us / variant->predicted.us : 0;
 }
 
+double smp_compare_measured_us(const smp_compare *compare, const smp_compare_variant *variant)
+{
+    const double us = 1e6;
+    const bool here = !strcmp(compare->device.kind, "cuda") && compare->predicted_gpu[0];
+    return here && variant->sample_count ? variant->time.median * us : 0;
+}
+
 double smp_compare_ways(const smp_shared_count *count)
 {
     return count->ideal ? (double)count->wavefronts / (double)count->ideal : 1;

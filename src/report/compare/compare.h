@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "lab/counters/source.h"
+#include "report/json.h"
 #include "report/samples.h"
 
 typedef enum smp_check {
@@ -138,7 +139,12 @@ double smp_compare_speedup(const smp_compare_step *step, const smp_compare_varia
 /* Rates by a predicted time; 0 where it is not known. */
 double smp_compare_predicted_gbs(const smp_compare_step *step, const smp_compare_variant *variant);
 double smp_compare_predicted_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
+/* The median that was measured on the GPU whose time is predicted, in us; 0: it was measured elsewhere, or not. */
+double smp_compare_measured_us(const smp_compare *compare, const smp_compare_variant *variant);
 bool smp_compare_any_predicted(const smp_compare *compare);
+/* "predicted": what is told of a variant's time; nothing where none was wanted. */
+void smp_compare_predicted_json(smp_json *json, const smp_compare *compare, const smp_compare_step *step,
+                                const smp_compare_variant *variant);
 
 /* Describes the code that the model counted: "SASS of sm_90", "as the host's compiler makes them"; "" when nothing.
  * Returns text. */

@@ -141,8 +141,8 @@ static void put_kernels(smp_json *json, const smp_compare_variant *variant)
     smp_json_end(json, ']');
 }
 
-static void put_predicted(smp_json *json, const smp_compare *compare, const smp_compare_step *step,
-                          const smp_compare_variant *variant)
+void smp_compare_predicted_json(smp_json *json, const smp_compare *compare, const smp_compare_step *step,
+                                const smp_compare_variant *variant)
 {
     const smp_compare_predicted *p = &variant->predicted;
     if (!(p->us > 0) && !p->why[0])
@@ -160,6 +160,8 @@ static void put_predicted(smp_json *json, const smp_compare *compare, const smp_
         smp_json_number(json, "gbs", gbs);
         smp_json_number(json, "percent_of_copy", 100 * gbs / compare->predicted_copy_gbs);
         smp_json_number(json, "times_naive", or_null(smp_compare_predicted_speedup(step, variant)));
+        if (smp_compare_measured_us(compare, variant) > 0)
+            smp_json_number(json, "percent_of_measured", 100 * p->us / smp_compare_measured_us(compare, variant));
     }
     smp_json_end(json, '}');
 }
@@ -194,7 +196,7 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
         smp_json_string(json, "verdict", text_or_null(smp_verdict_name(variant->verdict)));
         smp_json_numbers(json, "samples_seconds", variant->samples, variant->sample_count);
     }
-    put_predicted(json, compare, step, variant);
+    smp_compare_predicted_json(json, compare, step, variant);
     put_counts(json, variant);
     if (variant->launch_count || variant->site_count)
         put_kernels(json, variant);

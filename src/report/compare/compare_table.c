@@ -128,11 +128,18 @@ static const char *digits(char *text, size_t size, double value)
     return text;
 }
 
+/* Whether the GPU whose times are predicted is the one that was measured. */
+static bool is_beside(const smp_compare *compare)
+{
+    return !strcmp(compare->device.kind, "cuda");
+}
+
 static void put_predicted(FILE *to, const smp_compare *compare, const smp_compare_step *step,
                           const smp_compare_variant *variant, double unit)
 {
     const smp_compare_predicted *p = &variant->predicted;
-    const double gbs = smp_compare_predicted_gbs(step, variant), times = smp_compare_predicted_speedup(step, variant);
+    const double gbs = smp_compare_predicted_gbs(step, variant), times = smp_compare_predicted_speedup(step, variant),
+                 measured = smp_compare_measured_us(compare, variant);
     char interval[44], a[20], b[20];
     fputs("  ", to);
     smp_text_column(to, variant->name, PREDICTED);
@@ -146,8 +153,13 @@ static void put_predicted(FILE *to, const smp_compare *compare, const smp_compar
     snprintf(interval, sizeof interval, "%s .. %s", digits(a, sizeof a, p->low_us / unit),
              digits(b, sizeof b, p->high_us / unit));
     smp_text_cell(to, interval, INTERVAL);
-    smp_text_cell(to, digits(a, sizeof a, gbs), RATE);
-    smp_text_number(to, SHARE, "%.0f", 100 * gbs / compare->predicted_copy_gbs, true);
+    if (is_beside(compare)) { /* rates stand with the measured times */
+        smp_text_cell(to, measured > 0 ? digits(a, sizeof a, measured / unit) : "-", RATE);
+        smp_text_number(to, SHARE, "%+.0f %%", 100 * (p->us / measured - 1), measured > 0);
+    } else {
+        smp_text_cell(to, digits(a, sizeof a, gbs), RATE);
+        smp_text_number(to, SHARE, "%.0f", 100 * gbs / compare->predicted_copy_gbs, true);
+    }
     smp_text_number(to, TIMES, times < 99.95 ? "%.2f" : "%.0f", times, times > 0);
     fprintf(to, "  %s\n", p->bound);
 }
@@ -167,8 +179,8 @@ static void put_predicted_block(FILE *to, const smp_compare *compare, const smp_
     smp_text_column(to, title, PREDICTED);
     smp_text_cell(to, longest < US ? "us" : "ms", TIME);
     smp_text_cell(to, "interval", INTERVAL);
-    smp_text_cell(to, "GB/s", RATE);
-    smp_text_cell(to, "% copy", SHARE);
+    smp_text_cell(to, is_beside(compare) ? "measured" : "GB/s", RATE);
+    smp_text_cell(to, is_beside(compare) ? "error" : "% copy", SHARE);
     smp_text_cell(to, "x naive", TIMES);
     fprintf(to, "  bound by%s\n", paint->off);
     for (size_t i = 0; i < step->variant_count; i++)
@@ -408,7 +420,9 @@ void smp_compare_explain(FILE *to)
                     "(--time-limit)."},
         {"predicted",
          "what a model says that a GPU would take for the same launches, with an interval in which nine of ten times "
-         "lie, and what bounds the longest launch; % copy is of that GPU's copy rate. It is no measurement."},
+         "lie, and what bounds the longest launch; % copy is of that GPU's copy rate. It is no measurement; on that "
+         "GPU "
+         "itself the measured median stands beside it, and how far the prediction is from that."},
         {"source",
          "model: computed from the addresses that the kernels touch in the emulator. sass: counted on the GPU, "
          "instruction by instruction. hw: the GPU's counters, which include arbitration with other traffic."},

@@ -285,15 +285,16 @@ function compareLines(data) {
 // ------------------------------------------------------------------------------------------------ numbers
 
 function predictedCells(v) {
-  const p = v.predicted;
-  return isPredicted(v)
-    ? [digits(p.us, 3), `${digits(p.low_us, 3)}\u200a–\u200a${digits(p.high_us, 3)}`, p.bound] : ["–", "–", "–"];
+  const p = v.predicted, beside = p?.percent_of_measured;
+  return isPredicted(v) ? [digits(p.us, 3), `${digits(p.low_us, 3)}\u200a–\u200a${digits(p.high_us, 3)}`,
+    beside ? `${beside < 100 ? "−" : "+"}${Math.abs(beside - 100).toFixed(0)} %` : "–", p.bound] : ["–", "–", "–", "–"];
 }
 
 function compareNumbers(data) {
   const gpu = data.environment.predicted_for;
   const heads = ["step", "<variant", "samples", "median ms", "quartiles ms", "GB/s", "% copy", "% peak", "× naive",
-    ...(gpu ? [`predicted ${gpu} µs`, "predicted interval µs", "<predicted bound"] : []), "source", "shared instr", "wavefronts", "ideal", "conflicts", "n-way"];
+    ...(gpu ? [`predicted ${gpu} µs`, "predicted interval µs", "beside measured", "<predicted bound"] : []),
+    "source", "shared instr", "wavefronts", "ideal", "conflicts", "n-way"];
   const or = (known, text) => (known ? text() : "–");
   const rows = data.steps.flatMap(step => step.variants.map(v => {
     const t = isTimed(v), total = totalOf(v);
