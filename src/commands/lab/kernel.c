@@ -26,10 +26,10 @@ static const smp_option options[] = {
     {"blocks", 0, SMP_O_STRING, offsetof(smp_kernel_settings, blocks), .fallback = "all", .argument = "WHICH",
      .help = "blocks that run: all, or first,middle,last, or how many, spread over the grid"},
     {"fail-on", 0, SMP_O_STRING, offsetof(smp_kernel_settings, fail_on), .argument = "LIST",
-     .help =
-         "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
-         "barriers; with --time slower=BASE.json:10%, where a kernel's time is more than 10 % above what --json told "
-         "before"},
+     .help = "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
+             "barriers, spills; with --time slower=BASE.json:10%, where a kernel's time is more than 10 % above what "
+             "--json told "
+             "before"},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_kernel_settings, time_limit), .fallback = "0", .argument = "S",
      .min = 0, .max = 86400,
      .help = "stop a launch that runs longer than S seconds, as where a lock is never free: the error says in which "
@@ -78,10 +78,10 @@ static const smp_argument_row arguments[] = {
 
 /* Words of --fail-on: bit n for the n-th. */
 static const char *const failures[] = {"races",  "conflicts", "uncoalesced", "uninitialised",
-                                       "bounds", "barriers",  NULL};
-enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS, SLOWER };
+                                       "bounds", "barriers",  "spills",      NULL};
+enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS, SPILLS, SLOWER };
 
-#define FAILURES "races, conflicts, uncoalesced, uninitialised, bounds, barriers, slower=BASE.json:10%%"
+#define FAILURES "races, conflicts, uncoalesced, uninitialised, bounds, barriers, spills, slower=BASE.json:10%%"
 
 static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err)
 {
@@ -109,12 +109,14 @@ static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err
 static unsigned found_in(const smp_warp_result *r)
 {
     static const uint8_t of_fault[] = {RACES, UNINITIALISED, BOUNDS, BOUNDS, BARRIERS};
-    unsigned found = 0;
+    unsigned found = r->stack.spilled ? 1u << SPILLS : 0;
     for (size_t i = 0; i < r->finding_count; i++)
         found |= 1u << of_fault[r->findings[i].fault];
     for (size_t i = 0; i < r->row_count; i++) {
         found |= r->rows[i].conflicts ? 1u << CONFLICTS : 0;
-        found |= r->rows[i].sectors > r->rows[i].sectors_ideal ? 1u << UNCOALESCED : 0;
+        found |= r->rows[i].space == SMP_WARP_GLOBAL && r->rows[i].sectors > r->rows[i].sectors_ideal
+                     ? 1u << UNCOALESCED
+                     : 0;
     }
     return found;
 }
@@ -122,6 +124,12 @@ static unsigned found_in(const smp_warp_result *r)
 /* Refuses --fail-on for faults that were not looked for: silence would pass a race. */
 static smp_code refuse_unchecked(const smp_kernel_results *all, unsigned wanted, smp_error *err)
 {
+    for (size_t i = 0; i < all->count && wanted >> SPILLS & 1; i++)
+        if (strcmp(all->results[i].code, "sass") != 0) {
+            smp_fail(err, SMP_E_PROCESS, "--fail-on spills: %.60s was counted from PTX, whose registers have no end",
+                     all->results[i].kernel);
+            return smp_hint(err, "ptxas spills them, and its SASS is read where nvdisasm is");
+        }
     wanted &= 1u << RACES | 1u << UNINITIALISED;
     for (size_t i = 0; i < all->count && wanted; i++) {
         const smp_warp_result *r = &all->results[i];

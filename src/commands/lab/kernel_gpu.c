@@ -98,6 +98,8 @@ static smp_code add_model(const smp_warp_result *r, gpu_rows *rows, smp_error *e
     uint64_t had = 0;
     for (size_t i = 0; i < r->row_count; i++) {
         const smp_warp_row *w = &r->rows[i];
+        if (w->space == SMP_WARP_LOCAL) /* no metric of these tells it */
+            continue;
         gpu_row *to = row_of(rows, r->symbol, w->place, err);
         if (!to)
             return err->code;

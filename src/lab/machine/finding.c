@@ -71,6 +71,10 @@ static void add_count(warp_count *sum, const warp_count *more)
     sum->seen_space |= more->seen_space;
     sum->shared_instructions += more->shared_instructions;
     sum->shared_lanes += more->shared_lanes;
+    sum->local_instructions += more->local_instructions;
+    sum->local_lanes += more->local_lanes;
+    sum->local_sectors += more->local_sectors;
+    sum->local_ideal += more->local_ideal;
     if (more->worst_ideal && (!sum->worst_ideal || (uint64_t)more->worst_wavefronts * sum->worst_ideal >
                                                        (uint64_t)sum->worst_wavefronts * more->worst_ideal)) {
         sum->worst_wavefronts = more->worst_wavefronts;

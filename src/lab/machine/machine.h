@@ -85,6 +85,7 @@ struct warp_inst {
     bool acquires; /* PTX: what others released before is seen after it */
     bool spins;    /* an atomic that is repeated until it succeeds */
     bool repeats;  /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
+    bool spills;   /* SASS: ptxas had no register left for what it keeps in local memory */
     uint32_t d[WARP_DESTS];
     uint32_t s[WARP_SOURCES];
     uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */
@@ -259,8 +260,9 @@ typedef struct warp_count {
     bool far;         /* other blocks' shared memory, too */
     uint64_t skipped; /* runs in which no lane's guard held */
     uint64_t instructions, lanes, wavefronts, ideal, packed, conflicts, sectors, sectors_ideal;
-    uint8_t seen_space; /* bit WARP_SHARED, WARP_GLOBAL */
+    uint8_t seen_space; /* bit SMP_WARP_SHARED, SMP_WARP_GLOBAL, SMP_WARP_LOCAL */
     uint64_t shared_instructions, shared_lanes;
+    uint64_t local_instructions, local_lanes, local_sectors, local_ideal;
     uint32_t worst_wavefronts, worst_ideal, worst_active;
     uint32_t worst_offset[WARP_LANES];
     smp_bank_op worst_op;
@@ -402,6 +404,10 @@ uint32_t warp_touch_shared(warp_block *block, warp_frame *frame, const warp_inst
                            const uint32_t offset[WARP_LANES], const warp_access *access);
 uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                            const uint64_t address[WARP_LANES], const warp_access *access);
+
+/* Counts an access to local memory: a word of all lanes lies together, so that lanes at one place take few sectors. */
+void warp_count_local(warp_block *block, const warp_inst *inst, uint32_t lanes, const uint64_t address[WARP_LANES],
+                      uint32_t width);
 
 /* The same with banks filled in, but for its active lanes: asynchronous copies, whose cost depends on their source. */
 uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,

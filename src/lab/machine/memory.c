@@ -193,6 +193,33 @@ static uint32_t count_sectors(uint32_t lanes, const uint64_t address[WARP_LANES]
     return count;
 }
 
+void warp_count_local(warp_block *block, const warp_inst *inst, uint32_t lanes, const uint64_t address[WARP_LANES],
+                      uint32_t width)
+{
+    enum { WORD = 4, TOGETHER = SECTOR / WORD, MOST = TOGETHER * WARP_ACCESS_BYTES / WORD };
+    warp_count *count = &block->counts[inst->index];
+    uint32_t sectors = 0;
+    for (uint32_t first = 0; first < WARP_LANES; first += TOGETHER) { /* lanes whose words share a sector */
+        uint64_t words[MOST];
+        uint32_t found = 0;
+        WARP_ACTIVE_LANES(lanes & (0xffu << first))
+        for (uint64_t word = address[l] / WORD; word <= (address[l] + width - 1) / WORD && found < MOST; word++) {
+            uint32_t at = found;
+            while (at && words[at - 1] != word)
+                at--;
+            if (!at)
+                words[found++] = word;
+        }
+        sectors += found;
+    }
+    const uint32_t active = (uint32_t)warp_lanes_in(lanes), ideal = (active * width + SECTOR - 1) / SECTOR;
+    count->seen_space |= 1 << SMP_WARP_LOCAL;
+    count->local_instructions++;
+    count->local_lanes += active;
+    count->local_sectors += sectors;
+    count->local_ideal += ideal < sectors ? ideal : sectors;
+}
+
 /* Whether the lanes lie as at the last access of this instruction: then it moves as many sectors. */
 static bool same_pattern(warp_memo *memo, uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t width)
 {
@@ -246,8 +273,7 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
     if (block->launch->written && access->how != WARP_READS)
         note_written(block->launch, inside, address, access->width);
     if (block->observer)
-        block->observer->touch(block->observer, frame, WARP_GLOBAL, inside, address, access->width,
-                               (int)access->how);
+        block->observer->touch(block->observer, frame, WARP_GLOBAL, inside, address, access->width, (int)access->how);
     count->seen_space |= 1 << SMP_WARP_GLOBAL;
     count->instructions++;
     count->lanes += active;

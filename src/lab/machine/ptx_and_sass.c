@@ -99,7 +99,8 @@ static void note_lines(smp_warp_result *result, const smp_warp_result *ptx)
             for (size_t n = 0; n < i && !had; n++)
                 had = is_kind(both[which], &both[which]->rows[n], &k);
             const total a = total_of(ptx, &k), b = total_of(result, &k);
-            if (had || !row->line || (which && a.instructions) || /* no line: the compiler tells none */
+            if (had || !row->line || row->space == SMP_WARP_LOCAL || /* arrays become registers, and registers spill */
+                (which && a.instructions) ||                         /* no line: the compiler tells none */
                 (a.instructions == b.instructions && a.widest == b.widest && a.bytes == b.bytes))
                 continue;
             note_line(result, &k, &a, &b);

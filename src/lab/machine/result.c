@@ -20,7 +20,7 @@ static smp_warp_op op_of(const warp_block *block, const warp_count *count, uint3
 static bool same_row(const smp_warp_row *a, const smp_warp_row *b)
 {
     return a->place == b->place && a->file == b->file && a->line == b->line && a->space == b->space && a->op == b->op &&
-           a->width == b->width;
+           a->width == b->width && a->spill == b->spill;
 }
 
 static void add_row(smp_warp_row *to, const smp_warp_row *from)
@@ -71,6 +71,14 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
         snprintf(row.instruction, sizeof row.instruction, "%.*s", inst->text ? (int)inst->text_size : 0,
                  inst->text ? inst->text : "");
     }
+    if (space == SMP_WARP_LOCAL) {
+        row.spill = inst->spills;
+        row.instructions = c->local_instructions;
+        row.lanes = c->local_lanes;
+        row.sectors = c->local_sectors;
+        row.sectors_ideal = c->local_ideal;
+        return row;
+    }
     if (space == SMP_WARP_GLOBAL) {
         row.instructions = c->instructions;
         row.lanes = c->lanes;
@@ -107,7 +115,9 @@ static int by_line(const void *a, const void *b)
         return x->space < y->space ? -1 : 1;
     if (x->op != y->op)
         return x->op < y->op ? -1 : 1;
-    return x->width < y->width ? -1 : x->width > y->width;
+    if (x->width != y->width)
+        return x->width < y->width ? -1 : 1;
+    return (int)x->spill - (int)y->spill;
 }
 
 static void set_place(const warp_block *block, uint32_t inst, uint32_t thread, smp_warp_place *place)
@@ -149,14 +159,35 @@ static bool counts_there(const warp_block *block, size_t inst, int space)
     const warp_inst *i = block->insts[inst];
     if (!i->parts || !i->width || !block->launch->each_instruction || block->counts[inst].seen_space)
         return false;
-    return space == SMP_WARP_SHARED ? i->space == WARP_SHARED : i->space == WARP_GLOBAL;
+    return i->space == (space == SMP_WARP_SHARED ? WARP_SHARED : space == SMP_WARP_GLOBAL ? WARP_GLOBAL : WARP_LOCAL);
+}
+
+/* What spilled registers take of the stack, and the bytes that the instructions move to and fro. */
+static smp_warp_stack stack_of(const warp_code *code)
+{
+    smp_warp_stack stack = {.whole = code->local_bytes};
+    bool *used = code->param_base ? smp_alloc_array(code->local_bytes + 1, sizeof *used) : NULL;
+    for (size_t i = 0; used && i < code->count; i++) {
+        const warp_inst *inst = &code->insts[i];
+        const uint32_t bytes = (uint32_t)inst->width * inst->vec;
+        if (!inst->spills || inst->offset < 0 || inst->offset > code->local_bytes - (int64_t)bytes)
+            continue;
+        memset(used + inst->offset, true, bytes);
+        *(inst->kind == WARP_STORES ? &stack.stores : &stack.loads) += bytes;
+    }
+    for (uint32_t i = 0; used && i < code->local_bytes; i++)
+        stack.spilled += used[i];
+    if (!used)
+        stack.whole = 0;
+    smp_free(used);
+    return stack;
 }
 
 smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err)
 {
     const smp_warp_launch *launch = block->launch;
     const size_t all = launch->kernel->inst_count;
-    result->rows = smp_alloc_array(2 * all + 1, sizeof *result->rows);
+    result->rows = smp_alloc_array(3 * all + 1, sizeof *result->rows);
     result->findings = smp_alloc_array(block->fault_count + 1, sizeof *result->findings);
     result->files = smp_alloc_array(block->code->file_count + 1, sizeof *result->files);
     if (!result->rows || !result->findings || !result->files)
@@ -171,6 +202,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     snprintf(result->code, sizeof result->code, "%s", block->code->param_base ? "sass" : "ptx");
     result->shared = block->code->shared_bytes;
     result->dynamic_shared = launch->dynamic_shared;
+    result->stack = stack_of(block->code);
     result->instructions = block->instructions;
     result->lane_instructions = block->lane_instructions;
     result->illegal = block->illegal;
@@ -184,7 +216,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
         result->file_count = i + 1;
     }
     for (size_t i = 0; i < all; i++)
-        for (int space = SMP_WARP_SHARED; space <= SMP_WARP_GLOBAL; space++)
+        for (int space = SMP_WARP_SHARED; space <= SMP_WARP_LOCAL; space++)
             if (block->counts[i].seen_space >> space & 1 || (block->counts[i].skipped && counts_there(block, i, space)))
                 result->rows[result->row_count++] = row_of(block, (uint32_t)i, (smp_warp_space)space);
     qsort(result->rows, result->row_count, sizeof *result->rows, by_line);

@@ -37,7 +37,7 @@ static void write_row(FILE *to, const smp_warp_row *w)
     put_text(to, w->array);
     fprintf(to, "\t%" PRIu64 "\t%" PRIu32 "\t", w->skipped, w->place);
     put_text(to, w->instruction);
-    fprintf(to, "\t%d\t%d\n", w->repeats, w->far);
+    fprintf(to, "\t%d\t%d\t%d\n", w->repeats, w->far, w->spill);
 }
 
 void smp_warp_result_write(FILE *to, const smp_warp_result *r)
@@ -51,7 +51,8 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
     fprintf(to, "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.9g",
             r->shared, r->dynamic_shared, r->launches, r->blocks_run, r->blocks, r->instructions, r->lane_instructions,
             r->seconds);
-    fprintf(to, "\t%s\t%" PRIu64 "\t%d\n", r->code, r->differing_bytes, r->unchecked);
+    fprintf(to, "\t%s\t%" PRIu64 "\t%d\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\n", r->code,
+            r->differing_bytes, r->unchecked, r->stack.whole, r->stack.spilled, r->stack.stores, r->stack.loads);
     for (const char *at = r->notes; *at;) {
         const size_t size = strcspn(at, "\n");
         fprintf(to, "N\t%.*s\n", (int)size, at);
@@ -133,13 +134,14 @@ static bool read_head(char **f, smp_warp_result *r)
     snprintf(r->code, sizeof r->code, "%s", f[17]);
     r->differing_bytes = number(f[18]);
     r->unchecked = small(f[19]);
+    r->stack = (smp_warp_stack){small(f[20]), small(f[21]), small(f[22]), small(f[23])};
     return r->kernel && r->symbol;
 }
 
 static void read_row(char **f, smp_warp_row *w)
 {
     *w = (smp_warp_row){.file = small(f[1]), .line = small(f[2]), .width = small(f[5])};
-    w->space = small(f[3]) ? SMP_WARP_GLOBAL : SMP_WARP_SHARED;
+    w->space = (smp_warp_space)(small(f[3]) % (SMP_WARP_LOCAL + 1));
     w->op = (smp_warp_op)(small(f[4]) % (SMP_WARP_COPY + 1));
     uint64_t *const counts[] = {&w->instructions, &w->lanes,     &w->wavefronts, &w->ideal,
                                 &w->packed,       &w->conflicts, &w->sectors,    &w->sectors_ideal};
@@ -157,6 +159,7 @@ static void read_row(char **f, smp_warp_row *w)
     snprintf(w->instruction, sizeof w->instruction, "%s", f[21 + SMP_WARP]);
     w->repeats = small(f[22 + SMP_WARP]);
     w->far = small(f[23 + SMP_WARP]);
+    w->spill = small(f[24 + SMP_WARP]);
 }
 
 static void read_place(char **f, smp_warp_place *p)
@@ -181,7 +184,7 @@ static bool read_prediction(char **f, int count, smp_warp_result *r)
 
 static smp_code read_lines(FILE *from, char **line, smp_warp_result *r, bool *end, smp_error *err)
 {
-    enum { HEAD = 20, ROW = 24 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
+    enum { HEAD = 24, ROW = 25 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
     char *f[FIELDS];
     size_t line_size = 0, row_capacity = 0, finding_capacity = 0, file_capacity = 0;
     bool begun = false;

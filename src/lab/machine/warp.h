@@ -140,7 +140,7 @@ typedef struct smp_warp_launch {
 
 enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024, SMP_WARP_MAX_CLUSTER = 16 };
 
-typedef enum smp_warp_space { SMP_WARP_SHARED, SMP_WARP_GLOBAL } smp_warp_space;
+typedef enum smp_warp_space { SMP_WARP_SHARED, SMP_WARP_GLOBAL, SMP_WARP_LOCAL } smp_warp_space;
 typedef enum smp_warp_op { SMP_WARP_LOAD, SMP_WARP_STORE, SMP_WARP_ATOMIC, SMP_WARP_COPY } smp_warp_op;
 
 /* All accesses of one kind that a source line makes. */
@@ -158,6 +158,7 @@ typedef struct smp_warp_row {
     char array[64];       /* the shared array where that is known, else "" */
     uint64_t skipped;     /* of SASS: warp instructions of which no lane took part */
     bool far;             /* other blocks' shared memory too, of which no wavefronts are told */
+    bool spill;           /* local: registers that ptxas had no room for */
     uint32_t place;       /* with each_instruction: its number in the kernel */
     bool repeats;         /* the same: in a loop that waits for others, so that how often is a matter of timing */
     char instruction[80]; /* SASS, with each_instruction; else "" */
@@ -197,10 +198,17 @@ typedef struct smp_warp_fit {
     const char *limit;  /* "warps", "registers", "shared memory", "blocks" */
 } smp_warp_fit;
 
+/* Local memory of a thread, as the SASS has it, in bytes. */
+typedef struct smp_warp_stack {
+    uint32_t whole, spilled; /* spilled: of these, what holds registers; the rest are arrays */
+    uint32_t stores, loads;  /* of spilled registers: what the instructions move, each counted once */
+} smp_warp_stack;
+
 typedef struct smp_warp_result {
     char *kernel, *symbol; /* null: nothing ran */
     const void *of;        /* the kernel's code, in the process that ran it: files may share a symbol */
     uint32_t grid[3], block[3], shared, dynamic_shared;
+    smp_warp_stack stack; /* of PTX all 0 */
     uint64_t launches, blocks_run, blocks, instructions, lane_instructions;
     double seconds;
     char code[8];             /* what was counted: "ptx", "sass" */
@@ -218,7 +226,7 @@ typedef struct smp_warp_result {
     bool refused;   /* a finding is of an instruction that a GPU does not run: it would end the launch */
     bool stopped;   /* before its end: error says why */
     smp_error error;
-    smp_warp_fit fit; /* the caller's to fill in */
+    smp_warp_fit fit;                    /* the caller's to fill in */
     struct smp_predictions *predictions; /* of its time (predicted.h); null: not wanted */
 } smp_warp_result;
 

@@ -284,8 +284,11 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
     }
     if (space == WARP_GLOBAL)
         lanes = warp_touch_global(block, frame, inst, lanes, address, &access);
-    else if (space == WARP_LOCAL && block->observer)
-        block->observer->touch(block->observer, frame, space, lanes, address, bytes, (int)access.how);
+    else if (space == WARP_LOCAL && inst->execute != ptx_run_param) {
+        warp_count_local(block, inst, lanes, address, bytes);
+        if (block->observer)
+            block->observer->touch(block->observer, frame, space, lanes, address, bytes, (int)access.how);
+    }
     WARP_ACTIVE_LANES(lanes)
     {
         unsigned char *at = memory_at(block, frame, inst, l, space, address[l], bytes, load);

@@ -99,9 +99,11 @@ void smp_lab_number(FILE *to, uint64_t value, int columns)
 
 const char *smp_lab_access_name(const smp_warp_row *row)
 {
-    static const char *const names[2][4] = {{"shared load", "shared store", "shared atomic", "shared copy"},
-                                            {"global load", "global store", "global atomic", "global copy"}};
-    return names[row->space == SMP_WARP_GLOBAL][row->op];
+    static const char *const names[][4] = {{"shared load", "shared store", "shared atomic", "shared copy"},
+                                           {"global load", "global store", "global atomic", "global copy"},
+                                           {"local load", "local store", "local atomic", "local copy"},
+                                           {"spill load", "spill store", "spill atomic", "spill copy"}};
+    return names[row->spill ? SMP_WARP_LOCAL + 1 : row->space][row->op];
 }
 
 static double each(uint64_t sum, uint64_t count)
@@ -129,7 +131,7 @@ static void put_row(FILE *to, const smp_warp_result *result, const smp_warp_row 
         fprintf(to, "%*s", 3 * (COUNT + 1) + WAYS + 1, "");
     snprintf(text, sizeof text, "%.3g", each(row->lanes, row->instructions));
     fprintf(to, " %*s", WAYS, text);
-    if (row->space == SMP_WARP_GLOBAL) {
+    if (row->space != SMP_WARP_SHARED) {
         const bool bad = row->sectors > row->sectors_ideal;
         snprintf(text, sizeof text, "%.3g / %.3g", each(row->sectors, row->instructions),
                  each(row->sectors_ideal, row->instructions));
@@ -153,6 +155,14 @@ static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
         fprintf(to, "  %u registers a thread; an SM of sm_%d holds %u block%s, occupancy %.0f %%, limited by %s\n",
                 r->fit.registers, r->fit.arch, r->fit.blocks, r->fit.blocks == 1 ? "" : "s", 100 * r->fit.occupancy,
                 r->fit.limit);
+    const smp_warp_stack *s = &r->stack;
+    if (s->spilled)
+        fprintf(
+            to,
+            "  %s%u bytes of registers spilled%s to local memory, by instructions that store %u and load %u bytes\n",
+            paint->yellow, s->spilled, paint->off, s->stores, s->loads);
+    if (s->whole >= s->spilled + 16) /* less is what the stack is aligned by */
+        fprintf(to, "  %u bytes of local memory a thread for arrays and calls\n", s->whole - s->spilled);
 }
 
 static void put_columns(FILE *to, const smp_paint *paint)

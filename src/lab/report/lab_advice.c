@@ -12,7 +12,9 @@ static double ratio(uint64_t a, uint64_t b)
 
 double smp_lab_cost(const smp_warp_row *row)
 {
-    const double sectors = row->sectors > row->sectors_ideal ? (double)(row->sectors - row->sectors_ideal) : 0;
+    const bool global = row->space == SMP_WARP_GLOBAL;
+    const double sectors =
+        global && row->sectors > row->sectors_ideal ? (double)(row->sectors - row->sectors_ideal) : 0;
     return (double)row->conflicts + sectors / 2;
 }
 

@@ -11,6 +11,8 @@ smp_lab_total smp_lab_total_of(const smp_warp_result *result)
     smp_lab_total t = {0};
     for (size_t i = 0; i < result->row_count; i++) {
         const smp_warp_row *row = &result->rows[i];
+        if (row->space == SMP_WARP_LOCAL)
+            continue;
         t.wavefronts += row->wavefronts;
         t.ideal += row->ideal;
         t.conflicts += row->conflicts;

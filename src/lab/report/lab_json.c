@@ -4,7 +4,7 @@
 #include "report/page.h"
 #include "report/text.h"
 
-static const char *const spaces[] = {"shared", "global"};
+static const char *const spaces[] = {"shared", "global", "local"};
 static const char *const ops[] = {"load", "store", "atomic", "copy"};
 
 static void put_count(smp_json *json, const char *key, uint64_t value)
@@ -44,6 +44,10 @@ static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row
         put_count(json, "sectors", row->sectors);
         put_count(json, "sectors_ideal", row->sectors_ideal);
     }
+    if (row->space == SMP_WARP_LOCAL) {
+        smp_json_bool(json, "spill", row->spill);
+        put_count(json, "bytes", row->lanes * row->width);
+    }
     smp_json_end(json, '}');
 }
 
@@ -70,6 +74,16 @@ static void put_fit(smp_json *json, const smp_warp_fit *fit)
     put_count(json, "blocks", fit->blocks);
     smp_json_number(json, "occupancy", fit->occupancy);
     smp_json_string(json, "limit", fit->limit);
+    smp_json_end(json, '}');
+}
+
+static void put_stack(smp_json *json, const smp_warp_stack *stack)
+{
+    smp_json_object(json, "local_memory");
+    put_count(json, "bytes", stack->whole);
+    put_count(json, "spilled_bytes", stack->spilled);
+    put_count(json, "spill_store_bytes", stack->stores);
+    put_count(json, "spill_load_bytes", stack->loads);
     smp_json_end(json, '}');
 }
 
@@ -196,6 +210,8 @@ static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
     put_count(json, "lane_instructions", r->lane_instructions);
     if (r->fit.arch)
         put_fit(json, &r->fit);
+    if (r->stack.whole)
+        put_stack(json, &r->stack);
     if (report->entries) {
         smp_json_string(json, "source", report->entries[i].file);
         put_count(json, "group", report->entries[i].group);

@@ -122,6 +122,7 @@ void sass_decode(sass_parser *parser, const sass_line *line)
     inst->text_line = line->text_line;
     inst->text = line->text.at;
     inst->text_size = (uint32_t)line->text.size;
+    inst->spills = line->spills;
     inst->extra = op;
     op->pred_to[0] = op->pred_to[1] = WARP_NO_ROW;
     op->to = parser->sink;

@@ -64,6 +64,7 @@ typedef struct sass_line {
     sass_operand operands[SASS_OPERANDS];
     int count;
     sass_operand guard; /* kind SASS_NONE: none */
+    bool spills;        /* nvdisasm remarks that it does */
     uint32_t text_line, file, line;
 } sass_line;
 
@@ -101,8 +102,9 @@ typedef struct sass_op {
 /* The functions over whole rows, compiled once for each instruction set (lanes*.c). */
 #define SASS_FUNCTION_LIST(F)                                                                                          \
     F(COPY, copy)                                                                                                      \
-    F(ADD3, add3) F(ADD3_CARRY, add3_carry) F(MULTIPLY, multiply) F(MULTIPLY_WIDE, multiply_wide) F(LEA, lea)          \
-        F(LOGIC, logic) F(SHIFT, shift) F(COMPARE, compare) F(SELECT, select) F(PERMUTE, permute) F(MINMAX, minmax)    \
+    F(ADD3, add3)                                                                                                      \
+    F(ADD3_CARRY, add3_carry) F(MULTIPLY, multiply) F(MULTIPLY_WIDE, multiply_wide) F(LEA, lea) F(LOGIC, logic)        \
+        F(SHIFT, shift) F(COMPARE, compare) F(SELECT, select) F(PERMUTE, permute) F(MINMAX, minmax)                    \
             F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul) F(FFMA, ffma) F(FMINMAX, fminmax)    \
                 F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles) F(DCOMPARE, dcompare)
 #define SASS_FUNCTION(upper, lower) SASS_##upper,

@@ -62,17 +62,21 @@ static bool cut_operands(sass_text text, sass_line *line)
 }
 
 /* Without nvdisasm's remark: (*"SpillRefill"*) */
-static sass_text without_remark(sass_text text)
+static sass_text without_remark(sass_text text, bool *spills)
 {
+    static const char spill[] = "(*\"Spill";
+    *spills = false;
     for (size_t i = 0; i + 1 < text.size; i++)
-        if (text.at[i] == '(' && text.at[i + 1] == '*')
+        if (text.at[i] == '(' && text.at[i + 1] == '*') {
+            *spills = text.size - i >= strlen(spill) && !memcmp(text.at + i, spill, strlen(spill));
             return (sass_text){text.at, i};
+        }
     return text;
 }
 
 bool sass_cut(sass_text text, sass_line *line)
 {
-    text = trim(without_remark(text));
+    text = trim(without_remark(text, &line->spills));
     line->text = text;
     line->guard.kind = SASS_NONE;
     if (text.size && text.at[0] == '@') {

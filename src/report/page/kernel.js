@@ -1,5 +1,5 @@
 // `kernel`: the line to look at, bars on one axis, mistakes, the source by cost, banks, all numbers.
-const beyond = row => Math.max(0, (row.sectors ?? 0) - (row.sectors_ideal ?? 0));
+const beyond = row => row.space === "local" ? 0 : Math.max(0, (row.sectors ?? 0) - (row.sectors_ideal ?? 0));
 // Clocks of an SM beyond the ideal: one for a wavefront, one for two sectors.
 const costOf = row => (row.conflicts ?? 0) + beyond(row) / 2;
 const sumOf = (list, value) => list.reduce((all, x) => all + value(x), 0);
