@@ -29,7 +29,7 @@ static void print_language(FILE *to)
             "Numbers   2, 0.5, 1e-3, with a unit: px, %, Hz, kHz, s, ms, dB, dBFS, deg, bit. A bare number\n"
             "          has the parameter's own unit.\n"
             "Others    yes, no, words of a list, \"text\", [1 2 1; 2 4 2; 1 2 1], $name for a parameter,\n"
-            "          for colours also red, #ff8000 (right behind the =),\n"
+            "          for colours also red, #ff8000 (behind the =, or as first value),\n"
             "          @name for a picture or sound made before, \"dark.png\" for one to read (a path from the\n"
             "          pipe file's folder, and below it unless --allow-read DIR says more).\n"
             "Sums      {$size*2 + 1}: + - * / ( ) min max round, and width, height, channels, rate of the input.\n"

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "pipe/language/build.h"
+#include "pipe/values/color.h"
 
 /* The diagnostic about a value, unless it says what to write already; null: there is none. */
 static smp_diag *unmended(const smp_builder *b, const smp_value *value)
@@ -244,7 +245,7 @@ static char *make_label(smp_builder *b, const smp_scope *scope, smp_span span)
     bool quoted = false, gap = false;
     for (size_t i = 0; i < span.length; i++) {
         char c = from[i];
-        if (!quoted && c == '#') {
+        if (!quoted && c == '#' && !smp_color_length(from + i, span.length - i)) {
             while (i < span.length && from[i] != '\n')
                 i++;
             gap = true;

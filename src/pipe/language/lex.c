@@ -82,10 +82,28 @@ static size_t continuation(const smp_lexer *lexer, size_t at)
     return line ? end + line - at : 0;
 }
 
-/* The length of a colour as #rrggbb right behind a `=`, where no comment can begin; 0: there is none. */
+/* Whether what stands here is the second word of its line: a stage's first value. */
+static bool is_second_word(const smp_lexer *lexer, size_t at)
+{
+    const char *text = lexer->text;
+    size_t word = at;
+    while (word > 0 && is_blank(text[word - 1]))
+        word--;
+    size_t start = word;
+    while (start > 0 && (unsigned char)text[start - 1] > ' ')
+        start--;
+    size_t line = start;
+    while (line > 0 && is_blank(text[line - 1]))
+        line--;
+    return start < word && word < at && (line == 0 || text[line - 1] == '\n') && text[start] != '#';
+}
+
+/* The length of a colour as #rrggbb right behind a `=`, or as a stage's first value; 0: a comment begins there. */
 static size_t color_at(const smp_lexer *lexer, size_t at)
 {
-    return at > 0 && lexer->text[at - 1] == '=' ? smp_color_length(lexer->text + at, lexer->length - at) : 0;
+    return at > 0 && (lexer->text[at - 1] == '=' || is_second_word(lexer, at))
+               ? smp_color_length(lexer->text + at, lexer->length - at)
+               : 0;
 }
 
 static void skip_blanks(smp_lexer *lexer)
