@@ -69,6 +69,6 @@ const smp_stage smp_stage_saturate = {
     .plan = plan,
     .variants = smp_channel_mix_variants,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES({"saturation", "saturate 1.5"}, {"vibrance", "saturate 1.3"},
-                                              {"modulate huesaturation", "saturate 1.5 hue=30deg"},
+                                              {"huesaturation", "saturate 1.5 hue=30deg"},
                                               {"hue hue-rotate", "saturate hue=90deg"})),
 };

@@ -29,6 +29,8 @@ static const char *const lines[] = {
     "multiply 130%",
     "divide 80%",
     "blend 30% mode=softlight opacity=70%",
+    "key [0.4] tolerance=20% soft=10%",
+    "replace [0.4] to=[0.9] tolerance=20%",
 };
 
 static void check_line(void **state)
@@ -46,6 +48,8 @@ static void gray_and_matrix(void **state)
         {"gray", 3},
         {"gray", 4},
         {"matrix [0.4 0.4 0.4; 0.3 0.6 0.1; 0.1 0.2 0.8]", 3},
+        {"modulate 120% saturation=70% hue=100deg", 3},
+        {"tint orange amount=60%", 4},
         {"matrix [0.4 0.4 0.4 0.1; 0.3 0.6 0.1 -0.05]", 3},
         {"matrix [0 0 1; 0 1 0; 1 0 0]", 4},
         {"matrix [1.5; 0.5; 1; 0.25; 0.125]", 1},

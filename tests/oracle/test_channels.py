@@ -1,5 +1,6 @@
 """Stages in which the channels of a pixel meet, and second pictures of any size, against NumPy in double arithmetic.
 Vectors are those of the stages' definitions: U is an 8-bit picture that a formula makes."""
+import colorsys
 import math
 import pathlib
 import tempfile
@@ -68,6 +69,101 @@ class Saturate(OracleCase):
         self.same(through_png(["saturate 2 hue=30deg"], rgba)[..., 3], rgba[..., 3])
         with self.assertRaisesRegex(ProgramFailed, "takes red, green and blue, and the picture has 5 colours"):
             run(picture(4, (3, 3, 5), np.uint8), "saturate 2")
+
+
+def near_colour(array, colour, tolerance, soft):
+    """How near pixels of full scale 1 are: 1 within the tolerance, then less and less."""
+    distance = np.sqrt(np.mean((array - np.array(colour)) ** 2, axis=-1))
+    beyond = (tolerance + soft - distance) / soft if soft else np.zeros_like(distance)
+    return np.where(distance <= tolerance, 1, np.clip(beyond, 0, 1))
+
+
+class NearColour(OracleCase):
+    def test_key_equals_numpy(self):
+        for dtype in FORMATS:
+            array = picture(20, (45, 61, 3), dtype)
+            for soft in (0.0, 0.2):
+                near = near_colour(array / white(array), (1, .2, 0), .303, soft)
+                got = run(array, f"key [1 0.2 0] tolerance=30.3% soft={soft}")
+                self.same(got[..., :3], array, "colours stay")
+                self.near(got[..., 3], (1 - near) * white(array), terms=2 * white(array))
+
+    def test_replace_equals_numpy(self):
+        for dtype in FORMATS:
+            array = picture(21, (45, 61, 3), dtype)
+            for soft in (0.0, 0.2):
+                near = near_colour(array / white(array), (1, .2, 0), .303, soft)[..., None]
+                exact = array + near * (np.array([0, 1, .4]) * white(array) - array)
+                self.near(run(array, f"replace [1 0.2 0] to=[0 1 0.4] tolerance=30.3% soft={soft}"), exact,
+                          terms=3 * white(array))
+
+    def test_alpha_is_taken_from_and_kept(self):
+        rgba = picture(22, (45, 61, 4), np.uint8)
+        near = near_colour(rgba[..., :3] / 255, (0, 0, 0), .2, .4)
+        self.near(through_png(["key black tolerance=20% soft=40%"], rgba)[..., 3], rgba[..., 3] * (1 - near), terms=255)
+        self.same(through_png(["replace black to=white tolerance=20%"], rgba)[..., 3], rgba[..., 3])
+
+    def test_gray_and_exact_colours(self):
+        ramp = np.arange(256, dtype=np.uint8).reshape(1, 256)
+        self.same(run(ramp, "#abc", "replace #808080 to=#fff  # a comment, #fff"),
+                  np.where(ramp == 128, 255, ramp).astype(np.uint8))
+        for tolerance, reach in ((10, 25), (0, 0)):
+            alpha = run(ramp, f"key white tolerance={tolerance}%")[0, :, 1]
+            self.same(alpha, np.where(np.arange(256) >= 255 - reach, 0, 255).astype(np.uint8), tolerance)
+
+    def test_what_does_not_fit(self):
+        for stage, message in (("key red", "write `color rgb` before it"),
+                               ("replace white to=red", "to has 3 values, and the picture 1 channel"),
+                               ("key [0 0]", "color has 2 values")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                run(picture(23, (9, 7), np.uint8), stage)
+        with self.assertRaisesRegex(ProgramFailed, "works on encoded values"):
+            through_png(["light linear", "key white"], picture(23, (9, 7, 3), np.uint8))
+
+
+class Modulate(OracleCase):
+    def exact(self, array, brightness, saturation, hue):
+        """Through colorsys."""
+        out = np.empty(array.shape)
+        for i in np.ndindex(array.shape[:2]):
+            h, l, s = colorsys.rgb_to_hls(*(array[i] / white(array)))
+            out[i] = colorsys.hls_to_rgb((h + hue / 360) % 1, l * brightness, s * saturation)
+        return out * white(array)
+
+    def test_equals_colorsys(self):
+        for dtype in FORMATS:
+            array = picture(24, (21, 33, 3), dtype)
+            for brightness, saturation, hue in ((.8, .9, 0), (.5, 1, 100), (1, 0, -45)):
+                got = run(array, f"modulate {brightness} saturation={saturation} hue={hue}deg")
+                self.near(got, self.exact(array, brightness, saturation, hue), terms=8 * white(array))
+
+    def test_brighter_ends_at_white_and_alpha_stays(self):
+        rgba = picture(25, (21, 33, 4), np.uint8)
+        got = through_png(["modulate 3"], rgba)
+        self.same(got[..., 3], rgba[..., 3])
+        light = (rgba[..., :3].max(-1).astype(int) + rgba[..., :3].min(-1)) * 3 >= 1020
+        self.assertTrue(light.any())
+        self.assertTrue((got[..., :3][light] == 255).all())
+
+    def test_gray_is_refused(self):
+        with self.assertRaisesRegex(ProgramFailed, "takes red, green and blue, and the picture has 1 colour"):
+            run(picture(2, (9, 7), np.uint8), "modulate 120%")
+
+
+class Tint(OracleCase):
+    def test_equals_numpy(self):
+        colour = np.array([1, .5, 0])
+        by = colour - colour @ [.2126, .7152, .0722]
+        for dtype in FORMATS:
+            array = picture(26, (45, 61, 3), dtype)
+            v = array / white(array)
+            for amount in (1, .3):
+                exact = (v + 4 * v * (1 - v) * amount * by) * white(array)
+                self.near(run(array, f"tint [1 0.5 0] amount={amount}"), exact, terms=2 * white(array))
+
+    def test_black_white_and_alpha_stay(self):
+        ends = np.array([[(0, 0, 0, 9), (255, 255, 255, 200)]], np.uint8)
+        self.same(through_png(["tint navy"], ends), ends)
 
 
 class Alpha(OracleCase):

@@ -118,26 +118,6 @@ static bool exposure(const amounts *a, char *text)
     return true;
 }
 
-/* Brightness, saturation and hue, each 100 where it stays; hue goes round from 0 to 200. */
-static bool modulate(const amounts *a, char *text)
-{
-    double v[MOST_VALUES] = {100, 100, 100};
-    size_t used = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        v[i] = is_share(&a->of[i]) ? a->of[i].value * 100 : a->of[i].value;
-        if ((!is_plain(&a->of[i]) && !is_share(&a->of[i])) || !(v[i] >= 0 && v[i] <= (i < 2 ? 10000 : 200)))
-            return false;
-    }
-    const double degrees = (v[2] - 100) * 1.8;
-    if (v[0] != 100)
-        used = (size_t)snprintf(text, SMP_INSTEAD, "multiply %.6g", v[0] / 100);
-    if (v[1] != 100 || degrees != 0 || !used)
-        used += (size_t)snprintf(text + used, SMP_INSTEAD - used, "%ssaturate %.6g", used ? ", then " : "", v[1] / 100);
-    if (degrees != 0)
-        snprintf(text + used, SMP_INSTEAD - used, " hue=%.6gdeg", degrees);
-    return true;
-}
-
 static bool saturation(const amounts *a, char *text)
 {
     const double value = a->of[0].value;
@@ -220,7 +200,6 @@ static const struct {
     {"power", 1, power},
     {"gammaval", 1, power},
     {"exposure", 1, exposure},
-    {"modulate", 3, modulate},
     {"saturation", 1, saturation},
     {"vibrance", 1, saturation},
     {"hue", 1, hue},

@@ -136,7 +136,8 @@ static void report_unit(smp_check *check, const smp_param *param, const tailed *
     smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "unknown unit '%s' in '%s'",
                                    smp_shown(unit, t->rest, t->length), t->shown);
     const double pixels = param->unit == SMP_UNIT_PX ? paper_pixels(t->rest, t->length) : 0;
-    const char *near = pixels > 0 ? NULL : nearest_unit(param, t->rest, t->length);
+    const bool list = memchr(t->rest, ',', t->length);
+    const char *near = pixels > 0 || list ? NULL : nearest_unit(param, t->rest, t->length);
     if (is_square(value, t->number) && !value->param && param->unit != SMP_UNIT_FRACTION)
         smp_diag_fix(check->diags, diag, "write %.*s: one value serves both directions", (int)t->number, value->text);
     else if (near && !value->param)

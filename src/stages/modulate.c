@@ -1,0 +1,75 @@
+/* modulate: lightness, saturation and hue in HSL. */
+#include "elementwise/modulate.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "stages/shared/samples/elementwise.h"
+
+typedef struct params {
+    double brightness, saturation, hue;
+} params;
+
+static const smp_param table[] = {
+    {"brightness", offsetof(params, brightness), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 100, "100%", "times the lightness",
+     NULL, SMP_P_MAIN | SMP_P_FACTOR},
+    {"saturation", offsetof(params, saturation), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 100, "100%",
+     "times the saturation: 0% is gray", NULL, SMP_P_FACTOR},
+    {"hue", offsetof(params, hue), SMP_T_FLOAT, SMP_UNIT_DEG, -360, 360, "0deg",
+     "turns every hue by this angle: 120deg makes red green", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    const int colours = in->channels - in->alpha;
+    *SMP_PLAN_KERNEL(work, smp_modulate) =
+        (smp_modulate){(float)p->brightness, (float)p->saturation, (float)(p->hue / 360)};
+    work->values.clips = true;
+    work->ops = 45;
+    work->effect.none = p->brightness == 1 && p->saturation == 1 && fmod(p->hue, 360) == 0;
+    if (colours == 3)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "modulate takes red, green and blue, and the picture has %d colour%s", colours,
+             colours == 1 ? "" : "s");
+    return colours == 1 ? smp_hint(err, "`multiply` makes a gray picture brighter, `color rgb` three colours of it")
+                        : smp_hint(err, "choose three channels first: matrix [1 0 0 ...; 0 1 0 ...; 0 0 1 ...]");
+}
+
+/* `120,100,100`: three percentages, of which the hue's 0 to 200 are -180 to 180 degrees. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    double b, s = 100, h = 100;
+    char end;
+    const int read = sscanf(value, "%lf,%lf,%lf%c", &b, &s, &h, &end);
+    if (read < 2 || read > 3 || !(b >= 0 && b <= 10000 && s >= 0 && s <= 10000 && h >= 0 && h <= 200))
+        return false;
+    const int used = snprintf(text, size, "write %.6g%%", b);
+    const int more = s == 100 ? used : used + snprintf(text + used, size - (size_t)used, " saturation=%.6g%%", s);
+    if (h != 100)
+        snprintf(text + more, size - (size_t)more, " hue=%.6gdeg", (h - 100) * 1.8);
+    return true;
+}
+
+SMP_PIXEL_VARIANTS(modulate);
+
+const smp_stage smp_stage_modulate = {
+    .name = "modulate",
+    .help = "brightness, saturation and hue, as factors in HSL",
+    .about =
+        "Lightness L = (max + min) / 2 is multiplied by `brightness`, saturation (max - min) / (1 - |2 L - 1|) by "
+        "`saturation`, and the hue turned, as ImageMagick's -modulate does, whose third number, 0 to 200, is the hue "
+        "from -180deg to 180deg. What leaves the range is clipped and counted. `saturate` keeps the brightness that "
+        "the eye sees.",
+    .example = "modulate 120% saturation=80% hue=30deg",
+    .domain = SMP_IMAGE,
+    .traits = SMP_TRAIT_ENCODED | SMP_TRAIT_KEEPS_ALPHA,
+    .access = SMP_POINT,
+    SMP_PARAMS(table, params),
+    .plan = plan,
+    .variants = smp_modulate_variants,
+    .hints =
+        SMP_HINTS(.instead = instead, .aliases = SMP_ALIASES({"hsl hue_saturation", "modulate 120% saturation=80%"})),
+};

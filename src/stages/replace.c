@@ -1,0 +1,38 @@
+/* replace: a colour, and what is near it, becomes another. */
+#include "stages/shared/samples/near_color.h"
+
+typedef struct params {
+    smp_near_params near;
+    smp_matrix to;
+} params;
+
+static const smp_param table[] = {
+    SMP_NEAR_ROWS(params),
+    {"to", offsetof(params, to), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, NULL, "the colour that takes its place", NULL,
+     SMP_P_REQUIRED | SMP_P_LEVEL},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    return smp_near_color_plan(&p->near, false, &p->to, in, work, err);
+}
+
+const smp_stage smp_stage_replace = {
+    .name = "replace",
+    .help = "put one colour in the place of another, and of what is near it",
+    .about = SMP_NEAR_ABOUT
+    "Within `tolerance` a pixel becomes the other colour; over the next `soft` it is moved towards it by less and "
+    "less. Alpha stays.",
+    .example = "replace [0.5] to=[1] tolerance=20% soft=10%",
+    .domain = SMP_IMAGE,
+    .traits = SMP_TRAIT_ENCODED | SMP_TRAIT_KEEPS_ALPHA,
+    .access = SMP_POINT,
+    SMP_PARAMS(table, params),
+    .plan = plan,
+    .variants = smp_near_color_variants,
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"opaque replace_color recolor recolour colorhold swap_color",
+                                               "replace white to=red tolerance=10%"})),
+};
