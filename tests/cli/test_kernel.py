@@ -209,6 +209,15 @@ class Kernel(CliCase):
                       self.smp(*one).stdout)  # fmt: skip
         self.assertNotIn("bounds", self.smp(*one, "--shared", "128").stdout)
 
+    def test_a_line_that_the_source_does_not_have_costs_no_time(self):
+        self.write("sum.cu", "line\n" * 9)
+        self.write("a.ptx", JOINED.replace(".loc 1 7 ", ".loc 1 4294967200 "))
+        done = self.smp("kernel", "a.ptx", "--only", "sum", "--grid", "1", "--block", "32", "--code", "ptx", "--args",
+                        "out=f32[32]", "--json", timeout=30)  # fmt: skip
+        kernel = json.loads(done.stdout)["kernels"][0]
+        self.assertIn(4294967200, [row["line"] for row in kernel["rows"]])
+        self.assertEqual(list(kernel["sources"]["sum.cu"]), [str(line) for line in range(3, 11)])  # 10: what follows the last newline
+
     def test_lanes_that_go_around_a_barrier_are_counted(self):
         text = self.smp("kernel", BUGS, "--only", "leaves", "--grid", "1", "--block", "128", "--code", "ptx",
                         "--args", "out=f32[256] n=100").stdout  # fmt: skip

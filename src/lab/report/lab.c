@@ -38,20 +38,32 @@ static void read_source(struct smp_lab_source *source, const char *path)
         source->lines[i][strcspn(source->lines[i], "\r\n")] = 0;
 }
 
-const char *smp_lab_text(smp_lab_sources *sources, const char *path, uint32_t line)
+/* Null: no memory. */
+static const struct smp_lab_source *find_source(smp_lab_sources *sources, const char *path)
 {
     size_t at = 0;
     while (at < sources->count && sources->files[at].path && strcmp(sources->files[at].path, path) != 0)
         at++;
     if (at == sources->count) {
         if (!smp_grow(&sources->files, &sources->capacity, at + 1, sizeof *sources->files))
-            return "";
+            return NULL;
         memset(&sources->files[at], 0, sizeof *sources->files);
         read_source(&sources->files[at], path);
         sources->count++;
     }
-    const struct smp_lab_source *source = &sources->files[at];
-    return line && line <= source->line_count ? source->lines[line - 1] : "";
+    return &sources->files[at];
+}
+
+const char *smp_lab_text(smp_lab_sources *sources, const char *path, uint32_t line)
+{
+    const struct smp_lab_source *source = find_source(sources, path);
+    return source && line && line <= source->line_count ? source->lines[line - 1] : "";
+}
+
+uint32_t smp_lab_line_count(smp_lab_sources *sources, const char *path)
+{
+    const struct smp_lab_source *source = find_source(sources, path);
+    return source && source->line_count < UINT32_MAX ? (uint32_t)source->line_count : 0;
 }
 
 const char *smp_lab_line(smp_lab_sources *sources, const char *path, uint32_t line)

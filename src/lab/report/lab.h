@@ -19,6 +19,7 @@ typedef struct smp_lab_sources {
 const char *smp_lab_line(smp_lab_sources *sources, const char *path, uint32_t line);
 /* The same with it. */
 const char *smp_lab_text(smp_lab_sources *sources, const char *path, uint32_t line);
+uint32_t smp_lab_line_count(smp_lab_sources *sources, const char *path);
 void smp_lab_sources_free(smp_lab_sources *sources);
 
 /* map: draws the banks of the worst access. */

@@ -140,8 +140,8 @@ enum { AROUND = 2 }; /* lines above and below one that accesses memory or has a 
 
 static void look_near(uint32_t at, uint32_t line, bool *told, bool *more)
 {
-    *more = *more || at + AROUND > line;
-    *told = *told || (line + AROUND >= at && line <= at + AROUND);
+    *more = *more || (uint64_t)at + AROUND > line;
+    *told = *told || ((uint64_t)line + AROUND >= at && line <= (uint64_t)at + AROUND);
 }
 
 /* Whether a line of the file is near one that accesses memory or has a predicted time, or is the place of a mistake.
@@ -179,7 +179,8 @@ static void put_sources(smp_json *json, const smp_warp_result *r, smp_lab_source
         if (!more)
             continue;
         smp_json_object(json, smp_lab_path(r, file));
-        for (uint32_t line = 1; more; line++) {
+        const uint32_t last = smp_lab_line_count(sources, smp_lab_path(r, file));
+        for (uint32_t line = 1; more && line <= last; line++) {
             more = false;
             const bool told = is_told(r, file, line, &more);
             snprintf(number, sizeof number, "%u", line);
