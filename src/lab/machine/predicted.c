@@ -72,7 +72,9 @@ static void write_lines(FILE *to, char letter, const smp_predicted_line *lines, 
         fprintf(to, "%c\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, letter, l->file, l->line, l->place);
         write_doubles(to, &l->share, 1);
         write_doubles(to, l->reasons, SMP_TIME_REASONS);
-        fprintf(to, "\t%s\n", l->text);
+        fputc('\t', to);
+        smp_result_put_text(to, l->text);
+        fputc('\n', to);
     }
 }
 

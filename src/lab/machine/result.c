@@ -278,7 +278,18 @@ static bool same_code(const smp_warp_result *a, const smp_warp_result *b)
     return same;
 }
 
-bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
+static bool add_predictions(smp_warp_result *sum, smp_warp_result *more)
+{
+    if (sum->predictions && more->predictions)
+        return smp_predictions_add(sum->predictions, more->predictions);
+    if (!sum->predictions) {
+        sum->predictions = more->predictions;
+        more->predictions = NULL;
+    }
+    return true;
+}
+
+bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
 {
     if (sum->stopped && more->stopped && same_code(sum, more)) {
         sum->launches += more->launches; /* told once */
@@ -332,5 +343,5 @@ bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
     sum->unchecked = sum->unchecked || more->unchecked;
     add_notes(sum, more->notes);
     sum->launches += more->launches;
-    return !sum->predictions || !more->predictions || smp_predictions_add(sum->predictions, more->predictions);
+    return add_predictions(sum, more);
 }

@@ -10,7 +10,7 @@
 
 enum { FIELDS = 80 };
 
-static void put_text(FILE *to, const char *text)
+void smp_result_put_text(FILE *to, const char *text)
 {
     for (; *text; text++)
         fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
@@ -34,18 +34,18 @@ static void write_row(FILE *to, const smp_warp_row *w)
     for (int l = 0; l < SMP_WARP; l++)
         fprintf(to, "\t%" PRIu32, w->worst_offset[l]);
     fputc('\t', to);
-    put_text(to, w->array);
+    smp_result_put_text(to, w->array);
     fprintf(to, "\t%" PRIu64 "\t%" PRIu32 "\t", w->skipped, w->place);
-    put_text(to, w->instruction);
+    smp_result_put_text(to, w->instruction);
     fprintf(to, "\t%d\t%d\t%d\n", w->repeats, w->far, w->spill);
 }
 
 void smp_warp_result_write(FILE *to, const smp_warp_result *r)
 {
     fputs("K\t", to);
-    put_text(to, r->kernel);
+    smp_result_put_text(to, r->kernel);
     fputc('\t', to);
-    put_text(to, r->symbol);
+    smp_result_put_text(to, r->symbol);
     for (int i = 0; i < 3; i++)
         fprintf(to, "\t%" PRIu32 "\t%" PRIu32, r->grid[i], r->block[i]);
     fprintf(to, "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.9g",
@@ -60,7 +60,7 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
     }
     for (size_t i = 0; i < r->file_count; i++) {
         fputs("F\t", to);
-        put_text(to, r->files[i]);
+        smp_result_put_text(to, r->files[i]);
         fputc('\n', to);
     }
     for (size_t i = 0; i < r->row_count; i++)
@@ -72,18 +72,18 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
         put_place(to, &f->here);
         put_place(to, &f->other);
         fputc('\t', to);
-        put_text(to, f->text);
+        smp_result_put_text(to, f->text);
         fputc('\n', to);
     }
     if (r->predictions)
         smp_predictions_write(to, r->predictions);
     if (r->stopped || r->error.code) {
         fprintf(to, "S\t%d\t", (int)r->error.code);
-        put_text(to, r->error.message);
+        smp_result_put_text(to, r->error.message);
         fputc('\t', to);
-        put_text(to, r->error.where);
+        smp_result_put_text(to, r->error.where);
         fputc('\t', to);
-        put_text(to, r->error.hint);
+        smp_result_put_text(to, r->error.hint);
         fputc('\n', to);
     }
     fputs("E\n", to);

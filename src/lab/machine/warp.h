@@ -260,9 +260,9 @@ void smp_warp_note(smp_warp_result *result, const char *format, ...) SMP_PRINTF(
  * smp_alloc. A wrong text is SMP_E_USAGE. */
 smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **list, uint64_t *count, smp_error *err);
 
-/* Adds the counts of another launch of the same kernel with the same shape. False: it is another, as static kernels of
- * two files are that share a symbol. */
-bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more);
+/* Adds the counts of another launch of the same kernel with the same shape, and takes its predictions where the sum has
+ * none. False: it is another, as static kernels of two files are that share a symbol. */
+bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more);
 
 /* A result as text that another process reads back (result_file.c). *end: there was no further one. */
 void smp_warp_result_write(FILE *to, const smp_warp_result *result);

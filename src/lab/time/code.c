@@ -123,7 +123,6 @@ static void read_inst(const warp_code *code, size_t index, const smp_time_gpu *g
     if (!from->text || !sass_cut((sass_text){from->text, from->text_size}, &line) || !line.word_count)
         return;
     set_pipe(&line, gpu, inst);
-    inst->known = true;
     inst->bytes = sass_has(&line, "128") ? 16 : sass_has(&line, "64") ? 8 : 4;
     inst->bypasses = sass_has(&line, "STRONG") || sass_has(&line, "BYPASS");
     inst->is_float = sass_has(&line, "F32") || sass_has(&line, "F64");

@@ -38,7 +38,6 @@ static void count_stalls(time_sm *sm, time_part *part, time_warp *w, uint32_t pc
     w->looked = -1;
     w->last = sm->now;
     sm->issued++;
-    sm->inst_issued[pc]++;
 }
 
 static void take_pipe(time_sm *sm, time_part *part, const time_inst *inst)

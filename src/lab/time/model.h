@@ -66,7 +66,6 @@ typedef struct time_inst {
     bool bypasses;      /* L1 */
     bool is_float;      /* atomics */
     bool is_long;       /* its result comes from beyond the SM's pipes: "long scoreboard" */
-    bool known;         /* the opcode is in the table, or goes to the ALU */
     uint16_t constants; /* the line of constants that it reads, from 1 on; 0: none */
     int16_t source[TIME_SOURCES];
     time_ticks cycles, latency;
@@ -126,7 +125,7 @@ typedef struct time_footprint {
 } time_footprint;
 
 typedef struct time_trace {
-    uint32_t grid[3], block[3], warps, shared, registers;
+    uint32_t warps, shared, registers;
     uint64_t blocks;
     uint32_t *words;
     size_t word_count, word_capacity;
@@ -146,7 +145,7 @@ typedef struct time_trace {
 typedef smp_time_reason time_reason;
 
 enum { TIME_PARTS = 4, TIME_RING = 64, TIME_GROUPS = 64, TIME_MERGED = 64, TIME_FETCH = 16 /* instructions */ };
-enum { TIME_CONSTANT_LINES = 1 << 11, TIME_CONSTANT_LINE = 64, TIME_CONSTANT_BANK = 1 << 16 }; /* bytes */
+enum { TIME_CONSTANT_LINES = 1 << 11, TIME_CONSTANT_LINE = 64 }; /* bytes */
 
 typedef struct time_warp {
     const uint32_t *at, *end;
@@ -262,7 +261,6 @@ typedef struct time_sm {
     time_ticks wavefronts, busy[TIME_PIPES];
     double stalls[SMP_TIME_REASONS];
     double (*inst_stalls)[SMP_TIME_REASONS];
-    uint64_t *inst_issued;
 } time_sm;
 
 /* sm.c */

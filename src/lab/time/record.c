@@ -9,7 +9,7 @@
 
 /* LINE_BITS: of a line's number in a record. Local memory lies above: a line for each word of a warp. */
 enum { LINE_BITS = 28, LOCAL_LINES = 1 << 27, LOCAL_SHIFT = 12, BUFFER_ALIGNMENT = 512, MOST_WORDS = 1200000 };
-enum { KEPT_AT_LEAST = 2, CUT_WORDS = 16 << 20 };
+enum { KEPT_AT_LEAST = 2, MOST_OF_BLOCKS = 32 << 20 /* words of all kept blocks */ };
 
 static uint32_t *push(time_recorder *r, uint32_t word)
 {
@@ -19,13 +19,14 @@ static uint32_t *push(time_recorder *r, uint32_t word)
         return NULL;
     }
     r->now->words[r->now->count++] = word;
+    r->block_words++;
     return &r->now->words[r->now->count - 1];
 }
 
 static bool wants_streams(const time_recorder *r, uint64_t block)
 {
     return block % (uint64_t)r->gpu.sms == 0 && !r->trace.cut &&
-           (r->trace.word_count < r->most_words || r->trace.kept < KEPT_AT_LEAST);
+           (r->trace.word_count < MOST_WORDS || r->trace.kept < KEPT_AT_LEAST);
 }
 
 /* Moves the streams of the block that has ended behind those of earlier ones. */
@@ -37,11 +38,12 @@ static void end_block(time_recorder *r)
     const uint64_t instructions = r->block->instructions - r->counted;
     if (t->block_count < t->block_capacity)
         t->block_instructions[t->block_count++] = instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
-    if (r->block->index + 1 < t->blocks) { /* the last one may gather what all others left */
+    if (r->index + 1 < t->blocks) { /* the last one may gather what all others left */
         t->loads_of_others += r->loads ? (double)r->loads_of_others / r->loads : 0;
         t->stores_to_others += r->stores ? (double)r->stores_to_others / r->stores : 0;
     }
     r->loads = r->stores = r->loads_of_others = r->stores_to_others = 0;
+    r->block_words = 0;
     if (!r->observer.streams || r->failed)
         return;
     size_t words = t->word_count;
@@ -66,8 +68,6 @@ static void begin_launch(time_recorder *r, const warp_block *block)
 {
     const smp_warp_launch *launch = block->launch;
     time_trace *t = &r->trace;
-    memcpy(t->grid, launch->grid, sizeof t->grid);
-    memcpy(t->block, launch->block, sizeof t->block);
     t->warps = block->warps;
     t->shared = block->shared_size;
     t->registers = launch->registers;
@@ -89,8 +89,10 @@ static void begin(struct warp_observer *self, const warp_block *block)
         begin_launch(r, block);
     end_block(r);
     r->block = block;
+    r->index = block->index;
     r->counted = block->instructions;
-    time_units_begin(&r->units, block->index);
+    if (!r->failed)
+        time_units_begin(&r->units, block->index);
     self->streams = !r->failed && wants_streams(r, block->index);
 }
 
@@ -101,7 +103,7 @@ static void step(struct warp_observer *self, const warp_frame *frame, const warp
     r->now = NULL;
     if (r->trace.cut || r->failed)
         return;
-    if (pc > TIME_MOST_PC || r->trace.word_count + r->warps[frame->warp].count > CUT_WORDS) {
+    if (pc > TIME_MOST_PC || r->trace.word_count + r->block_words > MOST_OF_BLOCKS) {
         r->trace.cut = true;
         return;
     }
@@ -344,7 +346,7 @@ smp_code smp_time_record(const smp_time_gpu *gpu, smp_time_recorder **out, smp_e
     if (!r)
         return smp_fail_memory(err, "a record of a launch", sizeof *r);
     r->gpu = *gpu;
-    r->most_words = MOST_WORDS;
+    r->top = BUFFER_ALIGNMENT; /* a unit has no key 0 */
     r->observer = (struct warp_observer){.begin = begin, .step = step, .cost = cost, .touch = touch};
     return SMP_OK;
 }

@@ -67,14 +67,13 @@ struct smp_time_recorder {
     time_trace trace;
     time_units units;
     time_words warps[WARP_MOST_WARPS], *now; /* of the block's warps; of the last step, null: it is not kept */
-    size_t head;                             /* of the last step in its warp */
+    size_t head, block_words;                /* of the last step in its warp; words of the block so far */
     time_buffer *buffers;
     size_t buffer_count, buffer_capacity, buffer_last;
     uint32_t resident;                                         /* blocks on an SM */
     uint32_t loads, stores, loads_of_others, stores_to_others; /* of the block */
-    uint64_t top, counted; /* where the next buffer lies; instructions before this block */
+    uint64_t top, counted, index; /* where the next buffer lies; instructions before this block; its number */
     bool begun, failed;
-    size_t most_words;
 };
 typedef struct smp_time_recorder time_recorder;
 

@@ -18,9 +18,8 @@ smp_code time_sm_open(time_sm *sm, smp_error *err)
     sm->has_constants = smp_alloc_array(TIME_CONSTANT_LINES, sizeof *sm->has_constants);
     sm->done = smp_alloc_array(sm->simulated + 1, sizeof *sm->done);
     sm->inst_stalls = smp_alloc_array(sm->code->count + 1, sizeof *sm->inst_stalls);
-    sm->inst_issued = smp_alloc_array(sm->code->count + 1, sizeof *sm->inst_issued);
     bool fits = sm->warps && sm->slots && sm->fetched && sm->came && sm->has_constants && sm->done && sm->inst_stalls &&
-                sm->inst_issued && time_l1_open(&sm->l1, l1_bytes, (uint32_t)sm->gpu->l1_ways);
+                time_l1_open(&sm->l1, l1_bytes, (uint32_t)sm->gpu->l1_ways);
     for (int p = 0; p < TIME_PARTS && fits; p++) {
         time_part *part = &sm->parts[p];
         part->last = -1;
@@ -53,7 +52,6 @@ void time_sm_close(time_sm *sm)
     smp_free(sm->has_constants);
     smp_free(sm->done);
     smp_free(sm->inst_stalls);
-    smp_free(sm->inst_issued);
     smp_free(sm->l1.lines);
     time_map_free(&sm->beyond.seen);
     time_map_free(&sm->beyond.servers);
@@ -244,16 +242,13 @@ static void run_part(time_sm *sm, int p, time_ticks *next)
 }
 
 /* Blocks that wait for a slot begin when one is free. */
-static bool next_block(const time_sm *sm, time_ticks *next)
+static void next_block(const time_sm *sm, time_ticks *next)
 {
-    bool waits = false;
     for (uint32_t i = 0; i < sm->resident && sm->launched < sm->simulated; i++)
         if (sm->slots[i].block < 0) {
             const time_ticks at = sm->next_launch > sm->slots[i].free_at ? sm->next_launch : sm->slots[i].free_at;
             sooner(next, at > sm->now ? at : sm->now + TIME_TICK);
-            waits = true;
         }
-    return waits;
 }
 
 void time_sm_run(time_sm *sm)
@@ -263,7 +258,7 @@ void time_sm_run(time_sm *sm)
         time_launch_blocks(sm);
         for (int p = 0; p < TIME_PARTS; p++)
             run_part(sm, p, &next);
-        (void)next_block(sm, &next);
+        next_block(sm, &next);
         for (uint32_t i = 0; next == TIME_NEVER && i < sm->warp_slots; i++)
             if (sm->warps[i].active && !sm->warps[i].at_barrier)
                 next = sm->warps[i].ready;

@@ -63,13 +63,14 @@ smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch 
     smp_code code = run(&own, sass, result, err);
     if (!code && !refusal && strcmp(result->code, "sass") != 0)
         refusal = "it is counted from PTX";
-    if (!code && !refusal)
-        code = smp_time_predict(recorder, sass, &wish, &one, err);
+    smp_error why;
+    if (!code && !refusal && smp_time_predict(recorder, sass, &wish, &one, &why))
+        refusal = why.message; /* the counts stand */
     smp_time_record_free(recorder);
     one.order = order;
     snprintf(one.gpu, sizeof one.gpu, "%s", gpu.name);
     if (refusal)
-        snprintf(one.refusal, sizeof one.refusal, "%s", refusal);
+        snprintf(one.refusal, sizeof one.refusal, "%.*s", (int)sizeof one.refusal - 1, refusal);
     if (!code)
         code = add(result, &one, err);
     if (code) {
