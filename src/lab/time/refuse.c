@@ -33,32 +33,45 @@ static bool loop_around(const warp_code *code, size_t at, size_t *begin, size_t 
     return *end != SIZE_MAX;
 }
 
-static bool is_written(const warp_code *code, size_t begin, size_t end, int number)
+/* The registers that the instructions of a loop write; kept for the next question about the same loop. */
+typedef struct loop_writes {
+    size_t begin, end;
+    bool written[SASS_RZ + 1];
+} loop_writes;
+
+static void note_result(const sass_line *line, loop_writes *loop)
 {
     enum { MOST = 4 }; /* registers of a result */
-    for (size_t i = begin; i <= end; i++) {
-        sass_line line;
-        if (!cut(&code->insts[i], &line) || line.words[0][0] == 'B' || !strncmp(line.words[0], "ST", 2))
+    for (int k = 0; k < line->count && k < 3; k++) {
+        const sass_operand *o = &line->operands[k];
+        if (o->kind != SASS_REGISTER)
             continue;
-        for (int k = 0; k < line.count && k < 3; k++) {
-            const sass_operand *o = &line.operands[k];
-            if (o->kind != SASS_REGISTER)
-                continue;
-            const int width = sass_has(&line, "128")                                        ? MOST
-                              : o->wide || sass_has(&line, "64") || sass_has(&line, "WIDE") ? 2
-                                                                                            : 1;
-            if (number >= o->number && number < o->number + width)
-                return true;
-            break; /* the first register is the result */
+        const int width = sass_has(line, "128")                                       ? MOST
+                          : o->wide || sass_has(line, "64") || sass_has(line, "WIDE") ? 2
+                                                                                      : 1;
+        for (int n = o->number; n < o->number + width && n <= SASS_RZ; n++)
+            loop->written[n] = true;
+        return; /* the first register is the result */
+    }
+}
+
+static bool is_written(const warp_code *code, size_t begin, size_t end, int number, loop_writes *loop)
+{
+    if (loop->begin != begin || loop->end != end) {
+        *loop = (loop_writes){.begin = begin, .end = end};
+        for (size_t i = begin; i <= end; i++) {
+            sass_line line;
+            if (cut(&code->insts[i], &line) && line.words[0][0] != 'B' && strncmp(line.words[0], "ST", 2) != 0)
+                note_result(&line, loop);
         }
     }
-    return false;
+    return number >= 0 && number <= SASS_RZ && loop->written[number];
 }
 
 /* Why the rounds of a loop around this instruction depend on others; null: they do not. A load that others are ordered
  * by reads the same place until another thread has changed it; so does a swap whose expected value stays. One that
  * tries again with what it found takes as many rounds as others come in between. */
-static const char *waits_for_others(const warp_code *code, size_t at)
+static const char *waits_for_others(const warp_code *code, size_t at, loop_writes *loop)
 {
     static const char waits[] = "a loop in line %u that waits for other blocks",
                       tries[] = "a loop of compare-and-swap in line %u: its rounds depend on other threads";
@@ -75,10 +88,10 @@ static const char *waits_for_others(const warp_code *code, size_t at)
         const sass_operand *o = &line.operands[k];
         if (o->kind == SASS_MEMORY) {
             memory = true;
-            if (is_written(code, begin, end, o->number))
+            if (is_written(code, begin, end, o->number, loop))
                 return swap ? tries : NULL;
         } else if (swap && memory && o->kind == SASS_REGISTER && o->number != SASS_RZ)
-            return is_written(code, begin, end, o->number) ? tries : waits;
+            return is_written(code, begin, end, o->number, loop) ? tries : waits;
     }
     return waits;
 }
@@ -103,6 +116,7 @@ static bool reads_of_others(const warp_code *code, const time_trace *trace)
 
 bool time_refuses(const warp_code *code, const time_trace *trace, const char *gpu, char *why, size_t size)
 {
+    loop_writes loop = {.begin = 1}; /* none ends before it begins */
     why[0] = 0;
     if (code->in_clusters || code->cluster[0])
         snprintf(why, size, "clusters");
@@ -113,14 +127,16 @@ bool time_refuses(const warp_code *code, const time_trace *trace, const char *gp
         for (size_t k = 0; k < sizeof missing / sizeof missing[0]; k++)
             if (!strcmp(line.words[0], missing[k].opcode))
                 snprintf(why, size, "%s", missing[k].what);
-        const char *waits = waits_for_others(code, i);
+        const char *waits = waits_for_others(code, i, &loop);
         if (!why[0] && waits)
             snprintf(why, size, waits, code->insts[i].line);
     }
     if (!why[0] && reads_of_others(code, trace))
         snprintf(why, size, "it reads what other blocks write in the same launch");
-    if (!why[0] && (!trace->kept || trace->block_count == 0))
+    if (!why[0] && !trace->kept)
         snprintf(why, size, "no block of it ran");
+    if (!why[0] && trace->cut)
+        snprintf(why, size, "one of its blocks runs too many instructions, or its code is too long");
     if (!why[0] && !code->control_count)
         snprintf(why, size, "the cubin of its SASS for an %s is not at hand", gpu);
     return why[0] != 0;
