@@ -303,10 +303,13 @@ static turn wait_for_members(warp_block *block, warp_frame *frame, const warp_in
 /* An observer is told what it cost. */
 static void execute(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
+    if (!block->observer || !block->observer->streams) {
+        inst->execute(block, frame, inst, lanes);
+        return;
+    }
     const uint64_t before = block->counts[inst->index].wavefronts;
     inst->execute(block, frame, inst, lanes);
-    if (block->observer && block->observer->streams)
-        block->observer->cost(block->observer, block->counts[inst->index].wavefronts - before);
+    block->observer->cost(block->observer, block->counts[inst->index].wavefronts - before);
 }
 
 static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)
