@@ -192,7 +192,7 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
         code = take_trace(to, &trace, err);
     if (!code && timed)
         take_predictions(to, &trace);
-    else if (out->predicted_gpu[0])
+    else if (!timed && out->predicted_gpu[0])
         snprintf(to->predicted.why, sizeof to->predicted.why, "counts are of a crop, and times of whole pictures");
     take_code(trial->c->out, &trace);
     smp_trace_free(&trace);
