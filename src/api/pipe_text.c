@@ -141,8 +141,8 @@ smp_code smp_readable_check(smp_readable *may, smp_program *program, smp_diags *
         return code;
     program->roots = may->roots; /* where its files are opened from */
     may->roots = (smp_roots){.count = 0};
-    code = open_foreign(may, program, diags, err);
-    return code ? code : smp_program_examine(program, may->lenient, diags, err);
+    SMP_TRY(open_foreign(may, program, diags, err));
+    return smp_program_examine(program, may->lenient, diags, err);
 }
 
 /* A file that a text from somebody else includes. */

@@ -67,9 +67,7 @@ static smp_code view_buffer(const smempipe_buffer *buffer, const char *which, sm
     size_t all;
     const smempipe_shape *shape = &buffer->shape;
     const int64_t sample = smp_sample_size(shape->format);
-    smp_code code = smp_api_shape(shape, &(smp_shape){.kind = SMP_KIND_NONE}, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_api_shape(shape, &(smp_shape){.kind = SMP_KIND_NONE}, err));
     (void)smp_api_bytes(shape, &row, &all);
     const int64_t stride = buffer->stride ? buffer->stride : row;
     if (!buffer->data)

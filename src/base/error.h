@@ -34,4 +34,13 @@ smp_code smp_at(smp_error *err, const char *format, ...) SMP_PRINTF(2, 3);
 /* The process exit status of a code (0..143). */
 int smp_exit_status(smp_code code);
 
+/* Where a call fails, the function around it returns its code. For functions that hold nothing yet; those that do go to
+ * their clean-up block. */
+#define SMP_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        const smp_code smp_try_code = (call);                                                                          \
+        if (smp_try_code)                                                                                              \
+            return smp_try_code;                                                                                       \
+    } while (0)
+
 #endif

@@ -145,7 +145,6 @@ smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devi
     const char *spec = request->device ? request->device : "auto";
     smp_device_request guess = {.spec = spec};
     char missing[256];
-    smp_code code;
     *devices = (smp_batch_devices){.processors = "cpu"};
     if (!strcmp(spec, "auto")) {
         choose(request, devices, note, note_size);
@@ -164,7 +163,7 @@ smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devi
         return SMP_OK;
     }
     devices->gpu = true;
-    code = spec[4] ? add_gpus(devices, spec + 5, err) : add_all_gpus(devices, missing, err);
+    smp_code code = spec[4] ? add_gpus(devices, spec + 5, err) : add_all_gpus(devices, missing, err);
     if (!code && !devices->count)
         code = add_gpu(devices, 0, err); /* opening it says what is missing */
     if (!code)

@@ -62,9 +62,7 @@ smp_code smp_output_lookup_key(const smp_todo *todo, smp_output_lookup *lookup, 
     if (todo->list) /* whose names have one folder, with links resolved, in front */
         smp_hash_text(key, file->path);
     else {
-        smp_code code = real_folder(lookup, file->path, length, err);
-        if (code)
-            return code;
+        SMP_TRY(real_folder(lookup, file->path, length, err));
         *key = lookup->real;
         smp_hash_text(key, slash ? slash + 1 : file->path);
     }

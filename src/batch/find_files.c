@@ -240,10 +240,10 @@ static smp_code judge(walk *w, int folder, const folder_entry *entry, const char
         w->left_out->special += !o->include_count || fits_one(under, o->include, o->include_count);
         return SMP_OK;
     }
-    smp_code code = by_name(w, under, &wanted);
-    if (!code && wanted)
+    SMP_TRY(by_name(w, under, &wanted));
+    if (wanted)
         found->what = looked || too_long ? GIVE : LOOK;
-    return code;
+    return SMP_OK;
 }
 
 /* Entries that are looked at by several threads: they wait for a file system, above all for one on another machine. */
@@ -278,12 +278,10 @@ static smp_code grow_path(walk *w, size_t length)
 static smp_code set_path(walk *w, size_t end, const char *text)
 {
     const size_t size = strlen(text);
-    const smp_code code = grow_path(w, end + size);
-    if (!code) {
-        w->path[end - 1] = '/';
-        memcpy(w->path + end, text, size + 1);
-    }
-    return code;
+    SMP_TRY(grow_path(w, end + size));
+    w->path[end - 1] = '/';
+    memcpy(w->path + end, text, size + 1);
+    return SMP_OK;
 }
 
 /* Entries `from` and on of a folder. Those to go into are moved to the beginning, behind the *inner that are there. */
@@ -389,9 +387,8 @@ static smp_code walk_given(walk *w, const char *given)
         smp_fail(w->err, SMP_E_USAGE, "standard input is one file, this works on many");
         return smp_hint(w->err, "name files or folders, or use smempipe run");
     }
-    smp_code code = grow_path(w, length);
-    if (code)
-        return code;
+    SMP_TRY(grow_path(w, length));
+    smp_code code = SMP_OK;
     memcpy(w->path, given, length + 1);
     if (!strcmp(given, "-")) {
         w->there++;

@@ -337,9 +337,8 @@ smp_code smp_journal_log_add(smp_journal_log *log, int folder, const char *name,
 
 smp_code smp_journal_read(const char *folder, const smp_hash_set *only, smp_journal_log **out, smp_error *err)
 {
-    smp_code code = smp_journal_log_new(out, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_journal_log_new(out, err));
+    smp_code code = SMP_OK;
     smp_journal_log *log = *out;
     log->only = only;
     DIR *dir = opendir(folder);

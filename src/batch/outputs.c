@@ -64,9 +64,7 @@ smp_code smp_part_pattern_check(const char *pattern, smp_error *err)
 smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
 {
     unsigned seen;
-    const smp_code code = check_fields(pattern, PART, &seen, err);
-    if (code)
-        return code;
+    SMP_TRY(check_fields(pattern, PART, &seen, err));
     const char *last = strrchr(pattern, '}'), *dot = last ? strrchr(last, '.') : NULL;
     if (dot && dot[1] && smp_writer_kind(pattern) == SMP_KIND_NONE) {
         (void)smp_writer_extension(dot + 1, NULL, err);

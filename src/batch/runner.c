@@ -431,9 +431,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     reserve_descriptors();
     smp_batch_devices devices;
     char choice[160] = "";
-    smp_code code = smp_batch_devices_find(request, &devices, choice, sizeof choice, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_batch_devices_find(request, &devices, choice, sizeof choice, err));
     int jobs[SMP_SPLIT_KINDS], started = 0;
     smp_batch_jobs(request, &devices, jobs);
     smp_batch b = {.request = request,
@@ -446,7 +444,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
                    .split.gpus_come = devices.cpu && devices.gpu,
                    .jobs = jobs[SMP_SPLIT_CPU] + jobs[SMP_SPLIT_GPU]};
     smp_batch_worker *workers;
-    code = open_batch(&b, devices.later ? SMP_BATCH_MOST_JOBS : (size_t)b.jobs, &workers, err);
+    smp_code code = open_batch(&b, devices.later ? SMP_BATCH_MOST_JOBS : (size_t)b.jobs, &workers, err);
     if (!code)
         code = start_all(&b, &devices, workers, &started, choice, sizeof choice, err);
     if (!code)

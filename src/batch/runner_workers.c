@@ -50,14 +50,12 @@ static smp_code open_device(smp_batch_worker *w, int of, smp_error *err)
     const bool emulator = of != SMP_BATCH_PROCESSORS && devices->emulated;
     const smp_device_request ask = {.spec = spec_of(devices, of), .threads = emulator ? r->threads : 1, .isa = r->isa};
     w->of = of;
-    smp_code code = smp_device_open(&ask, &w->device, NULL, 0, err);
-    if (!code && !strcmp(w->device->info.kind, "cuda"))
+    SMP_TRY(smp_device_open(&ask, &w->device, NULL, 0, err));
+    if (!strcmp(w->device->info.kind, "cuda"))
         (void)smp_numa_stay("/sys", w->device->info.numa_node);
-    if (!code)
-        code = smp_run_cache_open(&w->cache, err);
-    if (!code)
-        w->kind = w->device->host_memory ? SMP_SPLIT_CPU : SMP_SPLIT_GPU;
-    return code;
+    SMP_TRY(smp_run_cache_open(&w->cache, err));
+    w->kind = w->device->host_memory ? SMP_SPLIT_CPU : SMP_SPLIT_GPU;
+    return SMP_OK;
 }
 
 /* Counts the thread among those that take files. The lock is held. */

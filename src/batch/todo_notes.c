@@ -74,8 +74,8 @@ smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_erro
     todo->source = request->list ? &smp_claim_list : &smp_claim_walk;
     pthread_mutex_init(&todo->lock, NULL);
     smp_output_lookup_open(todo, &todo->lookup);
-    const smp_code code = smp_name_pattern_check(request->pattern, err);
-    return code ? code : todo->source->open(todo, err);
+    SMP_TRY(smp_name_pattern_check(request->pattern, err));
+    return todo->source->open(todo, err);
 }
 
 void smp_todo_free(smp_todo *todo)
@@ -165,10 +165,10 @@ static void enter(smp_todo *todo, smp_work_unit *unit)
 smp_code smp_todo_next(smp_todo *todo, smp_work_unit **out, smp_error *err)
 {
     *out = NULL;
-    const smp_code code = todo->source->next(todo, out, err);
-    if (!code && *out && smp_todo_started(todo) && (*out)->to_do)
+    SMP_TRY(todo->source->next(todo, out, err));
+    if (*out && smp_todo_started(todo) && (*out)->to_do)
         enter(todo, *out);
-    return code;
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ files */
@@ -202,13 +202,11 @@ static smp_code check_listed(const smp_todo_item *item, smp_error *err)
 smp_code smp_todo_begin(smp_todo *todo, const smp_batch_file *file, smp_error *err)
 {
     const smp_todo_item *item = file->own;
-    smp_code code = smp_make_folders(item->output, err);
-    if (!code && item->unit->found)
-        code = check_listed(item, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_make_folders(item->output, err));
+    if (item->unit->found)
+        SMP_TRY(check_listed(item, err));
     pthread_mutex_lock(&todo->lock);
-    code = smp_work_unit_note(todo, item, false, err);
+    smp_code code = smp_work_unit_note(todo, item, false, err);
     pthread_mutex_unlock(&todo->lock);
     return code;
 }

@@ -106,10 +106,8 @@ static smp_code open_work(smp_device *device, pattern_work **out, smp_error *err
     work->blocks = (size_t)smp_max_i64(device->info.units, COUNTED_BLOCKS);
     work->io.out = (smp_view){.width = 1, .height = 1, .rows = 1, .channels = 1, .format = SMP_F32, .stride = 64};
     work->io.in = work->io.out;
-    smp_code code = device->ops->alloc(device, work->blocks * sizeof(uint64_t), &work->io.result, err);
-    if (!code)
-        code = device->ops->zero(device, work->io.result, work->blocks * sizeof(uint64_t), err);
-    return code;
+    SMP_TRY(device->ops->alloc(device, work->blocks * sizeof(uint64_t), &work->io.result, err));
+    return device->ops->zero(device, work->io.result, work->blocks * sizeof(uint64_t), err);
 }
 
 static void close_work(pattern_work *work)

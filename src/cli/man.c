@@ -228,7 +228,6 @@ static smp_code put_command(FILE *to, const smp_command *command, smp_error *err
 
 smp_code smp_man_commands(FILE *to, smp_error *err)
 {
-    smp_code code = SMP_OK;
     put_header(to, "SMEMPIPE", "1", "User Commands");
     fputs(".SH NAME\nsmempipe \\- chains stages over images and audio from small text files\n"
           ".SH SYNOPSIS\n\\fBsmempipe\\fR \\fICOMMAND\\fR [options] ...\n"
@@ -239,24 +238,21 @@ smp_code smp_man_commands(FILE *to, smp_error *err)
           "Standard output carries data, standard error everything else.\n"
           ".SH COMMANDS\n",
           to);
-    for (size_t i = 0; !code && i < smp_command_count(); i++)
-        code = put_command(to, smp_command_at(i), err);
+    for (size_t i = 0; i < smp_command_count(); i++)
+        SMP_TRY(put_command(to, smp_command_at(i), err));
     fputs(".SH OPTIONS OF EVERY COMMAND\n", to);
     for (const smp_option *row = smp_common_options; row->name; row++)
         put_option(to, row);
     fputs(".SH FILES\n", to);
-    if (!code)
-        code = put_topic(to, "formats", err);
+    SMP_TRY(put_topic(to, "formats", err));
     fputs(".SH SHARED MEMORY BANKS\n", to);
-    if (!code)
-        code = put_topic(to, "banks", err);
+    SMP_TRY(put_topic(to, "banks", err));
     fputs(".SH EXIT STATUS\n", to);
-    if (!code)
-        code = put_topic(to, "exit-codes", err);
+    SMP_TRY(put_topic(to, "exit-codes", err));
     fputs(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nno colour unless \\fB\\-\\-color always\\fR asks for it\n"
           ".SH SEE ALSO\n.BR smempipe\\-pipe (5)\n",
           to);
-    return code;
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ language */
@@ -294,17 +290,15 @@ static void put_stage(FILE *to, const smp_stage *stage)
 
 smp_code smp_man_language(FILE *to, smp_error *err)
 {
-    smp_code code;
     put_header(to, "SMEMPIPE\\-PIPE", "5", "File Formats");
     fputs(".SH NAME\nsmempipe\\-pipe \\- the language of smempipe\\(aqs pipe files\n.SH DESCRIPTION\n", to);
-    code = put_topic(to, "language", err);
+    SMP_TRY(put_topic(to, "language", err));
     fputs(".SH BORDERS\n", to);
-    if (!code)
-        code = put_topic(to, "edge", err);
+    SMP_TRY(put_topic(to, "edge", err));
     fputs(".SH STAGES\n", to);
     for (size_t i = 0; i < smp_stage_count(); i++)
         if (!smp_stage_is(smp_stage_at(i), SMP_TRAIT_INTERNAL))
             put_stage(to, smp_stage_at(i));
     fputs(".SH SEE ALSO\n.BR smempipe (1)\n", to);
-    return code;
+    return SMP_OK;
 }

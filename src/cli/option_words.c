@@ -230,11 +230,8 @@ static smp_code set_defaults(const smp_command *command, void *settings, smp_err
     for (size_t i = 0; (row = any_option(command, i)); i++) {
         if (row->type == SMP_O_SIZE)
             *(uint64_t *)(void *)((char *)settings + row->offset) = row->size;
-        else if (row->fallback) {
-            smp_code code = store(row, row->fallback, settings, false, err);
-            if (code)
-                return code;
-        }
+        else if (row->fallback)
+            SMP_TRY(store(row, row->fallback, settings, false, err));
     }
     return SMP_OK;
 }
@@ -448,9 +445,7 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
         if (row->type != SMP_O_FLAG && letter[1]) {
             return fail_whole(p->command, word, err) ? SMP_E_USAGE : store(row, letter + 1, p->settings, true, err);
         }
-        smp_code code = take_value(p, row, err);
-        if (code)
-            return code;
+        SMP_TRY(take_value(p, row, err));
     }
     return SMP_OK;
 }
@@ -500,11 +495,8 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
             *(const char **)field = words->items[next++];
             continue;
         }
-        for (; next < words->count; next++) {
-            smp_code code = add_string(field, words->items[next], err);
-            if (code)
-                return code;
-        }
+        for (; next < words->count; next++)
+            SMP_TRY(add_string(field, words->items[next], err));
     }
     if (next < words->count) {
         char line[200];

@@ -195,11 +195,10 @@ static smp_code join_team(const smp_command *command, smp_common *common, smp_co
 static smp_code run_command(const smp_command *command, int argc, char **argv, smp_common **common, smp_error *err)
 {
     bool leaves;
-    smp_code code;
     void *settings = smp_alloc(command->settings_size);
     if (!settings)
         return smp_fail_memory(err, "settings", command->settings_size);
-    code = smp_options_parse(command, argc, argv, settings, &leaves, err);
+    smp_code code = smp_options_parse(command, argc, argv, settings, &leaves, err);
     **common = *(smp_common *)settings;
     const char *pipe = smp_cli_pipe_argument(command, settings);
     if (!code && (*common)->help && pipe)

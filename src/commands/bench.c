@@ -63,11 +63,8 @@ static smp_code bench(void *given, smp_error *err)
     smp_device *device = NULL;
     smp_bench_report report = {.pattern_count = 0};
     smp_progress progress;
-    smp_code code = smp_cli_check_report(settings->json, settings->common.force, err);
-    if (!code)
-        code = open_device(common, &device, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_cli_check_report(settings->json, settings->common.force, err));
+    SMP_TRY(open_device(common, &device, err));
     const smp_bench_request request = {
         .device = device,
         .threads = common->threads ? (int)common->threads : smp_pool_cores(),
@@ -78,7 +75,7 @@ static smp_code bench(void *given, smp_error *err)
         .progress_context = &progress,
     };
     smp_progress_begin(&progress, common, "bench");
-    code = smp_bench_run(&request, &report, err);
+    smp_code code = smp_bench_run(&request, &report, err);
     smp_progress_end(&progress);
     if (!code && !(settings->json && !strcmp(settings->json, "-")))
         smp_bench_table(stdout, &report, smp_cli_color(common, STDOUT_FILENO));

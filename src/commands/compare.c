@@ -189,10 +189,10 @@ static smp_code open_device(const compare_settings *settings, smp_device **devic
         if (!settings->plan.isa && !smp_cli_device(&common, NULL, NULL, NULL, device, note, size, &why))
             return SMP_OK;
         common.device = "cpu";
-        smp_code code = smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, NULL, device, note, size, err);
-        if (!code && why.message[0])
+        SMP_TRY(smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, NULL, device, note, size, err));
+        if (why.message[0])
             snprintf(note, size, "times of the CPU's kernels; no GPU: %.122s", why.message);
-        return code;
+        return SMP_OK;
     }
     return smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, NULL, device, note, size, err);
 }

@@ -109,11 +109,8 @@ static smp_code find_files(joined *j, const smp_program *program, smp_error *err
     const smp_many_settings *many = &j->settings->many;
     smp_find_options walk = smp_many_walk(many, program);
     walk.kind = SMP_AUDIO; /* whatever the stages are for */
-    smp_code code = smp_walk(many->inputs.items, many->inputs.count, &walk, &j->found, err);
-    if (!code)
-        code = smp_many_check(many, walk.kind, j->found.count, &j->found.left_out, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &j->found, err));
+    SMP_TRY(smp_many_check(many, walk.kind, j->found.count, &j->found.left_out, err));
     if (!(j->inputs = smp_alloc_array(j->found.count + 1, sizeof *j->inputs)))
         return smp_fail_memory(err, "the list of files", j->found.count);
     for (size_t i = 0; i < j->found.count; i++)

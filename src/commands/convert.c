@@ -335,8 +335,8 @@ static smp_code choose(convert_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--format is for standard output");
         return smp_hint(err, "write --to %.40s for the files of a folder", settings->format);
     }
-    smp_code code = smp_worker_more(err);
-    return code ? code : smp_cli_batch(batch, err);
+    SMP_TRY(smp_worker_more(err));
+    return smp_cli_batch(batch, err);
 }
 
 static smp_code convert(void *given, smp_error *err)

@@ -171,9 +171,7 @@ static smp_code compare_rows(side *sides, const diff_settings *settings, differe
 {
     enum { STRIP_BYTES = 1 << 20 };
     smp_alloc_limit(settings->common.read.limits.max_memory);
-    smp_code code = turn_sides(sides, err);
-    if (code)
-        return code;
+    SMP_TRY(turn_sides(sides, err));
     const smp_media *media = smp_reader_media(sides[0].reader);
     const bool turned = sides[0].upright || sides[1].upright;
     const smp_shape shape = turned ? smp_orientation_shape(media) : media->shape;
@@ -181,7 +179,7 @@ static smp_code compare_rows(side *sides, const diff_settings *settings, differe
     int64_t stride = shape.width * shape.channels * smp_sample_size((int)shape.format);
     int64_t rows = smp_max_i64(1, smp_min_i64(shape.height, STRIP_BYTES / smp_max_i64(1, stride)));
     char *buffers[2] = {smp_alloc_array((size_t)rows, (size_t)stride), smp_alloc_array((size_t)rows, (size_t)stride)};
-    code = buffers[0] && buffers[1] ? SMP_OK : smp_fail_memory(err, "strips", (uint64_t)(2 * rows * stride));
+    smp_code code = buffers[0] && buffers[1] ? SMP_OK : smp_fail_memory(err, "strips", (uint64_t)(2 * rows * stride));
     smp_progress progress;
     smp_progress_begin(&progress, &settings->common, settings->a);
     for (int64_t y = 0; !code && y < shape.height; y += rows) {
@@ -363,14 +361,12 @@ static smp_code diff_ssim(const diff_settings *settings, smp_error *err)
                         settings->json   ? "json"
                         : settings->psnr ? "psnr"
                                          : "max-abs");
-    smp_code code = check_similar(settings, err);
-    if (code)
-        return code;
+    SMP_TRY(check_similar(settings, err));
     char *text = smp_asprintf(SIMILARITY, settings->b);
     const char *items[] = {text};
     const smp_pipeline_settings pipeline = {.common = settings->common, .stages = {.items = items, .count = 1}};
-    code = text ? smp_cli_with_program(&pipeline, NULL, measure_ssim, &s, err)
-                : smp_fail_memory(err, "a stage", strlen(settings->b));
+    smp_code code = text ? smp_cli_with_program(&pipeline, NULL, measure_ssim, &s, err)
+                         : smp_fail_memory(err, "a stage", strlen(settings->b));
     smp_free(text);
     if (!code && !settings->common.quiet)
         printf("%.6f\n", s.ssim);

@@ -428,23 +428,23 @@ static smp_code check_svg(const explain_settings *settings, smp_error *err)
     }
     if (settings->json && !strcmp(settings->svg, "-"))
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --svg can go to standard output");
-    smp_code code = smp_cli_refuse_report(settings->svg, settings->in, err);
-    return code ? code : smp_cli_refuse_report(settings->svg, settings->pipe, err);
+    SMP_TRY(smp_cli_refuse_report(settings->svg, settings->in, err));
+    return smp_cli_refuse_report(settings->svg, settings->pipe, err);
 }
 
 static smp_code explain(void *given, smp_error *err)
 {
     explain_settings *settings = given;
-    smp_code code = smp_cli_check_variant(&settings->plan, err);
-    if (!code && settings->svg)
-        code = check_svg(settings, err);
-    if (!code && settings->time)
-        code = check_time(settings, err);
-    if (!code && settings->in)
-        code = smp_cli_check_input(settings->pipe, settings->in, err);
+    SMP_TRY(smp_cli_check_variant(&settings->plan, err));
+    if (settings->svg)
+        SMP_TRY(check_svg(settings, err));
+    if (settings->time)
+        SMP_TRY(check_time(settings, err));
+    if (settings->in)
+        SMP_TRY(smp_cli_check_input(settings->pipe, settings->in, err));
     if (settings->in)
         settings->plan.base.input = smp_name_kind(settings->in);
-    return code ? code : smp_cli_with_program(&settings->plan.base, settings->pipe, explain_either, settings, err);
+    return smp_cli_with_program(&settings->plan.base, settings->pipe, explain_either, settings, err);
 }
 
 const smp_command smp_command_explain = {

@@ -223,13 +223,11 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_error report_err = {0};
     smp_progress progress;
     smp_cli_job job;
-    smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
-    if (code)
-        return code;
+    SMP_TRY(is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK);
     warn_of_idle_options(settings, program);
     smp_cli_warn_of_no_stage(common, settings->pipe, program);
     smp_cli_confine_run(settings, program);
-    code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
+    smp_code code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {
         smp_cli_job_close(&job);
         return code;
@@ -260,13 +258,11 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
 
 smp_code smp_cli_run(smp_run_settings *settings, smp_error *err)
 {
-    smp_code code = check_arguments(settings, err);
-    if (code)
-        return code;
+    SMP_TRY(check_arguments(settings, err));
     smp_cli_look_near(settings->in);
     settings->plan.base.input = smp_name_kind(settings->in);
     const bool there = !access(settings->out, F_OK);
-    code = smp_cli_with_program(&settings->plan.base, settings->pipe, run_program, settings, err);
+    smp_code code = smp_cli_with_program(&settings->plan.base, settings->pipe, run_program, settings, err);
     if (code == SMP_E_READ && there && !strcmp(err->where, settings->in) && access(settings->in, F_OK) != 0)
         smp_hint(err, "'%.200s' is there: the input comes first, then the output", settings->out);
     return code;

@@ -92,9 +92,7 @@ static smp_code show_iterm(const smp_small_picture *picture, smp_error *err)
 {
     unsigned char *file;
     size_t size;
-    const smp_code code = smp_small_picture_bmp(picture, &file, &size, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_small_picture_bmp(picture, &file, &size, err));
     printf("\033]1337;File=inline=1;size=%zu;width=%lldpx;height=%lldpx:", size, (long long)picture->width,
            (long long)picture->height);
     smp_base64(stdout, file, size);
@@ -187,11 +185,9 @@ static smp_code show_one(const show_settings *settings, const char *path, smp_er
     smp_small_picture picture;
     terminal_size(&columns, &pixels);
     int64_t width = settings->width ? settings->width : way == BLOCKS ? columns : pixels;
-    smp_code code = smp_cli_check_stdin(path, err);
-    if (!code)
-        code = smp_small_picture_read(path, &settings->common.read, width, 4 * width, &picture, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_cli_check_stdin(path, err));
+    SMP_TRY(smp_small_picture_read(path, &settings->common.read, width, 4 * width, &picture, err));
+    smp_code code = SMP_OK;
     if (settings->files.count > 1) {
         smp_text_clean(stdout, path);
         putchar('\n');

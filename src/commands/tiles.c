@@ -306,17 +306,15 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
              : last[stem] && (smp_writer_kind(last) & SMP_IMAGE) ? last + stem + 1
                                                                  : "png";
     t->stem = strcmp(s->in, "-") ? smp_strndup(last, stem) : smp_strdup("tile");
-    smp_code code = t->stem ? check_format(t, err) : smp_fail_memory(err, "a name", stem);
-    return code ? code : check_names(t, err);
+    SMP_TRY(t->stem ? check_format(t, err) : smp_fail_memory(err, "a name", stem));
+    return check_names(t, err);
 }
 
 static smp_code check_settings(const tiles_settings *s, smp_error *err)
 {
-    smp_code code = smp_cli_check_stdin(s->in, err);
-    if (!code && s->to)
-        code = smp_cli_check_extension("to", s->to, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_cli_check_stdin(s->in, err));
+    if (s->to)
+        SMP_TRY(smp_cli_check_extension("to", s->to, err));
     if (!s->folder || !s->folder[0]) {
         smp_fail(err, SMP_E_USAGE, "the folder of the tiles is missing");
         return smp_hint(err, "write smempipe tiles %.200s -o DIR", s->in);

@@ -66,11 +66,8 @@ static smp_code find_difference(smp_trial *trial, pieces *p, char *text, size_t 
     text[0] = '\0';
     for (int64_t y = 0; y < out->rows; y += p->rows) {
         int64_t rows = smp_min_i64(p->rows, out->rows - y);
-        smp_code code = read_rows(device, out, y, p, p->want, rows, err);
-        if (!code)
-            code = read_rows(device, &trial->result, y, p, p->got, rows, err);
-        if (code)
-            return code;
+        SMP_TRY(read_rows(device, out, y, p, p->want, rows, err));
+        SMP_TRY(read_rows(device, &trial->result, y, p, p->got, rows, err));
         if (!memcmp(p->want, p->got, (size_t)(rows * p->bytes)))
             continue;
         int64_t at = 0;
@@ -240,19 +237,15 @@ static smp_code check_picture(smp_trial *trial, const smp_variant *variant, piec
                               smp_compare_variant *to, smp_error *err)
 {
     uint64_t found = 0;
-    smp_code code = poison(trial, p, err);
-    if (!code)
-        code = smp_step_reset(trial->run, err);
-    if (!code)
-        code = smp_trial_run(trial, variant, &trial->result, err);
-    if (!code)
-        code = find_difference(trial, p, to->wrong, sizeof to->wrong, err);
-    if (!code)
-        code = smp_step_clipped(trial->run, &found, err);
-    if (!code && !to->wrong[0] && found != clipped)
+    SMP_TRY(poison(trial, p, err));
+    SMP_TRY(smp_step_reset(trial->run, err));
+    SMP_TRY(smp_trial_run(trial, variant, &trial->result, err));
+    SMP_TRY(find_difference(trial, p, to->wrong, sizeof to->wrong, err));
+    SMP_TRY(smp_step_clipped(trial->run, &found, err));
+    if (!to->wrong[0] && found != clipped)
         snprintf(to->wrong, sizeof to->wrong, "%llu samples clipped, not %llu", (unsigned long long)found,
                  (unsigned long long)clipped);
-    return code;
+    return SMP_OK;
 }
 
 static smp_code check_reduction(smp_trial *trial, const smp_variant *variant, const digest *want,

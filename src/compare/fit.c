@@ -39,14 +39,12 @@ static smp_code look(smp_step_run *run, const smp_views *whole, int64_t from, in
         smp_step_reads_second(step, second.height, from, from + rows, &first, &count);
         second = smp_view_rows(&second, first, count);
     }
-    smp_code code = smp_step_scratch(run, (smp_format)in.format, in.rows, err);
+    SMP_TRY(smp_step_scratch(run, (smp_format)in.format, in.rows, err));
     const double start = smp_now();
-    if (!code)
-        code = smp_step_launch(run, &in, &out, &second, err);
-    if (!code)
-        code = run->device->ops->sync(run->device, err);
+    SMP_TRY(smp_step_launch(run, &in, &out, &second, err));
+    SMP_TRY(run->device->ops->sync(run->device, err));
     *seconds = smp_now() - start;
-    return code;
+    return SMP_OK;
 }
 
 smp_code smp_estimate_run(smp_step_run *run, const smp_variant *variant, const smp_views *whole, int64_t unit,
@@ -57,20 +55,15 @@ smp_code smp_estimate_run(smp_step_run *run, const smp_variant *variant, const s
     run->variant = variant;
     run->begun = false;
     int64_t rows = smp_min_i64(unit, height - from);
-    smp_code code = look(run, whole, from, rows, &first, err);
-    if (!code)
-        code = look(run, whole, from, rows, &again, err);
-    if (code)
-        return code;
+    SMP_TRY(look(run, whole, from, rows, &first, err));
+    SMP_TRY(look(run, whole, from, rows, &again, err));
     const double once = from > 0 ? fmax(0, first - again) : 0; /* launches that run once, and the kernel's loading */
     for (;;) {
         *seconds = once + again * (double)height / (double)rows;
         if (*seconds <= granted / LOOK || again >= granted / LOOK || from + rows >= height)
             return SMP_OK;
         rows = smp_min_i64(rows * GROWTH, height - from);
-        code = look(run, whole, from, rows, &again, err);
-        if (code)
-            return code;
+        SMP_TRY(look(run, whole, from, rows, &again, err));
     }
 }
 
@@ -168,11 +161,11 @@ smp_code smp_trial_fit(smp_trial *trial, smp_error *err)
     if (!report) { /* only to be made for later steps */
         const smp_views whole = {trial->in, trial->second, trial->out};
         double seconds;
-        code = smp_estimate_run(trial->run, naive, &whole, smp_max_i64(1, trial->c->plan->row_multiple), granted,
-                                &seconds, err);
-        if (!code && RUNS * seconds > granted)
+        SMP_TRY(smp_estimate_run(trial->run, naive, &whole, smp_max_i64(1, trial->c->plan->row_multiple), granted,
+                                 &seconds, err));
+        if (RUNS * seconds > granted)
             trial->maker = usual;
-        return code;
+        return SMP_OK;
     }
     double *seconds = smp_alloc_array(report->variant_count, sizeof *seconds);
     if (!seconds)

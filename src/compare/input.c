@@ -98,10 +98,9 @@ static smp_code read_picture(smp_reader *reader, const smp_shape *shape, smp_vie
     if (!memory)
         return smp_fail_memory(err, "the picture", size);
     *view = smp_view_of(shape, shape->format, memory, stride, 0, 0, shape->height);
-    smp_code code = smp_reader_rows(reader, memory, stride, read->height, err);
-    if (!code)
-        repeat_picture(read, shape, view);
-    return code;
+    SMP_TRY(smp_reader_rows(reader, memory, stride, read->height, err));
+    repeat_picture(read, shape, view);
+    return SMP_OK;
 }
 
 /* The copy rate that the report relates rates to. The emulator's memory says nothing about its kernels. */
@@ -110,11 +109,11 @@ static smp_code measure_copy(smp_device *device, smp_compare *out, smp_error *er
     smp_rate rate = {0};
     if (!strcmp(device->info.kind, "simt"))
         return SMP_OK;
-    smp_code code = smp_peak_copy(device, 0, &rate, err);
+    SMP_TRY(smp_peak_copy(device, 0, &rate, err));
     out->copy_gbs = rate.gbs;
     out->copy_low = rate.gbs_low;
     out->copy_high = rate.gbs_high;
-    return code;
+    return SMP_OK;
 }
 
 static void locate(const smp_run_request *run, smp_compare *out)
@@ -139,9 +138,8 @@ typedef struct whole_input {
 static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, whole_input *out, smp_error *err)
 {
     *out = (whole_input){.reader = NULL};
-    smp_code code = smp_reader_open(run->input, &run->read, &out->reader, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_reader_open(run->input, &run->read, &out->reader, err));
+    smp_code code = SMP_OK;
     const smp_media *media = smp_reader_media(out->reader);
     out->shape = media->shape;
     if (enlarge > 1 && (code = enlarge_shape(&run->read.limits, enlarge, &out->shape, err)))

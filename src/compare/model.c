@@ -108,9 +108,7 @@ static smp_code copy_picture(smp_model *model, smp_device *device, const smp_vie
     size_t size;
     if (!smp_mul_size((size_t)from->rows, (size_t)from->stride, &size))
         return smp_fail_memory(err, "a picture", UINT64_MAX);
-    smp_code code = model->device->ops->alloc(model->device, size, &view.data, err);
-    if (code)
-        return code;
+    SMP_TRY(model->device->ops->alloc(model->device, size, &view.data, err));
     to->view = view;
     return move_rows(model, device, from, &view, bytes, err);
 }
@@ -120,8 +118,8 @@ smp_code smp_model_load(smp_model *model, const smp_step *step, const smp_node_p
 {
     model->step = step;
     model->work = work;
-    smp_code code = copy_picture(model, device, in, &model->in, err);
-    return code ? code : copy_picture(model, device, second, &model->second, err);
+    SMP_TRY(copy_picture(model, device, in, &model->in, err));
+    return copy_picture(model, device, second, &model->second, err);
 }
 
 smp_view smp_view_rows(const smp_view *whole, int64_t first, int64_t count)

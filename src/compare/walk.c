@@ -258,11 +258,10 @@ smp_code smp_trial_run(smp_trial *trial, const smp_variant *variant, const smp_v
 {
     smp_step_run *run = trial->run;
     run->variant = variant;
-    smp_code code = smp_step_scratch(run, (smp_format)trial->in.format, trial->in.rows, err);
+    SMP_TRY(smp_step_scratch(run, (smp_format)trial->in.format, trial->in.rows, err));
     run->cost.seconds = 0;
-    if (!code)
-        code = smp_step_launch(run, &trial->in, out, &trial->second, err);
-    return code ? code : run->device->ops->sync(run->device, err);
+    SMP_TRY(smp_step_launch(run, &trial->in, out, &trial->second, err));
+    return run->device->ops->sync(run->device, err);
 }
 
 static smp_code describe(smp_trial *trial, smp_error *err)
@@ -342,13 +341,11 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
     const smp_step *step = &c->plan->steps[index];
     smp_trial trial = {.c = c, .index = index, .step = step, .run = &c->runs[index]};
     bool reduces = step->job == SMP_JOB_REDUCE;
-    smp_code code = open_run(c, index, err);
-    if (!code)
-        code = find_target(c, index, &trial.target, err);
-    if (!code && !reduces)
-        code = make_frame(c, index, err);
-    if (code)
-        return code;
+    SMP_TRY(open_run(c, index, err));
+    SMP_TRY(find_target(c, index, &trial.target, err));
+    if (!reduces)
+        SMP_TRY(make_frame(c, index, err));
+    smp_code code = SMP_OK;
     trial.in = frame_view(c, step->input);
     trial.second = step->second >= 0 ? frame_view(c, step->second) : (smp_view){0};
     trial.out = reduces ? trial.in : frame_view(c, index);
@@ -447,11 +444,10 @@ static smp_code open_model(smp_comparison *c, smp_error *err)
 {
     const smp_device_info *info = &c->device->info;
     bool gpu = !strcmp(info->kind, "cuda");
-    smp_code code = smp_model_open(gpu ? info : NULL, c->request->threads, &c->model, err);
+    SMP_TRY(smp_model_open(gpu ? info : NULL, c->request->threads, &c->model, err));
     choose_predicted(c, gpu);
-    if (!code)
-        smp_model_text(c->model, c->out->counter_device, sizeof c->out->counter_device);
-    return code;
+    smp_model_text(c->model, c->out->counter_device, sizeof c->out->counter_device);
+    return SMP_OK;
 }
 
 /* A part's arrays, and how many of its steps are compared. */
@@ -473,18 +469,16 @@ static smp_code begin(smp_comparison *c, part *parts, smp_error *err)
 {
     const smp_compare_request *request = c->request;
     const size_t count = part_count(request);
-    smp_code code = SMP_OK;
     size_t steps = 0;
     for (size_t i = 0; i < count; i++) {
         parts[i] = part_of(request, i);
         steps += parts[i].plan->step_count;
     }
-    for (size_t i = 0; !code && i < count; i++)
-        code = begin_part(c, &parts[i], err);
-    if (!code && !(c->out->steps = smp_alloc_array(steps, sizeof *c->out->steps)))
-        code = smp_fail_memory(err, "the comparison", steps * sizeof *c->out->steps);
-    if (code)
-        return code;
+    for (size_t i = 0; i < count; i++)
+        SMP_TRY(begin_part(c, &parts[i], err));
+    if (!(c->out->steps = smp_alloc_array(steps, sizeof *c->out->steps)))
+        return smp_fail_memory(err, "the comparison", steps * sizeof *c->out->steps);
+    smp_code code = SMP_OK;
     c->steps_left = c->steps_wanted;
     c->started = smp_now();
     c->check_seconds = request->counts ? request->time_limit : 2 * request->time_limit;
@@ -532,13 +526,11 @@ smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in
     smp_gpu_driver_text(request->device, out->driver, sizeof out->driver);
     if (!strcmp(request->device->info.kind, "cuda"))
         snprintf(out->toolkit, sizeof out->toolkit, "%s", smp_gpu_toolkit());
-    smp_code code = check_names(request, err);
-    if (code)
-        return code;
+    SMP_TRY(check_names(request, err));
     part *parts = smp_alloc_array(part_count(request), sizeof *parts);
     if (!parts)
         return smp_fail_memory(err, "the comparison", part_count(request) * sizeof *parts);
-    code = begin(&c, parts, err);
+    smp_code code = begin(&c, parts, err);
     if (!code && request->times)
         code = walk(&c, parts, in, true, true, err);
     if (!code && request->counts)

@@ -176,11 +176,8 @@ static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, sm
 {
     for (int i = 0; i < cpu->threads; i++) {
         worker *w = &cpu->workers[i];
-        smp_code code = reserve(&w->scratch, &w->scratch_size, scratch, err);
-        if (!code)
-            code = reserve(&w->counts, &w->counts_size, counts, err);
-        if (code)
-            return code;
+        SMP_TRY(reserve(&w->scratch, &w->scratch_size, scratch, err));
+        SMP_TRY(reserve(&w->counts, &w->counts_size, counts, err));
         w->clipped = 0;
         if (counts)
             memset(w->counts, 0, counts);
@@ -274,9 +271,7 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     int64_t unit = smp_max_i64(1, variant->band);
     if (reduces && !counts)
         unit = smp_max_i64(unit, smp_chunk_rows(io->in.width));
-    smp_code code = ready_workers(cpu, scratch, counts ? result_size : 0, err);
-    if (code)
-        return code;
+    SMP_TRY(ready_workers(cpu, scratch, counts ? result_size : 0, err));
     double start = smp_now();
     bands launched = {
         .cpu = cpu, .kernel = kernel, .io = io, .plan = plan, .unit = unit, .counts = counts, .result = result};

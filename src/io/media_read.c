@@ -105,10 +105,9 @@ smp_code smp_check_media(const smp_read_options *options, const smp_media *media
         return SMP_OK;
     if (shape->kind != SMP_IMAGE)
         return smp_check_frames(&options->limits, shape->height, err);
-    smp_code code = smp_check_picture(&options->limits, shape->width, shape->height, 0, err);
-    if (!code)
-        code = check_rows(&options->limits, (uint64_t)shape->height, size, err);
-    return code ? code : check_proportion(options, size, memory, err);
+    SMP_TRY(smp_check_picture(&options->limits, shape->width, shape->height, 0, err));
+    SMP_TRY(check_rows(&options->limits, (uint64_t)shape->height, size, err));
+    return check_proportion(options, size, memory, err);
 }
 
 /* No writer takes a profile that is damaged, or is for inks. */
@@ -163,20 +162,17 @@ static smp_code read_header(smp_reader *reader, smp_error *err)
     const smp_file_format *format = &smp_format_raw;
     smp_media *media = &reader->media;
     checked = 0;
-    smp_code code = reader->options.raw.given ? SMP_OK : smp_format_find(&reader->source, &format, &reader->id3, err);
-    if (!code && !format)
-        code = smp_format_unknown(&reader->source, err);
-    if (code)
-        return code;
+    SMP_TRY(reader->options.raw.given ? SMP_OK : smp_format_find(&reader->source, &format, &reader->id3, err));
+    if (!format)
+        SMP_TRY(smp_format_unknown(&reader->source, err));
     if (reader->id3 && !format->id3)
         smp_note(&reader->notes, "the ID3 tag in front of the %s is left out", format->name);
     reader->format = format;
     media->file_format = format->name;
     media->shape.kind = format->kind;
-    code = check_wanted(reader, err);
-    if (!code)
-        code = format->read_open(reader, err);
-    return code ? code : smp_check_media(&reader->options, media, checked, reader->source.size, err);
+    SMP_TRY(check_wanted(reader, err));
+    SMP_TRY(format->read_open(reader, err));
+    return smp_check_media(&reader->options, media, checked, reader->source.size, err);
 }
 
 /* Fills in what follows from the header. */

@@ -138,10 +138,10 @@ smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *
 {
     const smp_file_format *format;
     const char *known;
-    smp_code code = find_writer("-", extension, SMP_BOTH, &format, &known, err);
-    if (!code && kind)
+    SMP_TRY(find_writer("-", extension, SMP_BOTH, &format, &known, err));
+    if (kind)
         *kind = format->kind;
-    return code;
+    return SMP_OK;
 }
 
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
@@ -259,9 +259,7 @@ static smp_code make_writer(const char *path, const smp_shape *shape, const smp_
 {
     const smp_write_options *options = &writer->options;
     smp_shape possible;
-    smp_code code = smp_writer_shape_as(path, options->format, shape, &possible, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_writer_shape_as(path, options->format, shape, &possible, err));
     if (possible.format != shape->format || possible.channels != shape->channels || possible.alpha != shape->alpha)
         return smp_fail(err, SMP_E_PROCESS, "the samples were not converted to what the file holds");
     writer->shape = *shape;
@@ -277,20 +275,18 @@ static smp_code make_writer(const char *path, const smp_shape *shape, const smp_
 static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *meta, smp_error *err)
 {
     const smp_write_options *options = &writer->options;
-    smp_code code = smp_output_open_as(path, &options->output, &writer->output, err);
-    if (!code)
-        code = check_values(writer, err);
-    if (!code && options->coded.scan.width && writer->format != &smp_format_jpeg)
-        code = smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
+    SMP_TRY(smp_output_open_as(path, &options->output, &writer->output, err));
+    SMP_TRY(check_values(writer, err));
+    if (options->coded.scan.width && writer->format != &smp_format_jpeg)
+        return smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
     if (options->strip)
         meta = NULL;
-    if (!code && meta)
+    if (meta)
         tell_left_out(writer, meta);
-    if (!code)
-        code = writer->format->write_open(writer, meta, err);
-    if (!code && options->coded.picture)
+    SMP_TRY(writer->format->write_open(writer, meta, err));
+    if (options->coded.picture)
         writer->next_row = rows_shape(writer)->height;
-    return code;
+    return SMP_OK;
 }
 
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,

@@ -66,9 +66,8 @@ static bool same_shape(const smp_shape *a, const smp_shape *b)
 smp_code smp_file_source_open(const smp_step *step, const smp_read_options *how, smp_file_source *out, smp_error *err)
 {
     *out = (smp_file_source){0};
-    smp_code code = open_regular(step->file, how, &out->reader, err);
-    if (code)
-        return code;
+    SMP_TRY(open_regular(step->file, how, &out->reader, err));
+    smp_code code = SMP_OK;
     if (!same_shape(&smp_reader_media(out->reader)->shape, &step->out)) {
         code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
         smp_at(err, "%s", step->file->path);
@@ -100,11 +99,9 @@ smp_code smp_source_slots(smp_reader *reader, const smp_plan *plan, int step, sm
                           smp_stream **out, smp_error *err)
 {
     int64_t rows;
-    smp_code code = smp_rows_needed(plan, step, &rows, err);
+    SMP_TRY(smp_rows_needed(plan, step, &rows, err));
     strip_rows = smp_phase_rows(plan, plan->steps[step].phase, strip_rows);
     const int64_t slot = smp_source_slot(&plan->steps[step].out, strip_rows, device);
-    if (code)
-        return code;
     return smp_reader_media(reader)->live ? smp_stream_read_live(reader, rows, slot, device, out, err)
                                           : smp_stream_read(reader, rows, slot, device, out, err);
 }

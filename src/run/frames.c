@@ -355,9 +355,8 @@ static smp_code open_and_plan(frames *f, smp_error *err)
 {
     const smp_run_request *request = f->request;
     smp_run_report *report = f->report;
-    smp_code code = smp_reader_open(request->input, &request->read, &f->reader, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_reader_open(request->input, &request->read, &f->reader, err));
+    smp_code code = SMP_OK;
     const smp_media *media = smp_reader_media(f->reader);
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->shape = smp_orientation_shape(media);
@@ -378,8 +377,8 @@ static smp_code begin_outputs(frames *f, smp_error *err)
     if (f->plan->sink_count)
         smp_shape_text(&f->plan->sinks[0].shape, f->plan->sinks[0].shape.format, f->report->shape_out,
                        sizeof f->report->shape_out);
-    const smp_code code = smp_run_write_options(f->request, f->report, &f->options, err);
-    return code ? code : open_outputs(f, err);
+    SMP_TRY(smp_run_write_options(f->request, f->report, &f->options, err));
+    return open_outputs(f, err);
 }
 
 static void close_all(frames *f)

@@ -110,9 +110,8 @@ static smp_code check_places(const smp_run_request *request, const smp_plan *pla
 smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
                               smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < plan->sink_count; i++)
+    for (size_t i = 0; i < plan->sink_count; i++)
         if (plan->sinks[i].save >= 0)
-            code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
-    return code ? code : check_places(request, plan, outputs, err);
+            SMP_TRY(smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err));
+    return check_places(request, plan, outputs, err);
 }

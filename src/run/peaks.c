@@ -80,8 +80,8 @@ static smp_view rows_view(void *data, int64_t stride, int64_t rows)
 
 static smp_code zeroed(smp_device *device, size_t size, void **out, smp_error *err)
 {
-    smp_code code = device->ops->alloc(device, size, out, err);
-    return code ? code : device->ops->zero(device, *out, size, err); /* touches every page before it is timed */
+    SMP_TRY(device->ops->alloc(device, size, out, err));
+    return device->ops->zero(device, *out, size, err); /* touches every page before it is timed */
 }
 
 enum { SUM_STRIDE = 8 }; /* bytes: the read kernel stores one sum a row */
@@ -98,8 +98,8 @@ smp_code smp_peak_touch(smp_device *device, void *buffer, size_t size, void *sum
     smp_io io = {.in = rows_view(buffer, row_bytes, rows), .out = rows_view(sums, SUM_STRIDE, rows)};
     smp_node_plan plan = {.reduction.kind = SMP_RESULT_NONE};
     smp_cost cost = {0};
-    smp_code code = device->ops->launch(device, read, &read->launches[0], &io, &plan, &cost, err);
-    return code ? code : device->ops->sync(device, err); /* cost is on this stack */
+    SMP_TRY(device->ops->launch(device, read, &read->launches[0], &io, &plan, &cost, err));
+    return device->ops->sync(device, err); /* cost is on this stack */
 }
 
 static bool enough(const smp_rate *rate, double began)
@@ -212,8 +212,8 @@ static smp_code send_next(smp_device *device, traffic *t, size_t size, const smp
                                 .rows = 1,
                                 .after = after};
     t->at += n;
-    const smp_code code = device->ops->reach(device, t->mark[slot], err);
-    return code ? code : device->ops->send(device, &part, &t->cost, &t->mark[slot], err);
+    SMP_TRY(device->ops->reach(device, t->mark[slot], err));
+    return device->ops->send(device, &part, &t->cost, &t->mark[slot], err);
 }
 
 /* Copies in all directions, beside the work, as a run makes them. */

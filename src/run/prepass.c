@@ -131,9 +131,7 @@ static smp_code copy_pipe(int file, uint64_t most, smp_error *err)
             smp_fail(err, SMP_E_LIMIT, "the input is larger than the limit of %llu bytes", (unsigned long long)most);
             return smp_hint(err, "raise the limit with --max-file");
         }
-        const smp_code code = smp_spool_put(file, NULL, buffer, (size_t)got, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_spool_put(file, NULL, buffer, (size_t)got, err));
     }
 }
 

@@ -308,9 +308,7 @@ static smp_code open_file(one_run *r, smp_error *err)
     smp_alloc_limit(request->read.limits.max_memory);
     report->device = request->device->info;
     report->threads = request->device->info.units;
-    const smp_code code = open_input(request, &r->reader, &r->again, err);
-    if (code)
-        return code;
+    SMP_TRY(open_input(request, &r->reader, &r->again, err));
     const smp_media *media = smp_reader_media(r->reader);
     r->scanned = media->scan.shape.kind != SMP_KIND_NONE;
     report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
@@ -320,15 +318,12 @@ static smp_code open_file(one_run *r, smp_error *err)
 
 static smp_code plan_input(one_run *r, smp_error *err)
 {
-    smp_code code = smp_run_settle(r->request, &r->reader, r->report, err);
-    if (!code)
-        code = smp_run_shrink(r->request, &r->reader, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_run_settle(r->request, &r->reader, r->report, err));
+    SMP_TRY(smp_run_shrink(r->request, &r->reader, err));
     const smp_media *media = smp_reader_media(r->reader);
     r->report->shape = smp_orientation_shape(media);
     smp_shape_text(&media->shape, media->shape.format, r->report->shape_in, sizeof r->report->shape_in);
-    code = find_plan(r->request, media, &r->entry, &r->plan, err);
+    smp_code code = find_plan(r->request, media, &r->entry, &r->plan, err);
     r->owned = !r->entry;
     if (!code && r->plan->prepass >= 0) {
         code = run_prepasses(r->request, &r->reader, r->again, &r->plan, &r->owned, &r->prepasses, err);

@@ -129,9 +129,7 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     *copied = false;
     if (!may_copy(request, plan, smp_reader_media(*reader)))
         return SMP_OK;
-    smp_code code = open_again(request, 0, true, reader, err);
-    if (code)
-        return code;
+    SMP_TRY(open_again(request, 0, true, reader, err));
     const smp_media *media = smp_reader_media(*reader);
     if (!media->coded.size)
         return open_again(request, 0, false, reader, err);

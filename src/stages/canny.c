@@ -67,9 +67,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const params *p = given;
     const double white = (double)smp_white(in->format);
     smp_canny *k = SMP_PLAN_KERNEL(work, smp_canny);
-    const smp_code code = smp_one_channel(in, "canny", "write 'gray' before it", err);
-    if (code)
-        return code;
+    SMP_TRY(smp_one_channel(in, "canny", "write 'gray' before it", err));
     work->table.size = smp_union_find_plane(in);
     if (!work->table.size || !smp_union_find_place(in, PLANES, sizeof(uint64_t), &k->sets, work))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to find edges in");

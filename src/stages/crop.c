@@ -217,12 +217,10 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
         return smp_fail_memory(err, "a rectangle", sizeof r);
     memcpy(measurements->found, &r, sizeof r);
     measurements->found_size = sizeof r;
-    smp_code code = smp_measurements_add(measurements, "x", -1, (double)r.x, err);
-    if (!code)
-        code = smp_measurements_add(measurements, "y", -1, (double)r.y, err);
-    if (!code)
-        code = smp_measurements_add(measurements, "width", -1, (double)r.width, err);
-    return code ? code : smp_measurements_add(measurements, "height", -1, (double)r.height, err);
+    SMP_TRY(smp_measurements_add(measurements, "x", -1, (double)r.x, err));
+    SMP_TRY(smp_measurements_add(measurements, "y", -1, (double)r.y, err));
+    SMP_TRY(smp_measurements_add(measurements, "width", -1, (double)r.width, err));
+    return smp_measurements_add(measurements, "height", -1, (double)r.height, err);
 }
 
 static void rows_geometry(const smp_io *io, const void *kernel, smp_grid *grid)

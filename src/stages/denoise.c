@@ -105,9 +105,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
             power += i && i < k->f.bins ? 2 * mean : mean;
         }
         const double square = power / (power_of(&k->f) * (double)k->f.size);
-        smp_code code = smp_measurements_add(measurements, "noise_dbfs", c, 10 * log10(square), err);
-        if (code)
-            return code;
+        SMP_TRY(smp_measurements_add(measurements, "noise_dbfs", c, 10 * log10(square), err));
     }
     return SMP_OK;
 }
@@ -137,9 +135,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     work->rows.up = work->rows.down = smp_min_i64(size, in->height);
     const size_t numbers = (size_t)k->f.bins + 1;
     const size_t all = needs_prepass(p) && !work->prepass.found ? 0 : numbers * (size_t)in->channels;
-    const smp_code code = smp_framing_table(&k->f, SMP_HANN, all, work, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_framing_table(&k->f, SMP_HANN, all, work, err));
     float *thresholds = (float *)work->table.data + smp_frames_floats(&k->f);
     for (size_t i = 0; i < all; i++)
         thresholds[i] = work->prepass.found ? ((const float *)work->prepass.found)[i]

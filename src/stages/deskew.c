@@ -58,9 +58,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                                       .size = p->size,
                                       .filter = SMP_WARP_BILINEAR,
                                       .edge = SMP_CONSTANT};
-        const smp_code code = smp_warp_plan(&turn, in, work, err);
+        SMP_TRY(smp_warp_plan(&turn, in, work, err));
         work->effect.already = work->effect.none;
-        return code;
+        return SMP_OK;
     }
     if (in->width > INT32_MAX || in->height > INT32_MAX ||
         !smp_mul_size((size_t)smp_brightness_groups(in->width) * sizeof(uint16_t), (size_t)in->height, &numbers))
@@ -79,9 +79,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     const params *p = given;
     double angle;
     (void)work;
-    smp_code code = smp_skew_find(result, in->width, in->height, p->limit, &angle, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_skew_find(result, in->width, in->height, p->limit, &angle, err));
     if (!(measurements->found = smp_alloc(sizeof angle)))
         return smp_fail_memory(err, "an angle", sizeof angle);
     memcpy(measurements->found, &angle, sizeof angle);

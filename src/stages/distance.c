@@ -29,9 +29,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)by;
     const params *p = given;
     smp_distance *k = SMP_PLAN_KERNEL(work, smp_distance);
-    const smp_code code = smp_one_channel(in, "distance", "write 'gray' before it", err);
-    if (code)
-        return code;
+    SMP_TRY(smp_one_channel(in, "distance", "write 'gray' before it", err));
     if (in->width >= INT32_MAX / 4 || in->height >= INT32_MAX / 4 ||
         !smp_mul_size((size_t)blocks_of(in) * 2 * sizeof(int32_t), (size_t)in->width, &work->table.size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large for distances");

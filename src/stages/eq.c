@@ -89,11 +89,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     eq->filter = design(p, in->rate);
     work->effect.none = p->kind <= HIGHSHELF && p->gain == 0;
     work->ops = 9;
-    smp_code code = smp_segments_of(&eq->filter, 1, &eq->segments, err);
+    SMP_TRY(smp_segments_of(&eq->filter, 1, &eq->segments, err));
     work->rows.up = smp_segments_reach(&eq->segments, in->height);
     work->rows.unit = SMP_BIQUAD_SEGMENT;
     work->values.clips = true;
-    return code;
+    return SMP_OK;
 }
 
 static int64_t lanes(const smp_io *io, const smp_eq *eq)

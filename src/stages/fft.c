@@ -32,9 +32,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_fail(err, SMP_E_PIPE, "transforms have at most %d pixels a side, and this picture is %lld x %lld",
                         SMP_FFT_MOST, (long long)in->width, (long long)in->height);
     *k = (smp_fourier){.channels = colours, .edge = SMP_ZERO, .output = p->output, .centred = p->shift};
-    const smp_code code = smp_fourier_prepare(k, width, height, true, false, work, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_fourier_prepare(k, width, height, true, false, work, err));
     k->scale = (k->halves ? 0.5f : 1.f) / smp_white(in->format);
     k->per_log = (float)(1 / log2(1 + (double)width * (double)height));
     work->out.width = width;

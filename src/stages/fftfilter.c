@@ -73,9 +73,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                        .passes_high = !isnan(p->highpass)};
     k->low = k->passes_low ? side_of(k->filter, p->lowpass) : 0;
     k->high = k->passes_high ? side_of(k->filter, p->highpass) : 0;
-    const smp_code code = smp_fourier_prepare(k, width, height, true, true, work, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_fourier_prepare(k, width, height, true, true, work, err));
     k->scale = (float)(1 / ((k->halves ? 2. : 1.) * (double)width * (double)height));
     work->ops *= 2;
     work->values.clips = true;

@@ -147,9 +147,7 @@ smp_code smp_foreign_read_args(const char *text, const smp_foreign_entry *entry,
         }
         snprintf(word, sizeof word, "%.*s", (int)used, at);
         const smp_foreign_param *param = entry && count < entry->param_count ? &entry->params[count] : NULL;
-        const smp_code code = read_word(word, param, count, to, err);
-        if (code)
-            return code;
+        SMP_TRY(read_word(word, param, count, to, err));
         at += size;
     }
     return SMP_OK;

@@ -45,9 +45,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     const double white = (double)smp_white(in->format);
-    smp_code code = by ? check_guide(in, by, err) : SMP_OK;
-    if (code)
-        return code;
+    SMP_TRY(by ? check_guide(in, by, err) : SMP_OK);
     if (in->width > INT64_MAX / 2 / in->channels / (int64_t)sizeof(float))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be smoothed");
     const smp_guided k = {.radius = (int32_t)p->radius,

@@ -60,10 +60,9 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
     (void)work;
     const params *p = params_;
     const partial head = {.channels = in->channels, .bins = (int32_t)p->bins, .format = in->format};
-    const smp_code code = make(&head, out, err);
-    if (!code)
-        memcpy(((partial *)*out)->counts, result, slots(&head) * sizeof(uint64_t));
-    return code;
+    SMP_TRY(make(&head, out, err));
+    memcpy(((partial *)*out)->counts, result, slots(&head) * sizeof(uint64_t));
+    return SMP_OK;
 }
 
 static smp_code merge(void **total_, const void *more_, bool *alike, smp_error *err)

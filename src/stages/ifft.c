@@ -35,9 +35,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_hint(err, "`fft complex` pads its input so that there is one");
     }
     *k = (smp_fourier){.channels = in->channels / 2, .output = outputs[p->output], .centred = p->shift};
-    const smp_code code = smp_fourier_prepare(k, in->width, in->height, false, false, work, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_fourier_prepare(k, in->width, in->height, false, false, work, err));
     k->scale = (float)(1 / ((double)in->width * (double)in->height));
     work->out.channels = k->output == SMP_FOURIER_COMPLEX ? in->channels : in->channels / 2;
     work->out.alpha = false;

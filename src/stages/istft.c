@@ -39,9 +39,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (in->width - 1 < LEAST || in->width - 1 > MOST)
         return smp_fail(err, SMP_E_PIPE, "spectra have %d to %d numbers; the picture is %lld px wide", LEAST + 1,
                         MOST + 1, (long long)in->width);
-    smp_code code = smp_framing_check(size, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_framing_check(size, err));
     if (p->hop > size)
         return smp_fail(err, SMP_E_PIPE, "frames of %lld samples that are %lld apart leave gaps", (long long)size,
                         (long long)p->hop);

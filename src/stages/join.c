@@ -63,9 +63,7 @@ static smp_code plan_fill(const join_params *p, const smp_shape *in, bool linear
 {
     const int colours = in->channels - in->alpha, values = p->fill.cols;
     const float white = smp_white(in->format);
-    const smp_code code = smp_check_fill(&p->fill, in, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_check_fill(&p->fill, in, err));
     *whole = !linear;
     for (int c = 0; c < in->channels; c++) {
         const bool left_out = values == 1 ? c >= colours : c >= values;

@@ -211,9 +211,7 @@ static smp_code plan(const void *given_params, const smp_shape *in, const smp_sh
     const params *p = given_params;
     const smp_foreign_file *file;
     (void)by;
-    smp_code code = open_file(p, &file, err);
-    if (code)
-        return code;
+    SMP_TRY(open_file(p, &file, err));
     work->out.width = given(p->width) ? p->width : in->width;
     work->out.height = given(p->height) ? p->height : in->height;
     if (given(p->channels)) {
@@ -227,7 +225,7 @@ static smp_code plan(const void *given_params, const smp_shape *in, const smp_sh
     made *m = smp_alloc(sizeof *m);
     if (!m)
         return smp_fail_memory(err, "kernels", sizeof *m);
-    code = make_variants(p, file, in, &work->out, m, err);
+    smp_code code = make_variants(p, file, in, &work->out, m, err);
     if (code) {
         smp_free(m);
         return code;

@@ -182,9 +182,7 @@ static smp_code list_begin(listing *l, const params *p, const labelled *found, i
     enum { WORTH = 1 << 14 }; /* components: that a thread begins for */
     const int64_t most = smp_clamp_i64((int64_t)found->count / WORTH, 1, MOST_RANGES);
     *l = (listing){.p = p, .parts = found->parts, .count = (int)smp_clamp_i64(threads, 1, most)};
-    const smp_code code = smp_pool_open(l->count, pool, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_pool_open(l->count, pool, err));
     for (int r = 0; r < l->count; r++) {
         l->ranges[r].from = found->count * (size_t)r / (size_t)l->count;
         l->ranges[r].to = found->count * ((size_t)r + 1) / (size_t)l->count;
@@ -201,8 +199,8 @@ static smp_code list_begin(listing *l, const params *p, const labelled *found, i
 static smp_code report(const void *partial, smp_measurements *measurements, smp_error *err)
 {
     const totals *t = partial;
-    smp_code code = smp_measurements_add(measurements, "count", -1, (double)t->count, err);
-    return code ? code : smp_measurements_add(measurements, "foreground", -1, (double)t->foreground, err);
+    SMP_TRY(smp_measurements_add(measurements, "count", -1, (double)t->count, err));
+    return smp_measurements_add(measurements, "foreground", -1, (double)t->foreground, err);
 }
 
 static void fill_range(void *context, int part)
@@ -232,9 +230,7 @@ static smp_code report_each(listing *l, smp_pool *pool, smp_measurements *measur
     static const char *const names[COLUMNS] = {"area", "left", "top", "width", "height", "x", "y"};
     const size_t count = (size_t)l->all.count;
     for (int k = 0; count && k < COLUMNS; k++) {
-        const smp_code code = smp_measurements_add(measurements, names[k], -1, 0, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_measurements_add(measurements, names[k], -1, 0, err));
         smp_measurement *column = &measurements->items[measurements->count - 1];
         column->list = l->columns[k] = smp_alloc_raw(count * sizeof *column->list);
         if (!column->list)

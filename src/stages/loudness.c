@@ -116,9 +116,7 @@ static smp_code make_partial(const void *given, const smp_shape *in, const smp_n
     (void)given;
     smp_loudness_blocks found;
     *out = NULL;
-    smp_code code = smp_loudness_blocks_of(in, work, result, &found, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_loudness_blocks_of(in, work, result, &found, err));
     partial *t = make((size_t)found.momentary_count, (size_t)found.shortterm_count, err);
     if (t) {
         t->peak = found.peak;

@@ -56,9 +56,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     const params *p = params_;
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "'with' must be a picture");
-    const smp_code code = check_fit(p->side, in, by, err);
-    if (code)
-        return code;
+    SMP_TRY(check_fit(p->side, in, by, err));
     if (p->side == LEFT)
         work->out.height = by->height;
     else

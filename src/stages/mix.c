@@ -30,8 +30,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     smp_mix_request ask = {.gain = pow(10, p->gain / 20), .longest = p->length == LONGEST, .beside = p->how == BESIDE};
-    const smp_code code = smp_mix_frames(p->at, in, &ask.at, err);
-    return code ? code : smp_mix_plan(&ask, in, by, work, err);
+    SMP_TRY(smp_mix_frames(p->at, in, &ask.at, err));
+    return smp_mix_plan(&ask, in, by, work, err);
 }
 
 const smp_stage smp_stage_mix = {

@@ -75,9 +75,7 @@ static smp_code reach_loudness(const params *p, const smp_shape *in, const void 
                                smp_measurements *measurements, smp_error *err)
 {
     smp_loudness_levels found;
-    smp_code code = smp_loudness_levels_of(in, work, result, &found, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_loudness_levels_of(in, work, result, &found, err));
     const double most = (isnan(p->true_peak) ? DEFAULT_TRUE_PEAK : p->true_peak) - found.true_peak;
     const bool silent = !isfinite(found.integrated);
     const bool level = fabs(p->lufs - found.integrated) <= p->within && most >= 0;
@@ -92,12 +90,10 @@ static smp_code reach_loudness(const params *p, const smp_shape *in, const void 
                  "true-peak=20dBTP, and `limit` behind it, give the rest",
                  wanted - gain);
     smp_loudness_tell_spoiled("normalize", in, work, found.spoiled, measurements);
-    code = smp_measurements_add(measurements, "lufs", -1, found.integrated, err);
-    if (code == SMP_OK)
-        code = smp_measurements_add(measurements, "true_peak", -1, found.true_peak, err);
-    if (code == SMP_OK)
-        code = smp_measurements_add(measurements, "gain_db", -1, gain, err);
-    return code ? code : smp_measurements_add(measurements, "missing_lu", -1, wanted - gain, err);
+    SMP_TRY(smp_measurements_add(measurements, "lufs", -1, found.integrated, err));
+    SMP_TRY(smp_measurements_add(measurements, "true_peak", -1, found.true_peak, err));
+    SMP_TRY(smp_measurements_add(measurements, "gain_db", -1, gain, err));
+    return smp_measurements_add(measurements, "missing_lu", -1, wanted - gain, err);
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,

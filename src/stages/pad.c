@@ -119,9 +119,7 @@ static smp_code plan_fill(const pad_params *p, const smp_shape *in, bool linear,
     *plain = true;
     if (p->edge != SMP_CONSTANT)
         return SMP_OK;
-    const smp_code code = smp_check_fill(&p->fill, in, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_check_fill(&p->fill, in, err));
     for (int c = 0; c < in->channels; c++) {
         const bool left_out = values == 1 ? c >= colours : c >= values;
         const double v = left_out ? 1 : p->fill.values[values == 1 ? 0 : c];
@@ -141,9 +139,7 @@ static smp_code plan_picture(const pad_params *p, const smp_shape *in, smp_node_
     smp_pad pad = {.edge = p->edge == SMP_ZERO ? SMP_CONSTANT : p->edge};
     const int64_t w = in->width, h = in->height;
     bool plain;
-    smp_code code = plan_fill(p, in, work->values.linear, &pad, &plain, err);
-    if (code)
-        return code;
+    SMP_TRY(plan_fill(p, in, work->values.linear, &pad, &plain, err));
     if (has_times(p)) {
         smp_fail(err, SMP_E_PIPE, "start, end and length are silence for sounds, and this is a picture");
         return smp_hint(err, "say how many pixels, as `pad 10`");

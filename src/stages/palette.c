@@ -64,9 +64,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     int64_t count = p->count;
     if (colours != 1 && colours != 3)
         return smp_fail(err, SMP_E_PIPE, "a palette is of 1 or 3 colours, and the picture has %d", colours);
-    smp_code code = given_colors(p) ? rows_of(p, colours, &count, err) : SMP_OK;
-    if (code)
-        return code;
+    SMP_TRY(given_colors(p) ? rows_of(p, colours, &count, err) : SMP_OK);
     const smp_palette k = smp_palette_of(in, count, colours);
     smp_plan_kernel(work, &k, sizeof k);
     work->values.exactness = SMP_INTEGER;
@@ -90,10 +88,10 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     (void)given, (void)measurements;
     const smp_palette *k = (const smp_palette *)(const void *)work->kernel.bytes;
     double values[3 * SMP_PALETTE_MOST];
-    const smp_code code = smp_color_cut(result, k->colours, k->count, values, err);
-    if (!code && work->table.data)
+    SMP_TRY(smp_color_cut(result, k->colours, k->count, values, err));
+    if (work->table.data)
         smp_palette_fill(k, in, values, work->table.data);
-    return code;
+    return SMP_OK;
 }
 
 SMP_PIXEL_VARIANTS(palette);

@@ -126,9 +126,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)by;
     if (colours != 1 && colours != 3)
         return smp_fail(err, SMP_E_PIPE, "a profile is of gray or of three colours, and the picture has %d", colours);
-    smp_code code = find_profile(p, in, &icc, &known, err);
-    if (code)
-        return code;
+    SMP_TRY(find_profile(p, in, &icc, &known, err));
+    smp_code code = SMP_OK;
     *k = (smp_profile){.entries = in->format == SMP_U8 ? BYTE_ENTRIES : ENTRIES, .gray = colours == 1};
     if (known && !k->gray && !icc.tables[SMP_ICC_PERCEPTUAL].data)
         smp_icc_matrix(&icc, k->matrix);

@@ -115,9 +115,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     (void)by;
     const params *p = params_;
     smp_channel_mix mix = {.cols = in->channels};
-    smp_code code = p->matrix.rows ? by_matrix(&p->matrix, in, &mix, err) : by_mode(p->mode, in, &mix, work, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(p->matrix.rows ? by_matrix(&p->matrix, in, &mix, err) : by_mode(p->mode, in, &mix, work, err));
     smp_channel_mixing_plan(&mix, work);
     work->values.exactness = SMP_REAL;
     work->values.clips = true;

@@ -400,9 +400,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
                                                                  : SMP_RESIZE_FLOAT};
     (void)by;
     work->change.dpi = isnan(p->dpi) ? 0 : p->dpi;
-    smp_code code = check_input(p, &size, in, work, err);
-    if (code)
-        return code;
+    SMP_TRY(check_input(p, &size, in, work, err));
+    smp_code code = SMP_OK;
     set_requests(p, &size, in, &across, &down);
     if ((smp_resize_keeps(&across) && smp_resize_keeps(&down)) || (!p->enlarge && grows(p, &size, in))) {
         work->effect.none = work->effect.already = true;

@@ -193,18 +193,16 @@ smp_code smp_measurements_add_list(smp_measurements *measurements, const char *n
 smp_code smp_measurements_add_values(smp_measurements *measurements, const char *name, const double *list,
                                      size_t length, smp_error *err)
 {
-    smp_code code = smp_measurements_add_list(measurements, name, -1, list, length, err);
-    if (code == SMP_OK)
-        measurements->items[measurements->count - 1].values = true;
-    return code;
+    SMP_TRY(smp_measurements_add_list(measurements, name, -1, list, length, err));
+    measurements->items[measurements->count - 1].values = true;
+    return SMP_OK;
 }
 
 smp_code smp_measurements_add_text(smp_measurements *measurements, const char *name, const char *text, smp_error *err)
 {
-    smp_code code = smp_measurements_add(measurements, name, -1, (double)NAN, err);
-    if (code == SMP_OK)
-        snprintf(measurements->items[measurements->count - 1].text, SMP_MEASUREMENT_TEXT, "%s", text);
-    return code;
+    SMP_TRY(smp_measurements_add(measurements, name, -1, (double)NAN, err));
+    snprintf(measurements->items[measurements->count - 1].text, SMP_MEASUREMENT_TEXT, "%s", text);
+    return SMP_OK;
 }
 
 void smp_measurements_free(smp_measurements *measurements)

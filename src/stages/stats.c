@@ -115,9 +115,7 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
 {
     const params *p = params_;
     const partial head = head_of(in, percentile_count(p));
-    const smp_code code = make(&head, out, err);
-    if (code)
-        return code;
+    SMP_TRY(make(&head, out, err));
     partial *t = *out;
     const uint64_t *counts = (const uint64_t *)(const void *)((const char *)result + work->reduction.counts_at);
     for (int c = 0; c < in->channels; c++) {
@@ -209,10 +207,9 @@ static void unpack_into(partial *t, smp_unpacker *from)
 static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
 {
     const partial head = head_of(in, (int64_t)smp_unpack_count(from, sizeof(double)));
-    const smp_code code = make(&head, out, err);
-    if (!code)
-        unpack_into(*out, from);
-    return code;
+    SMP_TRY(make(&head, out, err));
+    unpack_into(*out, from);
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ measurements */

@@ -78,10 +78,9 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
         best = scores[i] > scores[best] ? i : best;
     if (work->table.data)
         memcpy(work->table.data, scores, work->table.size);
-    smp_code code = smp_measurements_add(measurements, "x", -1, (double)(best % k->across), err);
-    if (!code)
-        code = smp_measurements_add(measurements, "y", -1, (double)(best / k->across), err);
-    return code ? code : smp_measurements_add(measurements, "score", -1, (double)scores[best], err);
+    SMP_TRY(smp_measurements_add(measurements, "x", -1, (double)(best % k->across), err));
+    SMP_TRY(smp_measurements_add(measurements, "y", -1, (double)(best / k->across), err));
+    return smp_measurements_add(measurements, "score", -1, (double)scores[best], err);
 }
 
 static void places_geometry(const smp_io *io, const void *kernel, smp_grid *grid)

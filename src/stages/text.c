@@ -142,11 +142,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const int colours = in->channels - in->alpha;
     smp_text *k = SMP_PLAN_KERNEL(work, smp_text);
     (void)by;
-    smp_code code = check_color(&p->fill, "fill", colours, err);
-    if (!code)
-        code = check_color(&p->ground, "ground", colours, err);
-    if (code)
-        return code;
+    SMP_TRY(check_color(&p->fill, "fill", colours, err));
+    SMP_TRY(check_color(&p->ground, "ground", colours, err));
     *k = (smp_text){.opacity = (float)p->opacity};
     find_place(p, in, k);
     fill_color(&p->fill, in, k->ink);

@@ -160,12 +160,10 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     int64_t left = 0;
     for (size_t i = 0; i < count; i++)
         left += kept[i].to - kept[i].from;
-    smp_code code = smp_measurements_add(measurements, "start", -1, (double)kept[0].from / in->rate, err);
-    if (!code)
-        code = smp_measurements_add(measurements, "end", -1, (double)kept[count - 1].to / in->rate, err);
-    if (!code)
-        code = smp_measurements_add(measurements, "parts", -1, (double)count, err);
-    return code ? code : smp_measurements_add(measurements, "removed", -1, (double)(in->height - left) / in->rate, err);
+    SMP_TRY(smp_measurements_add(measurements, "start", -1, (double)kept[0].from / in->rate, err));
+    SMP_TRY(smp_measurements_add(measurements, "end", -1, (double)kept[count - 1].to / in->rate, err));
+    SMP_TRY(smp_measurements_add(measurements, "parts", -1, (double)count, err));
+    return smp_measurements_add(measurements, "removed", -1, (double)(in->height - left) / in->rate, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ by times */

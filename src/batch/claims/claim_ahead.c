@@ -116,12 +116,12 @@ smp_code smp_ahead_next(smp_todo *todo, smp_ahead_queue *q, smp_claims *claims, 
                         smp_error *err)
 {
     *out = (smp_ahead){.there = false};
-    const smp_code code = q->next == q->count ? fill(todo, q, claims, load, err) : SMP_OK;
-    if (!code && q->next < q->count) {
+    SMP_TRY(q->next == q->count ? fill(todo, q, claims, load, err) : SMP_OK);
+    if (q->next < q->count) {
         *out = q->items[q->next];
         q->items[q->next++].unit = NULL;
     }
-    return code;
+    return SMP_OK;
 }
 
 void smp_ahead_free(smp_ahead_queue *q)

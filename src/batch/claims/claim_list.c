@@ -53,11 +53,8 @@ static smp_code open_list(smp_todo *todo, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
     struct smp_list_source *own = todo->listed = smp_alloc(sizeof *own);
-    smp_code code = own ? smp_work_list_open(r->list, &todo->list, err) : smp_fail_memory(err, "a list", sizeof *own);
-    if (!code)
-        code = smp_list_share_open(todo->list, r->shard, r->claim || r->deal ? 0 : r->shards, &own->share, err);
-    if (code)
-        return code;
+    SMP_TRY(own ? smp_work_list_open(r->list, &todo->list, err) : smp_fail_memory(err, "a list", sizeof *own));
+    SMP_TRY(smp_list_share_open(todo->list, r->shard, r->claim || r->deal ? 0 : r->shards, &own->share, err));
     own->share.deal = r->deal;
     own->met = smp_alloc_array(own->share.pieces / 8 + 1, 1);
     if (!own->met)
@@ -242,10 +239,10 @@ static smp_code refuse_again(smp_todo *todo, smp_error *err)
 static smp_code start(smp_todo *todo, smp_error *err)
 {
     struct smp_list_source *own = todo->listed;
-    smp_code code = refuse_again(todo, err);
+    SMP_TRY(refuse_again(todo, err));
     const smp_claims_request request = claims_request(todo);
     own->touched = smp_now();
-    return code ? code : smp_claims_open(&request, true, &own->claims, err);
+    return smp_claims_open(&request, true, &own->claims, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ piece by piece */

@@ -61,9 +61,7 @@ static smp_code forget_others(smp_todo *todo, const char *name, smp_error *err)
 /* All names that the input of this name wants to write. *output (may be null): the first, until the next name. */
 static smp_code meet_names(smp_todo *todo, const char *name, const char **output, smp_error *err)
 {
-    const smp_code code = forget_others(todo, name, err);
-    if (code)
-        return code;
+    SMP_TRY(forget_others(todo, name, err));
     const char *text = smp_namer_output(&todo->lookup.namer, name);
     if (output)
         *output = text;
@@ -77,14 +75,14 @@ static smp_code wants(void *context, const char *name, bool *wanted, smp_error *
     smp_todo *todo = context;
     const smp_todo_request *r = todo->request;
     const char *output;
-    smp_code code = meet_names(todo, name, &output, err);
+    SMP_TRY(meet_names(todo, name, &output, err));
     *wanted = r->shards <= 0 || smp_shard_of(name, r->shards) == r->shard;
     todo->count.others += !*wanted;
     bool there;
-    if (!code && *wanted && r->shards > 0 && r->resume && !r->pages &&
+    if (*wanted && r->shards > 0 && r->resume && !r->pages &&
         !smp_hash_set_add(&todo->walk->own, smp_hash_name(smp_todo_under(todo, output)), &there))
-        code = smp_fail_memory(err, "names", todo->walk->own.count);
-    return code;
+        return smp_fail_memory(err, "names", todo->walk->own.count);
+    return SMP_OK;
 }
 
 typedef struct pair { /* two files with one output */
@@ -355,9 +353,7 @@ static smp_code next(smp_todo *todo, smp_work_unit **out, smp_error *err)
         pass_over(todo);
     if (todo->cursor >= todo->found.count)
         return SMP_OK;
-    const smp_code code = spell_out(todo, &todo->lookup, todo->cursor, out, err);
-    if (code)
-        return code;
+    SMP_TRY(spell_out(todo, &todo->lookup, todo->cursor, out, err));
     smp_work_unit *unit = *out;
     for (size_t i = 0; i < unit->count; i++) {
         const uint8_t state = todo->walk->states[todo->cursor + i];

@@ -438,19 +438,17 @@ static smp_code prepare(smp_claims *p, size_t piece, smp_claim *claim, char own[
                         bool *lockless, smp_error *err)
 {
     own_path(p, piece, own);
-    smp_code code = smp_make_folders(own, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_make_folders(own, err));
     (void)unlink(own); /* of a process that is gone */
     claim->fd = open(own, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (claim->fd < 0)
         return fail_claim(own, errno, err);
     if (flock(claim->fd, LOCK_EX | LOCK_NB) != 0)
         *lockless = *lockless || smp_no_locks(errno);
-    code = smp_journal_on(claim->fd, path, &claim->journal, err);
-    if (!code && p->request.sync_pieces && !smp_write_whole(claim->fd, "sync piece\n", 11))
-        code = fail_claim(path, errno, err);
-    return code;
+    SMP_TRY(smp_journal_on(claim->fd, path, &claim->journal, err));
+    if (p->request.sync_pieces && !smp_write_whole(claim->fd, "sync piece\n", 11))
+        return fail_claim(path, errno, err);
+    return SMP_OK;
 }
 
 smp_code smp_claims_take(smp_claims *p, size_t piece, const smp_piece_past *past, smp_claim **out, bool *lockless,

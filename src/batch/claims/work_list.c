@@ -347,11 +347,8 @@ static smp_code read_list(smp_work_list *list, smp_error *err)
     if (fstat(list->fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < END_LINE)
         return fail_list(list->path, "this is not a list of smempipe", err);
     const uint64_t size = (uint64_t)status.st_size;
-    smp_code code = read_head(list, size, &begin, err);
-    if (!code)
-        code = read_at(list, end, END_LINE, size - END_LINE, err);
-    if (code)
-        return code;
+    SMP_TRY(read_head(list, size, &begin, err));
+    SMP_TRY(read_at(list, end, END_LINE, size - END_LINE, err));
     if (sscanf(end, END_READ, &count, &at, &list->links, &list->hash.a, &list->hash.b) != 5 ||
         end[END_LINE - 1] != '\n')
         return fail_list(list->path, "the list was cut off", err);

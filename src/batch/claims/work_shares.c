@@ -54,9 +54,9 @@ smp_code smp_list_share_open(const smp_work_list *list, int64_t shard, int64_t s
                              smp_error *err)
 {
     uint32_t *owners = NULL;
-    const smp_code code = shards > 0 ? smp_work_list_shares(list, shards, &owners, err) : SMP_OK;
+    SMP_TRY(shards > 0 ? smp_work_list_shares(list, shards, &owners, err) : SMP_OK);
     *share = (smp_list_share){.pieces = smp_work_list_pieces(list), .owners = owners, .shard = (uint32_t)shard};
-    return code;
+    return SMP_OK;
 }
 
 bool smp_list_share_has(const smp_list_share *share, size_t piece)

@@ -36,9 +36,9 @@ static smp_code put_argument(FILE *to, const smp_command *command, const smp_arg
     if (kind == SMP_COMPLETES_NOTHING)
         return SMP_OK;
     fprintf(to, "complete -c smempipe -n '__fish_seen_subcommand_from %s'", command->name);
-    smp_code code = smp_put_arguments(to, &texts, row, err);
+    SMP_TRY(smp_put_arguments(to, &texts, row, err));
     fputc('\n', to);
-    return code;
+    return SMP_OK;
 }
 
 smp_code smp_completion_fish(FILE *to, smp_error *err)

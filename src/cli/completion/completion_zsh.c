@@ -44,9 +44,9 @@ static smp_code put_argument(FILE *to, const smp_argument_row *row, smp_error *e
     fprintf(to, "                '%s", row->many ? "*:" : row->optional ? "::" : ":");
     smp_put_quoted(to, row->name, ":\\");
     fputc(':', to);
-    smp_code code = smp_put_arguments(to, &texts, row, err);
+    SMP_TRY(smp_put_arguments(to, &texts, row, err));
     fputs("' \\\n", to);
-    return code;
+    return SMP_OK;
 }
 
 smp_code smp_completion_zsh(FILE *to, smp_error *err)

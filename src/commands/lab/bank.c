@@ -309,11 +309,9 @@ static smp_code finish(const bank_settings *settings, int size, smp_bank_study *
     study->elements.size = size;
     study->elements.from = study->part && !study->matrix ? study->part->offset : 0;
     smp_elements_place(&study->elements, &plain, study->access.width, study->access.offset);
-    smp_code code = check_alignment(study, err);
-    if (!code && study->access.op == SMP_BANK_ASYNC)
-        code = find_source(settings, size, study, diags, err);
-    if (code)
-        return code;
+    SMP_TRY(check_alignment(study, err));
+    if (study->access.op == SMP_BANK_ASYNC)
+        SMP_TRY(find_source(settings, size, study, diags, err));
     smp_bank_schedule_of(&study->access, study->rules, &study->schedule);
     if (study->access.op < SMP_BANK_ASYNC)
         smp_advise(&study->elements, study->access.op, study->access.width, study->rules, &study->advice);
@@ -433,18 +431,16 @@ static smp_code show(const bank_settings *settings, const smp_bank_study *studie
 /* The lanes that take part, the device and the block: what all patterns share. */
 static smp_code prepare(bank_settings *settings, smp_diags *diags, smp_error *err)
 {
-    smp_code code = parse_capability(settings, err);
-    if (!code)
-        code = smp_bank_block(settings->block_text, &settings->block, err);
-    if (!code)
-        code = check_op(settings, err);
+    SMP_TRY(parse_capability(settings, err));
+    SMP_TRY(smp_bank_block(settings->block_text, &settings->block, err));
+    SMP_TRY(check_op(settings, err));
     settings->active = UINT32_MAX;
-    if (!code && settings->mask)
-        code = smp_pattern_mask("--mask", settings->mask, &settings->block, diags, &settings->active);
+    if (settings->mask)
+        SMP_TRY(smp_pattern_mask("--mask", settings->mask, &settings->block, diags, &settings->active));
     const int lanes = kinds[settings->op].lanes;
     if (lanes < SMP_WARP)
         settings->active &= (UINT32_C(1) << lanes) - 1;
-    return code;
+    return SMP_OK;
 }
 
 static smp_code explain_or_usage(const bank_settings *settings)

@@ -318,13 +318,12 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
     if (settings->json && settings->csv)
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --csv can go to standard output");
     if (settings->html) {
-        smp_code code = smp_cli_refuse_report(settings->html, settings->file, err);
-        for (size_t i = 0; i < settings->program_args.count && !code; i++)
+        SMP_TRY(smp_cli_refuse_report(settings->html, settings->file, err));
+        for (size_t i = 0; i < settings->program_args.count; i++)
             if (smp_kernel_is_file(settings->program_args.items[i]))
-                code = smp_cli_refuse_report(settings->html, settings->program_args.items[i], err);
-        if (!code)
-            code = smp_cli_keep_other(settings->html, "<!doctype html>", "a page", err);
-        return code ? code : smp_cli_check_report(settings->html, settings->common.force, err);
+                SMP_TRY(smp_cli_refuse_report(settings->html, settings->program_args.items[i], err));
+        SMP_TRY(smp_cli_keep_other(settings->html, "<!doctype html>", "a page", err));
+        return smp_cli_check_report(settings->html, settings->common.force, err);
     }
     return SMP_OK;
 }

@@ -16,9 +16,7 @@ static smp_code arch_of(const char *file, char arch[16], smp_error *err)
     size_t size;
     Elf64_Ehdr head;
     arch[0] = 0;
-    const smp_code code = smp_kernel_read(file, &bytes, &size, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_kernel_read(file, &bytes, &size, err));
     if (smp_ends_with(file, ".ptx")) {
         const char *target = strstr(bytes, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
         if (sm && sm < target + 20)
@@ -65,9 +63,9 @@ smp_code smp_kernel_choose_arch(smp_kernel_settings *settings, smp_error *err)
     const smp_strings *more = &settings->program_args;
     if (!decided)
         settings->arch = usual;
-    smp_code code = of_file(settings, settings->file, &decided, err);
-    for (size_t i = 0; i < more->count && settings->compare && !code; i++)
+    SMP_TRY(of_file(settings, settings->file, &decided, err));
+    for (size_t i = 0; i < more->count && settings->compare; i++)
         if (smp_kernel_is_file(more->items[i]))
-            code = of_file(settings, more->items[i], &decided, err);
-    return code;
+            SMP_TRY(of_file(settings, more->items[i], &decided, err));
+    return SMP_OK;
 }

@@ -300,12 +300,11 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
                  own.program_args.items[0], settings->file);
         return smp_hint(err, "--compare takes several files; write -- before what the program is given");
     }
-    smp_code code = SMP_OK;
-    for (size_t i = 0; i <= files && !code; i++)
-        code = run_file(&own, i ? settings->program_args.items[i - 1] : settings->file, i, all, err);
+    for (size_t i = 0; i <= files; i++)
+        SMP_TRY(run_file(&own, i ? settings->program_args.items[i - 1] : settings->file, i, all, err));
     if (settings->compare) {
         make_groups(all);
         check_results(all);
     }
-    return code;
+    return SMP_OK;
 }

@@ -115,8 +115,8 @@ static smp_code parse_time(const char *name, const char *text, double *out, smp_
 
 static smp_code parse_times(const smp_batch_settings *settings, double *retake, double *grace, smp_error *err)
 {
-    smp_code code = parse_time("retake", settings->retake, retake, err);
-    return code ? code : parse_time("grace", settings->grace, grace, err);
+    SMP_TRY(parse_time("retake", settings->retake, retake, err));
+    return parse_time("grace", settings->grace, grace, err);
 }
 
 /* Options that a list makes no sense with, and those that need one. */
@@ -204,12 +204,11 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
     }
     if (settings->pages == PAGES_ALL && settings->many.plan.base.common.read.page)
         return smp_fail(err, SMP_E_USAGE, "--pages all and --page exclude each other");
-    smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
-    if (!code)
-        code = smp_cli_check_variant(&settings->many.plan, err);
-    if (!code && smp_cli_team)
-        code = check_team(settings, err);
-    return code ? code : check_list(settings, err);
+    SMP_TRY(settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK);
+    SMP_TRY(smp_cli_check_variant(&settings->many.plan, err));
+    if (smp_cli_team)
+        SMP_TRY(check_team(settings, err));
+    return check_list(settings, err);
 }
 
 /* All that decides what outputs look like. */
@@ -269,14 +268,10 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_shard shard;
     smp_cli_warn_of_no_stage(&settings->many.plan.base.common, settings->many.pipe, program);
     smp_todo_request ask = ask_of(settings, program, diags);
-    smp_code code = smp_many_operands(program, diags, err);
-    if (!code)
-        code = parse_times(settings, &ask.retake, &job.grace, err);
-    if (!code)
-        code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, settings->claim || smp_cli_team, &shard,
-                             err);
-    if (code)
-        return code;
+    SMP_TRY(smp_many_operands(program, diags, err));
+    SMP_TRY(parse_times(settings, &ask.retake, &job.grace, err));
+    SMP_TRY(
+        smp_cli_shard(&settings->many.plan.base.common, settings->shard, settings->claim || smp_cli_team, &shard, err));
     ask.shard = shard.number;
     ask.shards = shard.count;
     if (smp_cli_team) {
@@ -284,7 +279,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         ask.shards = smp_cli_team->size;
         ask.deal = smp_cli_team->deal;
     }
-    code = smp_todo_make(&ask, &job.todo, err);
+    smp_code code = smp_todo_make(&ask, &job.todo, err);
     if (!code && !settings->work_list)
         code = smp_many_check(&settings->many, ask.walk.kind, job.todo.found.count + job.todo.count.others,
                               &job.todo.left_out, err);

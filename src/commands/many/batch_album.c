@@ -105,11 +105,9 @@ smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, s
     smp_pipeline_settings *base = &settings->many.plan.base;
     album a = {.settings = settings};
     double wanted;
-    smp_code code = smp_batch_meter_level("album", settings->album, &wanted, err);
-    if (!code)
-        code = check_gain(settings, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_batch_meter_level("album", settings->album, &wanted, err));
+    SMP_TRY(check_gain(settings, err));
+    smp_code code = SMP_OK;
     double gain = 0;
     if (!settings->dry_run) {
         smp_batch_meter meter = {.settings = settings, .each = finished, .context = &a, .partials = true};

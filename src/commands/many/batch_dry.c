@@ -68,9 +68,8 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
     smp_device_request cpu = {.spec = "cpu", .threads = 1};
     smp_device *device;
     smp_work_unit *unit;
-    smp_code code = smp_device_open(&cpu, &device, NULL, 0, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_device_open(&cpu, &device, NULL, 0, err));
+    smp_code code = SMP_OK;
     smp_run_request request = {.program = program,
                                .diags = diags,
                                .read = common->read,

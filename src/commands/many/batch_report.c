@@ -79,15 +79,15 @@ static smp_code check_path(const smp_batch_job *job, const char *path, const smp
                            const smp_diags *diags, smp_error *err)
 {
     const smp_batch_settings *s = job->settings;
-    smp_code code = smp_cli_refuse_report(path, s->many.pipe, err);
-    for (size_t i = 0; !code && i < diags->source_count; i++)
+    SMP_TRY(smp_cli_refuse_report(path, s->many.pipe, err));
+    for (size_t i = 0; i < diags->source_count; i++)
         if (diags->sources[i].included)
-            code = smp_cli_refuse_report(path, diags->sources[i].name, err);
-    for (size_t i = 0; !code && i < program->file_count; i++)
-        code = smp_cli_refuse_report(path, program->files[i].path, err);
-    if (!code && s->work_list)
-        code = smp_cli_refuse_report(path, s->work_list, err);
-    return code;
+            SMP_TRY(smp_cli_refuse_report(path, diags->sources[i].name, err));
+    for (size_t i = 0; i < program->file_count; i++)
+        SMP_TRY(smp_cli_refuse_report(path, program->files[i].path, err));
+    if (s->work_list)
+        SMP_TRY(smp_cli_refuse_report(path, s->work_list, err));
+    return SMP_OK;
 }
 
 static smp_code fail_exists(const char *path, const char *how, smp_error *err)

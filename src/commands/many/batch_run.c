@@ -286,12 +286,10 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     smp_batch_count count = {0};
     smp_error report_error = {.code = SMP_OK};
     char note[400] = "";
-    smp_code code = start(b, program, err);
-    if (code)
-        return code;
+    SMP_TRY(start(b, program, err));
     pthread_mutex_init(&b->lock, NULL);
     smp_progress_begin(&b->progress, common, "batch");
-    code = more(b, &request.files, &request.count, err); /* without any no device is opened */
+    smp_code code = more(b, &request.files, &request.count, err); /* without any no device is opened */
     if (!code)
         code = smp_batch_run(&request, &count, note, sizeof note, err);
     smp_todo_end(&b->todo);

@@ -229,9 +229,8 @@ static smp_code list(void *settings, smp_error *err)
     listing l = {0};
     smp_left_out left_out = {0};
     smp_list_sum sum;
-    smp_code code = check(s, err);
-    if (code)
-        return code;
+    SMP_TRY(check(s, err));
+    smp_code code = SMP_OK;
     if (s->common.force && (code = smp_cli_keep_other(s->output, "smempipe list ", "list", err)))
         return code;
     char *real = smp_real_path(s->folder);

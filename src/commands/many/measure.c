@@ -94,9 +94,7 @@ static smp_code write_page(smp_measuring *m, smp_error *err)
 
 smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, const smp_error *why, smp_error *err)
 {
-    smp_code code = smp_cli_refuse_report(m->settings->html, report->input, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_cli_refuse_report(m->settings->html, report->input, err));
     if (report->status) {
         smp_failures_add(&m->failures, report->input, why);
         return SMP_OK;
@@ -121,11 +119,9 @@ smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_err
                             m->totals.items[i].label);
     m->output.failures = (const char *const *)m->failures.lines;
     m->output.failure_count = m->failures.kept;
-    smp_code code = smp_measure_end(&m->output, &m->totals, done, failed, err);
-    if (!code && m->settings->html && m->output.to != stdout)
-        code = write_page(m, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_measure_end(&m->output, &m->totals, done, failed, err));
+    if (m->settings->html && m->output.to != stdout)
+        SMP_TRY(write_page(m, err));
     if (m->output.unsorted && !m->common->quiet)
         smp_cli_warning(m->common,
                         "%zu of %zu rows have no '%s' and come last: other channels, or another kind of file",
@@ -304,12 +300,10 @@ static smp_code measure_rank(const smp_measure_settings *settings, smp_measure_w
 {
     char folder[PATH_MAX], path[PATH_MAX + sizeof "/part"];
     smp_measure_settings own = *settings;
-    smp_code code = smp_measure_team_folder(folder, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_measure_team_folder(folder, err));
     snprintf(path, sizeof path, "%s/part", folder);
     own.partial = path;
-    code = smp_measure_team_open(settings, program, work, err);
+    smp_code code = smp_measure_team_open(settings, program, work, err);
     if (!code)
         code = measure_part(&own, work, program, diags, err);
     if (work->agreed)

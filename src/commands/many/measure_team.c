@@ -12,9 +12,7 @@
 smp_code smp_measure_team_open(const smp_measure_settings *settings, const smp_program *program, smp_measure_work *work,
                                smp_error *err)
 {
-    smp_code code = smp_work_list_open(settings->work_list, &work->list, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_work_list_open(settings->work_list, &work->list, err));
     work->kind = smp_many_walk(&settings->many, program).kind;
     work->starts = smp_alloc_array(smp_work_list_pieces(work->list), sizeof *work->starts);
     if (!work->starts)

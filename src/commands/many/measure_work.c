@@ -90,13 +90,11 @@ smp_code smp_measure_work_find(const smp_measure_settings *settings, const smp_p
                                smp_error *err)
 {
     smp_shard shard = {.count = 0};
-    smp_code code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, smp_cli_team != NULL, &shard, err);
+    SMP_TRY(smp_cli_shard(&settings->many.plan.base.common, settings->shard, smp_cli_team != NULL, &shard, err));
     if (shard.count) {
         work->head.shard = shard.number;
         work->head.shards = shard.count;
     }
-    if (code)
-        return code;
     return settings->work_list ? from_list(settings, program, work, err) : from_folders(settings, program, work, err);
 }
 

@@ -186,15 +186,12 @@ static smp_code find_files(montage_run *r, const smp_program *program, smp_error
 {
     const smp_many_settings *many = &r->settings->many;
     const smp_find_options walk = smp_many_walk(many, program);
-    smp_code code = smp_walk(many->inputs.items, many->inputs.count, &walk, &r->found, err);
-    if (!code)
-        code = smp_many_check(many, walk.kind, r->found.count, &r->found.left_out, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &r->found, err));
+    SMP_TRY(smp_many_check(many, walk.kind, r->found.count, &r->found.left_out, err));
     r->count = r->found.count;
     if (!(r->files = smp_alloc_array(r->count, sizeof *r->files)))
         return smp_fail_memory(err, "the list of files", r->count);
-    code = name_pages(r, err);
+    smp_code code = name_pages(r, err);
     for (size_t i = 0; !code && i < r->found.count; i++) {
         r->files[i] = smp_found_at(&r->found, i);
         code = keep_file(r, r->files[i], err);

@@ -9,9 +9,8 @@ smp_code smp_cuda_time_copy(smp_device *device, void *to, const void *from, size
     float milliseconds = 0;
     CUdeviceptr to_at = (CUdeviceptr)(uintptr_t)to, from_at = (CUdeviceptr)(uintptr_t)from;
     *seconds = 0;
-    smp_code code = cuda_enter(gpu, err);
-    if (code)
-        return code;
+    SMP_TRY(cuda_enter(gpu, err));
+    smp_code code = SMP_OK;
     CUDA_TRY(gpu, cuEventCreate, &start, CU_EVENT_DEFAULT);
     CUDA_TRY(gpu, cuEventCreate, &stop, CU_EVENT_DEFAULT);
     CUDA_TRY(gpu, cuEventRecord, start, gpu->stream);

@@ -27,9 +27,7 @@ static smp_code attribute(smp_driver *driver, CUdevice device, CUdevice_attribut
 static smp_code find(smp_driver *driver, int index, CUdevice *device, smp_error *err)
 {
     int count;
-    smp_code code = smp_cuda_count(driver, &count, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_cuda_count(driver, &count, err));
     if (index < 0 || index >= count) {
         smp_fail(err, SMP_E_DEVICE, "there is no %s device %d: %d present", driver->name, index, count);
         return smp_hint(err, "`smempipe devices` lists them");
@@ -65,11 +63,8 @@ static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_dev
         {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &bus},
         {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &slot},
     };
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        smp_code code = attribute(driver, device, wanted[i].which, wanted[i].value, err);
-        if (code)
-            return code;
-    }
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        SMP_TRY(attribute(driver, device, wanted[i].which, wanted[i].value, err));
     info->memory = driver->emulated ? 0 : (int64_t)memory; /* the emulator's memory is the host's */
     info->shared_per_block = per_block;
     info->shared_per_unit = per_unit;
@@ -84,8 +79,8 @@ smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp
 {
     CUdevice device = 0;
     *info = (smp_device_info){0};
-    smp_code code = find(driver, index, &device, err);
-    return code ? code : describe(driver, device, index, info, err);
+    SMP_TRY(find(driver, index, &device, err));
+    return describe(driver, device, index, info, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ times */
@@ -140,9 +135,8 @@ smp_code cuda_timing_begin(cuda_device *gpu, CUstream stream, const smp_cost *co
         timing = &gpu->timings[gpu->timing_count++];
     else
         gpu->timing_next = (gpu->timing_next + 1) % gpu->timing_count;
-    smp_code code = resolve(gpu, timing, over, err);
-    if (code)
-        return code;
+    SMP_TRY(resolve(gpu, timing, over, err));
+    smp_code code = SMP_OK;
     timing->way = NULL;
     timing->unended = false;
     if (!timing->start)
@@ -356,15 +350,13 @@ static const smp_device_ops operations = {
 smp_code smp_cuda_open(smp_driver *driver, int index, smp_device **out, smp_error *err)
 {
     *out = NULL;
-    smp_code code = driver->emulated ? SMP_OK : smp_cuda_kernels(err);
-    if (code)
-        return code;
+    SMP_TRY(driver->emulated ? SMP_OK : smp_cuda_kernels(err));
     cuda_device *gpu = smp_alloc(sizeof *gpu);
     if (!gpu)
         return smp_fail_memory(err, "a device", sizeof *gpu);
     gpu->driver = driver;
     gpu->base.ops = &operations;
-    code = find(driver, index, &gpu->device, err);
+    smp_code code = find(driver, index, &gpu->device, err);
     if (code)
         goto fail;
     CUDA_TRY(gpu, cuDevicePrimaryCtxRetain, &gpu->context, gpu->device);

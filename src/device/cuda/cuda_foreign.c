@@ -97,15 +97,10 @@ smp_code cuda_foreign(cuda_device *gpu, const smp_foreign *k, const smp_io *io, 
     unsigned char bytes[SMP_FOREIGN_PARAM_BYTES];
     if (!smp_foreign_grid(k, io, grid))
         return smp_fail(err, SMP_E_DEVICE, "kernel %s would have more blocks than a GPU takes", k->entry->name);
-    code = room(gpu, (size_t)(in * r.in_count), &gpu->foreign_in, &gpu->foreign_in_size, err);
-    if (!code)
-        code = room(gpu, (size_t)(out * r.out_count), &gpu->foreign_out, &gpu->foreign_out_size, err);
-    if (!code)
-        code = move(gpu, gpu->foreign_in, in, smp_row(&io->in, r.in_first), io->in.stride, in, r.in_count, err);
-    if (!code)
-        code = load(gpu, k->file, &module, err);
-    if (code)
-        return code;
+    SMP_TRY(room(gpu, (size_t)(in * r.in_count), &gpu->foreign_in, &gpu->foreign_in_size, err));
+    SMP_TRY(room(gpu, (size_t)(out * r.out_count), &gpu->foreign_out, &gpu->foreign_out_size, err));
+    SMP_TRY(move(gpu, gpu->foreign_in, in, smp_row(&io->in, r.in_first), io->in.stride, in, r.in_count, err));
+    SMP_TRY(load(gpu, k->file, &module, err));
     smp_foreign_fill(k, io, (uint64_t)(uintptr_t)gpu->foreign_in, (uint64_t)(uintptr_t)gpu->foreign_out, bytes);
     CUDA_TRY(gpu, cuMemsetD8Async, (CUdeviceptr)(uintptr_t)gpu->foreign_out, 0, (size_t)(out * r.out_count),
              gpu->stream);

@@ -87,10 +87,9 @@ smp_code cuda_load_module(cuda_device *gpu, const void *file, const void *image,
         }
     if (!smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules))
         return smp_fail_memory(err, "GPU modules", sizeof *gpu->modules);
-    smp_code code = share_module(gpu, file, image, out, err);
-    if (!code)
-        gpu->modules[gpu->module_count++] = (cuda_module){.file = file, .module = *out};
-    return code;
+    SMP_TRY(share_module(gpu, file, image, out, err));
+    gpu->modules[gpu->module_count++] = (cuda_module){.file = file, .module = *out};
+    return SMP_OK;
 }
 
 /* The function of a kernel for these views' formats. */
@@ -151,9 +150,7 @@ smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *
     *function = NULL;
     if (!**kernel)
         return SMP_OK;
-    smp_code code = find_function(gpu, *kernel, io, function, err);
-    if (code)
-        return code;
+    SMP_TRY(find_function(gpu, *kernel, io, function, err));
     if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
         smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", (*function)->name,
                  grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);

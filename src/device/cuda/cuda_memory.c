@@ -27,9 +27,8 @@ smp_code cuda_alloc(smp_device *device, size_t size, void **out, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
     *out = NULL;
-    smp_code code = cuda_enter(gpu, err);
-    if (code)
-        return code;
+    SMP_TRY(cuda_enter(gpu, err));
+    smp_code code = SMP_OK;
     size_t want = size ? size : 1;
     if (!gpu->driver->emulated && want <= SIZE_MAX - ROUND) /* the emulator's guards begin where the data ends */
         want = (want + ROUND - 1) / ROUND * ROUND;
@@ -154,9 +153,8 @@ static smp_code take_stage(cuda_device *gpu, cuda_stage *stage, smp_error *err)
 /* A buffer that no copy uses. */
 static smp_code ready(cuda_device *gpu, cuda_stage *stage, smp_error *err)
 {
-    smp_code code = stage->memory ? SMP_OK : take_stage(gpu, stage, err);
-    if (code)
-        return code;
+    SMP_TRY(stage->memory ? SMP_OK : take_stage(gpu, stage, err));
+    smp_code code = SMP_OK;
     if (!stage->done)
         CUDA_TRY(gpu, cuEventCreate, &stage->done, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     if (stage->busy) {

@@ -160,8 +160,8 @@ smp_code cuda_reach(smp_device *device, const smp_mark *mark, smp_error *err)
     cuda_device *gpu = (cuda_device *)device;
     if (!mark)
         return SMP_OK;
-    const smp_code code = cuda_enter(gpu, err);
-    return code ? code : cuda_await(gpu, mark->event, false, err);
+    SMP_TRY(cuda_enter(gpu, err));
+    return cuda_await(gpu, mark->event, false, err);
 }
 
 void cuda_unmark(smp_device *device, smp_mark *mark)
@@ -220,17 +220,11 @@ static smp_code send_beside(cuda_device *gpu, const smp_rows_sent *rows, smp_cos
 {
     cuda_way *way = &gpu->ways[rows->up];
     const bool several = under_way(gpu, &way->latest[1]);
-    smp_code code = go_behind(gpu, way, rows->after, err);
-    if (!code)
-        code = begin_span(gpu, way, (double)rows->row_bytes * (double)rows->rows, cost, several, err);
-    if (code)
-        return code;
+    SMP_TRY(go_behind(gpu, way, rows->after, err));
+    SMP_TRY(begin_span(gpu, way, (double)rows->row_bytes * (double)rows->rows, cost, several, err));
     way->busy = true;
-    code = queue(gpu, rows, way->stream, err);
-    if (!code)
-        code = record(gpu, mark, way->stream, err);
-    if (code)
-        return code;
+    SMP_TRY(queue(gpu, rows, way->stream, err));
+    SMP_TRY(record(gpu, mark, way->stream, err));
     way->latest[1] = way->latest[0];
     way->latest[0] = (cuda_place){mark, mark->number};
     return several ? SMP_OK : end_span(gpu, way, err);
@@ -241,12 +235,10 @@ static smp_code send_between(cuda_device *gpu, const smp_rows_sent *rows, smp_co
                              smp_error *err)
 {
     cuda_timing *timing;
-    smp_code code = cuda_timing_begin(gpu, gpu->stream, cost, &timing, err);
-    if (!code)
-        code = queue(gpu, rows, gpu->stream, err);
-    if (!code)
-        code = record(gpu, mark, gpu->stream, err);
-    return code ? code : cuda_timing_end(gpu, gpu->stream, timing, cost, err);
+    SMP_TRY(cuda_timing_begin(gpu, gpu->stream, cost, &timing, err));
+    SMP_TRY(queue(gpu, rows, gpu->stream, err));
+    SMP_TRY(record(gpu, mark, gpu->stream, err));
+    return cuda_timing_end(gpu, gpu->stream, timing, cost, err);
 }
 
 /* A failed call may have queued the copy, or the copy may have no mark behind it: it is over before anybody is told. */

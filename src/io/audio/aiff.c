@@ -98,11 +98,8 @@ static smp_code take_data(header *h, smp_source *source, uint64_t at, uint32_t s
     if ((size && size < 8) || !smp_sound_look(source, at, offset, 4))
         return smp_fail(err, SMP_E_DECODE, "the AIFF ends before its samples: it is truncated, or holds none");
     /* A pipe cannot seek back to samples that precede their format. */
-    if (!h->has_format) {
-        smp_code code = smp_source_spool(source, err);
-        if (code != SMP_OK)
-            return code;
-    }
+    if (!h->has_format)
+        SMP_TRY(smp_source_spool(source, err));
     const uint32_t skip = smp_get_be(offset, 4);
     h->has_data = true;
     h->open_end = size == 0 || is_open_size(size);
@@ -196,17 +193,13 @@ static smp_code find_frames(header *h, smp_reader *reader, uint64_t frame, smp_e
         return SMP_OK;
     }
     if (h->open_end) {
-        smp_code code = smp_source_spool(source, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(smp_source_spool(source, err));
         h->data_size = source->size > h->data_at ? source->size - h->data_at : 0;
         h->frames = h->data_size / frame;
         return SMP_OK;
     }
     const uint64_t said = h->data_size;
-    smp_code code = smp_sound_take_cut(reader, h->data_at, &h->data_size, frame, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_sound_take_cut(reader, h->data_at, &h->data_size, frame, err));
     const uint64_t have = h->data_size / frame;
     if (h->data_size < said) {
         h->frames = smp_min_u64(h->frames, have);
@@ -302,19 +295,16 @@ static smp_code check_size(const smp_writer *writer, int type, smp_error *err)
 
 static smp_code write_end(smp_writer *writer, smp_error *err)
 {
-    const smp_code code = check_size(writer, ((const smp_pcm *)writer->state)->type, err);
-    return code ? code : smp_pcm_write_end(writer, err);
+    SMP_TRY(check_size(writer, ((const smp_pcm *)writer->state)->type, err));
+    return smp_pcm_write_end(writer, err);
 }
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     const int type = smp_sound_signed_type(smp_coding_sound(&writer->coding), false), channels = writer->shape.channels;
     const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
-    smp_code code = check_size(writer, type, err);
-    if (code == SMP_OK)
-        code = smp_pcm_open_write(writer, type, true, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(check_size(writer, type, err));
+    SMP_TRY(smp_pcm_open_write(writer, type, true, err));
     smp_pcm *pcm = writer->state;
     pcm->pad = 2;
     if (meta && !smp_tags_fit(meta, SMP_TAG(aiff)) && smp_pcm_may_have_tail(writer))

@@ -169,31 +169,26 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     header h = {0};
     int type;
     smp_source *source = &reader->source;
-    smp_code code = walk(&h, reader, err);
+    SMP_TRY(walk(&h, reader, err));
     const bool open = h.open_end && smp_sound_may_be_open(reader);
-    if (code == SMP_OK && h.open_end && !open)
-        code = smp_source_spool(source, err);
-    if (code == SMP_OK)
-        code = choose_type(&h, &type, err);
-    if (code == SMP_OK && h.open_end) {
+    if (h.open_end && !open)
+        SMP_TRY(smp_source_spool(source, err));
+    SMP_TRY(choose_type(&h, &type, err));
+    if (h.open_end) {
         h.data_size = open                       ? (uint64_t)SMP_OPEN_HEIGHT * h.packet
                       : source->size > h.data_at ? source->size - h.data_at
                                                  : 0;
         h.data_size -= h.data_size % h.packet;
     }
-    if (code == SMP_OK && !h.open_end)
-        code = smp_sound_take_cut(reader, h.data_at, &h.data_size, h.packet, err);
-    if (code == SMP_OK)
-        code = smp_sound_hint_cut(smp_check_size(source, h.data_at + h.data_size, err), err);
-    if (code == SMP_OK && h.data_size % h.packet)
-        code = smp_fail(err, SMP_E_DECODE,
+    if (!h.open_end)
+        SMP_TRY(smp_sound_take_cut(reader, h.data_at, &h.data_size, h.packet, err));
+    SMP_TRY(smp_sound_hint_cut(smp_check_size(source, h.data_at + h.data_size, err), err));
+    if (h.data_size % h.packet)
+        return smp_fail(err, SMP_E_DECODE,
                         "the CAF is damaged: its %llu bytes of samples are not a whole number of frames",
                         (unsigned long long)h.data_size);
-    if (code == SMP_OK)
-        code = smp_sound_header(reader, (int64_t)smp_min_u64(h.data_size / h.packet, INT64_MAX), h.channels, h.rate,
-                                type, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_sound_header(reader, (int64_t)smp_min_u64(h.data_size / h.packet, INT64_MAX), h.channels, h.rate, type,
+                             err));
     reader->media.meta.coding.sound.mask = smp_sound_mask_fits(h.mask, (int)h.channels) ? h.mask : 0;
     smp_sound_describe(&reader->media, NULL);
     return smp_pcm_open_read(reader, type, !(h.flags & LITTLE), h.data_at, err);
@@ -242,9 +237,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     const uint32_t mask = smp_sound_mask_fits(smp_coding_sound(&writer->coding)->mask, channels)
                               ? smp_coding_sound(&writer->coding)->mask
                               : usual;
-    smp_code code = smp_pcm_open_write(writer, type, true, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_pcm_open_write(writer, type, true, err));
     uint64_t rate;
     memcpy(&rate, &writer->shape.rate, sizeof rate);
     smp_bytes out = {0};

@@ -136,9 +136,7 @@ smp_code smp_flac_find_end(smp_source *source, const smp_flac_info *info, int64_
     uint64_t from;
     block first, last;
     *frames = 0;
-    smp_code code = find_blocks(source, &from, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(find_blocks(source, &from, err));
     const size_t begun = (size_t)smp_min_u64(sizeof begin, source->size > from ? source->size - from : 0);
     if (!smp_sound_look(source, from, begin, begun) || !take_header(begin, begun, &first))
         return SMP_OK;

@@ -113,9 +113,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     m->begin = reader->id3;
     m->gap = chain.begin - reader->id3;
     m->end = chain.end;
-    code = open_library(reader, m, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(open_library(reader, m, err));
     long rate;
     int channels, encoding;
     if (mpg123_getformat(m->handle, &rate, &channels, &encoding) != MPG123_OK)
@@ -126,9 +124,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return smp_fail(err, SMP_E_DECODE,
                         "the MP3 has %lld frames of sound, of which libmpg123 finds %lld: it is damaged",
                         (long long)all, (long long)frames);
-    code = smp_sound_header(reader, frames, channels, (double)rate, types[chain.first.layer - 1], err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_sound_header(reader, frames, channels, (double)rate, types[chain.first.layer - 1], err));
     smp_sound_describe(&reader->media, NULL);
     const uint64_t position = reader->source.position;
     code = take_tags(reader, err);
@@ -164,9 +160,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     const size_t frame = (size_t)reader->media.shape.channels * sizeof(float);
     for (int64_t y = 0; y < rows;) {
         if (m->at == m->have) {
-            smp_code code = m->ended ? SMP_OK : fill(reader, m, err);
-            if (code != SMP_OK)
-                return code;
+            SMP_TRY(m->ended ? SMP_OK : fill(reader, m, err));
             if (m->at == m->have && m->ended) {
                 smp_fail(err, SMP_E_DECODE, "the MP3 is truncated or damaged after frame %lld of %lld",
                          (long long)(reader->next_row + y), (long long)reader->media.shape.height);

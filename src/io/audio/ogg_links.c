@@ -87,11 +87,9 @@ static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, si
         for (size_t i = 0; i < segments; i++)
             size += b[HEADER + i];
         if (size <= source->size - at) { /* else it is cut, which is told elsewhere */
-            smp_code code = check_page(source, at, size, page, err);
-            if (!code && serial == link->serial && !first && number != next)
-                code = fail_damaged(at, "is not the next one: some are missing before it", err);
-            if (code)
-                return code;
+            SMP_TRY(check_page(source, at, size, page, err));
+            if (serial == link->serial && !first && number != next)
+                return fail_damaged(at, "is not the next one: some are missing before it", err);
         }
         if (serial == link->serial)
             next = number + 1;

@@ -122,9 +122,7 @@ static smp_code write_packets(smp_ogg_pages *p, smp_output *output, smp_error *e
         smp_put_le(p->page + SMP_OGG_NUMBER_AT, ++p->made, 4);
         p->page[SMP_OGG_SEGMENTS_AT] = (uint8_t)segments;
         memmove(lengths + segments, lengths + MOST_SEGMENTS, used - SMP_OGG_HEADER - MOST_SEGMENTS);
-        smp_code code = write_page(p->page, used - (MOST_SEGMENTS - segments), output, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(write_page(p->page, used - (MOST_SEGMENTS - segments), output, err));
     }
     return SMP_OK;
 }

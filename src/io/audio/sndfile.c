@@ -47,10 +47,10 @@ static smp_code flac_shape(const smp_file_format *format, const char *extension,
 {
     (void)format, (void)extension;
     enum { MOST_RATE = 655350 /* Hz */ };
-    smp_code code = smp_sound_can_write("FLAC", shape, SMP_MAX_CHANNELS, err);
-    if (code == SMP_OK && shape->rate > MOST_RATE)
-        code = smp_fail(err, SMP_E_WRITE, "a FLAC cannot have a rate above %d Hz", MOST_RATE);
-    return code;
+    SMP_TRY(smp_sound_can_write("FLAC", shape, SMP_MAX_CHANNELS, err));
+    if (shape->rate > MOST_RATE)
+        return smp_fail(err, SMP_E_WRITE, "a FLAC cannot have a rate above %d Hz", MOST_RATE);
+    return SMP_OK;
 }
 
 static smp_code opus_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
@@ -78,9 +78,7 @@ static smp_code count_frames(smp_reader *reader, smp_sndfile *s, smp_error *err)
 {
     const int64_t said = s->info.frames;
     int64_t found;
-    smp_code code = smp_flac_find_end(&reader->source, &s->info, &found, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_flac_find_end(&reader->source, &s->info, &found, err));
     if (!said && !found) {
         smp_fail(err, SMP_E_DECODE, "the FLAC does not say how long it is, and does not end with a whole block");
         return smp_sound_hint_saved(err);
@@ -113,15 +111,13 @@ static smp_code check_flac(smp_reader *reader, smp_sndfile *s, smp_error *err)
         smp_fail(err, SMP_E_DECODE, "the FLAC's samples have %d bits, which is not supported", s->info.bits);
         return smp_hint(err, "make a WAV of it: ffmpeg -i IN.flac -c:a pcm_s32le OUT.wav");
     }
-    smp_code code = count_frames(reader, s, err);
-    if (code == SMP_OK)
-        code = smp_sound_header(reader, s->info.frames, s->info.channels, s->info.rate, SMP_SOUND_NONE, err);
-    if (code == SMP_OK)
-        code = smp_check_size(source, sizeof b + (uint64_t)(s->info.frames / BLOCK) * LEAST, err);
+    SMP_TRY(count_frames(reader, s, err));
+    SMP_TRY(smp_sound_header(reader, s->info.frames, s->info.channels, s->info.rate, SMP_SOUND_NONE, err));
+    SMP_TRY(smp_check_size(source, sizeof b + (uint64_t)(s->info.frames / BLOCK) * LEAST, err));
     smp_flac_set_frames(b + INFO_AT, s->info.frames);
     memcpy(s->patch, b, sizeof b);
     s->patch_size = sizeof b;
-    return code;
+    return SMP_OK;
 }
 
 /* The first packet of a stream. Only the library knows its length, from the last page. */
@@ -208,14 +204,12 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
     smp_media *media = &reader->media;
     const smp_shape shape = media->shape; /* of all links; the check needs that of one */
     const int bits = media->bits, type = media->meta.coding.sound.type;
-    smp_code code = reader->format == &smp_format_ogg    ? check_ogg(reader, &s->link, err)
-                    : reader->format == &smp_format_flac ? check_flac(reader, s, err)
-                                                         : check_coded(reader, err);
+    SMP_TRY(reader->format == &smp_format_ogg    ? check_ogg(reader, &s->link, err)
+            : reader->format == &smp_format_flac ? check_flac(reader, s, err)
+                                                 : check_coded(reader, err));
     media->shape = shape;
     media->bits = bits;
     media->meta.coding.sound.type = type;
-    if (code != SMP_OK)
-        return code;
     *info = (SF_INFO){0};
     if (!smp_source_seek(source, s->link.from) || !(s->file = sf_open_virtual(&io, SFM_READ, info, s))) {
         if (source->failed || source->over_limit)
@@ -384,9 +378,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     const int64_t most = SMP_SNDFILE_SAMPLES / channels;
     for (int64_t y = 0, n; y < rows; y += n) {
         while (!s->left) {
-            smp_code code = end_link(reader, s, err);
-            if (code != SMP_OK)
-                return code;
+            SMP_TRY(end_link(reader, s, err));
             if (!s->left && s->at_link + 1 == s->link_count) /* it held more when the header was read */
                 return smp_fail(err, SMP_E_DECODE, "the %s ends early: it has changed since it was opened",
                                 reader->format->name);

@@ -205,9 +205,7 @@ static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *me
     bool memory = true;
     if (smp_sound_unusual(writer) && writer->format == &smp_format_flac) {
         smp_meta more;
-        const smp_code code = take_speakers(writer, meta, &more, err);
-        if (code)
-            return code;
+        SMP_TRY(take_speakers(writer, meta, &more, err));
         smp_sound_put_comments(&s->comment, &more, false);
         smp_meta_free(&more);
     }
@@ -422,9 +420,7 @@ smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t st
         n = smp_min_i64(rows - y, portion - s->have);
         gather(writer, s, (const char *)from + y * stride, stride, n);
         s->have += n;
-        const smp_code code = s->have == portion ? pass_on(writer, s, err) : SMP_OK;
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(s->have == portion ? pass_on(writer, s, err) : SMP_OK);
     }
     s->put += rows;
     note_over(writer, s);
@@ -435,13 +431,11 @@ smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
 {
     smp_sndfile *s = writer->state;
     note_over(writer, s);
-    smp_code code = s->have ? pass_on(writer, s, err) : SMP_OK;
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(s->have ? pass_on(writer, s, err) : SMP_OK);
     s->err = err;
     int failed = sf_close(s->file);
     s->file = NULL;
-    code = ended(writer, s, !failed, err);
+    smp_code code = ended(writer, s, !failed, err);
     if (code == SMP_OK && s->comment.size && !s->more_at)
         return smp_fail(err, SMP_E_WRITE, "this libsndfile writes no FLAC that tags can be added to");
     if (code == SMP_OK && s->held.size)

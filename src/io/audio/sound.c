@@ -285,9 +285,7 @@ smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, 
         return smp_hint(err, "what was to record or write it may have failed: copy or download it again");
     }
     media->open_end = frames == SMP_OPEN_HEIGHT && smp_sound_may_be_open(reader);
-    const smp_code code = media->open_end ? SMP_OK : smp_check_frames(&reader->options.limits, frames, err);
-    if (code)
-        return code;
+    SMP_TRY(media->open_end ? SMP_OK : smp_check_frames(&reader->options.limits, frames, err));
     media->shape = (smp_shape){
         .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = (int)channels, .format = SMP_F32, .rate = rate};
     media->bits = smp_sound_bits(type);

@@ -114,9 +114,7 @@ static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     const int type = smp_wav_type(smp_coding_sound(&writer->coding));
-    smp_code code = smp_pcm_open_write(writer, type, false, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_pcm_open_write(writer, type, false, err));
     ((smp_pcm *)writer->state)->pad = 8;
     smp_sound_note_lost(writer, meta, NULL, false);
     smp_bytes format = {0}, out = {0};

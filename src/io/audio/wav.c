@@ -232,9 +232,7 @@ static smp_code walk_data(smp_wav *h, smp_reader *reader, left_out *left, const 
 static smp_code walk_other(smp_wav *h, smp_reader *reader, const smp_chunks *c, smp_error *err)
 {
     uint8_t sizes[24];
-    const smp_code code = smp_chunk_reach(&reader->source, c->body + c->size, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_chunk_reach(&reader->source, c->body + c->size, err));
     if (smp_chunk_is(c, "fmt ") && !h->has_data)
         return smp_wav_format(h, &reader->source, c->body, (uint32_t)c->size, err);
     if (smp_chunk_is(c, "ds64") && h->rf64 && c->size >= 24 && smp_sound_look(&reader->source, c->body, sizes, 24)) {
@@ -289,12 +287,11 @@ static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *
 smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
 {
     left_out left = {.data = 0};
-    smp_code code = walk(h, reader, &left, err);
-    if (!code)
-        note_left_out(&left, h, &reader->notes);
-    if (!code && h->id3_at)
-        code = smp_id3_take(reader, h->id3_at, "list of tags (INFO)", err);
-    return code;
+    SMP_TRY(walk(h, reader, &left, err));
+    note_left_out(&left, h, &reader->notes);
+    if (h->id3_at)
+        SMP_TRY(smp_id3_take(reader, h->id3_at, "list of tags (INFO)", err));
+    return SMP_OK;
 }
 
 /* Codes with fewer bits than their bytes are in the high bits (20 of 24, 24 of 32): the bytes are read as they are. */
@@ -342,9 +339,7 @@ static smp_code choose_type(const smp_wav *h, int *type, smp_error *err)
 static smp_code take_rest(smp_reader *reader, smp_wav *h, smp_error *err)
 {
     const smp_source *source = &reader->source;
-    const smp_code code = smp_source_spool(&reader->source, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_source_spool(&reader->source, err));
     const uint64_t have = source->size > h->data_at ? source->size - h->data_at : 0,
                    rest = h->align ? have % h->align : 0;
     const uint64_t most = h->size_known ? smp_min_u64(have, h->data_size) : have;
@@ -380,8 +375,8 @@ static smp_code check_size(smp_wav *h, const smp_source *source, smp_error *err)
 
 smp_code smp_wav_check(smp_wav *h, smp_reader *reader, smp_error *err)
 {
-    const smp_code code = reader->options.no_verify ? take_rest(reader, h, err) : SMP_OK;
-    return code ? code : smp_sound_hint_cut(check_size(h, &reader->source, err), err);
+    SMP_TRY(reader->options.no_verify ? take_rest(reader, h, err) : SMP_OK);
+    return smp_sound_hint_cut(check_size(h, &reader->source, err), err);
 }
 
 smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err)
@@ -389,26 +384,20 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
     int type;
     smp_source *source = &reader->source;
     const bool open = !h->size_known && smp_sound_may_be_open(reader);
-    smp_code code = h->size_known || source->seekable || open ? SMP_OK : smp_source_spool(source, err);
-    if (code == SMP_OK)
-        code = choose_type(h, &type, err);
-    if (code == SMP_OK && !open)
-        code = smp_wav_check(h, reader, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(h->size_known || source->seekable || open ? SMP_OK : smp_source_spool(source, err));
+    SMP_TRY(choose_type(h, &type, err));
+    if (!open)
+        SMP_TRY(smp_wav_check(h, reader, err));
     const int64_t frames = (int64_t)smp_min_u64(h->data_size / h->align, INT64_MAX);
-    code = smp_sound_header(reader, open ? SMP_OPEN_HEIGHT : frames, h->channels, h->rate, type, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_sound_header(reader, open ? SMP_OPEN_HEIGHT : frames, h->channels, h->rate, type, err));
     reader->media.meta.coding.sound.rf64 = h->rf64;
     reader->media.meta.coding.sound.mask = smp_sound_mask_fits(h->mask, (int)h->channels) ? h->mask : 0;
     smp_sound_describe(&reader->media, container);
-    code = smp_pcm_open_read(reader, type, h->big, h->data_at, err);
-    if (code == SMP_OK)
-        ((smp_pcm *)reader->state)->pad = h->pad;
-    if (code == SMP_OK && !open)
+    SMP_TRY(smp_pcm_open_read(reader, type, h->big, h->data_at, err));
+    ((smp_pcm *)reader->state)->pad = h->pad;
+    if (!open)
         ((smp_pcm *)reader->state)->next = smp_max_u64(h->end, h->data_at + h->data_size + (h->data_size & 1));
-    return code;
+    return SMP_OK;
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
@@ -552,9 +541,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     const int type = smp_wav_type(smp_coding_sound(&writer->coding));
     const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8);
     const uint64_t data = (uint64_t)writer->shape.height * frame;
-    smp_code code = smp_pcm_open_write(writer, type, false, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_pcm_open_write(writer, type, false, err));
     smp_pcm *pcm = writer->state;
     pcm->pad = 2;
     if (meta && !smp_tags_fit(meta, SMP_TAG(info)) && smp_pcm_may_have_tail(writer))

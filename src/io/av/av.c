@@ -284,9 +284,7 @@ static smp_code take_own_tags(smp_reader *reader, const char *kind, bool *found,
 static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
 {
     bool ok = true, found;
-    const smp_code code = take_own_tags(reader, s->kind, &found, err);
-    if (code)
-        return code;
+    SMP_TRY(take_own_tags(reader, s->kind, &found, err));
     if (s->file->nb_chapters && strcmp(s->kind, "ogg") != 0) /* which has them as texts */
         smp_note(&reader->notes, "its %u chapter%s left out", s->file->nb_chapters,
                  s->file->nb_chapters == 1 ? " is" : "s are");
@@ -309,9 +307,7 @@ static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
 static smp_code fail_missing(smp_error *err)
 {
     static const char words[] = "FFmpeg's libraries, which M4A and video need";
-    const smp_code code = smp_library_sought(SMP_LIBRARY_AV, words, SMP_E_READ, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_library_sought(SMP_LIBRARY_AV, words, SMP_E_READ, err));
     smp_fail(err, SMP_E_READ, "%s, cannot be opened", words);
     return smp_hint(err, "install FFmpeg (apt-get install ffmpeg), or pipe it: ffmpeg -i IN -f wav - | smempipe ... -");
 }
@@ -524,9 +520,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     av_state *s = reader->state;
     for (int64_t y = 0, n; y < rows; y += n) {
         while (!s->held || s->at == s->frame->nb_samples) {
-            const smp_code code = next_frame(s, err);
-            if (code)
-                return code;
+            SMP_TRY(next_frame(s, err));
             if (s->ended)
                 return fail_damaged(s, "it ends early", err);
         }

@@ -106,9 +106,7 @@ static smp_code walk_segment(const smp_source *source, uint64_t at, uint64_t end
             return fail_damaged(at, "is larger than can be counted", err);
         if (stop > end)
             return end == source->size ? fail_cut(at, stop, source, err) : fail_damaged(at, "leaves its segment", err);
-        const smp_code code = check_sum(source, at, &e, piece, err);
-        if (code)
-            return code;
+        SMP_TRY(check_sum(source, at, &e, piece, err));
         at = stop;
     }
     return SMP_OK;

@@ -87,9 +87,7 @@ smp_code smp_av_check_container(smp_source *source, const char *kind, smp_error 
         return check_ogg(source, err);
     if (!strncmp(kind, "matroska", 8))
         return smp_matroska_check(source, err);
-    const smp_code code = smp_av_check_frames(source, kind, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_av_check_frames(source, kind, err));
     if (!strcmp(kind, "asf"))
         promised = asf_size(source);
     else if (!strncmp(kind, "mov,", 4))

@@ -159,12 +159,11 @@ static smp_code open_file(decoder *d, const smp_ask *ask, int descriptors, smp_e
         .spool_file = ask->spool ? SMP_FD_SPOOL : 0,
     };
     call_hook(SMP_FD_INPUT);
-    smp_code code = smp_source_buffer(&source, err);
-    if (!code)
-        code = smp_reader_open_source(&source, "", &ask->options, &d->reader, err);
-    if (!code && ask->arena)
+    SMP_TRY(smp_source_buffer(&source, err));
+    SMP_TRY(smp_reader_open_source(&source, "", &ask->options, &d->reader, err));
+    if (ask->arena)
         read_ahead(d, ask);
-    return code;
+    return SMP_OK;
 }
 
 static smp_code read_rows(decoder *d, unsigned char *to, const smp_ask *ask, smp_error *err)

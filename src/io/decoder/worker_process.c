@@ -133,9 +133,7 @@ smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
     if (state.runs)
         return SMP_OK;
     smp_worker *first;
-    smp_code code = make_worker(&first, &other, err);
-    if (code)
-        return code;
+    SMP_TRY(make_worker(&first, &other, err));
     state.max_memory = max_memory;
     const pid_t self = getpid(), pid = fork();
     if (pid == 0)
@@ -404,9 +402,7 @@ void smp_worker_give_back(smp_worker *w)
 smp_code smp_worker_confinement(char *text, size_t size, smp_error *err)
 {
     smp_worker *w;
-    smp_code code = smp_worker_take(0, 0, &w, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_worker_take(0, 0, &w, err));
     smp_confinement_text(&w->hello.confinement, text, size);
     smp_worker_give_back(w);
     return SMP_OK;

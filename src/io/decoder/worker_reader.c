@@ -517,9 +517,8 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     p->pipe = -1;
     const bool headless = reader->options.raw.bytes > 0;
     const unsigned libraries = headless ? 0 : smp_libraries_of_input(source->fd);
-    smp_code code = smp_worker_take(libraries, reader->options.time_limit, &p->worker, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_worker_take(libraries, reader->options.time_limit, &p->worker, err));
+    smp_code code = SMP_OK;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {
         ask.spool = true;
         count = 2;

@@ -294,9 +294,7 @@ static smp_code open_path(smp_output *output, const char *path, const char *cons
     if (exists && !S_ISREG(status.st_mode))
         return smp_fail(err, SMP_E_WRITE, "is neither a file, a pipe nor a character device");
     if (exists) {
-        smp_code code = refuse_inputs(&status, inputs, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(refuse_inputs(&status, inputs, err));
         if (!output->force)
             return fail_exists(err);
         char *resolved = beneath ? strdup(path) : realpath(path, NULL);

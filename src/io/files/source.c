@@ -182,8 +182,8 @@ smp_code smp_source_buffer(smp_source *source, smp_error *err)
 
 smp_code smp_source_open(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
 {
-    smp_code code = smp_source_find(source, path, limits, err);
-    return code ? code : smp_source_buffer(source, err);
+    SMP_TRY(smp_source_find(source, path, limits, err));
+    return smp_source_buffer(source, err);
 }
 
 void smp_source_memory(smp_source *source, const void *data, size_t size)

@@ -140,9 +140,8 @@ smp_code smp_source_spool(smp_source *source, smp_error *err)
     if (source->seekable)
         return SMP_OK;
     smp_source_keep_no_more(source);
-    smp_code code = gather(source, MOST_IN_MEMORY, &a, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(gather(source, MOST_IN_MEMORY, &a, err));
+    smp_code code = SMP_OK;
     const char *folder;
     const int file = a.whole ? -1 : take_spool(source, &folder);
     if (file >= 0) {
@@ -164,9 +163,7 @@ smp_code smp_source_read_ahead(smp_source *source, size_t most, smp_error *err)
     ahead a = {0};
     if (source->seekable)
         return SMP_OK;
-    smp_code code = gather(source, most, &a, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(gather(source, most, &a, err));
     if (a.whole) {
         keep_whole(source, &a);
         return SMP_OK;

@@ -59,9 +59,7 @@ static smp_code take_memory(smp_reader *reader, gif_reader *state, smp_error *er
     const size_t rows =
         reader->options.frames ? all : (size_t)gif->inner_width * (gif->interlaced ? (size_t)gif->inner_height : 1);
     const size_t canvases = reader->options.frames ? 8 * all : 0;
-    smp_code code = smp_check_picture(&reader->options.limits, gif->width, gif->height, rows + canvases, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, gif->width, gif->height, rows + canvases, err));
     state->rows = smp_alloc_raw(rows);
     if (canvases) {
         state->canvas = smp_alloc_array(all, 4);
@@ -75,17 +73,13 @@ static smp_code take_memory(smp_reader *reader, gif_reader *state, smp_error *er
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
-    smp_code code = smp_source_spool(&reader->source, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_source_spool(&reader->source, err));
     gif_reader *state = reader->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "a GIF", sizeof *state);
     const smp_gif *gif = &state->gif;
     state->reader = reader;
-    code = smp_gif_walk(&reader->source, &state->gif, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_gif_walk(&reader->source, &state->gif, err));
     media->shape.width = gif->width;
     media->shape.height = gif->height;
     media->shape.alpha = gif->transparent >= 0 || (reader->options.frames && gif->clears) ||
@@ -99,9 +93,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         snprintf(moving, sizeof moving, ", animation of %lld pictures", (long long)gif->pictures);
     snprintf(media->detail, sizeof media->detail, "palette%s%s%s", gif->transparent >= 0 ? ", transparent colour" : "",
              gif->interlaced ? ", interlaced" : "", moving);
-    code = take_memory(reader, state, err);
-    if (code)
-        return code;
+    SMP_TRY(take_memory(reader, state, err));
     if (gif->pictures > 1 && !reader->options.frames)
         smp_note(
             &reader->notes,
@@ -149,9 +141,7 @@ static smp_code find_picture(gif_reader *state, smp_error *err)
 static smp_code find_first(gif_reader *state, smp_error *err)
 {
     const GifFileType *library = state->library;
-    smp_code code = find_picture(state, err);
-    if (code)
-        return code;
+    SMP_TRY(find_picture(state, err));
     if (library->Image.Width != state->gif.inner_width || library->Image.Height != state->gif.inner_height)
         return fail_library(D_GIF_ERR_IMAGE_DEFECT, err);
     return SMP_OK;
@@ -245,9 +235,8 @@ static smp_code draw(gif_reader *state, smp_error *err)
     const GifImageDesc *image = &state->library->Image;
     state->transparent = -1;
     state->disposal = 0;
-    smp_code code = find_picture(state, err);
-    if (code)
-        return code;
+    SMP_TRY(find_picture(state, err));
+    smp_code code = SMP_OK;
     if (image->Left < 0 || image->Top < 0 || image->Width < 1 || image->Height < 1 ||
         image->Left + image->Width > state->gif.width || image->Top + image->Height > state->gif.height)
         return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: picture %lld lies outside of its canvas",

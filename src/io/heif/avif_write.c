@@ -30,9 +30,7 @@ typedef struct avif_writer {
 smp_code smp_avif_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
     (void)format, (void)extension;
-    const smp_code code = smp_heif_need(SMP_E_WRITE, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_heif_need(SMP_E_WRITE, err));
     if (!lib->heif_have_encoder_for_format(heif_compression_AV1)) {
         smp_fail(err, SMP_E_WRITE, "AVIF cannot be written: libheif has no encoder of AV1 here");
         return smp_hint(err, "install one (libheif-plugin-aomenc), or write a .webp");
@@ -75,17 +73,16 @@ static smp_code open_image(avif_writer *state, const smp_shape *shape, smp_error
     const bool gray = shape->channels == 1;
     const enum heif_channel channel = gray ? heif_channel_Y : heif_channel_interleaved;
     const int width = (int)shape->width, height = (int)shape->height;
-    smp_code code = check(lib->heif_image_create(width, height, gray ? heif_colorspace_monochrome : heif_colorspace_RGB,
-                                                 gray           ? heif_chroma_monochrome
-                                                 : shape->alpha ? heif_chroma_interleaved_RGBA
-                                                                : heif_chroma_interleaved_RGB,
-                                                 &state->image),
-                          err);
-    if (!code)
-        code = check(lib->heif_image_add_plane(state->image, channel, width, height, 8), err);
-    if (!code && !(state->samples = lib->heif_image_get_plane(state->image, channel, &state->stride)))
-        code = smp_fail_memory(err, "an AVIF", 0);
-    return code;
+    SMP_TRY(check(lib->heif_image_create(width, height, gray ? heif_colorspace_monochrome : heif_colorspace_RGB,
+                                         gray           ? heif_chroma_monochrome
+                                         : shape->alpha ? heif_chroma_interleaved_RGBA
+                                                        : heif_chroma_interleaved_RGB,
+                                         &state->image),
+                  err));
+    SMP_TRY(check(lib->heif_image_add_plane(state->image, channel, width, height, 8), err));
+    if (!(state->samples = lib->heif_image_get_plane(state->image, channel, &state->stride)))
+        return smp_fail_memory(err, "an AVIF", 0);
+    return SMP_OK;
 }
 
 static smp_code keep_meta(avif_writer *state, const smp_meta *meta, smp_error *err)

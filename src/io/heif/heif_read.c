@@ -201,9 +201,7 @@ static smp_code keep_metadata(const heif_state *state, smp_reader *reader, smp_e
 static smp_code open_library(heif_state *state, smp_reader *reader, smp_error *err)
 {
     const char *name = reader->media.file_format;
-    const smp_code code = smp_heif_need(SMP_E_READ, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_heif_need(SMP_E_READ, err));
     state->input.source = &reader->source;
     state->context = lib->heif_context_alloc();
     if (!state->context)
@@ -283,33 +281,26 @@ static void describe(heif_state *state, smp_reader *reader)
 smp_code smp_heif_read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
-    smp_code code = smp_source_spool(&reader->source, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_source_spool(&reader->source, err));
     heif_state *state = reader->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, media->file_format, sizeof *state);
     const smp_heif *heif = &state->heif;
-    code = smp_heif_walk(&reader->source, &state->heif, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_heif_walk(&reader->source, &state->heif, err));
     uint64_t memory;
     if (__builtin_mul_overflow(heif->pixels, heif->bits > 8 ? 2 * HELD : HELD, &memory) ||
         !smp_add_u64(memory, reader->source.size, &memory))
         memory = UINT64_MAX;
-    code = smp_check_picture(&reader->options.limits, heif->width, heif->height, memory, err);
-    if (!code && (heif->width > INT32_MAX || heif->height > INT32_MAX))
-        code = smp_fail(err, SMP_E_LIMIT, "the picture has a side of more than %d pixels", INT32_MAX);
+    SMP_TRY(smp_check_picture(&reader->options.limits, heif->width, heif->height, memory, err));
+    if ((heif->width > INT32_MAX || heif->height > INT32_MAX))
+        return smp_fail(err, SMP_E_LIMIT, "the picture has a side of more than %d pixels", INT32_MAX);
     smp_heif_find_primary(&reader->source, heif, &state->primary);
     if (state->primary.apart)
         cover_turns(state);
-    if (!code)
-        code = open_library(state, reader, err);
-    if (code)
-        return code;
+    SMP_TRY(open_library(state, reader, err));
     describe(state, reader);
-    code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, memory, err);
-    return code ? code : keep_metadata(state, reader, err);
+    SMP_TRY(smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, memory, err));
+    return keep_metadata(state, reader, err);
 }
 
 #endif

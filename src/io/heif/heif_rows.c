@@ -59,9 +59,7 @@ static bool is_limited(const heif_state *state)
 /* Opens the planes, unless libheif has made colours of them, as it does with tiles: then state->gray stays false. */
 static smp_code decode_gray(heif_state *state, const smp_reader *reader, smp_error *err)
 {
-    smp_code code = decode_as(state, reader, heif_colorspace_undefined, heif_chroma_undefined, err);
-    if (code)
-        return code;
+    SMP_TRY(decode_as(state, reader, heif_colorspace_undefined, heif_chroma_undefined, err));
     state->planes[0].limited = is_limited(state);
     state->gray = lib->heif_image_get_colorspace(state->image) == heif_colorspace_monochrome;
     if (!state->gray) {
@@ -69,10 +67,10 @@ static smp_code decode_gray(heif_state *state, const smp_reader *reader, smp_err
         state->image = NULL;
         return SMP_OK;
     }
-    code = open_plane(state, reader, heif_channel_Y, 1, &state->planes[0], err);
-    if (!code && reader->media.shape.alpha)
-        code = open_plane(state, reader, heif_channel_Alpha, 1, &state->planes[1], err);
-    return code;
+    SMP_TRY(open_plane(state, reader, heif_channel_Y, 1, &state->planes[0], err));
+    if (reader->media.shape.alpha)
+        SMP_TRY(open_plane(state, reader, heif_channel_Alpha, 1, &state->planes[1], err));
+    return SMP_OK;
 }
 
 static smp_code decode(heif_state *state, const smp_reader *reader, smp_error *err)
@@ -193,11 +191,11 @@ static void divide_alpha(const smp_shape *shape, void *row)
 static smp_code begin(heif_state *state, const smp_reader *reader, smp_error *err)
 {
     const smp_shape *shape = &reader->media.shape;
-    smp_code code = decode(state, reader, err);
-    for (int i = 0; i < 2 && state->primary.apart && state->planes[i].samples && !code; i++)
+    SMP_TRY(decode(state, reader, err));
+    for (int i = 0; i < 2 && state->primary.apart && state->planes[i].samples; i++)
         if (!(state->lines[i] = smp_alloc_array((size_t)shape->width, state->planes[i].pixel)))
-            code = smp_fail_memory(err, "a row", (uint64_t)shape->width);
-    return code;
+            return smp_fail_memory(err, "a row", (uint64_t)shape->width);
+    return SMP_OK;
 }
 
 smp_code smp_heif_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)

@@ -88,9 +88,7 @@ static smp_code set_channels(bmp_reader *bmp, const uint8_t *masks, bool alpha, 
     uint32_t seen = 0, all = bmp->bits == 32 ? UINT32_MAX : (UINT32_C(1) << bmp->bits) - 1;
     for (int c = 0; c < 4; c++) {
         uint32_t mask = !masks ? plain[bmp->bits > 16][c] : c < 3 || alpha ? smp_get_le(masks + 4 * c, 4) & all : 0;
-        smp_code code = set_channel(&bmp->channels[c], mask, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(set_channel(&bmp->channels[c], mask, err));
         if (seen & mask)
             return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: the masks of its channels overlap");
         seen |= mask;
@@ -124,22 +122,20 @@ static smp_code take_header(smp_reader *reader, bmp_reader *bmp, const uint8_t *
     bmp->top_first = shape->height < 0;
     if (bmp->top_first)
         shape->height = -shape->height;
-    smp_code code = take_coding(bmp, coding, err);
-    if (code == SMP_OK && bmp->top_first && bmp->coding != BMP_PLAIN && bmp->coding != BMP_BITFIELDS &&
+    SMP_TRY(take_coding(bmp, coding, err));
+    if (bmp->top_first && bmp->coding != BMP_PLAIN && bmp->coding != BMP_BITFIELDS &&
         bmp->coding != BMP_ALPHA_BITFIELDS)
-        code = smp_fail(err, SMP_E_DECODE, "the BMP is damaged: runs cannot begin with the top row");
-    if (code != SMP_OK)
-        return code;
+        return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: runs cannot begin with the top row");
     shape->format = SMP_U8;
     shape->channels = 3;
     if (bmp->bits <= 8 || bmp->coding == BMP_RLE24)
         return SMP_OK;
     const bool masked = bmp->coding != BMP_PLAIN;
-    code = set_channels(bmp, masked ? head + MASKS_AT : NULL, bmp->header >= 56 || bmp->coding == BMP_ALPHA_BITFIELDS,
-                        err);
+    SMP_TRY(set_channels(bmp, masked ? head + MASKS_AT : NULL, bmp->header >= 56 || bmp->coding == BMP_ALPHA_BITFIELDS,
+                         err));
     shape->alpha = bmp->channels[3].mask != 0;
     shape->channels = shape->alpha ? 4 : 3;
-    return code;
+    return SMP_OK;
 }
 
 /* Bytes of the masks between a 40-byte header and the palette. */
@@ -195,10 +191,10 @@ static smp_code open_pixels(smp_reader *reader, bmp_reader *bmp, smp_error *err)
         if (smp_source_skip(&reader->source, gap) != gap)
             return smp_source_ended(&reader->source, err);
         bool holes = false;
-        smp_code code = smp_bmp_read_runs(reader, &holes, err);
+        SMP_TRY(smp_bmp_read_runs(reader, &holes, err));
         shape->alpha = holes;
         shape->channels = holes ? 4 : 3;
-        return code;
+        return SMP_OK;
     }
     uint64_t row_bits = (uint64_t)shape->width * bmp->bits;
     smp_stored_rows_set(&bmp->stored, bmp->offset, (row_bits + 31) / 32 * 4, shape->height);
@@ -237,19 +233,17 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
         return smp_source_ended(source, err);
     }
     memset(head + end, 0, sizeof head - end);
-    smp_code code = take_header(reader, bmp, head, err);
-    if (code == SMP_OK)
-        code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err);
-    if (code == SMP_OK && bmp->offset < end)
-        code = smp_fail(err, SMP_E_DECODE, "the BMP is damaged: its pixels begin inside its header");
+    SMP_TRY(take_header(reader, bmp, head, err));
+    SMP_TRY(smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err));
+    if (bmp->offset < end)
+        return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: its pixels begin inside its header");
     const bool profile = bmp->header == BMP_V5_HEADER && smp_get_le(head + COLOUR_SPACE_AT, 4) == PROFILE_EMBEDDED;
     const bool runs = bmp->coding == BMP_RLE8 || bmp->coding == BMP_RLE4 || bmp->coding == BMP_RLE24;
-    if (code == SMP_OK && (profile || (!bmp->top_first && !runs)))
-        code = smp_source_spool(source, err);
-    if (code == SMP_OK && profile)
-        code = read_profile(reader, head, err);
-    if (code != SMP_OK)
-        return code;
+    if ((profile || (!bmp->top_first && !runs)))
+        SMP_TRY(smp_source_spool(source, err));
+    if (profile)
+        SMP_TRY(read_profile(reader, head, err));
+    smp_code code = SMP_OK;
     smp_source_skip(source, end);
     if (bmp->bits <= 8)
         code = read_palette(reader, bmp, end, bmp->header >= 36 ? smp_get_le(head + 46, 4) : 0, err);

@@ -109,18 +109,15 @@ smp_code smp_bmp_read_runs(smp_reader *reader, bool *holes, smp_error *err)
               .height = shape->height,
               .unit = bmp->coding == BMP_RLE24 ? 3 : 1};
     uint64_t pixels = (uint64_t)r.width * (uint64_t)r.height, bytes = smp_bmp_frame_bytes(shape, r.unit);
-    smp_code code = smp_check_picture(&reader->options.limits, r.width, r.height, bytes, err);
-    if (code == SMP_OK)
-        code = smp_check_size(&reader->source, bmp->offset + pixels / PIXELS_A_BYTE, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, r.width, r.height, bytes, err));
+    SMP_TRY(smp_check_size(&reader->source, bmp->offset + pixels / PIXELS_A_BYTE, err));
     bmp->frame = smp_alloc((size_t)pixels * (size_t)r.unit);
     bmp->painted = smp_alloc((size_t)(pixels + 7) / 8);
     if (!bmp->frame || !bmp->painted)
         return smp_fail_memory(err, "a BMP with runs", bytes);
-    code = decode(&r, err);
+    SMP_TRY(decode(&r, err));
     *holes = r.painted < r.width * r.height;
-    return code;
+    return SMP_OK;
 }
 
 void smp_bmp_frame_row(const smp_reader *reader, int64_t y, uint8_t *to)

@@ -61,19 +61,17 @@ static smp_code read_header(smp_reader *reader, smp_error *err)
     char line[MOST_LINE];
     smp_shape *shape = &reader->media.shape;
     for (int n = 0; n < MOST_LINES; n++) {
-        smp_code code = read_line(&reader->source, line, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(read_line(&reader->source, line, err));
         if (strncmp(line, "FORMAT=", 7) == 0 && strcmp(line + 7, "32-bit_rle_rgbe") != 0) {
             smp_fail(err, SMP_E_DECODE, "the HDR holds %.40s, which is not supported", line + 7);
             return smp_hint(err, "convert it to RGB first: ra_xyze -r IN.hdr OUT.hdr");
         }
         if (line[0])
             continue;
-        code = read_line(&reader->source, line, err);
-        if (code == SMP_OK && !parse_size(line, &shape->width, &shape->height))
-            code = smp_fail(err, SMP_E_DECODE, "the HDR has an unsupported order of rows: %.60s", line);
-        return code;
+        SMP_TRY(read_line(&reader->source, line, err));
+        if (!parse_size(line, &shape->width, &shape->height))
+            return smp_fail(err, SMP_E_DECODE, "the HDR has an unsupported order of rows: %.60s", line);
+        return SMP_OK;
     }
     return smp_fail(err, SMP_E_DECODE, "the HDR's header has more than %d lines", MOST_LINES);
 }
@@ -82,20 +80,15 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
     smp_shape *shape = &media->shape;
-    smp_code code = read_header(reader, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(read_header(reader, err));
     shape->channels = 3;
     shape->format = SMP_F32;
     media->bits = 8;       /* of each mantissa; the exponent is shared */
     media->meta.gamma = 1; /* values are light */
     snprintf(media->detail, sizeof media->detail, "shared exponent");
     uint64_t bytes = (uint64_t)shape->width * PIXEL;
-    code = smp_check_picture(&reader->options.limits, shape->width, shape->height, bytes, err);
-    if (code == SMP_OK)
-        code = smp_check_size(&reader->source, (uint64_t)shape->width * (uint64_t)shape->height / PIXELS_A_BYTE, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, bytes, err));
+    SMP_TRY(smp_check_size(&reader->source, (uint64_t)shape->width * (uint64_t)shape->height / PIXELS_A_BYTE, err));
     hdr *state = reader->state = smp_alloc_raw(sizeof *state + (size_t)bytes);
     if (!state)
         return smp_fail_memory(err, "a row", sizeof *state + bytes);
@@ -217,9 +210,7 @@ static void to_floats(const hdr *state, int64_t width, float *out)
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     for (int64_t i = 0; i < rows; i++) {
-        smp_code code = read_row(reader, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(read_row(reader, err));
         to_floats(reader->state, reader->media.shape.width, (float *)(void *)((uint8_t *)to + i * stride));
     }
     return SMP_OK;

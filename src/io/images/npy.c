@@ -206,14 +206,12 @@ static smp_code check_data(smp_reader *reader, const npy *array, smp_error *err)
 {
     const smp_shape *shape = &reader->media.shape;
     int64_t row, total;
-    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err));
     if (!smp_mul_i64(shape->width, (int64_t)shape->channels * array->type->bytes, &row) ||
         !smp_mul_i64(row, shape->height, &total))
         return smp_fail(err, SMP_E_LIMIT, "the array's size is past what can be counted");
-    code = smp_check_picture(&reader->options.limits, shape->width, shape->height,
-                             (uint64_t)(array->fortran ? total : row), err);
+    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height,
+                                      (uint64_t)(array->fortran ? total : row), err);
     uint64_t size = reader->source.size, at = reader->source.position;
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, at + (uint64_t)total, err);
@@ -446,9 +444,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     (void)meta;
     static const char *const types[] = {"u1", "u2", "f4"};
     const bool half = is_half(&writer->options), planes = is_planar(&writer->options);
-    smp_code code = check_kind(writer, err);
-    if (code)
-        return code;
+    SMP_TRY(check_kind(writer, err));
     const smp_shape *shape = &writer->shape;
     char text[256], head[MAGIC + 4 + sizeof text + ALIGN], order = smp_little_endian() ? '<' : '>';
     const bool sound = shape->kind == SMP_AUDIO;
@@ -472,7 +468,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     head[MAGIC + 3] = (char)(length >> 8);
     memcpy(head + MAGIC + 4, text, (size_t)n);
     head[total - 1] = '\n';
-    code = smp_output_write(writer->output, head, total, err);
+    smp_code code = smp_output_write(writer->output, head, total, err);
     if (code || !(half || planes))
         return code;
     npy_writer *state = writer->state = smp_alloc(sizeof *state);

@@ -85,22 +85,17 @@ static smp_code read_header(smp_reader *reader, char *scale, size_t scale_size, 
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
-    smp_code code = smp_source_spool(&reader->source, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_source_spool(&reader->source, err));
     pfm *state = reader->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "a PFM", sizeof *state);
     char scale[32];
-    code = read_header(reader, scale, sizeof scale, err);
-    if (code == SMP_OK)
-        code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(read_header(reader, scale, sizeof scale, err));
+    SMP_TRY(smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err));
     smp_stored_rows_set(&state->stored, reader->source.position, (uint64_t)smp_row_bytes(&media->shape),
                         media->shape.height);
-    code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height,
-                             smp_stored_rows_memory(&state->stored), err);
+    smp_code code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height,
+                                      smp_stored_rows_memory(&state->stored), err);
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, smp_stored_rows_end(&state->stored), err);
     media->bits = 8 * SAMPLE;
@@ -140,12 +135,10 @@ static smp_code write_shape(const smp_file_format *format, const char *extension
 {
     (void)format, (void)extension;
     shape->format = SMP_F32;
-    smp_code code = smp_check_colour("PFM", shape, err);
-    if (code == SMP_OK) {
-        shape->channels -= shape->alpha ? 1 : 0;
-        shape->alpha = false;
-    }
-    return code;
+    SMP_TRY(smp_check_colour("PFM", shape, err));
+    shape->channels -= shape->alpha ? 1 : 0;
+    shape->alpha = false;
+    return SMP_OK;
 }
 
 /* The state is the size of the header: rows are at fixed places after it. */

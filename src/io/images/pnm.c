@@ -97,9 +97,7 @@ static smp_code read_pam_header(smp_source *source, smp_shape *shape, int64_t *m
     int64_t values[4] = {0};
     char text[256];
     for (;;) {
-        smp_code code = read_line(source, text, sizeof text, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(read_line(source, text, sizeof text, err));
         if (strcmp(text, "ENDHDR") == 0)
             break;
         if (!text[0] || text[0] == '#')
@@ -164,13 +162,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     pnm *state = reader->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "PNM", sizeof *state);
-    smp_code code = read_header(&reader->source, state, shape, err);
-    if (code == SMP_OK)
-        code = smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(read_header(&reader->source, state, shape, err));
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err));
     uint64_t row = state->kind == 4 ? (uint64_t)(shape->width + 7) / 8 : (uint64_t)smp_row_bytes(shape);
-    code = smp_check_picture(&reader->options.limits, shape->width, shape->height, row, err);
+    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, row, err);
     if (state->kind < 4) /* in text a sample takes at least a digit and, except the last, white space */
         row = (uint64_t)shape->width * (uint64_t)shape->channels;
     if (code == SMP_OK)
@@ -197,11 +192,8 @@ static smp_code read_text_row(smp_reader *reader, void *to, smp_error *err)
                 return c == NO_BYTE ? smp_source_ended(&reader->source, err)
                                     : smp_fail(err, SMP_E_DECODE, "the PBM has a sample that is neither 0 nor 1");
             value = '1' - c;
-        } else {
-            smp_code code = read_number(&reader->source, UINT16_MAX, &value, err);
-            if (code != SMP_OK)
-                return code;
-        }
+        } else
+            SMP_TRY(read_number(&reader->source, UINT16_MAX, &value, err));
         if (shape->format == SMP_U16)
             ((uint16_t *)to)[i] = (uint16_t)value;
         else if (value <= UINT8_MAX)
@@ -288,9 +280,7 @@ static smp_code write_shape(const smp_file_format *format, const char *extension
         shape->format = SMP_U16;
     if (strcmp(extension, "pam") == 0)
         return SMP_OK;
-    smp_code code = smp_check_colour("PNM", shape, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_colour("PNM", shape, err));
     shape->channels -= shape->alpha ? 1 : 0;
     shape->alpha = false;
     if (strcmp(extension, "pgm") == 0 && shape->channels != 1) {

@@ -139,11 +139,8 @@ static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_
         if (section == 0 && state->mode == MODE_INDEXED &&
             (length < PALETTE || !smp_source_look(source, *at + 4, state->palette, PALETTE)))
             return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: it has no palette");
-        if (section == 1) {
-            smp_code code = keep_profile(reader, *at + 4, *at + 4 + length, err);
-            if (code)
-                return code;
-        }
+        if (section == 1)
+            SMP_TRY(keep_profile(reader, *at + 4, *at + 4 + length, err));
         if (section == 2)
             *alpha = layers_say_alpha(source, *at + 4, length);
         *at += 4 + (uint64_t)length;
@@ -219,11 +216,8 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
     const uint64_t rows = (uint64_t)shape->height, packed = rows * (uint64_t)state->planes;
     const uint64_t memory = 8 * (packed + 1) + UINT16_MAX + state->row * (uint64_t)state->planes;
     uint64_t start = at + 2 * rows * channels;
-    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, memory, err);
-    if (code == SMP_OK)
-        code = smp_check_size(source, start, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, memory, err));
+    SMP_TRY(smp_check_size(source, start, err));
     state->starts = smp_alloc_array((size_t)packed + 1, sizeof *state->starts);
     state->packed = smp_alloc_raw(UINT16_MAX);
     state->lines = smp_alloc_array(state->row, (size_t)state->planes);
@@ -287,10 +281,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
     smp_source *source = &reader->source;
-    smp_code code = smp_source_spool(source, err);
+    SMP_TRY(smp_source_spool(source, err));
     uint8_t head[HEADER];
-    if (code != SMP_OK)
-        return code;
     psd *state = reader->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "a PSD", sizeof *state);
@@ -299,13 +291,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     uint32_t channels, coding;
     uint64_t at;
     bool alpha = false;
-    code = read_header(reader, head, &channels, err);
-    if (code == SMP_OK)
-        code = find_picture(reader, &at, &alpha, err);
-    if (code == SMP_OK && state->mode == MODE_CMYK)
-        code = smp_cmyk_open(reader, state->bits == 16 ? UINT16_MAX : UINT8_MAX, &state->cmyk, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(read_header(reader, head, &channels, err));
+    SMP_TRY(find_picture(reader, &at, &alpha, err));
+    if (state->mode == MODE_CMYK)
+        SMP_TRY(smp_cmyk_open(reader, state->bits == 16 ? UINT16_MAX : UINT8_MAX, &state->cmyk, err));
     if (!look(source, at, 2, &coding)) {
         smp_source_seek(source, source->size);
         return smp_source_ended(source, err);
@@ -436,11 +425,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     const smp_shape *shape = &reader->media.shape;
     for (int64_t i = 0; i < rows; i++) {
         const uint8_t *planes[MOST_PLANES];
-        for (int c = 0; c < state->planes; c++) {
-            smp_code code = plane_row(reader, c, reader->next_row + i, &planes[c], err);
-            if (code != SMP_OK)
-                return code;
-        }
+        for (int c = 0; c < state->planes; c++)
+            SMP_TRY(plane_row(reader, c, reader->next_row + i, &planes[c], err));
         void *row = (uint8_t *)to + i * stride;
         if (put_plain(state, planes, shape->width, row))
             continue;

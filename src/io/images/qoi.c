@@ -107,11 +107,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
         for (int64_t x = 0; x < reader->media.shape.width; x++, at += n) {
             if (state->run > 0) {
                 state->run--;
-            } else {
-                smp_code code = read_pixel(reader, err);
-                if (code)
-                    return code;
-            }
+            } else
+                SMP_TRY(read_pixel(reader, err));
             memcpy(at, &state->last, (size_t)n);
         }
     }
@@ -226,8 +223,8 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
 {
     qoi *state = writer->state;
     uint8_t *to = end_run(state, state->out);
-    smp_code code = smp_output_write(writer->output, state->out, (size_t)(to - state->out), err);
-    return code ? code : smp_output_write(writer->output, end_mark, END, err);
+    SMP_TRY(smp_output_write(writer->output, state->out, (size_t)(to - state->out), err));
+    return smp_output_write(writer->output, end_mark, END, err);
 }
 
 static void write_close(smp_writer *writer)

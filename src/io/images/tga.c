@@ -123,11 +123,8 @@ static smp_code open_pixels(smp_reader *reader, int palette_bits, smp_error *err
     smp_source *source = &reader->source;
     smp_code code = SMP_OK;
     uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height, memory = 0, least;
-    if (palette_bits && state->type == PALETTE) {
-        code = read_palette(reader, palette_bits, err);
-        if (code != SMP_OK)
-            return code;
-    }
+    if (palette_bits && state->type == PALETTE)
+        SMP_TRY(read_palette(reader, palette_bits, err));
     if (state->runs) {
         memory = state->top_first ? 0 : pixels * (uint64_t)shape->channels;
         least = source->position + pixels / PIXELS_A_BYTE;
@@ -172,11 +169,9 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->bits = state->type != GRAY && (colour_bits == 15 || colour_bits == 16) ? 5 : 8;
     snprintf(media->detail, sizeof media->detail, "%d bits a pixel%s%s", state->bits,
              state->type == PALETTE ? ", palette" : "", state->runs ? ", runs" : "");
-    smp_code code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err);
-    if (code == SMP_OK && !state->runs && !state->top_first)
-        code = smp_source_spool(source, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err));
+    if (!state->runs && !state->top_first)
+        SMP_TRY(smp_source_spool(source, err));
     uint64_t before = HEADER + (uint64_t)head[0]; /* the second part is free text */
     if (smp_source_skip(source, before) != before)
         return smp_source_ended(source, err);
@@ -262,10 +257,9 @@ static smp_code read_row(smp_reader *reader, int64_t y, uint8_t *to, smp_error *
         return unpack_row(reader, to, err);
     if (state->runs) {
         size_t row = (size_t)smp_row_bytes(shape);
-        smp_code code = state->frame ? SMP_OK : unpack_frame(reader, err);
-        if (code == SMP_OK)
-            memcpy(to, state->frame + (size_t)y * row, row);
-        return code;
+        SMP_TRY(state->frame ? SMP_OK : unpack_frame(reader, err));
+        memcpy(to, state->frame + (size_t)y * row, row);
+        return SMP_OK;
     }
     const uint8_t *from;
     smp_code code =

@@ -42,9 +42,7 @@ smp_code smp_jpeg_write_shape(const smp_file_format *format, const char *extensi
                  JPEG_MAX_DIMENSION, (long long)shape->width, (long long)shape->height);
         return smp_hint(err, "write a .png, which may be larger");
     }
-    smp_code code = smp_check_colour("JPEG", shape, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_colour("JPEG", shape, err));
     shape->channels -= shape->alpha ? 1 : 0;
     shape->alpha = false;
     shape->format = SMP_U8;

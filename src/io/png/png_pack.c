@@ -60,10 +60,9 @@ smp_code smp_png_pack_keep(const smp_shape *shape, const smp_png_coding *coding,
         !smp_mul_i64(shape->width, shape->height, &size) || size > MOST_BYTES ||
         (limit && (uint64_t)size > limit / SHARE))
         return SMP_OK;
-    smp_code code = smp_png_pack_open(shape, &options, out, err);
-    if (!code)
-        (*out)->kept = true;
-    return code;
+    SMP_TRY(smp_png_pack_open(shape, &options, out, err));
+    (*out)->kept = true;
+    return SMP_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- rows */

@@ -83,14 +83,11 @@ static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error 
     *row_bytes = width * (head[25] < sizeof expanded ? expanded[head[25]] : 4) * (depth == 16 ? 2 : 1);
     const uint64_t kept = bits <= 8 ? (width * bits + 7) / 8 : *row_bytes; /* of a row, where all are */
     uint64_t held = *row_bytes * ROWS_HELD + (head[INTERLACED] ? kept * height : 0);
-    smp_code code = smp_check_picture(&reader->options.limits, (int64_t)width, (int64_t)height, held, err);
-    if (code == SMP_OK)
-        code = smp_source_read_ahead(&reader->source, AHEAD, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, (int64_t)width, (int64_t)height, held, err));
+    SMP_TRY(smp_source_read_ahead(&reader->source, AHEAD, err));
     if (reader->options.no_verify)
         return SMP_OK;
-    code = smp_check_size(&reader->source, (width * bits + 7) / 8 * height / DEFLATE_RATIO, err);
+    smp_code code = smp_check_size(&reader->source, (width * bits + 7) / 8 * height / DEFLATE_RATIO, err);
     return code ? smp_hint_no_verify(err) : SMP_OK;
 }
 
@@ -244,9 +241,7 @@ static void read_header(void *context)
 smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
 {
     uint64_t row_bytes = 0;
-    smp_code code = check_header(reader, &row_bytes, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(check_header(reader, &row_bytes, err));
     png_reader *state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "PNG", sizeof *state);
@@ -259,7 +254,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     state->base.lenient = reader->options.no_verify;
     if (reader->options.no_verify)
         state->cut = smp_png_find_cut(&reader->source);
-    code = smp_png_create(&state->base, true, err);
+    smp_code code = smp_png_create(&state->base, true, err);
     if (code == SMP_OK)
         code = smp_png_guard(&state->base, read_header, state, err);
     if (code == SMP_OK)
@@ -292,10 +287,9 @@ static smp_code fall_back(png_reader *state, void *to, smp_error *err)
     smp_png_destroy(&state->base, true);
     if (!smp_source_seek(&state->reader->source, 0))
         return smp_fail(err, SMP_E_READ, "cannot read the file again");
-    smp_code code = smp_png_create(&state->base, true, err);
-    if (code == SMP_OK)
-        code = smp_png_guard(&state->base, read_header, state, err);
-    return code ? code : smp_png_guard(&state->base, skip_rows, state, err);
+    SMP_TRY(smp_png_create(&state->base, true, err));
+    SMP_TRY(smp_png_guard(&state->base, read_header, state, err));
+    return smp_png_guard(&state->base, skip_rows, state, err);
 }
 
 static void read_rows(void *context)
@@ -407,9 +401,8 @@ static smp_code finish(smp_reader *reader, smp_error *err)
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
 {
     enum { SIGNATURE = 8 };
-    smp_code code = finish(reader, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(finish(reader, err));
+    smp_code code = SMP_OK;
     const uint8_t *next;
     size_t size = smp_source_peek(&reader->source, &next, SIGNATURE);
     if (smp_png_sniff(next, size))

@@ -355,22 +355,18 @@ smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride
     const int64_t held = smp_png_pack_put(state->pack, writer->next_row, from, stride, rows);
     if (held == rows || !state->pack->kept)
         return SMP_OK;
-    smp_code code = give_up(writer, writer->next_row + held, err);
-    if (!code)
-        code = put_rows(writer, (const char *)from + held * stride, stride, rows - held, err);
-    return code;
+    SMP_TRY(give_up(writer, writer->next_row + held, err));
+    return put_rows(writer, (const char *)from + held * stride, stride, rows - held, err);
 }
 
 static smp_code write_packed(smp_writer *writer, smp_error *err)
 {
     png_writer *state = writer->state;
     smp_png_pack *pack = state->pack;
-    smp_code code = smp_png_pack_finish(pack, err);
-    if (!code)
-        code = smp_png_guard(&state->base, write_packed_header, state, err);
-    if (!code)
-        code = open_blocks(state, err);
-    return code ? code : put_rows(writer, pack->rows, pack->row_bytes, pack->height, err);
+    SMP_TRY(smp_png_pack_finish(pack, err));
+    SMP_TRY(smp_png_guard(&state->base, write_packed_header, state, err));
+    SMP_TRY(open_blocks(state, err));
+    return put_rows(writer, pack->rows, pack->row_bytes, pack->height, err);
 }
 
 static void write_end(void *context)
@@ -382,8 +378,8 @@ static void write_end(void *context)
 smp_code smp_png_write_end(smp_writer *writer, smp_error *err)
 {
     png_writer *state = writer->state;
-    const smp_code code = state->pack ? write_packed(writer, err) : SMP_OK;
-    return code ? code : smp_png_guard(&state->base, write_end, state, err);
+    SMP_TRY(state->pack ? write_packed(writer, err) : SMP_OK);
+    return smp_png_guard(&state->base, write_end, state, err);
 }
 
 void smp_png_write_close(smp_writer *writer)

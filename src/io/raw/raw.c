@@ -70,8 +70,8 @@ static smp_code open_picture(smp_reader *reader, smp_error *err)
     reader->media.meta.coding = (smp_coding){.kind = SMP_CODING_RAW, .raw = {raw->big}};
     if (!smp_mul_i64(raw->width, (int64_t)raw->channels * raw->bytes, &row) || !smp_mul_i64(row, raw->height, &one))
         return smp_fail(err, SMP_E_LIMIT, "the picture's size is past what can be counted");
-    smp_code code = smp_check_picture(&reader->options.limits, raw->width, raw->height, (uint64_t)row, err);
-    return code ? code : find_picture(reader, (uint64_t)one, err);
+    SMP_TRY(smp_check_picture(&reader->options.limits, raw->width, raw->height, (uint64_t)row, err));
+    return find_picture(reader, (uint64_t)one, err);
 }
 
 static int sound_type(const smp_raw *raw)
@@ -90,14 +90,11 @@ static smp_code open_sound(smp_reader *reader, smp_error *err)
     if (raw->offset && !smp_source_begin(source, raw->offset))
         return smp_source_ended(source, err);
     const bool open = smp_sound_may_be_open(reader);
-    smp_code code = source->size == UINT64_MAX && !open ? smp_source_spool(source, err) : SMP_OK;
-    if (!code && source->size < frame)
-        code = fail_part(source->size, frame, "frame", err);
-    if (!code)
-        code = smp_sound_header(reader, open ? SMP_OPEN_HEIGHT : (int64_t)smp_min_u64(source->size / frame, INT64_MAX),
-                                raw->channels, raw->rate, sound_type(raw), err);
-    if (code)
-        return code;
+    SMP_TRY(source->size == UINT64_MAX && !open ? smp_source_spool(source, err) : SMP_OK);
+    if (source->size < frame)
+        return fail_part(source->size, frame, "frame", err);
+    SMP_TRY(smp_sound_header(reader, open ? SMP_OPEN_HEIGHT : (int64_t)smp_min_u64(source->size / frame, INT64_MAX),
+                             raw->channels, raw->rate, sound_type(raw), err));
     reader->media.leftover = open ? 0 : (int)(source->size % frame);
     smp_sound_describe(&reader->media, NULL);
     return smp_pcm_open_read(reader, sound_type(raw), false, 0, err);

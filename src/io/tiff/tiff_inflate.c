@@ -262,10 +262,8 @@ smp_code smp_tiff_inflate_tile(smp_tiff_inflate *in, int plane, int64_t x, int64
 {
     const smp_tiff_page *page = in->page;
     const int64_t tile = (y / page->unit_rows) * page->across + x / page->unit;
-    smp_code code = begin(in, (uint64_t)(plane * page->across * page->down + tile), page->unit_rows, err);
-    if (!code)
-        code = next_rows(in, page->unit_rows, err);
-    if (!code)
-        memcpy(to, in->raw, (size_t)page->row_bytes * (size_t)page->unit_rows);
-    return code;
+    SMP_TRY(begin(in, (uint64_t)(plane * page->across * page->down + tile), page->unit_rows, err));
+    SMP_TRY(next_rows(in, page->unit_rows, err));
+    memcpy(to, in->raw, (size_t)page->row_bytes * (size_t)page->unit_rows);
+    return SMP_OK;
 }

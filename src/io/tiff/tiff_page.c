@@ -258,11 +258,8 @@ static smp_code check_places(const smp_tiff *tiff, const smp_limits *limits, smp
     page->row_bytes = (unit * samples * (uint64_t)page->bits + 7) / 8;
     if (!multiply((uint64_t)page->across * (uint64_t)page->down, planes, &page->segments)) /* of 31 bits each */
         page->segments = UINT64_MAX;                                                       /* no file has so many */
-    smp_code code = smp_check_picture(limits, page->width, page->height, 0, err);
-    if (!code)
-        code = check_segments(tiff, page, &page->largest, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_check_picture(limits, page->width, page->height, 0, err));
+    SMP_TRY(check_segments(tiff, page, &page->largest, err));
     if (!count_memory(page))
         page->memory = UINT64_MAX;
     return smp_check_picture(limits, page->width, page->height, page->memory, err);
@@ -279,8 +276,7 @@ smp_code smp_tiff_check_page(const smp_tiff *tiff, const smp_limits *limits, smp
         return fail_kind(err, "a camera's raw picture");
     page->width = (int64_t)width;
     page->height = (int64_t)height;
-    smp_code code = smp_check_picture(limits, page->width, page->height, 0, err);
-    if (!code)
-        code = check_samples(tiff, page, err);
-    return code ? code : check_places(tiff, limits, page, err);
+    SMP_TRY(smp_check_picture(limits, page->width, page->height, 0, err));
+    SMP_TRY(check_samples(tiff, page, err));
+    return check_places(tiff, limits, page, err);
 }

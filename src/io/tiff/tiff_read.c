@@ -101,26 +101,18 @@ smp_code smp_tiff_read_open(smp_reader *reader, smp_error *err)
     tiff_reader *state = reader->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "a TIFF", sizeof *state);
-    smp_code code = smp_source_spool(&reader->source, err);
-    if (!code)
-        code = smp_tiff_open(&state->tiff, &reader->source, reader->options.page ? reader->options.page : 1, err);
-    if (!code)
-        state->shown = smp_tiff_open_below(&state->below, &state->tiff) ? &state->below : &state->tiff;
-    if (!code)
-        code = smp_tiff_check_page(state->shown, &reader->options.limits, &state->page, err);
-    if (!code)
-        code = smp_tiff_samples_open(&state->samples, state->shown, &state->page, err);
+    SMP_TRY(smp_source_spool(&reader->source, err));
+    SMP_TRY(smp_tiff_open(&state->tiff, &reader->source, reader->options.page ? reader->options.page : 1, err));
+    state->shown = smp_tiff_open_below(&state->below, &state->tiff) ? &state->below : &state->tiff;
+    SMP_TRY(smp_tiff_check_page(state->shown, &reader->options.limits, &state->page, err));
+    SMP_TRY(smp_tiff_samples_open(&state->samples, state->shown, &state->page, err));
     state->planes = state->page.planar ? state->page.samples : 1;
-    for (int i = 0; i < state->planes && !code; i++)
-        code = open_plane(reader, state, i, err);
-    if (!code)
-        code = take_memory(state, err);
-    if (!code)
-        code = smp_tiff_keep_meta(&state->tiff, reader, err);
-    if (!code && state->page.photometric == TIFF_INK)
-        code = smp_cmyk_open(reader, state->page.bits == 16 ? UINT16_MAX : UINT8_MAX, &state->samples.cmyk, err);
-    if (code)
-        return code;
+    for (int i = 0; i < state->planes; i++)
+        SMP_TRY(open_plane(reader, state, i, err));
+    SMP_TRY(take_memory(state, err));
+    SMP_TRY(smp_tiff_keep_meta(&state->tiff, reader, err));
+    if (state->page.photometric == TIFF_INK)
+        SMP_TRY(smp_cmyk_open(reader, state->page.bits == 16 ? UINT16_MAX : UINT8_MAX, &state->samples.cmyk, err));
     const smp_kind kind = reader->media.shape.kind;
     reader->media.shape = state->samples.shape;
     reader->media.shape.kind = kind;

@@ -144,9 +144,7 @@ smp_code smp_tiff_open(smp_tiff *tiff, const smp_source *source, int64_t page, s
     tiff->big = smp_get_bytes(head + 2, 2, tiff->big_endian) == 43;
     if (!whole || !look(tiff, tiff->big ? 8 : 4, tiff->big ? 8 : 4, &first))
         return fail_end(tiff, 0, err);
-    smp_code code = count_pages(tiff, first, page, &found, err);
-    if (code)
-        return code;
+    SMP_TRY(count_pages(tiff, first, page, &found, err));
     if (page > tiff->pages) {
         smp_fail(err, SMP_E_DECODE, "there is no page %lld: the TIFF has %lld", (long long)page,
                  (long long)tiff->pages);

@@ -171,8 +171,8 @@ smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error
         (meta && !smp_tiff_put_meta(meta, state->shape.channels - (state->shape.alpha ? 1 : 0), &state->tags,
                                     &state->exif, &state->gps, &writer->notes)))
         return smp_fail_memory(err, "a TIFF", 0);
-    smp_code code = open_strips(state, &writer->options, err);
-    return code ? code : put_header(state, writer, err);
+    SMP_TRY(open_strips(state, &writer->options, err));
+    return put_header(state, writer, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ strips */

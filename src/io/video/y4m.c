@@ -273,13 +273,9 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->shape.format = video->bits > 8 ? SMP_U16 : SMP_U8;
     media->bits = video->bits;
     describe(media);
-    code = set_sizes(state, video, &media->shape, err);
-    if (!code)
-        code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, state->picture, err);
-    if (!code)
-        code = smp_check_size(source, source->position + FRAME + state->picture, err);
-    if (code)
-        return code;
+    SMP_TRY(set_sizes(state, video, &media->shape, err));
+    SMP_TRY(smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, state->picture, err));
+    SMP_TRY(smp_check_size(source, source->position + FRAME + state->picture, err));
     if (source->size != UINT64_MAX)
         media->pages = (int64_t)((source->size - source->position) / (FRAME + state->picture));
     if (media->pages > 1 && !reader->options.frames && !reader->options.page)
@@ -290,8 +286,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
             (long long)media->pages);
     if (video->fields && video->fields != 'p')
         smp_note(&reader->notes, "the video is interlaced: each picture is taken as it is, both fields as one");
-    code = pass_over(reader, state, err);
-    return code ? code : take_memory(state, video, err);
+    SMP_TRY(pass_over(reader, state, err));
+    return take_memory(state, video, err);
 }
 
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -334,9 +330,7 @@ static void read_close(smp_reader *reader)
 static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
     (void)format, (void)extension;
-    smp_code code = smp_check_colour("y4m", shape, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_check_colour("y4m", shape, err));
     shape->channels -= shape->alpha ? 1 : 0;
     shape->alpha = false;
     if (shape->format == SMP_F32)
@@ -388,13 +382,12 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     y4m *state = writer->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "a video", sizeof *state);
-    smp_code code = set_sizes(state, &video, &writer->shape, err);
-    if (!code)
-        code = take_memory(state, &video, err);
+    SMP_TRY(set_sizes(state, &video, &writer->shape, err));
+    SMP_TRY(take_memory(state, &video, err));
     const size_t sums = (size_t)state->colours.chroma * 3;
-    if (!code && sums && !(state->sums = smp_alloc_array(sums, sizeof *state->sums)))
-        code = smp_fail_memory(err, "a row of a video", sums);
-    return code ? code : smp_output_write(writer->output, text, put_header(text, sizeof text, writer, &video), err);
+    if (sums && !(state->sums = smp_alloc_array(sums, sizeof *state->sums)))
+        return smp_fail_memory(err, "a row of a video", sums);
+    return smp_output_write(writer->output, text, put_header(text, sizeof text, writer, &video), err);
 }
 
 static void write_row(const y4m *state, const void *from, int64_t y)
@@ -420,8 +413,8 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
         write_row(state, (const uint8_t *)from + i * stride, writer->next_row + i);
     if (writer->next_row + rows < state->height)
         return SMP_OK;
-    smp_code code = smp_output_write(writer->output, "FRAME\n", FRAME, err);
-    return code ? code : smp_output_write(writer->output, state->planes, (size_t)state->picture, err);
+    SMP_TRY(smp_output_write(writer->output, "FRAME\n", FRAME, err));
+    return smp_output_write(writer->output, state->planes, (size_t)state->picture, err);
 }
 
 static smp_code write_next(smp_writer *writer, smp_error *err)

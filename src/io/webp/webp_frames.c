@@ -113,11 +113,8 @@ smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, co
     if (movie->drawn)
         clear_up(movie);
     *canvas = movie->canvas;
-    smp_code code = smp_webp_next(source, &movie->webp, &movie->at, movie->drawn + 1, &movie->frame, err);
-    if (!code)
-        code = decode(movie, source, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_webp_next(source, &movie->webp, &movie->at, movie->drawn + 1, &movie->frame, err));
+    SMP_TRY(decode(movie, source, err));
     paint(movie);
     movie->drawn++;
     return SMP_OK;

@@ -107,19 +107,15 @@ static void tell_movie(smp_reader *reader, const smp_webp *webp)
 smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
-    smp_code code = smp_source_spool(&reader->source, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_source_spool(&reader->source, err));
     webp_reader *state = reader->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "a WebP", sizeof *state);
     const smp_webp *webp = &state->webp;
-    code = smp_webp_walk(&reader->source, &state->webp, err);
+    SMP_TRY(smp_webp_walk(&reader->source, &state->webp, err));
     const bool movie = reader->options.frames && webp->frames;
-    if (!code && movie)
-        code = smp_webp_walk_frames(&reader->source, &state->webp, err);
-    if (code)
-        return code;
+    if (movie)
+        SMP_TRY(smp_webp_walk_frames(&reader->source, &state->webp, err));
     const bool covers = webp->inner_width == webp->width && webp->inner_height == webp->height;
     media->shape.width = webp->width;
     media->shape.height = webp->height;
@@ -134,8 +130,8 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
                  webp->frames == 1 ? "" : "s");
     snprintf(media->detail, sizeof media->detail, "%s%s%s", webp->lossless ? "lossless" : "lossy",
              webp->alpha ? ", alpha" : "", moving);
-    code = smp_check_picture(&reader->options.limits, webp->width, webp->height,
-                             movie ? smp_webp_movie_bytes(webp) : memory_of(webp, media->shape.channels), err);
+    smp_code code = smp_check_picture(&reader->options.limits, webp->width, webp->height,
+                                      movie ? smp_webp_movie_bytes(webp) : memory_of(webp, media->shape.channels), err);
     if (!code)
         code = movie ? smp_webp_movie_open(webp, &state->movie, err) : open_decoder(reader, media->shape.channels, err);
     if (!code)
@@ -218,11 +214,8 @@ smp_code smp_webp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_
     for (int64_t i = 0; i < rows; i++) {
         const int64_t y = reader->next_row + i - webp->y;
         uint8_t *row = (uint8_t *)to + i * stride;
-        if (y >= 0 && y < webp->inner_height) {
-            smp_code code = decode(state, y + 1, err);
-            if (code)
-                return code;
-        }
+        if (y >= 0 && y < webp->inner_height)
+            SMP_TRY(decode(state, y + 1, err));
         if (state->stride != whole)
             memset(row, 0, whole);
         if (y >= 0 && y < webp->inner_height)

@@ -80,9 +80,9 @@ static smp_code walk_chunk(walk *w, const uint8_t *chunk, uint64_t at, uint32_t 
             return SMP_OK;
         const uint64_t from = w->alpha_at && is(chunk, "VP8 ") ? w->alpha_at : at - CHUNK_HEADER;
         webp->coded = (smp_webp_range){from, at + size - from};
-        smp_code code = read_picture(w->source, chunk, at, size, webp, err);
+        SMP_TRY(read_picture(w->source, chunk, at, size, webp, err));
         webp->alpha |= w->alpha_at && !webp->lossless;
-        return code;
+        return SMP_OK;
     }
     if (is(chunk, "ALPH") && !w->alpha_at)
         w->alpha_at = at - CHUNK_HEADER;
@@ -118,9 +118,7 @@ static smp_code walk_chunks(walk *w, uint64_t at, uint64_t end, bool in_frame, s
             return fail_damaged(err, "a chunk reaches past its end");
         if (n == MOST_CHUNKS)
             return smp_fail(err, SMP_E_DECODE, "the WebP has more than %d chunks", MOST_CHUNKS);
-        smp_code code = walk_chunk(w, head, at, size, in_frame, err);
-        if (code)
-            return code;
+        SMP_TRY(walk_chunk(w, head, at, size, in_frame, err));
         at += size;
         at += size & 1 && at < end ? 1 : 0;
     }
@@ -135,11 +133,8 @@ smp_code smp_webp_walk(const smp_source *source, smp_webp *webp, smp_error *err)
     if (!smp_source_look(source, 0, head, RIFF_HEADER))
         return smp_check_size(source, RIFF_HEADER, err);
     webp->end = CHUNK_HEADER + (uint64_t)smp_get_le(head + 4, 4);
-    smp_code code = smp_check_size(source, webp->end, err);
-    if (!code)
-        code = walk_chunks(&w, RIFF_HEADER, webp->end, false, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_check_size(source, webp->end, err));
+    SMP_TRY(walk_chunks(&w, RIFF_HEADER, webp->end, false, err));
     if (!webp->coded.size)
         return fail_damaged(err, "there is no picture in it");
     if (!webp->moving || !w.extended) {
@@ -170,9 +165,7 @@ static smp_code read_frame(const smp_source *source, const smp_webp *webp, uint6
     walk w = {.source = source, .webp = one};
     if (size < FRAME_HEADER || !smp_source_look(source, at, head, FRAME_HEADER))
         return fail_frame(err, number, "is too short");
-    smp_code code = walk_chunks(&w, at + FRAME_HEADER, at + size, true, err);
-    if (code)
-        return code;
+    SMP_TRY(walk_chunks(&w, at + FRAME_HEADER, at + size, true, err));
     one->x = 2 * (int64_t)smp_get_le(head, 3);
     one->y = 2 * (int64_t)smp_get_le(head + 3, 3);
     frame->delay = smp_get_le(head + 12, 3);
@@ -212,9 +205,7 @@ smp_code smp_webp_walk_frames(const smp_source *source, smp_webp *webp, smp_erro
     webp->alpha = false;
     for (int64_t number = 1; number <= webp->frames; number++) {
         smp_webp_frame frame;
-        smp_code code = smp_webp_next(source, webp, &at, number, &frame, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_webp_next(source, webp, &at, number, &frame, err));
         const smp_webp *one = &frame.webp;
         const bool covers = one->inner_width == webp->width && one->inner_height == webp->height;
         if (number == 1)

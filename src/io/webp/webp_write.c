@@ -127,12 +127,11 @@ static smp_code write_chunk(smp_writer *writer, const char *type, const void *da
     uint8_t head[8];
     memcpy(head, type, 4);
     smp_put_le(head + 4, size, 4);
-    smp_code code = smp_output_write(writer->output, head, sizeof head, err);
-    if (!code)
-        code = smp_output_write(writer->output, data, size, err);
-    if (!code && size & 1)
-        code = smp_output_write(writer->output, "", 1, err);
-    return code;
+    SMP_TRY(smp_output_write(writer->output, head, sizeof head, err));
+    SMP_TRY(smp_output_write(writer->output, data, size, err));
+    if (size & 1)
+        SMP_TRY(smp_output_write(writer->output, "", 1, err));
+    return SMP_OK;
 }
 
 static uint64_t room_of(size_t size)
@@ -158,18 +157,16 @@ static smp_code write_extended(webp_writer *state, smp_writer *writer, smp_error
                         (state->exif.size ? WEBP_HAS_EXIF : 0) | (state->xmp.size ? WEBP_HAS_XMP : 0));
     smp_put_le(head + 4, (uint64_t)writer->shape.width - 1, 3);
     smp_put_le(head + 7, (uint64_t)writer->shape.height - 1, 3);
-    smp_code code = smp_output_write(writer->output, riff, sizeof riff, err);
-    if (!code)
-        code = write_chunk(writer, "VP8X", head, sizeof head, err);
-    if (!code && state->icc.size)
-        code = write_chunk(writer, "ICCP", state->icc.data, state->icc.size, err);
-    if (!code)
-        code = smp_output_write(writer->output, state->coded + at, state->size - at, err);
-    if (!code && state->exif.size)
-        code = write_chunk(writer, "EXIF", state->exif.data, state->exif.size, err);
-    if (!code && state->xmp.size)
-        code = write_chunk(writer, "XMP ", state->xmp.data, state->xmp.size, err);
-    return code;
+    SMP_TRY(smp_output_write(writer->output, riff, sizeof riff, err));
+    SMP_TRY(write_chunk(writer, "VP8X", head, sizeof head, err));
+    if (state->icc.size)
+        SMP_TRY(write_chunk(writer, "ICCP", state->icc.data, state->icc.size, err));
+    SMP_TRY(smp_output_write(writer->output, state->coded + at, state->size - at, err));
+    if (state->exif.size)
+        SMP_TRY(write_chunk(writer, "EXIF", state->exif.data, state->exif.size, err));
+    if (state->xmp.size)
+        SMP_TRY(write_chunk(writer, "XMP ", state->xmp.data, state->xmp.size, err));
+    return SMP_OK;
 }
 
 smp_code smp_webp_write_end(smp_writer *writer, smp_error *err)

@@ -67,9 +67,7 @@ void cupti_target_turn(cupti_target *target, bool wanted)
 smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err)
 {
     *target = (cupti_target){.device = device, .handles = smp_cuda_handles_of(device)};
-    smp_code code = cupti_load(&target->api, err);
-    if (code)
-        return code;
+    SMP_TRY(cupti_load(&target->api, err));
     const cupti_api *api = target->api;
     CUpti_Profiler_Initialize_Params initialize = {.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
     CUpti_Device_GetChipName_Params chip = {.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
@@ -80,7 +78,7 @@ smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_t
     CUpti_Profiler_GetCounterAvailability_Params available = {
         .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE, .ctx = target->handles.context};
     cupti_target_turn(target, true);
-    code = device->ops->sync(device, err); /* also makes the context current in this thread */
+    smp_code code = device->ops->sync(device, err); /* also makes the context current in this thread */
     if (code)
         goto fail;
     CUPTI_TRY(api, cuptiProfilerInitialize, (&initialize));

@@ -151,10 +151,8 @@ smp_code smp_pattern_mask(const char *name, const char *text, const smp_pattern_
 {
     smp_pattern pattern;
     int64_t value;
-    smp_code code = smp_pattern_parse(name, text, diags, &pattern);
+    SMP_TRY(smp_pattern_parse(name, text, diags, &pattern));
     *out = 0;
-    if (code)
-        return code;
     if (pattern.dims || pattern.type) {
         smp_diag *diag = smp_diags_add(diags, SMP_ERROR, pattern.span, "a mask cannot be an array");
         smp_diag_fix(diags, diag, "write 0x0000ffff or a condition: tid < 16");

@@ -158,10 +158,9 @@ static smp_code open_measured(smp_count_kind kind, smp_device *device, smp_count
 smp_code smp_count_open(smp_count_kind kind, smp_device *device, smp_count_source **out, smp_error *err)
 {
     *out = NULL;
-    smp_code code = kind == SMP_COUNT_MODEL ? open_model(device, out, err) : open_measured(kind, device, out, err);
-    if (!code)
-        (*out)->kind = kind;
-    return code;
+    SMP_TRY(kind == SMP_COUNT_MODEL ? open_model(device, out, err) : open_measured(kind, device, out, err));
+    (*out)->kind = kind;
+    return SMP_OK;
 }
 
 void smp_count_want_sites(smp_count_source *source, bool wanted)

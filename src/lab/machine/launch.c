@@ -218,9 +218,7 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
     uint64_t threads = 0, blocks = 0;
     share shares[MOST_SHARES] = {{.block = NULL}};
     memset(result, 0, sizeof *result);
-    smp_code code = check_launch(launch, &threads, &blocks, err);
-    if (code)
-        return code;
+    SMP_TRY(check_launch(launch, &threads, &blocks, err));
     const double began = smp_now();
     const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
     uint64_t count = launch->threads > 1 && !launch->together && !cluster_of(launch, shape) && blocks_are_apart(launch)
@@ -228,7 +226,7 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
                          : 1;
     count = count > MOST_SHARES ? MOST_SHARES : count;
     count = count > wanted ? wanted ? wanted : 1 : count;
-    code = run_shares(shares, (int)count, launch, wanted, threads, err);
+    smp_code code = run_shares(shares, (int)count, launch, wanted, threads, err);
     const warp_block *block = shares[0].block;
     if (!code)
         code = warp_make_result(block, result, err);

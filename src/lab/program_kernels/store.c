@@ -79,9 +79,7 @@ smp_code smp_own_file_read(const char *file, smp_own_file *out, smp_error *err)
     if (!smp_own_folder())
         return smp_fail(err, SMP_E_READ, "this build has no SASS of its kernels");
     snprintf(path, sizeof path, "%s/%s.gz", smp_own_folder(), file);
-    smp_code code = inflate_file(path, &out->bytes, &size, err);
-    if (code)
-        return code;
+    SMP_TRY(inflate_file(path, &out->bytes, &size, err));
     const size_t length = strlen(head);
     if (size < length || memcmp(out->bytes, head, length) != 0) {
         smp_own_file_free(out);

@@ -163,10 +163,10 @@ static smp_code set_lines(const time_sm *sm, const smp_time_wish *wish, smp_pred
         all += sm->stalls[k];
     for (int k = 0; k < SMP_TIME_REASONS && all > 0; k++)
         out->reasons[k] = sm->stalls[k] / all;
-    smp_code code = make_lines(sm, wish->each, &out->lines, &out->line_count, err);
-    if (!code && wish->listing)
-        code = make_lines(sm, true, &out->instructions, &out->instruction_count, err);
-    return code;
+    SMP_TRY(make_lines(sm, wish->each, &out->lines, &out->line_count, err));
+    if (wish->listing)
+        SMP_TRY(make_lines(sm, true, &out->instructions, &out->instruction_count, err));
+    return SMP_OK;
 }
 
 static void set_launch(const time_sm *sm, double active, smp_predicted *out)

@@ -264,11 +264,9 @@ static smp_code apply_what_it_measures(entering *e)
 /* The steps of a stage that has an effect. */
 static smp_code make_steps(entering *e)
 {
-    smp_code code = convert_pictures(e);
-    if (code)
-        return code;
+    SMP_TRY(convert_pictures(e));
     warn_of_plan(e);
-    code = make_step(e);
+    smp_code code = make_step(e);
     if (code || (e->probe.access != SMP_REDUCE && e->probe.access != SMP_ADJUST))
         return code;
     make_it_measure(e);

@@ -48,11 +48,8 @@ smp_code smp_planner_work_out(smp_planner *p, int index, const smp_stage *stage,
     step->work.reduction.reducers = smp_stage_reducers(stage);
     step->work.values.linear = steps[input].linear;
     step->work.probing = p->request->shapes;
-    if (stage->plan) {
-        smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
-        if (code)
-            return code;
-    }
+    if (stage->plan)
+        SMP_TRY(stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err));
     if (step->work.out.channels != step->in.channels)
         step->work.out.speakers = 0;
     step->out = step->work.out;

@@ -156,13 +156,12 @@ smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *
     smp_wide_row *row = add_file_row(wide, report);
     if (!row)
         return no_memory(err, wide->row_count);
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < report->step_count; i++)
-        code = put_measurements(wide, row, report->steps[i].name, &report->steps[i].in, &report->steps[i].measurements,
-                                err);
-    for (size_t i = 0; !code && i < report->step_count; i++)
-        code = put_items(wide, report, &report->steps[i], err);
-    return code;
+    for (size_t i = 0; i < report->step_count; i++)
+        SMP_TRY(put_measurements(wide, row, report->steps[i].name, &report->steps[i].in, &report->steps[i].measurements,
+                                 err));
+    for (size_t i = 0; i < report->step_count; i++)
+        SMP_TRY(put_items(wide, report, &report->steps[i], err));
+    return SMP_OK;
 }
 
 smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_measurements *measurements, smp_error *err)

@@ -74,18 +74,14 @@ static uint64_t number_at(const uint8_t *bytes)
 static smp_code next_record(smp_part_reader *part, int *kind, smp_error *err)
 {
     const uint8_t *bytes;
-    smp_code code = peek(part, SMP_PART_FRAME, &bytes, err);
-    if (code)
-        return code;
+    SMP_TRY(peek(part, SMP_PART_FRAME, &bytes, err));
     const uint64_t length = number_at(bytes), hash = number_at(bytes + 8),
                    left = part->size - part->at - SMP_PART_FRAME;
     if (length < 1 || length > SIZE_MAX / 2)
         return fail_damaged(part, err);
     if (length > left)
         return fail_cut(part, err);
-    code = peek(part, SMP_PART_FRAME + (size_t)length, &bytes, err);
-    if (code)
-        return code;
+    SMP_TRY(peek(part, SMP_PART_FRAME + (size_t)length, &bytes, err));
     smp_hash found = smp_hash_start();
     smp_hash_add(&found, bytes + SMP_PART_FRAME, (size_t)length);
     if (found.a != hash)
@@ -108,18 +104,14 @@ static smp_code read_head(smp_part_reader *part, smp_error *err)
 {
     const uint8_t *bytes;
     int kind = 0;
-    smp_code code = part->size < SMP_PART_MAGIC_SIZE ? SMP_OK : peek(part, SMP_PART_MAGIC_SIZE, &bytes, err);
-    if (code)
-        return code;
+    SMP_TRY(part->size < SMP_PART_MAGIC_SIZE ? SMP_OK : peek(part, SMP_PART_MAGIC_SIZE, &bytes, err));
     if (part->size < SMP_PART_MAGIC_SIZE || memcmp(bytes, SMP_PART_MAGIC, SMP_PART_MAGIC_SIZE) != 0) {
         smp_fail(err, SMP_E_DECODE, "this is not a part of a measurement");
         smp_hint(err, "measure P.pipe DIR --shard 1/4 --partial 1.part writes one");
         return smp_at(err, "%s", part->path);
     }
     part->at = SMP_PART_MAGIC_SIZE;
-    code = next_record(part, &kind, err);
-    if (code)
-        return code;
+    SMP_TRY(next_record(part, &kind, err));
     enum { MOST_SHARDS = 1 << 30 };
     smp_unpacker *from = &part->record;
     smp_part_head *head = &part->head;

@@ -22,8 +22,8 @@ static smp_code end(smp_part_writer *writer, smp_error *err)
         frame[i] = (uint8_t)((uint64_t)record->size >> 8 * i);
         frame[8 + i] = (uint8_t)(hash.a >> 8 * i);
     }
-    const smp_code code = smp_output_write(writer->output, frame, sizeof frame, err);
-    return code ? code : smp_output_write(writer->output, record->data, record->size, err);
+    SMP_TRY(smp_output_write(writer->output, frame, sizeof frame, err));
+    return smp_output_write(writer->output, record->data, record->size, err);
 }
 
 static void pack_hash(smp_packer *to, const smp_hash *hash)
@@ -36,11 +36,8 @@ smp_code smp_part_create(const char *path, bool force, const char *const *inputs
                          smp_part_writer *writer, smp_error *err)
 {
     *writer = (smp_part_writer){.totals_only = head->totals_only, .left_out = head->left_out};
-    smp_code code = smp_output_open(path, force, inputs, &writer->output, err);
-    if (!code)
-        code = smp_output_write(writer->output, SMP_PART_MAGIC, SMP_PART_MAGIC_SIZE, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_output_open(path, force, inputs, &writer->output, err));
+    SMP_TRY(smp_output_write(writer->output, SMP_PART_MAGIC, SMP_PART_MAGIC_SIZE, err));
     smp_packer *to = &writer->record;
     begin(writer, SMP_PART_HEAD);
     smp_pack_text(to, SMP_VERSION);

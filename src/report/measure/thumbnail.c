@@ -53,9 +53,7 @@ static smp_code read_rows(smp_reader *reader, reading *r, smp_error *err)
     const smp_shape *shape = &smp_reader_media(reader)->shape;
     const int64_t height = r->to->height;
     for (int64_t y = 0; y < shape->height; y++) {
-        const smp_code code = smp_reader_rows(reader, r->in, 0, 1, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_reader_rows(reader, r->in, 0, 1, err));
         add_row(r, shape);
         if ((y + 1) * height / shape->height > y * height / shape->height)
             store_row(r, y * height / shape->height);
@@ -97,9 +95,8 @@ smp_code smp_small_picture_read(const char *path, const smp_read_options *how, i
     smp_reader *reader;
     reading r = {.to = out};
     *out = (smp_small_picture){.samples = NULL};
-    smp_code code = smp_reader_open(path, how, &reader, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_reader_open(path, how, &reader, err));
+    smp_code code = SMP_OK;
     const smp_shape *shape = &smp_reader_media(reader)->shape;
     if (shape->kind != SMP_IMAGE) {
         smp_fail(err, SMP_E_DECODE, "is a sound, and no picture");

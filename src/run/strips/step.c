@@ -185,8 +185,8 @@ static smp_code upload_table(smp_step_run *run, smp_error *err)
     if (!run->work.table.data)
         return SMP_OK;
     int64_t size = (int64_t)run->work.table.size;
-    smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table.size, &run->table, err);
-    return code ? code : device->ops->copy_in(device, run->table, size, run->work.table.data, size, size, 1, err);
+    SMP_TRY(run->table ? SMP_OK : device->ops->alloc(device, run->work.table.size, &run->table, err));
+    return device->ops->copy_in(device, run->table, size, run->work.table.data, size, size, 1, err);
 }
 
 smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *step, const smp_node_plan *work,
@@ -195,9 +195,8 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
     *run = (smp_step_run){.device = device, .step = step, .variant = variant, .work = work ? *work : step->work};
     const void *table = run->work.table.data;
     run->work.table.data = NULL;
-    smp_code code = check_kernels(run, err);
-    if (code)
-        return code;
+    SMP_TRY(check_kernels(run, err));
+    smp_code code = SMP_OK;
     if (table) { /* a reduction fills in a copy of its own */
         run->work.table.data = smp_alloc(run->work.table.size);
         if (!run->work.table.data)
@@ -338,9 +337,7 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
         io.table = run->table;
         io.result = run->result;
         io.clipped = run->clipped;
-        smp_code code = device->ops->launch(device, variant, launch, &io, &run->work, &run->cost, err);
-        if (code)
-            return code;
+        SMP_TRY(device->ops->launch(device, variant, launch, &io, &run->work, &run->cost, err));
     }
     run->begun = true;
     return SMP_OK;
@@ -374,9 +371,7 @@ smp_code smp_step_result(const smp_step_run *run, void **result, const void **ta
     size_t whole = 0;
     *result = NULL;
     *table = NULL;
-    smp_code code = at ? bring(run, &more, (const char *)run->result + at, sizeof more, err) : SMP_OK;
-    if (code)
-        return code;
+    SMP_TRY(at ? bring(run, &more, (const char *)run->result + at, sizeof more, err) : SMP_OK);
     if (!smp_add_size(size, (size_t)more, &whole) || !(*result = smp_alloc_raw(whole)))
         return smp_fail_memory(err, "results", size + more);
     if (!more)

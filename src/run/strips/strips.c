@@ -54,15 +54,10 @@ static smp_code begin_state(smp_runner *r, int index, smp_error *err)
     smp_step_state *state = &r->states[index];
     const smp_step *step = &r->plan->steps[index];
     state->base = state->done = 0;
-    if (state->staging) {
-        smp_code code = smp_staging_begin(r->device, state->staging, err);
-        if (code)
-            return code;
-    }
+    if (state->staging)
+        SMP_TRY(smp_staging_begin(r->device, state->staging, err));
     if (step->file) {
-        smp_code code = smp_file_source_open(step, r->setup->read, &state->file, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_file_source_open(step, r->setup->read, &state->file, err));
         return (r->setup->live ? smp_source_slots : smp_source_stream)(state->file.reader, r->plan, index, r->device,
                                                                        r->strip_rows, &state->file.stream, err);
     }
@@ -223,27 +218,24 @@ smp_code smp_runner_fill(smp_runner *r, int index, const smp_rows *need, smp_err
         const void *rows;
         int64_t count, stride;
         if (endpoint->stream) {
-            smp_code code = smp_stream_take(endpoint->stream, need->to - y, &rows, &count, err);
-            if (code)
-                return code;
+            SMP_TRY(smp_stream_take(endpoint->stream, need->to - y, &rows, &count, err));
             stride = smp_stream_stride(endpoint->stream);
         } else {
             rows = smp_row(&endpoint->view, endpoint->at);
             count = need->to - y;
             stride = endpoint->view.stride;
         }
-        smp_code code = smp_transfer_move(&r->transfer, endpoint,
-                                          &(smp_rows_sent){.up = true,
-                                                           .to = first + (y - need->from) * state->stride,
-                                                           .to_stride = state->stride,
-                                                           .from = rows,
-                                                           .from_stride = stride,
-                                                           .row_bytes = smp_row_bytes(&step->out, step->storage),
-                                                           .rows = count,
-                                                           .after = buffer ? buffer->emptied : NULL},
-                                          false, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_transfer_move(&r->transfer, endpoint,
+                                  &(smp_rows_sent){.up = true,
+                                                   .to = first + (y - need->from) * state->stride,
+                                                   .to_stride = state->stride,
+                                                   .from = rows,
+                                                   .from_stride = stride,
+                                                   .row_bytes = smp_row_bytes(&step->out, step->storage),
+                                                   .rows = count,
+                                                   .after = buffer ? buffer->emptied : NULL},
+                                  false, err));
+        smp_code code = SMP_OK;
         if (endpoint->stream)
             smp_stream_took(endpoint->stream, count);
         endpoint->at += count;
@@ -264,9 +256,7 @@ static smp_code borrow_sink_rows(smp_runner *r, int index, const smp_rows *need,
     smp_endpoint *endpoint = &r->setup->sinks[state->zero_copy_sink];
     int64_t count = need->to - need->from;
     if (endpoint->stream) {
-        smp_code code = smp_stream_room(endpoint->stream, count, count, &state->memory, &count, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_stream_room(endpoint->stream, count, count, &state->memory, &count, err));
         if (count < need->to - need->from)
             return smp_fail(err, SMP_E_PROCESS, "a strip of %lld rows does not fit its slot",
                             (long long)(need->to - need->from));
@@ -285,8 +275,8 @@ static smp_code stop_over(smp_runner *r, int sink_step, smp_staging *staging, sm
 {
     const int64_t rows = done->to - done->from;
     const smp_view from = smp_runner_view(r, sink_step, done->from, rows);
-    smp_code code = smp_staging_take(r->device, staging, from.data, done->from, rows, err);
-    return code ? code : smp_staging_give(&r->transfer, staging, endpoint, 1, err);
+    SMP_TRY(smp_staging_take(r->device, staging, from.data, done->from, rows, err));
+    return smp_staging_give(&r->transfer, staging, endpoint, 1, err);
 }
 
 smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_error *err)
@@ -305,9 +295,7 @@ smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_
         int64_t count, stride;
         const bool head = filled_rows && y == 0; /* says how many rows there are */
         if (endpoint->stream) {
-            smp_code code = smp_stream_room(endpoint->stream, head ? 1 : end - y, 1, &rows, &count, err);
-            if (code)
-                return code;
+            SMP_TRY(smp_stream_room(endpoint->stream, head ? 1 : end - y, 1, &rows, &count, err));
             stride = smp_stream_stride(endpoint->stream);
         } else {
             rows = smp_row(&endpoint->view, endpoint->at);
@@ -315,16 +303,14 @@ smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_
             stride = endpoint->view.stride;
         }
         smp_view from = smp_runner_view(r, sink->step, y, count);
-        smp_code code = smp_transfer_move(&r->transfer, endpoint,
-                                          &(smp_rows_sent){.to = rows,
-                                                           .to_stride = stride,
-                                                           .from = from.data,
-                                                           .from_stride = from.stride,
-                                                           .row_bytes = smp_row_bytes(&step->out, step->storage),
-                                                           .rows = count},
-                                          head, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_transfer_move(&r->transfer, endpoint,
+                                  &(smp_rows_sent){.to = rows,
+                                                   .to_stride = stride,
+                                                   .from = from.data,
+                                                   .from_stride = from.stride,
+                                                   .row_bytes = smp_row_bytes(&step->out, step->storage),
+                                                   .rows = count},
+                                  head, err));
         if (head) {
             endpoint->last = filled_rows(rows, &sink->rows);
             end = smp_min_i64(end, endpoint->last);
@@ -364,9 +350,7 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
             continue;
         smp_step_state *state = &r->states[i];
         *failed = i;
-        code = state->zero_copy_sink >= 0 ? borrow_sink_rows(r, i, need, err) : make_room(r, i, need, err);
-        if (code)
-            return code;
+        SMP_TRY(state->zero_copy_sink >= 0 ? borrow_sink_rows(r, i, need, err) : make_room(r, i, need, err));
         code = step->job == SMP_JOB_SOURCE ? smp_runner_fill(r, i, need, err) : smp_runner_compute(r, i, need, err);
         if (code)
             return code;
@@ -440,9 +424,7 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
         to->bytes = smp_step_bytes(plan, step);
         to->ops = run->work.ops * (double)to->pixels * step->out.channels;
         to->counts_clipping = run->clipped != NULL;
-        smp_code code = smp_step_clipped(run, &to->clipped, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_step_clipped(run, &to->clipped, err));
         if (run->work.values.undecided) {
             report->undecided += to->clipped;
             to->counts_clipping = false;

@@ -27,9 +27,7 @@ smp_code smp_transfer_skip(smp_endpoint *endpoint, int64_t count, smp_error *err
     const void *rows;
     endpoint->at += count;
     for (int64_t n; endpoint->stream && count > 0; count -= n) {
-        smp_code code = smp_stream_take(endpoint->stream, count, &rows, &n, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_stream_take(endpoint->stream, count, &rows, &n, err));
         smp_stream_took(endpoint->stream, n);
     }
     return SMP_OK;
@@ -94,12 +92,10 @@ static smp_code copy(smp_device *device, const smp_staging *staging, void *to, c
 smp_code smp_staging_land(smp_device *device, smp_staging *staging, void *to, int64_t rows, smp_error *err)
 {
     smp_staging_buffer *buffer = &staging->buffers[0];
-    smp_code code = device->ops->mark(device, SMP_UP, &buffer->filled, err);
-    if (!code)
-        code = device->ops->follow(device, buffer->filled, err);
-    if (!code)
-        code = copy(device, staging, to, buffer->memory, rows, err);
-    return code ? code : device->ops->mark(device, SMP_WORK, &buffer->emptied, err);
+    SMP_TRY(device->ops->mark(device, SMP_UP, &buffer->filled, err));
+    SMP_TRY(device->ops->follow(device, buffer->filled, err));
+    SMP_TRY(copy(device, staging, to, buffer->memory, rows, err));
+    return device->ops->mark(device, SMP_WORK, &buffer->emptied, err);
 }
 
 smp_code smp_staging_take(smp_device *device, smp_staging *staging, const void *from, int64_t first, int64_t rows,
@@ -107,13 +103,9 @@ smp_code smp_staging_take(smp_device *device, smp_staging *staging, const void *
 {
     smp_staging_buffer *buffer = &staging->buffers[staging->next];
     staging->next = !staging->next;
-    smp_code code = device->ops->follow(device, buffer->emptied, err);
-    if (!code)
-        code = copy(device, staging, buffer->memory, from, rows, err);
-    if (!code)
-        code = device->ops->mark(device, SMP_WORK, &buffer->filled, err);
-    if (code)
-        return code;
+    SMP_TRY(device->ops->follow(device, buffer->emptied, err));
+    SMP_TRY(copy(device, staging, buffer->memory, from, rows, err));
+    SMP_TRY(device->ops->mark(device, SMP_WORK, &buffer->filled, err));
     buffer->first = buffer->at = first;
     buffer->end = first + rows;
     return SMP_OK;
@@ -125,20 +117,18 @@ static smp_code give_buffer(smp_transfer *transfer, smp_staging *staging, smp_st
     while (buffer->at < buffer->end && (wait || smp_stream_has_room(endpoint->stream))) {
         void *rows;
         int64_t count;
-        smp_code code = smp_stream_room(endpoint->stream, buffer->end - buffer->at, 1, &rows, &count, err);
-        if (!code)
-            code = smp_transfer_move(
-                transfer, endpoint,
-                &(smp_rows_sent){.to = rows,
-                                 .to_stride = smp_stream_stride(endpoint->stream),
-                                 .from = (char *)buffer->memory + (buffer->at - buffer->first) * staging->stride,
-                                 .from_stride = staging->stride,
-                                 .row_bytes = staging->row_bytes,
-                                 .rows = count,
-                                 .after = buffer->filled},
-                false, err);
-        if (code)
-            return code;
+        SMP_TRY(smp_stream_room(endpoint->stream, buffer->end - buffer->at, 1, &rows, &count, err));
+        SMP_TRY(smp_transfer_move(
+            transfer, endpoint,
+            &(smp_rows_sent){.to = rows,
+                             .to_stride = smp_stream_stride(endpoint->stream),
+                             .from = (char *)buffer->memory + (buffer->at - buffer->first) * staging->stride,
+                             .from_stride = staging->stride,
+                             .row_bytes = staging->row_bytes,
+                             .rows = count,
+                             .after = buffer->filled},
+            false, err));
+        smp_code code = SMP_OK;
         smp_stream_put(endpoint->stream, count);
         endpoint->at += count;
         buffer->at += count;

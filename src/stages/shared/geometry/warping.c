@@ -168,9 +168,7 @@ static smp_code plan_fill(const smp_warp_params *p, const smp_shape *in, smp_war
     *plain = true;
     if (p->edge != SMP_CONSTANT)
         return SMP_OK;
-    const smp_code code = smp_check_fill(&p->fill, in, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_check_fill(&p->fill, in, err));
     if (in->alpha && values == in->channels)
         alpha = p->fill.values[colours];
     for (int c = 0; c < colours; c++)
@@ -240,9 +238,7 @@ smp_code smp_warp_plan(const smp_warp_params *p, const smp_shape *in, smp_node_p
         return code;
     warp.perspective = inverse[6] != 0 || inverse[7] != 0;
     memcpy(warp.inverse, inverse, sizeof warp.inverse);
-    code = warp.perspective ? SMP_OK : set_affine(inverse, &work->out, &warp, err);
-    if (code)
-        return code;
+    SMP_TRY(warp.perspective ? SMP_OK : set_affine(inverse, &work->out, &warp, err));
     for (int padded = 0; padded < 2; padded++)
         warp.words[padded] = words_of(&warp, in, padded);
     finish_plan(&warp, plain, work);

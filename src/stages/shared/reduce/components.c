@@ -283,10 +283,9 @@ static smp_code search_in(search *s, smp_pool *pool, int64_t height, smp_error *
         s->bands[0].parts = NULL;
         return SMP_OK;
     }
-    const smp_code code = join_bands(s, err);
-    if (!code)
-        smp_pool_run(pool, s->count, number_runs, s);
-    return code;
+    SMP_TRY(join_bands(s, err));
+    smp_pool_run(pool, s->count, number_runs, s);
+    return SMP_OK;
 }
 
 smp_code smp_components_find(const void *bits, int64_t width, int64_t height, int connectivity, int threads,

@@ -58,9 +58,7 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
 {
     if (by && of_other_length(operation, in, by))
         return smp_mix_plan(&(smp_mix_request){.gain = 1, .longest = true}, in, by, work, err);
-    const smp_code code = by ? check_fit(in, by, err) : SMP_OK;
-    if (code)
-        return code;
+    SMP_TRY(by ? check_fit(in, by, err) : SMP_OK);
     const double white = (double)smp_white(in->format);
     smp_arithmetic_params *k = SMP_PLAN_KERNEL(work, smp_arithmetic_params);
     *k = (smp_arithmetic_params){

@@ -88,9 +88,7 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
     }
     design(in->rate, &p->shelf, &p->high);
     const smp_biquad both[] = {p->shelf, p->high};
-    smp_code code = smp_segments_of(both, 2, &p->segments, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_segments_of(both, 2, &p->segments, err));
     p->piece = (int64_t)floor((in->rate + 5) / 10);
     p->segments.length = (p->segments.length + p->piece - 1) / p->piece * p->piece;
     p->phases = in->rate < TWICE ? SMP_PEAK_PHASES : in->rate < NONE ? SMP_PEAK_PHASES / 2 : 0;
@@ -199,9 +197,7 @@ smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, 
                                 smp_loudness_levels *levels, smp_error *err)
 {
     smp_loudness_blocks found;
-    smp_code code = smp_loudness_blocks_of(in, work, result, &found, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_loudness_blocks_of(in, work, result, &found, err));
     double level, *mean = found.momentary;
     *levels = (smp_loudness_levels){.momentary = smp_lufs(found.most_momentary),
                                     .shortterm = smp_lufs(found.most_shortterm),

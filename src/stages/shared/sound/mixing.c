@@ -47,10 +47,8 @@ smp_code smp_mix_frames(double seconds, const smp_shape *in, int64_t *frames, sm
 smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp_shape *by, smp_node_plan *work,
                       smp_error *err)
 {
-    const smp_code code = check_fit(ask, in, by, err);
+    SMP_TRY(check_fit(ask, in, by, err));
     int64_t end;
-    if (code)
-        return code;
     if (!smp_add_i64(ask->at, by->height, &end))
         return smp_fail(err, SMP_E_LIMIT, "the sound would be too long");
     smp_mix *k = SMP_PLAN_KERNEL(work, smp_mix);
