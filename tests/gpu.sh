@@ -15,6 +15,9 @@
 #   lab        the kernel lab: a file's kernels as stages; then all programs of tests/lab, samples/kernels and
 #              docs/course (needs nvcc). The cubin that is counted runs, and the GPU's counters (SASS metrics; needs
 #              CUPTI, ptxas and nvdisasm) tell of each instruction what executing its SASS told
+#   time       (only where it is named) microbenchmarks of tests/time/kernels by ncu, and the numbers of the time model
+#              that they determine beside those of gpus.def; needs nvcc, ncu, Python. SMP_TIME_CSV: a file for what was
+#              measured; SMP_SMS (132): the GPU's SMs
 #   memcheck, racecheck, initcheck, synccheck   compute-sanitizer over the matrix at small sizes
 # Exit status 0: all parts passed. FILE gets the summary with what it ran on. Output of parts that fail is shown.
 set -u
@@ -383,6 +386,19 @@ sanitize() {
     return $status
 }
 
+# What microbenchmarks say of this GPU, beside the table that predictions are made of.
+time_numbers() {
+    measured=${SMP_TIME_CSV:-$work/time.csv}
+    gpu=h100
+    grep -q H200 "$work/gpus" 2> /dev/null && gpu=h200
+    python3 -B "$here/tests/time/measure.py" "$measured" --quick --sms "${SMP_SMS:-132}" m_micro j_cal n_more k_cold \
+        b_latency || return 1
+    python3 -B "$here/tests/time/calibrate.py" "$measured" --gpu $gpu > "$work/numbers" || return 1
+    cat "$work/numbers" >&3
+    echo "$(wc -l < "$measured") rows measured, $(grep -c '\*$' "$work/numbers") numbers apart from the table" |
+        tee "$work/detail"
+}
+
 version=$("$build/smempipe" --version 2> /dev/null | head -n 1 | sed 's/^smempipe *//')
 say "smempipe $version on $device, $(date -u '+%Y-%m-%d %H:%M UTC')"
 if command -v nvidia-smi > /dev/null; then
@@ -394,6 +410,7 @@ part device device_tests
 part counts counts
 part pipelines pipelines
 part lab lab
+[ -z "$parts" ] || part time time_numbers
 if [ $sanitizer = yes ]; then
     for tool in memcheck racecheck initcheck synccheck; do
         if command -v compute-sanitizer > /dev/null; then
