@@ -7,12 +7,12 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "cli/dashes.h"
-#include "lab/report/lab.h"
+#include "lab/report/lab_issues.h"
 #include "report/text.h"
 
 static const smp_option options[] = {
     {"only", 0, SMP_O_STRING, offsetof(smp_kernel_settings, only), .argument = "NAME",
-     .help = "run this kernel alone, by its name in the source, with --grid, --block and --args; or several: a,b,c"},
+     .help = "run this kernel alone, by its name, with --grid, --block and --args; or several: a,b,c"},
     {"grid", 0, SMP_O_STRING, offsetof(smp_kernel_settings, grid), .argument = "XxYxZ",
      .help = "blocks of the launch: 32x32; of several kernels also '32x32;16x16'"},
     {"block", 0, SMP_O_STRING, offsetof(smp_kernel_settings, block), .argument = "XxYxZ",
@@ -24,7 +24,7 @@ static const smp_option options[] = {
     {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
      .help = "dynamic shared memory of the launch"},
     {"blocks", 0, SMP_O_STRING, offsetof(smp_kernel_settings, blocks), .fallback = "all", .argument = "WHICH",
-     .help = "blocks that run: all, or first,middle,last, or how many, spread over the grid"},
+     .help = "blocks that run: all, or first,middle,last, or how many of the grid"},
     {"fail-on", 0, SMP_O_STRING, offsetof(smp_kernel_settings, fail_on), .argument = "LIST",
      .help = "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
              "barriers, spills; with --time slower=BASE.json:10%, where a kernel's time is more than 10 % above what "
@@ -54,12 +54,18 @@ static const smp_option options[] = {
     {"map", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, map), .help = "draw the banks of each kernel's worst access"},
     {"html", 0, SMP_O_STRING, offsetof(smp_kernel_settings, html), .argument = "FILE",
      .help = "a page: the line to look at, bars, source lines by cost, banks, findings"},
+    {"sarif", 0, SMP_O_STRING, offsetof(smp_kernel_settings, sarif), .argument = "FILE",
+     .help = "what is found, as SARIF 2.1.0: code hosts annotate lines by it"},
+    {"junit", 0, SMP_O_STRING, offsetof(smp_kernel_settings, junit), .argument = "FILE",
+     .help = "the same as JUnit's XML, a test a rule"},
+    {"baseline", 0, SMP_O_STRING, offsetof(smp_kernel_settings, baseline), .argument = "FILE",
+     .help = "tell what is new or worse than an earlier run's --json; then exit status 7"},
     {"time", 0, SMP_O_STRING, offsetof(smp_kernel_settings, time), .flags = SMP_O_OPTIONAL, .argument = "GPU",
      .help =
          "predict how long each launch takes and what bounds it: h100 (without a value), h200; with numbers of data "
          "sheets alone a100, l4, rtx4090, b200"},
     {"what-if", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, what_if),
-     .help = "with --time: what each launch would take without bank conflicts, barriers, ..."},
+     .help = "with --time: what it would take without bank conflicts, barriers, ..."},
     {"json", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, json), .help = "machine-readable"},
     {"csv", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, csv),
      .help = "the rows as CSV; with --compare a row a kernel"},
@@ -106,19 +112,37 @@ static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err
     return SMP_OK;
 }
 
-static unsigned found_in(const smp_warp_result *r)
+/* The word that an issue is told by. */
+static unsigned bit_of(const smp_lab_issue *issue)
 {
     static const uint8_t of_fault[] = {RACES, UNINITIALISED, BOUNDS, BOUNDS, BARRIERS};
-    unsigned found = r->stack.spilled ? 1u << SPILLS : 0;
-    for (size_t i = 0; i < r->finding_count; i++)
-        found |= 1u << of_fault[r->findings[i].fault];
-    for (size_t i = 0; i < r->row_count; i++) {
-        found |= r->rows[i].conflicts ? 1u << CONFLICTS : 0;
-        found |= r->rows[i].space == SMP_WARP_GLOBAL && r->rows[i].sectors > r->rows[i].sectors_ideal
-                     ? 1u << UNCOALESCED
-                     : 0;
+    if (issue->found)
+        return 1u << of_fault[issue->found->fault];
+    if (issue->cost <= 0)
+        return 0;
+    if (issue->sum.space == SMP_WARP_LOCAL)
+        return issue->sum.spill ? 1u << SPILLS : 0;
+    return 1u << (issue->sum.space == SMP_WARP_SHARED ? CONFLICTS : UNCOALESCED);
+}
+
+/* Sets which issues fail the run, or a report of tests where nothing does. Returns whether one fails the run. */
+static bool find_failures(const smp_kernel_settings *settings, const smp_kernel_results *all, unsigned wanted,
+                          smp_lab_issues *issues)
+{
+    bool any = false;
+    for (size_t i = 0; i < all->count && wanted >> SPILLS & 1 && !settings->baseline; i++)
+        any = any || all->results[i].stack.spilled; /* where no launch comes by, too */
+    wanted &= ~(1u << SLOWER);
+    for (size_t i = 0; i < issues->count; i++) {
+        smp_lab_issue *issue = &issues->items[i];
+        const bool named = bit_of(issue) & wanted;
+        if (settings->baseline)
+            issue->fails = (named || !wanted) && issue->state && strcmp(issue->state, "unchanged") != 0;
+        else
+            issue->fails = settings->fail_on ? named : issue->cost <= 0;
+        any = any || issue->fails;
     }
-    return found;
+    return any && (settings->fail_on || settings->baseline);
 }
 
 /* Refuses --fail-on for faults that were not looked for: silence would pass a race. */
@@ -178,28 +202,27 @@ static void say_what(const smp_kernel_settings *settings, const smp_kernel_resul
         printf("no source lines are known: it was compiled without -lineinfo\n");
 }
 
-static void render_html(FILE *to, const void *report)
-{
-    smp_lab_html(to, report);
-}
-
-static smp_code show(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err)
+static smp_code show(const smp_kernel_settings *settings, const smp_kernel_results *all, unsigned wanted, bool *failed,
+                     smp_error *err)
 {
     smp_lab_sources sources = {0};
+    smp_lab_issues issues;
     const bool color = smp_cli_color(&settings->common, STDOUT_FILENO), compares = settings->compare;
     const smp_lab_report report = {.results = all->results,
                                    .entries = compares ? all->entries : NULL,
+                                   .files = all->entries,
                                    .count = all->count,
                                    .code = all->sass ? "sass" : "ptx",
                                    .sources = &sources,
+                                   .issues = &issues,
                                    .compared = compares,
                                    .gpu = all->gpu.ran ? &all->gpu : NULL};
-    smp_code code = SMP_OK;
-    if (settings->html) {
-        smp_lab_report page = report;
-        page.entries = all->entries;
-        code = smp_cli_write_file(settings->html, settings->common.force, render_html, &page, err);
-    }
+    smp_code code = smp_lab_issues_of(all->results, all->count, &issues) ? SMP_OK : smp_fail_memory(err, "findings", 0);
+    if (!code && settings->baseline)
+        code = smp_kernel_compare_base(settings, &report, &issues, err);
+    *failed = !code && find_failures(settings, all, wanted, &issues);
+    if (!code)
+        code = smp_kernel_write_reports(settings, &report, err);
     if (settings->json)
         smp_lab_json(stdout, &report);
     else if (settings->csv)
@@ -207,7 +230,11 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
     else if (!settings->common.quiet) {
         say_what(settings, all);
         smp_lab_time_words(stdout, &report);
-        for (size_t i = 0; i < all->count && !compares; i++) {
+        const bool is_long = smp_lab_is_long(&report) && !compares;
+        const bool tables = !is_long || settings->common.verbose || settings->each || settings->map;
+        if (is_long)
+            smp_lab_program(stdout, &report, color, tables);
+        for (size_t i = 0; i < all->count && !compares && tables; i++) {
             putchar('\n');
             smp_lab_table(stdout, &all->results[i], &sources, settings->map, color);
         }
@@ -217,6 +244,7 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
             smp_lab_gpu_text(stdout, report.gpu);
     }
     smp_lab_sources_free(&sources);
+    smp_lab_issues_free(&issues);
     return code;
 }
 
@@ -317,23 +345,15 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
     }
     if (settings->json && settings->csv)
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --csv can go to standard output");
-    if (settings->html) {
-        SMP_TRY(smp_cli_refuse_report(settings->html, settings->file, err));
-        for (size_t i = 0; i < settings->program_args.count; i++)
-            if (smp_kernel_is_file(settings->program_args.items[i]))
-                SMP_TRY(smp_cli_refuse_report(settings->html, settings->program_args.items[i], err));
-        SMP_TRY(smp_cli_keep_other(settings->html, "<!doctype html>", "a page", err));
-        return smp_cli_check_report(settings->html, settings->common.force, err);
-    }
-    return SMP_OK;
+    return smp_kernel_check_reports(settings, err);
 }
 
 static smp_code kernel(void *given, smp_error *err)
 {
     smp_kernel_settings *settings = given;
     smp_kernel_results all = {.count = 0};
-    unsigned wanted, found = 0;
-    bool differs = false;
+    unsigned wanted;
+    bool differs = false, failed = false;
     smp_error shown = {0};
     smp_code code = read_failures(settings->fail_on, &wanted, err);
     if (!code)
@@ -346,14 +366,13 @@ static smp_code kernel(void *given, smp_error *err)
     if (!code)
         code = smp_kernel_all(settings, &all, err);
     if (all.count) {
-        const smp_code wrote = show(settings, &all, &shown);
+        const smp_code wrote = show(settings, &all, wanted, &failed, &shown);
         if (wrote && !code) {
             *err = shown;
             code = wrote;
         }
     }
     for (size_t i = 0; i < all.count; i++) {
-        found |= found_in(&all.results[i]);
         differs = differs || all.entries[i].same == SMP_LAB_DIFFERENT;
         if (!code && all.results[i].stopped) {
             *err = all.results[i].error;
@@ -363,12 +382,12 @@ static smp_code kernel(void *given, smp_error *err)
     differs = differs || all.gpu.differ;
     if (!code && wanted >> SLOWER & 1)
         code = smp_kernel_find_slower(settings, &all, &differs, err);
-    if (!code && !(found & wanted) && !differs)
+    if (!code && !failed && !differs)
         code = refuse_unchecked(&all, wanted, err);
     smp_kernel_results_free(&all);
     if (code && !err->code)
         smp_fail(err, code, "a kernel stopped");
-    return !code && (found & wanted || differs) ? SMP_E_DIFFERENT : code;
+    return !code && (failed || differs) ? SMP_E_DIFFERENT : code;
 }
 
 const smp_command smp_command_kernel = {

@@ -1,13 +1,14 @@
 /* Shared by the files of `smempipe kernel`: kernel.c runs the command, kernel_args.c makes a launch of --args,
  * kernel_names.c finds out which word is which parameter, kernel_arch.c chooses the architecture, kernel_run.c runs one
- * kernel, kernel_compare.c gathers several, kernel_program.c runs whole programs, kernel_executable.c prepares those
+ * kernel, kernel_compare.c gathers several, kernel_program.c runs whole programs,
+ * kernel_reports.c writes what --html, --sarif and --junit ask for, kernel_executable.c prepares those
  * that nvcc made elsewhere. */
 #ifndef SMP_COMMANDS_LAB_KERNEL_H
 #define SMP_COMMANDS_LAB_KERNEL_H
 
 #include "cli/cli.h"
 #include "lab/machine/warp.h"
-#include "lab/report/lab.h"
+#include "lab/report/lab_issues.h"
 #include "lab/stage/assemble.h"
 #include "lab/stage/compile.h"
 
@@ -19,11 +20,11 @@ typedef struct smp_kernel_settings {
     uint64_t shared;
     smp_strings defines, includes;
     bool json, csv, each, compare, map, what_if;
-    const char *time; /* a GPU; "": the usual one; null: no time is wanted */
+    const char *time;        /* a GPU; "": the usual one; null: no time is wanted */
     const char *time_wanted; /* as smp_time_run takes it: from time_text */
     char time_text[40];
     double time_limit; /* seconds of a launch; 0: none */
-    const char *html;
+    const char *html, *sarif, *junit, *baseline;
     char own_arch[16]; /* of the file: "sm_90a" */
 } smp_kernel_settings;
 
@@ -101,6 +102,12 @@ void smp_kernel_results_free(smp_kernel_results *all);
  * *slower if there are some. */
 smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_kernel_results *all, bool *slower,
                                 smp_error *err);
+
+/* Refuses files of reports that cannot be written, and a baseline that cannot be read, before anything runs. */
+smp_code smp_kernel_check_reports(const smp_kernel_settings *settings, smp_error *err);
+smp_code smp_kernel_write_reports(const smp_kernel_settings *settings, const smp_lab_report *report, smp_error *err);
+smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_lab_report *report,
+                                 smp_lab_issues *issues, smp_error *err);
 
 /* Whether a file is one of kernels: by its name's end (.cu, .cuh, .ptx, .cubin), or an executable. */
 bool smp_kernel_is_file(const char *name);

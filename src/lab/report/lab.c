@@ -1,6 +1,7 @@
 /* The lab's table for people, and what its reports share. */
 #include "lab/report/lab.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,29 @@ static void put_row(FILE *to, const smp_warp_result *result, const smp_warp_row 
     fputc('\n', to);
 }
 
+/* Lanes, bytes, and how the blocks fill a GPU. */
+static void put_work(FILE *to, const smp_warp_result *r)
+{
+    enum { SECTOR = 32 };
+    const smp_lab_total t = smp_lab_total_of(r);
+    const char *gpu;
+    char moved[32], needed[32];
+    double waves;
+    smp_text_bytes(moved, sizeof moved, (double)(t.sectors * SECTOR));
+    smp_text_bytes(needed, sizeof needed, (double)(t.sectors_ideal * SECTOR));
+    fprintf(to, "  %llu warp instructions, %.3g of 32 lanes active", (unsigned long long)r->instructions,
+            each(r->lane_instructions, r->instructions));
+    if (t.sectors)
+        fprintf(to, "; global memory: %s moved, %s needed", moved, needed);
+    if (smp_lab_waves(r, &waves, &gpu)) {
+        const double last = waves - floor(waves);
+        fprintf(to, "; %.3g waves (%s)", waves, gpu);
+        if (last > 0 && waves > 1)
+            fprintf(to, ", the last fills %.0f %% of it", 100 * last);
+    }
+    fputc('\n', to);
+}
+
 static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
 {
     fprintf(to, "%s", paint->bold);
@@ -167,6 +191,7 @@ static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
         fprintf(to, "  %u registers a thread; an SM of sm_%d holds %u block%s, occupancy %.0f %%, limited by %s\n",
                 r->fit.registers, r->fit.arch, r->fit.blocks, r->fit.blocks == 1 ? "" : "s", 100 * r->fit.occupancy,
                 r->fit.limit);
+    put_work(to, r);
     const smp_warp_stack *s = &r->stack;
     if (s->spilled)
         fprintf(

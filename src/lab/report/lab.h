@@ -53,6 +53,9 @@ typedef struct smp_lab_total {
 } smp_lab_total;
 smp_lab_total smp_lab_total_of(const smp_warp_result *result);
 
+/* How often the blocks of a launch fill a GPU of its architecture, and that GPU's title. False: it is not known. */
+bool smp_lab_waves(const smp_warp_result *result, double *waves, const char **gpu);
+
 /* Counts of a GPU for the instructions reported here. */
 typedef struct smp_lab_gpu {
     bool ran;
@@ -71,14 +74,24 @@ typedef struct smp_lab_report {
     size_t count;
     const char *code; /* what was executed: "ptx", "sass" */
     smp_lab_sources *sources;
-    const smp_lab_gpu *gpu; /* null: no GPU was asked */
-    bool compared;          /* by --compare: pages have entries without it, too */
+    const smp_lab_gpu *gpu;              /* null: no GPU was asked */
+    const smp_lab_entry *files;          /* of each result its file; never null */
+    const struct smp_lab_issues *issues; /* lab_issues.h */
+    bool compared;                       /* by --compare: pages have entries without it, too */
 } smp_lab_report;
 
 /* One object with "kernels"; of a comparison each has its group and "same". */
 void smp_lab_json(FILE *to, const smp_lab_report *report);
 /* A row a source line and access; of a comparison a row a kernel. */
 void smp_lab_csv(FILE *to, const smp_lab_report *report);
+/* A program of so many kernels and shapes that their tables fill more than a screen. */
+bool smp_lab_is_long(const smp_lab_report *report);
+/* Its first screen: the lines that cost most over all launches, kernels with their launches folded, findings, notes.
+ * tables: they follow. */
+void smp_lab_program(FILE *to, const smp_lab_report *report, bool color, bool tables);
+/* Issues as SARIF 2.1.0, and as a test a rule (JUnit). Paths are told from the repository's folder. */
+void smp_lab_sarif(FILE *to, const smp_lab_report *report);
+void smp_lab_junit(FILE *to, const smp_lab_report *report);
 /* The kernels of each group below each other, a row each, and where they differ. */
 void smp_lab_compare(FILE *to, const smp_lab_report *report, bool color);
 /* A page: what to look at, bars, source lines by cost, banks, findings, all numbers. */
@@ -126,7 +139,9 @@ bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size);
 /* "a 32-way conflict: 15872 of its 16384 wavefronts are conflicts". */
 void smp_lab_verdict(const smp_warp_row *row, char *text, size_t size);
 
-/* "shared load" */
+/* A space by its name in JSON ("shared"); an access's name there, "load", and in tables, "shared load". */
+smp_warp_space smp_lab_space_of(const char *name);
+const char *smp_lab_op_name(const smp_warp_row *row);
 const char *smp_lab_access_name(const smp_warp_row *row);
 
 /* A blank and a count, right-aligned; a large one with a unit: 12.3M. */

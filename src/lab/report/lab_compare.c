@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lab/report/lab.h"
+#include "lab/time/gpu.h"
 #include "report/text.h"
 
 const char *const smp_lab_same_names[] = {"unchecked", "first", "same", "rounded", "different"};
@@ -20,6 +21,16 @@ smp_lab_total smp_lab_total_of(const smp_warp_result *result)
         t.sectors_ideal += row->sectors_ideal;
     }
     return t;
+}
+
+bool smp_lab_waves(const smp_warp_result *result, double *waves, const char **gpu)
+{
+    smp_time_gpu g;
+    if (!result->fit.arch || !result->fit.blocks || !smp_time_gpu_of_arch(result->fit.arch, &g))
+        return false;
+    *waves = (double)result->blocks / (result->fit.blocks * g.sms);
+    *gpu = g.title;
+    return true;
 }
 
 enum { NAME = 20, COUNT = 9, RATIO = 5, REGISTERS = 4, BLOCKS = 6, AT = 17 };

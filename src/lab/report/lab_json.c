@@ -1,4 +1,6 @@
 /* The lab's results as JSON, which a page draws, and CSV. */
+#include <string.h>
+
 #include "lab/report/bank_map.h"
 #include "lab/report/lab.h"
 #include "report/page.h"
@@ -6,6 +8,18 @@
 
 static const char *const spaces[] = {"shared", "global", "local"};
 static const char *const ops[] = {"load", "store", "atomic", "copy"};
+
+smp_warp_space smp_lab_space_of(const char *name)
+{
+    return !strcmp(name, spaces[SMP_WARP_SHARED])  ? SMP_WARP_SHARED
+           : !strcmp(name, spaces[SMP_WARP_LOCAL]) ? SMP_WARP_LOCAL
+                                                   : SMP_WARP_GLOBAL;
+}
+
+const char *smp_lab_op_name(const smp_warp_row *row)
+{
+    return ops[row->op];
+}
 
 static void put_count(smp_json *json, const char *key, uint64_t value)
 {

@@ -39,6 +39,14 @@ bool smp_time_gpu_of(const char *device, int sms, smp_time_gpu *gpu)
     return false;
 }
 
+bool smp_time_gpu_of_arch(int arch, smp_time_gpu *gpu)
+{
+    for (int i = 0; i < GPUS; i++)
+        if (gpus[i].arch == arch)
+            return smp_time_gpu_find(gpus[i].name, gpu);
+    return false;
+}
+
 double smp_time_gpu_copy_gbs(const smp_time_gpu *gpu)
 {
     return gpu->dram_gbs * gpu->dram_share * (1 - gpu->dram_turn); /* half of a copy's bytes are written */

@@ -19,6 +19,8 @@ typedef struct smp_time_gpu {
 bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu);
 /* Finds it by a name that contains its title, as drivers tell it ("NVIDIA H100 80GB HBM3"), and its SMs. */
 bool smp_time_gpu_of(const char *device, int sms, smp_time_gpu *gpu);
+/* Finds the first that runs SASS of that architecture. */
+bool smp_time_gpu_of_arch(int arch, smp_time_gpu *gpu);
 /* The rate at which it copies much memory, as gpus.def has it. */
 double smp_time_gpu_copy_gbs(const smp_time_gpu *gpu);
 /* "h100, h200, ..." */

@@ -1,0 +1,313 @@
+/* The first screen of a program with many kernels or shapes: the lines that cost most over all launches, the kernels
+ * with their launches folded, findings, notes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "lab/report/lab_issues.h"
+#include "report/text.h"
+
+enum { FEW = 3, LINES = 8, KERNELS = 10, FINDINGS = 6, NOTES = 3 }; /* rows of each part */
+enum { PLACE = 20, SOURCE = 24, ACCESS = 13, NAME = 18, COUNT = 7, BYTES = 9, RATIO = 5, TEXT = 64 };
+
+bool smp_lab_is_long(const smp_lab_report *report)
+{
+    return report->count > FEW;
+}
+
+/* The launches of one kernel. */
+typedef struct kernel {
+    const smp_warp_result *first, *most; /* most: the shape of most blocks */
+    uint64_t launches, instructions, lanes;
+    smp_lab_total total;
+    double cost, us;
+    bool timed;
+} kernel;
+
+typedef struct screen {
+    const smp_lab_report *report;
+    const smp_lab_issues *issues;
+    kernel *kernels;
+    const char **notes; /* each up to its line's end */
+    size_t kernel_count, note_count, kernel_capacity, note_capacity;
+    uint64_t launches, instructions, lanes;
+    double us;
+} screen;
+
+/* ------------------------------------------------------------------------------------------------ gathering */
+
+static void add_total(smp_lab_total *sum, const smp_lab_total *more)
+{
+    sum->wavefronts += more->wavefronts;
+    sum->ideal += more->ideal;
+    sum->conflicts += more->conflicts;
+    sum->sectors += more->sectors;
+    sum->sectors_ideal += more->sectors_ideal;
+}
+
+static bool add_kernel(screen *s, const smp_warp_result *r)
+{
+    const smp_lab_total total = smp_lab_total_of(r);
+    size_t at = 0;
+    while (at < s->kernel_count && strcmp(s->kernels[at].first->kernel, r->kernel) != 0)
+        at++;
+    if (at == s->kernel_count) {
+        if (!smp_grow(&s->kernels, &s->kernel_capacity, at + 1, sizeof *s->kernels))
+            return false;
+        s->kernels[s->kernel_count++] = (kernel){.first = r, .most = r};
+        s->kernels[at].timed = smp_lab_time_sum(s->report, r->kernel, &s->kernels[at].us);
+        s->us += s->kernels[at].timed ? s->kernels[at].us : 0;
+    }
+    kernel *k = &s->kernels[at];
+    k->launches += r->launches;
+    k->instructions += r->instructions;
+    k->lanes += r->lane_instructions;
+    k->most = r->blocks > k->most->blocks ? r : k->most;
+    add_total(&k->total, &total);
+    for (size_t i = 0; i < r->row_count; i++)
+        k->cost += smp_lab_issue_cost(&r->rows[i]);
+    s->launches += r->launches;
+    s->instructions += r->instructions;
+    s->lanes += r->lane_instructions;
+    return true;
+}
+
+static bool add_notes(screen *s, const smp_warp_result *r)
+{
+    for (const char *at = r->notes; *at; at += at[0] == '\n') {
+        const size_t size = strcspn(at, "\n");
+        bool had = false;
+        for (size_t i = 0; i < s->note_count && !had; i++)
+            had = strcspn(s->notes[i], "\n") == size && !memcmp(s->notes[i], at, size);
+        if (!had) {
+            if (!smp_grow(&s->notes, &s->note_capacity, s->note_count + 1, sizeof *s->notes))
+                return false;
+            s->notes[s->note_count++] = at;
+        }
+        at += size;
+    }
+    return true;
+}
+
+/* By predicted time, then by what could go, then by instructions. */
+static int by_weight(const void *a, const void *b)
+{
+    const kernel *x = a, *y = b;
+    if (x->us < y->us || x->us > y->us)
+        return x->us > y->us ? -1 : 1;
+    if (x->cost < y->cost || x->cost > y->cost)
+        return x->cost > y->cost ? -1 : 1;
+    if (x->instructions != y->instructions)
+        return x->instructions > y->instructions ? -1 : 1;
+    return strcmp(x->first->kernel, y->first->kernel);
+}
+
+static bool gather(screen *s)
+{
+    bool fits = true;
+    for (size_t i = 0; i < s->report->count && fits; i++)
+        fits = add_kernel(s, &s->report->results[i]) && add_notes(s, &s->report->results[i]);
+    if (s->kernel_count)
+        qsort(s->kernels, s->kernel_count, sizeof *s->kernels, by_weight);
+    return fits;
+}
+
+/* ------------------------------------------------------------------------------------------------ showing */
+
+/* "15.9k" */
+static const char *brief(uint64_t value, char text[TEXT])
+{
+    static const char *const units[] = {"%.0f", "%.3gk", "%.3gM", "%.3gG", "%.3gT"};
+    const double thousand = 1000, shown_whole = 9999.5;
+    double shown = (double)value;
+    int unit = 0;
+    if (shown >= shown_whole)
+        for (; shown >= thousand - 0.5 && unit < 4; unit++)
+            shown /= thousand;
+    snprintf(text, TEXT, units[unit], shown);
+    return text;
+}
+
+static void put_name(FILE *to, const char *name, uint64_t launches)
+{
+    char text[TEXT];
+    smp_text_clean(to, name);
+    if (launches > 1)
+        fprintf(to, " x %s", brief(launches, text));
+}
+
+static void put_more(FILE *to, size_t count, size_t shown, const char *what, const smp_paint *paint)
+{
+    if (count > shown)
+        fprintf(to, "  %sand %zu more %s%s%s\n", paint->dim, count - shown, what, count == shown + 1 ? "" : "s",
+                paint->off);
+}
+
+static uint64_t launches_of(const screen *s, const char *name)
+{
+    for (size_t i = 0; i < s->kernel_count; i++)
+        if (!strcmp(s->kernels[i].first->kernel, name))
+            return s->kernels[i].launches;
+    return 0;
+}
+
+/* "transpose.cu:18", cut in front of the line. */
+static void place_of(const smp_lab_issue *l, char text[TEXT])
+{
+    const char *name = smp_base_name(l->path);
+    const int digits = snprintf(text, TEXT, ":%u", l->line), room = PLACE - digits;
+    if (strlen(name) <= (size_t)room)
+        snprintf(text, TEXT, "%s:%u", name, l->line);
+    else
+        snprintf(text, TEXT, "%.*s\u2026:%u", room - 1, name, l->line);
+}
+
+static void put_line(FILE *to, const screen *s, const smp_lab_issue *l, const smp_paint *paint)
+{
+    const smp_warp_row *row = &l->sum;
+    const bool shared = row->space == SMP_WARP_SHARED;
+    char place[TEXT], could[TEXT], all[TEXT], text[2 * TEXT + 16];
+    place_of(l, place);
+    fprintf(to, "  %3.0f %%  ", 100 * l->cost / s->issues->cost);
+    smp_text_column(to, place, PLACE);
+    fputs("  ", to);
+    smp_text_column(to, smp_lab_line(s->report->sources, l->path, row->line), SOURCE);
+    fprintf(to, "  %-*s  %s", ACCESS, smp_lab_access_name(row), shared ? paint->red : paint->yellow);
+    snprintf(text, sizeof text, "%s of %s %s",
+             brief(shared ? row->conflicts : row->sectors - row->sectors_ideal, could),
+             brief(shared ? row->wavefronts : row->sectors, all), shared ? "wavefronts" : "sectors");
+    fprintf(to, "%-*s%s  ", SOURCE, text, paint->off);
+    put_name(to, l->first->kernel, launches_of(s, l->first->kernel));
+    if (l->kernels > 1)
+        fprintf(to, " and %zu more", l->kernels - 1);
+    fputc('\n', to);
+}
+
+static void put_lines(FILE *to, const screen *s, const smp_paint *paint)
+{
+    const smp_lab_issue *costs = s->issues->items + (s->issues->count - s->issues->costs);
+    char advice[SMP_LAB_ADVICE];
+    if (!s->issues->costs) {
+        fprintf(to, "  no line has bank conflicts or spills, and none moves more sectors than it needs\n");
+        return;
+    }
+    fprintf(to, "%s  share  %-*s  %-*s  %-*s  %-*s  kernel%s\n", paint->dim, PLACE, "the worst lines", SOURCE, "source",
+            ACCESS, "access", SOURCE, "what could go", paint->off);
+    for (size_t i = 0; i < s->issues->costs && i < LINES; i++)
+        put_line(to, s, &costs[i], paint);
+    put_more(to, s->issues->costs, LINES, "line", paint);
+    if (costs[0].sum.space != SMP_WARP_LOCAL && smp_lab_advice(&costs[0].sum, advice, sizeof advice)) {
+        enum { AT = 22 };
+        fputs("  to avoid the first: ", to);
+        smp_text_wrap(to, advice, AT, AT);
+    }
+}
+
+static void put_ratio(FILE *to, uint64_t a, uint64_t b, const char *color, const char *off)
+{
+    char text[TEXT] = "-";
+    if (b)
+        snprintf(text, sizeof text, "%.3g", (double)a / (double)b);
+    fprintf(to, " %s%*s%s", a > b ? color : "", RATIO, text, a > b ? off : "");
+}
+
+static void put_bytes(FILE *to, uint64_t sectors)
+{
+    enum { SECTOR = 32 };
+    char text[TEXT];
+    smp_text_bytes(text, sizeof text, (double)(sectors * SECTOR));
+    fprintf(to, " %*s", BYTES, sectors ? text : "-");
+}
+
+static void put_kernel(FILE *to, const kernel *k, const smp_paint *paint)
+{
+    const smp_warp_fit *fit = &k->first->fit;
+    char text[TEXT];
+    const char *gpu;
+    double waves;
+    fputs("  ", to);
+    smp_text_column(to, k->first->kernel, NAME);
+    fprintf(to, " %*s", COUNT + 1, brief(k->launches, text));
+    fprintf(to, " %*s", COUNT, brief(k->instructions, text));
+    put_ratio(to, k->lanes, k->instructions, "", "");
+    put_ratio(to, k->total.wavefronts, k->total.ideal, paint->red, paint->off);
+    put_bytes(to, k->total.sectors);
+    put_bytes(to, k->total.sectors_ideal);
+    put_ratio(to, k->total.sectors, k->total.sectors_ideal, paint->yellow, paint->off);
+    snprintf(text, sizeof text, "%u %4.0f %% %-13.13s", fit->registers, 100 * fit->occupancy, fit->limit);
+    fprintf(to, " %24s", fit->arch ? text : "-");
+    if (k->timed)
+        fprintf(to, " %7.3g us", k->us);
+    else if (smp_lab_waves(k->most, &waves, &gpu))
+        fprintf(to, " %5.2g", waves);
+    fputc('\n', to);
+}
+
+static void put_kernels(FILE *to, const screen *s, const smp_paint *paint)
+{
+    fprintf(to, "%s  %-*s %*s %*s %*s %*s %*s %*s %*s %4s %6s %-13s %s%s\n", paint->dim, NAME, "kernel", COUNT + 1,
+            "launches", COUNT, "instr.", RATIO, "lanes", RATIO, "n-way", BYTES, "moved", BYTES, "needed", RATIO,
+            "ratio", "regs", "occup.", "limit", s->us > 0 ? "predicted" : "waves", paint->off);
+    for (size_t i = 0; i < s->kernel_count && i < KERNELS; i++)
+        put_kernel(to, &s->kernels[i], paint);
+    put_more(to, s->kernel_count, KERNELS, "kernel", paint);
+}
+
+static void put_finding(FILE *to, const smp_lab_issue *issue, const smp_paint *paint)
+{
+    char text[SMP_LAB_ADVICE];
+    smp_lab_issue_text(issue, text, sizeof text);
+    fprintf(to, "  %s%s%s  ", paint->red, issue->rule, paint->off);
+    if (issue->line)
+        fprintf(to, "%s:%u", smp_base_name(issue->path), issue->line);
+    if (issue->other_line)
+        fprintf(to, " and %s:%u", smp_base_name(issue->other_path), issue->other_line);
+    fputs(issue->line ? ", " : "", to);
+    smp_text_clean(to, issue->first->kernel);
+    if (issue->kernels > 1)
+        fprintf(to, " and %zu more", issue->kernels - 1);
+    fputs(": ", to);
+    smp_text_clean(to, text);
+    if (issue->count > 1)
+        fprintf(to, " (%llu times)", (unsigned long long)issue->count);
+    fputc('\n', to);
+}
+
+static void put_findings(FILE *to, const screen *s, const smp_paint *paint)
+{
+    const size_t count = s->issues->count - s->issues->costs;
+    for (size_t i = 0; i < count && i < FINDINGS; i++)
+        put_finding(to, &s->issues->items[i], paint);
+    put_more(to, count, FINDINGS, "finding", paint);
+    for (size_t i = 0; i < s->note_count && i < NOTES; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(s->notes[i], "\n"), s->notes[i]);
+        fprintf(to, "  %snote%s  ", paint->yellow, paint->off);
+        smp_text_clean(to, text);
+        fputc('\n', to);
+    }
+    put_more(to, s->note_count, NOTES, "note", paint);
+}
+
+void smp_lab_program(FILE *to, const smp_lab_report *report, bool color, bool tables)
+{
+    const smp_paint paint = smp_paint_for(color);
+    screen s = {.report = report, .issues = report->issues};
+    char text[TEXT];
+    if (gather(&s)) {
+        fprintf(to, "\n%s%llu launches of %zu kernel%s%s, %s warp instructions, %.3g of 32 lanes active\n\n",
+                paint.bold, (unsigned long long)s.launches, s.kernel_count, s.kernel_count == 1 ? "" : "s", paint.off,
+                brief(s.instructions, text), s.instructions ? (double)s.lanes / (double)s.instructions : 0);
+        put_lines(to, &s, &paint);
+        fputc('\n', to);
+        put_kernels(to, &s, &paint);
+        if (s.issues->count > s.issues->costs || s.note_count)
+            fputc('\n', to);
+        put_findings(to, &s, &paint);
+    }
+    if (!tables)
+        fprintf(to, "\n  -v shows a table of each kernel and shape, --each its instructions, --html a page\n");
+    smp_free(s.kernels);
+    smp_free(s.notes);
+}

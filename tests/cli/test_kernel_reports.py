@@ -1,0 +1,247 @@
+"""smempipe kernel: the first screen of many kernels, --sarif, --junit and --baseline, on PTX."""
+import json
+import os
+import re
+import unittest
+import xml.etree.ElementTree as xml
+
+from harness import ROOT, CliCase
+
+LAB = os.path.join(ROOT, "tests", "lab")
+TRANSPOSE = os.path.join(LAB, "transpose.ptx")
+BUGS = os.path.join(LAB, "bugs.ptx")
+SHAPE = ("--grid", "2x2", "--block", "32x8", "--args", "out=f32[64x64] in=f32[64x64] w=64 h=64", "--code", "ptx")
+RACE = (BUGS, "--only", "raceNoSync", "--grid", "1", "--block", "256", "--code", "ptx", "--args",
+        "in=f32[256] out=f32[256]")  # fmt: skip
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.file 1 "{file}"
+.visible .entry {name}(.param .u64 p)
+{{
+.reg .b32 %r<4>; .reg .b64 %d<4>;
+.shared .align 4 .b8 s[8192];
+.loc 1 {line} 1
+mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, {shift}; mov.u32 %r2, s; add.s32 %r2, %r2, %r1;
+st.shared.u32 [%r2], %r0;
+ret;
+}}
+"""
+
+# What SARIF 2.1.0 lets an object have: names of members that must be there, and of others, with what they hold. A list
+# of one is an array of that.
+TEXT, WHOLE, FLAG = str, int, bool
+URI = re.compile(r"(file:///)?([A-Za-z0-9._~/-]|%[0-9A-F]{2})+").fullmatch
+MESSAGE = ({"text": TEXT}, {})
+PLACE = ({"artifactLocation": ({"uri": URI}, {})}, {"region": ({"startLine": WHOLE}, {})})
+LOCATION = ({"physicalLocation": PLACE}, {"id": WHOLE, "message": MESSAGE})
+LEVEL = ("none", "note", "warning", "error").__contains__
+RULE = ({"id": TEXT}, {"shortDescription": MESSAGE, "fullDescription": MESSAGE, "help": MESSAGE,
+                       "defaultConfiguration": ({}, {"level": LEVEL})})  # fmt: skip
+RESULT = ({"message": MESSAGE, "ruleId": TEXT, "ruleIndex": WHOLE, "level": LEVEL, "locations": [LOCATION],
+           "partialFingerprints": dict, "occurrenceCount": WHOLE},
+          {"relatedLocations": [LOCATION],
+           "baselineState": ("new", "unchanged", "updated").__contains__})  # fmt: skip
+LOG = ({"version": "2.1.0".__eq__, "$schema": TEXT,
+        "runs": [({"tool": ({"driver": ({"name": TEXT}, {"semanticVersion": TEXT, "rules": [RULE]})}, {}),
+                   "results": [RESULT]},
+                  {"invocations": [({"executionSuccessful": FLAG}, {})]})]}, {})  # fmt: skip
+
+
+class Reports(CliCase):
+    def holds(self, value, what, at="log"):
+        """Whether a value is what SARIF wants there."""
+        if isinstance(what, list):
+            self.assertIsInstance(value, list, at)
+            for i, item in enumerate(value):
+                self.holds(item, what[0], f"{at}[{i}]")
+        elif isinstance(what, tuple):
+            must, may = what
+            self.assertIsInstance(value, dict, at)
+            self.assertEqual(set(must) - set(value), set(), at)
+            self.assertEqual(set(value) - set(must) - set(may), set(), at)
+            for name, item in value.items():
+                self.holds(item, {**must, **may}[name], f"{at}.{name}")
+        elif isinstance(what, type):
+            self.assertIs(type(value), what, at)
+            self.assertGreaterEqual(value, 0 if at.endswith("Index") else 1, at) if what is WHOLE else None
+        else:
+            self.assertTrue(what(value), f"{at}: {value!r}")
+
+    def sarif(self, *arguments, **more):
+        path = self.folder / "a.sarif"
+        done = self.smp("kernel", *arguments, "--sarif", path, "--force", **more)
+        log = json.loads(path.read_text())
+        self.holds(log, LOG)
+        run = log["runs"][0]
+        for result in run["results"]:
+            self.assertEqual(run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"], result["ruleId"])
+        return done, run
+
+    def conflicting(self, shift, line=3, name="f", text="s[i] = i;"):
+        """A kernel in a.ptx of a.cu whose stride in shared memory is 2^shift bytes."""
+        self.write("a.cu", "\n" * (line - 1) + f"    {text}\n")
+        self.write("a.ptx", PTX.format(file=self.folder / "a.cu", line=line, shift=shift, name=name))
+        return ("a.ptx", "--only", name, "--grid", "1", "--block", "32", "--args", "p=f32[32]", "--code", "ptx")
+
+    def base(self, *arguments):
+        return self.write("base.json", self.smp("kernel", *arguments, "--json").stdout)
+
+    # ---------------------------------------------------------------------------------------- the first screen
+
+    def test_many_kernels_are_one_screen_with_the_worst_line_first(self):
+        names = "transposePadded,transposeTiled,transposeNaive,transposeTiled,transposeTiled"
+        text = self.smp("kernel", TRANSPOSE, "--only", names, *SHAPE).stdout
+        lines = text.splitlines()
+        self.assertLess(len(lines), 25, text)
+        self.assertIn("5 launches of 3 kernels, ", text)
+        worst = [line for line in lines if " of " in line and "%  k01" in line]
+        self.assertRegex(worst[0], r"^  +87 %  k01_transpose.cu:24 .* shared load +11\.9k of 12\.3k wavefronts "
+                                   r" transposeTiled x 3$")  # fmt: skip
+        self.assertRegex(worst[1], r"k01_transpose.cu:10 .* global store +3584 of 4096 sectors +transposeNaive$")
+        self.assertIn("  to avoid the first: pad tile by 1 element", text)
+        self.assertRegex(text, r"\n  transposeTiled +3 +\S+ +32 +16\.5 ")
+        self.assertNotIn("conflicts n-way lanes", text)
+
+    def test_tables_follow_with_v(self):
+        names = "transposePadded,transposeTiled,transposeNaive,transposeTiled"
+        for option in ("-v", "--map", "--each"):
+            text = self.smp("kernel", TRANSPOSE, "--only", names, *SHAPE, option).stdout
+            self.assertEqual(text.count("\n   line  source"), 4, option)
+            self.assertIn("4 launches of 3 kernels, ", text)
+        self.assertNotIn("launches of", self.smp("kernel", TRANSPOSE, "--only", names[:46], *SHAPE).stdout)
+
+    def test_findings_of_many_kernels_are_folded(self):
+        text = self.smp("kernel", BUGS, "--only", ",".join(4 * ["raceNoSync"]), *RACE[3:]).stdout
+        self.assertEqual((text.count("  race  "), text.count("  uninitialised  ")), (2, 1))
+        self.assertRegex(text, r"\n  race  k16_bugs.cu:\d+ and k16_bugs.cu:\d+, raceNoSync: .*\(\d+ times\)\n")
+
+    def test_a_table_tells_bytes_and_lanes(self):
+        text = self.smp("kernel", TRANSPOSE, "--only", "transposeNaive", *SHAPE).stdout
+        self.assertIn("32 of 32 lanes active; global memory: 144.0 KiB moved, 32.0 KiB needed", text)
+
+    # ---------------------------------------------------------------------------------------- SARIF
+
+    def test_sarif_has_both_lines_of_a_race(self):
+        self.write(".git", "")
+        _, run = self.sarif(*RACE)
+        race = next(r for r in run["results"] if r["ruleId"] == "race")
+        self.assertEqual(race["level"], "error")
+        here, other = (x[0]["physicalLocation"] for x in (race["locations"], race["relatedLocations"]))
+        self.assertTrue(here["artifactLocation"]["uri"].endswith("k16_bugs.cu"))
+        self.assertNotEqual(here["region"], other["region"])
+        self.assertIn(f"the other access is at k16_bugs.cu:{other['region']['startLine']}", race["message"]["text"])
+
+    def test_sarif_tells_paths_from_the_repository(self):
+        self.write(".git", "")
+        (self.folder / "sub folder").mkdir()
+        kernel = self.conflicting(7)
+        (self.folder / "a.cu").rename(self.folder / "sub folder" / "a.cu")
+        self.write("a.ptx", PTX.format(file=self.folder / "sub folder" / "a.cu", line=3, shift=7, name="f"))
+        _, run = self.sarif(*kernel)
+        [place] = [r["locations"][0]["physicalLocation"] for r in run["results"]]
+        self.assertEqual(place, {"artifactLocation": {"uri": "sub%20folder/a.cu"}, "region": {"startLine": 3}})
+
+    def test_fingerprints_stay_where_lines_move(self):
+        prints = []
+        for line, text in ((3, "s[i] = i;"), (9, "s[i] = i;"), (3, "s[i] = j;")):
+            _, run = self.sarif(*self.conflicting(7, line, text=text))
+            prints += [r["partialFingerprints"]["smempipeLine/v1"] for r in run["results"]]
+        self.assertEqual(prints[0], prints[1])
+        self.assertNotEqual(prints[0], prints[2])
+
+    def test_sarif_of_a_right_kernel_has_no_results(self):
+        _, run = self.sarif(*self.conflicting(2))
+        self.assertEqual((run["results"], run["tool"]["driver"]["rules"]), ([], []))
+
+    def test_sarif_of_a_kernel_that_stops_says_so(self):
+        kernel = self.conflicting(2)
+        self.write("a.ptx", (self.folder / "a.ptx").read_text().replace("ret;", "trap;"))
+        _, run = self.sarif(*kernel, status=1)
+        self.assertEqual(run["invocations"], [{"executionSuccessful": False}])
+        self.assertEqual([r["ruleId"] for r in run["results"]], ["stopped"])
+
+    # ---------------------------------------------------------------------------------------- JUnit
+
+    def junit(self, *arguments, **more):
+        path = self.folder / "a.xml"
+        self.smp("kernel", *arguments, "--junit", path, "--force", **more)
+        suite = xml.parse(path).getroot().find("testsuite")
+        cases = suite.findall("testcase")
+        failing = {c.get("name") for c in cases if c.find("failure") is not None}
+        self.assertEqual((int(suite.get("tests")), int(suite.get("failures"))), (len(cases), len(failing)))
+        return failing, cases
+
+    def test_junit_fails_where_the_run_does(self):
+        tiled = (TRANSPOSE, "--only", "transposeTiled", *SHAPE)
+        self.assertEqual(self.junit(*tiled)[0], set())
+        self.assertEqual(self.junit(*tiled, "--fail-on", "conflicts", status=7)[0], {"conflicts"})
+        self.assertEqual(self.junit(*RACE, "--fail-on", "conflicts")[0], set())
+        failing, cases = self.junit(*RACE)
+        self.assertEqual(failing, {"race", "uninitialised"})
+        [race] = [c.find("failure") for c in cases if c.get("name") == "race"]
+        self.assertRegex(race.text, r"k16_bugs.cu:\d+: Threads race for memory, kernel raceNoSync: ")
+
+    # ---------------------------------------------------------------------------------------- the baseline
+
+    def test_nothing_new_passes_though_lines_moved(self):
+        base = self.base(*self.conflicting(6))
+        done = self.smp("kernel", *self.conflicting(6, line=40), "--baseline", base)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(self.smp("kernel", *self.conflicting(6, text="s[i] = (i);"), "--baseline", base).stderr, "")
+        self.smp("kernel", *self.conflicting(5), "--baseline", base)
+
+    def test_what_got_worse_fails(self):
+        base = self.base(*self.conflicting(3))
+        done = self.smp("kernel", *self.conflicting(7), "--baseline", base, status=7)
+        self.assertEqual(done.stderr, "worse: conflicts at a.cu:3, kernel f: 31 of 32 wavefronts of a shared store are "
+                                      "bank conflicts; before 1\n")  # fmt: skip
+        self.assertEqual(self.sarif(*self.conflicting(7), "--baseline", base,
+                                    status=7)[1]["results"][0]["baselineState"], "updated")  # fmt: skip
+        self.smp("kernel", *self.conflicting(7), "--baseline", base, "--fail-on", "races")
+        self.smp("kernel", *self.conflicting(7), "--baseline", base, "--fail-on", "conflicts", status=7)
+
+    def test_what_is_new_fails(self):
+        base = self.base(*self.conflicting(2))
+        done = self.smp("kernel", *self.conflicting(3), "--baseline", base, status=7)
+        self.assertIn("new: conflicts at a.cu:3, kernel f: 1 of 2 wavefronts", done.stderr)
+        base = self.base(*RACE)
+        self.assertEqual(self.smp("kernel", *RACE, "--baseline", base, "--fail-on", "races").stderr, "")
+        found = json.loads(base.read_text())
+        found["kernels"][0]["findings"] = []
+        self.write("base.json", json.dumps(found))
+        done = self.smp("kernel", *RACE, "--baseline", base, status=7)
+        self.assertRegex(done.stderr, r"(?m)^new: race at k16_bugs.cu:\d+ and k16_bugs.cu:\d+, kernel raceNoSync: ")
+
+    def test_a_kernel_that_is_gone_is_told(self):
+        base = self.base(*self.conflicting(2, name="g"))
+        self.assertEqual(self.smp("kernel", *self.conflicting(2), "--baseline", base).stderr,
+                         "not compared: g was launched in the earlier run alone\n")  # fmt: skip
+
+    def test_a_baseline_that_is_none_is_refused_before_anything_runs(self):
+        kernel = self.conflicting(2)
+        for text, words in (
+            ("{", "no JSON: a key is missing"), ("", "no JSON: a value is missing"), ("[1", "a ',' is missing"),
+            ("[" * 100, "nested too deeply"), ('{"a": "\\u12g4"}', "four digits"), ('{"a": "', "does not end"),
+            ('{"a": 1} 2', "something follows"), ("[1, 2]", 'no "kernels"'), ('{"a": tru}', "a value is missing"),
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.write("base.json", text)
+                error = self.smp("kernel", *kernel, "--baseline", "base.json", status=3).stderr
+                self.assertIn(words, error)
+                self.assertIn("--json > base.json makes one", error)
+        self.smp("kernel", *kernel, "--baseline", "none.json", status=3)
+
+    def test_reports_replace_no_other_file(self):
+        kernel = self.conflicting(2)
+        self.write("a.txt", "notes")
+        self.smp("kernel", *kernel, "--sarif", "a.txt", "--force", status=4)
+        self.smp("kernel", *kernel, "--junit", "a.ptx", "--force", status=4)
+        self.smp("kernel", *kernel, "--junit", "one", "--sarif", "one", status=4)
+        base = self.base(*kernel)
+        self.smp("kernel", *kernel, "--baseline", base, "--sarif", base, "--force", status=4)
+        self.assertEqual((self.folder / "a.txt").read_text(), "notes")
+
+
+if __name__ == "__main__":
+    unittest.main()
