@@ -74,10 +74,9 @@ static const char *for_kind(const char *name, const char *say, smp_kind kind, ch
 static bool means_something_else(const char *name)
 {
     static const char words[] =
-        " ahistogram bbox bend bias case chorus clip clone dblur deblock deconvolve delete endian face filter ft "
-        "gaussmat gradients idct idet insert intent lut2 math max min ml mosaic1 phase phaser pitch reverb rgbd seed "
-        "shade spline switch tblend tempo test thistogram tmedian tmix tpad transform transpose3d tremolo vibrato wave "
-        "xfade xmedian zone ";
+        " ahistogram bbox bend bias case clip clone dblur deblock deconvolve delete endian face filter ft "
+        "gaussmat gradients idct idet insert intent lut2 math max min ml mosaic1 phase phaser rgbd seed shade "
+        "spline switch tblend test thistogram tmedian tmix tpad transform transpose3d wave xfade xmedian zone ";
     char padded[SMP_SHOWN];
     if (strlen(name) + 3 > sizeof padded)
         return false;
