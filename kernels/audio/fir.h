@@ -33,16 +33,18 @@ enum {
     SMP_FIR_CHUNK = 3072, /* CPU: frames that are split into planes at a time */
     SMP_FIR_SLACK = 256,  /* CPU: zeros after a plane, for vectors that read past its end */
 
-    SMP_FIR_DIRECT = 300,               /* taps of the longest direct sum: about where both take a CPU as long */
-    SMP_FIR_STEP = 2048,                /* frames of a block, taps of a part */
-    SMP_FIR_SEGMENT = 2 * SMP_FIR_STEP, /* frames of a segment: a transform of half as many complex numbers */
-    SMP_FIR_FFT_THREADS = 256           /* GPU, by transforms: threads of a block */
+    SMP_FIR_DIRECT = 300,                 /* taps of the longest direct sum: about where both take a CPU as long */
+    SMP_FIR_STEP = 2048,                  /* frames of a block, taps of a part */
+    SMP_FIR_LONGEST = 256 * SMP_FIR_STEP, /* taps of a filter that a stage makes itself */
+    SMP_FIR_SEGMENT = 2 * SMP_FIR_STEP,   /* frames of a segment: a transform of half as many complex numbers */
+    SMP_FIR_FFT_THREADS = 256             /* GPU, by transforms: threads of a block */
 };
 
 typedef struct smp_fir {
     int32_t taps;
     int32_t before; /* frames before y that the first tap reads */
     int32_t parts;  /* of the taps; 0: direct sums */
+    int32_t own;    /* 1: each channel has taps of its own, by transforms */
     smp_fft fft;    /* of SMP_FIR_STEP numbers */
 } smp_fir;
 
@@ -53,15 +55,16 @@ SMP_HOST_DEVICE int64_t smp_fir_segment(const smp_fir *p, int64_t b)
 }
 
 /* io->table of a filter by transforms: its factors, then those of a real sequence, then a part's spectrum after the
- * other, numbers 0 .. SMP_FIR_STEP, with every constant factor in them. */
+ * other, numbers 0 .. SMP_FIR_STEP, with every constant factor in them; where channels have their own, a channel's
+ * after the other's. */
 SMP_HOST_DEVICE const float *smp_fir_roots(const smp_io *io, const smp_fir *p)
 {
     return (const float *)io->table + smp_fft_twiddles(&p->fft);
 }
 enum { SMP_FIR_ROOTS = SMP_FIR_STEP + 2, SMP_FIR_SPECTRUM = 2 * (SMP_FIR_STEP + 1) }; /* floats */
-SMP_HOST_DEVICE const float *smp_fir_spectra(const smp_io *io, const smp_fir *p)
+SMP_HOST_DEVICE const float *smp_fir_spectra(const smp_io *io, const smp_fir *p, int channel)
 {
-    return smp_fir_roots(io, p) + SMP_FIR_ROOTS;
+    return smp_fir_roots(io, p) + SMP_FIR_ROOTS + (int64_t)channel * p->own * p->parts * SMP_FIR_SPECTRUM;
 }
 
 SMP_HOST_DEVICE float smp_fir_tap(float s, float k, float x)
@@ -76,14 +79,14 @@ SMP_HOST_DEVICE int smp_fir_group(int have, int j)
 }
 
 /* CPU scratch: a plane of results a channel, and one of samples; by transforms, of up to 16 lanes: frames, both
- * memories of the transform, and the spectra of the blocks at hand and of up to 16 before them. */
+ * memories of the transform, and the spectra of the blocks at hand and of whole vectors of blocks before them. */
 enum { SMP_FIR_PLANE = SMP_FIR_CHUNK + SMP_FIR_SLACK };
 SMP_HOST_DEVICE size_t smp_fir_scratch(const smp_fir *p, int channels)
 {
     enum { LANES_MOST = 16 };
     if (p->parts)
         return ((size_t)(LANES_MOST + 1) * SMP_FIR_STEP + (size_t)2 * LANES_MOST * SMP_FIR_SEGMENT +
-                (p->parts > 1 ? (size_t)2 * LANES_MOST * SMP_FIR_SPECTRUM : 0)) *
+                (p->parts > 1 ? ((size_t)p->parts + 2 * LANES_MOST) * SMP_FIR_SPECTRUM : 0)) *
                sizeof(float);
     return ((size_t)(channels + 1) * SMP_FIR_PLANE + (size_t)p->taps) * sizeof(float);
 }

@@ -20,10 +20,11 @@ enum { HALF = SMP_FIR_STEP /* numbers of a transform */ };
 SMP_CPU_KERNEL(fir_fft_one)
 {
     const smp_fir *p = params;
-    const float *w = io->table, *roots = smp_fir_roots(io, p), *spectra = smp_fir_spectra(io, p);
+    const float *w = io->table, *roots = smp_fir_roots(io, p);
     float *a = scratch, *b = a + SMP_FIR_SEGMENT, *sums = b + SMP_FIR_SEGMENT;
     for (int64_t block = y0 / SMP_FIR_STEP; block * SMP_FIR_STEP < y1; block++)
         for (int c = 0; c < io->in.channels; c++) {
+            const float *spectra = smp_fir_spectra(io, p, c);
             memset(sums, 0, SMP_FIR_SPECTRUM * sizeof *sums);
             for (int part = 0; part < p->parts; part++) {
                 const float *h = spectra + (int64_t)part * SMP_FIR_SPECTRUM;
@@ -162,7 +163,7 @@ SMP_INLINE void put_blocks(const smp_view *out, int c, const float *z, int64_t b
 SMP_CPU_KERNEL(fir_fft_lanes)
 {
     const smp_fir *p = params;
-    const float *w = io->table, *roots = smp_fir_roots(io, p), *spectra = smp_fir_spectra(io, p);
+    const float *w = io->table, *roots = smp_fir_roots(io, p);
     const int before = (p->parts - 1 + LANES - 1) / LANES * LANES, pitch = before + LANES;
     float *memory = scratch, *plane = memory + (int64_t)2 * LANES * SMP_FIR_SEGMENT,
           *kept = plane + (LANES + 1) * SMP_FIR_STEP;
@@ -174,13 +175,13 @@ SMP_CPU_KERNEL(fir_fft_lanes)
             smp_fft_gather((float *)a, plane, SMP_FIR_STEP, SMP_FIR_SEGMENT, NULL);
             smp_fft_vec *z = smp_fft_lanes(&p->fft, w, a, b);
             if (p->parts == 1)
-                one_part(a, z, roots, spectra);
+                one_part(a, z, roots, smp_fir_spectra(io, p, c));
             else
                 keep_spectra(z, roots, kept, pitch);
             if (block * SMP_FIR_STEP + LANES * SMP_FIR_STEP <= y0)
                 continue;
             if (p->parts > 1)
-                sum_parts(a, roots, kept, pitch, spectra, p->parts);
+                sum_parts(a, roots, kept, pitch, smp_fir_spectra(io, p, c), p->parts);
             z = smp_fft_lanes(&p->fft, w, a, b);
             put_blocks(&io->out, c, (const float *)z, block, y0, y1);
         }

@@ -26,9 +26,9 @@ SMP_KERNEL_BOUNDS(SMP_FIR_FFT_THREADS, 4, fir_fft_f32_f32, smp_fir, io, p)
 {
     SMP_SHARED(fir_memory, s);
     const smp_fft_plain a = {s.a}, b = {s.b};
-    const float *w = static_cast<const float *>(io.table), *roots = smp_fir_roots(&io, &p),
-                *spectra = smp_fir_spectra(&io, &p);
+    const float *w = static_cast<const float *>(io.table), *roots = smp_fir_roots(&io, &p);
     const int me = (int)threadIdx.x, c = (int)blockIdx.y;
+    const float *spectra = smp_fir_spectra(&io, &p, c);
     const int64_t end = io.out.y0 + io.out.rows;
     for (int64_t block = io.out.y0 / SMP_FIR_STEP + blockIdx.x; block * SMP_FIR_STEP < end; block += gridDim.x) {
         smp_number sum[FIR_PAIRS][2];

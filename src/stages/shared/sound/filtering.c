@@ -101,12 +101,14 @@ static smp_code fill_spectra(const double *taps, const smp_fir *fir, float *to, 
     return done ? SMP_OK : smp_fail_memory(err, "a filter", 2 * SMP_FIR_SEGMENT * sizeof *pairs);
 }
 
-static smp_code fourier_plan(const double *taps, smp_fir *fir, smp_node_plan *work, smp_error *err)
+/* taps: `lists` of them, one after the other. */
+static smp_code fourier_plan(const double *taps, int lists, smp_fir *fir, smp_node_plan *work, smp_error *err)
 {
     fir->parts = (fir->taps + SMP_FIR_STEP - 1) / SMP_FIR_STEP;
     smp_fourier_plan(SMP_FIR_STEP, &fir->fft);
     const size_t factors = (size_t)smp_fourier_floats(&fir->fft, true);
-    work->table.size = (factors + (size_t)fir->parts * SMP_FIR_SPECTRUM) * sizeof(float);
+    const size_t spectra = (size_t)fir->parts * SMP_FIR_SPECTRUM;
+    work->table.size = (factors + (size_t)lists * spectra) * sizeof(float);
     float *table = work->table.data = smp_alloc(work->table.size);
     if (!table)
         return smp_fail_memory(err, "a filter", work->table.size);
@@ -116,7 +118,18 @@ static smp_code fourier_plan(const double *taps, smp_fir *fir, smp_node_plan *wo
     work->rows.down = after + SMP_FIR_STEP - 1;
     work->rows.unit = SMP_FIR_STEP;
     work->ops = 2 * 5 * 11 + 2 * 14 + 8. * fir->parts; /* 5 n log2 n a transform, the splits, the products */
-    return fill_spectra(taps, fir, table + factors, err);
+    smp_code code = SMP_OK;
+    for (int i = 0; i < lists && !code; i++)
+        code = fill_spectra(taps + (size_t)i * (size_t)fir->taps, fir, table + factors + (size_t)i * spectra, err);
+    return code;
+}
+
+smp_code smp_echo_filter_plan(const double *taps, int count, int channels, smp_node_plan *work, smp_error *err)
+{
+    smp_fir *fir = SMP_PLAN_KERNEL(work, smp_fir);
+    *fir = (smp_fir){.taps = count, .before = count - 1, .own = 1};
+    work->values.clips = true;
+    return fourier_plan(taps, channels, fir, work, err);
 }
 
 smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp_error *err)
@@ -128,7 +141,7 @@ smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp
         sum += fabs(taps[i]);
     work->values.clips = sum > 1 + 1e-6;
     if (count > SMP_FIR_DIRECT)
-        return fourier_plan(taps, fir, work, err);
+        return fourier_plan(taps, 1, fir, work, err);
     work->table.size = (size_t)count * sizeof(float);
     float *table = work->table.data = smp_alloc(work->table.size);
     if (!table)

@@ -12,6 +12,10 @@ extern const smp_variant smp_filter_variants[];
  * parameters, table, reach. taps: 1 to SMP_FIR_MOST finite numbers. */
 smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp_error *err);
 
+/* The same where the first tap meets the frame itself, and each of `channels` has a list of its own, one after the
+ * other: what comes out is never early. count: up to SMP_FIR_LONGEST. */
+smp_code smp_echo_filter_plan(const double *taps, int count, int channels, smp_node_plan *work, smp_error *err);
+
 /* Parameters that lowpass, highpass and bandpass have in common; the first fields of their structs. */
 typedef struct smp_filter_params {
     int64_t taps;       /* INT64_MIN: auto */
