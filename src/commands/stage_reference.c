@@ -74,6 +74,30 @@ static void put_variants(FILE *to, const smp_variant *variants)
     }
 }
 
+/* "resize WxH" and what it means, without the signs of letters. */
+static void put_form(FILE *to, const smp_stage *stage, const smp_form *form, const char *between)
+{
+    const char *parts[] = {form->values, form->means};
+    for (int i = 0; i < 2; i++) {
+        fprintf(to, "%s%s ", i ? between : "", stage->name);
+        for (const char *at = parts[i]; *at; at++)
+            if (*at != '$' && *at != '@')
+                fputc(*at, to);
+    }
+}
+
+static void put_forms(FILE *to, const smp_stage *stage, const char *title)
+{
+    for (const smp_form *form = stage->hints ? stage->hints->forms : NULL; form && form->values; form++) {
+        if (!form->means)
+            continue;
+        fprintf(to, "%s  ", title);
+        put_form(to, stage, form, "  is  ");
+        fputc('\n', to);
+        title = "";
+    }
+}
+
 void smp_stage_reference(FILE *to, const smp_stage *stage, bool color)
 {
     smp_paint paint = smp_paint_for(color);
@@ -89,6 +113,9 @@ void smp_stage_reference(FILE *to, const smp_stage *stage, bool color)
         for (const smp_param *param = stage->params; param->name; param++)
             put_param(to, param);
     }
+    char title[60];
+    snprintf(title, sizeof title, "\n%svalues without names%s\n", paint.bold, paint.off);
+    put_forms(to, stage, title);
     fprintf(to, "\n%svariants%s (same results, different ways; the last is what runs)\n", paint.bold, paint.off);
     put_variants(to, stage->variants);
     if (smp_stage_reducers(stage)) {
@@ -186,6 +213,17 @@ static void put_markdown(FILE *to, const smp_stage *stage)
     put_markdown_variants(to, smp_stage_reducers(stage) ? "variant of the second pass" : "variant", stage->variants);
     if (smp_stage_reducers(stage))
         put_markdown_variants(to, "variant of the measuring pass", smp_stage_reducers(stage));
+    bool first = true;
+    for (const smp_form *form = stage->hints ? stage->hints->forms : NULL; form && form->values; form++) {
+        if (!form->means)
+            continue;
+        fputs(first ? "\nWithout names: `" : ", `", to);
+        put_form(to, stage, form, "` is `");
+        fputc('`', to);
+        first = false;
+    }
+    if (!first)
+        fputs(".\n", to);
     if (stage->example)
         fprintf(to, "\nExample: `%s`\n", stage->example);
     smp_other_name other = smp_other_names(stage);

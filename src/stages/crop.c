@@ -28,35 +28,6 @@ typedef struct crop_params {
     {                                                                                                                  \
 #name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags           \
     }
-/* `100x80+10+20`, as other programs write a box; `50%` of both sides; `16:9` and `square`, which are ratios. */
-static bool instead(const char *value, char *text, size_t size)
-{
-    static const char digits[] = "0123456789.";
-    long long width, height, x, y;
-    int used = 0;
-    if (smp_ratio_instead(value, text, size))
-        return true;
-    for (const char *const *word = smp_anchors; *word; word++) {
-        const bool american = !strcmp(value, "center") && !strcmp(*word, "centre");
-        if (strcmp(*word, "auto") != 0 && (american || !strcmp(*word, value))) {
-            snprintf(text, size, "write anchor=%s, and width= and height=", *word);
-            return true;
-        }
-    }
-    if (value[strspn(value, digits)] == '%' && !value[strspn(value, digits) + 1]) {
-        snprintf(text, size, "write width=%.20s height=%.20s", value, value);
-        return true;
-    }
-    const bool placed = sscanf(value, "%7lldx%7lld%7lld%7lld%n", &width, &height, &x, &y, &used) == 4 && !value[used];
-    if (!placed && (sscanf(value, "%7lldx%7lld%n", &width, &height, &used) != 2 || value[used]))
-        return false;
-    if (placed)
-        snprintf(text, size, "write width=%lld height=%lld x=%lld y=%lld", width, height, x, y);
-    else
-        snprintf(text, size, "write width=%lld height=%lld", width, height);
-    return true;
-}
-
 static const smp_param params[] = {
     {"kind", offsetof(crop_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "box",
      "box: a rectangle by size and place; auto: cut off what is like the corners",
@@ -297,8 +268,20 @@ const smp_stage smp_stage_crop = {
     .plan = plan,
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = content_variants),
     .variants = variants,
-    .hints = SMP_HINTS(.instead = instead, .order = "x y width height",
-                       .aliases = SMP_ALIASES(
-                           {"extract extract_area cut chop", "crop"}, {"find_trim autocrop trim", "crop auto"},
-                           {"shave", "crop left=10 right=10 top=10 bottom=10"}, {"square", "crop aspect=1"})),
+    .hints =
+        SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$Wx$H+$X+$Y", "width=$W height=$H x=$X y=$Y"),
+                                     SMP_MEANS("$Wx$H+$X-$Y", "width=$W height=$H x=$X y=-$Y"),
+                                     SMP_MEANS("$Wx$H-$X+$Y", "width=$W height=$H x=-$X y=$Y"),
+                                     SMP_MEANS("$Wx$H-$X-$Y", "width=$W height=$H x=-$X y=-$Y"),
+                                     SMP_MEANS("$W:$H:$X:$Y", "width=$W height=$H x=$X y=$Y"), SMP_FORMS_OF_RATIO,
+                                     {.values = "$Wx$H", .say = "write width=$W height=$H, the middle, or $Wx$H+0+0"},
+                                     {.values = "$W $H", .say = "write width=$W height=$H, the middle, or $Wx$H+0+0"},
+                                     {.values = "$X $Y $W $H",
+                                      .say = "write x=$X y=$Y width=$W height=$H, if this is the "
+                                             "order: ffmpeg has the size first"},
+                                     {.values = "$P", .say = "write width=$P height=$P"},
+                                     {.values = "center", .say = "write anchor=centre, and width= and height="}),
+                  .aliases =
+                      SMP_ALIASES({"extract extract_area cut chop", "crop"}, {"find_trim autocrop trim", "crop auto"},
+                                  {"shave", "crop left=10 right=10 top=10 bottom=10"}, {"square", "crop aspect=1"})),
 };

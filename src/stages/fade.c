@@ -77,6 +77,9 @@ const smp_stage smp_stage_fade = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"afade", "fade in=0.5s out=0.5s"}, {"fadein", "fade in=0.5s"},
+    .hints = SMP_HINTS(.forms = SMP_FORMS(
+                           SMP_MEANS("$I", "in=$I"), SMP_MEANS("$I 0 $O", "in=$I out=$O"),
+                           {.values = "$I $O", .say = "write in=$I out=$O: sox's second value is where it ends"}),
+                       .aliases = SMP_ALIASES({"afade", "fade in=0.5s out=0.5s"}, {"fadein", "fade in=0.5s"},
                                               {"fadeout", "fade out=0.5s"})),
 };

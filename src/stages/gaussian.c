@@ -134,17 +134,6 @@ static const smp_variant variants[] = {
     {0},
 };
 
-/* `0x3` is a radius and sigma, as ImageMagick writes them. */
-static bool instead(const char *value, char *text, size_t size)
-{
-    const size_t first = strspn(value, "0123456789.");
-    const char *sigma = value + first + 1;
-    if (!first || value[first] != 'x' || !*sigma || strspn(sigma, "0123456789.") != strlen(sigma) || strlen(sigma) > 7)
-        return false;
-    snprintf(text, size, "write %spx, the sigma", sigma);
-    return true;
-}
-
 const smp_stage smp_stage_gaussian = {
     .name = "gaussian",
     .help = "blur by a gaussian of standard deviation sigma",
@@ -163,7 +152,8 @@ const smp_stage smp_stage_gaussian = {
     SMP_PARAMS(params, gaussian_params),
     .plan = plan,
     .variants = variants,
-    .hints = SMP_HINTS(.instead = instead,
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("0x$S", "sigma=$S"),
+                                          {.values = "$Rx$S", .say = "write $Spx, the sigma"}),
                        .aliases = SMP_ALIASES(
                            {"blur gblur gaussblur gaussian_blur gaussianblur gaussian_filter gauss", "gaussian"})),
 };

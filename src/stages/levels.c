@@ -151,10 +151,15 @@ const smp_stage smp_stage_levels = {
     .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_count_variants),
     .variants = smp_levels_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"level brightness_contrast", "levels"},
-                                              {"contrast contrast_stretch stretch", "levels auto"},
-                                              {"normalize", "levels auto clip=0.1%"},
-                                              {"auto_level auto-level autolevel", "levels auto clip=0"},
-                                              {"autocontrast auto_contrast", "levels auto clip=0 per=channel"},
-                                              {"autolevels auto_levels", "levels auto per=channel"})),
+    .hints =
+        SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$B $W", "black=$B white=$W"), SMP_MEANS("$B,$W", "black=$B white=$W"),
+                                     SMP_MEANS("$B,$W,$G", "black=$B white=$W gamma=$G"),
+                                     {.values = "$B $W $G",
+                                      .say = "write black=$B white=$W gamma=$G, as ImageMagick, or "
+                                             "black=$B gamma=$W white=$G"}),
+                  .aliases = SMP_ALIASES(
+                      {"level brightness_contrast", "levels"}, {"contrast contrast_stretch stretch", "levels auto"},
+                      {"normalize", "levels auto clip=0.1%"}, {"auto_level auto-level autolevel", "levels auto clip=0"},
+                      {"autocontrast auto_contrast", "levels auto clip=0 per=channel"},
+                      {"autolevels auto_levels", "levels auto per=channel"})),
 };

@@ -38,7 +38,9 @@ const smp_stage smp_stage_morph = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_morph_two_passes,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("@O $S", "op=@O size=$S"),
+                                          SMP_MEANS("@O $Wx$H", "op=@O width=$W height=$H")),
+                       .aliases = SMP_ALIASES(
                            {"open opening morphologyex morphology", "morph open size=3"},
                            {"close closing", "morph close size=3"}, {"tophat white_tophat", "morph tophat size=9"},
                            {"black_tophat bottomhat", "morph blackhat size=9"},

@@ -28,20 +28,6 @@ typedef struct pad_params {
     {                                                                                                                  \
 #name, offsetof(pad_params, name), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", help, NULL, flags                      \
     }
-/* `800x600`, as other programs write a size, or the sides and the upper and lower border; `16:9`. */
-static bool instead(const char *value, char *text, size_t size)
-{
-    static const char digits[] = "0123456789";
-    const size_t first = strspn(value, digits), most = 7;
-    const char *rest = value + first;
-    if (smp_ratio_instead(value, text, size))
-        return true;
-    if (!first || first > most || rest[0] != 'x' || !rest[1] || rest[1 + strspn(rest + 1, digits)])
-        return false;
-    snprintf(text, size, "write width=%.*s height=%.7s", (int)first, value, rest + 1);
-    return true;
-}
-
 static const smp_param params[] = {
     SIDE(all, "border on all four sides", SMP_P_MAIN),
     SIDE(left, "border on the left", SMP_P_OF_WIDTH),
@@ -242,8 +228,14 @@ const smp_stage smp_stage_pad = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .hints = SMP_HINTS(.instead = instead,
-                       .aliases = SMP_ALIASES({"extend embed extent border canvas", "pad"},
-                                              {"letterbox", "pad aspect={16/9}"}, {"frame", "pad 10 fill=gray"},
-                                              {"delay adelay", "pad start=1s"}, {"apad", "pad end=1s"})),
+    .hints =
+        SMP_HINTS(.forms = SMP_FORMS(
+                      SMP_FORMS_OF_RATIO, {.values = "$A $B", .means = "start=$A end=$B", .given = SMP_AUDIO},
+                      {.values = "$A $B", .say = "write left=$A right=$A top=$B bottom=$B, or the other way round"},
+                      {.values = "$Wx$H",
+                       .say = "write width=$W height=$H, the size in the end, or left=$W right=$W top=$H "
+                              "bottom=$H"}),
+                  .aliases = SMP_ALIASES({"extend embed extent border canvas", "pad"},
+                                         {"letterbox", "pad aspect={16/9}"}, {"frame", "pad 10 fill=gray"},
+                                         {"delay adelay", "pad start=1s"}, {"apad", "pad end=1s"})),
 };

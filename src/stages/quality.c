@@ -32,14 +32,6 @@ static void fill_window(double *window)
         window[i] = weights[i] / sum;
 }
 
-static bool instead(const char *value, char *text, size_t size)
-{
-    const bool number = value[0] && strspn(value, "0123456789") == strlen(value);
-    if (number) /* of a file that is written */
-        snprintf(text, size, "this is an option, not a stage: --quality %.8s", value);
-    return number;
-}
-
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)given;
@@ -178,7 +170,7 @@ const smp_stage smp_stage_quality = {
     .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish),
     .variants = variants,
-    .hints = SMP_HINTS(.instead = instead,
+    .hints = SMP_HINTS(.forms = SMP_FORMS({.values = "$Q", .say = "this is an option, not a stage: --quality $Q"}),
                        .aliases = SMP_ALIASES(
                            {"psnr ssim mse compare_images similarity structural_similarity", "quality by=@name"})),
 };

@@ -128,18 +128,6 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
-/* As sox and ffmpeg write it. */
-static bool instead(const char *value, char *text, size_t size)
-{
-    static const struct {
-        const char *value, *mode;
-    } others[] = {{"-", "mono"}, {"1,2", "mono"}, {"1-2", "mono"}, {"1", "left"}, {"2", "right"}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!strcmp(value, others[i].value))
-            return snprintf(text, size, "write %s", others[i].mode) > 0;
-    return false;
-}
-
 const smp_stage smp_stage_remix = {
     .name = "remix",
     .help = "mix channels: mono, stereo, swap, mid and side, or any matrix",
@@ -156,7 +144,10 @@ const smp_stage smp_stage_remix = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_channel_mix_variants,
-    .hints = SMP_HINTS(.instead = instead,
+    .hints = SMP_HINTS(.forms = SMP_FORMS(
+                           SMP_MEANS("-", "mode=mono"), SMP_MEANS("1", "mode=left"), SMP_MEANS("2", "mode=right"),
+                           {.values = "1 1", .say = "write matrix=[1 0; 1 0]"}, SMP_MEANS("2 1", "mode=swap"),
+                           {.values = "1,2", .say = "write mono"}, {.values = "1-2", .say = "write mono"}),
                        .aliases =
                            SMP_ALIASES({"pan", "remix matrix=[0.5 0.5]"}, {"mono downmix", "remix mono"},
                                        {"channels", "remix mono"}, {"channelmap", "remix swap"}, {"swap", "remix swap"},

@@ -72,34 +72,6 @@ static bool given(int64_t v)
     return v != INT64_MIN;
 }
 
-/* `800x600`, `800x600^`, `100px` and `50` are sizes, or a percentage, as other programs write them. */
-static bool instead(const char *value, char *text, size_t size)
-{
-    static const char digits[] = "0123456789";
-    const size_t first = strspn(value, digits), most = 7;
-    const char *rest = value + first;
-    if (!first || first > most)
-        return false;
-    const size_t second = rest[0] == 'x' ? strspn(rest + 1, digits) : 0;
-    const char *end = rest + 1 + second, *how = !second || second > most ? NULL
-                                                : !*end                  ? ""
-                                                : !strcmp(end, "^")      ? " fit=cover"
-                                                : !strcmp(end, "!")      ? " fit=stretch"
-                                                : !strcmp(end, ">")      ? " enlarge=no"
-                                                                         : NULL;
-    if (how)
-        snprintf(text, size, "write width=%.*s height=%.*s%s", (int)first, value, (int)second, rest + 1, how);
-    else if (!strcmp(rest, "px"))
-        snprintf(text, size, "write longest=%s", value);
-    else if (!rest[0] && first < 3)
-        snprintf(text, size, "write %s%% or longest=%spx", value, value);
-    else if (!rest[0])
-        snprintf(text, size, "write longest=%spx", value);
-    else
-        return false;
-    return true;
-}
-
 static bool has_fixed(int filter)
 {
     return filter == SMP_RESIZE_LANCZOS3 || filter == SMP_RESIZE_BICUBIC || filter == SMP_RESIZE_BILINEAR ||
@@ -548,10 +520,16 @@ const smp_stage smp_stage_resize = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .hints = SMP_HINTS(.instead = instead,
-                       .aliases = SMP_ALIASES(
-                           {"scale imresize zoom shrink", "resize"}, {"thumbnail thumb", "resize longest=256"},
-                           {"sample", "resize 50% filter=nearest"}, {"fit", "resize width=300 height=300"},
-                           {"cover", "resize width=300 height=300 fit=cover"}, {"density dpi", "resize 100% dpi=300"},
-                           {"pixelate mosaic", "resize 10% filter=area, then resize 1000% filter=nearest"})),
+    .hints =
+        SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$Wx$H", "width=$W height=$H"), SMP_MEANS("$Wx", "width=$W"),
+                                     SMP_MEANS("x$H", "height=$H"), SMP_MEANS("$Wx$H^", "width=$W height=$H fit=cover"),
+                                     SMP_MEANS("$Wx$H!", "width=$W height=$H fit=stretch"),
+                                     SMP_MEANS("$Wx$H>", "width=$W height=$H enlarge=no"),
+                                     {.values = "$Npx", .say = "write longest=$Npx or width=$Npx"},
+                                     {.values = "$N", .say = "write longest=$N, or width=$N, or $N%"}),
+                  .aliases = SMP_ALIASES(
+                      {"scale imresize zoom shrink", "resize"}, {"thumbnail thumb", "resize longest=256"},
+                      {"sample", "resize 50% filter=nearest"}, {"fit", "resize width=300 height=300"},
+                      {"cover", "resize width=300 height=300 fit=cover"}, {"density dpi", "resize 100% dpi=300"},
+                      {"pixelate mosaic", "resize 10% filter=area, then resize 1000% filter=nearest"})),
 };

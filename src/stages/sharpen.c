@@ -102,5 +102,7 @@ const smp_stage smp_stage_sharpen = {
     SMP_PARAMS(params, sharpen_params),
     .plan = plan,
     .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"unsharp usm unsharpmask unsharp_mask", "sharpen"})),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("0x$S", "amount=1 sigma=$S"),
+                                          SMP_MEANS("0x$S+$A+$T", "amount=$A sigma=$S threshold=$T")),
+                       .aliases = SMP_ALIASES({"unsharp usm unsharpmask unsharp_mask", "sharpen"})),
 };

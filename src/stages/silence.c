@@ -70,12 +70,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 }
 
 /* sox's stage of this name cuts, and begins with a count. */
-static bool instead(const char *value, char *text, size_t size)
-{
-    return value[0] >= '0' && value[0] <= '9' &&
-           snprintf(text, size,
-                    "`silence` tells where silence is; `trim auto` cuts it, inside=0.5s between sounds too") > 0;
-}
+#define SILENCE_CUT "`silence` tells where silence is; `trim auto` cuts it, inside=0.5s between sounds too"
 
 const smp_stage smp_stage_silence = {
     .name = "silence",
@@ -91,5 +86,9 @@ const smp_stage smp_stage_silence = {
     .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish),
     .variants = smp_silence_variants,
-    .hints = SMP_HINTS(.instead = instead, .aliases = SMP_ALIASES({"silencedetect", "silence -50dBFS"})),
+    .hints = SMP_HINTS(.forms = SMP_FORMS({.values = "$A $B $C", .say = SILENCE_CUT},
+                                          {.values = "$A $B $C $D $E $F", .say = SILENCE_CUT},
+                                          {.values = "$A $B $C -$D $E $F", .say = SILENCE_CUT},
+                                          {.values = "$A", .say = SILENCE_CUT}),
+                       .aliases = SMP_ALIASES({"silencedetect", "silence -50dBFS"})),
 };

@@ -108,13 +108,23 @@ typedef struct smp_reduction_ops {
 
 enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_hints.instead */
 
+/* Values that stand without names, as other programs write them: `800x600`. */
+typedef struct smp_form {
+    /* The values, with blanks between them. $A is a number, with a unit if it ends its value, @A a word, anything else
+     * stands for itself. */
+    const char *values;
+    const char *means; /* the same by names, "width=$A height=$B"; null: it could be read in two ways, or is wrong, */
+    const char *say;   /* and this is what to write instead, "write longest=$A" */
+    smp_kind given;    /* only of this; none: of whatever the stage is given */
+} smp_form;
+
 /* For those who write what another program calls something. */
 typedef struct smp_hints {
     const smp_alias *aliases; /* ends with null names; may be null */
+    const smp_form *forms;    /* the first that fits counts; ends with null values; may be null */
     /* Suggests what to write instead of a value that the main parameter refuses, "write 270". False: no suggestion. May
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
-    const char *order; /* names of parameters in the order in which other tools write their values; may be null */
 } smp_hints;
 #define SMP_HINTS(...)                                                                                                 \
     &(const smp_hints)                                                                                                 \
@@ -122,6 +132,11 @@ typedef struct smp_hints {
         __VA_ARGS__                                                                                                    \
     }
 #define SMP_ALIASES(...) ((const smp_alias[]){__VA_ARGS__, {0}})
+#define SMP_MEANS(how, names)                                                                                          \
+    {                                                                                                                  \
+        .values = how, .means = names                                                                                  \
+    }
+#define SMP_FORMS(...) ((const smp_form[]){__VA_ARGS__, {0}})
 
 /* The fields of a table of parameters and of the struct that it describes. */
 #define SMP_PARAMS(table, type) .params = (table), .params_size = sizeof(type)

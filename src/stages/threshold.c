@@ -39,14 +39,6 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "leave out the value, or method=otsu");
 }
 
-static bool instead(const char *value, char *text, size_t size)
-{
-    const bool found = !strcmp(value, "auto");
-    if (found)
-        snprintf(text, size, "write method=otsu");
-    return found;
-}
-
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by, (void)err;
@@ -164,6 +156,7 @@ const smp_stage smp_stage_threshold = {
     .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_count_variants),
     .variants = smp_threshold_variants,
-    .hints = SMP_HINTS(.instead = instead, .aliases = SMP_ALIASES({"otsu", "threshold method=otsu"},
-                                                                  {"binarize binarise binary", "threshold"})),
+    .hints =
+        SMP_HINTS(.forms = SMP_FORMS({.values = "auto", .say = "write method=otsu"}),
+                  .aliases = SMP_ALIASES({"otsu", "threshold method=otsu"}, {"binarize binarise binary", "threshold"})),
 };

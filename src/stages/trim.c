@@ -247,7 +247,11 @@ const smp_stage smp_stage_trim = {
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = smp_silence_variants),
     .variants = variants,
     .hints =
-        SMP_HINTS(.order = "start length",
+        SMP_HINTS(.forms = SMP_FORMS(
+                      SMP_MEANS("0 $E", "end=$E"), SMP_MEANS("0s $E", "end=$E"), SMP_MEANS("$S", "start=$S"),
+                      SMP_MEANS("-$S", "start=-$S"), SMP_MEANS("$S -$E", "start=$S end=-$E"),
+                      SMP_MEANS("$S +$L", "start=$S length=$L"),
+                      {.values = "$S $L", .say = "write start=$S length=$L, as sox means it, or start=$S end=$L"}),
                   .aliases = SMP_ALIASES({"atrim cut", "trim start=1s end=5s"},
                                          {"silenceremove desilence", "trim auto inside=0.5s"}, {"vad", "trim auto"})),
 };

@@ -330,6 +330,36 @@ static void every_stages_defaults_and_example_hold(void **state)
     pipe_setup(state);
 }
 
+/* The letters of a text of a form, a bit each. */
+static unsigned letters_of(const char *text)
+{
+    unsigned letters = 0;
+    for (const char *at = text ? text : ""; *at; at++)
+        if (*at == '$' || *at == '@')
+            letters |= 1U << (at[1] - 'A');
+    return letters;
+}
+
+static void every_form_names_parameters_that_there_are(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < smp_stage_count(); i++) {
+        const smp_stage *stage = smp_stage_at(i);
+        for (const smp_form *form = stage->hints ? stage->hints->forms : NULL; form && form->values; form++) {
+            assert_true(!form->means != !form->say);
+            assert_int_equal(letters_of(form->means ? form->means : form->say) & ~letters_of(form->values), 0);
+            for (const char *at = form->means; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+                const size_t length = strcspn(at, "=");
+                bool there = false;
+                for (const smp_param *param = stage->params; param->name; param++)
+                    there |= strlen(param->name) == length && !memcmp(param->name, at, length);
+                if (!there)
+                    fail_msg("%s: '%s' names no parameter", stage->name, at);
+            }
+        }
+    }
+}
+
 /* Suggestions for other tools' names are valid: a statement, or two with "then" between them. */
 static void every_suggestion_for_other_tools_is_taken(void **state)
 {
@@ -374,6 +404,7 @@ SMP_SUITE(parse)
         cmocka_unit_test(default_params_need_no_program),
         cmocka_unit_test(a_wrong_default_is_named),
         cmocka_unit_test(every_stages_defaults_and_example_hold),
+        cmocka_unit_test(every_form_names_parameters_that_there_are),
         cmocka_unit_test(every_suggestion_for_other_tools_is_taken),
     };
     return cmocka_run_group_tests_name("parse", tests, pipe_setup, pipe_teardown);

@@ -5,12 +5,19 @@
 #include "pipe/language/build.h"
 #include "pipe/values/color.h"
 
-/* The diagnostic about a value, unless it says what to write already; null: there is none. */
-static smp_diag *unmended(const smp_builder *b, const smp_value *value)
+/* The diagnostic about a value; null: there is none. */
+static smp_diag *last_about(const smp_builder *b, const smp_value *value)
 {
     smp_diag *last = b->diags->count ? &b->diags->items[b->diags->count - 1] : NULL;
     const bool about = last && last->span.source == value->span.source && last->span.start == value->span.start;
-    return about && !last->fix && !value->param ? last : NULL;
+    return about && !value->param ? last : NULL;
+}
+
+/* The same, unless it says what to write already. */
+static smp_diag *unmended(const smp_builder *b, const smp_value *value)
+{
+    smp_diag *last = last_about(b, value);
+    return last && !last->fix ? last : NULL;
 }
 
 /* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to the diagnostic about the value. */
@@ -24,13 +31,14 @@ static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_val
             smp_diag_fix(b->diags, last, "did you mean '$%s'?", value->text);
 }
 
-/* A value that the main parameter refuses: adds what the stage says to write instead. */
+/* A value that the main parameter refuses: what the stage says to write instead counts. */
 static void suggest_instead(smp_builder *b, const smp_stage *stage, const smp_param *row, const smp_value *value)
 {
     char text[SMP_INSTEAD];
-    smp_diag *last = unmended(b, value);
+    smp_diag *last = last_about(b, value);
     const bool plain = value->kind == SMP_VALUE_WORD || value->kind == SMP_VALUE_NUMBER;
-    if (last && plain && (row->flags & SMP_P_MAIN) && smp_stage_instead(stage, value->text, text, sizeof text))
+    const smp_ast_value written = {.kind = SMP_AST_WORD, .text = value->text, .length = value->length};
+    if (last && plain && (row->flags & SMP_P_MAIN) && smp_write_instead(stage, &written, text, sizeof text))
         smp_diag_fix(b->diags, last, "%s", text);
 }
 
@@ -355,10 +363,12 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     smp_placed so_far = {0};
     bool strayed = false;
     const size_t errors = error_count(b->diags);
-    const bool ordered = smp_values_in_order(b, statement, stage);
-    strayed |= ordered;
-    for (size_t i = 0; !ordered && i < statement->arg_count; i++) {
-        const smp_ast_arg *arg = &statement->args[i];
+    smp_ast_arg *args = statement->args;
+    size_t arg_count = statement->arg_count;
+    if (stage && !smp_name_values(b, stage, given, &args, &arg_count, &strayed))
+        return false;
+    for (size_t i = 0; i < arg_count; i++) {
+        const smp_ast_arg *arg = &args[i];
         const smp_param *row = stage ? smp_row_for(b, stage, &node, arg, &so_far) : NULL;
         so_far.before = arg;
         strayed |= !row;

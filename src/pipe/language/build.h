@@ -134,11 +134,19 @@ typedef struct smp_placed {
 } smp_placed;
 
 size_t smp_param_count(const smp_stage *stage);
+/* `resize 50% nearest`: the parameter that alone has the word among its choices, where the main one takes no such word;
+ * null: there is none, or several. */
+const smp_param *smp_row_of_word(const smp_stage *stage, const smp_ast_value *value);
 /* The parameter that an argument is for; null after reporting that there is none. */
 const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_arg *arg,
                              smp_placed *so_far);
-/* Binds as many values without names as other tools write here: one message names them all. False: they are not so. */
-bool smp_values_in_order(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage);
+
+/* forms.c: values without names that a stage knows (smp_hints.forms). *args becomes the arguments with names, where
+ * they can be read in one way; *told: they cannot, and that was reported. False: out of memory. */
+bool smp_name_values(smp_builder *b, const smp_stage *stage, smp_kind kind, smp_ast_arg **args, size_t *count,
+                     bool *told);
+/* Writes what the stage says to write instead of one value that its main parameter refuses. False: nothing. */
+bool smp_write_instead(const smp_stage *stage, const smp_ast_value *value, char *text, size_t size);
 
 /* unknown.c: reports an unknown stage, and suggests one for what it is given: by what other tools call it, or by the
  * nearest spelling of either. False: out of memory. */

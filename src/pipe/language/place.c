@@ -159,6 +159,21 @@ static bool is_for_both(const smp_param *row, const smp_ast_arg *first, const sm
            !memcmp(first->value.text, arg->value.text, arg->value.length);
 }
 
+const smp_param *smp_row_of_word(const smp_stage *stage, const smp_ast_value *value)
+{
+    const smp_param *found = NULL, *main = main_param(stage);
+    if (main && (main->flags & SMP_P_AUTO) && value->kind == SMP_AST_WORD && !strcmp(value->text, "auto"))
+        return NULL;
+    for (const smp_param *row = stage->params; row && row->name; row++) {
+        if (row->type != SMP_T_ENUM || !may_be_for(value, row))
+            continue;
+        if (found || row == main)
+            return NULL;
+        found = row;
+    }
+    return found;
+}
+
 const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_arg *arg,
                              smp_placed *so_far)
 {
@@ -172,8 +187,10 @@ const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_n
     }
     const char *written = b->diags->sources[arg->value.span.source].text + arg->value.span.start;
     smp_shown(shown, written, arg->value.span.length);
-    const smp_param *row = main_param(stage);
+    const smp_param *row = main_param(stage), *by_word = smp_row_of_word(stage, &arg->value);
     smp_diag *diag;
+    if (by_word)
+        return by_word;
     if (unit_apart(b, so_far->before, arg))
         return NULL;
     if (!so_far->positional && row) {
@@ -188,7 +205,7 @@ const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_n
         if (!meant)
             return row;
         diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'%s' is a word, not '%s'", row->name, shown);
-        if (smp_stage_instead(stage, arg->value.text, instead, sizeof instead))
+        if (smp_write_instead(stage, &arg->value, instead, sizeof instead))
             smp_diag_fix(b->diags, diag, "%s", instead);
         else
             smp_diag_fix(b->diags, diag, "write %s=%s", meant, shown);
@@ -209,53 +226,4 @@ const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_n
         smp_diag_fix(b->diags, diag, "%s", smp_own_line(b, arg->value.span.source));
     note_params(b, diag, stage);
     return NULL;
-}
-
-/* Whether a parameter of this name can be that number: sox counts a negative length from the end. */
-static bool can_be(const smp_stage *stage, const char *name, size_t length, const smp_ast_value *value)
-{
-    smp_quantity quantity;
-    for (const smp_param *row = stage->params; row->name; row++)
-        if (strlen(row->name) == length && !memcmp(row->name, name, length))
-            return quantity_of(value, &quantity) && quantity.value >= row->min;
-    return false;
-}
-
-bool smp_values_in_order(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage)
-{
-    size_t names = 0, words = 0;
-    const char *order = stage && stage->hints && stage->hints->order ? stage->hints->order : "";
-    for (const char *at = order; *at; at += strspn(at, " ")) {
-        names++;
-        at += strcspn(at, " ");
-    }
-    for (size_t i = 0; i < statement->arg_count; i++) {
-        smp_quantity quantity;
-        words += !statement->args[i].name && quantity_of(&statement->args[i].value, &quantity);
-    }
-    if (!names || words != names || statement->arg_count != names)
-        return false;
-    smp_text text = {0};
-    const char *at = order;
-    smp_text_print(&text, "write %s", stage->name);
-    for (size_t i = 0; i < names; i++) {
-        char shown[SMP_SHOWN];
-        const smp_ast_value *value = &statement->args[i].value;
-        const int length = (int)strcspn(at, " ");
-        if (!can_be(stage, at, (size_t)length, value)) {
-            smp_free(smp_text_take(&text));
-            return false;
-        }
-        smp_text_print(&text, " %.*s=%s", length, at, smp_shown(shown, value->text, value->length));
-        at += length;
-        at += strspn(at, " ");
-    }
-    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->args[0].value.span,
-                                   "the values of stage '%s' have names", stage->name);
-    char *list = smp_text_take(&text);
-    b->out_of_memory |= !list;
-    if (list && diag)
-        smp_diag_fix(b->diags, diag, "%s", list);
-    smp_free(list);
-    return true;
 }

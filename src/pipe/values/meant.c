@@ -102,26 +102,6 @@ static bool mend_comma(const char *text, char plain[MOST])
     return is_number(plain);
 }
 
-/* `threshold otsu`, `noise gaussian`: a word that another parameter of the stage takes. */
-static bool mend_choice(smp_builder *b, const smp_stage *stage, const smp_param *param, const char *word,
-                        smp_diag *diag)
-{
-    for (const smp_param *row = stage->params; row && row->name; row++)
-        for (const char *const *choice = row->choices; row != param && choice && *choice; choice++) {
-            if (strcmp(*choice, word) != 0)
-                continue;
-            /* the example begins with a value for the parameter that is required */
-            const char *example = param->flags & SMP_P_REQUIRED ? stage->example : NULL;
-            const size_t name = strlen(stage->name), given = example ? strcspn(example + name + 1, " ") : 0;
-            if (given)
-                smp_diag_fix(b->diags, diag, "write %.*s %s=%s", (int)(name + 1 + given), example, row->name, word);
-            else
-                smp_diag_fix(b->diags, diag, "write %s=%s", row->name, word);
-            return true;
-        }
-    return false;
-}
-
 void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *param, const smp_value *value,
                     smp_diag *diag)
 {
@@ -129,8 +109,6 @@ void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *par
     const char *odd = NULL;
     const bool word = value->kind == SMP_VALUE_WORD;
     if (!word && value->kind != SMP_VALUE_STRING)
-        return;
-    if (word && mend_choice(b, stage, param, value->text, diag))
         return;
     if (word && param->type == SMP_T_MATRIX && (!strcmp(value->text, "none") || !strcmp(value->text, "transparent")))
         smp_diag_fix(b->diags, diag, "write %s=#0000, and `alpha opaque` before the stage", param->name);

@@ -30,23 +30,6 @@ smp_diag *smp_value_not_accepted(smp_check *check, const smp_param *param, const
                          check->element ? "each value of " : "", param->name, domain, what);
 }
 
-/* Parses a clock time, "1:30" or "0:01:30.5", into seconds. */
-static bool clock_time(const char *text, double *seconds)
-{
-    *seconds = 0;
-    for (int parts = 1;; parts++) {
-        size_t length = strcspn(text, ":"), used;
-        double value;
-        if (length == 0 || text[0] < '0' || text[0] > '9' ||
-            smp_number_read(text, length, &value, &used) != SMP_NUMBER_OK || used != length)
-            return false;
-        *seconds = *seconds * 60 + value;
-        if (!text[length])
-            return parts > 1 && parts <= 3;
-        text += length + 1;
-    }
-}
-
 static bool same_but_case(const char *word, const char *text, size_t length)
 {
     return strlen(word) == length && smp_edit_distance(word, length, text, length) == 0;
@@ -103,24 +86,19 @@ typedef struct tailed {
     char shown[SMP_SHOWN];
 } tailed;
 
-/* Reports what is a time, a ratio, arithmetic or a list, and is not written as those are. False: it is none of them. */
+/* Reports what is a ratio, arithmetic or a list, and is not written as those are. False: it is none of them. */
 static bool is_written_otherwise(smp_check *check, const smp_param *param, const tailed *t)
 {
-    char number[SMP_NUMBER_TEXT];
-    double seconds;
-    const bool time = param->unit == SMP_UNIT_S && clock_time(t->value->text, &seconds);
-    const bool ratio = !time && t->rest[0] == ':' && param->unit == SMP_UNIT_NONE && t->length > 1 &&
+    const bool ratio = t->rest[0] == ':' && param->unit == SMP_UNIT_NONE && t->length > 1 &&
                        strspn(t->rest + 1, "0123456789.") == t->length - 1;
-    const bool arithmetic = !time && !ratio && strpbrk(t->rest, "+*/()-");
-    if (!time && !ratio && !arithmetic && t->rest[t->length - 1] != ',')
+    const bool arithmetic = !ratio && strpbrk(t->rest, "+*/()-");
+    if (!ratio && !arithmetic && t->rest[t->length - 1] != ',')
         return false;
     smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, t->value->span, "'%s' is not a number", t->shown);
-    if (!time && !ratio && !arithmetic)
+    if (!ratio && !arithmetic)
         smp_diag_note(check->diags, diag, "values are separated by blanks, rows by ';'; the decimal sign is a point");
     else if (t->value->param)
         return true;
-    else if (time)
-        smp_diag_fix(check->diags, diag, "times are in seconds: %ss", smp_number_text(number, seconds));
     else if (ratio)
         smp_diag_fix(check->diags, diag, "ratios are written {%.*s/%.*s}", (int)(t->number < SMP_SHOWN ? t->number : 0),
                      t->shown, (int)(t->length < SMP_SHOWN ? t->length - 1 : 0), t->rest + 1);

@@ -110,6 +110,22 @@ smp_number smp_quantity_read(const char *text, size_t length, smp_quantity *quan
     return isfinite(quantity->value) ? SMP_NUMBER_OK : SMP_NUMBER_LARGE;
 }
 
+bool smp_clock_time(const char *text, double *seconds)
+{
+    *seconds = 0;
+    for (int parts = 1;; parts++) {
+        size_t length = strcspn(text, ":"), used;
+        double value;
+        if (length == 0 || text[0] < '0' || text[0] > '9' ||
+            smp_number_read(text, length, &value, &used) != SMP_NUMBER_OK || used != length)
+            return false;
+        *seconds = *seconds * 60 + value;
+        if (!text[length])
+            return parts > 1 && parts <= 3;
+        text += length + 1;
+    }
+}
+
 const char *smp_dimension(smp_unit unit)
 {
     static const char *const names[] = {

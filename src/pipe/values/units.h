@@ -7,6 +7,9 @@
 
 #include "stages/stage.h"
 
+/* Parses a clock time, "1:30" or "0:01:30.5", into seconds. False: it is none. */
+bool smp_clock_time(const char *text, double *seconds);
+
 /* A number in the default unit of its dimension; without a unit: SMP_UNIT_NONE. */
 typedef struct smp_quantity {
     double value;

@@ -73,6 +73,8 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
             return SMP_BOUND_WRONG;
         return bare_level(check, param, value);
     }
+    if (value->kind == SMP_VALUE_WORD && param->unit == SMP_UNIT_S && smp_clock_time(value->text, number))
+        return SMP_BOUND_DONE;
     if (value->kind != SMP_VALUE_EXPR) {
         smp_value_not_a_number(check, param, value);
         return SMP_BOUND_WRONG;

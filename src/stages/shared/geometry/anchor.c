@@ -30,17 +30,3 @@ int64_t smp_anchored_y(int anchor, bool moved, int64_t whole, int64_t part)
 {
     return anchored(whole, part, place(anchor, moved) / 3);
 }
-
-bool smp_ratio_instead(const char *value, char *text, size_t size)
-{
-    static const char digits[] = "0123456789.";
-    enum { MOST = 20 }; /* digits */
-    const size_t first = strspn(value, digits), second = value[first] == ':' ? strspn(value + first + 1, digits) : 0;
-    if (!strcmp(value, "square"))
-        snprintf(text, size, "write aspect=1");
-    else if (first && first <= MOST && second && second <= MOST && !value[first + 1 + second])
-        snprintf(text, size, "write aspect={%.*s/%s}", (int)first, value, value + first + 1);
-    else
-        return false;
-    return true;
-}

@@ -16,7 +16,7 @@ extern const char *const smp_anchors[];
 int64_t smp_anchored_x(int anchor, bool moved, int64_t whole, int64_t part);
 int64_t smp_anchored_y(int anchor, bool moved, int64_t whole, int64_t part);
 
-/* `16:9` and `square`, as other programs write a ratio: what to write here. False: it is none. */
-bool smp_ratio_instead(const char *value, char *text, size_t size);
+/* Rows of smp_hints.forms: `16:9` and `square` for a parameter aspect. */
+#define SMP_FORMS_OF_RATIO SMP_MEANS("$W:$H", "aspect={$W/$H}"), SMP_MEANS("square", "aspect=1")
 
 #endif
