@@ -165,6 +165,7 @@ static const char *many_option(const smp_batch_settings *s)
         {strcmp(s->pattern, SMP_BATCH_NAMES) != 0, "name"},
         {s->report != NULL, "report"},
         {s->shard != NULL, "shard"},
+        {s->backup != NULL, "backup"},
         {s->resume, "resume"},
         {s->redo_changed, "redo-changed"},
         {s->skip_existing, "skip-existing"},
@@ -313,6 +314,13 @@ static smp_code choose(convert_settings *settings, smp_error *err)
     smp_strings *inputs = &batch->many.inputs;
     const char *out = batch->folder;
     const bool listed = batch->many.list != NULL;
+    if (batch->in_place && (settings->frames || settings->format))
+        return smp_fail(err, SMP_E_USAGE, "--in-place and --%s exclude each other",
+                        settings->frames ? "frames" : "format");
+    if (batch->in_place) {
+        smp_code code = smp_worker_more(err);
+        return code ? code : smp_cli_batch(batch, err);
+    }
     if (!out && !listed) {
         if (inputs->count < 2)
             return fail_no_output(inputs, batch->to, err);

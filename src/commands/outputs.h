@@ -30,7 +30,8 @@ typedef struct smp_batch_level {
 typedef struct smp_batch_settings {
     smp_many_settings many;
     const char *folder, *pattern, *to, *report, *html, *shard, *work_list, *retake, *grace, *album, *skip_level;
-    bool skip_existing, resume, redo_changed, dry_run, claim;
+    const char *backup; /* with in_place: what is put behind the names of the files that were there */
+    bool in_place, skip_existing, resume, redo_changed, dry_run, claim;
     int on_error;           /* index into continue, stop */
     int sync;               /* index into file, piece */
     int pages;              /* index into one, all */
@@ -45,6 +46,13 @@ extern const smp_option smp_batch_options[];
 
 /* smempipe batch, the same. */
 smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err);
+
+/* in_place.c: smempipe batch and convert --in-place. */
+smp_code smp_cli_in_place(smp_batch_settings *settings, smp_error *err);
+
+/* All that decides what outputs look like. any_version: of the program, which may change them. */
+smp_hash smp_batch_work(const smp_batch_settings *settings, const smp_program *program, const smp_diags *diags,
+                        bool any_version);
 
 /* One run of a batch. */
 typedef struct smp_batch_job {
@@ -98,6 +106,9 @@ void smp_cli_confine_many(const smp_many_settings *many, const smp_program *prog
                           const char *output);
 /* The same for one input, from which files are made in a folder that is there. */
 void smp_cli_confine_folder(const smp_common *common, const smp_program *program, const char *in, const char *folder);
+/* The same for files that are replaced where they lie. */
+void smp_cli_confine_in_place(const smp_many_settings *many, const smp_program *program, const smp_found_list *found,
+                              const smp_batch_file *files, size_t count);
 void smp_cli_confine_batch(const smp_batch_settings *settings, const smp_program *program, const smp_todo *todo);
 
 #endif

@@ -103,6 +103,24 @@ void smp_cli_confine_many(const smp_many_settings *many, const smp_program *prog
     smp_sandbox_close(sandbox);
 }
 
+void smp_cli_confine_in_place(const smp_many_settings *many, const smp_program *program, const smp_found_list *found,
+                              const smp_batch_file *files, size_t count)
+{
+    char last[PATH_MAX] = "", folder[PATH_MAX];
+    smp_sandbox *sandbox = begin(&many->plan.base.common, program);
+    if (!sandbox)
+        return;
+    allow_inputs(sandbox, many, found);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(smp_base_name(files[i].output) - files[i].output),
+                 files[i].output);
+        if (strcmp(folder, last) != 0)
+            smp_sandbox_allow(sandbox, folder, true);
+        memcpy(last, folder, sizeof last);
+    }
+    smp_sandbox_close(sandbox);
+}
+
 /* Folders in the output folder may be links, and so may outputs that are there. */
 static void allow_outputs(smp_sandbox *sandbox, const smp_todo *todo)
 {

@@ -152,6 +152,9 @@ smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err);
  * valid until it is closed. All rows then go there. */
 void *smp_reader_shared(smp_reader *reader, size_t size);
 
+/* In the note of a reader that leaves pictures of the file unread. */
+#define SMP_FIRST_ALONE "only the first is read"
+
 /* Notes from reading so far; complete after the last row. */
 const smp_notes *smp_reader_notes(const smp_reader *reader);
 
@@ -216,7 +219,10 @@ smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *
 /* Returns the kind of media that files with that name's extension hold, read or written; none if no format has it. */
 smp_kind smp_name_kind(const char *path);
 
-/* The same; none when they cannot be written. */
+/* Whether files in the format of that name (smp_media.file_format) are called so. */
+bool smp_name_of_format(const char *path, const char *file_format);
+
+/* The kind of media of a name, as smp_name_kind has it; none when such files cannot be written. */
 smp_kind smp_writer_kind(const char *path);
 
 typedef struct smp_writer smp_writer;

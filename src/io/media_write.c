@@ -127,6 +127,18 @@ smp_kind smp_name_kind(const char *path)
     return SMP_KIND_NONE;
 }
 
+bool smp_name_of_format(const char *path, const char *file_format)
+{
+    const char *dot = strrchr(path, '.');
+    const smp_file_format *format;
+    for (size_t i = 0; dot && (format = smp_format_at(i)); i++)
+        for (const char *const *extension = format->extensions; !strcmp(format->name, file_format) && *extension;
+             extension++)
+            if (strcasecmp(dot + 1, *extension) == 0)
+                return true;
+    return false;
+}
+
 smp_kind smp_writer_kind(const char *path)
 {
     const smp_file_format *format;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "io/files/in_place.h"
 #include "io/meta/orientation.h"
 #include "run/cache.h"
 #include "run/file_source.h"
@@ -379,11 +380,32 @@ static smp_code run_the_plan(one_run *r, smp_error *err)
     return code ? code : smp_prepasses_report(&r->prepasses, r->report, err);
 }
 
+/* A file that is replaced: of several pictures one would be left, and a name may say another format. */
+static smp_code check_in_place(const one_run *r, smp_error *err)
+{
+    const smp_media *media = smp_reader_media(r->reader);
+    const smp_notes *notes = smp_reader_notes(r->reader);
+    bool more = media->pages > 1;
+    for (int i = 0; i < notes->count; i++)
+        more |= strstr(notes->items[i], SMP_FIRST_ALONE) != NULL;
+    if (!smp_name_of_format(r->request->output, media->file_format)) {
+        smp_fail(err, SMP_E_WRITE, "its content is %s, and by its name it would become %s", media->file_format,
+                 smp_writer_format(r->request->output, NULL));
+        return smp_hint(err, "rename it, or write -o DIR; it is left as it is");
+    }
+    if (!more || r->request->write.output.in_place->backup)
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "it holds several pictures, and one would be left");
+    return smp_hint(err, "write -o DIR, or --backup .orig, which keeps all of them");
+}
+
 /* A leftover fails the run: before files are in their places, or behind a stream, of which what is whole was written.
  */
 static smp_code commit_outputs(one_run *r, smp_error *err)
 {
     const int leftover = smp_reader_media(r->reader)->leftover;
+    if (r->request->write.output.in_place && check_in_place(r, err))
+        return err->code;
     const bool files = outputs_are_files(r->request);
     if (leftover && files)
         return fail_leftover(r->request, leftover, files, err);

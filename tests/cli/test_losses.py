@@ -143,7 +143,7 @@ class Losses(CliCase):
     def test_values_in_the_order_of_others(self):
         self.small_png()
         done = self.smp("run", "-e", "crop 0 0 10 10", "in.png", "out.png", status=2)
-        self.assertIn("write crop x=0 y=0 width=10 height=10", done.stderr)
+        self.assertIn("write x=0 y=0 width=10 height=10, if this is the order", done.stderr)
         self.assertEqual(done.stderr.count("error"), 1)
         self.assertIn("write smempipe run thumbnail in.png out.png",
                       self.smp("run", "in.png", "thumbnail", "out.png", status=2).stderr)

@@ -30,9 +30,19 @@ const smp_option smp_batch_options[] = {
              "knows what is done"},
     {"redo-changed", 0, SMP_O_FLAG, offsetof(smp_batch_settings, redo_changed),
      .help = "with --resume: redo outputs that were changed since a batch wrote them; without it they are named and "
-             "left as they are"},
+             "left as they are",
+     .flags = SMP_O_ADVANCED},
     {"skip-existing", 0, SMP_O_FLAG, offsetof(smp_batch_settings, skip_existing),
      .help = "keep outputs that are there, whatever made them; with --resume those that were changed since, too"},
+    {"in-place", 0, SMP_O_FLAG, offsetof(smp_batch_settings, in_place),
+     .help = "replace the inputs; each is written beside, read back and renamed, so that there is always the old file "
+             "or the new one, whole, with the old one's permissions and owner. A mark (an extended attribute) keeps "
+             "the same command from doing it twice; after a kill it does the rest, and with --force all. Links are "
+             "followed, other names of a file (hard links) keep what was there, read-only files are left"},
+    {"backup", 0, SMP_O_STRING, offsetof(smp_batch_settings, backup), .argument = "SUFFIX",
+     .help = "with --in-place: the old file stays, with this behind its name, as in --backup .orig; a file that is "
+             "there is never replaced",
+     .flags = SMP_O_ADVANCED},
     {"on-error", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
     {"pages", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, pages), .fallback = "one", .argument = "WHICH",
@@ -169,6 +179,10 @@ static smp_code check_team(const smp_batch_settings *s, smp_error *err)
 static smp_code check_settings(const smp_batch_settings *settings, smp_error *err)
 {
     double level; /* first, since it may be the option behind it */
+    if (settings->backup) {
+        smp_fail(err, SMP_E_USAGE, "--backup is for files that are replaced");
+        return smp_hint(err, "write --in-place --backup %.40s", settings->backup);
+    }
     if (settings->album && smp_batch_meter_level("album", settings->album, &level, err))
         return err->code;
     if (settings->skip_level && smp_batch_meter_level("skip-level", settings->skip_level, &level, err))
@@ -211,10 +225,10 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
     return check_list(settings, err);
 }
 
-/* All that decides what outputs look like. */
-static smp_hash work_hash(const smp_batch_settings *settings, const smp_program *program, const smp_diags *diags)
+smp_hash smp_batch_work(const smp_batch_settings *settings, const smp_program *program, const smp_diags *diags,
+                        bool any_version)
 {
-    smp_hash hash = smp_many_work(&settings->many, program, diags);
+    smp_hash hash = smp_many_work(&settings->many, program, diags, any_version);
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.read.page;
     const int64_t numbers[] = {settings->many.plan.base.common.fast_decode, write->strip, page};
@@ -245,7 +259,7 @@ static smp_todo_request ask_of(const smp_batch_settings *settings, const smp_pro
         .pattern = settings->pattern,
         .extension = settings->to ? settings->to + (settings->to[0] == '.') : NULL,
         .program = program,
-        .work = work_hash(settings, program, diags),
+        .work = smp_batch_work(settings, program, diags, false),
         .force = settings->many.plan.base.common.force,
         .resume = settings->resume,
         .redo_changed = settings->redo_changed,
@@ -313,6 +327,8 @@ static void warn_of_album(const smp_batch_settings *settings)
 
 smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
 {
+    if (settings->in_place)
+        return smp_cli_in_place(settings, err);
     smp_code code = check_settings(settings, err);
     if (!code)
         code = smp_many_open(&settings->many, err);

@@ -192,11 +192,13 @@ smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_
     return request;
 }
 
-smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags)
+smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags,
+                       bool any_version)
 {
     smp_hash hash = smp_hash_start();
     const smp_strings *set = &settings->plan.base.settings;
-    smp_hash_text(&hash, SMP_VERSION);
+    if (!any_version)
+        smp_hash_text(&hash, SMP_VERSION);
     for (size_t i = 0; i < diags->source_count; i++)
         smp_hash_text(&hash, diags->sources[i].text);
     for (size_t i = 0; i < set->count; i++)

@@ -44,8 +44,10 @@ smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err);
 /* Makes the request for every file's run; files, count and callbacks are the command's. */
 smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);
 
-/* All that decides what is computed of a file: the texts of the pipeline, pictures in it, parameters, the version. */
-smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags);
+/* All that decides what is computed of a file: the texts of the pipeline, pictures in it, parameters and, but for
+ * any_version, the version. */
+smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags,
+                       bool any_version);
 
 /* Returns a hash of the files found: their paths and sizes, in their order. */
 smp_hash smp_many_list(const smp_found_list *found);

@@ -243,7 +243,7 @@ static smp_code measure_files(const smp_measure_settings *settings, smp_measure_
 
 static smp_hash work_of(const smp_measure_settings *settings, const smp_program *program, const smp_diags *diags)
 {
-    smp_hash hash = smp_many_work(&settings->many, program, diags);
+    smp_hash hash = smp_many_work(&settings->many, program, diags, false);
     const int64_t page = settings->many.plan.base.common.read.page;
     smp_hash_add(&hash, &page, sizeof page);
     return hash;

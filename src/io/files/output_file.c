@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/paths.h"
+#include "io/files/in_place.h"
 #include "io/files/source.h"
 #include "io/files/temporary.h"
 
@@ -32,6 +33,8 @@ struct smp_output {
     bool force;
     int failed; /* errno of the first failed write */
     bool lazy_folder, lazy_sync;
+    smp_in_place *in_place; /* of the file that was there: `was`; null: nothing of it is looked at again */
+    struct stat was;
     double *seconds;         /* gets the time of system calls added; may be null */
     uint64_t written, begun; /* bytes; those whose writeback was started */
     size_t used;
@@ -294,7 +297,8 @@ static smp_code open_path(smp_output *output, const char *path, const char *cons
     if (exists && !S_ISREG(status.st_mode))
         return smp_fail(err, SMP_E_WRITE, "is neither a file, a pipe nor a character device");
     if (exists) {
-        SMP_TRY(refuse_inputs(&status, inputs, err));
+        SMP_TRY(output->in_place ? SMP_OK : refuse_inputs(&status, inputs, err));
+        output->was = status;
         if (!output->force)
             return fail_exists(err);
         char *resolved = beneath ? strdup(path) : realpath(path, NULL);
@@ -349,6 +353,7 @@ smp_code smp_output_open_as(const char *path, const smp_output_options *options,
     output->force = options->force;
     output->failed = 0;
     output->seconds = options->seconds;
+    output->in_place = options->in_place;
     output->lazy_folder = options->lazy_folder;
     output->lazy_sync = options->lazy_sync;
     output->used = 0;
@@ -389,6 +394,8 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
     smp_code code = output->failed ? fail_write(output->target, output->failed, err)
                                    : write_all(output, output->buffer, output->used, err);
     double start = smp_now();
+    if (code == SMP_OK && output->in_place && output->target)
+        code = smp_in_place_ready(output->in_place, output->fd, output->target, &output->was, err);
     if (code == SMP_OK && output->target && !output->lazy_sync && fsync(output->fd) != 0 && errno != EINVAL &&
         errno != EROFS)
         code = fail_write(output->target, errno, err);
@@ -399,6 +406,8 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
     output->fd = -1;
     if (code == SMP_OK && closed != 0 && number != EINTR)
         code = fail_write(output->target, number, err);
+    if (code == SMP_OK && output->in_place && output->target)
+        code = smp_in_place_backup(output->in_place, output->target, &output->was, err);
     if (code == SMP_OK && output->target) {
         if (smp_temporary_place(&output->temporary, held, output->target, output->force) != 0) {
             char text[128];

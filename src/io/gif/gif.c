@@ -95,10 +95,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
              gif->interlaced ? ", interlaced" : "", moving);
     SMP_TRY(take_memory(reader, state, err));
     if (gif->pictures > 1 && !reader->options.frames)
-        smp_note(
-            &reader->notes,
-            "the file is an animation of %lld pictures; only the first is read; --frames of run and convert reads all",
-            (long long)gif->pictures);
+        smp_note(&reader->notes,
+                 "the file is an animation of %lld pictures; " SMP_FIRST_ALONE
+                 "; --frames of run and convert reads all",
+                 (long long)gif->pictures);
     if (reader->options.frames) {
         media->pages = gif->pictures;
         media->meta.coding.rate[0] = gif->delay ? 100 : 10;

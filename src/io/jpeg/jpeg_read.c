@@ -126,8 +126,7 @@ static void keep_metadata(jpeg_reader *state)
     if (state->cmyk)
         check(state, smp_cmyk_open(state->reader, UINT8_MAX, &state->to_rgb, state->base.err));
     if (state->markers.pictures > 1)
-        smp_note(state->base.notes, "the file holds %u pictures (MPO); only the first is read",
-                 state->markers.pictures);
+        smp_note(state->base.notes, "the file holds %u pictures (MPO); " SMP_FIRST_ALONE, state->markers.pictures);
     double unit = jpeg->density_unit == 1 ? 1 / 0.0254 : 100; /* dots an inch, a centimetre */
     bool aspect = jpeg->density_unit == 0;
     if (jpeg->saw_JFIF_marker && jpeg->X_density && jpeg->Y_density &&
@@ -418,7 +417,7 @@ static bool is_followed(jpeg_reader *state)
 
 static void note_next(jpeg_reader *state)
 {
-    smp_note(state->base.notes, "another JPEG follows; only the first is read");
+    smp_note(state->base.notes, "another JPEG follows; " SMP_FIRST_ALONE);
 }
 
 static void read_end(void *context)

@@ -145,7 +145,7 @@ static void keep_chunks(png_reader *state, smp_meta *meta)
             snprintf(detail + used, sizeof state->reader->media.detail - used, ", animation of %u pictures",
                      smp_get_be(frames, 4));
             smp_note(state->base.notes,
-                     "the file is an animation of %u pictures; only the first is read; "
+                     "the file is an animation of %u pictures; " SMP_FIRST_ALONE "; "
                      "ffmpeg -i IN f%%03d.png makes files of all",
                      smp_get_be(frames, 4));
         }
@@ -406,7 +406,7 @@ smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
     const uint8_t *next;
     size_t size = smp_source_peek(&reader->source, &next, SIGNATURE);
     if (smp_png_sniff(next, size))
-        smp_note(&reader->notes, "another PNG follows; only the first is read");
+        smp_note(&reader->notes, "another PNG follows; " SMP_FIRST_ALONE);
     return code;
 }
 

@@ -139,10 +139,10 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
     if (!code && movie)
         tell_movie(reader, webp);
     else if (!code && webp->frames > 1)
-        smp_note(
-            &reader->notes,
-            "the file is an animation of %lld pictures; only the first is read; --frames of run and convert reads all",
-            (long long)webp->frames);
+        smp_note(&reader->notes,
+                 "the file is an animation of %lld pictures; " SMP_FIRST_ALONE
+                 "; --frames of run and convert reads all",
+                 (long long)webp->frames);
     return code;
 }
 
