@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -241,6 +242,37 @@ class Reports(CliCase):
         base = self.base(*kernel)
         self.smp("kernel", *kernel, "--baseline", base, "--sarif", base, "--force", status=4)
         self.assertEqual((self.folder / "a.txt").read_text(), "notes")
+
+    # ---------------------------------------------------------------------------------------- arrays
+
+    def test_arrays_come_from_files_and_are_saved(self):
+        padded = (TRANSPOSE, "--only", "transposePadded", *SHAPE[:4])
+        data = os.urandom(4 * 64 * 64)
+        self.write("in.raw", data)
+        words = ("--args", "out=f32[64x64] in=f32[64x64]=@in.raw w=64 h=64", "--code", "ptx", "--save", ".")
+        self.smp("kernel", *padded, *words, status=4)  # in.raw is there
+        self.smp("kernel", *padded, *words, "--force")
+        rows = [data[4 * i : 4 * i + 4] for i in range(64 * 64)]
+        self.assertEqual((self.folder / "out.raw").read_bytes(),
+                         b"".join(rows[64 * x + y] for y in range(64) for x in range(64)))  # fmt: skip
+        for change, status, told in (
+            ("out=f32[64x64] in=f32[64x63]=@in.raw w=64 h=64", 2, "holds 16384 bytes, and the array takes 16128"),
+            ("out=f32[64x64] in=f32[64x64]=@none.raw w=64 h=64", 3, "none.raw"),
+            ("x=f32[64x64] x=f32[64x64] w=64 h=64", 2, "'x' is not a name of one array"),
+            ("../x=f32[64x64] in=f32[64x64] w=64 h=64", 2, "'../x' is not a name of one array"),
+        ):
+            error = self.smp("kernel", *padded, "--args", change, *words[2:], "--force", status=status).stderr
+            self.assertIn(told, error)
+        self.smp("kernel", *padded, *words[:-1], "none", status=4)
+        two = ("--only", "transposePadded,transposeTiled")
+        self.assertIn("of one kernel", self.smp("kernel", TRANSPOSE, *two, *SHAPE, "--save", ".", status=2).stderr)
+
+    @unittest.skipUnless(shutil.which("ptxas") and shutil.which("nvdisasm"), "no ptxas or nvdisasm in PATH")
+    def test_ptx_that_is_newer_than_ptxas_says_what_to_do(self):
+        kernel = self.conflicting(2)[:-2]
+        self.write("a.ptx", (self.folder / "a.ptx").read_text().replace(".version 8.0", ".version 99.9"))
+        self.assertRegex(self.smp("kernel", *kernel).stdout, r"its \.version is 99\.9, and ptxas knows those up to \d+"
+                         r"\.\d \(write that there, or pip install -U")  # fmt: skip
 
 
 if __name__ == "__main__":

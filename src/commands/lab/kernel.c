@@ -19,8 +19,10 @@ static const smp_option options[] = {
      .help = "threads of a block: 32x8"},
     {"args", 0, SMP_O_STRING, offsetof(smp_kernel_settings, args), .argument = "LIST",
      .help = "the kernel's parameters by the names that a .cu gives them, or in their order under any names: "
-             "'out=f32[1024x1024] in=f32[1024x1024]=random w=1024'; arrays hold a ramp unless a number or 'random' "
-             "follows"},
+             "'out=f32[1024x1024] in=f32[1024x1024]=random w=1024'; arrays hold a ramp unless a number, 'random' or "
+             "@FILE follows, whose bytes they take"},
+    {"save", 0, SMP_O_STRING, offsetof(smp_kernel_settings, save), .argument = "FOLDER",
+     .help = "write what the kernel leaves in each array of --args to FOLDER/NAME.raw"},
     {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
      .help = "dynamic shared memory of the launch"},
     {"blocks", 0, SMP_O_STRING, offsetof(smp_kernel_settings, blocks), .fallback = "all", .argument = "WHICH",
@@ -49,7 +51,7 @@ static const smp_option options[] = {
              "the exit status is 7; with --each"},
     {"each", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, each), .help = "a row an instruction, not a source line"},
     {"compare", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, compare),
-     .help = "side by side: the kernels of --only a,b,c, of several files, or all that a program launches; exit status "
+     .help = "side by side: kernels of --only a,b,c, of several files, or of a program; exit status "
              "7 where --args are left with other values"},
     {"map", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, map), .help = "draw the banks of each kernel's worst access"},
     {"html", 0, SMP_O_STRING, offsetof(smp_kernel_settings, html), .argument = "FILE",
@@ -265,6 +267,7 @@ static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
     } of_only[] = {{"grid", settings->grid != NULL},
                    {"block", settings->block != NULL},
                    {"args", settings->args != NULL},
+                   {"save", settings->save != NULL},
                    {"shared", settings->shared != 0}};
     size_t cuda = 0, others = 0;
     const smp_strings *more = &settings->program_args;
@@ -343,6 +346,7 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--what-if is about predicted times");
         return smp_hint(err, "add --time");
     }
+    SMP_TRY(smp_kernel_check_save(settings, err));
     if (settings->json && settings->csv)
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --csv can go to standard output");
     return smp_kernel_check_reports(settings, err);
@@ -365,6 +369,8 @@ static smp_code kernel(void *given, smp_error *err)
         code = smp_kernel_choose_arch(settings, err);
     if (!code)
         code = smp_kernel_all(settings, &all, err);
+    if (!code && settings->save)
+        code = smp_kernel_save(settings, &all, err);
     if (all.count) {
         const smp_code wrote = show(settings, &all, wanted, &failed, &shown);
         if (wrote && !code) {

@@ -16,7 +16,7 @@ typedef struct smp_kernel_settings {
     smp_common common;
     const char *file;
     smp_strings program_args; /* of the program */
-    const char *only, *grid, *block, *args, *blocks, *fail_on, *arch, *std, *code, *device;
+    const char *only, *grid, *block, *args, *save, *blocks, *fail_on, *arch, *std, *code, *device;
     uint64_t shared;
     smp_strings defines, includes;
     bool json, csv, each, compare, map, what_if;
@@ -108,6 +108,15 @@ smp_code smp_kernel_check_reports(const smp_kernel_settings *settings, smp_error
 smp_code smp_kernel_write_reports(const smp_kernel_settings *settings, const smp_lab_report *report, smp_error *err);
 smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_lab_report *report,
                                  smp_lab_issues *issues, smp_error *err);
+
+/* --save: what one kernel left in its arrays, a file each. */
+smp_code smp_kernel_check_save(const smp_kernel_settings *settings, smp_error *err);
+smp_code smp_kernel_save(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err);
+
+/* Adds what Triton and Numba pass beside what their sources name, zeros and the sizes of arrays, to the words of
+ * --args. *args: from smp_alloc, and may change. ptx: the whole text. note: what was added, or "". (kernel_hidden.c) */
+smp_code smp_kernel_hidden_args(const char *ptx, const smp_warp_kernel *kernel, char **args, char note[200],
+                                smp_error *err);
 
 /* Whether a file is one of kernels: by its name's end (.cu, .cuh, .ptx, .cubin), or an executable. */
 bool smp_kernel_is_file(const char *name);

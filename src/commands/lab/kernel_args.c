@@ -104,7 +104,9 @@ static void put_value(unsigned char *at, int type, double value)
 static smp_code wrong(smp_error *err, const char *word, size_t size, const char *what)
 {
     smp_fail(err, SMP_E_USAGE, "--args: '%.*s': %s", (int)size, word, what);
-    return smp_hint(err, "write arrays as out=f32[1024x1024], in=i32[256]=random or x=f32[64]=0.5, numbers as w=1024");
+    return smp_hint(
+        err,
+        "write arrays as out=f32[1024x1024], in=i32[256]=random, x=f32[64]=0.5 or x=f32[64]=@FILE, numbers as w=1024");
 }
 
 /* An integer of so many bytes. type: "u8", "i32"; any: with or without a sign, as nvcc's u32 is of int too. */
@@ -127,12 +129,35 @@ static smp_code read_integer(const char *text, const char *type, uint32_t bytes,
                     (unsigned long long)top);
 }
 
+static const char forms[] = "after the array may stand =NUMBER, =ramp, =random or =@FILE";
+
+/* Fills an array with the bytes of a file, as numpy.ndarray.tofile() writes them. */
+static smp_code fill_from(unsigned char *buffer, uint64_t bytes, const char *name, size_t name_size, smp_error *err)
+{
+    char *path = smp_asprintf("%.*s", (int)name_size, name), *text = NULL;
+    size_t size = 0;
+    if (!path)
+        return smp_fail_memory(err, "--args", name_size);
+    smp_code code = smp_kernel_read(path, &text, &size, err);
+    if (!code && size != bytes) {
+        code = smp_fail(err, SMP_E_USAGE, "--args: %s holds %zu bytes, and the array takes %llu", path, size,
+                        (unsigned long long)bytes);
+        smp_hint(err, "the file holds the elements alone, row by row, lowest byte first: numpy.ndarray.tofile");
+    }
+    if (!code)
+        memcpy(buffer, text, size);
+    smp_free(text);
+    smp_free(path);
+    return code;
+}
+
 /* Fills an array: a ramp of small numbers, or the value behind '='. */
 static smp_code fill(unsigned char *buffer, uint64_t elements, int type, const char *how, size_t how_size,
                      smp_error *err)
 {
-    static const char forms[] = "after the array may stand =NUMBER, =ramp or =random";
     enum { RAMP = 251 };
+    if (how_size && *how == '@')
+        return fill_from(buffer, elements * types[type].size, how + 1, how_size - 1, err);
     uint64_t state = 0x9e3779b97f4a7c15, bits = 0;
     char text[64], *end;
     if (how_size >= sizeof text)
@@ -188,7 +213,7 @@ static smp_code read_array(const char *name, size_t name_size, const char *value
         return smp_fail_memory(err, label, bytes);
     const char *how = close + 1, *end = value + size;
     if (how < end && *how != '=')
-        return wrong(err, value, size, "after the array may stand =NUMBER, =ramp or =random");
+        return wrong(err, value, size, forms);
     if (fill(buffer, elements, type, how + (how < end), how < end ? (size_t)(end - how) - 1 : 0, err))
         return err->code;
     *address = (uint64_t)(uintptr_t)buffer;

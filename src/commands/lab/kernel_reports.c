@@ -1,7 +1,9 @@
-/* Files that `smempipe kernel` writes (--html, --sarif, --junit), and the one that it compares with (--baseline). */
+/* Files that `smempipe kernel` writes (--html, --sarif, --junit, --save), and the one that it compares with
+ * (--baseline). */
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "commands/lab/kernel.h"
 #include "report/json_read.h"
 
@@ -108,4 +110,46 @@ smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_
         code = name_base(settings, err);
     smp_free(text);
     return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ arrays */
+
+smp_code smp_kernel_check_save(const smp_kernel_settings *settings, smp_error *err)
+{
+    if (!settings->save)
+        return SMP_OK;
+    if (settings->only && settings->only[smp_warp_name_span(settings->only)])
+        return smp_fail(err, SMP_E_USAGE, "--save is of one kernel, and --only names several");
+    return smp_is_folder(settings->save) ? SMP_OK
+                                         : smp_fail(err, SMP_E_WRITE, "--save %s is not a folder", settings->save);
+}
+
+static void render_array(FILE *to, const void *given)
+{
+    const smp_kernel_array *array = given;
+    fwrite(array->bytes, 1, (size_t)array->size, to);
+}
+
+smp_code smp_kernel_save(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err)
+{
+    const smp_kernel_left *left = all->count ? &all->lefts[0] : NULL;
+    for (size_t i = 0; left && i < left->count; i++) {
+        const char *name = left->arrays[i].name;
+        bool twice = false;
+        for (size_t k = 0; k < i; k++)
+            twice = twice || !strcmp(left->arrays[k].name, name);
+        if (twice || strchr(name, '/') || name[0] == '.') {
+            smp_fail(err, SMP_E_USAGE, "--save: '%s' is not a name of one array", name);
+            return smp_hint(err, "give each array of --args a name of its own: x=f32[64]");
+        }
+    }
+    for (size_t i = 0; left && i < left->count; i++) {
+        char *path = smp_asprintf("%s/%s.raw", settings->save, left->arrays[i].name);
+        if (!path)
+            return smp_fail_memory(err, "a path", 0);
+        const smp_code code = smp_cli_write_file(path, settings->common.force, render_array, &left->arrays[i], err);
+        smp_free(path);
+        SMP_TRY(code);
+    }
+    return SMP_OK;
 }

@@ -210,6 +210,7 @@ typedef struct one_run {
     const smp_kernel_settings *settings;
     const smp_kernel_job *job;
     char *text, *args;
+    char hidden[200]; /* what was added to args */
     smp_warp_memory *memory;
     smp_warp_module *module, *code_module; /* of the PTX, of the SASS */
     smp_warp_launch launch;
@@ -251,6 +252,8 @@ static smp_code read_launch(one_run *r, smp_error *err)
     if (!code)
         code = smp_kernel_order_args(r->job->file, launch->kernel, settings->args, &r->args, err);
     if (!code)
+        code = smp_kernel_hidden_args(r->text, launch->kernel, &r->args, r->hidden, err);
+    if (!code)
         code = smp_kernel_arguments(launch->kernel, r->args, r->memory, &r->params, err);
     if (!code)
         code = smp_warp_choose_blocks(settings->blocks, (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
@@ -277,6 +280,8 @@ static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left 
                                  r->module ? sass : launch->kernel, result, err);
     if (!code && !r->module)
         smp_warp_note(result, "mistakes are not looked for: %s has no PTX", r->job->file);
+    if (r->hidden[0])
+        smp_warp_note(result, "%s", r->hidden);
     return code || !left ? code : keep_arrays(r->args, launch->kernel, r->memory, r->params, left, err);
 }
 

@@ -67,6 +67,19 @@ static bool put(const char *path, const char *bytes, size_t size)
     return to && !fclose(to) && wrote;
 }
 
+/* What a tool says of PTX that is newer than it: "Unsupported .version 9.4; current version is '9.0'". */
+static bool is_too_new(const char *messages, const char *name, char why[SMP_ASSEMBLE_WHY])
+{
+    char version[16] = "", own[16] = "";
+    const char *at = messages ? strstr(messages, "Unsupported .version ") : NULL;
+    if (!at || sscanf(at, "Unsupported .version %15[0-9.]; current version is '%15[0-9.]'", version, own) != 2)
+        return false;
+    snprintf(why, SMP_ASSEMBLE_WHY,
+             "its .version is %s, and %s knows those up to %s (write that there, or pip install -U nvidia-cuda-nvcc)",
+             version, name, own);
+    return true;
+}
+
 /* Runs a tool in a folder of its own on bytes under a name of ours (`from`), and keeps what it made at `path`, whole or
  * not at all. why: what went wrong with the bytes, in a line. */
 static smp_code make_file(const input *in, char *const *argv, const char *from, const char *bytes, size_t size,
@@ -95,7 +108,7 @@ static smp_code make_file(const input *in, char *const *argv, const char *from, 
     else if (!code && end.status < 0)
         snprintf(why, SMP_ASSEMBLE_WHY, "%s was ended by signal %d; it may take %d MiB of memory", name, -end.status,
                  (int)(MOST_MEMORY >> 20));
-    else if (!code && end.status)
+    else if (!code && end.status && !is_too_new(end.messages, name, why))
         snprintf(why, SMP_ASSEMBLE_WHY, "%s refuses it", name);
     if (!code && end.messages)
         fputs(end.messages, stderr);

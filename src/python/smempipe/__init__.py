@@ -11,7 +11,7 @@ A picture is an array of rows, columns and, unless it is gray, channels: uint8, 
 where they lie when a row's samples follow each other, and are copied else. Arrays of a GPU (CuPy, PyTorch, whatever has
 __cuda_array_interface__ or DLPack) stay there with device="cuda", and the result is a DeviceArray; with another device
 they are copied to the host. `smempipe stages` in a shell lists the stages; the language is in `smempipe help
-language`.
+language`. kernel() counts CUDA kernels without a GPU.
 """
 import ctypes
 import operator
@@ -24,10 +24,11 @@ import numpy as np
 from . import _gpu
 from . import _library as _c
 from ._gpu import DeviceArray
+from ._kernel import Kernel, kernel
 from ._library import ArgumentError, Error, FileError, LimitError, PipelineError, Problem
 
-__all__ = ["ArgumentError", "Device", "DeviceArray", "Error", "FileError", "LimitError", "Pipeline", "PipelineError",
-           "Problem", "measure", "probe", "run", "run_file", "version"]
+__all__ = ["ArgumentError", "Device", "DeviceArray", "Error", "FileError", "Kernel", "LimitError", "Pipeline",
+           "PipelineError", "Problem", "kernel", "measure", "probe", "run", "run_file", "version"]
 version = __version__ = _c.lib.smempipe_version().decode()
 
 _FORMATS = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32))
