@@ -401,10 +401,10 @@ const smp_command smp_command_kernel = {
     .help = "run a CUDA kernel without a GPU: bank conflicts, sectors and races of each line",
     .about =
         "Executes CUDA kernels a warp at a time on the CPU and counts, for each source line, wavefronts and bank "
-        "conflicts in shared memory and sectors in global memory. It finds races in shared memory and reads there "
-        "of what nobody wrote, accesses outside buffers and barriers that not all threads reach, also because they "
-        "have returned: before a __syncthreads(), or a __syncwarp() or shuffle that names them. Races in global "
-        "memory are not found.\n"
+        "conflicts in shared memory and sectors in global memory. It finds races in shared and global "
+        "memory and reads there of what nobody wrote, accesses outside buffers and barriers that not all threads "
+        "reach, also because they have returned: before a __syncthreads(), or a __syncwarp() or shuffle that names "
+        "them.\n"
         "\n"
         "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
         "instead, and no code of the host. A .ptx file may come from any compiler. An executable runs as it is, if "

@@ -274,6 +274,7 @@ static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left 
     launch->print = settings->json || settings->csv ? stderr : stdout;
     launch->each_instruction = settings->each;
     launch->seconds = settings->time_limit;
+    launch->watch = true;
     const smp_warp_kernel *sass =
         r->code_module ? smp_warp_kernel_find(r->code_module, smp_warp_kernel_symbol(launch->kernel), &many) : NULL;
     smp_code code = smp_time_run(settings->time_wanted, (uint32_t)r->job->number, launch,

@@ -20,6 +20,7 @@ static bool reserve(smp_warp_memory *memory)
         void *arena = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         memory->arena = arena == MAP_FAILED ? NULL : arena;
         memory->arena_size = size;
+        memory->arena_used = memory->arena ? PAGE : 0; /* what lies before the first buffer is of the device, too */
     }
     return memory->arena != NULL;
 }
@@ -40,7 +41,7 @@ void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size)
     if (size > GPU_BYTES - memory->device_bytes || pages > memory->arena_size - memory->arena_used)
         return NULL;
     unsigned char *start = memory->arena + memory->arena_used;
-    const warp_buffer buffer = {.start = (uint64_t)(uintptr_t)start, .size = size, .device = true};
+    const warp_buffer buffer = {.start = (uint64_t)(uintptr_t)start, .size = size, .device = true, .unknown = size};
     if (mprotect(start, pages, memory->is_open ? PROT_READ | PROT_WRITE : PROT_NONE) ||
         !warp_insert_buffer(memory, &buffer, NULL))
         return NULL;

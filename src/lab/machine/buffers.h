@@ -6,12 +6,18 @@
 
 enum { WARP_BUFFER_NAME = 48 };
 
+struct warp_cell;
+
 typedef struct warp_buffer {
     uint64_t start, size;
     void *owned;
     bool device;                 /* of the arena */
     bool kernels;                /* of a kernel's malloc */
     char name[WARP_BUFFER_NAME]; /* how findings call it; "": by its address */
+    struct warp_cell *cells;     /* who accessed it (watch.c); null: nobody yet */
+    size_t cells_size;
+    uint64_t unknown;     /* bytes that nobody has written (known.c) */
+    unsigned char *known; /* a bit for each that somebody has; null while all or none are unknown */
 } warp_buffer;
 
 struct smp_warp_memory {
@@ -20,11 +26,21 @@ struct smp_warp_memory {
     unsigned char *arena; /* addresses of the device (arena.c); null: none are set apart */
     size_t arena_size, arena_used, device_bytes;
     bool is_open;       /* to the host */
+    uint64_t version;   /* of the buffers: it changes where they do */
+    uint32_t clock;     /* of the launches so far (watch.h) */
     warp_buffer *freed; /* of the arena */
     size_t freed_count, freed_capacity;
 };
 
 bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, const char *name);
+/* Releases what is kept beside a buffer. */
+void warp_forget_buffer(warp_buffer *buffer);
+/* Somebody writes bytes of a buffer. Whether all bytes there are unknown. */
+void warp_know(warp_buffer *buffer, uint64_t offset, uint64_t size);
+bool warp_is_unknown(const warp_buffer *buffer, uint64_t offset, uint64_t size);
+/* The buffer in which an address lies; null: none. */
+warp_buffer *warp_find_buffer(const smp_warp_memory *memory, uint64_t address);
+
 /* malloc and free of kernels: 0: there is no memory; false: it is not the address of such a buffer. */
 uint64_t warp_kernel_buffer(smp_warp_memory *memory, uint64_t size);
 bool warp_kernel_buffer_free(smp_warp_memory *memory, uint64_t address);

@@ -57,9 +57,12 @@ static void load(warp_block *block, const resident *r)
     memcpy(block->id, r->id, sizeof r->id);
     block->index = r->index;
     block->jumps = r->jumps;
+    const uint32_t now = block->order.interval; /* time is one for all blocks */
     block->order = r->order;
+    block->order.interval = now + 1;
     block->rank = r->rank;
     block->cluster_phase = r->cluster_phase;
+    warp_begin_turn(block);
 }
 
 static void save(const warp_block *block, resident *r)

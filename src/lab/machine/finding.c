@@ -47,7 +47,7 @@ void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t
     f->inst = inst;
     f->other = other_inst;
     f->count = 1;
-    f->block = block->index;
+    f->block = f->other_block = block->index;
     f->thread = thread;
     f->other_thread = other_thread;
     va_list arguments;

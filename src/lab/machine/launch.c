@@ -146,6 +146,7 @@ static void close_block(warp_block *block)
     smp_free(block->counts);
     smp_free(block->memos);
     smp_free(block->faults);
+    warp_close_watch(block);
     warp_close_banks(block);
     smp_free(block);
 }
@@ -192,6 +193,8 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
                                : smp_fail_memory(err, "a block", sizeof *shares[i].block);
     }
     uint32_t shape[3];
+    if (!code && count == 1 && !warp_open_watch(shares[0].block, cluster_of(launch, shape)))
+        code = smp_fail_memory(err, "a block", sizeof(warp_watch *));
     if (!code && cluster_of(launch, shape))
         return warp_run_clusters(shares[0].block, shape, &shares[0].done, err);
     if (!code && launch->together)
@@ -219,6 +222,8 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
     share shares[MOST_SHARES] = {{.block = NULL}};
     memset(result, 0, sizeof *result);
     SMP_TRY(check_launch(launch, &threads, &blocks, err));
+    if (!launch->again && (!launch->watch || launch->blocks || launch->kernel->code.counts_only))
+        smp_warp_memory_know_all(launch->memory); /* what this launch writes, or leaves, is not followed */
     const double began = smp_now();
     const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
     uint64_t count = launch->threads > 1 && !launch->together && !cluster_of(launch, shape) && blocks_are_apart(launch)

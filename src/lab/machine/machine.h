@@ -31,6 +31,7 @@ typedef struct warp_code warp_code;
 typedef struct warp_frame warp_frame;
 typedef struct warp_block warp_block;
 typedef struct warp_cluster warp_cluster; /* cluster.h */
+typedef struct warp_watch warp_watch;     /* watch.h */
 
 struct warp_observer;
 typedef void warp_execute(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
@@ -81,11 +82,14 @@ struct warp_inst {
     bool parts;         /* 64 bits are two rows of words (SASS); addresses are such a row, with `add` added */
     bool columns;       /* matrices: column by column, or transposed; cvt: the sign fills a word */
     bool result_unused; /* atomics */
+    bool replaces;      /* an exchange whose result nobody reads: a write */
     bool orderly;  /* PTX: a load or store that races with no atomic one, being one itself, or tried again by a swap */
     bool acquires; /* PTX: what others released before is seen after it */
-    bool spins;    /* an atomic that is repeated until it succeeds */
-    bool repeats;  /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
-    bool spills;   /* SASS: ptxas had no register left for what it keeps in local memory */
+    bool releases; /* PTX: what was done before it is seen by those that acquire it */
+    bool is_volatile;
+    bool spins;   /* an atomic that is repeated until it succeeds */
+    bool repeats; /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
+    bool spills;  /* SASS: ptxas had no register left for what it keeps in local memory */
     uint32_t d[WARP_DESTS];
     uint32_t s[WARP_SOURCES];
     uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */
@@ -252,7 +256,8 @@ struct warp_frame {
     bool clustered;
     uint32_t rank; /* of the block in its cluster */
     uint32_t warp;
-    uint32_t turn; /* __syncwarp calls so far in this interval: orders accesses of the warp */
+    uint32_t turn;             /* __syncwarp calls so far in this interval: orders accesses of the warp */
+    uint32_t turn_since, seen; /* intervals: before them the warp's own accesses, and the block's that were released */
     uint8_t barrier[WARP_LANES];
 };
 
@@ -292,6 +297,7 @@ typedef struct warp_fault_key {
     uint32_t inst, other;
     uint64_t count;
     uint64_t block; /* that it happened in first */
+    uint64_t other_block;
     uint32_t thread, other_thread;
     char text[200];
 } warp_fault_key;
@@ -307,9 +313,15 @@ typedef struct warp_barrier {
  * Accesses of intervals before `first` are of earlier blocks, those before `floor` come before all that follows.
  * Barriers of some warps order those alone: known[w][v] is the interval before which accesses of warp v come before
  * what warp w does now (a vector clock); older values than `floor` say nothing. */
+enum { WARP_ACQUIRED = 16 };
 typedef struct warp_order {
     uint32_t interval, first, floor;
     bool partial; /* a barrier of some warps has ended */
+    /* Global memory: all of before `ordered` comes before; what the block did before `fenced` is seen by those that see
+     * its next atomic or volatile write; the addresses at which it saw what others released. */
+    uint32_t ordered, fenced, acquired_count;
+    bool acquired_any, flag_next; /* flag_next: a plain write behind the fence may be a flag */
+    uint64_t acquired[WARP_ACQUIRED];
     uint32_t known[WARP_MOST_WARPS][WARP_MOST_WARPS];
 } warp_order;
 
@@ -338,6 +350,7 @@ struct warp_block {
     warp_granule *granules;
     uint32_t granule_shift;
     warp_order order;
+    warp_watch *watch; /* null: mistakes in global memory are not looked for */
     warp_barrier barriers[WARP_BARRIERS];
     const warp_inst *const *insts; /* of the module, by index */
     warp_count *counts;            /* of each */
@@ -399,6 +412,7 @@ typedef struct warp_access {
     uint32_t width, granule;       /* bytes; of an element */
     const uint32_t *const *values; /* of each element its row of words, where a store writes 4 bytes; may be null */
     const unsigned char (*bytes)[WARP_ACCESS_BYTES]; /* of each lane what a store of other elements writes, or null */
+    void (*value)(const warp_frame *frame, const warp_inst *inst, uint32_t lane, unsigned char *to); /* of a store */
 } warp_access;
 uint32_t warp_touch_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                            const uint32_t offset[WARP_LANES], const warp_access *access);
@@ -485,6 +499,13 @@ void warp_report_deadlock(warp_block *block);
 void warp_cluster_barrier(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
 void warp_cluster_exit(warp_block *block, const warp_frame *frame, uint32_t lanes);
 void warp_cluster_wake(warp_block *block);
+
+/* Mistakes in global memory (watch.c): a launch begins, and ends; the block's turn begins. */
+bool warp_open_watch(warp_block *block, bool in_clusters);
+void warp_close_watch(warp_block *block);
+void warp_begin_turn(warp_block *block);
+/* A fence of the whole GPU. */
+void warp_watch_fence(warp_block *block);
 
 /* Results (result.c). The first adds what another thread's blocks of the same launch counted and found (finding.c). */
 smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);

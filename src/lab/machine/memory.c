@@ -4,8 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "lab/machine/buffers.h"
-#include "lab/machine/machine.h"
+#include "lab/machine/watch.h"
 
 enum { ALIGNMENT = 512, SECTOR = 32, NAME = WARP_BUFFER_NAME };
 
@@ -19,8 +18,10 @@ void smp_warp_memory_close(smp_warp_memory *memory)
 {
     if (!memory)
         return;
-    for (size_t i = 0; i < memory->count; i++)
+    for (size_t i = 0; i < memory->count; i++) {
+        warp_forget_buffer(&memory->buffers[i]);
         smp_free(memory->buffers[i].owned);
+    }
     warp_close_arena(memory);
     smp_free(memory->buffers);
     smp_free(memory);
@@ -51,7 +52,15 @@ bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, cons
     memory->buffers[at] = *buffer;
     snprintf(memory->buffers[at].name, NAME, "%s", name ? name : "");
     memory->count++;
+    memory->version++;
     return true;
+}
+
+warp_buffer *warp_find_buffer(const smp_warp_memory *memory, uint64_t address)
+{
+    const size_t at = search(memory, address);
+    return at < memory->count && address - memory->buffers[at].start < memory->buffers[at].size ? &memory->buffers[at]
+                                                                                                : NULL;
 }
 
 static void *add_buffer(smp_warp_memory *memory, size_t size, bool kernels, const char *name)
@@ -94,7 +103,10 @@ void smp_warp_memory_release(smp_warp_memory *memory)
     for (size_t i = 0; i < memory->count; i++)
         if (memory->buffers[i].owned)
             memory->buffers[kept++] = memory->buffers[i];
+        else
+            warp_forget_buffer(&memory->buffers[i]);
     memory->count = kept;
+    memory->version++;
 }
 
 bool smp_warp_buffer_free(smp_warp_memory *memory, void *start)
@@ -104,9 +116,11 @@ bool smp_warp_buffer_free(smp_warp_memory *memory, void *start)
         return false;
     if (memory->buffers[at].device)
         warp_free_device(memory, &memory->buffers[at]);
+    warp_forget_buffer(&memory->buffers[at]);
     smp_free(memory->buffers[at].owned);
     memmove(memory->buffers + at, memory->buffers + at + 1, (memory->count - at - 1) * sizeof *memory->buffers);
     memory->count--;
+    memory->version++;
     return true;
 }
 
@@ -279,5 +293,7 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
     count->lanes += active;
     count->sectors += memo->sectors;
     count->sectors_ideal += ideal < memo->sectors ? ideal : memo->sectors;
+    if (block->watch)
+        warp_watch_access(block, frame, inst, inside, address, access);
     return inside;
 }

@@ -233,6 +233,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
     smp_warp_launch second = first;
     second.kernel = sass;
     second.print = NULL;
+    second.again = true;
     second.observer = launch->observer;
     code = smp_warp_run(&second, result, &problem);
     if (code) { /* the PTX's results stand */

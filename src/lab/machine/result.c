@@ -130,6 +130,13 @@ static void set_place(const warp_block *block, uint32_t inst, uint32_t thread, s
     place->thread[2] = thread / dim[0] / dim[1];
 }
 
+static void set_block(const uint32_t grid[3], uint64_t index, uint32_t block[3])
+{
+    block[0] = (uint32_t)(index % grid[0]);
+    block[1] = (uint32_t)(index / grid[0] % grid[1]);
+    block[2] = (uint32_t)(index / grid[0] / grid[1]);
+}
+
 /* Findings of several instructions of one line are one. */
 static void add_finding(const warp_block *block, const warp_fault_key *f, smp_warp_result *result)
 {
@@ -146,9 +153,8 @@ static void add_finding(const warp_block *block, const warp_fault_key *f, smp_wa
             return;
         }
     }
-    finding.block[0] = (uint32_t)(f->block % grid[0]);
-    finding.block[1] = (uint32_t)(f->block / grid[0] % grid[1]);
-    finding.block[2] = (uint32_t)(f->block / grid[0] / grid[1]);
+    set_block(grid, f->block, finding.block);
+    set_block(grid, f->other_block, finding.other_block);
     memcpy(finding.text, f->text, sizeof finding.text);
     result->findings[result->finding_count++] = finding;
 }

@@ -67,8 +67,9 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
         write_row(to, &r->rows[i]);
     for (size_t i = 0; i < r->finding_count; i++) {
         const smp_warp_finding *f = &r->findings[i];
-        fprintf(to, "X\t%d\t%" PRIu64 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, (int)f->fault, f->count, f->block[0],
-                f->block[1], f->block[2]);
+        fprintf(to, "X\t%d\t%" PRIu64, (int)f->fault, f->count);
+        for (int k = 0; k < 3; k++)
+            fprintf(to, "\t%" PRIu32 "\t%" PRIu32, f->block[k], f->other_block[k]);
         put_place(to, &f->here);
         put_place(to, &f->other);
         fputc('\t', to);
@@ -169,11 +170,13 @@ static void read_place(char **f, smp_warp_place *p)
 
 static void read_finding(char **f, smp_warp_finding *x)
 {
-    *x = (smp_warp_finding){.count = number(f[2]), .block = {small(f[3]), small(f[4]), small(f[5])}};
+    *x = (smp_warp_finding){.count = number(f[2]),
+                            .block = {small(f[3]), small(f[5]), small(f[7])},
+                            .other_block = {small(f[4]), small(f[6]), small(f[8])}};
     x->fault = (smp_warp_fault)(small(f[1]) % (SMP_WARP_BARRIER + 1));
-    read_place(f + 6, &x->here);
-    read_place(f + 11, &x->other);
-    snprintf(x->text, sizeof x->text, "%s", f[16]);
+    read_place(f + 9, &x->here);
+    read_place(f + 14, &x->other);
+    snprintf(x->text, sizeof x->text, "%s", f[19]);
 }
 
 static bool read_prediction(char **f, int count, smp_warp_result *r)
@@ -184,7 +187,7 @@ static bool read_prediction(char **f, int count, smp_warp_result *r)
 
 static smp_code read_lines(FILE *from, char **line, smp_warp_result *r, bool *end, smp_error *err)
 {
-    enum { HEAD = 24, ROW = 25 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
+    enum { HEAD = 24, ROW = 25 + SMP_WARP, NOTE = 2, FINDING = 20, STOP = 5 };
     char *f[FIELDS];
     size_t line_size = 0, row_capacity = 0, finding_capacity = 0, file_capacity = 0;
     bool begun = false;

@@ -146,7 +146,8 @@ static void check_write(warp_block *block, warp_granule *g, const warp_touch *no
 
 static void check_update(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
 {
-    if (interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
+    if (interval_of(&g->write) < block->order.first && !block->insts[now->inst]->replaces &&
+        !warp_written_far(block, granule))
         uninitialised(block, now, "updates", granule);
     check_write(block, g, now, granule, false);
 }

@@ -46,6 +46,12 @@ bool smp_warp_buffer_free(smp_warp_memory *memory, void *start);
 /* The buffer in which an address lies; false: none. */
 bool smp_warp_buffer_of(const smp_warp_memory *memory, uint64_t address, uint64_t *start, uint64_t *size);
 
+/* Memory of smp_warp_device_buffer holds nothing to begin with. The host writes some; or copies some, known or not; or
+ * nobody can tell any more. */
+void smp_warp_memory_know(smp_warp_memory *memory, const void *start, size_t size);
+void smp_warp_memory_know_copy(smp_warp_memory *memory, const void *to, const void *from, size_t size);
+void smp_warp_memory_know_all(smp_warp_memory *memory);
+
 /* A copy of what all buffers hold. Null: no memory. */
 typedef struct smp_warp_copy smp_warp_copy;
 smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory);
@@ -132,6 +138,8 @@ typedef struct smp_warp_launch {
     double block_seconds;   /* after which a block is stopped with an error; 0: never */
     double deadline;        /* where it began before: when that is, by smp_now(); 0: not */
     bool together;          /* blocks wait for each other: all of them run, in turns */
+    bool watch;             /* races in global memory, and reads of what nobody wrote there, are looked for */
+    bool again;             /* the launch before, with other code */
     uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
     unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */
     uint64_t written_start, written_end;
@@ -183,10 +191,10 @@ typedef struct smp_warp_place {
 /* The same mistake at the same lines; the first is told in full. */
 typedef struct smp_warp_finding {
     smp_warp_fault fault;
-    uint64_t count; /* lanes, or barriers */
-    uint32_t block[3];
-    smp_warp_place here, other; /* other.line 0: one place alone */
-    char text[200];             /* what happened, without lines and threads */
+    uint64_t count;                    /* lanes, or barriers */
+    uint32_t block[3], other_block[3]; /* other_block: of a race between blocks; else the same */
+    smp_warp_place here, other;        /* other.line 0: one place alone */
+    char text[200];                    /* what happened, without lines and threads */
 } smp_warp_finding;
 
 /* Resources that a kernel takes of an SM (resources.c). */

@@ -461,7 +461,9 @@ void warp_begin_block(warp_block *block, uint64_t index)
     block->id[2] = (uint32_t)(index / launch->grid[0] / launch->grid[1]);
     warp_order_all(block);
     block->order.first = block->order.interval;
-    block->order.partial = false;
+    block->order.partial = block->order.acquired_any = block->order.flag_next = false;
+    block->order.fenced = block->order.acquired_count = 0;
+    warp_begin_turn(block);
     block->jumps = block->failed_waits = 0;
     block->look_at = 0; /* beginning a block takes time, too */
     block->block_deadline = launch->block_seconds > 0 ? smp_now() + launch->block_seconds : 0;

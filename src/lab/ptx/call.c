@@ -358,6 +358,8 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
     inner->caller = frame;
     inner->warp = frame->warp;
     inner->turn = frame->turn;
+    inner->turn_since = frame->turn_since;
+    inner->seen = frame->seen;
     warp_fill_rows(block, inner);
     WARP_ACTIVE_LANES(lanes)
     for (uint32_t i = 0; i < c->argument_count && i < code->param_count; i++)
@@ -367,6 +369,8 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
     for (uint32_t i = 0; i < c->result_count && i < code->result_count; i++)
         memcpy(ptx_local(frame, l, c->results[i]), ptx_local(inner, l, code->results[i].offset), code->results[i].size);
     frame->turn = inner->turn;
+    frame->turn_since = inner->turn_since;
+    frame->seen = inner->seen;
     smp_free(inner);
     smp_free(rows);
     smp_free(local);

@@ -262,6 +262,7 @@ static bool decode_fence(ptx_parser *parser, const ptx_statement *s, warp_inst *
 {
     (void)parser;
     inst->execute = ptx_has(s, "proxy") ? ptx_run_nothing : ptx_run_fence;
+    inst->mode = !ptx_has(s, "cta"); /* of more than the block */
     return true;
 }
 

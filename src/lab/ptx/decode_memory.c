@@ -71,6 +71,8 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
         return wrong(parser, s, "this number of operands");
     inst->space = (uint8_t)space_of(s);
     inst->acquires = ptx_has(s, "acquire");
+    inst->releases = ptx_has(s, "release") && !ptx_has(s, "cta");
+    inst->is_volatile = ptx_has(s, "volatile") || ptx_has(s, "cv");
     inst->orderly = ptx_has(s, "relaxed") || ptx_has(s, "acquire") || ptx_has(s, "release");
     inst->vec = ptx_has(s, "v2") ? 2 : ptx_has(s, "v4") ? 4 : ptx_has(s, "v8") ? 8 : 1;
     ptx_memory_address(parser, s->operands[load], inst, 0, &inst->offset);
@@ -141,6 +143,7 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
     const char row_class = inst->width == 8 ? 'd' : 'w';
     inst->mode = (uint8_t)operation;
     inst->acquires = ptx_has(s, "acquire") || ptx_has(s, "acq_rel");
+    inst->releases = (ptx_has(s, "release") || ptx_has(s, "acq_rel")) && !ptx_has(s, "cta");
     inst->space = (uint8_t)space_of(s);
     inst->d[0] = WARP_NO_ROW;
     if (result && !ptx_is(s->operands[0], "_"))
@@ -279,7 +282,7 @@ void ptx_mark_tried(warp_code *code)
  * come in between: a row belongs to one. */
 void ptx_mark_unused(warp_code *code)
 {
-    enum { MASK = 4 }; /* the narrowest row */
+    enum { MASK = 4 /* the narrowest row */, EXCHANGE = 6 };
     bool *read = smp_alloc(code->register_bytes / MASK + 1);
     for (size_t k = 0; read && k < code->count; k++) {
         const warp_inst *other = &code->insts[k];
@@ -291,6 +294,7 @@ void ptx_mark_unused(warp_code *code)
         warp_inst *inst = &code->insts[i];
         if (inst->execute == ptx_run_atomic)
             inst->result_unused = !inst->dests || inst->d[0] >= code->register_bytes || !read[inst->d[0] / MASK];
+        inst->replaces = inst->execute == ptx_run_atomic && inst->result_unused && inst->mode == EXCHANGE;
     }
     smp_free(read);
 }

@@ -64,6 +64,9 @@ void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64
 /* The addresses of a source row, with the constant added. */
 void ptx_addresses(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
                    uint64_t address[WARP_LANES]);
+/* Those of SASS: of a row of low words and one of high words behind it, a uniform row `add` and a constant. */
+void ptx_addresses_of_parts(const warp_frame *frame, const warp_inst *inst, uint32_t row, uint32_t add,
+                            warp_space space, bool wide, int64_t offset, uint64_t address[WARP_LANES]);
 /* Returns the space that a warp's generic address leads to. */
 warp_space ptx_space_of(uint64_t address);
 /* The frame whose local memory an address means, and the place in it. */

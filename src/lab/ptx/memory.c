@@ -45,8 +45,8 @@ static uint32_t place_of(const warp_frame *frame, uint32_t address)
 
 /* SASS: a row of low words, one of high words behind it, a uniform row and a constant. Addresses of shared memory are
  * of 32 bits and begin at `bias`, also in their window. */
-static void addresses_of_parts(const warp_frame *frame, const warp_inst *inst, uint32_t row, uint32_t add,
-                               warp_space space, bool wide, int64_t offset, uint64_t address[WARP_LANES])
+void ptx_addresses_of_parts(const warp_frame *frame, const warp_inst *inst, uint32_t row, uint32_t add,
+                            warp_space space, bool wide, int64_t offset, uint64_t address[WARP_LANES])
 {
     enum { WORD_ROW = 4 * WARP_LANES };
     const uint32_t *low = warp_words(frame, row), *high = warp_words(frame, row + WORD_ROW);
@@ -73,7 +73,7 @@ void ptx_addresses(const warp_frame *frame, const warp_inst *inst, int slot, boo
                    uint64_t address[WARP_LANES])
 {
     if (inst->parts) {
-        addresses_of_parts(frame, inst, inst->s[slot], inst->add, (warp_space)inst->space, wide, offset, address);
+        ptx_addresses_of_parts(frame, inst, inst->s[slot], inst->add, (warp_space)inst->space, wide, offset, address);
     } else if (wide) {
         const uint64_t *row = warp_longs(frame, inst->s[slot]);
         for (int l = 0; l < WARP_LANES; l++)
@@ -139,7 +139,8 @@ static void acquire(warp_block *block, const warp_inst *inst)
 /* A fence behind a swap is an acquire: of a lock, whose owner before let it go behind a fence. */
 void ptx_run_fence(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    (void)inst;
+    if (inst->mode && block->watch)
+        warp_watch_fence(block);
     if (!(frame->tried & lanes))
         return;
     frame->tried &= ~lanes;
@@ -271,13 +272,34 @@ static unsigned char *memory_at(warp_block *block, warp_frame *frame, const warp
     return (unsigned char *)(uintptr_t)address;
 }
 
+/* Words of lanes whose addresses are the host's. */
+static void pass_words(warp_frame *frame, const warp_inst *inst, uint32_t lanes, const uint64_t address[WARP_LANES],
+                       bool load)
+{
+    for (uint32_t i = 0; i < inst->vec; i++) {
+        const uint32_t row = load ? inst->d[i] : inst->s[1 + i];
+        if (row == WARP_NO_ROW)
+            continue;
+        uint32_t *words = warp_words(frame, row);
+        WARP_ACTIVE_LANES(lanes)
+        {
+            unsigned char *at = (unsigned char *)(uintptr_t)address[l] + 4 * i;
+            if (load)
+                memcpy(&words[l], at, 4);
+            else
+                memcpy(at, &words[l], 4);
+        }
+    }
+}
+
 /* One access of lanes that all mean the same space. */
 static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
                          const uint64_t address[WARP_LANES], bool load)
 {
     const uint32_t bytes = (uint32_t)inst->width * inst->vec;
     const warp_access access = {
-        load ? WARP_READS : WARP_WRITES, load ? SMP_BANK_LOAD : SMP_BANK_STORE, bytes, inst->width, NULL, NULL};
+        load ? WARP_READS : WARP_WRITES, load ? SMP_BANK_LOAD : SMP_BANK_STORE, bytes, inst->width, NULL, NULL,
+        load ? NULL : store_bytes};
     if (space == WARP_SHARED) {
         access_shared(block, frame, inst, lanes, address, access, load);
         return;
@@ -288,6 +310,10 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
         warp_count_local(block, inst, lanes, address, bytes);
         if (block->observer)
             block->observer->touch(block->observer, frame, space, lanes, address, bytes, (int)access.how);
+    }
+    if (space == WARP_GLOBAL && inst->width == 4 && !inst->source_wide && (load || inst->vec == 1)) {
+        pass_words(frame, inst, lanes, address, load);
+        return;
     }
     WARP_ACTIVE_LANES(lanes)
     {
@@ -438,7 +464,7 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
     uint32_t offset[WARP_LANES];
     ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
     const bool is_float = ptx_is_float((ptx_type)inst->type);
-    warp_access access = {WARP_UPDATES, SMP_BANK_ATOMIC, inst->width, inst->width, NULL, NULL};
+    warp_access access = {WARP_UPDATES, SMP_BANK_ATOMIC, inst->width, inst->width, NULL, NULL, NULL};
     access.op = is_float ? SMP_BANK_ATOMIC_FLOAT : is_count(frame, inst, lanes) ? SMP_BANK_COUNT : SMP_BANK_ATOMIC;
     while (lanes) {
         const warp_space space =
@@ -489,53 +515,6 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
                 warp_words(frame, inst->d[0])[l] = (uint32_t)old;
         }
         lanes &= ~same;
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------ cp.async */
-
-void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    uint64_t to[WARP_LANES], from[WARP_LANES];
-    uint32_t offset[WARP_LANES], fills = 0;
-    const bool can_fill = inst->sources > 2;
-    const uint32_t *wanted = can_fill && !inst->parts ? warp_words(frame, inst->s[2]) : NULL;
-    const uint32_t holds = can_fill && inst->parts ? warp_pred(frame, inst->s[2]) : WARP_ALL;
-    const uint32_t present = inst->parts && inst->negate_source ? ~holds : holds;
-    if (inst->parts) {
-        addresses_of_parts(frame, inst, inst->s[0], inst->add, WARP_SHARED, false, inst->offset, to);
-        addresses_of_parts(frame, inst, inst->s[1], inst->s[3], WARP_GLOBAL, true, inst->offset2, from);
-    } else {
-        ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, to);
-        ptx_addresses(frame, inst, 1, true, inst->offset2, from);
-    }
-    for (int l = 0; l < WARP_LANES; l++)
-        offset[l] = (uint32_t)to[l];
-    uint32_t reads = lanes & present;
-    fills = lanes & ~present;
-    WARP_ACTIVE_LANES(lanes)
-    {
-        if (wanted && wanted[l] < inst->width)
-            fills |= UINT32_C(1) << l;
-        if (wanted && !wanted[l])
-            reads &= ~(UINT32_C(1) << l);
-    }
-    warp_access access = {WARP_READS, SMP_BANK_LOAD, inst->width, inst->width, NULL, NULL};
-    const uint32_t inside = reads ? warp_touch_global(block, frame, inst, reads, from, &access) : 0;
-    access.how = WARP_WRITES;
-    access.op = inst->mode && !fills && !(inst->parts && can_fill) ? SMP_BANK_ASYNC_L2 : SMP_BANK_ASYNC;
-    smp_bank_access banks = {.op = access.op, .width = inst->width, .active = lanes};
-    banks.through_l1 = inst->mode ? 0 : lanes & ~fills;
-    memcpy(banks.offset, offset, sizeof banks.offset);
-    for (int l = 0; l < WARP_LANES; l++)
-        banks.source[l] = (uint32_t)from[l];
-    const uint32_t done = warp_touch_copy(block, frame, inst, lanes, offset, &access, &banks);
-    WARP_ACTIVE_LANES(done)
-    {
-        const uint32_t bytes = !(inside >> l & 1) ? 0 : wanted && wanted[l] < inst->width ? wanted[l] : inst->width;
-        if (bytes)
-            memcpy(block->shared + offset[l], (const void *)(uintptr_t)from[l], bytes);
-        memset(block->shared + offset[l] + bytes, 0, inst->width - bytes);
     }
 }
 

@@ -204,6 +204,7 @@ void ptx_run_sync(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     enum { MOST_TURNS = 0xffff };
     (void)inst;
     (void)lanes;
+    frame->turn_since = ++block->order.interval;
     if (++frame->turn >= MOST_TURNS) {
         frame->turn = 0;
         warp_order_all(block);

@@ -246,7 +246,10 @@ static void put_measurements(FILE *to, const smp_warp_result *result, const smp_
             fputs(" and ", to);
             put_place(to, result, f, &f->other);
         }
-        fprintf(to, ", block %u,%u,%u: ", f->block[0], f->block[1], f->block[2]);
+        fprintf(to, ", block %u,%u,%u", f->block[0], f->block[1], f->block[2]);
+        if (memcmp(f->block, f->other_block, sizeof f->block) != 0)
+            fprintf(to, " and %u,%u,%u", f->other_block[0], f->other_block[1], f->other_block[2]);
+        fputs(": ", to);
         smp_text_clean(to, f->text);
         if (f->count > 1)
             fprintf(to, " (%llu times)", (unsigned long long)f->count);

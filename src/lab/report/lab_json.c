@@ -141,8 +141,10 @@ static void put_findings(smp_json *json, const smp_warp_result *r)
         put_count(json, "count", f->count);
         put_triple(json, "block", f->block);
         put_place(json, "at", r, &f->here);
-        if (f->other.line)
+        if (f->other.line) {
             put_place(json, "other", r, &f->other);
+            put_triple(json, "other_block", f->other_block);
+        }
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');

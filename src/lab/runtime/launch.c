@@ -353,6 +353,7 @@ static smp_code run_launch(one_launch *l)
                                    .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL,
                                    .seconds = seconds ? strtod(seconds, NULL) : 0,
                                    .together = l->together,
+                                   .watch = true,
                                    .grid_memory = (uint64_t)(uintptr_t)l->grid_memory};
     if (!code)
         code = smp_time_run(time_wanted(l), launch_count++, &given, !l->ptx ? l->kernel : l->together ? NULL : l->sass,

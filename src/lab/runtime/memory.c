@@ -75,6 +75,7 @@ static int copy(void *to, const void *from, size_t size, int kind)
         return lab_broken();
     if ((to_device && !is_buffer(to, size)) || (from_device && !is_buffer(from, size)) || (size && (!to || !from)))
         return lab_error(LAB_INVALID_VALUE);
+    smp_warp_memory_know_copy(lab_memory(), to, from, size);
     lab_enter();
     memmove(to, from, size);
     lab_leave();
@@ -189,6 +190,7 @@ LAB_API int cudaMemset(void *p, int value, size_t size)
         return lab_error(LAB_INVALID_VALUE);
     if (lab_broken())
         return lab_broken();
+    smp_warp_memory_know(lab_memory(), p, size);
     lab_enter();
     memset(p, value, size);
     lab_leave();
@@ -218,6 +220,7 @@ static int copy_symbol(const void *symbol, void *to, const void *from, size_t si
         return lab_error(LAB_INVALID_SYMBOL);
     if (offset > bytes || size > bytes - offset || (size && !to && !from))
         return lab_error(LAB_INVALID_VALUE);
+    smp_warp_memory_know(lab_memory(), to ? to : memory, size);
     lab_enter();
     memmove(to ? to : memory + offset, to ? (const void *)(memory + offset) : from, size);
     lab_leave();

@@ -1,0 +1,371 @@
+/* See watch.h. Two accesses of different threads to a cell, at least one of them a write of another value, race unless
+ * both are atomic or volatile or something orders them (watch_order.c). */
+#define _GNU_SOURCE 1 /* MAP_ANONYMOUS */
+#include "lab/machine/watch.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+
+#define LATE       (UINT32_C(1) << 31)  /* launches begin before this time */
+#define MOST_CELLS (UINT64_C(64) << 30) /* bytes beside a buffer; those that are never touched take no memory */
+
+void warp_forget_buffer(warp_buffer *buffer)
+{
+    if (buffer->cells)
+        munmap(buffer->cells, buffer->cells_size);
+    smp_free(buffer->known);
+    buffer->cells = NULL;
+    buffer->known = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+/* The narrowest access, as a shift. */
+static uint32_t shift_of(const warp_code *code)
+{
+    uint32_t least = 16, shift = 0;
+    for (size_t i = 0; i < code->count; i++) {
+        const warp_inst *inst = &code->insts[i];
+        const uint32_t bytes = (uint32_t)inst->width * (inst->vec ? inst->vec : 1);
+        if ((inst->space == WARP_GLOBAL || inst->space == WARP_GENERIC || inst->kind == WARP_COPIES) && bytes)
+            least = bytes < least ? bytes : least;
+    }
+    while (2u << shift <= least)
+        shift++;
+    return shift;
+}
+
+bool warp_open_watch(warp_block *block, bool in_clusters)
+{
+    smp_warp_memory *memory = block->launch->memory;
+    if (memory->clock >= LATE) { /* the clock begins anew */
+        for (size_t i = 0; i < memory->count; i++)
+            if (memory->buffers[i].cells)
+                (void)madvise(memory->buffers[i].cells, memory->buffers[i].cells_size, MADV_DONTNEED);
+        memory->clock = 0;
+    }
+    block->order.interval = block->order.ordered = ++memory->clock;
+    enum { MOST_INSTRUCTIONS = 1 << (32 - WARP_WHO_SHIFT) };
+    if (!block->launch->watch || block->code->counts_only || block->launch->kernel->inst_count > MOST_INSTRUCTIONS)
+        return true;
+    block->watch = smp_alloc(sizeof *block->watch);
+    if (!block->watch)
+        return false;
+    block->watch->shift = shift_of(block->code);
+    block->watch->interleaved = block->launch->together || in_clusters;
+    return true;
+}
+
+void warp_close_watch(warp_block *block)
+{
+    warp_watch *w = block->watch;
+    if (block->order.interval > block->launch->memory->clock)
+        block->launch->memory->clock = block->order.interval;
+    if (!w)
+        return;
+    smp_free(w->turns);
+    smp_free(w->releases);
+    smp_free(w);
+    block->watch = NULL;
+}
+
+void warp_begin_turn(warp_block *block)
+{
+    warp_watch *w = block->watch;
+    if (!w)
+        return;
+    w->turn_count -= w->is_new && w->turn_count;
+    if (!smp_grow(&w->turns, &w->turn_capacity, w->turn_count + 1, sizeof *w->turns)) {
+        smp_fail_memory(&block->error, "turns of blocks", w->turn_count * sizeof *w->turns);
+        block->stop = true;
+        return;
+    }
+    w->turns[w->turn_count++] = (warp_run_turn){block->order.interval, block->index};
+    w->is_new = true;
+}
+
+/* ------------------------------------------------------------------------------------------------ findings */
+
+static void place_text(const warp_where *where, uint64_t address, char *text, size_t size)
+{
+    const char *name = where->buffer->name;
+    const unsigned long long at = address - where->start, all = where->buffer->size;
+    if (name[0])
+        snprintf(text, size, "byte %llu of '%s'", at, name);
+    else
+        snprintf(text, size, "byte %llu of a buffer of %llu bytes", at, all);
+}
+
+typedef struct touch {
+    warp_block *block;
+    const warp_frame *frame;
+    const warp_inst *inst;
+    const warp_access *access;
+    const uint64_t *address; /* of each lane */
+    const warp_where *where;
+    uint32_t lane, bytes; /* bytes: of a cell */
+    warp_seen now;
+} touch;
+
+static void race(const touch *t, const warp_seen *was, const char *did, const char *does, uint64_t at)
+{
+    warp_block *block = t->block;
+    char place[120];
+    const uint32_t other = was->who >> WARP_WHO_SHIFT, thread = was->who & WARP_WHO_THREAD;
+    if (warp_fault_again(block, SMP_WARP_RACE, t->inst->index, other))
+        return;
+    const uint64_t of = warp_watch_block(block->watch, was->when);
+    place_text(t->where, at, place, sizeof place);
+    warp_fault(block, SMP_WARP_RACE, t->inst->index, t->now.who & WARP_WHO_THREAD, other, thread,
+               of == block->index ? "one thread %s and another %s %s without a barrier between them"
+                                  : "one block %s and another %s %s, and nothing orders them: no fence and atomic, no "
+                                    "barrier of the grid",
+               did, does, place);
+    if (block->fault_count)
+        block->faults[block->fault_count - 1].other_block = of;
+}
+
+/* Whether a store leaves the cell as it is; `was`: its last write, maybe by a lane of the same instruction, whose bytes
+ * are not there yet. */
+static bool writes_same(const touch *t, const warp_seen *was, uint64_t at)
+{
+    unsigned char own[WARP_ACCESS_BYTES], others[WARP_ACCESS_BYTES];
+    const uint32_t last = (was->who & WARP_WHO_THREAD) % WARP_LANES;
+    if (!t->access->value || t->access->width > WARP_ACCESS_BYTES)
+        return false;
+    t->access->value(t->frame, t->inst, t->lane, own);
+    const void *there = (const void *)(uintptr_t)at;
+    if (was->when == t->now.when && was->who >> WARP_WHO_SHIFT == t->inst->index &&
+        (was->who & WARP_WHO_THREAD) / WARP_LANES == t->frame->warp && at >= t->address[last] &&
+        at - t->address[last] < t->access->width) {
+        t->access->value(t->frame, t->inst, last, others);
+        there = others + (at - t->address[last]);
+    }
+    return !memcmp(there, own + (at - t->address[t->lane]), t->bytes);
+}
+
+static bool is_ordered(const touch *t, const warp_seen *was, uint64_t at)
+{
+    return was->who & t->now.who & WARP_WHO_STRONG ||
+           warp_watch_ordered(t->block, t->frame, t->now.who & WARP_WHO_THREAD, was, at);
+}
+
+static void look_at_read(const touch *t, const struct warp_cell *cell, uint64_t at)
+{
+    if (!is_ordered(t, &cell->write, at))
+        race(t, &cell->write, cell->write.who & WARP_WHO_STRONG ? "updates" : "writes", "reads", at);
+}
+
+static void look_at_write(const touch *t, const struct warp_cell *cell, uint64_t at)
+{
+    const uint32_t ordered = t->block->order.ordered;
+    const bool update = t->access->how == WARP_UPDATES;
+    const char *does = update ? "updates" : "writes";
+    const warp_seen *readers[] = {&cell->read, &cell->other};
+    if (cell->write.when >= ordered && !is_ordered(t, &cell->write, at) &&
+        (update || !writes_same(t, &cell->write, at))) {
+        race(t, &cell->write, cell->write.who & WARP_WHO_STRONG ? "updates" : "writes", does, at);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        if (readers[i]->when >= ordered && !is_ordered(t, readers[i], at) &&
+            (update || !writes_same(t, &cell->write, at))) {
+            race(t, readers[i], "reads", does, at);
+            return;
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------ accesses */
+
+static inline bool is_mine(const warp_order *order, const warp_seen *was, const warp_seen *now)
+{
+    return was->when >= order->first && !((was->who ^ now->who) & WARP_WHO_THREAD);
+}
+
+/* Two readers of which every writer races with one suffice: of two blocks, or of two warps of this one. */
+static inline void note_read(const touch *t, struct warp_cell *cell)
+{
+    const warp_order *order = &t->block->order;
+    warp_seen *read = &cell->read, *other = &cell->other;
+    if (read->when < order->ordered || is_mine(order, read, &t->now)) {
+        *read = t->now;
+        return;
+    }
+    const bool has_other = other->when >= order->ordered;
+    if (has_other && other->who & WARP_WHO_APART)
+        return;
+    if (t->block->watch->interleaved ? warp_watch_block(t->block->watch, read->when) != t->block->index
+                                     : read->when < order->first) {
+        *other = *read;
+        other->who |= WARP_WHO_APART;
+    } else if (!has_other || other->when < order->floor || ((read->who ^ t->now.who) & WARP_WHO_THREAD) >= WARP_LANES)
+        *other = *read;
+    *read = t->now;
+}
+
+/* A plain store of this block behind which its atomics come: those of other blocks still race with it. */
+static inline bool keeps_store(const touch *t, const struct warp_cell *cell)
+{
+    return t->access->how == WARP_UPDATES && cell->write.when >= t->block->order.first &&
+           !(cell->write.who & WARP_WHO_STRONG) && !t->block->watch->interleaved;
+}
+
+static inline void note_lane(const touch *t, struct warp_cell *cell, uint64_t at, uint32_t count, bool alone)
+{
+    const warp_order *order = &t->block->order;
+    const uint32_t ordered = order->ordered;
+    for (uint32_t i = 0; i < count; i++, cell++, at += t->bytes) {
+        if (t->access->how == WARP_READS) {
+            if (cell->write.when >= ordered && !(alone && is_mine(order, &cell->write, &t->now)))
+                look_at_read(t, cell, at);
+            note_read(t, cell);
+            continue;
+        }
+        const bool fresh = cell->write.when < ordered && cell->read.when < ordered && cell->other.when < ordered;
+        if (!fresh)
+            look_at_write(t, cell, at);
+        if (!keeps_store(t, cell))
+            cell->write = t->now;
+        cell->read.when = cell->other.when = 0;
+    }
+}
+
+static void tell_unknown(const touch *t)
+{
+    char place[120];
+    warp_block *block = t->block;
+    if (warp_fault_again(block, SMP_WARP_UNINITIALISED, t->inst->index, UINT32_MAX))
+        return;
+    place_text(t->where, t->address[t->lane], place, sizeof place);
+    warp_fault(block, SMP_WARP_UNINITIALISED, t->inst->index, t->now.who & WARP_WHO_THREAD, UINT32_MAX, 0,
+               "%s %s, which nobody has written", t->access->how == WARP_READS ? "reads" : "updates", place);
+}
+
+static struct warp_cell *cells_of(const warp_watch *w, warp_buffer *b)
+{
+    const uint64_t size = ((b->size >> w->shift) + 1) * sizeof(struct warp_cell);
+    if (b->cells && b->cells_size >= size)
+        return b->cells;
+    if (size > MOST_CELLS)
+        return NULL;
+    if (b->cells)
+        munmap(b->cells, b->cells_size);
+    void *cells = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    b->cells = cells == MAP_FAILED ? NULL : cells;
+    b->cells_size = size;
+    return b->cells;
+}
+
+static const warp_where *where_of(warp_block *block, const warp_inst *inst, uint64_t address)
+{
+    const smp_warp_memory *memory = block->launch->memory;
+    warp_watch *w = block->watch;
+    warp_where *where = &w->wheres[inst->index % WARP_WHERES];
+    if (w->version != memory->version) {
+        memset(w->wheres, 0, sizeof w->wheres);
+        w->version = memory->version;
+    }
+    if (address >= where->start && address < where->end)
+        return where;
+    warp_buffer *b = warp_find_buffer(memory, address);
+    *where = (warp_where){.buffer = b};
+    if (b)
+        *where = (warp_where){b->start, b->start + b->size, cells_of(w, b), b};
+    return where;
+}
+
+static bool is_in_one(const warp_where *where, uint32_t lanes, const uint64_t address[WARP_LANES])
+{
+    const uint64_t start = where->start, size = where->end - start;
+    uint32_t outside = 0;
+    for (int l = 0; l < WARP_LANES; l++)
+        outside |= (uint32_t)(address[l] - start >= size) & lanes >> l;
+    return !(outside & 1);
+}
+
+/* What others may wait for, or see. A plain write of one lane behind a fence may be a flag. */
+static bool synchronises(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                         const uint64_t address[WARP_LANES], warp_touching how)
+{
+    const bool strong = how == WARP_UPDATES || inst->orderly || inst->is_volatile;
+    const bool flag = !strong && how == WARP_WRITES && block->order.flag_next && !(lanes & (lanes - 1));
+    if (!strong && !flag)
+        return false;
+    if (flag)
+        block->order.flag_next = false;
+    WARP_ACTIVE_LANES(lanes)
+    warp_watch_sync(block, frame, address[l], how != WARP_WRITES, how != WARP_READS, inst->releases);
+    return true;
+}
+
+/* One cell a lane in one buffer, whose bytes are all known: by far the most accesses. Of lanes that read one cell the
+ * first and last are noted. */
+static void note_lanes(touch *t, uint32_t lanes, uint32_t who)
+{
+    const warp_watch *w = t->block->watch;
+    const uint64_t *const address = t->address, start = t->where->start;
+    const uint32_t ordered = t->block->order.ordered, shift = w->shift;
+    struct warp_cell *const cells = t->where->cells;
+    const bool reads = t->access->how == WARP_READS, alone = !w->interleaved;
+    uint64_t before = UINT64_MAX;
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const uint64_t at = address[l];
+        struct warp_cell *cell = cells + ((at - start) >> shift);
+        t->now.who = who | l;
+        if (reads && cell->write.when < ordered) {
+            if (cell->read.when < ordered)
+                cell->read = t->now;
+            else if (cell->other.when < ordered || !(cell->other.who & WARP_WHO_APART)) {
+                if (at != before || !(rest_ & (rest_ - 1)) || address[__builtin_ctz(rest_ & (rest_ - 1))] != at)
+                    note_read(t, cell);
+            }
+        } else if (!reads && cell->write.when < ordered && cell->read.when < ordered)
+            cell->write = t->now;
+        else {
+            t->lane = l;
+            note_lane(t, cell, at, 1, alone);
+        }
+        before = at;
+    }
+}
+
+void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                       const uint64_t address[WARP_LANES], const warp_access *access)
+{
+    const uint32_t shift = block->watch->shift, bytes = 1u << shift;
+    touch t = {block, frame, inst, access, address, NULL, 0, bytes, {0, 0}};
+    if (!lanes || access->width < bytes)
+        return;
+    const bool strong = synchronises(block, (warp_frame *)(uintptr_t)frame, inst, lanes, address, access->how),
+               alone = !block->watch->interleaved;
+    const uint32_t who = inst->index << WARP_WHO_SHIFT | (strong ? WARP_WHO_STRONG : 0) | frame->warp * WARP_LANES;
+    block->watch->is_new = false;
+    t.now.when = block->order.interval;
+    t.where = where_of(block, inst, address[__builtin_ctz(lanes)]);
+    if (access->width == bytes && t.where->cells && !t.where->buffer->unknown && is_in_one(t.where, lanes, address)) {
+        note_lanes(&t, lanes, who);
+        return;
+    }
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const uint64_t at = address[l];
+        if (at < t.where->start || at >= t.where->end)
+            t.where = where_of(block, inst, at);
+        if (!t.where->buffer)
+            continue;
+        t.lane = l;
+        t.now.who = who | l;
+        if (t.where->buffer->unknown) {
+            if (access->how != WARP_WRITES && !inst->replaces &&
+                warp_is_unknown(t.where->buffer, at - t.where->start, access->width))
+                tell_unknown(&t);
+            if (access->how != WARP_READS)
+                warp_know(t.where->buffer, at - t.where->start, access->width);
+        }
+        if (t.where->cells)
+            note_lane(&t, t.where->cells + ((at - t.where->start) >> shift), at, access->width >> shift, alone);
+    }
+}

@@ -1,0 +1,69 @@
+"""smempipe kernel: what it finds in kernels of one mistake each (tests/lab/findings/mistakes.cu), and that it finds
+nothing in right ones that look alike (right.cu)."""
+import collections
+import json
+import os
+import re
+import shutil
+import unittest
+
+from harness import ROOT, CliCase
+
+FINDINGS = os.path.join(ROOT, "tests", "lab", "findings")
+NVCC = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
+FUNCTIONS = {"put": "in_functions", "get": "in_functions"}  # whose lines are those of a kernel that calls them
+
+
+def marked(name):
+    """{kernel: (kind, lines)}: a finding that the file's marks want."""
+    marks, kernel = {}, None
+    with open(os.path.join(FINDINGS, name)) as file:
+        for number, line in enumerate(file, 1):
+            begins = re.search(r"__(?:global|device)__ \w+ (\w+)\(", line)
+            kernel = begins.group(1) if begins else kernel
+            mark = re.search(r"//! (\w+)( twice)?", line)
+            if mark:
+                kind, lines = marks.setdefault(FUNCTIONS.get(kernel, kernel), (mark.group(1), []))
+                lines += [number] * (2 if mark.group(2) else 1)
+    return {kernel: (kind, sorted(lines)) for kernel, (kind, lines) in marks.items()}
+
+
+@unittest.skipUnless(NVCC, "no nvcc")
+class Findings(CliCase):
+    def findings(self, name, *arguments):
+        """{kernel: {(kind, lines)}} of a whole program."""
+        text = self.smp("kernel", os.path.join(FINDINGS, name), "--code", "ptx", "--json", *arguments).stdout
+        found = collections.defaultdict(set)
+        for kernel in json.loads(text)["kernels"]:
+            self.assertIsNone(kernel["stopped"], kernel["kernel"])
+            for f in kernel["findings"]:
+                places = [f[at] for at in ("at", "other") if at in f]
+                found[kernel["kernel"]].add((f["kind"], *sorted(place["line"] for place in places)))
+            found[kernel["kernel"]] |= set()
+        return found
+
+    def test_each_mistake_is_told_with_its_lines(self):
+        wanted, found = marked("mistakes.cu"), collections.defaultdict(set)
+        for which in ("0", "1", "2", "3", "4"):  # a GPU runs nothing behind the last four
+            for kernel, findings in self.findings("mistakes.cu", "--", which).items():
+                found[kernel] |= findings
+        self.assertEqual(sorted(set(wanted) - set(found)), [])
+        missed = {kernel for kernel, (kind, lines) in wanted.items() if (kind, *lines) not in found[kernel]}
+        self.assertEqual(missed, set())
+        self.assertGreater(len(wanted), 50)
+
+    def test_nothing_is_told_of_right_kernels(self):
+        found = self.findings("right.cu")
+        self.assertEqual({kernel: told for kernel, told in found.items() if told}, {})
+        self.assertGreater(len(found), 45)
+
+    def test_a_race_of_blocks_names_both(self):
+        path = os.path.join(FINDINGS, "mistakes.cu")
+        text = self.smp("kernel", path, "--only", "halo_of_the_next_block", "--grid", "2", "--block", "128", "--args",
+                        "x=i32[256]", "--code", "ptx", "--fail-on", "races", status=7).stdout
+        self.assertRegex(text, r"race  mistakes.cu:\d+ thread 0,0,0 and mistakes.cu:\d+ thread 127,0,0, "
+                               r"block 1,0,0 and 0,0,0: one block writes and another reads byte 508 of 'x'")
+
+
+if __name__ == "__main__":
+    unittest.main()
