@@ -325,10 +325,11 @@ typedef struct warp_order {
     uint32_t known[WARP_MOST_WARPS][WARP_MOST_WARPS];
 } warp_order;
 
-/* Callbacks that follow a launch as it runs (lab/time). Without streams only begin and touch are called. */
+/* Callbacks that follow a launch as it runs (lab/time). Without streams only begin, touch and end are called. */
 struct warp_observer {
     bool streams;                                                       /* this block's instructions are wanted */
-    void (*begin)(struct warp_observer *self, const warp_block *block); /* a block */
+    void (*begin)(struct warp_observer *self, const warp_block *block); /* a block, which is there until its end */
+    void (*end)(struct warp_observer *self);
     void (*step)(struct warp_observer *self, const warp_frame *frame, const warp_inst *inst, uint32_t lanes);
     void (*cost)(struct warp_observer *self, uint64_t wavefronts); /* in shared memory, of the last step */
     void (*touch)(struct warp_observer *self, const warp_frame *frame, warp_space space, uint32_t lanes,

@@ -516,4 +516,6 @@ void warp_run_block(warp_block *block, uint64_t index)
     warp_begin_block(block, index);
     while (warp_step_block(block, &spins))
         ;
+    if (block->observer)
+        block->observer->end(block->observer);
 }

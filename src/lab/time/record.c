@@ -30,11 +30,10 @@ static bool wants_streams(const time_recorder *r, uint64_t block)
 }
 
 /* Moves the streams of the block that has ended behind those of earlier ones. */
-static void end_block(time_recorder *r)
+static void end(struct warp_observer *self)
 {
+    time_recorder *r = (time_recorder *)(void *)self;
     time_trace *t = &r->trace;
-    if (!r->block)
-        return;
     const uint64_t instructions = r->block->instructions - r->counted;
     if (t->block_count < t->block_capacity)
         t->block_instructions[t->block_count++] = instructions < UINT32_MAX ? (uint32_t)instructions : UINT32_MAX;
@@ -75,6 +74,7 @@ static void begin_launch(time_recorder *r, const warp_block *block)
     enum { MOST_BLOCKS = 1 << 22 };
     t->block_capacity = t->blocks < MOST_BLOCKS ? (size_t)t->blocks : 0;
     t->block_instructions = smp_alloc_array(t->block_capacity + 1, sizeof *t->block_instructions);
+    t->block_capacity = t->block_instructions ? t->block_capacity : 0;
     uint32_t l1;
     r->resident = time_resident(t, &r->gpu, &l1);
     const uint32_t wave = r->resident * (uint32_t)r->gpu.sms;
@@ -87,7 +87,6 @@ static void begin(struct warp_observer *self, const warp_block *block)
     time_recorder *r = (time_recorder *)(void *)self;
     if (!r->begun)
         begin_launch(r, block);
-    end_block(r);
     r->block = block;
     r->index = block->index;
     r->counted = block->instructions;
@@ -347,7 +346,7 @@ smp_code smp_time_record(const smp_time_gpu *gpu, smp_time_recorder **out, smp_e
         return smp_fail_memory(err, "a record of a launch", sizeof *r);
     r->gpu = *gpu;
     r->top = BUFFER_ALIGNMENT; /* a unit has no key 0 */
-    r->observer = (struct warp_observer){.begin = begin, .step = step, .cost = cost, .touch = touch};
+    r->observer = (struct warp_observer){.begin = begin, .end = end, .step = step, .cost = cost, .touch = touch};
     return SMP_OK;
 }
 
@@ -358,11 +357,8 @@ struct warp_observer *smp_time_observer(smp_time_recorder *r)
 
 const time_trace *time_record_end(time_recorder *r)
 {
-    if (r->begun && !r->failed) {
-        end_block(r);
-        r->block = NULL;
+    if (r->begun && !r->failed)
         r->trace.memory = time_units_end(&r->units);
-    }
     return r->begun && !r->failed && !r->units.failed ? &r->trace : NULL;
 }
 
