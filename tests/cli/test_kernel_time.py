@@ -37,6 +37,14 @@ __global__ void sum(const float *x, float *of_blocks, unsigned *count) { // the 
     for (int i = threadIdx.x; before == gridDim.x - 1 && i < gridDim.x * blockDim.x; i += blockDim.x)
         if (i != threadIdx.x) of_blocks[threadIdx.x] += of_blocks[i];
 }
+__global__ void counted(float *x, int rounds) {     // one place again and again, but so often as the launch says
+    float s = 0;
+    for (int i = 0; i < rounds; i++) s += __ldcg(x);
+    x[threadIdx.x + 32] = s;
+}
+__global__ void flagged(float *x, int *flag) {      // others clear the flag
+    while (*(volatile int *)flag) x[threadIdx.x + 32] = 1;
+}
 int main() {
     static int next[1024];
     for (int i = 128; i < 1024; i++) next[i] = i - 128; // each block's threads point to the block before
@@ -47,6 +55,9 @@ int main() {
     work<<<1, 64>>>(x, 64);
     least<<<4, 64>>>(x, p);
     sum<<<8, 64>>>(x, x + 4096, (unsigned *)p);
+    cudaMemset(p, 0, sizeof next);
+    counted<<<1, 32>>>(x, 50);
+    flagged<<<1, 32>>>(x, p);
     cudaMemcpy(p, next, sizeof next, cudaMemcpyHostToDevice);
     shorten<<<8, 128>>>(p);
     return cudaDeviceSynchronize();
@@ -65,7 +76,10 @@ class Time(CliCase):
         self.assertEqual(self.smp("kernel", "a.cu", *fails).stdout, "")
         error = self.smp("kernel", "b.cu", *fails, status=7).stderr
         self.assertRegex(error, r"slower: work takes [\d.]+ us, \d+(\.\d+)? % more than the [\d.]+ us in base.json")
-        for text in ("{}", "not json", base.replace('"work"', '"other"').replace('"sum"', '"another"')):
+        names = base
+        for name in ("work", "sum", "counted"):
+            names = names.replace(f'"kernel": "{name}"', f'"kernel": "other_{name}"')
+        for text in ("{}", "not json", names):
             (self.folder / "nothing.json").write_text(text)
             self.assertIn("no kernel has a predicted time both here and in nothing.json",
                           self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=nothing.json:10%",
@@ -81,7 +95,8 @@ class Time(CliCase):
         why = {one["kernel"]: one["predicted"].get("not_modelled") for one in json.loads(base)["launches"]}
         self.assertRegex(why.pop("least"),
                          r"a loop of compare-and-swap in line \d+: its rounds depend on other threads")
-        self.assertEqual(why, {"work": None, "sum": None,
+        self.assertRegex(why.pop("flagged"), r"a loop in line \d+ that waits for other blocks")
+        self.assertEqual(why, {"work": None, "sum": None, "counted": None,
                                "shorten": "it reads what other blocks write in the same launch"})
 
 

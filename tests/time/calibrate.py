@@ -46,7 +46,6 @@ RULES = {
     "launch_memory": (("k_store1", "k_args"), lambda t, c, e: c[0] - c[1]),
     "code_next": (("k_fast2048", "k_fast1024"), lambda t, c, e: (c[0] - c[1]) / 64 - 16),
     "code_jump": (("k_hop16", "k_hop8"), lambda t, c, e: (c[0] - c[1]) / 8),
-    "l2_line": (("c_l2_hot",), lambda t, c, e: (c[0] - e) / (2 * 8 * 256) - 4 * t["l2_sector"]),
     "write_line": (("c_st_line",), lambda t, c, e: (c[0] - e) / (2 * 8 * 4096 * 16 / LINE) - 4 * t["write_sector"]),
     "partial_line": (("c_st_part",), lambda t, c, e: (c[0] - e) / (2 * 8 * 2048 / 4) - 4 * t["partial_sector"]),
     "atomic_float": (("n_at_one_f_1056_4",), lambda t, c, e: (c[0] - e) / (1056 * 256 * 4)),

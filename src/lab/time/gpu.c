@@ -31,9 +31,16 @@ bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu)
 
 bool smp_time_gpu_of(const char *device, int sms, smp_time_gpu *gpu)
 {
+    /* other boards of the same chips and SMs, with other memory */
+    static const char *const others[] = {"NVL", "PCIe", "PCIE", "40GB", "H100 64GB", "H100 96GB", "GH200", "MIG"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strstr(device, others[i]))
+            return false;
     for (int i = 0; i < GPUS; i++) {
         const char *at = strstr(device, gpus[i].title);
-        if (at && (at == device || at[-1] == ' ') && smp_time_gpu_find(gpus[i].name, gpu) && (int)gpu->sms == sms)
+        const char after = at ? at[strlen(gpus[i].title)] : 0;
+        if (at && (at == device || at[-1] == ' ') && (!after || after == ' ' || after == '-') &&
+            smp_time_gpu_find(gpus[i].name, gpu) && (int)gpu->sms == sms)
             return true;
     }
     return false;

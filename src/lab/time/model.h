@@ -238,6 +238,8 @@ typedef struct time_sm {
     uint32_t resident, warp_slots;
     uint64_t simulated, launched, per_sm;
     uint32_t active_sms;
+    double deadline; /* by smp_now(); 0: none */
+    bool late;       /* it was over */
     time_ticks now, next_launch, interval;
     time_warp *warps;
     time_slot *slots;
@@ -299,8 +301,9 @@ time_ticks time_l2_back(const time_sm *sm, double times); /* how far the SM may 
 /* beyond.c: the probabilities of misses in L2, from the launch's footprint and a pass over the SM's accesses. */
 smp_code time_beyond_open(time_sm *sm, smp_error *err);
 
-/* refuse.c: whether a launch is not modelled, and why. */
-bool time_refuses(const warp_code *code, const time_trace *trace, const char *gpu, char *why, size_t size);
+/* refuse.c: whether a launch is not modelled, and why: by its code, before it runs; by what it did. */
+bool time_refuses_code(const warp_code *code, const char *gpu, char *why, size_t size);
+bool time_refuses_record(const warp_code *code, const time_trace *trace, char *why, size_t size);
 
 /* launch.c: how many blocks an SM holds and how many bytes its L1 keeps; cycles of the whole launch. */
 uint32_t time_resident(const time_trace *trace, const smp_time_gpu *gpu, uint32_t *l1_bytes);

@@ -10,10 +10,10 @@
 enum { MOST_BLOCKS = 400 }; /* that are simulated */
 
 static smp_code open_sm(time_sm *sm, const smp_time_gpu *gpu, const time_code *code, const time_trace *trace,
-                        const time_free *free, smp_error *err)
+                        const time_free *free, double deadline, smp_error *err)
 {
     uint32_t l1_bytes;
-    *sm = (time_sm){.gpu = gpu, .code = code, .trace = trace};
+    *sm = (time_sm){.gpu = gpu, .code = code, .trace = trace, .deadline = deadline};
     const uint64_t sms = (uint64_t)gpu->sms;
     if (free)
         sm->free = *free;
@@ -194,6 +194,8 @@ static void set_launch(const time_sm *sm, double active, smp_predicted *out)
 static smp_code run(time_sm *sm, double *active, double *imbalance, smp_error *err)
 {
     time_sm_run(sm);
+    if (sm->late)
+        return smp_fail(err, SMP_E_LIMIT, "its time was not found within the time limit (--time-limit)");
     if (sm->done_count < sm->simulated)
         return smp_fail(err, SMP_E_PROCESS, "the model of time came to a stop");
     *active = time_extrapolate(sm, imbalance);
@@ -205,7 +207,7 @@ static smp_code predict(const smp_time_gpu *gpu, const time_code *code, const ti
 {
     time_sm sm;
     double active = 0;
-    smp_code status = open_sm(&sm, gpu, code, trace, NULL, err);
+    smp_code status = open_sm(&sm, gpu, code, trace, NULL, wish->deadline, err);
     if (!status)
         status = run(&sm, &active, &out->imbalance, err);
     if (!status) {
@@ -221,8 +223,8 @@ static smp_code predict(const smp_time_gpu *gpu, const time_code *code, const ti
 }
 
 /* The same launch with something made free. */
-static smp_code set_prices(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace, smp_predicted *out,
-                           smp_error *err)
+static smp_code set_prices(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace, double deadline,
+                           smp_predicted *out, smp_error *err)
 {
     static const struct {
         const char *what;
@@ -240,7 +242,7 @@ static smp_code set_prices(const smp_time_gpu *gpu, const time_code *code, const
         time_sm sm;
         double active = 0, imbalance = 1;
         smp_predicted free = {.order = 0};
-        status = open_sm(&sm, gpu, code, trace, &wishes[i].free, err);
+        status = open_sm(&sm, gpu, code, trace, &wishes[i].free, deadline, err);
         if (!status)
             status = run(&sm, &active, &imbalance, err);
         if (!status) {
@@ -262,7 +264,7 @@ smp_code time_predict_trace(const smp_time_gpu *gpu, const warp_code *kernel, co
         return smp_fail_memory(err, "instructions", kernel->count);
     smp_code status = predict(gpu, &code, trace, wish, out, err);
     if (!status && wish->what_if)
-        status = set_prices(gpu, &code, trace, out, err);
+        status = set_prices(gpu, &code, trace, wish->deadline, out, err);
     smp_free(code.insts);
     return status;
 }
@@ -275,7 +277,7 @@ smp_code smp_time_predict(smp_time_recorder *r, const smp_warp_kernel *kernel, c
     const time_trace *trace = time_record_end(r);
     if (!trace)
         return smp_fail_memory(err, "a record of a launch", 0);
-    if (time_refuses(&kernel->code, trace, r->gpu.title, out->refusal, sizeof out->refusal))
+    if (time_refuses_record(&kernel->code, trace, out->refusal, sizeof out->refusal))
         return SMP_OK;
     return time_predict_trace(&r->gpu, &kernel->code, trace, wish, out, err);
 }

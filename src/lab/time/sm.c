@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "lab/time/model.h"
 
 smp_code time_sm_open(time_sm *sm, smp_error *err)
@@ -251,9 +252,17 @@ static void next_block(const time_sm *sm, time_ticks *next)
         }
 }
 
+/* Looks at the clock now and then. */
+static bool is_late(time_sm *sm, uint32_t round)
+{
+    enum { ROUNDS = 1 << 12 };
+    sm->late = sm->late || (sm->deadline > 0 && round % ROUNDS == 0 && smp_now() > sm->deadline);
+    return sm->late;
+}
+
 void time_sm_run(time_sm *sm)
 {
-    for (;;) {
+    for (uint32_t round = 0; !is_late(sm, round); round++) {
         time_ticks next = TIME_NEVER;
         time_launch_blocks(sm);
         for (int p = 0; p < TIME_PARTS; p++)

@@ -14,9 +14,10 @@ struct warp_observer *smp_time_observer(smp_time_recorder *recorder);
 void smp_time_record_free(smp_time_recorder *recorder); /* null is allowed */
 
 typedef struct smp_time_wish {
-    bool each;    /* lines are instructions */
-    bool listing; /* instructions beside lines, too */
-    bool what_if; /* prices, too */
+    bool each;       /* lines are instructions */
+    bool listing;    /* instructions beside lines, too */
+    bool what_if;    /* prices, too */
+    double deadline; /* by smp_now(), after which it is SMP_E_LIMIT; 0: none */
 } smp_time_wish;
 
 /* The time of the launch that was recorded, which ran `kernel`. A launch that is not modelled has a refusal. Owner of

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lab/time/time.h"
+#include "base/clock.h"
+#include "lab/time/record.h"
 
 /* "h100", "h100,each", "h100,listing,what-if" */
 static bool read_wish(const char *text, smp_time_gpu *gpu, smp_time_wish *wish)
@@ -16,16 +17,19 @@ static bool read_wish(const char *text, smp_time_gpu *gpu, smp_time_wish *wish)
     return smp_time_gpu_find(name, gpu);
 }
 
-/* Returns why a launch has no time before it ran; null: it may have one. */
-static const char *early_refusal(const smp_warp_launch *launch, const smp_warp_kernel *sass)
+/* Whether a launch has no time, before it ran, and why. */
+static bool is_refused(const smp_warp_launch *launch, const smp_warp_kernel *sass, const char *gpu, char *why,
+                       size_t size)
 {
     const uint32_t *cluster = launch->cluster;
-    return launch->together                                     ? "its blocks wait for each other"
-           : cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1 ? "clusters"
-           : !sass                                              ? "it is counted from PTX"
-           : smp_warp_kernel_problem(sass)                      ? "its SASS cannot be executed here"
-           : launch->blocks                                     ? "not all of its blocks run (--blocks)"
-                                                                : NULL;
+    const char *reason = launch->together                                     ? "its blocks wait for each other"
+                         : cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1 ? "clusters"
+                         : !sass                                              ? "it is counted from PTX"
+                         : smp_warp_kernel_problem(sass)                      ? "its SASS cannot be executed here"
+                         : launch->blocks                                     ? "not all of its blocks run (--blocks)"
+                                                                              : NULL;
+    snprintf(why, size, "%s", reason ? reason : "");
+    return reason || time_refuses_code(&sass->code, gpu, why, size);
 }
 
 static smp_code run(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result, smp_error *err)
@@ -50,27 +54,29 @@ smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch 
                       smp_warp_result *result, smp_error *err)
 {
     smp_time_gpu gpu;
-    smp_time_wish wish;
+    smp_time_wish wish = {.deadline = 0};
     smp_time_recorder *recorder = NULL;
     smp_warp_launch own = *launch;
     smp_predicted one = {.order = order};
     if (!wanted || !read_wish(wanted, &gpu, &wish))
         return run(launch, sass, result, err);
-    const char *refusal = early_refusal(launch, sass);
-    if (!refusal && smp_time_record(&gpu, &recorder, err))
+    char refusal[sizeof one.refusal] = "";
+    if (launch->seconds > 0)
+        wish.deadline = smp_now() + launch->seconds;
+    if (!is_refused(launch, sass, gpu.title, refusal, sizeof refusal) && smp_time_record(&gpu, &recorder, err))
         return err->code;
     own.observer = recorder ? smp_time_observer(recorder) : NULL;
     smp_code code = run(&own, sass, result, err);
-    if (!code && !refusal && strcmp(result->code, "sass") != 0)
-        refusal = "it is counted from PTX";
+    if (!code && recorder && strcmp(result->code, "sass") != 0)
+        snprintf(refusal, sizeof refusal, "it is counted from PTX");
     smp_error why;
-    if (!code && !refusal && smp_time_predict(recorder, sass, &wish, &one, &why))
-        refusal = why.message; /* the counts stand */
+    if (!code && !refusal[0] && smp_time_predict(recorder, sass, &wish, &one, &why)) /* the counts stand */
+        snprintf(refusal, sizeof refusal, "%.*s", (int)sizeof refusal - 1, why.message);
     smp_time_record_free(recorder);
     one.order = order;
     snprintf(one.gpu, sizeof one.gpu, "%s", gpu.name);
-    if (refusal)
-        snprintf(one.refusal, sizeof one.refusal, "%.*s", (int)sizeof one.refusal - 1, refusal);
+    if (refusal[0])
+        memcpy(one.refusal, refusal, sizeof one.refusal);
     if (!code)
         code = add(result, &one, err);
     if (code) {

@@ -1,0 +1,305 @@
+/* The model of time: its record, results as text, refusals by code, and what a failed allocation leaves. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+#include "base/alloc.h"
+#include "lab/machine/machine.h"
+#include "lab/time/record.h"
+
+enum { LANES = 32, BLOCKS = 300, WORDS = BLOCKS * LANES * 2 };
+
+static const char twin[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                           ".visible .entry op(.param .u64 p0)\n{\n.shared .align 16 .b8 s[1024];\nret;\n}\n";
+
+/* Each thread doubles a word. R8: its address, R5: the block's number. */
+static const char frame[] = "\t.target\tsm_90\n\t.section\t.text.op,\"ax\",@progbits\nop:\n"
+                            "/**/ S2R R0, SR_TID.X ;\n/**/ S2R R5, SR_CTAID.X ;\n/**/ LDC.64 R8, c[0x0][0x210] ;\n"
+                            "/**/ LEA R0, R5, R0, 0x5 ;\n/**/ IMAD.WIDE.U32 R8, R0, 0x4, R8 ;\n%s"
+                            "/**/ LDG.E R1, desc[UR6][R8.64] ;\n/**/ IADD3 R4, R1, R1, RZ ;\n"
+                            "/**/ STG.E desc[UR6][R8.64], R4 ;\n/**/ EXIT ;\n";
+
+typedef struct lab {
+    smp_warp_memory *memory;
+    smp_warp_module *ptx, *sass;
+    const smp_warp_kernel *kernel;
+    uint64_t address;
+    smp_warp_result result;
+    smp_error err;
+} lab;
+
+static void open_lab(lab *l, const char *instructions)
+{
+    char text[4096];
+    snprintf(text, sizeof text, frame, instructions);
+    memset(l, 0, sizeof *l);
+    assert_int_equal(smp_warp_memory_open(&l->memory, &l->err), SMP_OK);
+    assert_int_equal(smp_warp_load_ptx("a.ptx", twin, strlen(twin), l->memory, &l->ptx, &l->err), SMP_OK);
+    assert_int_equal(smp_warp_load_sass("a.sass", text, strlen(text), NULL, 0, l->ptx, l->memory, &l->sass, &l->err),
+                     SMP_OK);
+    smp_warp_kernel *kernel = (smp_warp_kernel *)smp_warp_kernel_at(l->sass, 0);
+    kernel->code.controls = smp_alloc_array(kernel->code.count, sizeof *kernel->code.controls);
+    assert_non_null(kernel->code.controls);
+    kernel->code.control_count = kernel->code.count;
+    for (size_t i = 0; i < kernel->code.count; i++) /* 4 cycles each, no scoreboard */
+        kernel->code.controls[i] = (UINT64_C(4) | UINT64_C(7) << 5 | UINT64_C(7) << 8) << (105 - 64);
+    l->kernel = kernel;
+    l->address = (uint64_t)(uintptr_t)smp_warp_buffer(l->memory, WORDS * sizeof(uint32_t), "words");
+}
+
+static void close_lab(lab *l)
+{
+    smp_warp_result_free(&l->result);
+    smp_warp_module_free(l->sass);
+    smp_warp_module_free(l->ptx);
+    smp_warp_memory_close(l->memory);
+}
+
+static smp_code predict(lab *l, const char *wanted, double seconds)
+{
+    const smp_warp_launch launch = {.kernel = l->kernel,
+                                    .grid = {BLOCKS, 1, 1},
+                                    .block = {LANES, 1, 1},
+                                    .params = &l->address,
+                                    .seconds = seconds,
+                                    .memory = l->memory};
+    smp_warp_result_free(&l->result);
+    return smp_time_run(wanted, 0, &launch, l->kernel, &l->result, &l->err);
+}
+
+/* Results as another process gets them; from malloc. */
+static char *written(const smp_predictions *predictions)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    smp_predictions_write(to, predictions);
+    fclose(to);
+    return text;
+}
+
+/* Reads records of predictions as result_file.c does. False: one is none. */
+static bool read_back(char *text, smp_predictions *out)
+{
+    enum { FIELDS = 80 };
+    bool good = true;
+    for (char *line = text, *next; line && *line && good; line = next) {
+        char *fields[FIELDS];
+        int count = 0;
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        for (char *at = line; at && count < FIELDS;) {
+            fields[count++] = at;
+            at = strchr(at, '\t');
+            if (at)
+                *at++ = 0;
+        }
+        good = smp_predictions_read(fields, count, out);
+    }
+    return good;
+}
+
+/* ------------------------------------------------------------------------------------------------ tests */
+
+static void a_launch_has_a_time_with_an_interval(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "");
+    assert_int_equal(predict(&l, "h100,what-if", 0), SMP_OK);
+    const smp_predicted *p = &l.result.predictions->items[0];
+    assert_string_equal(p->refusal, "");
+    assert_true(p->us > 1 && p->us < 20 && p->low_us < p->us && p->high_us > p->us);
+    assert_true(p->price_count > 0);
+    close_lab(&l);
+}
+
+static void predictions_are_the_same_twice(void **state)
+{
+    (void)state;
+    char *texts[2];
+    for (int i = 0; i < 2; i++) {
+        lab l;
+        open_lab(&l, "");
+        void *other = smp_alloc((size_t)i * 4096 + 1); /* memory lies elsewhere */
+        assert_int_equal(predict(&l, "h100,each,listing,what-if", 0), SMP_OK);
+        texts[i] = written(l.result.predictions);
+        smp_free(other);
+        close_lab(&l);
+    }
+    assert_string_equal(texts[0], texts[1]);
+    free(texts[0]);
+    free(texts[1]);
+}
+
+static void predictions_come_back_from_text(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "");
+    assert_int_equal(predict(&l, "h100,each,listing,what-if", 0), SMP_OK);
+    char *text = written(l.result.predictions), *copy = strdup(text);
+    smp_predictions back = {.count = 0};
+    smp_predictions *again = smp_alloc(sizeof *again);
+    assert_true(read_back(copy, &back));
+    *again = back;
+    char *second = written(again);
+    assert_string_equal(text, second);
+    smp_predictions_free(again);
+    free(copy);
+    free(second);
+    free(text);
+    close_lab(&l);
+}
+
+/* Cut and flipped bytes: each is taken or refused, and leaves nothing behind (sanitizers look). */
+static void broken_text_is_refused(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "");
+    assert_int_equal(predict(&l, "h100,each,what-if", 0), SMP_OK);
+    char *text = written(l.result.predictions);
+    const size_t size = strlen(text);
+    size_t refused = 0;
+    for (size_t i = 0; i < size; i++) {
+        char *copy = strdup(text);
+        smp_predictions *out = smp_alloc(sizeof *out);
+        assert_non_null(out);
+        if (i % 2)
+            copy[i] = (char)(copy[i] ^ (1 << i % 7));
+        else
+            copy[i] = 0;
+        refused += !read_back(copy, out);
+        smp_predictions_free(out);
+        free(copy);
+    }
+    assert_true(refused > 0);
+    free(text);
+    close_lab(&l);
+}
+
+static void a_failed_allocation_is_an_error_or_a_refusal(void **state)
+{
+    (void)state;
+    enum { MOST = 2000 };
+    int failed = 0, refused = 0, n = 1;
+    for (bool whole = false; !whole && n < MOST; n++) {
+        lab l;
+        open_lab(&l, "");
+        smp_alloc_fail_at((uint64_t)n);
+        const smp_code code = predict(&l, "h100,each", 0);
+        smp_alloc_fail_at(0);
+        assert_true(code == SMP_OK || code == SMP_E_MEMORY);
+        const bool told = !code && l.result.predictions && l.result.predictions->items[0].refusal[0];
+        failed += code != SMP_OK;
+        refused += told;
+        whole = !code && !told && l.result.predictions->items[0].us > 1;
+        close_lab(&l);
+    }
+    assert_true(failed > 0 && refused > 0 && n < MOST);
+}
+
+static void a_launch_whose_model_takes_too_long_is_refused(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "");
+    smp_time_gpu gpu;
+    smp_time_recorder *recorder;
+    smp_predicted one;
+    assert_true(smp_time_gpu_find("h100", &gpu));
+    assert_int_equal(smp_time_record(&gpu, &recorder, &l.err), SMP_OK);
+    const smp_warp_launch launch = {.kernel = l.kernel,
+                                    .grid = {BLOCKS, 1, 1},
+                                    .block = {LANES, 1, 1},
+                                    .params = &l.address,
+                                    .observer = smp_time_observer(recorder),
+                                    .memory = l.memory};
+    assert_int_equal(smp_warp_run(&launch, &l.result, &l.err), SMP_OK);
+    const smp_time_wish wish = {.deadline = 1e-9};
+    assert_int_equal(smp_time_predict(recorder, l.kernel, &wish, &one, &l.err), SMP_E_LIMIT);
+    assert_non_null(strstr(l.err.message, "--time-limit"));
+    smp_time_record_free(recorder);
+    close_lab(&l);
+}
+
+/* A loop of 100 rounds that loads one place past L1, and what ends it. */
+static const char counted[] = "/**/ MOV R2, RZ ;\n.L_1:\n/**/ LDG.E.STRONG.GPU R3, desc[UR6][R8.64] ;\n"
+                              "/**/ IADD3 R4, R4, R3, RZ ;\n/**/ IADD3 R2, R2, 0x1, RZ ;\n"
+                              "/**/ ISETP.GE.AND P0, PT, %s, 0x64, PT ;\n/**/ @!P0 BRA `(.L_1) ;\n";
+
+static void only_a_loop_that_ends_by_what_it_watches_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ends_by, *why;
+    } cases[] = {{"R2", ""}, {"R3", "a loop in line 0 that waits for other blocks"}, {"R4", "a loop in line 0 that"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[1024], why[160];
+        lab l;
+        snprintf(text, sizeof text, counted, cases[i].ends_by);
+        open_lab(&l, text);
+        assert_int_equal(time_refuses_code(&l.kernel->code, "H100", why, sizeof why), cases[i].why[0] != 0);
+        assert_int_equal(strncmp(why, cases[i].why, strlen(cases[i].why)), 0);
+        close_lab(&l);
+    }
+}
+
+static void units_are_counted_by_who_touched_them(void **state)
+{
+    (void)state;
+    smp_time_gpu gpu;
+    time_units units;
+    assert_true(smp_time_gpu_find("h100", &gpu));
+    assert_true(time_units_open(&units, &gpu, 8));
+    time_units_begin(&units, 0);
+    assert_false(time_units_touch(&units, 100, WARP_READS, UINT32_MAX, 0));
+    assert_false(time_units_touch(&units, 101, WARP_READS, UINT32_MAX, 0)); /* the same unit of 64 bytes */
+    assert_false(time_units_touch(&units, 200, WARP_WRITES, UINT32_MAX, 0));
+    assert_false(time_units_touch(&units, 202, WARP_WRITES, 15, 0));
+    time_units_begin(&units, 1);
+    assert_false(time_units_touch(&units, 100, WARP_READS, UINT32_MAX, 0));
+    assert_true(time_units_touch(&units, 200, WARP_READS, UINT32_MAX, 0));  /* what block 0 wrote */
+    assert_true(time_units_touch(&units, 100, WARP_WRITES, UINT32_MAX, 0)); /* what block 0 read */
+    assert_false(time_units_touch(&units, 202, WARP_READS, 15 << 4, 0));    /* other bytes of it */
+    const time_footprint f = time_units_end(&units);
+    assert_true(f.fetches == 1);
+    assert_true(f.written == 3 && f.written_units == 3 && f.partial == 1);
+    assert_true(f.near == 3); /* 100, 200 and 202 by block 1 */
+    time_units_close(&units);
+}
+
+static void boards_with_other_memory_are_not_known(void **state)
+{
+    (void)state;
+    smp_time_gpu gpu;
+    assert_true(smp_time_gpu_of("NVIDIA H100 80GB HBM3", 132, &gpu));
+    assert_true(smp_time_gpu_of("NVIDIA H200", 132, &gpu));
+    assert_true(smp_time_gpu_of("NVIDIA A100-SXM4-80GB", 108, &gpu));
+    assert_false(smp_time_gpu_of("NVIDIA H100 NVL", 132, &gpu));
+    assert_false(smp_time_gpu_of("NVIDIA H100 PCIe", 114, &gpu));
+    assert_false(smp_time_gpu_of("NVIDIA A100-SXM4-40GB", 108, &gpu));
+    assert_false(smp_time_gpu_of("NVIDIA A100-PCIE-40GB", 108, &gpu));
+    assert_false(smp_time_gpu_of("NVIDIA L40S", 142, &gpu));
+}
+
+SMP_SUITE(lab_time)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_launch_has_a_time_with_an_interval),
+        cmocka_unit_test(predictions_are_the_same_twice),
+        cmocka_unit_test(predictions_come_back_from_text),
+        cmocka_unit_test(broken_text_is_refused),
+        cmocka_unit_test(a_failed_allocation_is_an_error_or_a_refusal),
+        cmocka_unit_test(a_launch_whose_model_takes_too_long_is_refused),
+        cmocka_unit_test(only_a_loop_that_ends_by_what_it_watches_is_refused),
+        cmocka_unit_test(units_are_counted_by_who_touched_them),
+        cmocka_unit_test(boards_with_other_memory_are_not_known),
+    };
+    return cmocka_run_group_tests_name("lab_time", tests, NULL, NULL);
+}
