@@ -259,6 +259,7 @@ struct warp_frame {
     uint32_t turn;             /* __syncwarp calls so far in this interval: orders accesses of the warp */
     uint32_t turn_since, seen; /* intervals: before them the warp's own accesses, and the block's that were released */
     uint8_t barrier[WARP_LANES];
+    uint32_t groups[WARP_LANES], waited[WARP_LANES]; /* of cp.async: committed, and known to be there */
 };
 
 typedef struct warp_count {
@@ -285,7 +286,7 @@ typedef struct warp_memo {
 typedef struct warp_touch {
     uint64_t stamp;
     uint32_t inst;
-    uint32_t atomic;
+    uint32_t atomic : 1, copy : 31; /* copy: of cp.async, the number of its group */
 } warp_touch;
 
 typedef struct warp_granule {

@@ -123,10 +123,31 @@ static void uninitialised(warp_block *block, const warp_touch *now, const char *
                "%s %s, which the block has not written", does, place);
 }
 
+/* Whether the thread that issued an asynchronous copy has not waited for it. */
+static inline bool is_pending(const warp_block *block, const warp_touch *write)
+{
+    const uint32_t thread = thread_of(write);
+    return write->copy && interval_of(write) >= block->order.first &&
+           write->copy > block->frames[thread / WARP_LANES].waited[thread % WARP_LANES];
+}
+
+/* What a copy may not have brought yet, or may overwrite. */
+static void early(warp_block *block, const warp_granule *g, const warp_touch *now, const char *does, uint32_t granule)
+{
+    char place[120];
+    if (warp_fault_again(block, SMP_WARP_RACE, now->inst, g->write.inst))
+        return;
+    place_text(block, granule << block->granule_shift, place, sizeof place);
+    warp_fault(block, SMP_WARP_RACE, now->inst, thread_of(now), g->write.inst, thread_of(&g->write),
+               "%s %s before its thread has waited for the copy (cp.async) into it", does, place);
+}
+
 static void check_read(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
 {
     if (interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
         uninitialised(block, now, "reads", granule);
+    else if (is_pending(block, &g->write))
+        early(block, g, now, "reads", granule);
     else if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic))
         race(block, &g->write, g->write.atomic ? "updates" : "writes", "reads", now->inst, thread_of(now), granule);
     note_read(block, g, now);
@@ -135,7 +156,9 @@ static void check_read(warp_block *block, warp_granule *g, const warp_touch *now
 static void check_write(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule, bool same_value)
 {
     const char *is = now->atomic ? "updates" : "writes";
-    if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic) && !same_value)
+    if (!now->copy && is_pending(block, &g->write))
+        early(block, g, now, is, granule);
+    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic) && !same_value)
         race(block, &g->write, g->write.atomic ? "updates" : "writes", is, now->inst, thread_of(now), granule);
     else if (warp_unordered(block, g->read.stamp, now->stamp) && !(now->atomic && g->read.atomic))
         race(block, &g->read, "reads", is, now->inst, thread_of(now), granule);
@@ -171,14 +194,15 @@ static bool writes_same(const warp_block *block, const warp_access *access, uint
 static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                         const uint32_t offset[WARP_LANES])
 {
-    warp_touch now = {0, inst->index, inst->orderly};
+    warp_touch now = {0, inst->index, inst->orderly, 0};
     const uint64_t stamp = warp_stamp(block, frame, 0);
     WARP_ACTIVE_LANES(lanes)
     {
         const uint32_t at = offset[l] >> block->granule_shift;
         warp_granule *g = &block->granules[at];
         now.stamp = stamp + l;
-        if (interval_of(&g->write) < block->order.first || warp_unordered(block, g->write.stamp, now.stamp))
+        if (interval_of(&g->write) < block->order.first || g->write.copy ||
+            warp_unordered(block, g->write.stamp, now.stamp))
             check_read(block, g, &now, at);
         else
             note_read(block, g, &now);
@@ -188,7 +212,9 @@ static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *i
 static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
                        const warp_access *access)
 {
-    const warp_touch now = {warp_stamp(block, frame, lane), inst->index, access->how == WARP_UPDATES || inst->orderly};
+    const bool copies = inst->kind == WARP_COPIES && access->how == WARP_WRITES && !frame->depth;
+    const warp_touch now = {warp_stamp(block, frame, lane), inst->index, access->how == WARP_UPDATES || inst->orderly,
+                            copies ? (frame->groups[lane] + 1) & INT32_MAX : 0};
     const uint32_t last = (offset + access->width - 1) >> block->granule_shift;
     for (uint32_t at = offset >> block->granule_shift; at <= last; at++) {
         warp_granule *g = &block->granules[at];

@@ -48,3 +48,17 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         memset(block->shared + offset[l] + bytes, 0, inst->width - bytes);
     }
 }
+
+/* The bytes are there since the copies were issued: this is for those who look before they wait. */
+void ptx_run_copy_group(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const uint32_t left = (uint32_t)inst->offset;
+    (void)block;
+    WARP_ACTIVE_LANES(lanes)
+    {
+        frame->groups[l] += inst->mode != PTX_GROUP_WAIT;
+        const uint32_t done = frame->groups[l] > left ? frame->groups[l] - left : 0;
+        if (inst->mode != PTX_GROUP_ENDS && done > frame->waited[l])
+            frame->waited[l] = done;
+    }
+}

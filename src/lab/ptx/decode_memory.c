@@ -169,7 +169,14 @@ static bool decode_copy(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     if (ptx_has(s, "bulk"))
         return ptx_decode_bulk(parser, s, inst);
     if (ptx_has(s, "commit_group") || ptx_has(s, "wait_group") || ptx_has(s, "wait_all")) {
-        inst->execute = ptx_run_nothing; /* copies are done when they are issued */
+        uint64_t left = 0;
+        inst->execute = ptx_run_copy_group;
+        inst->mode = ptx_has(s, "wait_group") ? PTX_GROUP_WAIT
+                     : ptx_has(s, "wait_all") ? PTX_GROUP_ALL
+                                              : PTX_GROUP_ENDS;
+        if (inst->mode == PTX_GROUP_WAIT && (s->operand_count != 1 || !ptx_number(s->operands[0], 4, &left)))
+            return wrong(parser, s, "this form");
+        inst->offset = (int64_t)(left & INT32_MAX);
         return ptx_only(parser, s, "async commit_group wait_group wait_all");
     }
     if (!ptx_only(parser, s, "async ca cg shared shared::cta global L2::64B L2::128B L2::256B"))

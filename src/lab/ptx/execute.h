@@ -17,6 +17,10 @@ enum { PTX_ATOM_SWAP = 7, PTX_ATOM_SWAPPED = 10 };
 warp_execute ptx_run_load, ptx_run_store, ptx_run_atomic, ptx_run_copy, ptx_run_to_window, ptx_run_is_space,
     ptx_run_param, ptx_run_map_rank, ptx_run_rank_of, ptx_run_fence;
 
+/* async.c: a group of copies ends; a thread waits for all but its last groups, or for all copies. */
+enum { PTX_GROUP_ENDS, PTX_GROUP_WAIT, PTX_GROUP_ALL };
+warp_execute ptx_run_copy_group;
+
 /* carry.c */
 warp_execute ptx_run_carry;
 

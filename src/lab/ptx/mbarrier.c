@@ -215,6 +215,7 @@ static void update(warp_block *block, warp_frame *frame, const warp_inst *inst, 
         settle(block, b);
         break;
     case ASYNC_ARRIVE: /* the copies are done; without .noinc the phase waits for one more, which comes at once */
+        frame->waited[lane] = ++frame->groups[lane]; /* who waits for the mbarrier waits for them */
         if (inst->submode)
             arrive(block, frame, inst, b, 1, false);
         break;

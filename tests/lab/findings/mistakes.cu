@@ -3,6 +3,7 @@
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 namespace cg = cooperative_groups;
 
@@ -317,6 +318,74 @@ __global__ void shared_beyond(int *x)
     x[threadIdx.x] = 1;
 }
 
+// ------------------------------------------------------------------ asynchronous copies
+
+__global__ void copy_not_waited_for(int *x, int *y)
+{
+    __shared__ int s[N];
+    __pipeline_memcpy_async(&s[threadIdx.x], &x[threadIdx.x], 4); //! race
+    __pipeline_commit();
+    y[threadIdx.x] = s[threadIdx.x]; //! race
+    __pipeline_wait_prior(0);
+}
+__global__ void copy_one_group_short(int *x, int *y)
+{
+    __shared__ int s[2][N];
+    int t = threadIdx.x;
+    for (int k = 0; k < 2; k++) {
+        __pipeline_memcpy_async(&s[k][t], &x[t], 4); //! race
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(1);
+    y[t] = s[1][t]; //! race
+    __pipeline_wait_prior(0);
+}
+__global__ void copy_without_commit(int *x, int *y)
+{
+    __shared__ int s[N];
+    __pipeline_memcpy_async(&s[threadIdx.x], &x[threadIdx.x], 4); //! race
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = s[threadIdx.x]; //! race
+}
+__global__ void copy_waited_for_without_barrier(int *x, int *y)
+{
+    __shared__ int s[N];
+    __pipeline_memcpy_async(&s[threadIdx.x], &x[threadIdx.x], 4); //! race
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = s[N - 1 - threadIdx.x]; //! race
+}
+__global__ void barrier_instead_of_wait(int *x, int *y)
+{
+    __shared__ int s[N];
+    __pipeline_memcpy_async(&s[threadIdx.x], &x[threadIdx.x], 4); //! race
+    __pipeline_commit();
+    __syncthreads();
+    y[threadIdx.x] = s[N - 1 - threadIdx.x]; //! race
+    __pipeline_wait_prior(0);
+}
+__global__ void copy_into_what_is_read(int *x, int *y)
+{
+    __shared__ int s[N];
+    int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    y[t] = s[(t + 32) % N]; //! race
+    __pipeline_memcpy_async(&s[t], &x[t], 4); //! race
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+__global__ void store_into_a_copy(int *x, int *y)
+{
+    __shared__ int s[N];
+    int t = threadIdx.x;
+    __pipeline_memcpy_async(&s[t], &x[t], 4); //! race
+    __pipeline_commit();
+    s[t] = 5; //! race
+    __pipeline_wait_prior(0);
+    y[t] = s[t];
+}
+
 // ------------------------------------------------------------------ what nobody wrote
 
 __global__ void reads_unwritten(int *x, const int *unwritten)
@@ -431,7 +500,9 @@ int main(int argc, char **argv)
         kernel<<<1, N>>>(*ones);
     void (*two[])(int *, int *) = {neighbour_without_barrier, other_lanes_without_syncwarp, syncwarp_between_warps,
                                    fence_is_no_barrier, loop_without_second_barrier, read_beside_atomics,
-                                   half_of_the_warps_wait, in_functions};
+                                   half_of_the_warps_wait, in_functions, copy_not_waited_for, copy_one_group_short,
+                                   copy_without_commit, copy_waited_for_without_barrier, barrier_instead_of_wait,
+                                   copy_into_what_is_read, store_into_a_copy};
     for (auto *kernel : two)
         kernel<<<1, N>>>(x, y);
     sum_without_atomic<<<1, N>>>(x, y);
