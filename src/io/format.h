@@ -27,6 +27,12 @@ enum {
 #define SMP_VIDEO_HINT                                                                                                 \
     "pictures of a film come from ffmpeg: ffmpeg -i FILM -f yuv4mpegpipe - | smempipe run -e STAGE --frames - OUT.y4m"
 
+/* Rows, or row y alone: the one that follows the last. */
+typedef smp_code smp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
+typedef smp_code smp_read_row(smp_reader *reader, int64_t y, void *to, smp_error *err);
+typedef smp_code smp_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
+typedef smp_code smp_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err);
+
 typedef struct smp_file_format {
     const char *name;              /* "PNG" */
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
@@ -48,11 +54,13 @@ typedef struct smp_file_format {
      * the sound. A sound with such tags that no other format knows is taken for this one. */
     bool id3;
 
-    /* Reads the header: fills reader->media (except file_format), checks limits before allocating, sets reader->state.
-     * After a failure read_close is called too, if state is set. */
+    size_t read_state; /* bytes of reader->state, which read_open finds zeroed; 0: it sets the state itself, if any */
+    /* Reads the header: fills reader->media (except file_format), checks limits before allocating. After a failure
+     * read_close is called too, if state is set. */
     smp_code (*read_open)(smp_reader *reader, smp_error *err);
     /* rows >= 1, never past the last. Of an open end: where fewer are left, sets reader->end. */
-    smp_code (*read_rows)(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
+    smp_read_rows *read_rows;
+    smp_read_row *read_row; /* in place of read_rows */
     /* As smp_reader_some, in place of reading little by little; may be null. */
     smp_code (*read_some)(smp_reader *reader, void *to, int64_t stride, int64_t rows, int64_t *got, smp_error *err);
     smp_code (*settle)(smp_reader *reader, smp_error *err); /* as smp_reader_settle, in place of opening again */
@@ -67,9 +75,11 @@ typedef struct smp_file_format {
      * the list; null for standard output. Null: cannot be written. */
     smp_code (*write_shape)(const struct smp_file_format *format, const char *extension, smp_shape *shape,
                             smp_error *err);
-    /* Writes the header and the metadata (null: none) to writer->output, and sets writer->state. */
+    size_t write_state; /* as read_state */
+    /* Writes the header and the metadata (null: none) to writer->output. */
     smp_code (*write_open)(smp_writer *writer, const smp_meta *meta, smp_error *err);
-    smp_code (*write_rows)(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
+    smp_write_rows *write_rows;
+    smp_write_row *write_row; /* in place of write_rows */
     /* Behind the last row: another picture of the same shape follows. Null: a file holds one. */
     smp_code (*write_next)(smp_writer *writer, smp_error *err);
     /* Writes what follows the last row of the last picture; may be null. */
@@ -80,21 +90,23 @@ typedef struct smp_file_format {
     bool (*keeps_coded)(const smp_write_options *options, const smp_media *media);
 } smp_file_format;
 
-/* A reader and a writer in files of their own: what their headers declare, and their fields of a format. */
-#define SMP_DECLARE_READER(name)                                                                                       \
+/* A reader and a writer in files of their own: what their headers declare, and their fields of a format. by: row, rows.
+ */
+#define SMP_DECLARE_READER(name, by)                                                                                   \
     smp_code name##_read_open(smp_reader *reader, smp_error *err);                                                     \
-    smp_code name##_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);             \
+    smp_read_##by name##_read_##by;                                                                                    \
     void name##_read_close(smp_reader *reader)
-#define SMP_DECLARE_WRITER(name)                                                                                       \
+#define SMP_DECLARE_WRITER(name, by)                                                                                   \
     smp_code name##_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape,                \
                                 smp_error *err);                                                                       \
     smp_code name##_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err);                              \
-    smp_code name##_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);    \
+    smp_write_##by name##_write_##by;                                                                                  \
     smp_code name##_write_end(smp_writer *writer, smp_error *err);                                                     \
     void name##_write_close(smp_writer *writer)
-#define SMP_READER(name) .read_open = name##_read_open, .read_rows = name##_read_rows, .read_close = name##_read_close
-#define SMP_WRITER(name)                                                                                               \
-    .write_shape = name##_write_shape, .write_open = name##_write_open, .write_rows = name##_write_rows,               \
+#define SMP_READER(name, by)                                                                                           \
+    .read_open = name##_read_open, .read_##by = name##_read_##by, .read_close = name##_read_close
+#define SMP_WRITER(name, by)                                                                                           \
+    .write_shape = name##_write_shape, .write_open = name##_write_open, .write_##by = name##_write_##by,               \
     .write_end = name##_write_end, .write_close = name##_write_close
 
 struct smp_reader {

@@ -171,6 +171,8 @@ static smp_code read_header(smp_reader *reader, smp_error *err)
     media->file_format = format->name;
     media->shape.kind = format->kind;
     SMP_TRY(check_wanted(reader, err));
+    if (format->read_state && !(reader->state = smp_alloc(format->read_state)))
+        return smp_fail_memory(err, format->name, format->read_state);
     SMP_TRY(format->read_open(reader, err));
     return smp_check_media(&reader->options, media, checked, reader->source.size, err);
 }
@@ -268,6 +270,16 @@ const smp_notes *smp_reader_notes(const smp_reader *reader)
     return &reader->notes;
 }
 
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    const smp_file_format *format = reader->format;
+    if (!format->read_row)
+        return format->read_rows(reader, to, stride, rows, err);
+    for (int64_t i = 0; i < rows; i++)
+        SMP_TRY(format->read_row(reader, reader->next_row + i, (uint8_t *)to + i * stride, err));
+    return SMP_OK;
+}
+
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     const smp_shape *shape = smp_media_rows(&reader->media);
@@ -278,7 +290,7 @@ smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t r
         code = smp_fail(err, SMP_E_PROCESS, "rows %lld to %lld of %lld were asked for", (long long)reader->next_row,
                         (long long)(reader->next_row + rows), (long long)shape->height);
     else if (rows) {
-        code = reader->format->read_rows(reader, to, stride, rows, err);
+        code = read_rows(reader, to, stride, rows, err);
         reader->next_row += rows;
         if (code == SMP_OK && reader->next_row == shape->height && reader->format->read_end)
             code = reader->format->read_end(reader, err);
@@ -305,7 +317,7 @@ static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t 
     const int64_t first = reader->next_row;
     smp_source_keep_no_more(&reader->source);
     rows = rows_there(reader, smp_min_i64(rows, shape->height - first));
-    smp_code code = reader->format->read_rows(reader, to, stride, rows, err);
+    smp_code code = read_rows(reader, to, stride, rows, err);
     *got = smp_min_i64(rows, reader->end - first);
     reader->next_row = first + *got;
     if (!code && reader->next_row == smp_min_i64(reader->end, shape->height) && reader->format->read_end)

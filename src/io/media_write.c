@@ -295,6 +295,9 @@ static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *
         meta = NULL;
     if (meta)
         tell_left_out(writer, meta);
+    const size_t state = writer->format->write_state;
+    if (state && !(writer->state = smp_alloc(state)))
+        return smp_fail_memory(err, writer->format->name, state);
     SMP_TRY(writer->format->write_open(writer, meta, err));
     if (options->coded.picture)
         writer->next_row = rows_shape(writer)->height;
@@ -328,6 +331,16 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     return SMP_OK;
 }
 
+static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    const smp_file_format *format = writer->format;
+    if (!format->write_row)
+        return format->write_rows(writer, from, stride, rows, err);
+    for (int64_t i = 0; i < rows; i++)
+        SMP_TRY(format->write_row(writer, writer->next_row + i, (const uint8_t *)from + i * stride, err));
+    return SMP_OK;
+}
+
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -342,7 +355,7 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
         const smp_row_taker *taker = o->taker;
         code =
             taker ? taker->take(taker->context, writer->name, &writer->shape, writer->next_row, rows, from, stride, err)
-                  : writer->format->write_rows(writer, from, stride, rows, err);
+                  : write_rows(writer, from, stride, rows, err);
         writer->next_row += rows;
         if (code == SMP_OK && o->sound.live && writer->output)
             code = smp_output_flush(writer->output, err);

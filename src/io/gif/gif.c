@@ -74,9 +74,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
     SMP_TRY(smp_source_spool(&reader->source, err));
-    gif_reader *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a GIF", sizeof *state);
+    gif_reader *state = reader->state;
     const smp_gif *gif = &state->gif;
     state->reader = reader;
     SMP_TRY(smp_gif_walk(&reader->source, &state->gif, err));
@@ -272,40 +270,31 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code read_canvas(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_canvas(smp_reader *reader, int64_t y, uint8_t *to, smp_error *err)
 {
     gif_reader *state = reader->state;
     const int n = reader->media.shape.channels;
-    smp_code code = state->begun ? SMP_OK : draw(state, err);
+    if (!state->begun)
+        SMP_TRY(draw(state, err));
     state->begun = true;
-    for (int64_t i = 0; i < rows && !code; i++) {
-        const uint8_t *from = state->canvas + (reader->next_row + i) * state->gif.width * 4;
-        uint8_t *row = (uint8_t *)to + i * stride;
-        for (int64_t x = 0; x < state->gif.width; x++)
-            memcpy(row + x * n, from + x * 4, (size_t)n);
-    }
-    return code;
+    const uint8_t *from = state->canvas + y * state->gif.width * 4;
+    for (int64_t x = 0; x < state->gif.width; x++)
+        memcpy(to + x * n, from + x * 4, (size_t)n);
+    return SMP_OK;
 }
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     gif_reader *state = reader->state;
     const smp_gif *gif = &state->gif;
-    smp_code code = SMP_OK;
+    const uint8_t *colours;
     if (state->canvas)
-        return read_canvas(reader, to, stride, rows, err);
-    for (int64_t i = 0; i < rows && !code; i++) {
-        const int64_t y = reader->next_row + i - gif->y;
-        const uint8_t *colours;
-        uint8_t *row = (uint8_t *)to + i * stride;
-        memset(row, 0, (size_t)smp_row_bytes(&reader->media.shape));
-        if (y < 0 || y >= gif->inner_height)
-            continue;
-        code = get_row(state, y, &colours, err);
-        if (!code)
-            code = convert(state, colours, row + gif->x * reader->media.shape.channels, err);
-    }
-    return code;
+        return read_canvas(reader, y, to, err);
+    memset(to, 0, (size_t)smp_row_bytes(&reader->media.shape));
+    if (y < gif->y || y - gif->y >= gif->inner_height)
+        return SMP_OK;
+    SMP_TRY(get_row(state, y - gif->y, &colours, err));
+    return convert(state, colours, (uint8_t *)to + gif->x * reader->media.shape.channels, err);
 }
 
 static void read_close(smp_reader *reader)
@@ -328,8 +317,9 @@ const smp_file_format smp_format_gif = {
     .kind = SMP_IMAGE,
 #ifdef SMP_HAVE_GIF
     .sniff = sniff,
+    .read_state = sizeof(gif_reader),
     .read_open = read_open,
-    .read_rows = read_rows,
+    .read_row = read_row,
     .read_next = read_next,
     .read_close = read_close,
 #endif

@@ -118,23 +118,20 @@ smp_code smp_avif_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     return code || !meta ? code : keep_meta(state, meta, err);
 }
 
-smp_code smp_avif_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+smp_code smp_avif_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
     avif_writer *state = writer->state;
     const smp_shape *shape = &writer->shape;
+    const uint8_t *s = from;
+    uint8_t *to = state->samples + y * state->stride;
     (void)err;
-    for (int64_t i = 0; i < rows; i++) {
-        const uint8_t *s = (const uint8_t *)from + i * stride;
-        uint8_t *to = state->samples + (writer->next_row + i) * state->stride;
-        if (shape->channels != 2) {
-            memcpy(to, s, (size_t)smp_row_bytes(shape));
-            continue;
-        }
+    if (shape->channels != 2)
+        memcpy(to, s, (size_t)smp_row_bytes(shape));
+    else
         for (int64_t x = 0; x < shape->width; x++, s += 2, to += 4) { /* gray with alpha is coded as RGBA */
             memset(to, s[0], 3);
             to[3] = s[1];
         }
-    }
     return SMP_OK;
 }
 

@@ -44,7 +44,7 @@ const smp_file_format smp_format_heic = {
 #ifdef SMP_HAVE_HEIF
     .library = SMP_LIBRARY_HEIF,
     .sniff = sniff_heic,
-    SMP_READER(smp_heif),
+    SMP_READER(smp_heif, row),
 #endif
 };
 
@@ -56,7 +56,7 @@ const smp_file_format smp_format_avif = {
 #ifdef SMP_HAVE_HEIF
     .library = SMP_LIBRARY_HEIF,
     .sniff = sniff_avif,
-    SMP_READER(smp_heif),
-    SMP_WRITER(smp_avif),
+    SMP_READER(smp_heif, row),
+    SMP_WRITER(smp_avif, row),
 #endif
 };

@@ -48,7 +48,7 @@ smp_code smp_heif_walk(const smp_source *source, smp_heif *heif, smp_error *err)
 /* Fills *primary from the boxes that the walk found; what is not found or is damaged stays empty. */
 void smp_heif_find_primary(const smp_source *source, const smp_heif *heif, smp_heif_primary *primary);
 
-SMP_DECLARE_READER(smp_heif);
-SMP_DECLARE_WRITER(smp_avif);
+SMP_DECLARE_READER(smp_heif, row);
+SMP_DECLARE_WRITER(smp_avif, row);
 
 #endif

@@ -198,21 +198,19 @@ static smp_code begin(heif_state *state, const smp_reader *reader, smp_error *er
     return SMP_OK;
 }
 
-smp_code smp_heif_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+smp_code smp_heif_read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     heif_state *state = reader->state;
     const smp_shape *shape = &reader->media.shape;
-    smp_code code = state->image ? SMP_OK : begin(state, reader, err);
-    for (int64_t i = 0; i < rows && !code; i++) {
-        uint8_t *row = (uint8_t *)to + i * stride;
-        if (state->gray)
-            take_gray(state, shape, reader->next_row + i, row);
-        else
-            take_colours(state, shape, reader->next_row + i, row);
-        if (state->premultiplied && shape->alpha)
-            divide_alpha(shape, row);
-    }
-    return code;
+    if (!state->image)
+        SMP_TRY(begin(state, reader, err));
+    if (state->gray)
+        take_gray(state, shape, y, to);
+    else
+        take_colours(state, shape, y, to);
+    if (state->premultiplied && shape->alpha)
+        divide_alpha(shape, to);
+    return SMP_OK;
 }
 
 void smp_heif_read_close(smp_reader *reader)

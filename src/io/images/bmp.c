@@ -98,15 +98,11 @@ void smp_bmp_line(const smp_shape *shape, const uint8_t *row, uint8_t *line)
     }
 }
 
-static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
-    uint8_t *line = writer->state;
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
-        smp_bmp_line(&writer->shape, (const uint8_t *)from + i * stride, line);
-        code = smp_output_write(writer->output, line, smp_bmp_line_bytes(&writer->shape), err);
-    }
-    return code;
+    (void)y;
+    smp_bmp_line(&writer->shape, from, writer->state);
+    return smp_output_write(writer->output, writer->state, smp_bmp_line_bytes(&writer->shape), err);
 }
 
 const smp_file_format smp_format_bmp = {
@@ -115,8 +111,9 @@ const smp_file_format smp_format_bmp = {
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = smp_bmp_sniff,
-    SMP_READER(smp_bmp),
+    .read_state = sizeof(bmp_reader),
+    SMP_READER(smp_bmp, row),
     .write_shape = write_shape,
     .write_open = write_open,
-    .write_rows = write_rows,
+    .write_row = write_row,
 };

@@ -58,6 +58,6 @@ void smp_bmp_frame_row(const smp_reader *reader, int64_t y, uint8_t *to);
 
 /* The reader's functions for the format table. */
 bool smp_bmp_sniff(const uint8_t *head, size_t size);
-SMP_DECLARE_READER(smp_bmp);
+SMP_DECLARE_READER(smp_bmp, row);
 
 #endif

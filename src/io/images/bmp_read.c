@@ -216,9 +216,7 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
     smp_media *media = &reader->media;
-    bmp_reader *bmp = reader->state = smp_alloc(sizeof *bmp);
-    if (!bmp)
-        return smp_fail_memory(err, "a BMP", sizeof *bmp);
+    bmp_reader *bmp = reader->state;
     const uint8_t *at;
     uint8_t head[MOST_HEADER] = {0};
     size_t size = smp_source_peek(source, &at, sizeof head);
@@ -305,24 +303,18 @@ static void convert_row(const bmp_reader *bmp, const smp_shape *shape, const uin
     }
 }
 
-smp_code smp_bmp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+smp_code smp_bmp_read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     bmp_reader *bmp = reader->state;
     const smp_shape *shape = &reader->media.shape;
-    for (int64_t i = 0; i < rows; i++) {
-        const int64_t y = reader->next_row + i;
-        uint8_t *row = (uint8_t *)to + i * stride;
-        if (bmp->frame) {
-            smp_bmp_frame_row(reader, y, row);
-            continue;
-        }
-        const uint8_t *from;
-        smp_code code =
-            smp_stored_rows_get(&bmp->stored, &reader->source, bmp->top_first ? y : shape->height - 1 - y, &from, err);
-        if (code != SMP_OK)
-            return code;
-        convert_row(bmp, shape, from, row);
+    if (bmp->frame) {
+        smp_bmp_frame_row(reader, y, to);
+        return SMP_OK;
     }
+    const uint8_t *from;
+    y = bmp->top_first ? y : shape->height - 1 - y;
+    SMP_TRY(smp_stored_rows_get(&bmp->stored, &reader->source, y, &from, err));
+    convert_row(bmp, shape, from, to);
     return SMP_OK;
 }
 

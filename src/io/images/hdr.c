@@ -148,7 +148,7 @@ static smp_code read_pixels(smp_source *source, uint8_t *row, int64_t width, smp
     return SMP_OK;
 }
 
-static smp_code read_row(smp_reader *reader, smp_error *err)
+static smp_code decode_row(smp_reader *reader, smp_error *err)
 {
     hdr *state = reader->state;
     uint8_t *row = state->row;
@@ -207,12 +207,11 @@ static void to_floats(const hdr *state, int64_t width, float *out)
     }
 }
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        SMP_TRY(read_row(reader, err));
-        to_floats(reader->state, reader->media.shape.width, (float *)(void *)((uint8_t *)to + i * stride));
-    }
+    (void)y;
+    SMP_TRY(decode_row(reader, err));
+    to_floats(reader->state, reader->media.shape.width, to);
     return SMP_OK;
 }
 
@@ -222,5 +221,5 @@ const smp_file_format smp_format_hdr = {
     .kind = SMP_IMAGE,
     .sniff = sniff,
     .read_open = read_open,
-    .read_rows = read_rows,
+    .read_row = read_row,
 };

@@ -243,9 +243,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     char *text = NULL;
     size_t length = 0;
-    npy *array = reader->state = smp_alloc(sizeof *array);
-    if (!array)
-        return smp_fail_memory(err, "an array", sizeof *array);
+    npy *array = reader->state;
     smp_code code = read_dictionary(&reader->source, &text, &length, err);
     if (code == SMP_OK && !parse_header(text, length, array))
         code = smp_fail(err, SMP_E_DECODE, "the array's header cannot be understood: %.200s", text);
@@ -528,6 +526,7 @@ const smp_file_format smp_format_npy = {
     .iptc = true,
     .kind = SMP_BOTH, /* writes sound too, as frames x channels; reads only pictures */
     .sniff = sniff,
+    .read_state = sizeof(npy),
     .read_open = read_open,
     .read_rows = read_rows,
     .read_end = read_end,

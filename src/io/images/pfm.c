@@ -86,9 +86,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
     SMP_TRY(smp_source_spool(&reader->source, err));
-    pfm *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a PFM", sizeof *state);
+    pfm *state = reader->state;
     char scale[32];
     SMP_TRY(read_header(reader, scale, sizeof scale, err));
     SMP_TRY(smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err));
@@ -103,22 +101,17 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     return code;
 }
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     pfm *state = reader->state;
     const smp_shape *shape = &reader->media.shape;
     const size_t size = (size_t)smp_row_bytes(shape);
-    for (int64_t i = 0; i < rows; i++) {
-        const uint8_t *from;
-        smp_code code =
-            smp_stored_rows_get(&state->stored, &reader->source, shape->height - 1 - reader->next_row - i, &from, err);
-        if (code != SMP_OK)
-            return code;
-        uint32_t *row = (uint32_t *)(void *)((uint8_t *)to + i * stride);
-        memcpy(row, from, size);
-        for (size_t k = 0; state->swap && k < size / SAMPLE; k++)
-            row[k] = __builtin_bswap32(row[k]);
-    }
+    const uint8_t *from;
+    uint32_t *row = to;
+    SMP_TRY(smp_stored_rows_get(&state->stored, &reader->source, shape->height - 1 - y, &from, err));
+    memcpy(row, from, size);
+    for (size_t k = 0; state->swap && k < size / SAMPLE; k++)
+        row[k] = __builtin_bswap32(row[k]);
     return SMP_OK;
 }
 
@@ -150,27 +143,18 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         smp_fail(err, SMP_E_WRITE, "a PFM begins with its last row, so that it can only be written to a file");
         return smp_hint(err, "write a .npy, which holds the same floats");
     }
-    uint64_t *begin = writer->state = smp_alloc(sizeof *begin);
-    if (!begin)
-        return smp_fail_memory(err, "a PFM", sizeof *begin);
     char text[64];
     int n = snprintf(text, sizeof text, "P%c\n%lld %lld\n%s\n", shape->channels == 3 ? 'F' : 'f',
                      (long long)shape->width, (long long)shape->height, smp_little_endian() ? "-1.0" : "1.0");
-    *begin = (uint64_t)n;
+    *(uint64_t *)writer->state = (uint64_t)n;
     return smp_output_write(writer->output, text, (size_t)n, err);
 }
 
-static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
-    const uint64_t *begin = writer->state;
-    const uint64_t size = (uint64_t)smp_row_bytes(&writer->shape);
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
-        const uint64_t place = (uint64_t)(writer->shape.height - 1 - writer->next_row - i);
-        code = smp_output_patch(writer->output, *begin + place * size, (const uint8_t *)from + i * stride, (size_t)size,
-                                err);
-    }
-    return code;
+    const uint64_t begin = *(const uint64_t *)writer->state, size = (uint64_t)smp_row_bytes(&writer->shape);
+    const uint64_t place = (uint64_t)(writer->shape.height - 1 - y);
+    return smp_output_patch(writer->output, begin + place * size, from, (size_t)size, err);
 }
 
 const smp_file_format smp_format_pfm = {
@@ -179,10 +163,12 @@ const smp_file_format smp_format_pfm = {
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = sniff,
+    .read_state = sizeof(pfm),
     .read_open = read_open,
-    .read_rows = read_rows,
+    .read_row = read_row,
     .read_close = read_close,
     .write_shape = write_shape,
+    .write_state = sizeof(uint64_t),
     .write_open = write_open,
-    .write_rows = write_rows,
+    .write_row = write_row,
 };

@@ -159,9 +159,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
     smp_shape *shape = &media->shape;
-    pnm *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "PNM", sizeof *state);
+    pnm *state = reader->state;
     SMP_TRY(read_header(&reader->source, state, shape, err));
     SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err));
     uint64_t row = state->kind == 4 ? (uint64_t)(shape->width + 7) / 8 : (uint64_t)smp_row_bytes(shape);
@@ -240,18 +238,14 @@ static bool gain_offset_row(const pnm *state, const smp_shape *shape, void *to)
     return most <= max;
 }
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     const pnm *state = reader->state;
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
-        void *row = (uint8_t *)to + i * stride;
-        code = state->kind < 4 ? read_text_row(reader, row, err) : read_byte_row(reader, row, err);
-        if (code == SMP_OK && !gain_offset_row(state, &reader->media.shape, row))
-            code = smp_fail(err, SMP_E_DECODE, "the PNM has a sample above %u, the largest that its header allows",
-                            state->max);
-    }
-    return code;
+    (void)y;
+    SMP_TRY(state->kind < 4 ? read_text_row(reader, to, err) : read_byte_row(reader, to, err));
+    if (gain_offset_row(state, &reader->media.shape, to))
+        return SMP_OK;
+    return smp_fail(err, SMP_E_DECODE, "the PNM has a sample above %u, the largest that its header allows", state->max);
 }
 
 static smp_code read_end(smp_reader *reader, smp_error *err)
@@ -323,31 +317,24 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     return smp_output_write(writer->output, text, (size_t)n, err);
 }
 
-static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
     size_t samples = (size_t)shape->width * (size_t)shape->channels, times = repeats(writer) ? 3 : 1;
-    uint8_t *line = writer->state;
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
-        const void *row = (const uint8_t *)from + i * stride;
-        uint8_t *at = line;
-        if (shape->format == SMP_U8 && times == 1) {
-            code = smp_output_write(writer->output, row, samples, err);
-            continue;
-        }
-        for (size_t k = 0; k < samples; k++)
-            for (size_t t = 0; t < times; t++)
-                if (shape->format == SMP_U16) {
-                    uint16_t v = ((const uint16_t *)row)[k];
-                    *at++ = (uint8_t)(v >> 8);
-                    *at++ = (uint8_t)v;
-                } else {
-                    *at++ = ((const uint8_t *)row)[k];
-                }
-        code = smp_output_write(writer->output, line, (size_t)(at - line), err);
-    }
-    return code;
+    uint8_t *line = writer->state, *at = line;
+    (void)y;
+    if (shape->format == SMP_U8 && times == 1)
+        return smp_output_write(writer->output, from, samples, err);
+    for (size_t k = 0; k < samples; k++)
+        for (size_t t = 0; t < times; t++)
+            if (shape->format == SMP_U16) {
+                uint16_t v = ((const uint16_t *)from)[k];
+                *at++ = (uint8_t)(v >> 8);
+                *at++ = (uint8_t)v;
+            } else {
+                *at++ = ((const uint8_t *)from)[k];
+            }
+    return smp_output_write(writer->output, line, (size_t)(at - line), err);
 }
 
 const smp_file_format smp_format_pnm = {
@@ -356,11 +343,12 @@ const smp_file_format smp_format_pnm = {
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = sniff,
+    .read_state = sizeof(pnm),
     .read_open = read_open,
-    .read_rows = read_rows,
+    .read_row = read_row,
     .read_end = read_end,
     .read_close = read_close,
     .write_shape = write_shape,
     .write_open = write_open,
-    .write_rows = write_rows,
+    .write_row = write_row,
 };

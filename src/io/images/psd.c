@@ -283,9 +283,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_source *source = &reader->source;
     SMP_TRY(smp_source_spool(source, err));
     uint8_t head[HEADER];
-    psd *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a PSD", sizeof *state);
+    psd *state = reader->state;
     if (smp_source_read(source, head, HEADER) != HEADER)
         return smp_source_ended(source, err);
     uint32_t channels, coding;
@@ -419,29 +417,26 @@ static bool put_plain(const psd *state, const uint8_t *const *planes, int64_t wi
     return state->planes == 1 || state->planes == 3;
 }
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t y, void *row, smp_error *err)
 {
     const psd *state = reader->state;
     const smp_shape *shape = &reader->media.shape;
-    for (int64_t i = 0; i < rows; i++) {
-        const uint8_t *planes[MOST_PLANES];
-        for (int c = 0; c < state->planes; c++)
-            SMP_TRY(plane_row(reader, c, reader->next_row + i, &planes[c], err));
-        void *row = (uint8_t *)to + i * stride;
-        if (put_plain(state, planes, shape->width, row))
-            continue;
-        for (int64_t x = 0; x < shape->width; x++) {
-            uint32_t samples[MOST_PLANES] = {0};
-            convert_pixel(state, planes, x, samples);
-            for (int c = 0; c < shape->channels; c++) {
-                const int64_t at = x * shape->channels + c;
-                if (shape->format == SMP_F32)
-                    ((uint32_t *)row)[at] = samples[c];
-                else if (shape->format == SMP_U16)
-                    ((uint16_t *)row)[at] = (uint16_t)samples[c];
-                else
-                    ((uint8_t *)row)[at] = (uint8_t)samples[c];
-            }
+    const uint8_t *planes[MOST_PLANES];
+    for (int c = 0; c < state->planes; c++)
+        SMP_TRY(plane_row(reader, c, y, &planes[c], err));
+    if (put_plain(state, planes, shape->width, row))
+        return SMP_OK;
+    for (int64_t x = 0; x < shape->width; x++) {
+        uint32_t samples[MOST_PLANES] = {0};
+        convert_pixel(state, planes, x, samples);
+        for (int c = 0; c < shape->channels; c++) {
+            const int64_t at = x * shape->channels + c;
+            if (shape->format == SMP_F32)
+                ((uint32_t *)row)[at] = samples[c];
+            else if (shape->format == SMP_U16)
+                ((uint16_t *)row)[at] = (uint16_t)samples[c];
+            else
+                ((uint8_t *)row)[at] = (uint8_t)samples[c];
         }
     }
     return SMP_OK;
@@ -464,7 +459,8 @@ const smp_file_format smp_format_psd = {
     .extensions = (const char *const[]){"psd", NULL},
     .kind = SMP_IMAGE,
     .sniff = sniff,
+    .read_state = sizeof(psd),
     .read_open = read_open,
-    .read_rows = read_rows,
+    .read_row = read_row,
     .read_close = read_close,
 };

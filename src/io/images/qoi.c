@@ -44,10 +44,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
     uint8_t head[HEADER];
-    qoi *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a QOI", sizeof *state);
-    state->last.a = 255;
+    ((qoi *)reader->state)->last.a = 255;
     if (smp_source_read(&reader->source, head, HEADER) != HEADER)
         return smp_source_ended(&reader->source, err);
     media->shape.width = smp_get_be(head + 4, 4);
@@ -98,19 +95,18 @@ static smp_code read_pixel(smp_reader *reader, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     qoi *state = reader->state;
     const int n = reader->media.shape.channels;
-    for (int64_t i = 0; i < rows; i++) {
-        uint8_t *at = (uint8_t *)to + i * stride;
-        for (int64_t x = 0; x < reader->media.shape.width; x++, at += n) {
-            if (state->run > 0) {
-                state->run--;
-            } else
-                SMP_TRY(read_pixel(reader, err));
-            memcpy(at, &state->last, (size_t)n);
-        }
+    uint8_t *at = to;
+    (void)y;
+    for (int64_t x = 0; x < reader->media.shape.width; x++, at += n) {
+        if (state->run > 0)
+            state->run--;
+        else
+            SMP_TRY(read_pixel(reader, err));
+        memcpy(at, &state->last, (size_t)n);
     }
     return SMP_OK;
 }
@@ -143,10 +139,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     const smp_shape *shape = &writer->shape;
     uint8_t head[HEADER] = "qoif";
     (void)meta;
-    qoi *state = writer->state = smp_alloc(sizeof *state);
-    if (state)
-        state->out = smp_alloc_array((size_t)shape->width + 1, MOST_PIXEL);
-    if (!state || !state->out)
+    qoi *state = writer->state;
+    if (!(state->out = smp_alloc_array((size_t)shape->width + 1, MOST_PIXEL)))
         return smp_fail_memory(err, "a QOI", (uint64_t)shape->width * MOST_PIXEL);
     state->last.a = 255;
     smp_put_be(head + 4, (uint64_t)shape->width, 4);
@@ -203,20 +197,17 @@ static uint8_t *put_pixel(qoi *state, pixel p, uint8_t *to)
     return to;
 }
 
-static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
     qoi *state = writer->state;
     const smp_shape *shape = &writer->shape;
     const int n = shape->channels, green = n >= 3 ? 1 : 0, blue = n >= 3 ? 2 : 0;
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && !code; i++) {
-        const uint8_t *s = (const uint8_t *)from + i * stride;
-        uint8_t *to = state->out;
-        for (int64_t x = 0; x < shape->width; x++, s += n)
-            to = put_pixel(state, (pixel){s[0], s[green], s[blue], shape->alpha ? s[n - 1] : 255}, to);
-        code = smp_output_write(writer->output, state->out, (size_t)(to - state->out), err);
-    }
-    return code;
+    const uint8_t *s = from;
+    uint8_t *to = state->out;
+    (void)y;
+    for (int64_t x = 0; x < shape->width; x++, s += n)
+        to = put_pixel(state, (pixel){s[0], s[green], s[blue], shape->alpha ? s[n - 1] : 255}, to);
+    return smp_output_write(writer->output, state->out, (size_t)(to - state->out), err);
 }
 
 static smp_code write_end(smp_writer *writer, smp_error *err)
@@ -240,12 +231,14 @@ const smp_file_format smp_format_qoi = {
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = sniff,
+    .read_state = sizeof(qoi),
     .read_open = read_open,
-    .read_rows = read_rows,
+    .read_row = read_row,
     .read_end = read_end,
     .write_shape = write_shape,
+    .write_state = sizeof(qoi),
     .write_open = write_open,
-    .write_rows = write_rows,
+    .write_row = write_row,
     .write_end = write_end,
     .write_close = write_close,
 };

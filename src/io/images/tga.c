@@ -144,9 +144,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_source *source = &reader->source;
     const uint8_t *peeked;
     uint8_t head[HEADER];
-    tga *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a TGA", sizeof *state);
+    tga *state = reader->state;
     if (smp_source_peek(source, &peeked, HEADER) < HEADER)
         return smp_source_ended(source, err);
     memcpy(head, peeked, HEADER);
@@ -249,7 +247,7 @@ static void mirror(uint8_t *row, const smp_shape *shape)
     }
 }
 
-static smp_code read_row(smp_reader *reader, int64_t y, uint8_t *to, smp_error *err)
+static smp_code fetch_row(smp_reader *reader, int64_t y, uint8_t *to, smp_error *err)
 {
     tga *state = reader->state;
     const smp_shape *shape = &reader->media.shape;
@@ -267,17 +265,12 @@ static smp_code read_row(smp_reader *reader, int64_t y, uint8_t *to, smp_error *
     return code == SMP_OK ? convert_pixels(reader, from, shape->width, to, err) : code;
 }
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
-    const tga *state = reader->state;
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
-        uint8_t *row = (uint8_t *)to + i * stride;
-        code = read_row(reader, reader->next_row + i, row, err);
-        if (code == SMP_OK && state->right_first)
-            mirror(row, &reader->media.shape);
-    }
-    return code;
+    SMP_TRY(fetch_row(reader, y, to, err));
+    if (((const tga *)reader->state)->right_first)
+        mirror(to, &reader->media.shape);
+    return SMP_OK;
 }
 
 static void read_close(smp_reader *reader)
@@ -320,23 +313,20 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     return smp_output_write(writer->output, head, sizeof head, err);
 }
 
-static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
     size_t size = (size_t)smp_row_bytes(shape);
     uint8_t *line = writer->state;
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
-        memcpy(line, (const uint8_t *)from + i * stride, size);
-        if (shape->channels >= 3)
-            for (uint8_t *p = line; p < line + size; p += shape->channels) { /* blue first */
-                uint8_t red = p[0];
-                p[0] = p[2];
-                p[2] = red;
-            }
-        code = smp_output_write(writer->output, line, size, err);
-    }
-    return code;
+    (void)y;
+    memcpy(line, from, size);
+    if (shape->channels >= 3)
+        for (uint8_t *p = line; p < line + size; p += shape->channels) { /* blue first */
+            uint8_t red = p[0];
+            p[0] = p[2];
+            p[2] = red;
+        }
+    return smp_output_write(writer->output, line, size, err);
 }
 
 const smp_file_format smp_format_tga = {
@@ -345,10 +335,11 @@ const smp_file_format smp_format_tga = {
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = sniff,
+    .read_state = sizeof(tga),
     .read_open = read_open,
-    .read_rows = read_rows,
+    .read_row = read_row,
     .read_close = read_close,
     .write_shape = write_shape,
     .write_open = write_open,
-    .write_rows = write_rows,
+    .write_row = write_row,
 };

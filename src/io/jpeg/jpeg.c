@@ -56,9 +56,9 @@ const smp_file_format smp_format_jpeg = {
             {&smp_write_quality}, {&smp_jpeg_quality}, {&smp_jpeg_subsampling}, {&smp_jpeg_progressive}, {0}},
     .iptc = true,
     .sniff = smp_jpeg_sniff,
-    SMP_READER(smp_jpeg),
+    SMP_READER(smp_jpeg, rows),
     .read_end = smp_jpeg_read_end,
-    SMP_WRITER(smp_jpeg),
+    SMP_WRITER(smp_jpeg, rows),
     .keeps_coded = keeps_coded,
 };
 

@@ -93,8 +93,8 @@ void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_opti
 
 /* In jpeg_read.c and jpeg_write.c; jpeg.c puts them into the table. */
 bool smp_jpeg_sniff(const uint8_t *head, size_t size);
-SMP_DECLARE_READER(smp_jpeg);
+SMP_DECLARE_READER(smp_jpeg, rows);
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err);
-SMP_DECLARE_WRITER(smp_jpeg);
+SMP_DECLARE_WRITER(smp_jpeg, rows);
 
 #endif

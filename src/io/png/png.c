@@ -40,9 +40,9 @@ const smp_file_format smp_format_png = {
     .kind = SMP_IMAGE,
     .takes = (const smp_write_takes[]){{&smp_png_level}, {&smp_png_bits}, {&smp_png_palette}, {0}},
     .sniff = smp_png_sniff,
-    SMP_READER(smp_png),
+    SMP_READER(smp_png, rows),
     .read_end = smp_png_read_end,
-    SMP_WRITER(smp_png),
+    SMP_WRITER(smp_png, rows),
 };
 
 enum { HEADER = 16 }; /* bytes before a block that hold its size and keep its alignment */

@@ -46,8 +46,8 @@ const smp_file_format smp_format_tiff = {
     .iptc = true,
 #ifdef SMP_HAVE_TIFF
     .sniff = sniff,
-    SMP_READER(smp_tiff),
+    SMP_READER(smp_tiff, row),
     .pages = true,
 #endif
-    SMP_WRITER(smp_tiff),
+    SMP_WRITER(smp_tiff, row),
 };

@@ -4,7 +4,7 @@
 
 #include "io/format.h"
 
-SMP_DECLARE_READER(smp_tiff);
-SMP_DECLARE_WRITER(smp_tiff);
+SMP_DECLARE_READER(smp_tiff, row);
+SMP_DECLARE_WRITER(smp_tiff, row);
 
 #endif

@@ -139,7 +139,7 @@ static smp_code read_band(tiff_reader *state, int64_t y, smp_error *err)
     return code;
 }
 
-static smp_code read_row(tiff_reader *state, int64_t y, const uint8_t **rows, smp_error *err)
+static smp_code fetch_row(tiff_reader *state, int64_t y, const uint8_t **rows, smp_error *err)
 {
     const smp_tiff_page *page = &state->page;
     const size_t line = (size_t)page->row_bytes * (size_t)page->across;
@@ -152,17 +152,13 @@ static smp_code read_row(tiff_reader *state, int64_t y, const uint8_t **rows, sm
     return code;
 }
 
-smp_code smp_tiff_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+smp_code smp_tiff_read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     tiff_reader *state = reader->state;
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && !code; i++) {
-        const uint8_t *planes[TIFF_MOST_PLANES];
-        code = read_row(state, reader->next_row + i, planes, err);
-        if (!code)
-            smp_tiff_samples_row(&state->samples, planes, (uint8_t *)to + i * stride);
-    }
-    return code;
+    const uint8_t *planes[TIFF_MOST_PLANES];
+    SMP_TRY(fetch_row(state, y, planes, err));
+    smp_tiff_samples_row(&state->samples, planes, to);
+    return SMP_OK;
 }
 
 void smp_tiff_read_close(smp_reader *reader)

@@ -222,20 +222,15 @@ static void begin_strips(tiff_writer *state)
     state->rows = 0;
 }
 
-smp_code smp_tiff_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+smp_code smp_tiff_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
     tiff_writer *state = writer->state;
-    smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && !code; i++) {
-        while (!code && !state->rows && state->filled + state->across - state->written > state->room)
-            code = write_strip(state, writer, err);
-        if (code)
-            break;
-        take_row(state, (const uint8_t *)from + i * stride);
-        if (state->rows == state->strip_rows || writer->next_row + i + 1 == state->shape.height)
-            begin_strips(state);
-    }
-    return code;
+    while (!state->rows && state->filled + state->across - state->written > state->room)
+        SMP_TRY(write_strip(state, writer, err));
+    take_row(state, from);
+    if (state->rows == state->strip_rows || y + 1 == state->shape.height)
+        begin_strips(state);
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ the end */

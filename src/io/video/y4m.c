@@ -263,12 +263,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_media *media = &reader->media;
     const smp_video *video = &media->meta.coding.video;
     smp_source *source = &reader->source;
-    smp_code code = read_header(reader, err);
-    y4m *state = code ? NULL : (reader->state = smp_alloc(sizeof *state));
-    if (code)
-        return code;
-    if (!state)
-        return smp_fail_memory(err, "a video", sizeof *state);
+    y4m *state = reader->state;
+    SMP_TRY(read_header(reader, err));
     media->shape.channels = video->gray ? 1 : 3;
     media->shape.format = video->bits > 8 ? SMP_U16 : SMP_U8;
     media->bits = video->bits;
@@ -290,24 +286,18 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     return take_memory(state, video, err);
 }
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     y4m *state = reader->state;
     smp_source *source = &reader->source;
     if (!state->begun) {
-        smp_code code = begin_picture(source, err);
-        const size_t got = code ? 0 : smp_source_read(source, state->planes, (size_t)state->picture);
-        if (!code && got < state->picture)
-            code = fail_part(state, got, source, err);
-        if (code)
-            return code;
+        SMP_TRY(begin_picture(source, err));
+        const size_t got = smp_source_read(source, state->planes, (size_t)state->picture);
+        if (got < state->picture)
+            return fail_part(state, got, source, err);
         state->begun = true;
     }
-    for (int64_t i = 0; i < rows; i++) {
-        const int64_t y = reader->next_row + i;
-        smp_ycbcr_decode(&state->colours, row_of(state, 0, y), row_of(state, 1, y), row_of(state, 2, y),
-                         (uint8_t *)to + i * stride);
-    }
+    smp_ycbcr_decode(&state->colours, row_of(state, 0, y), row_of(state, 1, y), row_of(state, 2, y), to);
     return SMP_OK;
 }
 
@@ -379,9 +369,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     (void)meta;
     char text[256];
     const smp_video video = coding_of(writer);
-    y4m *state = writer->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a video", sizeof *state);
+    y4m *state = writer->state;
     SMP_TRY(set_sizes(state, &video, &writer->shape, err));
     SMP_TRY(take_memory(state, &video, err));
     const size_t sums = (size_t)state->colours.chroma * 3;
@@ -390,7 +378,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     return smp_output_write(writer->output, text, put_header(text, sizeof text, writer, &video), err);
 }
 
-static void write_row(const y4m *state, const void *from, int64_t y)
+static void encode_row(const y4m *state, const void *from, int64_t y)
 {
     const smp_ycbcr *colours = &state->colours;
     smp_ycbcr_encode_luma(colours, from, row_of(state, 0, y));
@@ -406,12 +394,11 @@ static void write_row(const y4m *state, const void *from, int64_t y)
     }
 }
 
-static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
     const y4m *state = writer->state;
-    for (int64_t i = 0; i < rows; i++)
-        write_row(state, (const uint8_t *)from + i * stride, writer->next_row + i);
-    if (writer->next_row + rows < state->height)
+    encode_row(state, from, y);
+    if (y + 1 < state->height)
         return SMP_OK;
     SMP_TRY(smp_output_write(writer->output, "FRAME\n", FRAME, err));
     return smp_output_write(writer->output, state->planes, (size_t)state->picture, err);
@@ -435,13 +422,15 @@ const smp_file_format smp_format_y4m = {
     .pages = true,
     .bare = true,
     .sniff = sniff,
+    .read_state = sizeof(y4m),
     .read_open = read_open,
-    .read_rows = read_rows,
+    .read_row = read_row,
     .read_next = read_next,
     .read_close = read_close,
     .write_shape = write_shape,
+    .write_state = sizeof(y4m),
     .write_open = write_open,
-    .write_rows = write_rows,
+    .write_row = write_row,
     .write_next = write_next,
     .write_close = write_close,
 };

@@ -19,9 +19,9 @@ const smp_file_format smp_format_webp = {
     .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_lossless}, {0}},
 #ifdef SMP_HAVE_WEBP
     .sniff = sniff,
-    SMP_READER(smp_webp),
+    SMP_READER(smp_webp, row),
     .read_end = smp_webp_read_end,
     .read_next = smp_webp_read_next,
-    SMP_WRITER(smp_webp),
+    SMP_WRITER(smp_webp, row),
 #endif
 };

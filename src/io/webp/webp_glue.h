@@ -57,9 +57,9 @@ smp_code smp_webp_movie_open(const smp_webp *webp, smp_webp_movie **out, smp_err
 smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas, smp_error *err);
 void smp_webp_movie_close(smp_webp_movie *movie); /* may be null */
 
-SMP_DECLARE_READER(smp_webp);
+SMP_DECLARE_READER(smp_webp, row);
 smp_code smp_webp_read_end(smp_reader *reader, smp_error *err);
 smp_code smp_webp_read_next(smp_reader *reader, bool *more, smp_error *err);
-SMP_DECLARE_WRITER(smp_webp);
+SMP_DECLARE_WRITER(smp_webp, row);
 
 #endif

@@ -188,41 +188,35 @@ static smp_code decode(webp_reader *state, int64_t rows, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code read_canvas(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_canvas(smp_reader *reader, int64_t y, uint8_t *to, smp_error *err)
 {
     webp_reader *state = reader->state;
     const int n = reader->media.shape.channels;
     const int64_t width = reader->media.shape.width;
-    smp_code code = state->canvas ? SMP_OK : smp_webp_movie_draw(state->movie, &reader->source, &state->canvas, err);
-    for (int64_t i = 0; i < rows && !code; i++) {
-        const uint8_t *from = state->canvas + (reader->next_row + i) * width * 4;
-        uint8_t *row = (uint8_t *)to + i * stride;
-        for (int64_t x = 0; x < width; x++)
-            memcpy(row + x * n, from + x * 4, (size_t)n);
-    }
-    return code;
+    if (!state->canvas)
+        SMP_TRY(smp_webp_movie_draw(state->movie, &reader->source, &state->canvas, err));
+    const uint8_t *from = state->canvas + y * width * 4;
+    for (int64_t x = 0; x < width; x++)
+        memcpy(to + x * n, from + x * 4, (size_t)n);
+    return SMP_OK;
 }
 
-smp_code smp_webp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+smp_code smp_webp_read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     webp_reader *state = reader->state;
     const smp_webp *webp = &state->webp;
     if (state->movie)
-        return read_canvas(reader, to, stride, rows, err);
+        return read_canvas(reader, y, to, err);
     const size_t whole = (size_t)smp_row_bytes(&reader->media.shape);
     const size_t left = (size_t)(webp->x * reader->media.shape.channels);
-    for (int64_t i = 0; i < rows; i++) {
-        const int64_t y = reader->next_row + i - webp->y;
-        uint8_t *row = (uint8_t *)to + i * stride;
-        if (y >= 0 && y < webp->inner_height)
-            SMP_TRY(decode(state, y + 1, err));
-        if (state->stride != whole)
-            memset(row, 0, whole);
-        if (y >= 0 && y < webp->inner_height)
-            memcpy(row + left, state->pixels + (size_t)y * state->stride, state->stride);
-        else
-            memset(row, 0, whole);
-    }
+    const int64_t inner = y - webp->y;
+    const bool inside = inner >= 0 && inner < webp->inner_height;
+    if (inside)
+        SMP_TRY(decode(state, inner + 1, err));
+    if (!inside || state->stride != whole)
+        memset(to, 0, whole);
+    if (inside)
+        memcpy((uint8_t *)to + left, state->pixels + (size_t)inner * state->stride, state->stride);
     return SMP_OK;
 }
 

@@ -104,19 +104,17 @@ smp_code smp_webp_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     return !meta || keep_meta(state, meta, &writer->notes) ? SMP_OK : smp_fail_memory(err, "metadata", 0);
 }
 
-smp_code smp_webp_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+smp_code smp_webp_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
 {
     webp_writer *state = writer->state;
     const smp_shape *shape = &writer->shape;
     const int n = shape->channels, green = n >= 3 ? 1 : 0, blue = n >= 3 ? 2 : 0;
+    const uint8_t *s = from;
+    uint32_t *to = state->pixels + y * shape->width;
     (void)err;
-    for (int64_t i = 0; i < rows; i++) {
-        const uint8_t *s = (const uint8_t *)from + i * stride;
-        uint32_t *to = state->pixels + (writer->next_row + i) * shape->width;
-        for (int64_t x = 0; x < shape->width; x++, s += n)
-            to[x] = (shape->alpha ? (uint32_t)s[n - 1] : 255u) << 24 | (uint32_t)s[0] << 16 | (uint32_t)s[green] << 8 |
-                    s[blue];
-    }
+    for (int64_t x = 0; x < shape->width; x++, s += n)
+        to[x] =
+            (shape->alpha ? (uint32_t)s[n - 1] : 255u) << 24 | (uint32_t)s[0] << 16 | (uint32_t)s[green] << 8 | s[blue];
     return SMP_OK;
 }
 
