@@ -34,8 +34,8 @@ smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *
 {
     const smp_common *common = &settings->base.common;
     *job = (smp_cli_job){.device = NULL};
-    smp_code code =
-        smp_cli_device(common, smp_cli_isa(settings), input, program, &job->device, job->note, sizeof job->note, err);
+    SMP_TRY(
+        smp_cli_device(common, smp_cli_isa(settings), input, program, &job->device, job->note, sizeof job->note, err));
     job->request = (smp_run_request){
         .program = program,
         .diags = diags,
@@ -49,7 +49,7 @@ smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *
         .plain_storage = settings->plain_storage,
         .no_fuse = settings->no_fuse,
     };
-    return code;
+    return SMP_OK;
 }
 
 void smp_cli_job_close(smp_cli_job *job)

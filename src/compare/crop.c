@@ -57,10 +57,7 @@ static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *c
             .out = step->in, .access = step->stage->access, .reduction.reducers = smp_stage_reducers(step->stage)};
         counted->planned = true;
         counted->work = &step->work;
-        smp_code code =
-            step->stage->plan(step->params, &step->in, step->second >= 0 ? &second : NULL, &step->work, err);
-        if (code)
-            return code;
+        SMP_TRY(step->stage->plan(step->params, &step->in, step->second >= 0 ? &second : NULL, &step->work, err));
         step->work.values.clips = trial->step->work.values.clips;
         step->out = step->job == SMP_JOB_REDUCE ? step->in : step->work.out;
         step->out.channels = trial->step->out.channels; /* a conversion at the end may drop alpha */
@@ -114,21 +111,19 @@ smp_code smp_counted_open(smp_trial *trial, const smp_variant *const *variants, 
     int64_t height = counted->step.out.height;
     double granted = seconds > worth_it ? seconds : worth_it;
     int64_t unit = smp_model_unit(&counted->step, c->plan->row_multiple);
-    smp_code code = SMP_OK;
     if (has_corners(trial->step) &&
         effort(&counted->step, counted->work, smp_min_i64(unit, height), count) > granted / 2 &&
         effort(&counted->step, counted->work, height, count) > granted)
-        code = choose_corner(trial, count, granted, counted, err);
-    if (!code)
-        code = smp_model_load(c->model, &counted->step, counted->work, c->device, &counted->in, &counted->second, err);
+        SMP_TRY(choose_corner(trial, count, granted, counted, err));
+    SMP_TRY(smp_model_load(c->model, &counted->step, counted->work, c->device, &counted->in, &counted->second, err));
     counted->rows = counted->step.out.height;
-    if (!code && effort(&counted->step, counted->work, counted->rows, count) > granted)
-        code = smp_model_rows(c->model, variants, count, c->plan->row_multiple, seconds, &counted->from, &counted->rows,
-                              err);
+    if (effort(&counted->step, counted->work, counted->rows, count) > granted)
+        SMP_TRY(smp_model_rows(c->model, variants, count, c->plan->row_multiple, seconds, &counted->from,
+                               &counted->rows, err));
     report->count_from = counted->from;
     report->count_rows = counted->rows;
     report->count_columns = counted->step.out.width;
-    return code;
+    return SMP_OK;
 }
 
 void smp_counted_close(smp_counted *counted)

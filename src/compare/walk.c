@@ -478,7 +478,6 @@ static smp_code begin(smp_comparison *c, part *parts, smp_error *err)
         SMP_TRY(begin_part(c, &parts[i], err));
     if (!(c->out->steps = smp_alloc_array(steps, sizeof *c->out->steps)))
         return smp_fail_memory(err, "the comparison", steps * sizeof *c->out->steps);
-    smp_code code = SMP_OK;
     c->steps_left = c->steps_wanted;
     c->started = smp_now();
     c->check_seconds = request->counts ? request->time_limit : 2 * request->time_limit;
@@ -486,8 +485,8 @@ static smp_code begin(smp_comparison *c, part *parts, smp_error *err)
     c->step_seconds = request->counts ? share / 2 : share;
     c->count_seconds = request->times ? share / 2 : share;
     if (request->times && !request->hot)
-        code = smp_flush_open(c->device, &c->flush, err);
-    return code;
+        SMP_TRY(smp_flush_open(c->device, &c->flush, err));
+    return SMP_OK;
 }
 
 static void end_part(smp_comparison *c, const part *p)

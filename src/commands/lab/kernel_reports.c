@@ -93,12 +93,11 @@ smp_code smp_kernel_check_reports(const smp_kernel_settings *settings, smp_error
 smp_code smp_kernel_write_reports(const smp_kernel_settings *settings, const smp_lab_report *report, smp_error *err)
 {
     report_file files[REPORTS];
-    smp_code code = SMP_OK;
     list_files(settings, files);
-    for (int i = 0; i < REPORTS && !code; i++)
+    for (int i = 0; i < REPORTS; i++)
         if (files[i].path)
-            code = smp_cli_write_file(files[i].path, settings->common.force, files[i].render, report, err);
-    return code;
+            SMP_TRY(smp_cli_write_file(files[i].path, settings->common.force, files[i].render, report, err));
+    return SMP_OK;
 }
 
 smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_lab_report *report,

@@ -88,12 +88,9 @@ static smp_code open_image(avif_writer *state, const smp_shape *shape, smp_error
 static smp_code keep_meta(avif_writer *state, const smp_meta *meta, smp_error *err)
 {
     smp_writer *writer = state->writer;
-    if (meta->icc.size && smp_icc_fits(&meta->icc, writer->shape.channels <= 2 ? 1 : 3)) {
-        smp_code code =
-            check(lib->heif_image_set_raw_color_profile(state->image, "prof", meta->icc.data, meta->icc.size), err);
-        if (code)
-            return code;
-    }
+    if (meta->icc.size && smp_icc_fits(&meta->icc, writer->shape.channels <= 2 ? 1 : 3))
+        SMP_TRY(
+            check(lib->heif_image_set_raw_color_profile(state->image, "prof", meta->icc.data, meta->icc.size), err));
     return smp_meta_keep_blocks(meta, "an AVIF", &state->exif, &state->xmp, &writer->notes)
                ? SMP_OK
                : smp_fail_memory(err, "metadata", 0);

@@ -43,10 +43,7 @@ smp_code smp_heif_need(smp_code failure, smp_error *err)
 {
     if (smp_heif_load())
         return SMP_OK;
-    const smp_code code =
-        smp_library_sought(SMP_LIBRARY_HEIF, "libheif's coders, which HEIC and AVIF need", failure, err);
-    if (code)
-        return code;
+    SMP_TRY(smp_library_sought(SMP_LIBRARY_HEIF, "libheif's coders, which HEIC and AVIF need", failure, err));
     smp_fail(err, failure, "libheif, which HEIC and AVIF need, cannot be opened");
     return smp_hint(err, "install libheif1 (apt-get install libheif1)");
 }

@@ -209,10 +209,7 @@ static smp_code unpack_row(smp_reader *reader, uint8_t *to, smp_error *err)
         size_t size = (size_t)count * unit;
         if (!state->repeats && smp_source_read(&reader->source, bytes, size) != size)
             return smp_source_ended(&reader->source, err);
-        smp_code code =
-            convert_pixels(reader, state->repeats ? state->pixel : bytes, state->repeats ? 1 : count, to, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(convert_pixels(reader, state->repeats ? state->pixel : bytes, state->repeats ? 1 : count, to, err));
         if (state->repeats)
             repeat_pixel(to, (size_t)channels, (size_t)count);
         to += count * channels;

@@ -248,14 +248,12 @@ smp_code smp_tiff_inflate_row(smp_tiff_inflate *in, int plane, int64_t y, void *
     const size_t row = (size_t)page->row_bytes;
     const int64_t strip = y / page->unit_rows,
                   rows = smp_min_i64(page->unit_rows, page->height - strip * page->unit_rows);
-    smp_code code = SMP_OK;
     if (y % page->unit_rows == 0)
-        code = begin(in, (uint64_t)(plane * page->down + strip), rows, err);
-    if (!code && in->given == in->have)
-        code = next_rows(in, smp_min_i64(smp_max_i64(1, BATCH_BYTES / (int64_t)row), in->left), err);
-    if (!code)
-        memcpy(to, in->raw + (size_t)in->given++ * row, row);
-    return code;
+        SMP_TRY(begin(in, (uint64_t)(plane * page->down + strip), rows, err));
+    if (in->given == in->have)
+        SMP_TRY(next_rows(in, smp_min_i64(smp_max_i64(1, BATCH_BYTES / (int64_t)row), in->left), err));
+    memcpy(to, in->raw + (size_t)in->given++ * row, row);
+    return SMP_OK;
 }
 
 smp_code smp_tiff_inflate_tile(smp_tiff_inflate *in, int plane, int64_t x, int64_t y, void *to, smp_error *err)

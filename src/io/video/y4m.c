@@ -208,12 +208,12 @@ static smp_code begin_picture(smp_source *source, smp_error *err)
 {
     char line[MOST_LINE];
     const uint64_t at = source->position;
-    smp_code code = read_line(source, line, err);
+    SMP_TRY(read_line(source, line, err));
     const size_t length = sizeof frame_magic - 1;
-    if (!code && (strncmp(line, frame_magic, length) != 0 || (line[length] && line[length] != ' ')))
-        code =
-            smp_fail(err, SMP_E_DECODE, "the video is damaged: no picture begins at byte %llu", (unsigned long long)at);
-    return code;
+    if ((strncmp(line, frame_magic, length) != 0 || (line[length] && line[length] != ' ')))
+        SMP_TRY(smp_fail(err, SMP_E_DECODE, "the video is damaged: no picture begins at byte %llu",
+                         (unsigned long long)at));
+    return SMP_OK;
 }
 
 static smp_code fail_part(const y4m *state, uint64_t got, const smp_source *source, smp_error *err)
