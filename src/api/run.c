@@ -1,5 +1,4 @@
 /* Runs of the library: over pictures in memory and from file to file. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -7,7 +6,6 @@
 #include "base/clock.h"
 #include "run/run.h"
 #include "run/run_internal.h"
-#include "run/strips/step.h"
 
 static smp_code check_options(const smempipe_file_options *options, smp_error *err)
 {

@@ -1,7 +1,6 @@
 /* Guesses what a mistaken command line was meant as: see mistakes.h. */
 #include "cli/mistakes.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <string.h>
 #include <strings.h>

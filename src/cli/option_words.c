@@ -12,7 +12,6 @@
 #include "base/text/diag.h"
 #include "cli/dashes.h"
 #include "cli/mistakes.h"
-#include "stages/stage.h"
 
 enum { MAX_WORDS = 96 }; /* options or choices that a suggestion is sought among */
 

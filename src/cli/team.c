@@ -1,6 +1,4 @@
 /* The team of this process: see team.h. */
 #include "cli/team.h"
 
-#include <stddef.h>
-
 smp_team *smp_cli_team;

@@ -1,5 +1,4 @@
 /* smempipe bench: what this device can do at most, and what patterns of shared memory cost. */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "cli/mistakes.h"
-#include "cli/shipped.h"
 #include "commands/outputs.h"
 #include "io/decoder/worker.h"
 

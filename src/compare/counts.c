@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "compare/crop.h"
 #include "device/simt/simt.h"
 #include "lab/program_kernels/own.h"

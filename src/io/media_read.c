@@ -1,7 +1,6 @@
 /* Opens readers: checks sizes, counts rows, adds the file's name to every message. */
 #include "io/media.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"

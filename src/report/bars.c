@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { LEAST = 8 };
 

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
-#include "io/files/output.h"
 #include "run/run_internal.h"
 
 smp_code smp_save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)

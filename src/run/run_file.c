@@ -1,6 +1,5 @@
 /* Running one file, or a picture in memory: opens reader, writers and streams round a runner. See run.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "reduce/bits.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/reduce/components.h"
 #include "stages/shared/reduce/union_find.h"

@@ -1,10 +1,8 @@
 /* guided: a smoothing that keeps the edges of a guide. */
-#include <stdio.h>
 
-#include "base/checked.h"
+#include "stencil/guided.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/stencil/window_plan.h"
-#include "stencil/guided.h"
 
 typedef struct params {
     int64_t radius;

@@ -1,11 +1,9 @@
 /* hash: 64 bits of what a picture looks like; the picture passes on. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "stages/row_map.h"
 #include "stages/shared/geometry/resize_weights.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/reduce/perceptual_hash.h"

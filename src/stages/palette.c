@@ -1,5 +1,4 @@
 /* palette: each pixel gets one of a few colours, given or found in the picture. */
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "stages/shared/reduce/counting.h"

@@ -1,8 +1,6 @@
 /* template: where a small picture lies in a larger one. */
-#include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "reduce/template.h"
 #include "stages/shared/launch_shapes.h"

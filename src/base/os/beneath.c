@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/paths.h"
 
 #ifndef O_PATH

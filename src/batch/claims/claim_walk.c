@@ -1,6 +1,5 @@
 /* The files of a walk, all of them or a shard's by the hashes of their names: see claim_source.h. All are looked at
  * before the first byte is written; units of them are spelled out one by one. */
-#include <limits.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,6 +1,5 @@
 /* Runs one kernel of a file with --grid, --block and --args, and keeps what it leaves in its arrays. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,7 +1,6 @@
 /* batch --report and --html: one JSON object a file; a page. */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

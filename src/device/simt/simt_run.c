@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/os/machine.h"

@@ -1,5 +1,4 @@
 /* Writes ID3v2.4 tags, in UTF-8. Source: id3.org, "ID3 tag version 2.4.0 - Main Structure" and "- Native Frames". */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

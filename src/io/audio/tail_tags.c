@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/audio/tags.h"
 
 enum {

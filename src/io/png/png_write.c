@@ -2,7 +2,6 @@
  * the header and the metadata, png_blocks.c the picture data. The same rows, level and metadata give the same bytes: no
  * time is written. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 

@@ -1,6 +1,5 @@
 /* Pictures and sounds without a header: samples one after another, as --raw says (raw_spec.h). Rows stream from and to
  * pipes. Pictures may follow each other without gaps (--frames). */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/bytes.h"
 #include "io/format.h"
 #include "io/video/ycbcr.h"
 

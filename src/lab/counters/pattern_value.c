@@ -1,5 +1,4 @@
 /* Values of patterns: evaluates expressions in a lane, and the elements and masks of a warp. See pattern.h. */
-#include <stdlib.h>
 
 #include "lab/counters/pattern.h"
 

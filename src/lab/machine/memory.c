@@ -1,5 +1,4 @@
 /* Global memory: the buffers that kernels may access, and what an access costs in sectors of 32 bytes. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "lab/machine/warp.h"
 
 /* ------------------------------------------------------------------------------------------------ the cubin */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "lab/ptx/ptx.h"
 
 void ptx_skip_blanks(ptx_parser *parser)

@@ -1,6 +1,5 @@
 /* Names of PTX: registers, variables and labels in nested braces. */
 #include <ctype.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/ptx/ptx.h"

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "lab/ptx/execute.h"
 #include "lab/ptx/half.h"
-#include "lab/ptx/matrix.h"
 
 enum { ROWS = 16, MOST_COLUMNS = 256, MOST_DEPTH = 16, DEPTH_BYTES = 32, CHUNK = 16 };
 enum { PACK = 8 }; /* rows, or columns of 16 bytes, that lie together */

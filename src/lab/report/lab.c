@@ -2,7 +2,6 @@
 #include "lab/report/lab.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/paths.h"
 #include "report/page.h"
 #include "report/text.h"
 

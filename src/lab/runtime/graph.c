@@ -1,6 +1,5 @@
 /* Graphs: lists of work that run in the order in which it was added, which obeys every dependency that a node can have
  * when it is added. A stream that is captured adds to such a list. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

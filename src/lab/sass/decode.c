@@ -1,5 +1,4 @@
 /* From a line of SASS to an instruction of the machine. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,7 +1,6 @@
 /* Instructions as the time model needs them: pipe and cycles by the opcode, operands, and the bits that ptxas sets for
  * the hardware. Those lie in bits 105 to 125 of an instruction's 128: 4 of stall cycles, 1 of yield, the scoreboards
  * that its result and its reads release (3 bits each), a mask of those it waits for (6), operands to keep (4). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

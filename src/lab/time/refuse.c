@@ -1,5 +1,4 @@
 /* Launches whose time the model cannot tell. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "lab/sass/sass.h"

@@ -1,6 +1,5 @@
 /* One SM: four parts, each of which issues an instruction a cycle. Time jumps to the next cycle in which something can
  * happen. A part's scheduler takes the warp that issued last if it can go on, else the one that waited longest. */
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -1,5 +1,4 @@
 /* Runs a launch and predicts its time. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

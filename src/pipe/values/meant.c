@@ -2,7 +2,6 @@
  * other tools write them. See build.h. */
 #include <string.h>
 
-#include "base/text/text.h"
 #include "pipe/catalog.h"
 #include "pipe/language/build.h"
 #include "pipe/values/units.h"

@@ -3,7 +3,6 @@
 
 #include "base/checked.h"
 #include "run/run.h"
-#include "run/strips/schedule.h"
 #include "run/strips/step.h"
 
 /* Rows of a strip so that the rows of inputs many times as high, which a slot of a stream holds, stay within bounds. */

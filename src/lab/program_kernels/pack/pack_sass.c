@@ -4,7 +4,6 @@
  * the build. */
 #include <elf.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "stages/shared/samples/color_cut.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "elementwise/palette.h"

@@ -7,7 +7,6 @@
 #include "base/checked.h"
 #include "stages/launch.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/sound/biquads.h"
 
 /* The smoothing's weights: a squared sine whose sum is 2^16. */
 static smp_code make_table(int ahead, smp_node_plan *work, smp_error *err)
