@@ -47,8 +47,6 @@ void smp_api_public_shape(const smp_shape *from, smempipe_shape *to);
 /* Bytes of a row, and of a whole picture without gaps; false: more than can be counted. */
 bool smp_api_bytes(const smempipe_shape *shape, int64_t *row, size_t *all);
 
-void smp_api_keep(const smempipe_pipeline *pipeline);
-
 /* Plans for a picture: in: its samples, for stages that must see them; null data: there are none. */
 smp_code smp_api_plan(const smempipe_pipeline *pipeline, const smp_shape *shape, bool measure, smp_device *device,
                       const smp_view *in, smp_diags *diags, smp_plan **out, smp_error *err);

@@ -125,7 +125,7 @@ const char *smempipe_pipeline_warnings(const smempipe_pipeline *pipeline)
     return pipeline && pipeline->warnings ? pipeline->warnings : "";
 }
 
-void smp_api_keep(const smempipe_pipeline *pipeline)
+static void keep(const smempipe_pipeline *pipeline)
 {
     atomic_fetch_add(&((smempipe_pipeline *)(uintptr_t)pipeline)->users, 1);
 }
@@ -290,7 +290,7 @@ smempipe_code smempipe_plan_make(const smempipe_pipeline *pipeline, const smempi
         smp_fail_memory(&err, "a plan", made->plan->step_count);
         goto fail;
     }
-    smp_api_keep(pipeline);
+    keep(pipeline);
     made->pipeline = (smempipe_pipeline *)(uintptr_t)pipeline;
     smp_diags_free(&diags);
     *out = made;

@@ -173,7 +173,8 @@ char *smp_target_prefix(const char *output)
     return smp_asprintf("%.*s-", (int)smp_stem(last), last);
 }
 
-smp_code smp_saved_path(const char *output, const char *save, char **out, smp_error *err)
+/* The path of a file that the pipeline saves: beside the output and named after it. From smp_alloc. */
+static smp_code saved_path(const char *output, const char *save, char **out, smp_error *err)
 {
     char *prefix = smp_target_prefix(output);
     *out = NULL;
@@ -189,7 +190,7 @@ smp_code smp_each_target(const char *output, const smp_program *program, smp_tar
     smp_code code = fn(context, output, err);
     for (size_t i = 0; !code && i < program->save_count; i++) {
         char *path = NULL;
-        code = smp_saved_path(output, program->saves[i].path, &path, err);
+        code = saved_path(output, program->saves[i].path, &path, err);
         if (!code)
             code = fn(context, path, err);
         smp_free(path);

@@ -36,9 +36,6 @@ const char *smp_namer_output(smp_namer *namer, const char *name);
  * smp_alloc, null without memory. */
 char *smp_target_prefix(const char *output);
 
-/* The path of a file that the pipeline saves: beside the output and named after it. From smp_alloc. */
-smp_code smp_saved_path(const char *output, const char *save, char **out, smp_error *err);
-
 /* Calls fn for the output and for each file that the pipeline saves beside it, until one fails. */
 typedef smp_code smp_target_fn(void *context, const char *path, smp_error *err);
 smp_code smp_each_target(const char *output, const smp_program *program, smp_target_fn *fn, void *context,

@@ -49,7 +49,8 @@ const char *smp_access_name(smp_access access)
     return (size_t)access < sizeof names / sizeof names[0] ? names[access] : "?";
 }
 
-char *smp_explain_statement(const smp_stage *stage, const void *params)
+/* "stage name=value ...", from smp_alloc. */
+static char *statement_of(const smp_stage *stage, const void *params)
 {
     char *text = params ? smp_params_text(stage, params) : NULL;
     char *whole = smp_asprintf("%s%s%s", stage->name, text && text[0] ? " " : "", text ? text : "");
@@ -88,7 +89,7 @@ static char *parts_text(const smp_step *step)
     for (size_t i = 0; text && i < step->part_count; i++) {
         const smp_part *part = &step->parts[i];
         const bool inserted = part->node == SMP_NODE_NONE;
-        char *statement = smp_explain_statement(part->stage, part->params), *before = text;
+        char *statement = statement_of(part->stage, part->params), *before = text;
         text = statement ? smp_asprintf("%s%s%s%s%s", before, i ? " + " : "", inserted ? "(" : "", statement,
                                         inserted ? ")" : "")
                          : NULL;
@@ -112,7 +113,7 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     else if (step->part_count)
         out->text = parts_text(step);
     else {
-        char *statement = smp_explain_statement(step->stage, params);
+        char *statement = statement_of(step->stage, params);
         bool inserted = step->node == SMP_NODE_NONE,
              measures = step->job == SMP_JOB_REDUCE && step->stage->access == SMP_ADJUST;
         out->text = !statement ? NULL : smp_asprintf(inserted ? "(%s)" : measures ? "(measure) %s" : "%s", statement);
@@ -277,7 +278,7 @@ static char *statement_for(const smp_program *program, const smp_node *node, int
     void *params = smp_alloc(node->stage->params_size + 1);
     char *text = NULL;
     if (params && !smp_node_params(program, node, &shape, &diags, params, &err))
-        text = smp_explain_statement(node->stage, params);
+        text = statement_of(node->stage, params);
     if (text)
         *access = access_of(node, params, &shape);
     smp_diags_free(&diags);

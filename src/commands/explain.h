@@ -37,9 +37,6 @@ void smp_explanation_svg(FILE *to, const void *explanation);
 /* What is predicted of a step; null: nothing. */
 const smp_compare_step *smp_explain_predicted(const smp_explanation *explanation, int step);
 
-/* "stage name=value ...", from smp_alloc. */
-char *smp_explain_statement(const smp_stage *stage, const void *params);
-
 /* point, stencil, whole, reduce, adjust. */
 const char *smp_access_name(smp_access access);
 

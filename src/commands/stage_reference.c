@@ -9,7 +9,8 @@ const char *smp_domain_name(smp_kind domain)
     return domain == SMP_IMAGE ? "image" : domain == SMP_AUDIO ? "audio" : "both";
 }
 
-const char *smp_fallback_text(const smp_param *param)
+/* The default as a reader wants it: the text of the table, "required", or "none". */
+static const char *fallback_text(const smp_param *param)
 {
     return param->flags & SMP_P_REQUIRED ? "required" : param->fallback ? param->fallback : "none";
 }
@@ -61,7 +62,7 @@ static void put_param(FILE *to, const smp_param *param)
     fprintf(to, "%*s", AT, "");
     char line[600];
     bool needed = (param->flags & SMP_P_REQUIRED) != 0, is_main = (param->flags & SMP_P_MAIN) != 0;
-    snprintf(line, sizeof line, "%s; %s%s%s", accepts, needed ? "" : "default ", smp_fallback_text(param),
+    snprintf(line, sizeof line, "%s; %s%s%s", accepts, needed ? "" : "default ", fallback_text(param),
              is_main ? "; may be given without its name" : "");
     smp_text_wrap(to, line, AT, AT);
 }
@@ -204,7 +205,7 @@ static void put_markdown(FILE *to, const smp_stage *stage)
             fprintf(to, "| `%s`%s | ", param->name, param->flags & SMP_P_MAIN ? " (main)" : "");
             put_escaped(to, accepts, true);
             fputs(" | ", to);
-            put_escaped(to, smp_fallback_text(param), true);
+            put_escaped(to, fallback_text(param), true);
             fputs(" | ", to);
             put_escaped(to, param->help ? param->help : "", true);
             fputs(" |\n", to);

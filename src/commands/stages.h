@@ -13,7 +13,4 @@ void smp_stages_markdown(FILE *to, const smp_stage *one, bool all);
 /* image, audio, both. */
 const char *smp_domain_name(smp_kind domain);
 
-/* The default as a reader wants it: the text of the table, "required", or "none". */
-const char *smp_fallback_text(const smp_param *param);
-
 #endif

@@ -19,7 +19,8 @@ void smp_cache_drop_runner(smp_cached_plan *entry)
     entry->runner = NULL;
 }
 
-void smp_cache_drop(smp_cached_plan *entry)
+/* Frees the plan of an entry. */
+static void drop(smp_cached_plan *entry)
 {
     smp_cache_drop_runner(entry);
     smp_plan_free(entry->plan);
@@ -29,7 +30,7 @@ void smp_cache_drop(smp_cached_plan *entry)
 void smp_run_cache_clear(smp_run_cache *cache)
 {
     for (int i = 0; i < SMP_CACHED_PLANS; i++)
-        smp_cache_drop(&cache->plans[i]);
+        drop(&cache->plans[i]);
     for (size_t i = 0; i < cache->buffer_capacity; i++)
         smp_free(cache->buffers[i].data);
     smp_free(cache->buffers);
@@ -81,7 +82,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
         if (entry->used < oldest->used)
             oldest = entry;
     }
-    smp_cache_drop(oldest);
+    drop(oldest);
     oldest->input = media->shape;
     oldest->scan = media->scan;
     oldest->jpeg = *jpeg;

@@ -37,8 +37,7 @@ struct smp_run_cache {
  * used one. Null: the extension is too long to be a key. */
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output);
 
-/* Frees the plan of an entry, or its runner only. */
-void smp_cache_drop(smp_cached_plan *entry);
+/* Frees the runner of an entry. */
 void smp_cache_drop_runner(smp_cached_plan *entry);
 
 /* The index-th buffer with room for at least `size` bytes. The call may lose what the buffer held. */

@@ -52,14 +52,16 @@ static const char *find_number(const char *path, size_t *length, int *width)
     return NULL;
 }
 
-bool smp_is_numbered(const char *path)
+/* Whether a name has a number in it. */
+static bool is_numbered(const char *path)
 {
     size_t length;
     int width;
     return find_number(path, &length, &width) != NULL;
 }
 
-smp_code smp_numbered(const char *path, int64_t number, char **out, smp_error *err)
+/* The name of a number, from smp_alloc. */
+static smp_code name_of(const char *path, int64_t number, char **out, smp_error *err)
 {
     size_t length = 0;
     int width = 0;
@@ -113,9 +115,9 @@ static smp_code open_writer(frames *f, size_t sink, smp_error *err)
     char *path, *name = NULL;
     const smp_beneath *within = &f->outputs[sink].beneath;
     smp_write_options options = f->options;
-    smp_code code = smp_numbered(path_of(f, sink), f->written + 1, &path, err);
+    smp_code code = name_of(path_of(f, sink), f->written + 1, &path, err);
     if (!code && within->name)
-        code = smp_numbered(within->name, f->written + 1, &name, err);
+        code = name_of(within->name, f->written + 1, &name, err);
     const smp_beneath beneath = {within->folder, name};
     options.output.beneath = name ? &beneath : NULL;
     if (!code)
@@ -134,7 +136,7 @@ static smp_code write_picture(frames *f, size_t sink, const smp_view *view, smp_
                                     : SMP_OK;
     if (!code)
         code = smp_writer_rows(output->writer, view->data, view->stride, view->height, err);
-    return !code && smp_is_numbered(path_of(f, sink)) ? commit(f, sink, err) : code;
+    return !code && is_numbered(path_of(f, sink)) ? commit(f, sink, err) : code;
 }
 
 static void *write_all(void *context)
@@ -163,7 +165,7 @@ static smp_code open_outputs(frames *f, smp_error *err)
     smp_code code = smp_run_name_outputs(request, f->plan, f->outputs, err);
     for (size_t i = 0; !code && i < f->plan->sink_count; i++) {
         const char *path = path_of(f, i);
-        if (!smp_is_numbered(path) && !smp_writer_streams(path, request->write.format)) {
+        if (!is_numbered(path) && !smp_writer_streams(path, request->write.format)) {
             smp_fail(err, SMP_E_USAGE, "this file holds one picture, and --frames makes many");
             smp_hint(err, "give a number a place in its name, as in frame-%%04d.png, or write .y4m or .raw");
             code = smp_at(err, "%s", path);

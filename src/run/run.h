@@ -68,10 +68,6 @@ typedef void smp_run_each(void *context, int64_t number, smp_run_report *report)
 smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void *context, smp_run_report *report,
                         smp_error *err);
 
-/* Whether a name has a number in it; the name of a number. *out is from smp_alloc. */
-bool smp_is_numbered(const char *path);
-smp_code smp_numbered(const char *path, int64_t number, char **out, smp_error *err);
-
 /* The path of a file that the pipeline saves as `name`: beside the output, with the prefix (may be null) before its
  * last component. *out is from smp_alloc. */
 smp_code smp_save_path(const char *output, const char *prefix, const char *name, char **out, smp_error *err);

@@ -46,9 +46,6 @@ typedef struct bmp_reader {
     uint8_t *painted; /* a bit for each pixel: 0 where the file skips it */
 } bmp_reader;
 
-/* Bytes of `frame` and `painted`. */
-uint64_t smp_bmp_frame_bytes(const smp_shape *shape, int unit);
-
 /* Decodes the RLE data that follows in the source into `frame` and `painted`, which it allocates. *holes: pixels were
  * skipped. */
 smp_code smp_bmp_read_runs(smp_reader *reader, bool *holes, smp_error *err);

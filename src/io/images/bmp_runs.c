@@ -14,7 +14,8 @@ typedef struct runs {
     int unit; /* bytes of a pixel in the frame */
 } runs;
 
-uint64_t smp_bmp_frame_bytes(const smp_shape *shape, int unit)
+/* Bytes of `frame` and `painted`. */
+static uint64_t frame_bytes(const smp_shape *shape, int unit)
 {
     uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
     return pixels * (uint64_t)unit + (pixels + 7) / 8;
@@ -108,7 +109,7 @@ smp_code smp_bmp_read_runs(smp_reader *reader, bool *holes, smp_error *err)
               .width = shape->width,
               .height = shape->height,
               .unit = bmp->coding == BMP_RLE24 ? 3 : 1};
-    uint64_t pixels = (uint64_t)r.width * (uint64_t)r.height, bytes = smp_bmp_frame_bytes(shape, r.unit);
+    uint64_t pixels = (uint64_t)r.width * (uint64_t)r.height, bytes = frame_bytes(shape, r.unit);
     SMP_TRY(smp_check_picture(&reader->options.limits, r.width, r.height, bytes, err));
     SMP_TRY(smp_check_size(&reader->source, bmp->offset + pixels / PIXELS_A_BYTE, err));
     bmp->frame = smp_alloc((size_t)pixels * (size_t)r.unit);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/paths.h"
 #include "report/page.h"
 #include "report/text.h"
 

@@ -18,7 +18,9 @@ void smp_step_free(smp_step *step)
     smp_free(step->work.table.data);
 }
 
-void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved)
+/* Drops the steps that are not to be kept and renumbers the references to the others. moved: scratch, an int for each
+ * step. */
+static void keep_steps(smp_plan *plan, const bool *keep, int *moved)
 {
     int kept = 0;
     for (int i = 0; i < (int)plan->step_count; i++) {
@@ -61,7 +63,7 @@ void smp_plan_prune(smp_plan *plan, bool *needed, int *moved)
                 needed[from] = true;
         }
     }
-    smp_plan_keep(plan, needed, moved);
+    keep_steps(plan, needed, moved);
 }
 
 /* ---------------------------------------------------------------------------------------------- joining */
@@ -195,7 +197,7 @@ smp_code smp_plan_fuse(smp_plan *plan, smp_error *err)
         for (int i = 1; !code && i < n; i++)
             code = join_samples(plan, samples, uses, i, keep, err);
         if (!code)
-            smp_plan_keep(plan, keep, uses + n);
+            keep_steps(plan, keep, uses + n);
     }
     smp_free(uses);
     smp_free(keep);

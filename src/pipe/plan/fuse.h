@@ -7,10 +7,6 @@
 /* Frees what a step owns. */
 void smp_step_free(smp_step *step);
 
-/* Drops the steps that are not to be kept and renumbers the references to the others. moved: scratch, an int for each
- * step. */
-void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved);
-
 /* Drops the steps that neither a sink nor a reduction needs. Keeps the order. needed: scratch, false for each step and
  * sink; moved as above. */
 void smp_plan_prune(smp_plan *plan, bool *needed, int *moved);

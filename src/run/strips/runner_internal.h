@@ -33,9 +33,6 @@ struct smp_runner {
     smp_plan *open; /* the plan, which gets its length when the source ends; null: it has it */
 };
 
-/* Rows first .. first+count-1 of a step's output. */
-smp_view smp_runner_view(const smp_runner *r, int index, int64_t first, int64_t count);
-
 /* Queues the step's launches for rows need->from .. need->to-1. */
 smp_code smp_runner_compute(smp_runner *r, int index, const smp_rows *need, smp_error *err);
 

@@ -165,7 +165,8 @@ static smp_code prepare_what_fits(smp_runner *r, smp_error *err)
 
 /* ---------------------------------------------------------------------------------------------- one strip */
 
-smp_view smp_runner_view(const smp_runner *r, int index, int64_t first, int64_t count)
+/* Rows first .. first+count-1 of a step's output. */
+static smp_view view_of(const smp_runner *r, int index, int64_t first, int64_t count)
 {
     const smp_step *step = &r->plan->steps[index];
     const smp_step_state *state = &r->states[index];
@@ -274,7 +275,7 @@ static smp_code stop_over(smp_runner *r, int sink_step, smp_staging *staging, sm
                           const smp_rows *done, smp_error *err)
 {
     const int64_t rows = done->to - done->from;
-    const smp_view from = smp_runner_view(r, sink_step, done->from, rows);
+    const smp_view from = view_of(r, sink_step, done->from, rows);
     SMP_TRY(smp_staging_take(r->device, staging, from.data, done->from, rows, err));
     return smp_staging_give(&r->transfer, staging, endpoint, 1, err);
 }
@@ -302,7 +303,7 @@ smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_
             count = head ? 1 : end - y;
             stride = endpoint->view.stride;
         }
-        smp_view from = smp_runner_view(r, sink->step, y, count);
+        smp_view from = view_of(r, sink->step, y, count);
         SMP_TRY(smp_transfer_move(&r->transfer, endpoint,
                                   &(smp_rows_sent){.to = rows,
                                                    .to_stride = stride,
@@ -329,11 +330,11 @@ smp_code smp_runner_compute(smp_runner *r, int index, const smp_rows *need, smp_
     smp_view in, out, second = {0};
     int64_t first, count;
     smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
-    in = smp_runner_view(r, step->input, first, count);
-    out = smp_runner_view(r, step->job == SMP_JOB_REDUCE ? step->input : index, need->from, need->to - need->from);
+    in = view_of(r, step->input, first, count);
+    out = view_of(r, step->job == SMP_JOB_REDUCE ? step->input : index, need->from, need->to - need->from);
     if (step->second >= 0) {
         smp_step_reads_second(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
-        second = smp_runner_view(r, step->second, first, count);
+        second = view_of(r, step->second, first, count);
     }
     return smp_step_launch(&r->states[index].run, &in, &out, &second, err);
 }
