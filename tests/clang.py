@@ -3,7 +3,7 @@ skipped.
 
 Sources of the same options share a process (clang -cc1), since clang takes as long to start as to read one.
 
-Usage: clang.py BUILD_FOLDER, the folder of compile_commands.json."""
+Usage: clang.py BUILD_FOLDER, the folder of compile_commands.json. SMP_TURN=K/N: every Nth source from the Kth."""
 import concurrent.futures
 import json
 import os
@@ -60,6 +60,8 @@ def main():
     with open(os.path.join(sys.argv[1], "compile_commands.json")) as file:
         # The kernels are compiled once for each instruction set: once is enough to read them.
         entries = [e for e in json.load(file) if e["file"].endswith(".c") and "SMP_ISA=v" not in e["command"]]
+    turn, turns = map(int, os.environ.get("SMP_TURN", "1/1").split("/"))
+    entries = sorted(entries, key=lambda e: e["file"])[turn - 1::turns]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for sources, status, errors in pool.map(check, shares_of(entries)):

@@ -9,8 +9,9 @@ Its traced build alone is compiled, as a library that gpu_orders loads instead o
 all waits of a file, each of which the library's variable smp_mutant takes out.
 
 Usage: mutants.py BUILD [--file NAME] [--list] [--keep]
-BUILD: a build folder with tests/unit_tests. Exit status 1: a mutant lives on; then the kernel does not need what was
-taken, or gpu_orders needs an input that does."""
+BUILD: a build folder with tests/unit_tests. SMP_TURN=K/N: of the files that are mutated every Nth from the Kth.
+Exit status 1: a mutant lives on; then the kernel does not need what was taken, or gpu_orders needs an input that
+does."""
 import argparse
 import concurrent.futures
 import json
@@ -263,16 +264,18 @@ def try_all(options, build):
     for kernel in sorted(build.traced):
         for name in includes(build.path[kernel]):
             users.setdefault(name, []).append(kernel)
-    mutants = [(name, users[name], *mutant) for name in sorted(users) for mutant in mutants_of(name)
-               if options.file in (None, name)]
+    turn, turns = map(int, os.environ.get("SMP_TURN", "1/1").split("/"))
+    mutated = [name for name in sorted(users) if mutants_of(name) and options.file in (None, name)]
+    mutants = [(name, users[name], *mutant) for name in (mutated if options.file else mutated[turn - 1::turns])
+               for mutant in mutants_of(name)]
     if options.list:
         for name, kernels, what, _, line, _, _ in mutants:
             print("kernels/%s:%d %s (%s)" % (name, line, what, ", ".join(kernels)))
         return 0
-    order, turn = [], {}  # the first of each file before the second of any: no two wait for one library
+    order, nth = [], {}  # the first of each file before the second of any: no two wait for one library
     for mutant in mutants:
-        turn[mutant[0]] = turn.get(mutant[0], -1) + 1
-        order.append(turn[mutant[0]])
+        nth[mutant[0]] = nth.get(mutant[0], -1) + 1
+        order.append(nth[mutant[0]])
     mutants = [mutant for _, mutant in sorted(zip(order, mutants), key=lambda pair: pair[0])]
     bad, left = 0, dict(LIVE_YET)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

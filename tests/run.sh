@@ -1,13 +1,38 @@
 #!/usr/bin/env bash
-# Every test, from a fresh clone: installs what is missing, builds the release and the sanitizer build, runs ctest over
+# The tests, from a fresh clone: installs what is missing, builds the release and the sanitizer build, runs ctest over
 # both.
-# Arguments go to ctest, for instance: tests/run.sh -R oracle; tests/run.sh -L fast
+#   tests/run.sh            what continuous integration runs, 12 minutes on two cores: of the slow suites (labelled
+#                           turn-K; and gpu_orders, the matrices, mutants, warnings.clang) the sixth whose turn it is,
+#                           by the commit; SMP_TURN=K/6 takes another turn
+#   tests/run.sh --all      every test: before a release. 5 minutes on 16 cores
+#   tests/run.sh ARGUMENT.. every test that ctest takes by these: tests/run.sh -R oracle; tests/run.sh -L fast
+# A turn's fresh build has GPU kernels of a sixth of the files where there is no GPU, and says so.
 # SMP_CLUSTER=0: without Slurm, Open MPI and GNU parallel, which the tests labelled cluster use where they are.
 # SMP_FUZZ_SECONDS=20: each fuzz target so long, not for a number of inputs. SMP_FUZZ=1: 20 s under libFuzzer too, given
 # clang.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 . samples/setup.sh
+
+turns=6 # as in tests/CMakeLists.txt
+all=no
+if [ "${1-}" = --all ]; then
+    all=yes
+    shift
+elif [ $# -gt 0 ]; then
+    all=yes
+elif [ -z "${SMP_TURN:-}" ]; then
+    commit=$(git rev-parse --short=7 HEAD 2>/dev/null || date +%j)
+    SMP_TURN=$((16#$commit % turns + 1))/$turns
+fi
+if [ $all = yes ]; then
+    unset SMP_TURN
+else
+    export SMP_TURN
+    turn=${SMP_TURN%/*}
+    told="Turn $SMP_TURN of the slow suites. tests/run.sh --all runs the others' too; SMP_TURN=K/$turns another turn."
+    echo "$told"
+fi
 
 need_for_build
 need_for_tests
@@ -20,9 +45,15 @@ else
     echo "Without smempipe-mpi: its tests are skipped." >&2
 fi
 # Though no GPU be here; nvcc takes a fifth of the time for code that nobody runs.
-build_preset release all -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON -DSMP_CUDA_HURRY=max -DSMP_MPI=$mpi
-# Device code has no AddressSanitizer; the emulator runs it on the host. Nor have traced kernels: the release
-# build's serve.
+share=()
+if [ $all = yes ]; then
+    share=(-DSMP_CUDA_SHARE=1/1)
+elif [ ! -f build/release/CMakeCache.txt ]; then # else as it is: no turn builds anew what another built
+    share=(-DSMP_CUDA_SHARE=$SMP_TURN)
+    nvidia-smi -L >/dev/null 2>&1 || echo "Without a GPU: kernels for one are compiled of a sixth of the files."
+fi
+build_preset release all -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON -DSMP_CUDA_HURRY=max -DSMP_MPI=$mpi "${share[@]}"
+# Device code has no AddressSanitizer; the emulator runs it on the host, by the release build's kernels.
 build_preset asan all -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=OFF -DSMP_TRACE_FROM="$PWD/build/release"
 builds=(../release ../asan)
 if [ "${SMP_FUZZ:-0}" = 1 ]; then
@@ -47,4 +78,9 @@ fi
 mkdir -p build/all
 printf 'subdirs("%s")\n' "${builds[@]}" >build/all/CTestTestfile.cmake
 cd build/all
-exec ctest --output-on-failure -j $(($(nproc) + 1)) "$@" # one more: many wait for a disk, a pipe or a moment
+parallel=(-j $(($(nproc) + 1))) # one more: many wait for a disk, a pipe or a moment
+[ $all = no ] || exec ctest --output-on-failure "${parallel[@]}" "$@"
+status=0
+ctest --output-on-failure "${parallel[@]}" -LE "^turn-[^$turn]\$" || status=$?
+echo "$told"
+exit $status

@@ -6,9 +6,9 @@
  * size of many blocks. What is varied beyond the full product above: sizes, the words of enumerations and switches,
  * storage between stages, strips of 7 rows or all at once (on a GPU, and with SMP_FULL=1, both). On a GPU, and with
  * SMP_FULL=1, each edge meets each format with each channel count; else each format and each channel count.
- * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers), SMP_MATRIX_PART=K/N every Nth
- * stage from the Kth, SMP_TEST_STAGE=NAME that stage alone. Stages or variants without GPU kernels are listed and fail
- * the test; SMP_TEST_ALL_KERNELS=0 lets them pass. */
+ * SMP_MATRIX=reduced takes one input for each format and channel count, and so does SMP_TURN=K/N of stages whose turn
+ * it is not; SMP_MATRIX_PART=K/N takes every Nth stage from the Kth, SMP_TEST_STAGE=NAME that stage alone. Stages or
+ * variants without GPU kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets them pass. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -170,8 +170,11 @@ static void check_stage(void **given)
 {
     subject subjects[MAX_SUBJECTS];
     int count = subjects_of(*given, subjects);
+    const bool reduced = state.reduced;
+    state.reduced = !state.full && (reduced || !stage_has_turn(*given));
     for (int i = 0; i < count; i++)
         check_subject(&subjects[i]);
+    state.reduced = reduced;
 }
 
 static void every_variant_has_kernels_for_gpus(void **given)

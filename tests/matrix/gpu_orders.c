@@ -8,7 +8,8 @@
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_PLACE=N, the value of its
  * variable smp_mutant; SMP_TEST_COUNTS=FILE, to be told what their shared accesses cost; SMP_TEST_ORDERS=1, the
- * order that is counted. SMP_TEST_STAGE=NAME takes that stage alone, and does not ask for all kernels. */
+ * order that is counted. SMP_TEST_STAGE=NAME takes that stage alone, SMP_TURN=K/N those of the turn: neither asks for
+ * all kernels. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -510,8 +511,8 @@ static void every_kernel_was_launched_in_every_order(void **given)
 {
     (void)given;
     int missed = 0, all = 0;
-    const bool one_stage = getenv("SMP_TEST_STAGE") != NULL;
-    for (const smp_kernel_file *file = smp_kernel_files; file->name && !one_stage; file++)
+    const bool some_stages = getenv("SMP_TEST_STAGE") || (getenv("SMP_TURN") && !state.only);
+    for (const smp_kernel_file *file = smp_kernel_files; file->name && !some_stages; file++)
         for (const smp_simt_kernel *kernel = apart_since(file) ? NULL : **file->plain; kernel; kernel = kernel->next) {
             bool seen = false;
             if (state.only && file != state.only)
@@ -527,7 +528,7 @@ static void every_kernel_was_launched_in_every_order(void **given)
         print_message("%d kernels of %d in ", all - missed, all);
     print_message("%ld runs of %ld inputs, chosen among %ld\n", state.runs, state.inputs, state.planned);
     assert_true(state.runs > 0);
-    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS && !one_stage && !getenv("SMP_TEST_MUTANT");
+    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS && !some_stages && !getenv("SMP_TEST_MUTANT");
          i++)
         if ((!state.only || smp_kernel_file_of(state.seen[i].kernel->name) == state.only) && lacked_orders(i)) {
             print_error("%s lacks the orders 0x%x\n", state.seen[i].kernel->name, lacked_orders(i));
@@ -567,8 +568,10 @@ static int take_kernels(void)
 
 SMP_SUITE(gpu_orders)
 {
-    size_t count;
-    struct CMUnitTest *tests = stage_tests(check_stage, 0, 1, &count);
+    size_t count, part = 0, parts = 1;
+    if (!getenv("SMP_TEST_KERNELS"))
+        stage_turn(&part, &parts);
+    struct CMUnitTest *tests = stage_tests(check_stage, part, parts, &count);
     int status = tests ? take_kernels() : 2;
     state.share = SHARE;
     if (status)

@@ -89,7 +89,7 @@ def build(one, sources, work):
 
 
 def predict(one, binary, folder, arguments):
-    command = [arguments.smempipe, "kernel", str(binary), f"--time={arguments.gpu}", "--each", "--code", "sass", "--json", "--",
+    command = [arguments.smempipe, "kernel", str(binary), f"--time={arguments.gpu}", "--each", "--json", "--",
                *one["arguments"].split()]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=LAB_SECONDS)

@@ -79,8 +79,8 @@ static int results_of(const sass_line *line)
     return k;
 }
 
-/* What an instruction writes is in the set now, or, where it always writes that, no longer. */
-static void set_results(const sass_line *line, reg_set *set, bool in, bool always)
+/* What an instruction writes is in the set now, or, of predicates that it always writes, no longer. */
+static void set_results(const sass_line *line, reg_set *set, bool in)
 {
     enum { MOST = 4 }; /* registers of a result */
     for (int k = 0; k < results_of(line); k++) {
@@ -91,7 +91,7 @@ static void set_results(const sass_line *line, reg_set *set, bool in, bool alway
                                                                                       : 1;
         for (int i = 0; i < width; i++) {
             bool *m = member(set, o->kind, o->number + i);
-            if (m && (in || (always && line->guard.kind == SASS_NONE)))
+            if (m && (in || (is_predicate(o) && line->guard.kind == SASS_NONE)))
                 *m = in;
         }
     }
@@ -166,18 +166,16 @@ static void look_at_loop(const warp_code *code, size_t begin, size_t end, loop_f
     *loop = (loop_facts){.begin = begin, .end = end};
     for (size_t i = begin; i <= end; i++)
         if (cut(&code->insts[i], &line))
-            set_results(&line, &loop->written, true, false);
+            set_results(&line, &loop->written, true);
     for (int pass = 0; pass < PASSES && (any || !pass); pass++) {
-        size_t until = 0, passed_over = 0; /* where instructions end that a jump passes over */
+        size_t until = 0;
         for (size_t i = begin; i <= end; i++) {
             if (!cut(&code->insts[i], &line))
                 continue;
-            const bool watched = watches(&line, loop, &tries), jumps = code->insts[i].flow == WARP_JUMP;
+            const bool watched = watches(&line, loop, &tries);
             any = any || watched;
             leaves = leaves || leaves_by(code, i, &line, loop, &found, &until);
-            set_results(&line, &found, watched || i < until || reads_any(&line, &found), i >= passed_over);
-            if (jumps && code->insts[i].target > passed_over && code->insts[i].target <= end)
-                passed_over = code->insts[i].target;
+            set_results(&line, &found, watched || i < until || reads_any(&line, &found));
         }
     }
     loop->waits = leaves && !tries;
