@@ -7,6 +7,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 from harness import ROOT, CliCase
+from pages import check_page, data_of, drawn
 
 LAB = os.path.join(ROOT, "tests", "lab")
 TRANSPOSE = os.path.join(LAB, "transpose.ptx")
@@ -120,6 +121,30 @@ class Reports(CliCase):
     def test_a_table_tells_bytes_and_lanes(self):
         text = self.smp("kernel", TRANSPOSE, "--only", "transposeNaive", *SHAPE).stdout
         self.assertIn("32 of 32 lanes active; global memory: 144.0 KiB moved, 32.0 KiB needed", text)
+
+    def test_each_lists_all_instructions_with_their_counts(self):
+        kernel = (BUGS, "--only", "divergent", "--grid", "1", "--block", "128", "--code", "ptx", "--args",
+                  "out=f32[256] n=100", "--each")  # fmt: skip
+        told = json.loads(self.smp("kernel", *kernel, "--json").stdout)["kernels"][0]
+        steps = told["instructions"]
+        self.assertEqual([s["place"] for s in steps], list(range(len(steps))))
+        self.assertEqual(sum(s["executed"] for s in steps), told["warp_instructions"])
+        self.assertEqual(sum(s["lanes"] for s in steps), told["lane_instructions"])
+        self.assertEqual(sum(s["executed"] for s in told["mix"]), told["warp_instructions"])
+        self.assertEqual(sum(s["executed"] for s in told["lines"]), told["warp_instructions"])
+        self.assertEqual([(s["executed"], s["splits"]) for s in steps if "splits" in s], [(4, 1)])
+        text = self.smp("kernel", *kernel).stdout
+        self.assertRegex(text, r"\n +\d+  mov.u32 %r\d+, %tid.x +4 +32\n")
+        self.assertRegex(text, r"\n  by operation: .* \d+ %.*; 1 of \d+ branches split their warp\n")
+
+    def test_the_page_lists_instructions_beside_the_source(self):
+        page = self.folder / "page.html"
+        self.smp("kernel", *self.conflicting(7), "--html", page)
+        made = page.read_text()
+        check_page(self, made)
+        kernel = data_of(made)["kernels"][0]
+        self.assertIn("st.shared.u32 [%r2], %r0", [s["instruction"] for s in kernel["instructions"]])
+        self.assertRegex(drawn(self, made), r'aria-label="instructions of line 3">3</button>.*<h3>PTX</h3>')
 
     # ---------------------------------------------------------------------------------------- SARIF
 

@@ -238,7 +238,7 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
             smp_lab_program(stdout, &report, color, tables);
         for (size_t i = 0; i < all->count && !compares && tables; i++) {
             putchar('\n');
-            smp_lab_table(stdout, &all->results[i], &sources, settings->map, color);
+            smp_lab_table(stdout, &all->results[i], &sources, settings->each, settings->map, color);
         }
         if (compares)
             smp_lab_compare(stdout, &report, color);

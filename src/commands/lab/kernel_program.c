@@ -98,7 +98,7 @@ static char *before(const char *name, const char *first, const char *file)
 /* Makes the environment by which the program finds the library and both find each other; from smp_alloc,
  * null-terminated. */
 static void make_environment(const smp_kernel_settings *settings, const smp_kernel_process *process,
-                             const char *results, char *environment[13])
+                             const char *results, char *environment[14])
 {
     const smp_kernel_modules *m = process->modules;
     size_t n = 0;
@@ -110,6 +110,8 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
     environment[n++] = smp_asprintf(SMP_LAB_MODULES "=%s%s", m ? m->folder : "", m ? "/modules" : "");
     if (settings->each)
         environment[n++] = smp_asprintf(SMP_LAB_EACH "=1");
+    if (settings->each || settings->html)
+        environment[n++] = smp_asprintf(SMP_LAB_LISTING "=1");
     if (settings->time_wanted)
         environment[n++] = smp_asprintf(SMP_LAB_TIME "=%s", settings->time_wanted);
     if (settings->time_limit > 0)
@@ -128,7 +130,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
     int status = 0;
     char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
     char *program = smp_asprintf("%s%s", strchr(process->program, '/') ? "" : "./", process->program);
-    char *environment[13];
+    char *environment[14];
     const int fd = mkstemp(path);
     *results = NULL;
     *count = 0;

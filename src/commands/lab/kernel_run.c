@@ -272,6 +272,7 @@ static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left 
     launch->blocks = r->blocks;
     launch->print = settings->json || settings->csv ? stderr : stdout;
     launch->each_instruction = settings->each;
+    launch->listing = settings->each || settings->html;
     launch->seconds = settings->time_limit;
     launch->watch = true;
     const smp_warp_kernel *sass =

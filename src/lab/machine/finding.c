@@ -87,8 +87,12 @@ static void add_count(warp_count *sum, const warp_count *more)
 
 smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err)
 {
-    for (size_t i = 0; i < sum->launch->kernel->inst_count; i++)
+    for (size_t i = 0; i < sum->launch->kernel->inst_count; i++) {
         add_count(&sum->counts[i], &more->counts[i]);
+        sum->tallies[i].runs += more->tallies[i].runs;
+        sum->tallies[i].lanes += more->tallies[i].lanes;
+        sum->tallies[i].splits += more->tallies[i].splits;
+    }
     for (size_t i = 0; i < more->fault_count; i++) {
         size_t at = 0;
         const warp_fault_key *f = &more->faults[i];

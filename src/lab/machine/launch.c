@@ -131,8 +131,9 @@ static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uin
     block->granules = smp_alloc_array((block->shared_size >> block->granule_shift) + 1, sizeof *block->granules);
     block->counts = smp_alloc_array(launch->kernel->inst_count, sizeof *block->counts);
     block->memos = smp_alloc_array(launch->kernel->inst_count, sizeof *block->memos);
+    block->tallies = smp_alloc_array(launch->kernel->inst_count, sizeof *block->tallies);
     if (!block->register_file || !block->local_file || !block->shared || !block->granules || !block->counts ||
-        !block->memos)
+        !block->memos || !block->tallies)
         return smp_fail_memory(err, "a block", (uint64_t)block->warps * code->register_bytes);
     return code->param_base ? warp_open_banks(block, err) : SMP_OK;
 }
@@ -145,6 +146,7 @@ static void close_block(warp_block *block)
     smp_free(block->granules);
     smp_free(block->counts);
     smp_free(block->memos);
+    smp_free(block->tallies);
     smp_free(block->faults);
     warp_close_watch(block);
     warp_close_banks(block);

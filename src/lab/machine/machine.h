@@ -99,7 +99,7 @@ struct warp_inst {
     int64_t offset, offset2; /* of addresses */
     uint32_t file, line;     /* in the source */
     uint32_t text_line;      /* of the PTX, or of nvdisasm's text */
-    const char *text;        /* of SASS: the instruction; null: PTX */
+    const char *text;        /* the instruction, in the module's text */
     uint32_t text_size;
     uint32_t index;    /* in the whole module */
     const void *extra; /* of calls */
@@ -234,7 +234,7 @@ struct smp_warp_module {
         size_t size;
     } * variables;
     size_t variable_count, variable_capacity;
-    char *text; /* of SASS, into which instructions point */
+    char *text; /* into which instructions point */
 };
 
 /* The lanes of a warp in one function. */
@@ -273,6 +273,11 @@ typedef struct warp_count {
     uint32_t worst_offset[WARP_LANES];
     smp_bank_op worst_op;
 } warp_count;
+
+/* How often an instruction ran, with how many lanes in all, and how often a branch split its warp. */
+typedef struct warp_tally {
+    uint64_t runs, lanes, splits;
+} warp_tally;
 
 /* The last pattern that an instruction accessed: most repeat it at another place, which costs the same. */
 typedef struct warp_memo {
@@ -356,6 +361,7 @@ struct warp_block {
     warp_barrier barriers[WARP_BARRIERS];
     const warp_inst *const *insts; /* of the module, by index */
     warp_count *counts;            /* of each */
+    warp_tally *tallies;
     warp_memo *memos;
     warp_fault_key *faults;
     size_t fault_count, fault_capacity;
@@ -511,6 +517,7 @@ void warp_watch_fence(warp_block *block);
 
 /* Results (result.c). The first adds what another thread's blocks of the same launch counted and found (finding.c). */
 smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);
+bool warp_make_steps(const warp_block *block, smp_warp_result *result); /* steps.c; false: no memory */
 smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err);
 
 #endif

@@ -197,6 +197,8 @@ static smp_code join_results(smp_warp_memory *memory, const smp_warp_copy *after
     note_faults(result, ptx);
     note_lines(result, ptx);
     note_spins(result, sass);
+    result->steps[SMP_WARP_PTX_LISTING] = ptx->steps[SMP_WARP_LISTING];
+    ptx->steps[SMP_WARP_LISTING] = (smp_warp_steps){.count = 0};
     return take_findings(result, ptx) ? SMP_OK : smp_fail_memory(err, "findings", 0);
 }
 

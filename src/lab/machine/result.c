@@ -68,8 +68,8 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     if (block->launch->each_instruction) {
         row.place = (uint32_t)(inst - block->code->insts);
         row.repeats = inst->repeats;
-        snprintf(row.instruction, sizeof row.instruction, "%.*s", inst->text ? (int)inst->text_size : 0,
-                 inst->text ? inst->text : "");
+        if (block->code->param_base && inst->text) /* SASS */
+            snprintf(row.instruction, sizeof row.instruction, "%.*s", (int)inst->text_size, inst->text);
     }
     if (space == SMP_WARP_LOCAL) {
         row.spill = inst->spills;
@@ -235,7 +235,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->row_count = kept;
     for (size_t i = 0; i < block->fault_count; i++)
         add_finding(block, &block->faults[i], result);
-    return SMP_OK;
+    return warp_make_steps(block, result) ? SMP_OK : smp_fail_memory(err, "the result", all);
 }
 
 void smp_warp_result_free(smp_warp_result *result)
@@ -247,6 +247,7 @@ void smp_warp_result_free(smp_warp_result *result)
     smp_free(result->files);
     smp_free(result->rows);
     smp_free(result->findings);
+    smp_warp_steps_free(result);
     smp_predictions_free(result->predictions);
     memset(result, 0, sizeof *result);
 }
@@ -303,7 +304,7 @@ bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
     }
     if (!same_code(sum, more) || memcmp(sum->grid, more->grid, sizeof sum->grid) != 0 ||
         memcmp(sum->block, more->block, sizeof sum->block) != 0 || sum->dynamic_shared != more->dynamic_shared ||
-        strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped)
+        strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped || !smp_warp_steps_add(sum, more))
         return false;
     const size_t rows = sum->row_count + more->row_count, findings = sum->finding_count + more->finding_count;
     size_t row_capacity = 0, finding_capacity = 0;

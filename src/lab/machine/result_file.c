@@ -76,6 +76,7 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
         smp_result_put_text(to, f->text);
         fputc('\n', to);
     }
+    smp_warp_steps_write(to, r);
     if (r->predictions)
         smp_predictions_write(to, r->predictions);
     if (r->stopped || r->error.code) {
@@ -222,6 +223,8 @@ static smp_code read_lines(FILE *from, char **line, smp_warp_result *r, bool *en
             snprintf(r->error.message, sizeof r->error.message, "%s", f[2]);
             snprintf(r->error.where, sizeof r->error.where, "%s", f[3]);
             snprintf(r->error.hint, sizeof r->error.hint, "%s", f[4]);
+        } else if (f[0][0] == 'O' && begun && smp_warp_steps_read(f, count, r)) {
+            continue;
         } else if (begun && strchr("TUVLIW", f[0][0]) && !f[0][1] && read_prediction(f, count, r)) {
             continue;
         } else

@@ -133,6 +133,7 @@ typedef struct smp_warp_launch {
     const uint64_t *blocks; /* the blocks that run, ascending; null: all */
     uint64_t block_count;
     bool each_instruction;  /* rows are of instructions, not of source lines */
+    bool listing;           /* how often each instruction ran is wanted */
     int threads;            /* of the host that run blocks; 0: one */
     double seconds;         /* after which it is stopped with an error; 0: never */
     double block_seconds;   /* after which a block is stopped with an error; 0: never */
@@ -212,6 +213,20 @@ typedef struct smp_warp_stack {
     uint32_t stores, loads;  /* of spilled registers: what the instructions move, each counted once */
 } smp_warp_stack;
 
+/* How often an instruction ran, or those of a source line or operation. */
+enum { SMP_WARP_STEP_TEXT = 80 };
+typedef struct smp_warp_step {
+    uint32_t file, line, place;    /* place: its number in the kernel, from 1 on; 0: several */
+    uint64_t runs, lanes, splits;  /* by warps; active lanes, summed; branches that some lanes of a warp took */
+    char text[SMP_WARP_STEP_TEXT]; /* the instruction, or "LDS"; "" of a line */
+} smp_warp_step;
+typedef struct smp_warp_steps {
+    smp_warp_step *items;
+    size_t count, capacity;
+} smp_warp_steps;
+/* By line, by operation; with listing each instruction of what was counted, and of PTX beside SASS. */
+enum { SMP_WARP_LINES, SMP_WARP_MIX, SMP_WARP_LISTING, SMP_WARP_PTX_LISTING, SMP_WARP_STEPS };
+
 typedef struct smp_warp_result {
     char *kernel, *symbol; /* null: nothing ran */
     const void *of;        /* the kernel's code, in the process that ran it: files may share a symbol */
@@ -234,7 +249,8 @@ typedef struct smp_warp_result {
     bool refused;   /* a finding is of an instruction that a GPU does not run: it would end the launch */
     bool stopped;   /* before its end: error says why */
     smp_error error;
-    smp_warp_fit fit;                    /* the caller's to fill in */
+    smp_warp_fit fit; /* the caller's to fill in */
+    smp_warp_steps steps[SMP_WARP_STEPS];
     struct smp_predictions *predictions; /* of its time (predicted.h); null: not wanted */
 } smp_warp_result;
 
@@ -271,6 +287,12 @@ smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **li
 /* Adds the counts of another launch of the same kernel with the same shape, and takes its predictions where the sum has
  * none. False: it is another, as static kernels of two files are that share a symbol. */
 bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more);
+
+/* Steps (steps.c): another launch's are added; as records of a result's text. False: no memory, or no such record. */
+bool smp_warp_steps_add(smp_warp_result *sum, const smp_warp_result *more);
+void smp_warp_steps_free(smp_warp_result *result);
+void smp_warp_steps_write(FILE *to, const smp_warp_result *result);
+bool smp_warp_steps_read(char *const *fields, int count, smp_warp_result *result);
 
 /* A result as text that another process reads back (result_file.c). *end: there was no further one. */
 void smp_warp_result_write(FILE *to, const smp_warp_result *result);

@@ -244,6 +244,7 @@ static turn jump(warp_block *block, warp_frame *frame, const warp_inst *inst, la
         g->on = inst->mode == WARP_ANY_SENDS && g->on ? g->all : 0;
     const bool back = inst->target <= g->pc;
     if (g->on != g->all && g->on) {
+        block->tallies[inst->index].splits++;
         set_pc(frame, g->all & ~g->on, g->pc + 1);
         set_pc(frame, g->on, inst->target);
         block->jumps += back;
@@ -354,7 +355,11 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t lanes, uint
         }
         if (block->instructions++ >= block->look_at && !has_time(block, frame, inst))
             return false;
-        block->lane_instructions += (uint32_t)warp_lanes_in(g.on);
+        warp_tally *tally = &block->tallies[inst->index];
+        const uint32_t active = (uint32_t)warp_lanes_in(g.on);
+        tally->runs++;
+        tally->lanes += active;
+        block->lane_instructions += active;
         if (block->observer && block->observer->streams)
             block->observer->step(block->observer, frame, inst, g.on);
         const turn then = step_group(block, frame, inst, &g);

@@ -383,6 +383,8 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
     inst->file = parser->file;
     inst->line = parser->source_line;
     inst->text_line = ptx_line(parser, begin);
+    inst->text = begin;
+    inst->text_size = (uint32_t)statement.size;
     inst->dests = 1;
     if (!read_guard(parser, &statement, inst))
         return;

@@ -497,8 +497,11 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
         if (err)
             *err = parser->error;
         smp_warp_module_free(module);
-    } else
+    } else {
+        module->text = copy;
+        copy = NULL;
         *out = module;
+    }
     smp_free(parser->locs);
     smp_free(parser->jumps);
     smp_free(copy);

@@ -152,6 +152,18 @@ static void put_row(FILE *to, const smp_warp_result *result, const smp_warp_row 
     fputc('\n', to);
 }
 
+/* With --each: an instruction that accesses no memory, or never ran. */
+static void put_step(FILE *to, const smp_warp_step *step)
+{
+    char text[40];
+    fprintf(to, "  %5u  ", step->line);
+    smp_text_column(to, step->text, SOURCE);
+    fprintf(to, "  %*s", ACCESS + 1 + BYTES, "");
+    smp_lab_number(to, step->runs, COUNT);
+    snprintf(text, sizeof text, "%.3g", each(step->lanes, step->runs));
+    fprintf(to, "%*s %*s\n", 3 * (COUNT + 1) + WAYS + 1, "", WAYS, step->runs ? text : "");
+}
+
 /* Lanes, bytes, and how the blocks fill a GPU. */
 static void put_work(FILE *to, const smp_warp_result *r)
 {
@@ -191,6 +203,7 @@ static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
                 r->fit.registers, r->fit.arch, r->fit.blocks, r->fit.blocks == 1 ? "" : "s", 100 * r->fit.occupancy,
                 r->fit.limit);
     put_work(to, r);
+    smp_lab_mix_text(to, r);
     const smp_warp_stack *s = &r->stack;
     if (s->spilled)
         fprintf(
@@ -280,21 +293,29 @@ static void put_notes(FILE *to, const smp_warp_result *result, const smp_paint *
     }
 }
 
-void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool map, bool color)
+void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool each_one, bool map,
+                   bool color)
 {
+    const smp_warp_steps *steps = &result->steps[SMP_WARP_LISTING];
+    size_t step = 0;
     const smp_paint paint = smp_paint_for(color);
     const char *shown = "";
     put_head(to, result, &paint);
     smp_lab_time_text(to, result, sources, color);
-    if (result->row_count)
+    if (result->row_count || each_one)
         put_columns(to, &paint);
     for (size_t i = 0; i < result->row_count; i++) {
+        for (; each_one && step < steps->count && steps->items[step].place <= result->rows[i].place + 1; step++)
+            if (steps->items[step].place <= result->rows[i].place) /* the row's own is told by it */
+                put_step(to, &steps->items[step]);
         const char *file = smp_lab_file(result, result->rows[i].file);
         if (i && strcmp(file, shown) != 0)
             fprintf(to, "  %s%s%s\n", paint.dim, file, paint.off);
         shown = file;
         put_row(to, result, &result->rows[i], sources, &paint);
     }
+    for (; each_one && step < steps->count; step++)
+        put_step(to, &steps->items[step]);
     put_advice(to, result, map, color);
     put_notes(to, result, &paint);
     put_measurements(to, result, &paint);

@@ -22,8 +22,9 @@ const char *smp_lab_text(smp_lab_sources *sources, const char *path, uint32_t li
 uint32_t smp_lab_line_count(smp_lab_sources *sources, const char *path);
 void smp_lab_sources_free(smp_lab_sources *sources);
 
-/* map: draws the banks of the worst access. */
-void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool map, bool color);
+/* each_one: rows are of instructions, also those that access no memory; map: draws the banks of the worst access. */
+void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool each_one, bool map,
+                   bool color);
 
 /* ------------------------------------------------------------------------------------------------ side by side */
 
@@ -84,6 +85,11 @@ typedef struct smp_lab_report {
 void smp_lab_json(FILE *to, const smp_lab_report *report);
 /* A row a source line and access; of a comparison a row a kernel. */
 void smp_lab_csv(FILE *to, const smp_lab_report *report);
+/* A line: the pipes that the instructions take, and how often branches split a warp. */
+void smp_lab_mix_text(FILE *to, const smp_warp_result *result);
+/* Members "lines", "mix", and where they were wanted "instructions" and "ptx_instructions". */
+void smp_lab_steps_json(smp_json *json, const smp_warp_result *result);
+
 /* A program of so many kernels and shapes that their tables fill more than a screen. */
 bool smp_lab_is_long(const smp_lab_report *report);
 /* Its first screen: the lines that cost most over all launches, kernels with their launches folded, findings, notes.

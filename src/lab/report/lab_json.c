@@ -174,6 +174,9 @@ static bool is_told(const smp_warp_result *r, uint32_t file, uint32_t line, bool
             if (l->file == file && l->line)
                 look_near(l->line, line, &told, more);
         }
+    for (size_t i = 0; r->steps[SMP_WARP_LISTING].count && i < r->steps[SMP_WARP_LINES].count; i++)
+        if (r->steps[SMP_WARP_LINES].items[i].file == file && r->steps[SMP_WARP_LINES].items[i].line)
+            look_near(r->steps[SMP_WARP_LINES].items[i].line, line, &told, more);
     for (size_t i = 0; i < 2 * r->finding_count; i++) {
         const smp_warp_place *place = i % 2 ? &r->findings[i / 2].other : &r->findings[i / 2].here;
         if (place->file == file && place->line) {
@@ -240,6 +243,7 @@ static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
     for (size_t k = 0; k < r->row_count; k++)
         put_row(json, r, &r->rows[k], report->sources);
     smp_json_end(json, ']');
+    smp_lab_steps_json(json, r);
     put_sources(json, r, report->sources);
     put_findings(json, r);
     smp_json_string(json, "stopped", r->stopped ? r->error.message : NULL);

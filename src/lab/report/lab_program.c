@@ -204,6 +204,33 @@ static void put_lines(FILE *to, const screen *s, const smp_paint *paint)
     }
 }
 
+/* The line whose branches split most warps; null: none does. */
+static const smp_warp_step *most_split(const screen *s, const smp_warp_result **of)
+{
+    const smp_warp_step *most = NULL;
+    for (size_t i = 0; i < s->report->count; i++)
+        for (size_t k = 0; k < s->report->results[i].steps[SMP_WARP_LINES].count; k++) {
+            const smp_warp_step *step = &s->report->results[i].steps[SMP_WARP_LINES].items[k];
+            if (!step->splits || !step->line || (most && step->splits <= most->splits))
+                continue;
+            most = step;
+            *of = &s->report->results[i];
+        }
+    return most;
+}
+
+static void put_split(FILE *to, const screen *s)
+{
+    const smp_warp_result *r = NULL;
+    const smp_warp_step *step = most_split(s, &r);
+    if (!step)
+        return;
+    fprintf(to, "  branches split warps most at %s:%u, ", smp_lab_file(r, step->file), step->line);
+    smp_text_clean(to, r->kernel);
+    fprintf(to, ": %llu times, %.3g of 32 lanes active there\n", (unsigned long long)step->splits,
+            step->runs ? (double)step->lanes / (double)step->runs : 0);
+}
+
 static void put_ratio(FILE *to, uint64_t a, uint64_t b, const char *color, const char *off)
 {
     char text[TEXT] = "-";
@@ -300,6 +327,7 @@ void smp_lab_program(FILE *to, const smp_lab_report *report, bool color, bool ta
                 paint.bold, (unsigned long long)s.launches, s.kernel_count, s.kernel_count == 1 ? "" : "s", paint.off,
                 brief(s.instructions, text), s.instructions ? (double)s.lanes / (double)s.instructions : 0);
         put_lines(to, &s, &paint);
+        put_split(to, &s);
         fputc('\n', to);
         put_kernels(to, &s, &paint);
         if (s.issues->count > s.issues->costs || s.note_count)

@@ -351,12 +351,16 @@ static smp_code run_launch(one_launch *l)
                                    .blocks = l->blocks,
                                    .block_count = l->block_count,
                                    .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL,
+                                   .listing = getenv("SMEMPIPE_LAB_LISTING") != NULL,
                                    .seconds = seconds ? strtod(seconds, NULL) : 0,
                                    .together = l->together,
                                    .watch = true,
                                    .grid_memory = (uint64_t)(uintptr_t)l->grid_memory};
     if (!code)
-        code = smp_time_run(time_wanted(l), launch_count++, &given, !l->ptx ? l->kernel : l->together ? NULL : l->sass,
+        code = smp_time_run(time_wanted(l), launch_count++, &given,
+                            !l->ptx       ? l->kernel
+                            : l->together ? NULL
+                                          : l->sass,
                             &l->result, &l->err);
     if (!code && !l->ptx)
         smp_warp_note(&l->result, "mistakes are not looked for: the program has no PTX of it");

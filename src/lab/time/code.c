@@ -38,6 +38,16 @@ static bool contains(sass_text text, const char *word)
     return false;
 }
 
+const char *smp_time_pipe(const char *operation)
+{
+    static const char *const names[TIME_PIPES] = {"none",   "FMA",    "FMA heavy", "ALU",     "FP64",   "special",
+                                                  "tensor", "memory", "uniform",   "address", "branch", "constant"};
+    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
+        if (!strcmp(operation, opcodes[i].name))
+            return names[opcodes[i].pipe];
+    return names[operation[0] == 'U' ? TIME_UNIFORM : TIME_ALU];
+}
+
 static void set_pipe(const sass_line *line, const smp_time_gpu *gpu, time_inst *inst)
 {
     const char *name = line->words[0];

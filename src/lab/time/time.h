@@ -25,6 +25,9 @@ typedef struct smp_time_wish {
 smp_code smp_time_predict(smp_time_recorder *recorder, const smp_warp_kernel *kernel, const smp_time_wish *wish,
                           smp_predicted *out, smp_error *err);
 
+/* The pipe that an operation of SASS ("LDS") takes: "memory". */
+const char *smp_time_pipe(const char *operation);
+
 /* Runs a launch (by smp_warp_run_both, or where launch->kernel is `sass` itself by smp_warp_run) and adds its time to
  * the result. wanted: the GPU, then what else is wished: "h100,each,listing,what-if"; null or an unknown GPU: no time.
  * order: among the program's launches. */

@@ -58,23 +58,68 @@ function heatText(rows) {
   return [conflicts && `${conflicts} conflicts`, sectors && `${sectors} sectors`].filter(Boolean).join(", ");
 }
 
-// Lines that access memory and those around them; what lies between is left out.
-function sourceOfFile(k, file) {
+// Marks the instructions of a line, in each list of them.
+function pickerOf(marks) {
+  return (file, line) => {
+    for (const mark of marks) mark.row.classList.toggle("on", mark.file === file && mark.line === line);
+    for (const box of new Set(marks.map(mark => mark.row.closest(".sass")))) {
+      const first = box?.querySelector("tr.on"), top = node => node.getBoundingClientRect().top;
+      if (first) box.scrollTop += top(first) - top(box) - box.clientHeight / 3;
+    }
+  };
+}
+
+// All instructions of a kernel, with how often warps ran them.
+function listingOf(title, steps, marks) {
+  if (!steps?.length) return null;
+  const rows = steps.map(step => {
+    const row = h("tr", h("td", step.place), h("td", step.executed),
+      h("td", step.executed > 0 && digits(step.lanes / step.executed, 3)),
+      h("td.text.code", h("code", step.instruction)), h("td", step.line));
+    marks.push({row, file: step.file, line: step.line});
+    return row;
+  });
+  return [h("h3", title), h("p.soft.small", "A click on a line's number marks its instructions."),
+    h("div.scroll.sass", {tabindex: 0, role: "region", "aria-label": title},
+    h("table.source.timed", h("thead", h("tr", ["", "warps", "lanes"].map(t => h("th", t)), h("th.text", "instruction"),
+      h("th", "line"))), h("tbody", rows)))];
+}
+
+// Lines that access memory, or have instructions, and those around them; what lies between is left out.
+function sourceOfFile(k, file, pick) {
   const AROUND = 2, rows = k.rows.filter(row => row.file === file && row.line), texts = k.sources[file] ?? {};
-  const at = line => rows.filter(row => row.line === line), lines = rows.map(row => row.line), parts = [];
+  const steps = pick ? k.lines.filter(step => step.file === file) : [];
+  const at = line => rows.filter(row => row.line === line), parts = [];
+  const lines = [...rows, ...steps].map(row => row.line), stepOf = line => steps.find(step => step.line === line);
+  const button = line => (stepOf(line) ? h("button", {type: "button", onclick: () => pick(file, line),
+    "aria-label": `instructions of line ${line}`}, line) : line);
   const most = Math.max(0, ...lines.map(line => sumOf(at(line), costOf)));
   for (let line = Math.max(1, Math.min(...lines) - AROUND), gap = false; line <= Math.max(...lines) + AROUND; line++) {
     if (!lines.some(other => Math.abs(other - line) <= AROUND)) {
-      if (!gap) parts.push(h("tr.far", h("td"), h("td", "…"), h("td")));
+      if (!gap) parts.push(h("tr.far", h("td"), h("td", "…"), h("td"), pick && h("td")));
       gap = true;
       continue;
     }
     gap = false;
-    parts.push(h("tr", h("td", line), at(line).length
+    parts.push(h("tr", h("td", button(line)), at(line).length
       ? heat(most ? sumOf(at(line), costOf) / most : 0, heatText(at(line))) : h("td"),
-      h("td.text", h("code", texts[line]))));
+      pick && h("td", stepOf(line)?.executed), h("td.text", h("code", texts[line]))));
   }
   return [h("h3", baseName(file)), scroll(`source of ${file}`, h("table.source", h("tbody", parts)))];
+}
+
+// The instructions by pipe, and how often branches split their warp.
+function mixOf(k) {
+  const pipes = new Map(), all = sumOf(k.mix ?? [], step => step.executed);
+  for (const step of k.mix ?? []) {
+    const name = step.pipe ?? step.operation;
+    pipes.set(name, (pipes.get(name) ?? 0) + step.executed);
+  }
+  const shares = [...pipes].sort((a, b) => b[1] - a[1]).filter(([, n]) => n >= all / 100);
+  const splits = sumOf(k.mix ?? [], step => step.splits ?? 0);
+  return all > 0 && h("p.soft", `${digits(k.lane_instructions / k.warp_instructions, 3)} of 32 lanes active; `,
+    shares.map(([name, n]) => `${name} ${(100 * n / all).toFixed(0)} %`).join(", "),
+    splits > 0 && `; branches split a warp ${splits} times`);
 }
 
 function kernelMaps(k) {
@@ -85,7 +130,10 @@ function kernelMaps(k) {
 }
 
 function kernelSection(data, k) {
-  const files = [...new Set(k.rows.filter(row => row.line).map(row => row.file))], sm = k.sm;
+  const marks = [];
+  const pick = k.instructions && pickerOf(marks), sm = k.sm;
+  const files = [...new Set([...k.rows, ...(pick ? k.lines : [])].filter(row => row.line).map(row => row.file))];
+  const sources = files.map(file => sourceOfFile(k, file, pick));
   return h("section", h("h2", titleOf(data, k)),
     h("p.soft", `grid ${k.grid.join("x")}, block ${k.block.join("x")}, ${k.shared_bytes} bytes of shared memory, ` +
       `${k.warp_instructions} warp instructions of ${k.code.toUpperCase()}`,
@@ -94,7 +142,9 @@ function kernelSection(data, k) {
             `${count(sm.blocks, "block", "blocks")}, occupancy ${(100 * sm.occupancy).toFixed(0)} %, limited by ` +
             sm.limit),
     (k.notes ?? "").split("\n").filter(Boolean).map(note => h("p.warn", note)),
-    files.map(file => sourceOfFile(k, file)), kernelMaps(k));
+    mixOf(k), pick ? h("div.halves", h("div", sources), h("div",
+      listingOf(k.code.toUpperCase(), k.instructions, marks), listingOf("PTX", k.ptx_instructions, marks))) : sources,
+    kernelMaps(k));
 }
 
 function kernelNumbers(data) {

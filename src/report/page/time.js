@@ -164,12 +164,7 @@ function timeSection(data, launch, tones, open) {
   const p = launch.predicted, k = kernelOf(data, launch), marks = [];
   const id = `time${data.launches.indexOf(launch)}`, head = h("h2", `Time of ${timedTitle(data, launch)}`);
   if (!modelled(launch)) return h("section", {id}, head, h("p.warn", `not modelled: ${p.not_modelled}`));
-  const pick = (file, line) => {
-    for (const mark of marks) mark.row.classList.toggle("on", mark.file === file && mark.line === line);
-    const first = marks.find(mark => mark.row.classList.contains("on"))?.row, box = first?.closest(".sass");
-    const top = node => node.getBoundingClientRect().top;
-    if (box) box.scrollTop += top(first) - top(box) - box.clientHeight / 3;
-  };
+  const pick = pickerOf(marks);
   const lines = timedLines(p), files = [...new Set(lines.filter(line => line.line).map(line => line.file))];
   return h("section", {id}, head, fold([h("b", intervalOf(p)),
     `, bound by ${p.bound}; grid ${launch.grid.join("x")}, block ${launch.block.join("x")}`], open,

@@ -1,0 +1,147 @@
+/* How often instructions ran: those of a kernel one by one, by source line, and by operation. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/machine/machine.h"
+
+static bool add(smp_warp_steps *steps, const smp_warp_step *more)
+{
+    if (!smp_grow(&steps->items, &steps->capacity, steps->count + 1, sizeof *steps->items))
+        return false;
+    steps->items[steps->count++] = *more;
+    return true;
+}
+
+static int compare(const smp_warp_step *x, const smp_warp_step *y)
+{
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->place ? 0 : strcmp(x->text, y->text);
+}
+
+static int in_order(const void *a, const void *b)
+{
+    return compare(a, b);
+}
+
+/* Sorts, and adds up those that are the same. */
+static void join(smp_warp_steps *steps)
+{
+    size_t kept = 0;
+    if (steps->count)
+        qsort(steps->items, steps->count, sizeof *steps->items, in_order);
+    for (size_t i = 0; i < steps->count; i++) {
+        smp_warp_step *had = kept ? &steps->items[kept - 1] : NULL;
+        if (!had || compare(had, &steps->items[i]) != 0) {
+            steps->items[kept++] = steps->items[i];
+            continue;
+        }
+        had->runs += steps->items[i].runs;
+        had->lanes += steps->items[i].lanes;
+        had->splits += steps->items[i].splits;
+    }
+    steps->count = kept;
+}
+
+/* The instruction's text, each gap a blank, without the end. */
+static void put_text(const warp_inst *inst, char text[SMP_WARP_STEP_TEXT])
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < inst->text_size && used + 1 < SMP_WARP_STEP_TEXT; i++) {
+        const char c = inst->text[i];
+        if (isspace((unsigned char)c) ? used && text[used - 1] != ' ' : c != ';')
+            text[used++] = isspace((unsigned char)c) ? ' ' : c;
+    }
+    while (used && text[used - 1] == ' ')
+        used--;
+    text[used] = 0;
+}
+
+/* "@!P0 LDS.128 R8, [R20]" is LDS. */
+static void cut_to_operation(char text[SMP_WARP_STEP_TEXT])
+{
+    const char *from = text;
+    if (*from == '@' && strchr(from, ' '))
+        from = strchr(from, ' ') + 1;
+    const size_t size = strcspn(from, " .");
+    memmove(text, from, size);
+    text[size] = 0;
+}
+
+bool warp_make_steps(const warp_block *block, smp_warp_result *result)
+{
+    const warp_code *code = block->code;
+    bool fits = true;
+    for (size_t i = 0; i < block->launch->kernel->inst_count && fits; i++) {
+        const warp_inst *inst = block->insts[i];
+        const warp_tally *t = &block->tallies[i];
+        smp_warp_step step = {
+            .file = inst->file, .line = inst->line, .runs = t->runs, .lanes = t->lanes, .splits = t->splits};
+        const bool own = inst >= code->insts && inst < code->insts + code->count;
+        if (t->runs)
+            fits = add(&result->steps[SMP_WARP_LINES], &step);
+        put_text(inst, step.text);
+        if (block->launch->listing && own) {
+            step.place = (uint32_t)(inst - code->insts) + 1;
+            fits = fits && add(&result->steps[SMP_WARP_LISTING], &step);
+        }
+        step.place = step.file = step.line = 0;
+        cut_to_operation(step.text);
+        if (t->runs && step.text[0])
+            fits = fits && add(&result->steps[SMP_WARP_MIX], &step);
+    }
+    join(&result->steps[SMP_WARP_LINES]);
+    join(&result->steps[SMP_WARP_MIX]);
+    return fits;
+}
+
+bool smp_warp_steps_add(smp_warp_result *sum, const smp_warp_result *more)
+{
+    bool fits = true;
+    for (int which = 0; which < SMP_WARP_STEPS; which++) {
+        for (size_t i = 0; i < more->steps[which].count && fits; i++)
+            fits = add(&sum->steps[which], &more->steps[which].items[i]);
+        join(&sum->steps[which]);
+    }
+    return fits;
+}
+
+void smp_warp_steps_free(smp_warp_result *result)
+{
+    for (int which = 0; which < SMP_WARP_STEPS; which++)
+        smp_free(result->steps[which].items);
+}
+
+void smp_warp_steps_write(FILE *to, const smp_warp_result *result)
+{
+    for (int which = 0; which < SMP_WARP_STEPS; which++)
+        for (size_t i = 0; i < result->steps[which].count; i++) {
+            const smp_warp_step *s = &result->steps[which].items[i];
+            fprintf(to, "O\t%d\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\n",
+                    which, s->file, s->line, s->place, s->runs, s->lanes, s->splits, s->text);
+        }
+}
+
+bool smp_warp_steps_read(char *const *fields, int count, smp_warp_result *result)
+{
+    enum { FIELDS = 9 };
+    smp_warp_step s = {0};
+    const unsigned long which = count == FIELDS ? strtoul(fields[1], NULL, 10) : SMP_WARP_STEPS;
+    if (which >= SMP_WARP_STEPS)
+        return false;
+    uint32_t *const small[] = {&s.file, &s.line, &s.place};
+    uint64_t *const large[] = {&s.runs, &s.lanes, &s.splits};
+    for (int i = 0; i < 3; i++) {
+        *small[i] = (uint32_t)strtoul(fields[2 + i], NULL, 10);
+        *large[i] = strtoull(fields[5 + i], NULL, 10);
+    }
+    snprintf(s.text, sizeof s.text, "%s", fields[8]);
+    return add(&result->steps[which], &s);
+}
