@@ -30,7 +30,8 @@ static const struct { /* files whose kernels no pipeline runs */
              {"resize_fused", "wants pictures of a whole ratio (tests/kernels/resize.c)"},
              {"denoise_count", "looks at a sound before its plan is made (tests/oracle/test_mel.py)"},
              {"brightness", "runs before the plan is complete (tests/oracle/test_found.py)"},
-             {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};
+             {"content", "runs before the plan is complete (tests/oracle/test_found.py)"},
+             {"trace", "runs before the plan is complete (tests/oracle/test_effects.py)"}};
 enum { SEEN = 4096, FILES = 32 /* of a subject */, SHARE = 2 /* inputs of each kernel */ };
 enum { APART = sizeof apart / sizeof apart[0], SHAPES = SMP_FORMATS * PIXELS * ALL_MODES };
 /* Orders (gpu_case.h) for whole pictures and for strips. */

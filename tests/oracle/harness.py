@@ -85,8 +85,9 @@ def shapes(channels=(1, 2, 3, 4), sizes=SIZES):
     return some(enumerate(out))
 
 
-def command(*arguments, folder=None, check=True, text=True):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=text, timeout=300)
+def command(*arguments, folder=None, check=True, text=True, stdin=None):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=text, timeout=300,
+                          stdin=stdin)
     if check and done.returncode:
         raise ProgramFailed(f"{' '.join(map(str, arguments))}\nexit {done.returncode}\n{done.stderr}")
     return done

@@ -315,7 +315,8 @@ static size_t error_count(const smp_diags *diags)
     return errors;
 }
 
-/* Checks the parameters together. Checks that need the input's shape come with the plan. */
+/* Checks the parameters together, and asks whether they want a prepass. Checks that need the input's shape come with
+ * the plan. */
 static bool check_together(smp_builder *b, const smp_ast_statement *statement, smp_node *node)
 {
     const smp_stage *stage = node->stage;
@@ -332,7 +333,7 @@ static bool check_together(smp_builder *b, const smp_ast_statement *statement, s
         smp_field_put(node->arguments[i].param, &node->arguments[i].field, params);
     smp_error err = {.code = SMP_OK};
     node->prepass = prepass && prepass(params);
-    if (stage->check(params, &err)) {
+    if (stage->check && stage->check(params, &err)) {
         smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "%s", err.message);
         if (err.hint[0])
             smp_diag_note(b->diags, diag, "%s", err.hint);
@@ -379,7 +380,7 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     if (stage) {
         if (!bind_defaults(b, statement, stage, strayed, given, &node))
             return false;
-        if (stage->check && !statement->broken && error_count(b->diags) == errors &&
+        if ((stage->check || stage->reduction) && !statement->broken && error_count(b->diags) == errors &&
             !check_together(b, statement, &node))
             return false;
         check_kind(b, statement, stage, in);
