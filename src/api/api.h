@@ -1,6 +1,5 @@
 /* Shared by the files of the library: the objects behind the handles of smempipe.h. Internal to src/api. */
-#ifndef SMP_API_API_H
-#define SMP_API_API_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -57,5 +56,3 @@ smp_code smp_api_run(const smempipe_pipeline *pipeline, const smp_plan *plan, sm
 
 /* Takes over the report. */
 smp_code smp_api_result(smp_run_report *report, smempipe_result **out, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Texts of pipelines: reading them, what they include, and which files they may name. A text from somebody else is not
  * trusted with more than its own folder. */
-#ifndef SMP_API_PIPE_TEXT_H
-#define SMP_API_PIPE_TEXT_H
+#pragma once
 
 #include "pipe/program.h"
 
@@ -39,5 +38,3 @@ smp_code smp_pipe_include(void *context, const char *including, const char *path
  * device or pipe would never end). smp_pipe_read leaves errno when it cannot open the file. */
 smp_code smp_pipe_read(const char *path, bool regular, char **text, size_t *length, smp_error *err);
 smp_code smp_pipe_read_open(int fd, bool regular, char **text, size_t *length, smp_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * and `packed` follow CUPTI's SASS metrics (tests/data/h100_async_patterns.csv, whose head lists the patterns that the
  * rules miss; no kernel here has them). The rules for older devices follow the CUDA C Programming Guide 4.2, appendix
  * F.3.3 (1.x), F.4.3 (2.x) and F.5.3 (3.x). */
-#ifndef SMP_BANKS_BANK_H
-#define SMP_BANKS_BANK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -90,5 +89,3 @@ typedef struct smp_bank_schedule {
  * atomic shows each iteration of its loop twice, as load and swap. A 16-byte access on 2.x ends each phase with an idle
  * wavefront: the extra one that the guide counts. */
 void smp_bank_schedule_of(const smp_bank_access *access, smp_bank_rules rules, smp_bank_schedule *schedule);
-
-#endif

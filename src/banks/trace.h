@@ -2,8 +2,7 @@
  * and their wavefronts (banks/bank.h), in total and for each access site, and every mistake that was seen. The emulator
  * fills it while smp_simt_set_trace() (device/simt/simt.h) points at a trace; where wanted, with what the kernel's SASS
  * does instead (lab/program_kernels/own.h). */
-#ifndef SMP_BANKS_TRACE_H
-#define SMP_BANKS_TRACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ const char *smp_shared_op_name(smp_shared_op op);
 
 /* Makes `access` the site's example if it is a better one. The order of calls does not matter. */
 void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int conflicts);
-
-#endif

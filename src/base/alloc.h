@@ -1,7 +1,6 @@
 /* Memory. Every allocation of the program goes through here: sizes are checked, live bytes count against --max-memory,
  * and tests can make the Nth allocation fail. */
-#ifndef SMP_BASE_ALLOC_H
-#define SMP_BASE_ALLOC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ uint64_t smp_alloc_count(void);
 
 /* Fails with "out of memory (WHAT, SIZE bytes)", or with SMP_E_LIMIT when --max-memory refused it. */
 smp_code smp_fail_memory(smp_error *err, const char *what, uint64_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* Checked arithmetic for sizes that come from files. Each function returns false on overflow and then leaves *out
  * unspecified. */
-#ifndef SMP_BASE_CHECKED_H
-#define SMP_BASE_CHECKED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline int64_t smp_clamp_i64(int64_t v, int64_t lo, int64_t hi)
 {
     return v < lo ? lo : v > hi ? hi : v;
 }
-
-#endif

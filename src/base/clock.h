@@ -1,6 +1,5 @@
 /* The monotonic clock, in seconds; times of files in nanoseconds. */
-#ifndef SMP_BASE_CLOCK_H
-#define SMP_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -16,5 +15,3 @@ static inline int64_t smp_nanoseconds(struct timespec t)
 {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The one error type. A function that can fail returns an smp_code and takes an smp_error last; it zeroes its
  * out-parameters first. An error says what happened, where, and what to do about it. */
-#ifndef SMP_BASE_ERROR_H
-#define SMP_BASE_ERROR_H
+#pragma once
 
 typedef enum smp_code {
 #define X(name, status, text) name,
@@ -42,5 +41,3 @@ int smp_exit_status(smp_code code);
         if (smp_try_code)                                                                                              \
             return smp_try_code;                                                                                       \
     } while (0)
-
-#endif

@@ -1,8 +1,7 @@
 /* Sums of doubles that do not depend on the order of their terms: every bit of every term is kept, in a fixed-point
  * number over the whole range of doubles (U. Kulisch, Computer Arithmetic and Validity, ch. 8), and is rounded once,
  * when the sum is read. Equal sums are equal bytes. 560 bytes each. */
-#ifndef SMP_BASE_EXACT_H
-#define SMP_BASE_EXACT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ void smp_exact_read(const smp_exact *sum, double *high, double *low);
 /* Digits from the first to the last that is not 0. False: no sum that smp_exact_pack wrote; *sum is then 0. */
 void smp_exact_pack(const smp_exact *sum, smp_packer *to);
 bool smp_exact_unpack(smp_unpacker *from, smp_exact *sum);
-
-#endif

@@ -1,6 +1,5 @@
 /* The limits that protect a run from hostile or mistaken input; limit_list.def declares each once. */
-#ifndef SMP_BASE_LIMITS_H
-#define SMP_BASE_LIMITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ static inline smp_limits smp_limits_default(void)
     };
 }
 #undef SMP_MEMORY_DEFAULT
-
-#endif

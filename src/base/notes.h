@@ -1,7 +1,6 @@
 /* Notes about a file that was read or written with a reservation: what was left out, or how an ambiguity was resolved.
  * A note is one sentence without a full stop; the caller names the file. */
-#ifndef SMP_BASE_NOTES_H
-#define SMP_BASE_NOTES_H
+#pragma once
 
 #include "base/error.h"
 
@@ -17,5 +16,3 @@ typedef struct smp_notes {
 void smp_note(smp_notes *notes, const char *format, ...) SMP_PRINTF(2, 3);
 
 void smp_notes_add(smp_notes *to, const smp_notes *from);
-
-#endif

@@ -1,7 +1,6 @@
 /* Bytes that mean the same on every machine: whole numbers in 7 bits a byte, the lowest first (LEB128), doubles in the
  * 8 bytes of IEEE 754, the lowest first. Equal values are equal bytes. */
-#ifndef SMP_BASE_PACK_H
-#define SMP_BASE_PACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ size_t smp_unpack_count(smp_unpacker *from, size_t bytes);
  * also without memory). */
 void smp_unpack_text(smp_unpacker *from, char *text, size_t size);
 char *smp_unpack_copy(smp_unpacker *from);
-
-#endif

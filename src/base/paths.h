@@ -1,6 +1,5 @@
 /* Paths of files: the absolute path, and whether one path lies in another. */
-#ifndef SMP_BASE_PATHS_H
-#define SMP_BASE_PATHS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ char *smp_folder_part(const char *path);
 bool smp_program_folder(char folder[PATH_MAX]);
 
 bool smp_ends_with(const char *text, const char *end);
-
-#endif

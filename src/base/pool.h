@@ -1,8 +1,7 @@
 /* A few threads that run one function for parts 0 .. n-1 and sleep in between. They sleep and do not spin, because
  * other threads (decoding, encoding, other programs) need the cores: spinning threads, as OpenMP's, were 10 times
  * slower at a load of 12 on 2 cores. */
-#ifndef SMP_BASE_POOL_H
-#define SMP_BASE_POOL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ void smp_pool_run(smp_pool *pool, int parts, void (*fn)(void *context, int part)
 void smp_pool_wait(smp_pool **pool, bool pays, int parts, void (*fn)(void *context, int part), void *context);
 
 void smp_pool_close(smp_pool *pool); /* null is allowed */
-
-#endif

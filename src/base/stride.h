@@ -1,6 +1,5 @@
 /* Layout of rows in memory. */
-#ifndef SMP_BASE_STRIDE_H
-#define SMP_BASE_STRIDE_H
+#pragma once
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -18,5 +17,3 @@ static inline int64_t smp_stride(int64_t width, int64_t row)
 {
     return width == 1 ? row : smp_aligned_stride(row);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Tasks that begin in order, run in parallel on a few threads, and are awaited in order. A pipeline hands work to many
  * cores this way without waiting for all of them at once. Idle threads sleep. */
-#ifndef SMP_BASE_TASKS_H
-#define SMP_BASE_TASKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ void smp_tasks_await(smp_tasks *tasks);
 
 /* Waits for running tasks and drops the others; null is allowed. */
 void smp_tasks_close(smp_tasks *tasks);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads and writes all of what there is. */
-#ifndef SMP_BASE_WHOLE_FILE_H
-#define SMP_BASE_WHOLE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ smp_code smp_read_stream(FILE *stream, size_t most, char **text, size_t *size, s
 
 /* write(2), and again for what it left. False: it failed, and errno says why. */
 bool smp_write_whole(int fd, const void *data, size_t size);
-
-#endif

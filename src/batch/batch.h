@@ -3,8 +3,7 @@
  * alone, with plans and memory kept from file to file; large ones stream, and the last ones share all threads. Memory
  * is bounded by the files at once, and by --max-memory: a file that finds too little beside others waits and runs
  * alone. */
-#ifndef SMP_BATCH_BATCH_H
-#define SMP_BATCH_BATCH_H
+#pragma once
 
 #include <signal.h>
 
@@ -68,5 +67,3 @@ typedef struct smp_batch_request {
  * one line about the devices and files at once. */
 smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count, char *note, size_t note_size,
                        smp_error *err);
-
-#endif

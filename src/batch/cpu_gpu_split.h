@@ -9,8 +9,7 @@
  * GPUs do, they take none. Neither takes a file that the other would have done sooner with all that is left: so the
  * last files are nobody's to wait for. A kind of which little is known is tried by two threads at a time; GPUs by all
  * of theirs where a file takes the processors long. */
-#ifndef SMP_BATCH_CPU_GPU_SPLIT_H
-#define SMP_BATCH_CPU_GPU_SPLIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ void smp_split_begin(smp_cpu_gpu_split *split, smp_split_kind kind, int class_in
 
 void smp_split_end(smp_cpu_gpu_split *split, smp_split_kind kind, int class_index, smp_split_confidence confidence,
                    double wall, double processor);
-
-#endif

@@ -1,6 +1,5 @@
 /* The devices that a batch works on, as --device names them. */
-#ifndef SMP_BATCH_DEVICES_H
-#define SMP_BATCH_DEVICES_H
+#pragma once
 
 #include "batch/batch.h"
 
@@ -25,5 +24,3 @@ smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devi
 /* Finds the GPUs of a batch whose processors work already; without any it goes on without them, and the note says so.
  */
 void smp_batch_devices_look(smp_batch_devices *devices, char *note, size_t note_size);
-
-#endif

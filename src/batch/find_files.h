@@ -1,6 +1,5 @@
 /* Finds the files that a command over many files works on: files as given, folders by their contents. */
-#ifndef SMP_BATCH_FIND_FILES_H
-#define SMP_BATCH_FIND_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ smp_code smp_leave_out(const char *name, smp_kind kind, smp_left_out *left_out, 
 
 /* "214 .mov, 30 .aae": what was left out, most of it first; from smp_alloc, null without memory. */
 char *smp_left_out_text(smp_left_out *left_out);
-
-#endif

@@ -1,8 +1,7 @@
 /* Decides which batches may write to one output folder at the same time: shards of the same number of shards, or tasks
  * that work on the same list; nothing beside a batch of all files. A lock file in the folder says so, by locks that end
  * with their process. */
-#ifndef SMP_BATCH_FOLDER_LOCK_H
-#define SMP_BATCH_FOLDER_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ smp_code smp_folder_lock(const char *folder, const smp_folder_use *use, int *fd,
 
 /* Whether this number is how a system call says that a file system has no locks. */
 bool smp_no_locks(int number);
-
-#endif

@@ -6,8 +6,7 @@
  * these settings, and the output is still as it was written. An output of which only the beginning is noted was made or
  * about to be made by a run that was killed, and may be replaced. An output that is not noted is somebody else's,
  * unless a journal of this work was cut off, as by a crash of the machine: then it may be replaced, too. */
-#ifndef SMP_BATCH_JOURNAL_H
-#define SMP_BATCH_JOURNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ smp_code smp_journal_on(int fd, const char *path, smp_journal **out, smp_error *
 /* Adds a line; output: its path under the folder. One caller at a time. */
 smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *entry, smp_error *err);
 void smp_journal_close(smp_journal *journal); /* null is allowed */
-
-#endif

@@ -1,6 +1,5 @@
 /* Texts that may hold anything as parts of one line, in journals and lists. */
-#ifndef SMP_BATCH_LINE_H
-#define SMP_BATCH_LINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ char *smp_line_escape(char *to, const char *from, bool quotes);
 /* Undoes that up to the first `end` ('"' or '\0') without a backslash, and adds a null byte. `to` may be `from` or lie
  * before it. Returns where in `from` it ended: at `end` or, where that is missing, at the null byte. */
 const char *smp_line_unescape(char *to, const char *from, char end);
-
-#endif

@@ -1,6 +1,5 @@
 /* Names of the outputs of many inputs, and everything that can be wrong with them before the first byte is written. */
-#ifndef SMP_BATCH_OUTPUTS_H
-#define SMP_BATCH_OUTPUTS_H
+#pragma once
 
 #include "pipe/program.h"
 
@@ -53,5 +52,3 @@ smp_code smp_output_folder_check(const char *folder, const char *const *given, s
 /* Whether a file of this path could be made, as far as that shows without making it: the lengths of path and names, the
  * folders on the way, the right to write there. */
 smp_code smp_target_check(const char *path, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by the threads of a batch. runner.c runs files, runner_workers.c opens and replaces devices, runner_take.c
  * deals files out. Internal to src/batch. */
-#ifndef SMP_BATCH_RUNNER_H
-#define SMP_BATCH_RUNNER_H
+#pragma once
 
 #include <pthread.h>
 
@@ -102,5 +101,3 @@ const smp_batch_file *smp_batch_take(smp_batch_worker *w, size_t *index);
 
 /* Gives back what the thread keeps for its next file, where others need it. The lock is held. */
 void smp_batch_give_back(smp_batch_worker *w);
-
-#endif

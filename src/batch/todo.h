@@ -2,8 +2,7 @@
  * as it is or belongs to another shard. Files come in units, some thousand at a time, so that memory does not depend on
  * how many there are. Without a list of work all that can be wrong is found before the first byte is written; with one
  * (work_list.h), before the first byte of a piece. */
-#ifndef SMP_BATCH_TODO_H
-#define SMP_BATCH_TODO_H
+#pragma once
 
 #include <pthread.h>
 
@@ -149,5 +148,3 @@ void smp_todo_count_pieces(smp_todo *todo);
 
 /* After the last file, with none in flight: ends what is left of the units, and counts pieces. */
 void smp_todo_end(smp_todo *todo);
-
-#endif

@@ -1,7 +1,6 @@
 /* Access patterns of shared memory: their counts by the rules, by the emulator and by CUPTI, and their cycles on a GPU.
  */
-#ifndef SMP_BENCH_BANK_PATTERNS_H
-#define SMP_BENCH_BANK_PATTERNS_H
+#pragma once
 
 #include "report/bench/bench.h"
 
@@ -14,5 +13,3 @@ smp_code smp_patterns_count(smp_device *device, smp_count_kind kind, smp_bench_r
 
 /* Times every row on a GPU: cycles and bandwidth. */
 smp_code smp_patterns_time(smp_device *device, smp_bench_report *report, smp_error *err);
-
-#endif

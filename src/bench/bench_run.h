@@ -1,6 +1,5 @@
 /* Runs what `bench` shows: peaks, then access patterns of shared memory, counted by every available source. */
-#ifndef SMP_BENCH_BENCH_RUN_H
-#define SMP_BENCH_BENCH_RUN_H
+#pragma once
 
 #include "report/bench/bench.h"
 
@@ -17,5 +16,3 @@ typedef struct smp_bench_request {
 /* *report is filled also on failure, as far as it got; the caller frees it. A missing source is not an error: the
  * report says why it is missing. */
 smp_code smp_bench_run(const smp_bench_request *request, smp_bench_report *report, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the subcommands: common settings, printing of errors, pipelines named on the command line, signals. */
-#ifndef SMP_CLI_CLI_H
-#define SMP_CLI_CLI_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -215,5 +214,3 @@ void smp_help_expand(FILE *to, const char *text);
 
 /* The reference of one stage. */
 void smp_stage_reference(FILE *to, const smp_stage *stage, bool color);
-
-#endif

@@ -1,10 +1,7 @@
 /* Remembers where "--" stood on the command line, for commands whose last arguments are another program's. */
-#ifndef SMP_CLI_DASHES_H
-#define SMP_CLI_DASHES_H
+#pragma once
 
 #include <stddef.h>
 
 /* Returns the number of arguments before it, as smp_options_parse read them last; all of them where there was none. */
 size_t smp_options_before_dashes(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* The manual pages, made from the tables that --help is made from. */
-#ifndef SMP_CLI_MAN_H
-#define SMP_CLI_MAN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -11,5 +10,3 @@ smp_code smp_man_commands(FILE *to, smp_error *err);
 
 /* smempipe-pipe(5): the language, and every stage with its parameters. */
 smp_code smp_man_language(FILE *to, smp_error *err);
-
-#endif

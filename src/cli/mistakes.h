@@ -1,6 +1,5 @@
 /* Guesses what a mistaken command line was meant as: words in a wrong place, names that do not exist. */
-#ifndef SMP_CLI_MISTAKES_H
-#define SMP_CLI_MISTAKES_H
+#pragma once
 
 #include "base/error.h"
 #include "cli/options.h"
@@ -35,5 +34,3 @@ void smp_cli_look_near(const char *path);
 
 /* A file that is not there: a name near it, or what else the name may be, in place of a hint to check it. */
 void smp_cli_suggest_file(smp_error *err);
-
-#endif

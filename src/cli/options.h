@@ -1,8 +1,7 @@
 /* Command lines, declared as tables. A command is one struct: its options, its arguments, its examples; from them come
  * the parser, --help, and (through smp_command_at and smp_command_option) completion and manual pages. A default is
  * written once, in its row. */
-#ifndef SMP_CLI_OPTIONS_H
-#define SMP_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,5 +127,3 @@ bool smp_parse_size(const char *text, uint64_t *out);
 /* A whole text as seconds: a number, and s, m, h or d behind it; above 0. */
 bool smp_parse_duration(const char *text, double *out);
 void smp_size_text(char *text, size_t size, uint64_t value);
-
-#endif

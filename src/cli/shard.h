@@ -1,6 +1,5 @@
 /* --shard: which part of the files this process does. */
-#ifndef SMP_CLI_SHARD_H
-#define SMP_CLI_SHARD_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -12,5 +11,3 @@ typedef struct smp_shard {
  * srun or mpirun, since each would do all of the work. One of an array is warned of that. shares: whoever comes takes
  * what is left, so that how many there are does not matter. Says what auto took. */
 smp_code smp_cli_shard(const smp_common *common, const char *text, bool shares, smp_shard *out, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The pipelines and lessons that come with the program: found by name, wherever it was installed or built. */
-#ifndef SMP_CLI_SHIPPED_H
-#define SMP_CLI_SHIPPED_H
+#pragma once
 
 #include "base/error.h"
 #include "cli/options.h"
@@ -31,5 +30,3 @@ const char *smp_cli_pipe_argument(const smp_command *command, const void *settin
 /* Refuses a picture, a sound or a stage where a pipeline belongs. SMP_OK for everything else, also for files that do
  * not exist. For smp_argument_row.refuse. */
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Ranks that share a list of work by messages: processes of smempipe-mpi (src/mpi), of which rank 0 deals the pieces.
  * smempipe is in no team. Every rank calls these functions in this order, those from deal() on only where agree() gave
  * SMP_OK. */
-#ifndef SMP_CLI_TEAM_H
-#define SMP_CLI_TEAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ typedef struct smp_team {
 } smp_team;
 
 extern smp_team *smp_cli_team; /* null: none */
-
-#endif

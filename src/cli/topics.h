@@ -1,6 +1,5 @@
 /* The topics of `smempipe help`. */
-#ifndef SMP_CLI_TOPICS_H
-#define SMP_CLI_TOPICS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -17,5 +16,3 @@ void smp_topic_banks(FILE *to);
 
 /* Null past the last. */
 const smp_topic *smp_topic_at(size_t index);
-
-#endif

@@ -1,7 +1,6 @@
 /* Options about the files that are written: run, batch, convert and others have the same, made from the rows of the
  * formats (io/write_option.h). */
-#ifndef SMP_CLI_WRITE_OPTIONS_H
-#define SMP_CLI_WRITE_OPTIONS_H
+#pragma once
 
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -43,5 +42,3 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *se
 
 /* Takes them over into what writers are asked for. */
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options);
-
-#endif

@@ -1,6 +1,5 @@
 /* A plan bound to an input, for `smempipe explain`: explain.c gathers it, explain_show.c prints it. */
-#ifndef SMP_COMMANDS_EXPLAIN_H
-#define SMP_COMMANDS_EXPLAIN_H
+#pragma once
 
 #include "cli/cli.h"
 #include "device/cuda/cuda.h"
@@ -39,5 +38,3 @@ const smp_compare_step *smp_explain_predicted(const smp_explanation *explanation
 
 /* point, stencil, whole, reduce, adjust. */
 const char *smp_access_name(smp_access access);
-
-#endif

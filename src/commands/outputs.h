@@ -1,6 +1,5 @@
 /* Settings of the commands that write outputs: run, batch, and convert, which is a front of both without a pipeline. */
-#ifndef SMP_COMMANDS_OUTPUTS_H
-#define SMP_COMMANDS_OUTPUTS_H
+#pragma once
 
 #include "batch/todo.h"
 #include "cli/write_options.h"
@@ -110,5 +109,3 @@ void smp_cli_confine_folder(const smp_common *common, const smp_program *program
 void smp_cli_confine_in_place(const smp_many_settings *many, const smp_program *program, const smp_found_list *found,
                               const smp_batch_file *files, size_t count);
 void smp_cli_confine_batch(const smp_batch_settings *settings, const smp_program *program, const smp_todo *todo);
-
-#endif

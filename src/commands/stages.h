@@ -1,6 +1,5 @@
 /* The stage reference in its three forms, all made from the descriptors. */
-#ifndef SMP_COMMANDS_STAGES_H
-#define SMP_COMMANDS_STAGES_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -12,5 +11,3 @@ void smp_stages_markdown(FILE *to, const smp_stage *one, bool all);
 
 /* image, audio, both. */
 const char *smp_domain_name(smp_kind domain);
-
-#endif

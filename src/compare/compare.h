@@ -1,8 +1,7 @@
 /* Comparing variants. Every step of a plan runs alone on its real input, which earlier steps made, once in each variant
  * of its stage. First the results are compared with naive's bit for bit. Then the right variants are timed,
  * interleaved. Then shared-memory accesses are counted, in separate launches. */
-#ifndef SMP_COMPARE_COMPARE_H
-#define SMP_COMPARE_COMPARE_H
+#pragma once
 
 #include "device/device.h"
 #include "io/read_options.h"
@@ -37,5 +36,3 @@ typedef struct smp_compare_request {
 /* in: the whole input in host memory. *out is zeroed first and filled also on failure. The caller frees it and sets
  * pipe, input and hash. A variant that is WRONG is not an error. SMP_E_USAGE: no stage or variant has a given name. */
 smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in, smp_compare *out, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Chooses what to count when tracing the whole step would take too long: fewer rows (model.h) or, when one row is
  * already too much work (a matrix product), the step planned again for the upper left corner of its pictures. */
-#ifndef SMP_COMPARE_CROP_H
-#define SMP_COMPARE_CROP_H
+#pragma once
 
 #include "compare/internal.h"
 
@@ -18,5 +17,3 @@ typedef struct smp_counted {
 smp_code smp_counted_open(smp_trial *trial, const smp_variant *const *variants, size_t count, double seconds,
                           smp_counted *counted, smp_error *err);
 void smp_counted_close(smp_counted *counted);
-
-#endif

@@ -1,6 +1,5 @@
 /* Flushes caches between samples, so that data comes from memory, as in a run over much data. */
-#ifndef SMP_COMPARE_FLUSH_CACHES_H
-#define SMP_COMPARE_FLUSH_CACHES_H
+#pragma once
 
 #include "device/device.h"
 
@@ -14,5 +13,3 @@ void smp_flush_close(smp_flush *flush); /* null is allowed */
  * processors and GPUs read a buffer four times the last cache instead: written lines would still be on their way to
  * memory while the sample runs. The emulator has no caches. */
 smp_code smp_flush_views(smp_flush *flush, const smp_view *const *views, size_t count, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Compares variants on a file: reads it whole, plans as for a run to a picture in memory, and compares. */
-#ifndef SMP_COMPARE_INPUT_H
-#define SMP_COMPARE_INPUT_H
+#pragma once
 
 #include "compare/compare.h"
 #include "run/run.h"
@@ -14,5 +13,3 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
 /* Counts the shared-memory accesses of a run's launches, in separate launches, and adds them to its report. The input
  * must be a file that can be read again. SMP_E_DIFFERENT: model and GPU disagree. */
 smp_code smp_count_run(const smp_run_request *run, int threads, smp_run_report *report, smp_error *err);
-
-#endif

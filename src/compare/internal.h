@@ -1,7 +1,6 @@
 /* Shared by the files of the comparison: walk.c walks the plan, check.c decides what is right, fit.c what the time
  * limit has room for, timing.c samples, counts.c counts. */
-#ifndef SMP_COMPARE_INTERNAL_H
-#define SMP_COMPARE_INTERNAL_H
+#pragma once
 
 #include "compare/compare.h"
 #include "compare/flush_caches.h"
@@ -87,5 +86,3 @@ smp_code smp_trial_time(smp_trial *trial, smp_error *err);
 
 /* Counts all variants that have GPU kernels. */
 smp_code smp_trial_count(smp_trial *trial, smp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Counts shared-memory accesses without a GPU: the emulator runs a step's GPU kernels on the step's own input, by their
  * SASS where the build has it, else traced as the host's compiler made them.
  * Of large pictures only some whole rows are counted, launched as a run would launch a strip. */
-#ifndef SMP_COMPARE_MODEL_H
-#define SMP_COMPARE_MODEL_H
+#pragma once
 
 #include "banks/trace.h"
 #include "run/strips/step.h"
@@ -37,5 +36,3 @@ smp_code smp_model_rows(smp_model *model, const smp_variant *const *variants, si
 
 /* Rows first .. first+count-1 of a whole picture; an empty view of an empty view. */
 smp_view smp_view_rows(const smp_view *whole, int64_t first, int64_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* The CPU device; see device.h for the interface that it fills in. */
-#ifndef SMP_DEVICE_CPU_H
-#define SMP_DEVICE_CPU_H
+#pragma once
 
 #include "device/device.h"
 
@@ -9,5 +8,3 @@ smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error 
 
 /* Describes this machine's processor. */
 void smp_cpu_info(smp_device_info *info);
-
-#endif

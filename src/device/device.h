@@ -1,8 +1,7 @@
 /* A device runs kernels over views and owns memory. The executor knows devices only through this table. Work is queued
  * in order. copy_in and copy_out return when the host may reuse its memory; what is sent from pinned memory, or to it,
  * travels meanwhile, and a mark behind it says when it is there. */
-#ifndef SMP_DEVICE_DEVICE_H
-#define SMP_DEVICE_DEVICE_H
+#pragma once
 
 #include "base/error.h"
 #include "stages/stage.h"
@@ -119,5 +118,3 @@ void smp_device_close(smp_device *device);
 
 /* Every device of this machine, and why a kind is missing: for `smempipe devices`. *count entries from smp_alloc. */
 smp_code smp_device_list(smp_device_info **out, size_t *count, char *missing, size_t missing_size, smp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* The kernel files of this program, one entry for every kernels/ROOM/NAME.cu: its host-compiled kernels for the
  * emulator, plain and traced, and, in a build with nvcc, its fatbin for GPUs. Fatbins and traced kernels lie in
  * libraries of their own. CMake writes the tables. */
-#ifndef SMP_DEVICE_KERNEL_TABLE_H
-#define SMP_DEVICE_KERNEL_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -56,5 +55,3 @@ bool smp_kernel_usage_find(const char *text, const char *name, int arch, smp_ker
 
 /* For tests: kernels of their own, searched before the program's; null removes them. */
 void smp_kernel_files_extra(const smp_kernel_file *files);
-
-#endif

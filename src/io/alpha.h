@@ -1,6 +1,5 @@
 /* Alpha that a file has multiplied into its colours. */
-#ifndef SMP_IO_ALPHA_H
-#define SMP_IO_ALPHA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ static inline uint32_t smp_divide_alpha(uint32_t colour, uint32_t alpha, uint32_
     const uint64_t value = alpha ? ((uint64_t)colour * full + alpha / 2) / alpha : 0;
     return value > full ? full : (uint32_t)value;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers in the bytes of a file, of either byte order; they need no alignment. */
-#ifndef SMP_IO_BYTES_H
-#define SMP_IO_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ static inline void smp_reverse_words(uint8_t *data, size_t size, size_t word)
             data[b] = byte;
         }
 }
-
-#endif

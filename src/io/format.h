@@ -6,8 +6,7 @@
  * Samples go top row first, interleaved; alpha is straight. A writer may be given 1 to 4 channels: it widens them
  * itself, and write_shape changes the shape for what is lost alone. A format without an end mark of its own takes bytes
  * behind the last row for an error (npy.c); nothing is passed over without a word. */
-#ifndef SMP_IO_FORMAT_H
-#define SMP_IO_FORMAT_H
+#pragma once
 
 #include <string.h>
 
@@ -277,5 +276,3 @@ static inline bool smp_little_endian(void)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 }
-
-#endif

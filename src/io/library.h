@@ -1,7 +1,6 @@
 /* Libraries of others that are opened while the program runs, and only where a file may need them: they bring others
  * along (FFmpeg's two hundred, libheif four coders), for which every start would wait. */
-#ifndef SMP_IO_LIBRARY_H
-#define SMP_IO_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ smp_code smp_library_sought(smp_library library, const char *words, smp_code fai
 void *smp_library_open(const char *file);
 /* Stores the function's address in *to, a pointer to a function. False: the library has none of this name. */
 bool smp_library_function(void *library, const char *name, void *to);
-
-#endif

@@ -1,8 +1,7 @@
 /* Pictures and sounds in files, as rows. Readers recognise a format by its content, writers by the name's extension.
  * Readers deliver rows in order, once. Writers write to a temporary file in the target's folder, and commit() puts it
  * in place: a failure at any moment leaves the old file as it was. */
-#ifndef SMP_IO_MEDIA_H
-#define SMP_IO_MEDIA_H
+#pragma once
 
 #include "base/error.h"
 #include "base/notes.h"
@@ -274,5 +273,3 @@ void smp_writer_abort(smp_writer *writer);
 
 /* Removes the temporary files of open writers. Async-signal-safe, for SIGINT and SIGTERM handlers. */
 void smp_writer_abort_all(void);
-
-#endif

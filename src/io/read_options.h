@@ -1,6 +1,5 @@
 /* Options for reading an input. */
-#ifndef SMP_IO_READ_OPTIONS_H
-#define SMP_IO_READ_OPTIONS_H
+#pragma once
 
 #include "base/limits.h"
 
@@ -40,5 +39,3 @@ static inline smp_read_options smp_read_defaults(void)
 {
     return (smp_read_options){.limits = smp_limits_default()};
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Confines the whole program once its inputs and outputs are known (Landlock): it then reads those inputs and the
  * system's folders, writes below the folders of its outputs, and connects to nothing. This holds writers, kernels and
  * the pipeline itself; decoders give up more (sandbox_decoder.h). */
-#ifndef SMP_IO_SANDBOX_PROGRAM_H
-#define SMP_IO_SANDBOX_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ void smp_sandbox_close(smp_sandbox *sandbox);
 
 /* Returns the kernel's ABI of Landlock, or 0 if it is too old. */
 int smp_sandbox_abi(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* Options of files that are written. Each is one row: in the file of the format that has it, or in write_taken.c where
  * several formats do. Formats list what they take (smp_file_format.takes), and from that follow --help, completion,
  * checks, and the warning for an option that no output is of a format for. */
-#ifndef SMP_IO_WRITE_OPTION_H
-#define SMP_IO_WRITE_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ enum {
     SMP_WORDS_REAL = 1u << SMP_SAMPLES_FLOAT | 1u << SMP_SAMPLES_DOUBLE,
     SMP_WORDS_LAW = 1u << SMP_SAMPLES_ALAW | 1u << SMP_SAMPLES_MULAW
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* Coding of a file's samples. A reader gives it, and a writer of the same kind keeps what it can of it, even with
  * --strip. */
-#ifndef SMP_MEDIA_CODING_H
-#define SMP_MEDIA_CODING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,5 +103,3 @@ const smp_png_coding *smp_coding_png(const smp_coding *coding);
 const smp_webp_coding *smp_coding_webp(const smp_coding *coding);
 const smp_raw_coding *smp_coding_raw(const smp_coding *coding);
 const smp_video *smp_coding_video(const smp_coding *coding);
-
-#endif

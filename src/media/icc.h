@@ -1,7 +1,6 @@
 /* Colour profiles (ISO 15076-1: ICC.1): a matrix and three curves, one curve of gray, or tables of three colours
  * (icc_table.h). The bytes may be anybody's. */
-#ifndef SMP_MEDIA_ICC_H
-#define SMP_MEDIA_ICC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ bool smp_icc_levels_like_srgb(const smp_icc *icc);
 
 /* Known ones: sRGB, Display P3, Adobe RGB (1998). */
 extern const smp_icc smp_icc_srgb, smp_icc_display_p3, smp_icc_adobe_rgb;
-
-#endif

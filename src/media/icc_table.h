@@ -1,8 +1,7 @@
 /* Colour profiles by tables (ICC.1:2022, 10.10 to 10.12: lut8, lut16, lutAToB) of three colours or four inks to Lab or
  * XYZ: scanners, presses, sRGB with a perceptual intent. Evaluated in double, on the host. The bytes may be anybody's.
  */
-#ifndef SMP_MEDIA_ICC_TABLE_H
-#define SMP_MEDIA_ICC_TABLE_H
+#pragma once
 
 #include "media/icc.h"
 
@@ -38,5 +37,3 @@ void smp_icc_lut_point(const smp_icc_lut *lut, size_t point, double xyz[3]);
 double smp_icc_lut_black(const smp_icc *icc, smp_icc_intent intent, const smp_icc_lut *lut);
 
 extern const double smp_icc_d50[3];
-
-#endif

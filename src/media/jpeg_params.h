@@ -7,8 +7,7 @@
  *         picture's own shape and smp_write_options.coded, and give it the rows of the step's output.
  * The step's output is a picture of bytes (kernels/jpeg/jpeg_encode.h): smp_jpeg_coded says how many of them are the
  * scan, or that it does not fit. Then the writer fails with SMP_E_PROCESS, and the picture is to be coded by it. */
-#ifndef SMP_MEDIA_JPEG_PARAMS_H
-#define SMP_MEDIA_JPEG_PARAMS_H
+#pragma once
 
 #include "jpeg/jpeg_encode.h"
 #include "media/shape.h"
@@ -51,5 +50,3 @@ static inline int64_t smp_jpeg_take(int64_t *end, int64_t bytes, int64_t align)
 
 /* Steps, codes and order, for the kernels. */
 void smp_jpeg_fill_tables(const smp_jpeg_params *params, smp_jpeg_tables *tables);
-
-#endif

@@ -1,7 +1,6 @@
 /* The shape of data between readers, stages and writers: kind, size, channels, format, rate and colours of a picture or
  * sound. */
-#ifndef SMP_MEDIA_SHAPE_H
-#define SMP_MEDIA_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ const char *smp_format_name(smp_format format);
 
 /* "u8x3 451x300", with " in f32" when storage differs from the shape's format. */
 void smp_shape_text(const smp_shape *shape, smp_format storage, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Speakers of a sound's channels: bits of WAV's dwChannelMask, in the order of the channels. */
-#ifndef SMP_MEDIA_SPEAKERS_H
-#define SMP_MEDIA_SPEAKERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ static inline uint32_t smp_usual_speakers(int channels)
     static const uint32_t masks[] = {0, 0x4, 0x3, 0x7, 0x33, 0x37, 0x3F, 0x70F, 0x63F};
     return channels >= 0 && channels <= 8 ? masks[channels] : 0;
 }
-
-#endif

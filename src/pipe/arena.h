@@ -1,6 +1,5 @@
 /* An arena: the memory of one parse, freed as a whole. It owns what a program owns. */
-#ifndef SMP_PIPE_ARENA_H
-#define SMP_PIPE_ARENA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ void *smp_arena_copy(smp_arena *arena, const void *data, size_t size);
 char *smp_arena_strndup(smp_arena *arena, const char *text, size_t length);
 
 void smp_arena_free(smp_arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 /* The stages that the language knows. Only tests replace them, by a table of their own descriptors. */
-#ifndef SMP_PIPE_CATALOG_H
-#define SMP_PIPE_CATALOG_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -18,5 +17,3 @@ const smp_stage *smp_catalog_find(const char *name);
 
 /* Returns the stage that does to this kind of data what `name` does to the other; null if there is none. */
 const char *smp_meant_for(smp_kind kind, const char *name);
-
-#endif

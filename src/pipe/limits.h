@@ -1,6 +1,5 @@
 /* Limits of a pipeline text: a hostile file must exhaust neither the stack nor the memory. */
-#ifndef SMP_PIPE_LIMITS_H
-#define SMP_PIPE_LIMITS_H
+#pragma once
 
 enum {
     SMP_MAX_TEXT = 1 << 20,     /* bytes of one text */
@@ -18,5 +17,3 @@ enum {
     SMP_MAX_STACK = 256,        /* values on an expression's stack */
     SMP_MAX_OPS = 4096          /* operations of an expression, with those of its $parameters */
 };
-
-#endif

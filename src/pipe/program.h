@@ -1,7 +1,6 @@
 /* A pipeline text, parsed and bound to stages: a list of nodes in the order written. Pure: it reads files only through
  * the loader, and knows pictures only by their shapes. */
-#ifndef SMP_PIPE_PROGRAM_H
-#define SMP_PIPE_PROGRAM_H
+#pragma once
 
 #include "base/error.h"
 #include "base/os/beneath.h"
@@ -121,5 +120,3 @@ smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err
 char *smp_params_text(const smp_stage *stage, const void *params);
 
 /* Finds errors that hold for every input: types of known kinds, ranges. Also warns of unused taps. Called by parse. */
-
-#endif

@@ -1,6 +1,5 @@
 /* Bars of one line for terminals: block characters, or ASCII where the locale is not of UTF-8. */
-#ifndef SMP_REPORT_BARS_H
-#define SMP_REPORT_BARS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,5 +15,3 @@ void smp_bar_put(FILE *to, int height);
 
 /* Bars that fit beside `taken` columns of other text: at most `most`, at least 8. What is no terminal takes all. */
 int smp_bars_fit(FILE *to, int most, int taken);
-
-#endif

@@ -1,7 +1,6 @@
 /* Writes JSON: commas, indentation and escapes in one place. Bytes that are not UTF-8 (paths may hold any bytes) become
  * U+FFFD. */
-#ifndef SMP_REPORT_JSON_H
-#define SMP_REPORT_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ void smp_json_numbers(smp_json *json, const char *key, const double *values, siz
 enum { SMP_NUMBER_TEXT = 40 };
 void smp_json_number_text(char *text, double value);
 void smp_json_bool(smp_json *json, const char *key, bool value);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads JSON (RFC 8259) that a former run wrote into nodes of one array, without recursion. */
-#ifndef SMP_REPORT_JSON_READ_H
-#define SMP_REPORT_JSON_READ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ const smp_json_node *smp_json_next(const smp_json_tree *tree, const smp_json_nod
 /* A member's string ("" where there is none) or number (0). */
 const char *smp_json_text(const smp_json_tree *tree, const smp_json_node *node, const char *key);
 double smp_json_value(const smp_json_tree *tree, const smp_json_node *node, const char *key);
-
-#endif

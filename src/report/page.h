@@ -2,8 +2,7 @@
  * template of src/report/page and puts it into the program. A page is that template with a title, a plain table for
  * browsers without scripts, and a report as JSON, which the template's script draws. The page's policy lets no other
  * script run. */
-#ifndef SMP_REPORT_PAGE_H
-#define SMP_REPORT_PAGE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -21,5 +20,3 @@ FILE *smp_page_table(FILE *to);
 /* Everything up to the data, which are written next as one object. view: of main.js. */
 void smp_page_data(FILE *to, const char *view, smp_json *json);
 void smp_page_end(FILE *to);
-
-#endif

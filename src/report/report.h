@@ -1,6 +1,5 @@
 /* The measurements and the cost of a run (run/result.h) as a table, JSON or CSV. */
-#ifndef SMP_REPORT_REPORT_H
-#define SMP_REPORT_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -37,5 +36,3 @@ void smp_report_frame(FILE *to, int64_t number, const smp_run_report *report);
 
 /* One JSON object (a line when compact). */
 void smp_report_json(FILE *to, const smp_run_report *report, bool compact);
-
-#endif

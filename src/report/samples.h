@@ -1,7 +1,6 @@
 /* Samples of a time and what they allow to say: quartiles, and a verdict that is robust against noise. Pure arithmetic.
  */
-#ifndef SMP_REPORT_SAMPLES_H
-#define SMP_REPORT_SAMPLES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -32,5 +31,3 @@ smp_verdict smp_verdict_of(const smp_spread *base, const smp_spread *other);
 
 /* "faster"; "" for NONE, "base" for BASE. */
 const char *smp_verdict_name(smp_verdict verdict);
-
-#endif

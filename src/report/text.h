@@ -1,7 +1,6 @@
 /* Text for people: columns that line up in every script, wrapped paragraphs, sizes with units. Control characters in
  * names and in bytes from files are replaced, so that they cannot control a terminal. */
-#ifndef SMP_REPORT_TEXT_H
-#define SMP_REPORT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ typedef struct smp_paint {
 } smp_paint;
 
 smp_paint smp_paint_for(bool color);
-
-#endif

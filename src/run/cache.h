@@ -1,8 +1,7 @@
 /* Kept by a run of many files from one file to the next: plans by the shape of their input, each with the memory that a
  * run of it takes, and buffers for whole small pictures. One thread at a time uses a cache. Its entries belong to one
  * program, one device and one set of options. Internal to src/run. */
-#ifndef SMP_RUN_CACHE_H
-#define SMP_RUN_CACHE_H
+#pragma once
 
 #include "base/hash/hash.h"
 #include "run/run.h"
@@ -42,5 +41,3 @@ void smp_cache_drop_runner(smp_cached_plan *entry);
 
 /* The index-th buffer with room for at least `size` bytes. The call may lose what the buffer held. */
 smp_code smp_cache_buffer(smp_run_cache *cache, size_t index, size_t size, void **out, smp_error *err);
-
-#endif

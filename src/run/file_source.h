@@ -1,6 +1,5 @@
 /* Files that a program names (smp_operand_file) as sources of rows beside the input. */
-#ifndef SMP_RUN_FILE_SOURCE_H
-#define SMP_RUN_FILE_SOURCE_H
+#pragma once
 
 #include "device/device.h"
 #include "pipe/plan/plan.h"
@@ -36,5 +35,3 @@ smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, s
 /* Rows in a slot of a source that is not read by strips: about 512 KB. Small slots let the reader run ahead in small
  * steps; those that a GPU is sent from are larger, for each copy over the bus takes some microseconds besides. */
 int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows, const smp_device *device);
-
-#endif

@@ -1,7 +1,6 @@
 /* Measured peak rates of a device: `bench` shows them, and `compare` relates its rates to them. Each is the median of
  * several passes over data far larger than the last cache, with quartiles. */
-#ifndef SMP_RUN_PEAKS_H
-#define SMP_RUN_PEAKS_H
+#pragma once
 
 #include "device/device.h"
 #include "run/rate.h"
@@ -29,5 +28,3 @@ smp_code smp_peak_link(smp_device *device, smp_link_way way, bool in_slots, size
 
 /* Seconds that an empty launch takes: *each in a long row of launches, *waited with a sync after each. */
 smp_code smp_peak_launch(smp_device *device, double *each, double *waited, smp_error *err);
-
-#endif

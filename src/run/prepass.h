@@ -1,8 +1,7 @@
 /* First passes over an input, before its plan is complete: a stage whose output's size depends on samples
  * (smp_node_plan.prepass.wanted) ends the plan with its reduction. That plan is run without outputs, and what it found
  * goes into the next one. */
-#ifndef SMP_RUN_PREPASS_H
-#define SMP_RUN_PREPASS_H
+#pragma once
 
 #include "base/limits.h"
 #include "pipe/plan/plan.h"
@@ -31,5 +30,3 @@ smp_code smp_prepass_keep_stdin(const smp_limits *limits, int64_t *start, smp_er
 
 /* Goes back there. */
 smp_code smp_prepass_rewind(int64_t start, smp_error *err);
-
-#endif

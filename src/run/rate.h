@@ -1,6 +1,5 @@
 /* A measured rate of data: every sample, the median and the quartiles. */
-#ifndef SMP_RUN_RATE_H
-#define SMP_RUN_RATE_H
+#pragma once
 
 enum { SMP_RATE_SAMPLES = 15 };
 
@@ -14,5 +13,3 @@ typedef struct smp_rate {
 
 /* Fills median and quartiles from seconds, count and bytes. */
 void smp_rate_settle(smp_rate *rate);
-
-#endif

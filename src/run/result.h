@@ -1,7 +1,6 @@
 /* The result of a run: measurements and cost of each step, times of the file, what was found in it. The executor fills
  * it; report shows it as a table, JSON or CSV. */
-#ifndef SMP_RUN_RESULT_H
-#define SMP_RUN_RESULT_H
+#pragma once
 
 #include "banks/trace.h"
 #include "base/error.h"
@@ -63,5 +62,3 @@ typedef struct smp_run_report {
 } smp_run_report;
 
 void smp_run_report_free(smp_run_report *report);
-
-#endif

@@ -14,8 +14,7 @@
  * no memory of its own and borrows an endpoint's: a source borrows the slot that holds the strip
  * (smp_source_by_strips), and the last step before a sink writes into the sink's slot (smp_zero_copy_sink). The
  * endpoint lends rows for one strip only. */
-#ifndef SMP_RUN_RUN_H
-#define SMP_RUN_RUN_H
+#pragma once
 
 #include "device/device.h"
 #include "io/media.h"
@@ -99,5 +98,3 @@ smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device
 
 /* The strip height that a run uses for a plan on a device. wanted: 0 for the default. */
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted);
-
-#endif

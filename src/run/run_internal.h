@@ -1,6 +1,5 @@
 /* Shared by runs of one picture (run_file.c) and of many (frames.c). */
-#ifndef SMP_RUN_RUN_INTERNAL_H
-#define SMP_RUN_RUN_INTERNAL_H
+#pragma once
 
 #include "run/prepass.h"
 #include "run/run.h"
@@ -70,5 +69,3 @@ void smp_run_locate(const smp_run_request *request, smp_run_report *report);
 
 /* A view of a whole picture of that shape; its data is null. False: too large to be counted. */
 bool smp_run_view(const smp_shape *shape, smp_view *view, size_t *bytes);
-
-#endif

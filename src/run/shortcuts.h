@@ -1,6 +1,5 @@
 /* Ways round decoding a whole picture. For run_file.c. */
-#ifndef SMP_RUN_SHORTCUTS_H
-#define SMP_RUN_SHORTCUTS_H
+#pragma once
 
 #include "run/run.h"
 
@@ -11,5 +10,3 @@ smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp
  * afterwards. */
 smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_reader **reader, smp_run_report *report,
                       bool *copied, smp_error *err);
-
-#endif

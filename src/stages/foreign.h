@@ -1,8 +1,7 @@
 /* Kernels that are not this program's: those of a file that a pipeline names. A launch of one is an smp_foreign in
  * place of functions of this program (smp_launch.foreign). The lab defines the operations (src/lab/stage), and devices
  * ask for them: an emulated device and the CPU have them executed by the lab's machine, a GPU gets their PTX. */
-#ifndef SMP_STAGES_FOREIGN_H
-#define SMP_STAGES_FOREIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -129,5 +128,3 @@ void smp_foreign_prepare(const char *path, const smp_kernel_reach *reach);
 /* The lab's; an error where there is none. `run` also copies. */
 smp_code smp_foreign_open(const char *path, const smp_foreign_file **out, smp_error *err);
 smp_code smp_foreign_run(const smp_foreign *k, const smp_io *io, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Launches, and the rungs of a ladder that they make up: which kernel, over which grid, from which picture to which. */
-#ifndef SMP_STAGES_LAUNCH_H
-#define SMP_STAGES_LAUNCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ const char *smp_launch_decide(const smp_launch *launch, const smp_io *io, const 
 
 /* Whether a block may have the shared memory that *wanted asks for, on a device as described above. */
 bool smp_grid_fits(const smp_grid *wanted, const smp_grid *known);
-
-#endif

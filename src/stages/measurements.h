@@ -1,6 +1,5 @@
 /* Measurements of a reduction, for the report. */
-#ifndef SMP_STAGES_MEASUREMENTS_H
-#define SMP_STAGES_MEASUREMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ smp_code smp_measurements_add_values(smp_measurements *measurements, const char 
 /* A text of printable characters, shorter than SMP_MEASUREMENT_TEXT, of the whole picture. */
 smp_code smp_measurements_add_text(smp_measurements *measurements, const char *name, const char *text, smp_error *err);
 void smp_measurements_free(smp_measurements *measurements);
-
-#endif

@@ -1,6 +1,5 @@
 /* The plan of a stage for one input, made before any sample is read: shape, rows, values, kernel parameters, result. */
-#ifndef SMP_STAGES_NODE_PLAN_H
-#define SMP_STAGES_NODE_PLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,5 +153,3 @@ static inline bool smp_result_part(const smp_reduction_layout *of, const smp_lau
     *counts = launch->counts;
     return !(of->kind == (launch->counts ? SMP_RESULT_CHUNKS : SMP_RESULT_COUNTS));
 }
-
-#endif

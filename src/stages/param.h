@@ -1,6 +1,5 @@
 /* Parameters of stages: each is a row of a table, from which parsing, checks, help and completion follow. */
-#ifndef SMP_STAGES_PARAM_H
-#define SMP_STAGES_PARAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ typedef struct smp_other_name {
 const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length);
 smp_other_name smp_other_names(const struct smp_stage *stage);
 bool smp_next_name(smp_other_name *other); /* false: there is none left */
-
-#endif

@@ -3,8 +3,7 @@
  * one and `down` rows below it. Rows outside the picture stand for its first or last row, so that at least one row is
  * wanted always. 1/1 is a stencil; a stage that halves the height has 2/1, and one that makes 160 frames of 441 has
  * 441/160. */
-#ifndef SMP_STAGES_ROW_MAP_H
-#define SMP_STAGES_ROW_MAP_H
+#pragma once
 
 #include "lib/row_spans.h"
 #include "stages/stage.h"
@@ -31,5 +30,3 @@ int64_t smp_row_map_most(const smp_row_map *map, int64_t height, int64_t rows);
 
 /* Input rows for each output row, as a number. */
 double smp_row_map_ratio(const smp_row_map *map);
-
-#endif

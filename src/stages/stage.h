@@ -1,8 +1,7 @@
 /* A stage is declared once: src/stages/NAME.c holds one const smp_stage, stage_list.def has one line naming it, and
  * kernels/FAMILY.{h,c,cu} hold its arithmetic. Help, validation, reference, completion, tests and benchmarks are all
  * made from the descriptor. */
-#ifndef SMP_STAGES_STAGE_H
-#define SMP_STAGES_STAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -200,4 +199,3 @@ size_t smp_stage_count(void);
 const smp_stage *smp_stage_at(size_t index);
 const smp_stage *smp_stage_find(const char *name, size_t length);
 const smp_stage *smp_stage_with_role(smp_role role);
-#endif

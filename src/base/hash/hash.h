@@ -1,7 +1,6 @@
 /* A hash of 128 bits for names, settings and files, and the shard that a name belongs to. Not against adversaries: it
  * differs where its inputs differ. Its values are part of journals and lists: they stay. */
-#ifndef SMP_BASE_HASH_HASH_H
-#define SMP_BASE_HASH_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ uint64_t smp_hash_name(const char *name);
 /* Returns the shard, 1 to `shards`, of the input with this name under the folder given. The name alone decides: files
  * that come or go between the shards' runs move no other file to another shard. */
 int64_t smp_shard_of(const char *name, int64_t shards);
-
-#endif

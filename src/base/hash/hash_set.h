@@ -1,6 +1,5 @@
 /* A set of 64-bit hashes, some 16 bytes each: which names, or which files, were met already. */
-#ifndef SMP_BASE_HASH_HASH_SET_H
-#define SMP_BASE_HASH_HASH_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ uint64_t smp_hash_set_value(const smp_hash_set *set, uint64_t hash); /* 0: it is
 bool smp_hash_set_has(const smp_hash_set *set, uint64_t hash);
 void smp_hash_set_clear(smp_hash_set *set); /* keeps about as much memory as it needed */
 void smp_hash_set_free(smp_hash_set *set);
-
-#endif

@@ -1,6 +1,5 @@
 /* MD5 (RFC 1321): FLAC stores the MD5 of its samples. */
-#ifndef SMP_BASE_HASH_MD5_H
-#define SMP_BASE_HASH_MD5_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ typedef struct smp_md5 {
 void smp_md5_begin(smp_md5 *hash);
 void smp_md5_add(smp_md5 *hash, const void *data, size_t size);
 void smp_md5_end(smp_md5 *hash, unsigned char digest[16]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SHA-256 (FIPS 180-4): identifies the input of a measurement. */
-#ifndef SMP_BASE_HASH_SHA256_H
-#define SMP_BASE_HASH_SHA256_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ typedef struct smp_sha256 {
 void smp_sha256_begin(smp_sha256 *hash);
 void smp_sha256_add(smp_sha256 *hash, const void *data, size_t size);
 void smp_sha256_end(smp_sha256 *hash, char text[65]); /* 64 hexadecimal digits and a zero */
-
-#endif

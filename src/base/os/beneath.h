@@ -1,8 +1,7 @@
 /* Files that must lie below certain folders, whoever renames folders and links meanwhile: a way is resolved once, and
  * is then walked from an open folder without following a link. (As openat2(2) with RESOLVE_BENEATH and
  * RESOLVE_NO_SYMLINKS, which older systems and some filters do not have.) */
-#ifndef SMP_BASE_OS_BENEATH_H
-#define SMP_BASE_OS_BENEATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ smp_code smp_beneath_open(const smp_beneath *at, int *fd, smp_error *err);
 /* Opens the folder that a file below another one lies in, for openat(2); make: makes what is missing on the way. -1 and
  * errno: where a link is in the way, ELOOP. */
 int smp_beneath_folder(int folder, const char *name, bool make);
-
-#endif

@@ -1,8 +1,7 @@
 /* Files that smempipe has beside itself: libraries that few commands need, and data of the kernel lab. They lie beside
  * the program, as in a build, or in the folder lib/smempipe of an installation. Where smempipe is a library of another
  * program (libsmempipe.so), they lie beside that or in its folder smempipe. */
-#ifndef SMP_BASE_OS_INSTALLED_H
-#define SMP_BASE_OS_INSTALLED_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -17,5 +16,3 @@ bool smp_installed_find(const char *name, char path[PATH_MAX]);
  * short, of another version than this program, of another build, or without the table: null and SMP_E_DEVICE, which
  * names the file. */
 const void *smp_installed_open(const char *name, const char *build, const char *table, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Landlock, by which a process gives up files, connections and signals for good. A list of rules is made first; what
  * restricts the process is one call. Sources: linux/landlock.h; Documentation/userspace-api/landlock.rst. */
-#ifndef SMP_BASE_OS_LANDLOCK_H
-#define SMP_BASE_OS_LANDLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void smp_landlock_allow(const smp_landlock *list, const char *path, unsigned rig
  * child of a program with threads may call it. */
 bool smp_landlock_restrict(const smp_landlock *list);
 void smp_landlock_end(smp_landlock *list);
-
-#endif

@@ -1,7 +1,6 @@
 /* The processors and the memory that this process may use: the kernel, its control group and its resource limits
  * decide. */
-#ifndef SMP_BASE_OS_MACHINE_H
-#define SMP_BASE_OS_MACHINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ uint64_t smp_default_memory(void);
  * cpu.cfs_quota_us and memory.limit_in_bytes. For tests. */
 double smp_group_processors(const char *root, const char *group);
 uint64_t smp_group_memory(const char *root, const char *group);
-
-#endif

@@ -1,8 +1,7 @@
 /* Memory nodes of a host (NUMA): which one a PCI device is next to, and threads that stay beside it, so that the memory
  * that they touch first, and what is pinned for them, lies there. Read from sysfs; where that says nothing, nothing is
  * done. */
-#ifndef SMP_BASE_OS_NUMA_H
-#define SMP_BASE_OS_NUMA_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ int smp_numa_node_of_pci(const char *root, int domain, int bus, int device);
 /* Keeps the calling thread on those processors of the node that the process (its first thread) may use. False: there
  * are none, or node is negative, and the thread runs where it did. */
 bool smp_numa_stay(const char *root, int node);
-
-#endif

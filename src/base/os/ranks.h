@@ -1,7 +1,6 @@
 /* Finds which of several tasks this process is, as schedulers, MPI's starters and GNU parallel tell in the
  * environment. */
-#ifndef SMP_BASE_OS_RANKS_H
-#define SMP_BASE_OS_RANKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ smp_rank smp_rank_find(int64_t count);
 
 /* Returns how many of a step's tasks share this host; 1: alone, or not told. */
 int64_t smp_rank_neighbours(void);
-
-#endif

@@ -2,8 +2,7 @@
  * folder of their own is all that they write, what is named is all that they read, there is no network, time, memory
  * and files have bounds, and all of them end with this process, however that ends. No shell is between: arguments are
  * words. A tool may have one (nvcc has), so words that a stranger chose do not belong among them. */
-#ifndef SMP_BASE_OS_TOOL_H
-#define SMP_BASE_OS_TOOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ smp_code smp_tool_take(const char *folder, const char *name, const char *to, int
  * environment: "NAME=value" besides those that are set, null-terminated, may be null; out: its standard output, -1:
  * ours; *status: its exit status, or its signal, negative. */
 smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, int *status, smp_error *err);
-
-#endif

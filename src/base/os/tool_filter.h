@@ -1,6 +1,5 @@
 /* The calls that a tool in a cage is refused (seccomp): see tool.h. */
-#ifndef SMP_BASE_OS_TOOL_FILTER_H
-#define SMP_BASE_OS_TOOL_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@ bool smp_tool_filter_works(void);
 /* From now on the calling thread and what it starts open no connection, change no rights, owners, times of files, send
  * no signal outside their group, and leave it not. Needs PR_SET_NO_NEW_PRIVS; allocates nothing. */
 bool smp_tool_filter(void);
-
-#endif

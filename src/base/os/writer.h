@@ -1,7 +1,6 @@
 /* Identifies a process that writes journals and claims work units: host, process, job. By it others see whether the
  * writer may still run. */
-#ifndef SMP_BASE_OS_WRITER_H
-#define SMP_BASE_OS_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ typedef enum smp_writer_state {
 } smp_writer_state;
 
 smp_writer_state smp_writer_look(const smp_writer_id *writer);
-
-#endif

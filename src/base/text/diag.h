@@ -1,7 +1,6 @@
 /* Diagnostics in the style of good compilers: all mistakes in one pass, each with its place, a caret and the
  * correction. Collected here and printed by the caller, so that parsing does no I/O. */
-#ifndef SMP_BASE_TEXT_DIAG_H
-#define SMP_BASE_TEXT_DIAG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ char *smp_diags_json(const smp_diags *diags);
 
 /* The word nearest to `word` (length bytes) by edit distance; null: none is close enough for a typing mistake. */
 const char *smp_nearest(const char *word, size_t length, const char *const *words, size_t count);
-
-#endif

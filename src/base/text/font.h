@@ -1,6 +1,5 @@
 /* A small fixed font for what is written into pictures: labels, scales. Printable ASCII and Latin-1. */
-#ifndef SMP_BASE_TEXT_FONT_H
-#define SMP_BASE_TEXT_FONT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ typedef struct smp_font_canvas {
  * colour of as many samples as the picture has channels. What lies outside the picture is left out. */
 void smp_font_draw(const smp_font_canvas *canvas, int64_t x, int64_t y, int scale, const char *text, size_t most,
                    const uint8_t *colour);
-
-#endif

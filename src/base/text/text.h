@@ -1,6 +1,5 @@
 /* Text for people: a growing string, and as much UTF-8 as carets and columns need. */
-#ifndef SMP_BASE_TEXT_TEXT_H
-#define SMP_BASE_TEXT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ enum { SMP_SHOWN = 88 };
 
 /* A user's text for a message: at most 60 bytes, cut between characters, then "...". Returns buffer. */
 const char *smp_shown(char buffer[SMP_SHOWN], const char *text, size_t length);
-
-#endif

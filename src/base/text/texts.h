@@ -1,6 +1,5 @@
 /* Texts that live and die together, one behind the other in large blocks: a text costs its own bytes. */
-#ifndef SMP_BASE_TEXT_TEXTS_H
-#define SMP_BASE_TEXT_TEXTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ typedef struct smp_texts {
 /* A copy of `length` bytes with an end behind it, valid until smp_texts_free; null without memory. */
 char *smp_texts_add(smp_texts *texts, const char *text, size_t length);
 void smp_texts_free(smp_texts *texts);
-
-#endif

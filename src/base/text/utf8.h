@@ -1,6 +1,5 @@
 /* UTF-8, a code point at a time. */
-#ifndef SMP_BASE_TEXT_UTF8_H
-#define SMP_BASE_TEXT_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ bool smp_utf8_unprintable(uint32_t code);
 /* Replaces what would control a terminal by '?': control characters other than tabs and ends of lines, marks that turn
  * the direction of text, bytes that are no UTF-8. */
 void smp_utf8_clean(char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* The head of a unit's file, and the record of a finished unit, a file of its own: see claims.h. */
-#ifndef SMP_BATCH_CLAIMS_CLAIM_RECORD_H
-#define SMP_BATCH_CLAIMS_CLAIM_RECORD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ bool smp_piece_record_whole(int folder, const char *name);
 
 /* The last line of a record, behind what is in the file; its length. */
 int smp_piece_record_line(int fd, size_t piece, const smp_piece_past *past, size_t files, char *line, size_t room);
-
-#endif

@@ -1,8 +1,7 @@
 /* A source of work units: decides who does which file of a batch. There are three: a walk, whose files may be a shard's
  * (claim_walk.c); a list whose pieces tasks claim, and a list whose pieces have owners, shards or ranks (claim_list.c).
  * todo_notes.c, which notes what is begun and done, knows them by this table alone. Internal to src/batch. */
-#ifndef SMP_BATCH_CLAIMS_CLAIM_SOURCE_H
-#define SMP_BATCH_CLAIMS_CLAIM_SOURCE_H
+#pragma once
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -104,5 +103,3 @@ void smp_ahead_free(smp_ahead_queue *queue);
 
 /* Sums up the outputs of a unit. */
 void smp_work_unit_sum_up(const smp_work_unit *unit, smp_piece_past *past);
-
-#endif

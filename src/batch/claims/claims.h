@@ -10,8 +10,7 @@
  * the file is empty, as one that was done, and 17.0.done was removed or cut off: its files are then made
  * again. 17.0.free: nothing of it was begun, and anybody takes it as 17.1. No name goes away again: whoever read the
  * folder a while ago would take it a second time. */
-#ifndef SMP_BATCH_CLAIMS_CLAIMS_H
-#define SMP_BATCH_CLAIMS_CLAIMS_H
+#pragma once
 
 #include "batch/claims/claim_record.h"
 #include "batch/claims/work_list.h"
@@ -76,5 +75,3 @@ smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t fil
  * claim; null is allowed. */
 typedef enum smp_claim_end { SMP_CLAIM_UNTOUCHED, SMP_CLAIM_STOPPED, SMP_CLAIM_FAILED } smp_claim_end;
 void smp_claim_give_back(smp_claim *claim, smp_claim_end why);
-
-#endif

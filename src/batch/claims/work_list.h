@@ -7,8 +7,7 @@
  * line of fixed length that says where those begin. In front of the size may stand an l: the file is a symbolic link;
  * and =OFFSET and a space: the line that begins there is that of a file before it which has its name but for the
  * extension, and may so become the same output. */
-#ifndef SMP_BATCH_CLAIMS_WORK_LIST_H
-#define SMP_BATCH_CLAIMS_WORK_LIST_H
+#pragma once
 
 #include "base/hash/hash.h"
 #include "base/text/texts.h"
@@ -86,5 +85,3 @@ smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *
 /* The file whose line begins there: a smp_found.collision. */
 smp_code smp_work_list_read_line(const smp_work_list *list, uint64_t line, smp_texts *texts, smp_found *found,
                                  smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Completions of shells, from the commands' tables; completion_bash.c, _zsh.c and _fish.c write the scripts. */
-#ifndef SMP_CLI_COMPLETION_COMPLETION_H
-#define SMP_CLI_COMPLETION_COMPLETION_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -38,5 +37,3 @@ void smp_put_quoted(FILE *to, const char *text, const char *also);
 smp_code smp_completion_bash(FILE *to, smp_error *err);
 smp_code smp_completion_zsh(FILE *to, smp_error *err);
 smp_code smp_completion_fish(FILE *to, smp_error *err);
-
-#endif

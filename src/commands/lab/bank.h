@@ -1,6 +1,5 @@
 /* The study of one access for `smempipe bank`: bank_rows.c lists accesses, bank.c studies them, bank_show.c prints. */
-#ifndef SMP_COMMANDS_LAB_BANK_H
-#define SMP_COMMANDS_LAB_BANK_H
+#pragma once
 
 #include "cli/cli.h"
 #include "lab/counters/elements.h"
@@ -59,5 +58,3 @@ char *smp_bank_verdict(char *text, size_t size, const smp_bank_study *study);
 
 /* Explains the rules of a device, with their sources. */
 void smp_bank_explain(FILE *to, smp_bank_rules rules);
-
-#endif

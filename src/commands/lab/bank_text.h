@@ -1,6 +1,5 @@
 /* Texts that tables and JSON of `smempipe bank` share (bank_show.c). */
-#ifndef SMP_COMMANDS_LAB_BANK_TEXT_H
-#define SMP_COMMANDS_LAB_BANK_TEXT_H
+#pragma once
 
 #include "commands/lab/bank.h"
 
@@ -25,5 +24,3 @@ void smp_bank_array_text(char *text, size_t size, const smp_bank_study *study, i
 
 /* "r", "(r >> 2)", "(r * 2)", "(i/32 % 8)": what a swizzle adds to the column. */
 void smp_bank_swizzle_text(char *text, size_t size, const smp_bank_study *study, const smp_layout *layout);
-
-#endif

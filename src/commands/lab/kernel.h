@@ -3,8 +3,7 @@
  * kernel, kernel_compare.c gathers several, kernel_program.c runs whole programs,
  * kernel_reports.c writes what --html, --sarif and --junit ask for, kernel_executable.c prepares those
  * that nvcc made elsewhere. */
-#ifndef SMP_COMMANDS_LAB_KERNEL_H
-#define SMP_COMMANDS_LAB_KERNEL_H
+#pragma once
 
 #include "cli/cli.h"
 #include "lab/machine/warp.h"
@@ -174,5 +173,3 @@ char *smp_kernel_runtime_folder(void);
 #define SMP_LAB_RESULTS "SMEMPIPE_LAB_RESULTS"
 #define SMP_LAB_BLOCKS  "SMEMPIPE_LAB_BLOCKS"
 #define SMP_LAB_TIME    "SMEMPIPE_LAB_TIME"
-
-#endif

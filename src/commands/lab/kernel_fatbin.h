@@ -1,6 +1,5 @@
 /* Reads what nvcc put into an executable: which CUDA runtime it asks for, and the PTX and SASS of its kernels. */
-#ifndef SMP_COMMANDS_LAB_KERNEL_FATBIN_H
-#define SMP_COMMANDS_LAB_KERNEL_FATBIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ smp_code smp_kernel_next_fatbin(const unsigned char *code, size_t size, size_t *
 
 /* The bytes of an image, with a zero behind them, from smp_alloc. */
 smp_code smp_kernel_unpack(const smp_kernel_image *image, unsigned char **bytes, size_t *size, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A batch's files measured by how loud they are, before the first one is done: for --album and --skip-level. */
-#ifndef SMP_COMMANDS_MANY_BATCH_METER_H
-#define SMP_COMMANDS_MANY_BATCH_METER_H
+#pragma once
 
 #include "commands/outputs.h"
 
@@ -21,5 +20,3 @@ smp_code smp_batch_meter_run(smp_batch_meter *meter, smp_error *err);
 
 /* The loudness in LUFS that an option is given. */
 smp_code smp_batch_meter_level(const char *option, const char *text, double *level, smp_error *err);
-
-#endif

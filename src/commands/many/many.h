@@ -1,6 +1,5 @@
 /* Shared by commands over many files: which files, how many at once, the list of failures at the end. */
-#ifndef SMP_COMMANDS_MANY_MANY_H
-#define SMP_COMMANDS_MANY_MANY_H
+#pragma once
 
 #include "base/hash/hash.h"
 #include "batch/batch.h"
@@ -72,5 +71,3 @@ typedef struct smp_remarks {
 void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report);
 void smp_remarks_show(smp_remarks *remarks, const smp_common *common);
 void smp_remarks_free(smp_remarks *remarks);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files of smempipe measure: settings, and what is told of files, measured here or read from parts. */
-#ifndef SMP_COMMANDS_MANY_MEASURE_H
-#define SMP_COMMANDS_MANY_MEASURE_H
+#pragma once
 
 #include <limits.h>
 
@@ -78,5 +77,3 @@ void smp_measure_team_close(smp_measure_work *work);
 
 /* smempipe measure --merge. */
 smp_code smp_measure_merge(const smp_measure_settings *settings, smp_error *err);
-
-#endif

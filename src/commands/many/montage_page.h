@@ -1,6 +1,5 @@
 /* Pages of a contact sheet: pictures in rows and columns of cells, each with a label below it. 8-bit RGB. */
-#ifndef SMP_COMMANDS_MANY_MONTAGE_PAGE_H
-#define SMP_COMMANDS_MANY_MONTAGE_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void smp_montage_page_free(smp_montage_page *page);
  * the name below it. Without samples the cell is crossed out. */
 void smp_montage_draw(const smp_montage *montage, const smp_montage_page *page, int64_t index,
                       const smp_small_picture *picture, const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* Many files through a pipeline that makes small pictures of them, which stay in memory: for commands that show or
  * compare what a folder holds. */
-#ifndef SMP_COMMANDS_MANY_SMALL_PICTURES_H
-#define SMP_COMMANDS_MANY_SMALL_PICTURES_H
+#pragma once
 
 #include "commands/many/many.h"
 #include "report/measure/small_picture.h"
@@ -14,5 +13,3 @@ typedef void smp_small_each(void *context, size_t index, const smp_small_picture
 smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *program, const char *command,
                             smp_found *const *files, size_t count, smp_small_each *each, void *context, size_t *failed,
                             smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* A GPU as a device, through a table of driver functions: NVIDIA's driver, or the emulator (device/simt/simt.h).
  * device.h describes the interface. One thread at a time may use a device. */
-#ifndef SMP_DEVICE_CUDA_CUDA_H
-#define SMP_DEVICE_CUDA_CUDA_H
+#pragma once
 
 #include "device/cuda/cuda_api.h"
 #include "device/device.h"
@@ -58,5 +57,3 @@ size_t smp_cuda_kernel_count(smp_device *device);
 /* Runs one copy of size bytes of device memory and measures its time on the device, by events. */
 smp_code smp_cuda_time_copy(smp_device *device, void *to, const void *from, size_t size, double *seconds,
                             smp_error *err);
-
-#endif

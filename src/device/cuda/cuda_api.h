@@ -2,8 +2,7 @@
  * entry points (cuda_api.def) that libcuda.so.1 or the emulator (device/simt/simt.h) fills. Every call goes through
  * smp_cuNAME(driver, ...), where calls are traced (SMP_TRACE_DRIVER=1), counted and timed (SMP_TRACE_DRIVER=times: a
  * table on stderr when the program ends), and where tests make the Nth call fail. */
-#ifndef SMP_DEVICE_CUDA_CUDA_API_H
-#define SMP_DEVICE_CUDA_CUDA_API_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -151,5 +150,3 @@ void smp_driver_fail_at(smp_driver *driver, uint64_t nth, CUresult result, bool 
 /* Turns a driver's result into an error: SMP_E_DEVICE_MEMORY for out of memory, else SMP_E_DEVICE with the driver's
  * name for it and a hint. what: the entry point. Returns err's code. */
 smp_code smp_driver_error(smp_driver *driver, const char *what, CUresult result, smp_error *err);
-
-#endif

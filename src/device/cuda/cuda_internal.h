@@ -1,8 +1,7 @@
 /* Shared by the CUDA device's files: cuda_device.c (opening, launches, times), cuda_memory.c (buffers, copies),
  * cuda_pinned.c (pinned memory), cuda_send.c (copies from where rows are decoded, and to where they are coded) and
  * cuda_kernel.c (modules, functions, resources of a launch). */
-#ifndef SMP_DEVICE_CUDA_CUDA_INTERNAL_H
-#define SMP_DEVICE_CUDA_CUDA_INTERNAL_H
+#pragma once
 
 #include "device/cuda/cuda.h"
 #include "device/kernel_table.h"
@@ -172,5 +171,3 @@ smp_code cuda_opt_in(cuda_device *gpu, CUfunction function, unsigned shared, boo
 /* Queues a kernel that is not this program's (cuda_foreign.c). */
 smp_code cuda_foreign(cuda_device *gpu, const struct smp_foreign *k, const smp_io *io, smp_error *err);
 void cuda_kernels_close(cuda_device *gpu);
-
-#endif

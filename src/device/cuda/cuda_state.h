@@ -1,7 +1,6 @@
 /* A GPU's current clocks and throttling, and versions. Read through NVML (libnvidia-ml.so.1, part of the driver),
  * opened at first use. Without NVML all is unknown, and nothing fails. */
-#ifndef SMP_DEVICE_CUDA_CUDA_STATE_H
-#define SMP_DEVICE_CUDA_CUDA_STATE_H
+#pragma once
 
 #include "device/device.h"
 
@@ -20,5 +19,3 @@ void smp_gpu_driver_text(smp_device *device, char *text, size_t size);
 
 /* The toolkit that compiled the kernels, "CUDA 13.0"; "" when this build has none. */
 const char *smp_gpu_toolkit(void);
-
-#endif

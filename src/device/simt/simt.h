@@ -2,8 +2,7 @@
  * kernels, runs without a GPU. The kernels are kernels/ROOM/NAME.cu, compiled by the host compiler. There is one
  * emulator in a process, like a driver. Work is done at once in the calling thread and its workers: streams are always
  * idle, and a kernel's fault shows at the next call, as on a device. */
-#ifndef SMP_DEVICE_SIMT_SIMT_H
-#define SMP_DEVICE_SIMT_SIMT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void smp_simt_set_observer(const smp_simt_observer *observer); /* null: none; it
 
 /* Calls see for each buffer of the device. */
 void smp_simt_each_buffer(void (*see)(void *context, void *data, size_t size), void *context);
-
-#endif

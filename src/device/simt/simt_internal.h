@@ -6,8 +6,7 @@
  *   simt_trace.c   the traced kernels' callbacks: bank conflicts, races, uninitialised reads
  *   simt_traced.c  the library that has the traced kernels
  *   simt_fiber.c   stacks and the switch between them */
-#ifndef SMP_DEVICE_SIMT_SIMT_INTERNAL_H
-#define SMP_DEVICE_SIMT_SIMT_INTERNAL_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -226,5 +225,3 @@ void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, con
 void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, const simt_place *place);
 /* Adds the worker's counts to the launch; false: out of memory. */
 bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch);
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads what a FLAC stores besides its samples: STREAMINFO, the extent of its frames, the MD5 of its samples. Source:
  * RFC 9639. */
-#ifndef SMP_IO_AUDIO_FLAC_STREAM_H
-#define SMP_IO_AUDIO_FLAC_STREAM_H
+#pragma once
 
 #include "base/hash/md5.h"
 #include "io/audio/sound.h"
@@ -31,5 +30,3 @@ smp_code smp_flac_find_end(smp_source *source, const smp_flac_info *info, int64_
 
 /* Adds samples to an MD5. codes: 32-bit integers whose high bits are the sample. */
 void smp_flac_md5_add(smp_md5 *hash, const int32_t *codes, int64_t count, int bits);
-
-#endif

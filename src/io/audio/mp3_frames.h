@@ -2,8 +2,7 @@
  * leaves out what it does not understand without a word, and ends where the file ends, so the chain is walked here.
  * Sources: ISO/IEC 11172-3, 2.4.1.3 and 2.4.2.3; ISO/IEC 13818-3 (lower rates); gabriel.mp3-tech.org/mp3infotag.html
  * (the frame that describes the others). */
-#ifndef SMP_IO_AUDIO_MP3_FRAMES_H
-#define SMP_IO_AUDIO_MP3_FRAMES_H
+#pragma once
 
 #include "base/notes.h"
 #include "io/files/source.h"
@@ -38,5 +37,3 @@ typedef struct smp_mp3_chain {
  * front of the first and behind the last one are left out with a note; a gap, a frame that is cut, and fewer frames
  * than the first one promises are damage. Leaves the source anywhere. */
 smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, smp_notes *notes, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The streams that follow one another in an Ogg file: a chain of links (RFC 3533, section 4). */
-#ifndef SMP_IO_AUDIO_OGG_LINKS_H
-#define SMP_IO_AUDIO_OGG_LINKS_H
+#pragma once
 
 #include "io/audio/sound.h"
 
@@ -21,5 +20,3 @@ bool smp_ogg_begins(const uint8_t *head, size_t size, const char *magic, size_t 
 /* A stream's last page is marked as the last. Without this check a file that was cut off would pass as a shorter one.
  */
 smp_code smp_ogg_check_end(smp_source *source, smp_error *err);
-
-#endif

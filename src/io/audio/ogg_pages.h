@@ -1,7 +1,6 @@
 /* Rewrites Ogg pages before they are written: a fixed serial number and a new checksum; on request another comment in
  * the second packet. */
-#ifndef SMP_IO_AUDIO_OGG_PAGES_H
-#define SMP_IO_AUDIO_OGG_PAGES_H
+#pragma once
 
 #include "io/audio/sound.h"
 
@@ -40,5 +39,3 @@ void smp_ogg_pages_free(smp_ogg_pages *pages);
 bool smp_ogg_pages_comment(smp_ogg_pages *pages, const smp_meta *meta, bool opus);
 
 smp_code smp_ogg_pages_put(smp_ogg_pages *pages, smp_output *output, const void *data, size_t size, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by sndfile.c (reading) and sndfile_write.c. */
-#ifndef SMP_IO_AUDIO_SNDFILE_H
-#define SMP_IO_AUDIO_SNDFILE_H
+#pragma once
 
 #include "io/audio/sound.h"
 
@@ -59,6 +58,4 @@ typedef struct smp_sndfile {
 
 /* The position of each of WAV's channels (L R C LFE BL BR ...) in a Vorbis frame; null when the orders are equal. */
 const uint8_t *smp_vorbis_order(int channels);
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* Shared by the sound formats: sample types and their bytes, channel maps, header checks. Samples are f32 with full
  * scale 1: a code of b bits is exactly code / 2^(b-1) (32-bit codes and doubles are rounded to f32). */
-#ifndef SMP_IO_AUDIO_SOUND_H
-#define SMP_IO_AUDIO_SOUND_H
+#pragma once
 
 #include <string.h>
 
@@ -204,5 +203,3 @@ void smp_bytes_chunk(smp_bytes *out, const char *name, uint64_t size, int count,
  * (smp_bytes.failed). Where the sound's length is known later, and the file can be patched, sizes are put there again.
  */
 smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_sound_sizes *sizes, smp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Tags and pictures of sounds. A text's key is one of tag_list.def where the file's name for it is in there, else its
  * own name; several values are several texts of one key. A file may have several tags: the first that is taken counts,
  * and of later ones what it does not have. Damage in tags does not make a sound unreadable. */
-#ifndef SMP_IO_AUDIO_TAGS_H
-#define SMP_IO_AUDIO_TAGS_H
+#pragma once
 
 #include "io/audio/sound.h"
 
@@ -111,5 +110,3 @@ bool smp_comment_holds(const smp_meta *meta, const struct smp_text *text);
 /* Notes all tags that a format has no place for. holds: whether it has one for a text; null: for none. */
 void smp_sound_note_lost(smp_writer *writer, const smp_meta *meta,
                          bool (*holds)(const smp_meta *meta, const struct smp_text *text), bool pictures);
-
-#endif

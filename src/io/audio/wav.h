@@ -1,6 +1,5 @@
 /* Shared by WAV and W64, whose samples and formats are the same: see wav.c. */
-#ifndef SMP_IO_AUDIO_WAV_H
-#define SMP_IO_AUDIO_WAV_H
+#pragma once
 
 #include "io/audio/sound.h"
 
@@ -37,5 +36,3 @@ int smp_wav_type(const smp_sound *sound);
 
 /* Adds the body of a fmt chunk. */
 void smp_wav_put_format(smp_bytes *out, const smp_writer *writer, int type);
-
-#endif

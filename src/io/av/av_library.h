@@ -1,6 +1,5 @@
 /* FFmpeg's libraries, opened while the program runs: see io/library.h. */
-#ifndef SMP_IO_AV_AV_LIBRARY_H
-#define SMP_IO_AV_AV_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,6 +58,4 @@ typedef struct smp_av {
 
 /* Filled by smp_av_load. */
 extern smp_av smp_av_functions;
-#endif
-
 #endif

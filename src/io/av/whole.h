@@ -1,7 +1,6 @@
 /* Whether a file that FFmpeg reads is whole: its demuxers end without a word where a file was cut, and step over what
  * is damaged. What a format cannot tell is not found: a bare stream, or MPEG, that was cut between two packets. */
-#ifndef SMP_IO_AV_WHOLE_H
-#define SMP_IO_AV_WHOLE_H
+#pragma once
 
 #include "io/files/source.h"
 
@@ -30,5 +29,3 @@ typedef struct smp_av_seen {
 } smp_av_seen;
 
 smp_code smp_av_check_length(const smp_source *source, const smp_av_seen *seen, smp_error *err);
-
-#endif

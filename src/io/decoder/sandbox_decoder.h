@@ -1,7 +1,6 @@
 /* Confines a decoder (worker_child.c) before it reads bytes from elsewhere: for good, it gives up files, sockets, other
  * processes, new privileges and unlimited memory. */
-#ifndef SMP_IO_DECODER_SANDBOX_DECODER_H
-#define SMP_IO_DECODER_SANDBOX_DECODER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ void smp_sandbox_decoder(int channel, int spool, uint64_t memory, smp_confinemen
 
 /* "seccomp, Landlock ABI 7", "seccomp, no Landlock". */
 void smp_confinement_text(const smp_confinement *got, char *text, size_t size);
-
-#endif

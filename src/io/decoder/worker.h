@@ -5,8 +5,7 @@
  * The program forks the first decoder before it has a second thread. More of them, and those that take the place of one
  * that died, are forked by a process that does nothing else (the spawner), since it has one thread for ever. A decoder
  * serves one reader at a time, and is kept for the next. */
-#ifndef SMP_IO_DECODER_WORKER_H
-#define SMP_IO_DECODER_WORKER_H
+#pragma once
 
 #include "io/files/source.h"
 #include "io/media.h"
@@ -37,5 +36,3 @@ uint64_t smp_worker_asks(void);
 /* For smp_reader_open; smp_worker_runs. Takes over a source without a buffer, also on failure. */
 smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
                                 smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The other side of worker.h: the process that starts decoders, and a decoder. Kept to worker_reader.c and tests. */
-#ifndef SMP_IO_DECODER_WORKER_CHILD_H
-#define SMP_IO_DECODER_WORKER_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ _Noreturn void smp_spawner(int parent, int sockets, uint64_t memory);
 /* Tests alone: called by the confined decoder before it opens a file, and before its first words (input: -1); null
  * otherwise. */
 extern void (*smp_decoder_hook)(int input);
-
-#endif

@@ -1,8 +1,7 @@
 /* Messages between the program and a decoder, over a stream socket: an smp_ask, with descriptors when it opens a file;
  * an smp_answer, followed by what smp_answer_wire puts into bytes. The process that decodes is not to be trusted: the
  * program checks all that comes from it. */
-#ifndef SMP_IO_DECODER_WORKER_MESSAGE_H
-#define SMP_IO_DECODER_WORKER_MESSAGE_H
+#pragma once
 
 #include "io/decoder/sandbox_decoder.h"
 #include "io/media.h"
@@ -80,5 +79,3 @@ typedef struct smp_patience {
 /* Waits for all of it, as long as the patience lasts (null: for ever). Descriptors that come along are counted. */
 typedef enum smp_received { SMP_RECEIVED, SMP_RECEIVED_END, SMP_RECEIVED_LATE } smp_received;
 smp_received smp_message_receive(int channel, void *to, size_t size, const smp_patience *patience, int *descriptors);
-
-#endif

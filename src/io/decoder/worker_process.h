@@ -1,7 +1,6 @@
 /* The processes that decode, from the program's side: started, taken by a reader, given back, ended. For
  * worker_reader.c. */
-#ifndef SMP_IO_DECODER_WORKER_PROCESS_H
-#define SMP_IO_DECODER_WORKER_PROCESS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -51,5 +50,3 @@ void smp_worker_unmap(void *map, size_t size);
 /* Bytes of addresses for a decoder that holds so many beside the program and its libraries, UINT64_MAX: all that
  * --max-memory allows; 0: any. */
 uint64_t smp_worker_addresses(uint64_t held);
-
-#endif

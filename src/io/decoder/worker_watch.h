@@ -1,8 +1,7 @@
 /* Looks after a process that decodes while the program waits for it: what it uses is measured here, and not asked of
  * it. It may compute for as long as its limit of processor time allows; it may not sleep. Waiting for a pipe that gives
  * nothing, or for the system's reading, is no sleep. */
-#ifndef SMP_IO_DECODER_WORKER_WATCH_H
-#define SMP_IO_DECODER_WORKER_WATCH_H
+#pragma once
 
 #include <sys/types.h>
 #include <time.h>
@@ -42,5 +41,3 @@ void smp_watch_end(smp_watch *watch);
 
 /* Whether the time limit has passed: else it slept. */
 bool smp_watch_is_late(const smp_watch *watch);
-
-#endif

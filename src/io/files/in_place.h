@@ -1,8 +1,7 @@
 /* An output that takes the place of its own input. It gets the input's mode, owner, group and extended attributes, and
  * a mark (an extended attribute) that names the work and the file's size and time: so that file and mark appear in one
  * step, and whoever does the same again sees that it is done. A file that was changed since has no valid mark. */
-#ifndef SMP_IO_FILES_IN_PLACE_H
-#define SMP_IO_FILES_IN_PLACE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ smp_code smp_in_place_ready(smp_in_place *how, int fd, const char *target, const
 /* Before it takes the place of the target: makes the backup, unless there is to be none. Another file of that name is
  * SMP_E_WRITE. */
 smp_code smp_in_place_backup(const smp_in_place *how, const char *target, const struct stat *was, smp_error *err);
-
-#endif

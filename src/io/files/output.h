@@ -1,7 +1,6 @@
 /* A file that appears complete or not at all: bytes go to a temporary file in the target's folder (temporary.h), which
  * commit puts in place. Standard output and special files (/dev/null, named pipes) are written directly. */
-#ifndef SMP_IO_FILES_OUTPUT_H
-#define SMP_IO_FILES_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ void smp_sync_folder(const char *folder);
 
 /* Makes the folders on the way to a file. */
 smp_code smp_make_folders(const char *path, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The bytes of an input: a file, a pipe, or memory, behind one buffered interface. So each format reads all of them
  * alike, and fuzz targets need no files. Counts against --max-file. */
-#ifndef SMP_IO_FILES_SOURCE_H
-#define SMP_IO_FILES_SOURCE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -116,5 +115,3 @@ size_t smp_source_begins(int fd, uint8_t *head, size_t size, bool *all);
 
 /* The text of an errno, into text; thread-safe. */
 const char *smp_os_error(int number, char *text, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* Holds an output's bytes until they are complete. It is an unnamed file in the target's folder (O_TMPFILE), which
  * vanishes when its writer is killed; or, on file systems without O_TMPFILE, a named one that smp_output_sweep()
  * recognises. Internal to src/io. */
-#ifndef SMP_IO_FILES_TEMPORARY_H
-#define SMP_IO_FILES_TEMPORARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool smp_folder_of(const char *target, char *text, size_t size);
 
 /* For tests: use named files from now on, as on file systems without O_TMPFILE. */
 void smp_temporary_set_named(bool named);
-
-#endif

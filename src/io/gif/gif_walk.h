@@ -1,7 +1,6 @@
 /* The blocks of a GIF, walked before the library sees the file. Source: GRAPHICS INTERCHANGE FORMAT, version 89a,
  * CompuServe 1990. */
-#ifndef SMP_IO_GIF_GIF_WALK_H
-#define SMP_IO_GIF_GIF_WALK_H
+#pragma once
 
 #include "io/format.h"
 
@@ -21,5 +20,3 @@ typedef struct smp_gif {
 
 /* Fails with SMP_E_DECODE when blocks are damaged or reach past the end of the file. */
 smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the reader of HEIC and AVIF and the writer of AVIF; heif.c puts the functions into the table. */
-#ifndef SMP_IO_HEIF_HEIF_GLUE_H
-#define SMP_IO_HEIF_HEIF_GLUE_H
+#pragma once
 
 #include "io/format.h"
 
@@ -50,5 +49,3 @@ void smp_heif_find_primary(const smp_source *source, const smp_heif *heif, smp_h
 
 SMP_DECLARE_READER(smp_heif, row);
 SMP_DECLARE_WRITER(smp_avif, row);
-
-#endif

@@ -1,6 +1,5 @@
 /* libheif, opened while the program runs: see io/library.h. */
-#ifndef SMP_IO_HEIF_HEIF_LIBRARY_H
-#define SMP_IO_HEIF_HEIF_LIBRARY_H
+#pragma once
 
 #include "base/error.h"
 #include "io/library.h"
@@ -71,6 +70,4 @@ typedef struct smp_heif_functions {
 
 /* Filled by smp_heif_load. */
 extern smp_heif_functions smp_heif_library;
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* A HEIC or AVIF that is being read: shared by its opening (heif_read.c) and its rows (heif_rows.c). */
-#ifndef SMP_IO_HEIF_HEIF_STATE_H
-#define SMP_IO_HEIF_HEIF_STATE_H
+#pragma once
 
 #include "io/heif/heif_glue.h"
 #include "io/heif/heif_library.h"
@@ -44,7 +43,5 @@ typedef struct heif_state {
 
 /* SMP_OK, or why libheif failed. */
 smp_code smp_heif_failed(const heif_state *state, const char *name, struct heif_error why, smp_error *err);
-
-#endif
 
 #endif

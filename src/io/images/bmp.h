@@ -1,6 +1,5 @@
 /* Windows bitmaps of 8-bit samples, in memory: for pages and terminals that carry pictures as data. */
-#ifndef SMP_IO_IMAGES_BMP_H
-#define SMP_IO_IMAGES_BMP_H
+#pragma once
 
 #include "io/media.h"
 
@@ -14,5 +13,3 @@ size_t smp_bmp_head(const smp_shape *shape, const smp_meta *meta, uint8_t head[S
 
 /* A row as the file has it. What fills it up is left as it is. */
 void smp_bmp_line(const smp_shape *shape, const uint8_t *row, uint8_t *line);
-
-#endif

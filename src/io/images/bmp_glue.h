@@ -1,7 +1,6 @@
 /* Shared by the BMP's reader, run decoder and writer. Source: Microsoft's BITMAPINFOHEADER, BITMAPV4HEADER and
  * BITMAPV5HEADER; IBM's OS/2 2.0 Presentation Manager Reference, "Bitmap File Format". */
-#ifndef SMP_IO_IMAGES_BMP_GLUE_H
-#define SMP_IO_IMAGES_BMP_GLUE_H
+#pragma once
 
 #include "io/format.h"
 #include "io/images/stored_rows.h"
@@ -56,5 +55,3 @@ void smp_bmp_frame_row(const smp_reader *reader, int64_t y, uint8_t *to);
 /* The reader's functions for the format table. */
 bool smp_bmp_sniff(const uint8_t *head, size_t size);
 SMP_DECLARE_READER(smp_bmp, row);
-
-#endif

@@ -1,6 +1,5 @@
 /* The sample types of NumPy arrays, and their exact conversion to formats of pictures. */
-#ifndef SMP_IO_IMAGES_NPY_TYPES_H
-#define SMP_IO_IMAGES_NPY_TYPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void smp_npy_swap(void *samples, size_t count, int bytes);
 
 /* Formats a sample as text, for messages. */
 void smp_npy_print(const smp_npy_type *type, const void *sample, char *text, size_t size);
-
-#endif

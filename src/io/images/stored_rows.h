@@ -1,7 +1,6 @@
 /* Rows of equal size in a file, read in either direction: many formats store the bottom row first. Rows are read in
  * blocks, with few reads and little memory. */
-#ifndef SMP_IO_IMAGES_STORED_ROWS_H
-#define SMP_IO_IMAGES_STORED_ROWS_H
+#pragma once
 
 #include "io/files/source.h"
 
@@ -28,5 +27,3 @@ uint64_t smp_stored_rows_end(const smp_stored_rows *stored);
 smp_code smp_stored_rows_get(smp_stored_rows *stored, smp_source *source, int64_t row, const uint8_t **at,
                              smp_error *err);
 void smp_stored_rows_free(smp_stored_rows *stored);
-
-#endif

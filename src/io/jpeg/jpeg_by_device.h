@@ -10,8 +10,7 @@
  *
  * A scan that did not fit the stage's output is an error of smp_writer_rows, SMP_E_PROCESS: smp_jpeg_scan_fits says it
  * beforehand. The picture is then to be written from its samples, by another writer. */
-#ifndef SMP_IO_JPEG_JPEG_BY_DEVICE_H
-#define SMP_IO_JPEG_JPEG_BY_DEVICE_H
+#pragma once
 
 #include "io/media.h"
 #include "media/jpeg_params.h"
@@ -35,5 +34,3 @@ typedef struct smp_jpeg_scan_rows {
 smp_code smp_jpeg_scan_write(smp_jpeg_scan_rows *scan, smp_writer *writer, const void *from, int64_t stride,
                              int64_t rows, smp_error *err);
 smp_code smp_jpeg_scan_end(const smp_jpeg_scan_rows *scan, smp_writer *writer, smp_error *err);
-
-#endif

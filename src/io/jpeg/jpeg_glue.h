@@ -1,6 +1,5 @@
 /* Shared by the JPEG reader and writer: libjpeg's errors as ours, its memory counted and limited. */
-#ifndef SMP_IO_JPEG_JPEG_GLUE_H
-#define SMP_IO_JPEG_JPEG_GLUE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdio.h> /* jpeglib.h needs it */
@@ -96,5 +95,3 @@ bool smp_jpeg_sniff(const uint8_t *head, size_t size);
 SMP_DECLARE_READER(smp_jpeg, rows);
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err);
 SMP_DECLARE_WRITER(smp_jpeg, rows);
-
-#endif

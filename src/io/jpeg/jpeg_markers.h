@@ -1,8 +1,7 @@
 /* The markers of a JPEG that describe its picture: ICC profile, EXIF, XMP, comments, the index of an MPO. They are kept
  * in their order, up to a count and a number of bytes. libjpeg's own list is not used: it is walked to its end for
  * every marker. */
-#ifndef SMP_IO_JPEG_JPEG_MARKERS_H
-#define SMP_IO_JPEG_JPEG_MARKERS_H
+#pragma once
 
 #include "io/jpeg/jpeg_glue.h"
 
@@ -32,5 +31,3 @@ void smp_jpeg_keep_icc(smp_jpeg *base, smp_blob *icc);
 int smp_jpeg_count_scans(const smp_source *source, uint64_t position, int most);
 
 void smp_jpeg_free_markers(smp_jpeg_markers *markers);
-
-#endif

@@ -1,6 +1,5 @@
 /* CMYK to sRGB, where a file is read. */
-#ifndef SMP_IO_META_CMYK_H
-#define SMP_IO_META_CMYK_H
+#pragma once
 
 #include "io/format.h"
 
@@ -17,5 +16,3 @@ void smp_cmyk_pixel(smp_cmyk *map, const uint32_t cmyk[4], uint32_t rgb[3]);
 bool smp_cmyk_profiled(const smp_cmyk *map);
 
 void smp_cmyk_close(smp_cmyk *map);
-
-#endif

@@ -1,7 +1,6 @@
 /* Applies EXIF's orientation (1 to 8; from 5 on columns become rows) to a stored picture. For code that reads rows
  * alone: in a pipeline the planner inserts the stage `orient`. */
-#ifndef SMP_IO_META_ORIENTATION_H
-#define SMP_IO_META_ORIENTATION_H
+#pragma once
 
 #include "io/media.h"
 
@@ -29,5 +28,3 @@ void smp_orientation_put(int orientation, int64_t width, int64_t height, size_t 
 
 /* Reads the whole picture as it is seen, without gaps between rows. *out is from smp_alloc, null on failure. */
 smp_code smp_orientation_read(smp_reader *reader, void **out, smp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* The picture data of a PNG, compressed in blocks of rows on several threads. Each block is filtered and deflated alone
  * and ends on a byte boundary, so that the blocks' outputs, one IDAT chunk each, form one valid stream. The blocks
  * depend only on the picture's shape and the level: strips and threads do not change the bytes. */
-#ifndef SMP_IO_PNG_PNG_BLOCKS_H
-#define SMP_IO_PNG_PNG_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ bool smp_png_blocks_due(const smp_png_blocks *blocks);
 
 /* The next IDAT chunk, from its length to its CRC. Waits until it is compressed. Valid until the next put. */
 const uint8_t *smp_png_blocks_next(smp_png_blocks *blocks, size_t *size);
-
-#endif

@@ -10,8 +10,7 @@
  *   level 4..9   the smallest of these and zlib's of that level
  *
  * The output of a block depends only on its bytes and the level. */
-#ifndef SMP_IO_PNG_PNG_DEFLATE_H
-#define SMP_IO_PNG_PNG_DEFLATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ bool smp_png_deflate_repeats(smp_png_deflate *deflate, const uint8_t *from, size
  * result of smp_png_deflate_repeats for its sample. filtered: the bytes are differences. */
 size_t smp_png_deflate_block(smp_png_deflate *deflate, uint8_t *to, const uint8_t *from, size_t size, bool repeats,
                              bool filtered);
-
-#endif

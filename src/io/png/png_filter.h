@@ -1,6 +1,5 @@
 /* PNG's row filters (PNG specification, chapter 9), applied before compression. */
-#ifndef SMP_IO_PNG_PNG_FILTER_H
-#define SMP_IO_PNG_PNG_FILTER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ void smp_png_filter(uint8_t *to, const uint8_t *row, const uint8_t *above, int64
 
 /* Swaps the two bytes of each 16-bit sample in n bytes. */
 void smp_png_swap(uint8_t *row, int64_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the PNG reader and writer: libpng's errors as ours, its memory counted and limited. */
-#ifndef SMP_IO_PNG_PNG_GLUE_H
-#define SMP_IO_PNG_PNG_GLUE_H
+#pragma once
 
 #include <png.h>
 #include <setjmp.h>
@@ -93,5 +92,3 @@ bool smp_png_sniff(const uint8_t *head, size_t size);
 SMP_DECLARE_READER(smp_png, rows);
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err);
 SMP_DECLARE_WRITER(smp_png, rows);
-
-#endif

@@ -1,7 +1,6 @@
 /* PNGs of fewer bits: gray of 1, 2 or 4, and palettes. What they hold is known behind the last row alone, so that the
  * picture is kept until then, a byte a pixel. */
-#ifndef SMP_IO_PNG_PNG_PACK_H
-#define SMP_IO_PNG_PNG_PACK_H
+#pragma once
 
 #include "io/media.h"
 
@@ -46,5 +45,3 @@ smp_code smp_png_pack_keep(const smp_shape *shape, const smp_png_coding *coding,
 /* Behind the last row: chooses, and packs; fails where samples do not fit. */
 smp_code smp_png_pack_finish(smp_png_pack *pack, smp_error *err);
 void smp_png_pack_close(smp_png_pack *pack);
-
-#endif

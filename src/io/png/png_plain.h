@@ -1,8 +1,7 @@
 /* Reads the picture of a plain PNG (8 or 16 bits, gray or RGB, with or without alpha, not interlaced) with ISA-L's
  * inflate and our own unfiltering: several times as fast as libpng, which still reads everything before and after it.
  * This code refuses nothing: after anything unusual libpng reads the file again from its beginning and decides. */
-#ifndef SMP_IO_PNG_PNG_PLAIN_H
-#define SMP_IO_PNG_PNG_PLAIN_H
+#pragma once
 
 #include "base/error.h"
 #include "io/files/source.h"
@@ -22,5 +21,3 @@ bool smp_png_plain_rows(smp_png_plain *plain, void *to, int64_t stride, int64_t 
 bool smp_png_plain_end(smp_png_plain *plain, uint64_t *next);
 
 void smp_png_plain_close(smp_png_plain *plain);
-
-#endif

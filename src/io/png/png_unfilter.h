@@ -1,6 +1,5 @@
 /* Undoes PNG's row filters (PNG specification, chapter 9). */
-#ifndef SMP_IO_PNG_PNG_UNFILTER_H
-#define SMP_IO_PNG_PNG_UNFILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void smp_png_undo_four_avx2(uint8_t *const line[5], const uint8_t *from, int64_t
         CALL(8);                                                                                                       \
         break;                                                                                                         \
     }
-
-#endif

@@ -1,6 +1,5 @@
 /* Parses --raw, which describes an input without a header: "u8x3:1920x1080", "s16lex2:48000". */
-#ifndef SMP_IO_RAW_SPEC_H
-#define SMP_IO_RAW_SPEC_H
+#pragma once
 
 #include "base/error.h"
 #include "io/read_options.h"
@@ -9,5 +8,3 @@
  * s16le, s24le, s32le, f32le, f64le, alaw and mulaw. These two are `real` with one byte; mu-law is `big`. SMP_E_USAGE
  * with what to type. */
 smp_code smp_raw_parse(const char *text, smp_raw *raw, smp_error *err);
-
-#endif

@@ -1,10 +1,7 @@
 /* The functions of the TIFF format: in tiff_read.c and tiff_write.c; tiff.c puts them into the table. */
-#ifndef SMP_IO_TIFF_TIFF_GLUE_H
-#define SMP_IO_TIFF_TIFF_GLUE_H
+#pragma once
 
 #include "io/format.h"
 
 SMP_DECLARE_READER(smp_tiff, row);
 SMP_DECLARE_WRITER(smp_tiff, row);
-
-#endif

@@ -1,7 +1,6 @@
 /* Strips and tiles that are deflated, inflated by this program with their check sums, which libtiff, decoding by rows,
  * does not read: single wrong bits went through. One decodes one plane of a page, from top to bottom. */
-#ifndef SMP_IO_TIFF_TIFF_INFLATE_H
-#define SMP_IO_TIFF_TIFF_INFLATE_H
+#pragma once
 
 #include "io/tiff/tiff_walk.h"
 
@@ -16,5 +15,3 @@ void smp_tiff_inflate_close(smp_tiff_inflate *in);
 /* As smp_tiff_handle_row and smp_tiff_handle_tile give them (tiff_library.h). */
 smp_code smp_tiff_inflate_row(smp_tiff_inflate *in, int plane, int64_t y, void *to, smp_error *err);
 smp_code smp_tiff_inflate_tile(smp_tiff_inflate *in, int plane, int64_t x, int64_t y, void *to, smp_error *err);
-
-#endif

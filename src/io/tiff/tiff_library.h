@@ -1,7 +1,6 @@
 /* libtiff behind two functions that decode: messages become errors, bytes come from an smp_source. One handle decodes
  * one plane of a page, from top to bottom. */
-#ifndef SMP_IO_TIFF_TIFF_LIBRARY_H
-#define SMP_IO_TIFF_TIFF_LIBRARY_H
+#pragma once
 
 #include "io/tiff/tiff_walk.h"
 
@@ -19,5 +18,3 @@ smp_code smp_tiff_handle_row(smp_tiff_handle *handle, int plane, int64_t y, void
 
 /* A whole tile: page->row_bytes * page->unit_rows. */
 smp_code smp_tiff_handle_tile(smp_tiff_handle *handle, int plane, int64_t x, int64_t y, void *to, smp_error *err);
-
-#endif

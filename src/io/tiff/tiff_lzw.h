@@ -1,7 +1,6 @@
 /* LZW as TIFF has it: codes of 9 to 12 bits, the highest bit first, wider one code early. Source: TIFF 6.0, section 13.
  */
-#ifndef SMP_IO_TIFF_TIFF_LZW_H
-#define SMP_IO_TIFF_TIFF_LZW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ size_t smp_lzw_room(size_t size);
 
 /* Compresses; returns the bytes written. */
 size_t smp_lzw_pack(smp_lzw *lzw, const uint8_t *from, size_t size, uint8_t *to);
-
-#endif

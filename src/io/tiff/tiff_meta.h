@@ -1,6 +1,5 @@
 /* Converts between the metadata of a TIFF and the program's. */
-#ifndef SMP_IO_TIFF_TIFF_META_H
-#define SMP_IO_TIFF_TIFF_META_H
+#pragma once
 
 #include "io/tiff/tiff_tags.h"
 
@@ -11,5 +10,3 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error 
  * False: out of memory. */
 bool smp_tiff_put_meta(const smp_meta *meta, int colours, smp_tiff_tags *tags, smp_tiff_tags *exif, smp_tiff_tags *gps,
                        smp_notes *notes);
-
-#endif

@@ -1,8 +1,7 @@
 /* Strips of a TIFF, made smaller: differences of neighbours, then Deflate, LZW or Zstandard. The bytes depend on the
  * strip alone.
  */
-#ifndef SMP_IO_TIFF_TIFF_PACK_H
-#define SMP_IO_TIFF_TIFF_PACK_H
+#pragma once
 
 #include "io/media.h"
 
@@ -22,5 +21,3 @@ bool smp_tiff_packs(smp_tiff_compression compression);
 
 /* Packs whole rows, which are changed. The result is valid until the next call; null: the library failed. */
 const uint8_t *smp_tiff_packer_strip(smp_tiff_packer *packer, uint8_t *rows, size_t size, size_t *packed);
-
-#endif

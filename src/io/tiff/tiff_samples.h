@@ -1,6 +1,5 @@
 /* Rows of a TIFF as libtiff gives them, made into the program's: packed bits, palettes, inks, planes, alpha. */
-#ifndef SMP_IO_TIFF_TIFF_SAMPLES_H
-#define SMP_IO_TIFF_TIFF_SAMPLES_H
+#pragma once
 
 #include "io/meta/cmyk.h"
 #include "io/tiff/tiff_walk.h"
@@ -21,5 +20,3 @@ void smp_tiff_samples_close(smp_tiff_samples *samples);
 
 /* One row. rows: of each plane, or the one. */
 void smp_tiff_samples_row(smp_tiff_samples *samples, const uint8_t *const *rows, void *to);
-
-#endif

@@ -1,7 +1,6 @@
 /* Entries of a directory with their values, little-endian: carried from a TIFF to an EXIF block, and from that into a
  * TIFF that is written. */
-#ifndef SMP_IO_TIFF_TIFF_TAGS_H
-#define SMP_IO_TIFF_TIFF_TAGS_H
+#pragma once
 
 #include "io/tiff/tiff_walk.h"
 
@@ -37,5 +36,3 @@ uint64_t smp_tiff_tags_size(const smp_tiff_tags *tags, bool big);
 /* Writes the directory, which will be at `place` (even) of the file, its values behind it; no other directory follows.
  * Sorts the entries. */
 void smp_tiff_tags_put(smp_tiff_tags *tags, bool big, uint64_t place, uint8_t *to);
-
-#endif

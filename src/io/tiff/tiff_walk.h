@@ -1,8 +1,7 @@
 /* The directories of a TIFF, walked by this program before any library sees the file: sizes, counts and places are
  * checked against the limits and the file's end. Reads classic TIFF and BigTIFF, either byte order. Sources: TIFF 6.0;
  * Adobe Photoshop TIFF Technical Notes; the BigTIFF design, libtiff.gitlab.io. */
-#ifndef SMP_IO_TIFF_TIFF_WALK_H
-#define SMP_IO_TIFF_TIFF_WALK_H
+#pragma once
 
 #include "io/format.h"
 
@@ -120,5 +119,3 @@ const smp_tiff_entry *smp_tiff_segments(const smp_tiff *tiff, const smp_tiff_pag
 
 /* The name of a compression, or null where it is not read. */
 const char *smp_tiff_compression_name(int compression);
-
-#endif

@@ -1,8 +1,7 @@
 /* Rows of luma and chroma to RGB and back. A sample of chroma stands for all pixels that share it, and is their mean
  * on the way back: what was read and not changed is written nearly as it was. Source: ITU-R BT.601-7, BT.709-6,
  * section 3; which of the two holds for a picture no y4m says, so it goes by its size, as players do. */
-#ifndef SMP_IO_VIDEO_YCBCR_H
-#define SMP_IO_VIDEO_YCBCR_H
+#pragma once
 
 #include "io/media.h"
 
@@ -29,5 +28,3 @@ void smp_ycbcr_add(const smp_ycbcr *of, const void *from, int32_t *sums);
 
 /* A row of chroma from the sums of 2^down rows. */
 void smp_ycbcr_encode_chroma(const smp_ycbcr *of, const int32_t *sums, int down, uint8_t *cb, uint8_t *cr);
-
-#endif

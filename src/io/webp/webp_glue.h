@@ -1,7 +1,6 @@
 /* Shared by the WebP reader and writer, and the functions of the format; webp.c puts them into the table. Source: WebP
  * Container Specification, RFC 9649. */
-#ifndef SMP_IO_WEBP_WEBP_GLUE_H
-#define SMP_IO_WEBP_WEBP_GLUE_H
+#pragma once
 
 #include "io/format.h"
 
@@ -61,5 +60,3 @@ SMP_DECLARE_READER(smp_webp, row);
 smp_code smp_webp_read_end(smp_reader *reader, smp_error *err);
 smp_code smp_webp_read_next(smp_reader *reader, bool *more, smp_error *err);
 SMP_DECLARE_WRITER(smp_webp, row);
-
-#endif

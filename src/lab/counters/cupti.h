@@ -2,8 +2,7 @@
  * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_target.c opens a device.
  * cupti_sass.c and cupti_range.c are the two sources, cupti_records.c fetches what the first counts, cupti_lines.c
  * finds source lines, cupti_check.c checks metric names without a GPU, cupti_proof.c counts on one. */
-#ifndef SMP_LAB_COUNTERS_CUPTI_H
-#define SMP_LAB_COUNTERS_CUPTI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -151,5 +150,3 @@ typedef struct cupti_lines cupti_lines; /* the cubins of kernels whose lines wer
 void cupti_line_of(const cupti_target *target, cupti_lines **lines, const char *kernel, uint32_t pc, char *text,
                    size_t size);
 void cupti_lines_free(cupti_lines *lines);
-
-#endif

@@ -1,7 +1,6 @@
 /* Computes the array element that each lane of a warp accesses, and its place in a layout of the array in shared
  * memory: plain, padded or swizzled. Pure. */
-#ifndef SMP_LAB_COUNTERS_ELEMENTS_H
-#define SMP_LAB_COUNTERS_ELEMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ typedef struct smp_advice {
 
 /* Tries all pads up to a row of the banks (larger ones repeat), and XOR swizzles where rows are powers of two. */
 void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_bank_rules rules, smp_advice *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* The file by which libsmp_gpucounts reports to `smempipe kernel --device cuda`: the library writes a file of lines
  * with tabs between their parts, and either the last line or an error is at its end. */
-#ifndef SMP_LAB_COUNTERS_GPU_COUNTS_H
-#define SMP_LAB_COUNTERS_GPU_COUNTS_H
+#pragma once
 
 #define SMP_GPU_COUNTS "SMEMPIPE_GPU_COUNTS" /* names the file */
 #define SMP_GPU_GRAPHS "SMEMPIPE_GPU_GRAPHS" /* "off": nothing is counted while graphs are made and run */
@@ -11,5 +10,3 @@
 #define SMP_GPU_GRAPH "graph" /* a kernel that is in graphs, or that ran while nothing was counted because of them */
 #define SMP_GPU_ERROR "error" /* message, hint */
 #define SMP_GPU_END   "end"
-
-#endif

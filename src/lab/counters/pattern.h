@@ -15,8 +15,7 @@
  * != < <= > >=
  * << >> + - * / % and unary - + ~ !. Functions: min(a,b), max(a,b), abs(a), brev(a,bits): the low bits in reversed
  * order, and random(n) or random(n,seed): the same numbers below n on every machine. */
-#ifndef SMP_LAB_COUNTERS_PATTERN_H
-#define SMP_LAB_COUNTERS_PATTERN_H
+#pragma once
 
 #include "base/text/diag.h"
 #include "lab/counters/elements.h"
@@ -102,5 +101,3 @@ enum {
 };
 bool smp_pattern_value(const smp_pattern *pattern, int node, int lane, const smp_pattern_block *block, smp_diags *diags,
                        int64_t *out);
-
-#endif

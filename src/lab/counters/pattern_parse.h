@@ -1,8 +1,7 @@
 /* Shared by the files of the pattern parser: the position in the text, the words, the mistakes. pattern_words.c knows
  * the words, pattern_types.c types and structs, pattern_expression.c operators and operands, pattern_parse.c arrays and
  * the whole. See pattern.h. */
-#ifndef SMP_LAB_COUNTERS_PATTERN_PARSE_H
-#define SMP_LAB_COUNTERS_PATTERN_PARSE_H
+#pragma once
 
 #include "lab/counters/pattern.h"
 
@@ -116,5 +115,3 @@ int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end);
 
 /* A whole expression: its node, or SMP_PATTERN_NONE after a mistake. */
 int smp_pattern_expression(smp_pattern_parser *p);
-
-#endif

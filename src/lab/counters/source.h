@@ -4,8 +4,7 @@
  *   sass   CUPTI's SASS metrics: exact, and separate for each instruction
  *   hw     CUPTI's range profiler: hardware counters, which also count arbitration with global traffic
  * Counts and times are never measured together: sass slows a short kernel 50 times. */
-#ifndef SMP_LAB_COUNTERS_SOURCE_H
-#define SMP_LAB_COUNTERS_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -63,5 +62,3 @@ void smp_count_close(smp_count_source *source);
 /* Whether two sources agree: the same wavefronts and conflicts for each operation. Instructions are not compared: a
  * compiler may merge two accesses. text (may be null) gets the first difference. */
 bool smp_counts_agree(const smp_counts *a, const smp_counts *b, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Operations of a source of counts: the interface between source_open.c and model, sass and hw. */
-#ifndef SMP_LAB_COUNTERS_SOURCE_OPS_H
-#define SMP_LAB_COUNTERS_SOURCE_OPS_H
+#pragma once
 
 #include "lab/counters/source.h"
 
@@ -21,5 +20,3 @@ smp_code smp_counts_add(smp_counts *counts, const char *kernel, const char *wher
 /* In lab/counters/cupti_sass.c and cupti_range.c; absent in a build without CUPTI's headers. device: kind cuda. */
 smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_error *err);
 smp_code smp_count_open_hw(smp_device *device, smp_count_source **out, smp_error *err);
-
-#endif

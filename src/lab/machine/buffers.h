@@ -1,6 +1,5 @@
 /* The buffers of global memory, for memory.c and copy.c. */
-#ifndef SMP_LAB_MACHINE_BUFFERS_H
-#define SMP_LAB_MACHINE_BUFFERS_H
+#pragma once
 
 #include "lab/machine/warp.h"
 
@@ -50,5 +49,3 @@ void warp_close_arena(smp_warp_memory *memory);
 /* "4 bytes past the end of 'out' (1024 bytes)": what an address is that lies in no buffer. *illegal: a GPU would notice
  * the access. */
 void warp_describe(const smp_warp_memory *memory, uint64_t address, char *text, size_t size, bool *illegal);
-
-#endif

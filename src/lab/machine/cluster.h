@@ -1,6 +1,5 @@
 /* Blocks of a cluster: they are live at one time, wait for each other, and reach each other's shared memory. */
-#ifndef SMP_LAB_MACHINE_CLUSTER_H
-#define SMP_LAB_MACHINE_CLUSTER_H
+#pragma once
 
 #include "lab/machine/machine.h"
 
@@ -66,5 +65,3 @@ void warp_cluster_hangs(warp_block *block);
 
 /* Sums up what blocks of clusters run (cooperative_launch.c): all, or those in which a chosen block is. */
 smp_code warp_run_clusters(warp_block *block, const uint32_t shape[3], uint64_t *done, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Identifies a program's fatbin: to `smempipe kernel`, which reads the program's file, and to the runtime library,
  * which the program tells where it lies in memory. */
-#ifndef SMP_LAB_MACHINE_FATBIN_H
-#define SMP_LAB_MACHINE_FATBIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ static inline uint64_t smp_fatbin_key(const void *fatbin, size_t size)
         key = (key ^ bytes[i]) * UINT64_C(1099511628211);
     return key;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The warp machine's inside: what a decoder (ptx/) makes of a kernel, and what the execution of its instructions may
  * use. The machine knows how warps proceed; what an instruction computes is its execute function's. */
-#ifndef SMP_LAB_MACHINE_MACHINE_H
-#define SMP_LAB_MACHINE_MACHINE_H
+#pragma once
 
 #include "lab/machine/warp.h"
 
@@ -519,5 +518,3 @@ void warp_watch_fence(warp_block *block);
 smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);
 bool warp_make_steps(const warp_block *block, smp_warp_result *result); /* steps.c; false: no memory */
 smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err);
-
-#endif

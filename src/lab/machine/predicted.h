@@ -1,6 +1,5 @@
 /* Predicted cost of a launch on a GPU (lab/time), as results carry it. */
-#ifndef SMP_LAB_MACHINE_PREDICTED_H
-#define SMP_LAB_MACHINE_PREDICTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ void smp_result_put_text(FILE *to, const char *text);
 void smp_predictions_write(FILE *to, const smp_predictions *predictions);
 /* A record of theirs. False: it is none, or there is no memory. */
 bool smp_predictions_read(char *const *fields, int count, smp_predictions *predictions);
-
-#endif

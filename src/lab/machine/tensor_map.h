@@ -1,7 +1,6 @@
 /* Tensor maps as this machine writes them: 128 bytes, as a GPU's are, of its own making. The host's code makes one
  * (cuTensorMapEncodeTiled), and kernels copy boxes of the tensor by it (ptx/tensor.c). */
-#ifndef SMP_LAB_MACHINE_TENSOR_MAP_H
-#define SMP_LAB_MACHINE_TENSOR_MAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ typedef struct warp_tensor_map {
     uint16_t box[WARP_TENSOR_RANK];
     uint8_t rest[30];
 } warp_tensor_map;
-
-#endif

@@ -5,8 +5,7 @@
  * A block's warps take turns at barriers. Blocks run one after another, or in threads (smp_warp_launch.threads) where
  * none changes what another reads, or in turns (together): the same launch gives the same bytes and counts each time.
  */
-#ifndef SMP_LAB_MACHINE_WARP_H
-#define SMP_LAB_MACHINE_WARP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -297,5 +296,3 @@ bool smp_warp_steps_read(char *const *fields, int count, smp_warp_result *result
 /* A result as text that another process reads back (result_file.c). *end: there was no further one. */
 void smp_warp_result_write(FILE *to, const smp_warp_result *result);
 smp_code smp_warp_result_read(FILE *from, smp_warp_result *result, bool *end, smp_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * it since, each with the time of the machine's clock (warp_order.interval), which no two blocks share: barriers,
  * fences and turns of blocks advance it. Cells of earlier launches are older than the launch, so that nothing is
  * cleared. */
-#ifndef SMP_LAB_MACHINE_WATCH_H
-#define SMP_LAB_MACHINE_WATCH_H
+#pragma once
 
 #include "lab/machine/buffers.h"
 #include "lab/machine/machine.h"
@@ -65,5 +64,3 @@ uint64_t warp_watch_block(warp_watch *watch, uint32_t when);
 /* A synchronising access to an address: one that other threads may wait for, or that sees what they did. */
 void warp_watch_sync(warp_block *block, warp_frame *frame, uint64_t address, bool acquires, bool releases,
                      bool is_fence);
-
-#endif

@@ -1,8 +1,7 @@
 /* Counts launches of the program's own kernels by executing their SASS, the GPU's code, instead of a host-compiled copy
  * that makes other accesses. The build disassembles its kernel files (kernels/kernels.cmake) and packs each into a file
  * NAME.gz in a folder sass/, beside the program or in its library folder. */
-#ifndef SMP_LAB_PROGRAM_KERNELS_OWN_H
-#define SMP_LAB_PROGRAM_KERNELS_OWN_H
+#pragma once
 
 #include "banks/trace.h"
 #include "lab/machine/warp.h"
@@ -38,5 +37,3 @@ typedef struct smp_own_file {
 } smp_own_file;
 smp_code smp_own_file_read(const char *file, smp_own_file *out, smp_error *err);
 void smp_own_file_free(smp_own_file *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* The functions that carry out PTX instructions. */
-#ifndef SMP_LAB_PTX_EXECUTE_H
-#define SMP_LAB_PTX_EXECUTE_H
+#pragma once
 
 #include "lab/ptx/ptx.h"
 
@@ -79,5 +78,3 @@ unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset
 
 /* Products of doubles on tensor cores: a lane's two sums. */
 void ptx_double_product(const double a[WARP_LANES], const double b[WARP_LANES], double sums[2][WARP_LANES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* 16-bit floats as bits: IEEE half precision and bfloat16, rounded to nearest even. */
-#ifndef SMP_LAB_PTX_HALF_H
-#define SMP_LAB_PTX_HALF_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -107,5 +106,3 @@ static inline uint32_t warp_bf16_bits(float value)
         return 0x7fff;
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
-
-#endif

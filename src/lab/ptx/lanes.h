@@ -1,7 +1,6 @@
 /* Instructions that compute lane by lane: tables from a spelling to a function over 32-lane rows. The files lanes_*.c
  * are compiled once for each instruction set, as CPU kernels are; the results are the same. */
-#ifndef SMP_LAB_PTX_LANES_H
-#define SMP_LAB_PTX_LANES_H
+#pragma once
 
 #include "lab/machine/machine.h"
 
@@ -51,5 +50,3 @@ const warp_lane_row *warp_lane_row_find(const char *name);
             mask |= (uint32_t)(condition) << l;                                                                        \
         *d = mask;                                                                                                     \
     }
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by matrix.c and wmma.c: how matrices of a warp lie in memory and registers. */
-#ifndef SMP_LAB_PTX_MATRIX_H
-#define SMP_LAB_PTX_MATRIX_H
+#pragma once
 
 #include "lab/ptx/execute.h"
 
@@ -30,5 +29,3 @@ bool ptx_decode_mma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 bool ptx_decode_movmatrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 /* cvt.rna.tf32.f32 */
 bool ptx_decode_tf32(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-
-#endif

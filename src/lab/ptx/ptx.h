@@ -1,7 +1,6 @@
 /* The inside of the PTX reader (PTX ISA 9.0): what its files share. A statement is read by body.c, an instruction by
  * decode*.c, an operand by operands.c; execute*.c, convert.c, matrix.c and call.c carry instructions out. */
-#ifndef SMP_LAB_PTX_PTX_H
-#define SMP_LAB_PTX_PTX_H
+#pragma once
 
 #include "lab/machine/machine.h"
 
@@ -178,5 +177,3 @@ void ptx_link_calls(struct smp_warp_module *module); /* once all functions are r
 /* The address of a function that may come later in the text; 0: no memory. */
 uint64_t ptx_function_pointer(ptx_parser *parser, ptx_text name);
 bool ptx_decode_call(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-
-#endif

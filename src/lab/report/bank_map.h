@@ -1,7 +1,6 @@
 /* Draws one warp's access to shared memory: 32 banks across, a wavefront a line, in each cell the lane that the bank
  * serves. For terminals, as an SVG file, and as JSON for pages, which draw it. */
-#ifndef SMP_LAB_REPORT_BANK_MAP_H
-#define SMP_LAB_REPORT_BANK_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ void smp_bank_access_json(smp_json *json, const smp_bank_access *access, const c
 
 /* "0-7 9 12-15": the lanes of a mask, runs separated by `separator`. Returns text. */
 char *smp_bank_lanes_text(char *text, size_t size, uint32_t lanes, const char *separator);
-
-#endif

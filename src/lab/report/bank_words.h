@@ -1,6 +1,5 @@
 /* An access to shared memory in a sentence: which lanes take turns, and which layout would spare that. */
-#ifndef SMP_LAB_REPORT_BANK_WORDS_H
-#define SMP_LAB_REPORT_BANK_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ bool smp_bank_advice_text(char *text, size_t size, const smp_bank_access *access
 
 /* The memory that the pad of that advice adds, of the array's; 0: the advice is another one, or there is none. */
 double smp_bank_pad_share(const smp_bank_access *access);
-
-#endif

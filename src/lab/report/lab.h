@@ -1,7 +1,6 @@
 /* Reports the costs of kernels in the lab (lab/machine/warp.h): a table with a row a source line, findings, JSON and
  * CSV. */
-#ifndef SMP_LAB_REPORT_LAB_H
-#define SMP_LAB_REPORT_LAB_H
+#pragma once
 
 #include <stdio.h>
 
@@ -158,5 +157,3 @@ const char *smp_lab_path(const smp_warp_result *result, uint32_t file);
 
 /* The file's name without folders. */
 const char *smp_lab_file(const smp_warp_result *result, uint32_t file);
-
-#endif

@@ -1,7 +1,6 @@
 /* What is wrong in all launches of a program, each place once: findings, kernels that stopped, and source lines that
  * cost more than they need. First screens, SARIF, JUnit and comparisons with an earlier run tell these. */
-#ifndef SMP_LAB_REPORT_LAB_ISSUES_H
-#define SMP_LAB_REPORT_LAB_ISSUES_H
+#pragma once
 
 #include "lab/report/lab.h"
 
@@ -42,5 +41,3 @@ smp_code smp_lab_compare_baseline(FILE *to, char *json, const smp_lab_report *re
 
 /* What is told of it: "15872 of 16384 wavefronts of a shared load are bank conflicts". */
 void smp_lab_issue_text(const smp_lab_issue *issue, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* libsmp_cudart: a stand-in for CUDA's runtime library, over the warp machine. Programs that nvcc compiled link it and
  * run unmodified; `smempipe kernel` says where the PTX is and where results go (commands/lab/kernel.h). */
-#ifndef SMP_LAB_RUNTIME_RUNTIME_H
-#define SMP_LAB_RUNTIME_RUNTIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ void lab_alone_end(const int *alone);
 /* The thread is alone, and the host's code may access device memory between the two, which nest. */
 void lab_enter(void);
 void lab_leave(void);
-
-#endif

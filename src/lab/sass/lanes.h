@@ -1,6 +1,5 @@
 /* The functions over whole rows that are compiled once for each instruction set. */
-#ifndef SMP_LAB_SASS_LANES_H
-#define SMP_LAB_SASS_LANES_H
+#pragma once
 
 #include "lab/sass/run.h"
 
@@ -13,5 +12,3 @@
 
 #define SASS_DECLARE(upper, lower) warp_execute SASS_NAME(lower);
 SASS_FUNCTION_LIST(SASS_DECLARE)
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the functions that execute SASS: sources with their changes, results for the lanes that take part. */
-#ifndef SMP_LAB_SASS_RUN_H
-#define SMP_LAB_SASS_RUN_H
+#pragma once
 
 #include <string.h>
 
@@ -110,5 +109,3 @@ static inline uint32_t sass_join(uint32_t how, uint32_t holds, uint32_t with)
 {
     return how == SASS_AND ? holds & with : how == SASS_OR ? holds | with : holds ^ with;
 }
-
-#endif

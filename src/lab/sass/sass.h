@@ -1,8 +1,7 @@
 /* The inside of the SASS reader: what its files share. SASS comes as nvdisasm writes it (-c -gi). A line is cut by
  * text.c, its operands become rows in operands.c, decode*.c make instructions of the machine, run*.c carry them out;
  * cubin.c reads what the text does not tell. Registers are rows of 32 words, R0 first; 64 bits are two rows. */
-#ifndef SMP_LAB_SASS_SASS_H
-#define SMP_LAB_SASS_SASS_H
+#pragma once
 
 #include "lab/machine/machine.h"
 
@@ -223,5 +222,3 @@ warp_execute sass_run_nothing, sass_run_enter, sass_run_break, sass_run_special,
  * null), or are made in memory. */
 smp_code sass_read_cubin(const void *cubin, size_t size, struct smp_warp_module *module,
                          const smp_warp_module *variables, smp_warp_memory *memory, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Makes SASS of PTX, and text of SASS, once each: ptxas and nvdisasm. What they made is kept by the file's bytes and
  * the architecture, beside what compile.h keeps. */
-#ifndef SMP_LAB_STAGE_ASSEMBLE_H
-#define SMP_LAB_STAGE_ASSEMBLE_H
+#pragma once
 
 #include "base/error.h"
 #include "stages/foreign.h"
@@ -16,5 +15,3 @@ smp_code smp_assemble(const char *file, const char *arch, const char *wanted, co
 /* The cubin of the user's PTX file, or a cubin itself: a path, from smp_alloc. Null: there is no ptxas, or it refuses.
  */
 char *smp_assemble_cubin(const char *file, const char *arch);
-
-#endif

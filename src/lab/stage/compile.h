@@ -2,8 +2,7 @@
  * sources and options in $XDG_CACHE_HOME/smempipe/kernel. For `smempipe kernel` and the stage of that name. The
  * compiler runs in a cage (base/os/tool.h). It calls others through a shell; so it gets a copy of the source under a
  * name of ours in a folder of ours, and a file with what else the user or a stranger named. */
-#ifndef SMP_LAB_STAGE_COMPILE_H
-#define SMP_LAB_STAGE_COMPILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
                      smp_error *err);
 
 const char *smp_compile_arch(const char *arch); /* "90" of "sm_90" */
-
-#endif

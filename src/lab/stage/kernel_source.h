@@ -1,6 +1,5 @@
 /* Reads sources of kernels and hashes them with what they include. */
-#ifndef SMP_LAB_STAGE_KERNEL_SOURCE_H
-#define SMP_LAB_STAGE_KERNEL_SOURCE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/hash/sha256.h"
@@ -21,5 +20,3 @@ smp_code smp_kernel_source_read(const char *path, const smp_kernel_reach *reach,
 smp_code smp_kernel_source_hash(const char *path, const char *text, size_t size, const char *const *includes,
                                 size_t include_count, const smp_kernel_reach *reach, smp_sha256 *hash, bool *has_main,
                                 smp_error *err);
-
-#endif

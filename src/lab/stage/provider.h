@@ -1,7 +1,6 @@
 /* Kernels of files for pipelines (smp_foreign_lab of stages/foreign.h): compiled where they are .cu, executed by the
  * lab's machine. */
-#ifndef SMP_LAB_STAGE_PROVIDER_H
-#define SMP_LAB_STAGE_PROVIDER_H
+#pragma once
 
 #include "lab/machine/warp.h"
 
@@ -9,5 +8,3 @@
  * several threads at a time. */
 typedef void smp_warp_observer(void *context, const smp_warp_result *result);
 void smp_warp_observe_stage(smp_warp_observer *observer, void *context);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds nvcc, ptxas and nvdisasm, what they read, and the cache of what they made. */
-#ifndef SMP_LAB_STAGE_TOOLKIT_H
-#define SMP_LAB_STAGE_TOOLKIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ void smp_toolkit_folders(const char *tool, char *folders[SMP_TOOLKIT_FOLDERS]);
  * made, with those above it. */
 char *smp_toolkit_cache(void);
 bool smp_toolkit_make_folders(char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* Rates and latencies of a GPU's parts, in cycles (gpus.def). */
-#ifndef SMP_LAB_TIME_GPU_H
-#define SMP_LAB_TIME_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ bool smp_time_gpu_of_arch(int arch, smp_time_gpu *gpu);
 double smp_time_gpu_copy_gbs(const smp_time_gpu *gpu);
 /* "h100, h200, ..." */
 const char *smp_time_gpu_names(void);
-
-#endif

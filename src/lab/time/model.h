@@ -3,8 +3,7 @@
  * access.c has the SM's memory, l2.c what lies behind) and its time extrapolated to the launch (launch.c, predict.c).
  *
  * Time is counted in ticks, whole numbers, so that a prediction is the same on each machine. */
-#ifndef SMP_LAB_TIME_MODEL_H
-#define SMP_LAB_TIME_MODEL_H
+#pragma once
 
 #include "lab/machine/machine.h"
 #include "lab/machine/predicted.h"
@@ -309,5 +308,3 @@ bool time_refuses_record(const warp_code *code, const time_trace *trace, char *w
 uint32_t time_resident(const time_trace *trace, const smp_time_gpu *gpu, uint32_t *l1_bytes);
 double time_extrapolate(const time_sm *sm, double *imbalance);
 void time_launch_blocks(time_sm *sm);
-
-#endif

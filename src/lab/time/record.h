@@ -1,7 +1,6 @@
 /* Records a launch for the time model while its blocks run: what each warp did in the blocks that one SM gets (0, 132,
  * 264 of a GPU of 132), and the footprint of the whole launch in memory. */
-#ifndef SMP_LAB_TIME_RECORD_H
-#define SMP_LAB_TIME_RECORD_H
+#pragma once
 
 #include "lab/time/model.h"
 #include "lab/time/time.h"
@@ -83,5 +82,3 @@ const time_trace *time_record_end(time_recorder *recorder);
 /* predict.c: the same from a record that exists. */
 smp_code time_predict_trace(const smp_time_gpu *gpu, const warp_code *kernel, const time_trace *trace,
                             const smp_time_wish *wish, smp_predicted *out, smp_error *err);
-
-#endif

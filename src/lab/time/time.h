@@ -1,6 +1,5 @@
 /* Predicts how long a launch takes on a GPU: an H100's SM is simulated from what the launch did in the lab. */
-#ifndef SMP_LAB_TIME_TIME_H
-#define SMP_LAB_TIME_TIME_H
+#pragma once
 
 #include "lab/machine/predicted.h"
 #include "lab/machine/warp.h"
@@ -33,5 +32,3 @@ const char *smp_time_pipe(const char *operation);
  * order: among the program's launches. */
 smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch *launch, const smp_warp_kernel *sass,
                       smp_warp_result *result, smp_error *err);
-
-#endif

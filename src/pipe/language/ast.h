@@ -1,7 +1,6 @@
 /* The output of the parser: statements with their values and arguments, each with its place. Names are not looked up
  * yet. All of it lives in one arena. */
-#ifndef SMP_PIPE_LANGUAGE_AST_H
-#define SMP_PIPE_LANGUAGE_AST_H
+#pragma once
 
 #include "base/text/diag.h"
 #include "pipe/arena.h"
@@ -55,5 +54,3 @@ bool smp_ast_parse(smp_arena *arena, smp_diags *diags, int source, smp_ast *ast)
 /* Parses [start, end) of a source as exactly one value: the default of a stage's parameter, or the value of --set. A
  * mistake gives a diagnostic and SMP_AST_BAD. */
 bool smp_ast_parse_value(smp_arena *arena, smp_diags *diags, int source, size_t start, smp_ast_value *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* The builder: turns statements into a program's nodes. Defines the scope of a text, and what the builder's files
  * (scope.c, declare.c, bind.c, include.c, statement.c) call of each other. */
-#ifndef SMP_PIPE_LANGUAGE_BUILD_H
-#define SMP_PIPE_LANGUAGE_BUILD_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -180,5 +179,3 @@ bool smp_bind_statements(smp_builder *b, smp_scope *scope);
 
 /* Words for messages: "a picture", "a sound". */
 const char *smp_kind_words(smp_kind kind);
-
-#endif

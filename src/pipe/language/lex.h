@@ -1,6 +1,5 @@
 /* The lexer: turns text into tokens, one at a time, and drops comments, blanks and continued lines. */
-#ifndef SMP_PIPE_LANGUAGE_LEX_H
-#define SMP_PIPE_LANGUAGE_LEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ bool smp_lex_acceptable(const char *text, size_t length, int source, smp_diags *
 
 /* Whether this is a name of a tap or parameter: letters, digits and _, not beginning with a digit. */
 bool smp_is_name(const char *text, size_t length);
-
-#endif

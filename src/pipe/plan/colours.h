@@ -1,6 +1,5 @@
 /* Colour spaces of pictures that meet in a stage, or go to a file. */
-#ifndef SMP_PIPE_PLAN_COLOURS_H
-#define SMP_PIPE_PLAN_COLOURS_H
+#pragma once
 
 #include "pipe/plan/plan.h"
 
@@ -14,5 +13,3 @@ bool smp_step_is_light(const smp_plan *plan, const smp_shape *input, int step);
 
 /* A stage that does not work on such an input. */
 smp_code smp_check_kind(const smp_node *node, const smp_shape *in, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Drops some of a plan's finished steps and joins others. Internal to src/pipe. */
-#ifndef SMP_PIPE_PLAN_FUSE_H
-#define SMP_PIPE_PLAN_FUSE_H
+#pragma once
 
 #include "pipe/plan/plan.h"
 
@@ -15,5 +14,3 @@ void smp_plan_prune(smp_plan *plan, bool *needed, int *moved);
  * gives the same bytes and the same count of clipped samples: the values between the steps are f32, or integers that
  * f32 holds exactly. The storage and clipping of the steps must be known. */
 smp_code smp_plan_fuse(smp_plan *plan, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Plans for a sound whose length is not known while it is read: they are made for one longer than any, and get the
  * length once it has ended. */
-#ifndef SMP_PIPE_PLAN_LENGTH_H
-#define SMP_PIPE_PLAN_LENGTH_H
+#pragma once
 
 #include "pipe/plan/plan.h"
 
@@ -14,5 +13,3 @@ bool smp_plans_agree(const smp_plan *shorter, const smp_plan *longer);
  * have them, of which nothing may be left; else SMP_STEP_NONE. *differs: the first step that would compute its rows in
  * another way had the length been known, or SMP_STEP_NONE. */
 smp_code smp_plan_set_length(smp_plan *plan, int64_t frames, int *differs, int *failed, smp_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  *                 phase needs keeps a full frame, every other step a window of rows;
  *   windows       the rows above and below that consumers need;
  *   joined steps  on request, neighbours that compute each sample from that sample alone become one step. */
-#ifndef SMP_PIPE_PLAN_PLAN_H
-#define SMP_PIPE_PLAN_PLAN_H
+#pragma once
 
 #include "pipe/program.h"
 #include "stages/row_map.h"
@@ -120,5 +119,3 @@ typedef struct smp_plan_request {
 /* *out is null on failure. Mistakes that belong to a place in the text also become diagnostics. */
 smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_plan **out, smp_error *err);
 void smp_plan_free(smp_plan *plan);
-
-#endif

@@ -1,7 +1,6 @@
 /* The planner's state, from a program and shapes, and how steps are added. Internal to planner.c, plan_nodes.c,
  * plan_steps.c and plan_sinks.c. */
-#ifndef SMP_PIPE_PLAN_PLANNER_H
-#define SMP_PIPE_PLAN_PLANNER_H
+#pragma once
 
 #include "media/jpeg_params.h"
 #include "pipe/plan/plan.h"
@@ -58,5 +57,3 @@ smp_code smp_planner_add_sink(smp_planner *p, int node, int save, const char *pa
 /* Once storage is known: steps that store what goes to files as files hold it, and that code it, where they should. */
 smp_code smp_planner_store_sinks(smp_planner *p);
 smp_code smp_planner_code_sinks(smp_planner *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* Chooses how the samples of each step of a plan are stored, and where stores can clamp. plan.h says why. */
-#ifndef SMP_PIPE_PLAN_STORAGE_H
-#define SMP_PIPE_PLAN_STORAGE_H
+#pragma once
 
 #include "media/jpeg_params.h"
 #include "pipe/plan/plan.h"
@@ -14,5 +13,3 @@ void smp_plan_clipping(smp_plan *plan);
 
 /* The step that codes the same picture alike for an earlier sink; or SMP_STEP_NONE. */
 int smp_plan_coded_before(const smp_plan *plan, size_t sink, const smp_jpeg_params *coding);
-
-#endif

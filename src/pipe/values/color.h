@@ -1,6 +1,5 @@
 /* Colours as people write them: a name of CSS, or #rgb, #rrggbb, #rrggbbaa. */
-#ifndef SMP_PIPE_VALUES_COLOR_H
-#define SMP_PIPE_VALUES_COLOR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ int smp_color_read(const char *text, size_t length, double values[SMP_COLOR_VALU
 /* The length of a colour that begins with # at `text`: 4, 5, 7 or 9, with nothing behind it that could belong to it; 0:
  * it is none. */
 size_t smp_color_length(const char *text, size_t length);
-
-#endif

@@ -1,7 +1,6 @@
 /* Arithmetic in braces, compiled to a short postfix program with a known unit. So `px` plus `Hz` is an error before any
  * picture is opened, and evaluation needs no recursion. */
-#ifndef SMP_PIPE_VALUES_EXPR_H
-#define SMP_PIPE_VALUES_EXPR_H
+#pragma once
 
 #include "base/text/diag.h"
 #include "pipe/arena.h"
@@ -67,5 +66,3 @@ void smp_expr_report(smp_diags *diags, smp_span span, smp_eval what, double valu
 
 /* expr followed by a check of its bounds; null: out of memory. */
 const smp_expr *smp_expr_within(smp_arena *arena, const smp_expr *expr, const smp_bounds *bounds);
-
-#endif

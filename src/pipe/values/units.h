@@ -1,7 +1,6 @@
 /* Numbers and units of the language. They are read as in the C locale, whatever setlocale says, and only as whole
  * tokens. */
-#ifndef SMP_PIPE_VALUES_UNITS_H
-#define SMP_PIPE_VALUES_UNITS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -49,5 +48,3 @@ enum { SMP_NUMBER_TEXT = 48 };
  * "0.5%"). Both return buffer. */
 const char *smp_number_text(char buffer[SMP_NUMBER_TEXT], double value);
 const char *smp_quantity_text(char buffer[SMP_NUMBER_TEXT], double value, smp_unit unit);
-
-#endif

@@ -1,7 +1,6 @@
 /* Values: what follows an '=' after names are looked up and arithmetic is done as far as possible without a picture;
  * and how they become fields of a stage's parameter struct. */
-#ifndef SMP_PIPE_VALUES_VALUE_H
-#define SMP_PIPE_VALUES_VALUE_H
+#pragma once
 
 #include "base/text/diag.h"
 #include "pipe/arena.h"
@@ -81,5 +80,3 @@ bool smp_value_unit_fits(smp_check *check, const smp_param *param, const smp_val
 /* Whether a value in dB is of the parameter's kind, a level or a loudness, which are not the same; reports it if not.
  */
 bool smp_value_is_its_level(smp_check *check, const smp_param *param, const smp_value *value);
-
-#endif

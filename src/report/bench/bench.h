@@ -1,7 +1,6 @@
 /* The results of `bench`: a device's peaks, and the cost of access patterns of shared memory. Filled by src/bench,
  * shown as a table or JSON. */
-#ifndef SMP_REPORT_BENCH_BENCH_H
-#define SMP_REPORT_BENCH_BENCH_H
+#pragma once
 
 #include <stdio.h>
 
@@ -55,5 +54,3 @@ void smp_bench_report_free(smp_bench_report *report);
 /* Tables for people, and one JSON object with every sample. */
 void smp_bench_table(FILE *to, const smp_bench_report *report, bool color);
 void smp_bench_json(FILE *to, const smp_bench_report *report);
-
-#endif

@@ -1,8 +1,7 @@
 /* The results of `compare`: for every step of a plan and every variant of its stage, whether it is right, how long it
  * took, and what its GPU kernels do to shared memory. One structure, filled by src/compare, shown as table, JSON, CSV
  * or HTML. */
-#ifndef SMP_REPORT_COMPARE_COMPARE_H
-#define SMP_REPORT_COMPARE_COMPARE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -179,5 +178,3 @@ void smp_compare_explain(FILE *to);
 void smp_compare_json(FILE *to, const smp_compare *compare);
 void smp_compare_csv(FILE *to, const smp_compare *compare);
 void smp_compare_html(FILE *to, const smp_compare *compare);
-
-#endif

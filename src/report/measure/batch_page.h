@@ -1,7 +1,6 @@
 /* The results of a batch as one page: a sample of files before and after, failures with their reasons, where the time
  * went. */
-#ifndef SMP_REPORT_MEASURE_BATCH_PAGE_H
-#define SMP_REPORT_MEASURE_BATCH_PAGE_H
+#pragma once
 
 #include "io/read_options.h"
 #include "pipe/program.h"
@@ -37,5 +36,3 @@ typedef struct smp_page_work {
 /* Writes the page, after it sorts the failures; pictures of the sample are read again. */
 void smp_batch_page_write(FILE *to, smp_batch_page *page, const smp_page_work *work, const smp_read_options *how);
 void smp_batch_page_free(smp_batch_page *page);
-
-#endif

@@ -1,6 +1,5 @@
 /* The results of `measure`: of each file, and of all files together, as a table for people, JSON or CSV. */
-#ifndef SMP_REPORT_MEASURE_MEASURE_H
-#define SMP_REPORT_MEASURE_MEASURE_H
+#pragma once
 
 #include "io/read_options.h"
 #include "report/measure/measure_wide.h"
@@ -39,5 +38,3 @@ smp_code smp_measure_end(smp_measure_output *output, const smp_totals *totals, s
 /* All files of a group together, as an object: a member of "together". */
 void smp_measure_total_json(smp_json *json, const char *key, const smp_total *total,
                             const smp_measurements *measurements);
-
-#endif

@@ -1,7 +1,6 @@
 /* Finds unusual files for a data set's page: those of another kind than most, those whose values lie far from most, and
  * duplicates. */
-#ifndef SMP_REPORT_MEASURE_MEASURE_FIND_H
-#define SMP_REPORT_MEASURE_MEASURE_FIND_H
+#pragma once
 
 #include "report/measure/measure_wide.h"
 #include "report/measure/spread.h"
@@ -72,5 +71,3 @@ bool smp_column_is_minor(const char *column);
 
 /* Compares by score, the largest first, then by file: for qsort. */
 int smp_by_score(const void *a, const void *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* The results of `measure` as one page: files of another kind, outliers, histograms of all files together, how each
  * value is spread over the files, and a table to sort and to download. */
-#ifndef SMP_REPORT_MEASURE_MEASURE_PAGE_H
-#define SMP_REPORT_MEASURE_MEASURE_PAGE_H
+#pragma once
 
 #include "report/measure/measure.h"
 #include "report/measure/measure_find.h"
@@ -17,5 +16,3 @@ smp_code smp_measure_page_table(FILE *to, const smp_measure_find *found, smp_err
  * one by one. */
 void smp_measure_page_judgements(smp_json *json, const smp_measure_find *found);
 void smp_measure_page_things(smp_json *json, const smp_measure_find *found);
-
-#endif

@@ -2,8 +2,7 @@
  * Lists of one length that a stage tells of single things (components, silences) are a table of their own: a row for
  * each thing follows that of its file, numbered from 1 in the column `item`. A list that has the name of a column of
  * files goes to item_NAME. The table is kept until the last file, because files may have different columns. */
-#ifndef SMP_REPORT_MEASURE_MEASURE_WIDE_H
-#define SMP_REPORT_MEASURE_MEASURE_WIDE_H
+#pragma once
 
 #include "report/measure/totals.h"
 
@@ -39,5 +38,3 @@ void smp_wide_name(smp_wide *wide);
  * value in it come last. SMP_E_USAGE, with the existing columns, when there is no such column. */
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err);
 void smp_wide_free(smp_wide *wide);
-
-#endif

@@ -7,8 +7,7 @@
  *     kinds: h head, f file (numbers ascend), t group of totals, e end, with counts
  *
  * Numbers are little-endian, so that machines of any kind read it. Readers trust nothing in it. */
-#ifndef SMP_REPORT_MEASURE_PART_H
-#define SMP_REPORT_MEASURE_PART_H
+#pragma once
 
 #include "base/hash/hash.h"
 #include "io/files/output.h"
@@ -75,5 +74,3 @@ smp_code smp_part_next(smp_part_reader *part, bool *more, smp_error *err);
  * smp_part_report_free, also on failure. */
 smp_code smp_part_report(smp_part_reader *part, smp_run_report *report, smp_error *why, smp_error *err);
 void smp_part_report_free(smp_run_report *report);
-
-#endif

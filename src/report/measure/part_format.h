@@ -1,6 +1,5 @@
 /* Shared by the writer and the reader of parts. Internal to src/report. */
-#ifndef SMP_REPORT_MEASURE_PART_FORMAT_H
-#define SMP_REPORT_MEASURE_PART_FORMAT_H
+#pragma once
 
 #define SMP_PART_MAGIC "smempipe part 3\n"
 
@@ -15,5 +14,3 @@ enum {
     SMP_MEASUREMENT_WORD,
     SMP_MEASUREMENT_KINDS
 };
-
-#endif

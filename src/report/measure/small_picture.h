@@ -1,6 +1,5 @@
 /* A small picture in memory, of 8 bits a sample. */
-#ifndef SMP_REPORT_MEASURE_SMALL_PICTURE_H
-#define SMP_REPORT_MEASURE_SMALL_PICTURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@ typedef struct smp_small_picture {
     int64_t width, height;
     int channels; /* gray or RGB, with alpha or without */
 } smp_small_picture;
-
-#endif

@@ -1,6 +1,5 @@
 /* Spread of a value over many files: quantiles, and a histogram. */
-#ifndef SMP_REPORT_MEASURE_SPREAD_H
-#define SMP_REPORT_MEASURE_SPREAD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ typedef struct smp_spread {
 
 /* values: not NaN; they are sorted. scratch: as many. */
 void smp_spread_find(double *values, size_t count, double *scratch, smp_spread *spread);
-
-#endif

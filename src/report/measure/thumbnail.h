@@ -1,6 +1,5 @@
 /* Small pictures: a file is decoded and averaged over boxes. For pages, which carry them as data, and for terminals. */
-#ifndef SMP_REPORT_MEASURE_THUMBNAIL_H
-#define SMP_REPORT_MEASURE_THUMBNAIL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,5 +25,3 @@ bool smp_thumbnail_json(smp_json *json, const char *key, const char *path, const
 smp_code smp_small_picture_bmp(const smp_small_picture *picture, unsigned char **file, size_t *size, smp_error *err);
 
 void smp_base64(FILE *to, const unsigned char *data, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* Results of several files, added up. Results of one statement over data of the same format and channels form a group,
  * whatever the sizes. 8-bit and 16-bit code values have different full scales, so they are in different groups. */
-#ifndef SMP_REPORT_MEASURE_TOTALS_H
-#define SMP_REPORT_MEASURE_TOTALS_H
+#pragma once
 
 #include "report/report.h"
 
@@ -40,5 +39,3 @@ void smp_total_type(const smp_total *total, char *text, size_t size);
 
 /* The measurements of a group, by the stage functions that make those of a file. */
 smp_code smp_total_measurements(const smp_total *total, smp_measurements *measurements, smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Estimates the memory of a run of a plan without allocating it. The numbers follow strips.c and the devices. Codecs
  * are not counted. */
-#ifndef SMP_RUN_STRIPS_MEMORY_ESTIMATE_H
-#define SMP_RUN_STRIPS_MEMORY_ESTIMATE_H
+#pragma once
 
 #include "device/device.h"
 #include "pipe/plan/plan.h"
@@ -24,5 +23,3 @@ int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, con
  * smp_step_variant. */
 int64_t smp_memory_estimate_threads(const smp_plan *plan, const smp_device *device, const char *wanted,
                                     int64_t strip_rows);
-
-#endif

@@ -1,7 +1,6 @@
 /* Numbered slots between two threads: one fills them in order, the other empties them. What is in a slot is theirs; the
  * ring counts, and lets each wait for the other. */
-#ifndef SMP_RUN_STRIPS_RING_H
-#define SMP_RUN_STRIPS_RING_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ void smp_ring_used(smp_ring *ring);
 
 /* No more are filled. stop: what is filled is not emptied either. */
 void smp_ring_end(smp_ring *ring, bool stop);
-
-#endif

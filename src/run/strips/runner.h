@@ -1,7 +1,6 @@
 /* One run of a plan on a device: windows, tables, results, strips. Rows come from one endpoint and go to others, so
  * that files, memory and batches share it. */
-#ifndef SMP_RUN_STRIPS_RUNNER_H
-#define SMP_RUN_STRIPS_RUNNER_H
+#pragma once
 
 #include "run/run.h"
 #include "run/strips/stream.h"
@@ -45,5 +44,3 @@ void smp_runner_close(smp_runner *runner);
 /* Runs the plan once. *report gets steps, measurements and device times. *failed_step is the step that failed, or
  * SMP_STEP_NONE. */
 smp_code smp_runner_run(const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err);
-
-#endif

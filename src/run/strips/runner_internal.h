@@ -1,6 +1,5 @@
 /* Shared by runs by strips of a fixed height (strips.c) and runs that follow a source as it comes (live.c). */
-#ifndef SMP_RUN_STRIPS_RUNNER_INTERNAL_H
-#define SMP_RUN_STRIPS_RUNNER_INTERNAL_H
+#pragma once
 
 #include "run/file_source.h"
 #include "run/strips/runner.h"
@@ -45,5 +44,3 @@ smp_code smp_runner_fill(smp_runner *r, int index, const smp_rows *need, smp_err
 /* live.c: memory, and the run of the only phase. */
 smp_code smp_live_prepare(smp_runner *r, smp_error *err);
 smp_code smp_live_phase(smp_runner *r, int *failed_step, smp_error *err);
-
-#endif

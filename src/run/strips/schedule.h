@@ -1,8 +1,7 @@
 /* Computes the rows of every step for every strip: pure arithmetic over a plan. The drivers of a phase are the steps
  * whose rows are wanted for their own sake: sinks, frames, reductions. Strip k of K asks every driver for its k-th
  * share of rows. The needs run backwards through the steps, and each stage's reach widens them. */
-#ifndef SMP_RUN_STRIPS_SCHEDULE_H
-#define SMP_RUN_STRIPS_SCHEDULE_H
+#pragma once
 
 #include "pipe/plan/plan.h"
 
@@ -42,5 +41,3 @@ int smp_zero_copy_sink(const smp_plan *plan, int index);
 
 /* The window of each step (step_count entries), large enough for all strips of all phases. */
 smp_code smp_plan_windows(const smp_plan *plan, int64_t strip_rows, smp_window *windows, smp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* One step of a plan on a device: the variant that runs it, its tables, results, counters and scratch memory, and its
  * launches. Every launch of a stage goes through here: runs by strips (strips.c), and comparisons and counts of whole
  * pictures (src/compare). */
-#ifndef SMP_RUN_STRIPS_STEP_H
-#define SMP_RUN_STRIPS_STEP_H
+#pragma once
 
 #include "device/device.h"
 #include "pipe/plan/plan.h"
@@ -114,5 +113,3 @@ smp_code smp_step_clipped(smp_step_run *run, uint64_t *clipped, smp_error *err);
 
 /* Frees everything; a zeroed run is allowed. */
 void smp_step_close(smp_step_run *run);
-
-#endif

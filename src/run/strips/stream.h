@@ -2,8 +2,7 @@
  * and the computing thread takes rows out; towards a writer it is the other way round. The number of slots bounds the
  * memory. For a GPU slots are pinned, where that is possible: rows are sent from them and to them, and who touches a
  * slot next waits for the mark behind them. */
-#ifndef SMP_RUN_STRIPS_STREAM_H
-#define SMP_RUN_STRIPS_STREAM_H
+#pragma once
 
 #include "device/device.h"
 #include "io/media.h"
@@ -71,5 +70,3 @@ int64_t smp_stream_stride(const smp_stream *stream);
 /* Waits for the thread, returns how it ended and how long it was busy, and frees the stream. stop: rows that are left
  * are dropped. */
 smp_code smp_stream_close(smp_stream *stream, bool stop, double *busy_seconds, smp_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* Rows between endpoints and the memory of a device. Where a phase has several strips, the rows of one stop over in
  * buffers of the device: so they cross the bus, in both directions at once, while the device computes on those of
  * another. */
-#ifndef SMP_RUN_STRIPS_TRANSFER_H
-#define SMP_RUN_STRIPS_TRANSFER_H
+#pragma once
 
 #include "run/strips/runner.h"
 
@@ -53,5 +52,3 @@ smp_code smp_staging_take(smp_device *device, smp_staging *staging, const void *
 /* Sends rows on from buffers to a stream: all of the `wait` older ones, and of the others what it has room for now. */
 smp_code smp_staging_give(smp_transfer *transfer, smp_staging *staging, smp_endpoint *endpoint, int wait,
                           smp_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Grids that launches of any stage share: grid, block and dynamic shared memory of a GPU kernel for given views. A
  * stage names one in its smp_launch, or has its own; null means smp_geometry_samples. README.md tells which to take. */
-#ifndef SMP_STAGES_SHARED_LAUNCH_SHAPES_H
-#define SMP_STAGES_SHARED_LAUNCH_SHAPES_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stages/stage.h"
@@ -52,5 +51,3 @@ void smp_grid_striding_line(int64_t items, int64_t each, int threads, smp_grid *
 /* Blocks over tiles of the output: smp_launch.tiles. For a stage's own geometry or decision; it sets dynamic shared
  * memory afterwards. */
 void smp_grid_sample_tiles(const smp_io *io, const smp_tiles *tiles, smp_grid *grid);
-
-#endif

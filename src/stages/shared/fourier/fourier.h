@@ -1,6 +1,5 @@
 /* Plans and tables of Fourier transforms (kernels/lib/fft.h), made in double on the host. */
-#ifndef SMP_STAGES_SHARED_FOURIER_FOURIER_H
-#define SMP_STAGES_SHARED_FOURIER_FOURIER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ void smp_fourier_fill(const smp_fft *f, bool real, float *table);
 
 /* The transform of n pairs of doubles, in place, a power of 2; for tables. false: no memory. */
 bool smp_fourier_double(double *pairs, int64_t n);
-
-#endif

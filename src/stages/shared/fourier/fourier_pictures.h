@@ -1,6 +1,5 @@
 /* Transforms of pictures (kernels/matmul/fourier.h): what fft, ifft and fftfilter share. */
-#ifndef SMP_STAGES_SHARED_FOURIER_FOURIER_PICTURES_H
-#define SMP_STAGES_SHARED_FOURIER_FOURIER_PICTURES_H
+#pragma once
 
 #include "matmul/fourier.h"
 #include "stages/stage.h"
@@ -16,5 +15,3 @@ smp_code smp_fourier_prepare(smp_fourier *k, int64_t width, int64_t height, bool
 extern const smp_variant smp_fourier_forward[];  /* fft */
 extern const smp_variant smp_fourier_filtered[]; /* fftfilter */
 extern const smp_variant smp_fourier_inverse[];  /* ifft */
-
-#endif

@@ -1,6 +1,5 @@
 /* Nine places of a rectangle inside another one, by name. */
-#ifndef SMP_STAGES_SHARED_GEOMETRY_ANCHOR_H
-#define SMP_STAGES_SHARED_GEOMETRY_ANCHOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ int64_t smp_anchored_y(int anchor, bool moved, int64_t whole, int64_t part);
 
 /* Rows of smp_hints.forms: `16:9` and `square` for a parameter aspect. */
 #define SMP_FORMS_OF_RATIO SMP_MEANS("$W:$H", "aspect={$W/$H}"), SMP_MEANS("square", "aspect=1")
-
-#endif

@@ -1,8 +1,7 @@
 /* Weights of resize, computed in double: which input samples make an output sample of an axis, and how much each
  * counts. n input samples become m; the output stands for the `length` input samples from `begin` on, all of them but
  * where fit=cover leaves some out. Borders: the filter is cut off, and what is left is normalised. */
-#ifndef SMP_STAGES_SHARED_GEOMETRY_RESIZE_WEIGHTS_H
-#define SMP_STAGES_SHARED_GEOMETRY_RESIZE_WEIGHTS_H
+#pragma once
 
 #include "stages/stage.h"
 #include "stencil/resize.h"
@@ -34,5 +33,3 @@ int64_t smp_resize_most(const smp_resize_request *axis);
 /* Fills in the table from axis->starts and axis->weights on, which have room for 2 and axis->taps words an output
  * sample. spare: room for axis->taps numbers. */
 void smp_resize_weights(const smp_resize_request *request, const smp_resize_axis *axis, int32_t *table, double *spare);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds the angle by which the lines of a page are turned. */
-#ifndef SMP_STAGES_SHARED_GEOMETRY_SKEW_H
-#define SMP_STAGES_SHARED_GEOMETRY_SKEW_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -8,5 +7,3 @@
  * there is nothing to see. */
 smp_code smp_skew_find(const uint16_t *sums, int64_t width, int64_t height, double limit, double *angle,
                        smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by stages that turn and mirror: their variants and the shape of their output. */
-#ifndef SMP_STAGES_SHARED_GEOMETRY_TRANSPOSE_FAMILY_H
-#define SMP_STAGES_SHARED_GEOMETRY_TRANSPOSE_FAMILY_H
+#pragma once
 
 #include "geometry/transpose.h"
 #include "stages/stage.h"
@@ -11,5 +10,3 @@ extern const smp_variant smp_reverse_variants[]; /* the same, told of sounds */
 
 /* Fills the plan of a stage that moves samples as `how` says (SMP_TRANSPOSE_*). work: preset to the input's shape. */
 void smp_transpose_plan(int32_t orientation, const smp_shape *in, smp_node_plan *work);
-
-#endif

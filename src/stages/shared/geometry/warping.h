@@ -1,7 +1,6 @@
 /* Shared by stages that sample at transformed coordinates: the transform of their parameters, the plan, the
  * variants. */
-#ifndef SMP_STAGES_SHARED_GEOMETRY_WARPING_H
-#define SMP_STAGES_SHARED_GEOMETRY_WARPING_H
+#pragma once
 
 #include "geometry/warp.h"
 #include "stages/stage.h"
@@ -26,5 +25,3 @@ smp_code smp_warp_lens_plan(const smp_warp_lens *lens, int filter, int edge, con
                             const smp_shape *in, smp_node_plan *work, smp_error *err);
 
 extern const smp_variant smp_warp_variants[];
-
-#endif

@@ -1,8 +1,7 @@
 /* Connected components of a bit plane (kernels/reduce/bits.h), by runs of set pixels in rows: a run is joined with
  * those that it touches in the row above, in a union-find whose roots are the first runs. Threads take bands of rows,
  * whose components are then joined where bands meet. */
-#ifndef SMP_STAGES_SHARED_REDUCE_COMPONENTS_H
-#define SMP_STAGES_SHARED_REDUCE_COMPONENTS_H
+#pragma once
 
 #include "reduce/bits.h"
 #include "stages/stage.h"
@@ -31,5 +30,3 @@ smp_io smp_grid_over_bits(const smp_io *io);
 
 /* Sets the bits of columns from .. to-1 of a row that begins at `words`. */
 void smp_bits_set(uint32_t *words, int64_t from, int64_t to);
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by stages that count how often values occur: the launches of kernels/reduce/histogram*.cu and their geometry.
  * The kernel parameters of such a stage begin with smp_histogram_params. */
-#ifndef SMP_STAGES_SHARED_REDUCE_COUNTING_H
-#define SMP_STAGES_SHARED_REDUCE_COUNTING_H
+#pragma once
 
 #include "stages/shared/reduce/reduction_chunks.h"
 
@@ -46,5 +45,3 @@ void smp_extent_add(smp_extent *extent, const smp_histogram_params *k, const smp
 
 /* Says in work->reduction.outside that the outcome is wrong for samples of this extent; null: that it is right. */
 void smp_count_outside(const smp_extent *extent, const smp_histogram_params *k, smp_node_plan *work);
-
-#endif

@@ -3,8 +3,7 @@
  * distances from its mean. Over files the squared distances from the mean of all are sum(m) + sum(s * s / n) - S * S /
  * N (Chan, Golub, LeVeque 1983), with exact sums, and with quotients that are kept as two doubles: right to about
  * 2^-100 of S * S / N. Of one file they are m itself. */
-#ifndef SMP_STAGES_SHARED_REDUCE_MOMENTS_H
-#define SMP_STAGES_SHARED_REDUCE_MOMENTS_H
+#pragma once
 
 #include "base/exact.h"
 #include "reduce/stats.h"
@@ -27,5 +26,3 @@ smp_stats_chunk smp_moments_read(const smp_moments *moments);
 /* Without the count, which the caller keeps. */
 void smp_moments_pack(const smp_moments *moments, smp_packer *to);
 void smp_moments_unpack(smp_unpacker *from, smp_moments *moments);
-
-#endif

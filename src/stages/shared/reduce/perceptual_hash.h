@@ -1,7 +1,6 @@
 /* 64 bits of what a picture looks like, from a small gray copy of it: the same for copies in other sizes, formats and
  * qualities, or nearly. How many bits differ tells how far two pictures are apart. */
-#ifndef SMP_STAGES_SHARED_REDUCE_PERCEPTUAL_HASH_H
-#define SMP_STAGES_SHARED_REDUCE_PERCEPTUAL_HASH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ uint64_t smp_dhash(const uint8_t *gray);
 
 /* A bit for each of the 8 x 8 lowest frequencies of a cosine transform: above the median of all but the mean. */
 uint64_t smp_phash(const uint8_t *gray);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by stages that reduce a picture or a sound to the chunks of kernels/reduce/stats.h. */
-#ifndef SMP_STAGES_SHARED_REDUCE_REDUCTION_CHUNKS_H
-#define SMP_STAGES_SHARED_REDUCE_REDUCTION_CHUNKS_H
+#pragma once
 
 #include "reduce/stats.h"
 #include "stages/stage.h"
@@ -18,5 +17,3 @@ size_t smp_chunk_bytes(const smp_shape *shape);
 
 /* Folds the chunks of one channel as a binary tree over their numbers. */
 smp_stats_chunk smp_chunks_fold(const smp_stats_chunk *chunks, const smp_shape *shape, int channel);
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by stages whose components GPUs join (kernels/lib/union_find.h): places in result and scratch picture,
  * launches, grids. The reduction's first launches make the plane; those here follow when all rows are there. */
-#ifndef SMP_STAGES_SHARED_REDUCE_UNION_FIND_H
-#define SMP_STAGES_SHARED_REDUCE_UNION_FIND_H
+#pragma once
 
 #include "lib/union_find.h"
 #include "stages/stage.h"
@@ -33,5 +32,3 @@ void smp_geometry_union_find_chunks(const smp_io *io, const void *kernel, smp_gr
 /* The same of some rows of a picture. */
 void smp_union_find_grid_words(const smp_view *picture, int64_t rows, smp_grid *grid);
 void smp_union_find_grid_tiles(const smp_view *picture, int64_t rows, smp_grid *grid);
-
-#endif

@@ -1,6 +1,5 @@
 /* The best few colours for a picture, of counts. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_COLOR_CUT_H
-#define SMP_STAGES_SHARED_SAMPLES_COLOR_CUT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@
 /* values: double[count][colours], fractions of full scale, from what palette_count counted (elementwise/palette.h).
  * Where the picture has fewer colours, the last one fills the rest. */
 smp_code smp_color_cut(const uint64_t *counts, int colours, int count, double *values, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by stages that diffuse errors to neighbours: posterise, palette. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_DIFFUSING_H
-#define SMP_STAGES_SHARED_SAMPLES_DIFFUSING_H
+#pragma once
 
 #include "elementwise/diffuse.h"
 #include "stages/stage.h"
@@ -17,5 +16,3 @@ void smp_palette_fill(const smp_palette *k, const smp_shape *in, const double *v
 /* For plan(): makes the plan one of smp_diffuse_variants. Its kernel parameters are there, *k; its table need not be.
  */
 smp_code smp_diffuse_plan(const smp_palette *k, const smp_shape *in, smp_node_plan *work, smp_error *err);
-
-#endif

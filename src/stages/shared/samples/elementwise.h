@@ -1,6 +1,5 @@
 /* Shared by the descriptors of elementwise stages. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_ELEMENTWISE_H
-#define SMP_STAGES_SHARED_SAMPLES_ELEMENTWISE_H
+#pragma once
 
 #include "elementwise/op_chain.h"
 #include "stages/shared/launch_shapes.h"
@@ -41,5 +40,3 @@ static inline smp_code smp_elementwise_plan(smp_node_plan *work, smp_sample_op_k
     work->values.op = smp_sample_op_of(kind, params, size);
     return SMP_OK;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The colour of what a stage adds round or beside a picture. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_FILL_H
-#define SMP_STAGES_SHARED_SAMPLES_FILL_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -9,5 +8,3 @@ smp_code smp_check_fill(const smp_matrix *fill, const smp_shape *in, smp_error *
 
 /* Says that a parameter's colour does not fit the picture, and what to write. Gives SMP_E_PIPE. */
 smp_code smp_fail_color(const char *name, const smp_matrix *color, const smp_shape *in, smp_error *err);
-
-#endif

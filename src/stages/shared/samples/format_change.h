@@ -1,6 +1,5 @@
 /* Shared by stages that change the format. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_FORMAT_CHANGE_H
-#define SMP_STAGES_SHARED_SAMPLES_FORMAT_CHANGE_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -9,5 +8,3 @@ extern const smp_variant smp_convert_variants[];
 
 /* Fills the plan of a conversion to `format`; work is preset to the input's shape. */
 void smp_convert_plan(smp_format format, const smp_shape *in, smp_node_plan *work);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by key and replace: what is near a colour. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_NEAR_COLOR_H
-#define SMP_STAGES_SHARED_SAMPLES_NEAR_COLOR_H
+#pragma once
 
 #include "elementwise/near_color.h"
 #include "stages/stage.h"
@@ -42,5 +41,3 @@ smp_code smp_near_color_plan(const smp_near_params *near, bool key, const smp_ma
                              smp_node_plan *work, smp_error *err);
 
 extern const smp_variant smp_near_color_variants[];
-
-#endif

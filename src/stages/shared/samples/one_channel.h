@@ -1,6 +1,5 @@
 /* For stages that work on one channel, besides alpha. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_ONE_CHANNEL_H
-#define SMP_STAGES_SHARED_SAMPLES_ONE_CHANNEL_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -12,5 +11,3 @@ static inline smp_code smp_one_channel(const smp_shape *in, const char *stage, c
     smp_fail(err, SMP_E_PIPE, "'%s' works on one channel, and this picture has %d", stage, in->channels - in->alpha);
     return smp_hint(err, "%s", hint);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by stages that combine a picture with a second one, or with a number: a check that the two fit, kernel
  * parameters, variants. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_OPERAND_H
-#define SMP_STAGES_SHARED_SAMPLES_OPERAND_H
+#pragma once
 
 #include "elementwise/arithmetic.h"
 #include "stages/stage.h"
@@ -36,5 +35,3 @@ extern const smp_variant smp_arithmetic_variants[];
     "stays as the first picture has it. What leaves the range is clamped once, when the result is stored, and "        \
     "counted. NaN "                                                                                                    \
     "in either gives NaN."
-
-#endif

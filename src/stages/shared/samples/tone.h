@@ -1,6 +1,5 @@
 /* Shared by stages that apply a tone curve. */
-#ifndef SMP_STAGES_SHARED_SAMPLES_TONE_H
-#define SMP_STAGES_SHARED_SAMPLES_TONE_H
+#pragma once
 
 #include "stages/shared/samples/elementwise.h"
 
@@ -16,5 +15,3 @@ extern const smp_param smp_light_rows[];
 #define SMP_LIGHT_STAGE                                                                                                \
     .domain = SMP_IMAGE, .traits = SMP_TRAIT_INTERNAL | SMP_TRAIT_KEEPS_ALPHA, .access = SMP_POINT,                    \
     SMP_PARAMS(smp_light_rows, smp_light_params), .variants = smp_tone_curve_variants
-
-#endif

@@ -1,6 +1,5 @@
 /* Second-order filters of sounds: how they are cut into segments (kernels/audio/biquad.h). */
-#ifndef SMP_STAGES_SHARED_SOUND_BIQUADS_H
-#define SMP_STAGES_SHARED_SOUND_BIQUADS_H
+#pragma once
 
 #include "audio/biquad.h"
 #include "base/checked.h"
@@ -15,5 +14,3 @@ static inline int64_t smp_segments_reach(const smp_segments *segments, int64_t f
 {
     return smp_min_i64(segments->warm + segments->length - 1, frames);
 }
-
-#endif

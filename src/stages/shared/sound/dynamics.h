@@ -1,6 +1,5 @@
 /* Shared by limit, compress and gate: the plan and the variants of kernels/audio/limit.h. */
-#ifndef SMP_STAGES_SHARED_SOUND_DYNAMICS_H
-#define SMP_STAGES_SHARED_SOUND_DYNAMICS_H
+#pragma once
 
 #include "audio/limit.h"
 #include "stages/stage.h"
@@ -13,5 +12,3 @@ smp_code smp_dynamics_plan(const smp_limit *k, double ahead, const char *name, b
                            const smp_shape *in, smp_node_plan *work, smp_error *err);
 
 extern const smp_variant smp_dynamics_variants[3];
-
-#endif

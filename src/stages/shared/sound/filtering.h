@@ -1,6 +1,5 @@
 /* Shared by stages that filter sound along its frames, and the design of their taps. */
-#ifndef SMP_STAGES_SHARED_SOUND_FILTERING_H
-#define SMP_STAGES_SHARED_SOUND_FILTERING_H
+#pragma once
 
 #include "audio/fir.h"
 #include "stages/stage.h"
@@ -90,5 +89,3 @@ double *smp_band_taps(const smp_filter_params *filter, double low, double high, 
 
 /* The modified Bessel function of the first kind, order 0, of which Kaiser's window is made. */
 double smp_bessel0(double x);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by stages of framed sound: windows, the table and the launches of kernels/audio/frames.h. */
-#ifndef SMP_STAGES_SHARED_SOUND_FRAMING_H
-#define SMP_STAGES_SHARED_SOUND_FRAMING_H
+#pragma once
 
 #include "audio/frames.h"
 #include "stages/stage.h"
@@ -45,5 +44,3 @@ static inline int64_t smp_framing_padded(const smp_frames *f)
 {
     return f->bins + f->bins / 16 + 1;
 }
-
-#endif

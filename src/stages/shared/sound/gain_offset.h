@@ -1,6 +1,5 @@
 /* Shared by stages that scale a sound's channels. */
-#ifndef SMP_STAGES_SHARED_SOUND_GAIN_OFFSET_H
-#define SMP_STAGES_SHARED_SOUND_GAIN_OFFSET_H
+#pragma once
 
 #include "audio/gain_offset.h"
 #include "stages/stage.h"
@@ -13,5 +12,3 @@ void smp_gain_offset_plan(double factor, smp_node_plan *work);
 
 /* Sets channel c's factor and offset in a plan made by smp_gain_offset_plan. */
 void smp_gain_offset_set(smp_node_plan *work, int channel, double factor, double offset);
-
-#endif

@@ -1,7 +1,6 @@
 /* The loudness of a sound: the plan of its reduction, its variants, and what the records of all pieces say. For
  * loudness, which reports it, and normalize, which reaches it. Sources: ITU-R BS.1770-4; EBU Tech 3341, 3342. */
-#ifndef SMP_STAGES_SHARED_SOUND_LOUDNESS_H
-#define SMP_STAGES_SHARED_SOUND_LOUDNESS_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -41,5 +40,3 @@ void smp_loudness_tell_spoiled(const char *stage, const smp_shape *in, const smp
 
 smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, const void *result,
                                 smp_loudness_levels *levels, smp_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Two sounds of any lengths in one: for mix, append, and add of another length. */
-#ifndef SMP_STAGES_SHARED_SOUND_MIXING_H
-#define SMP_STAGES_SHARED_SOUND_MIXING_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -20,5 +19,3 @@ smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp
 
 /* Seconds as frames of the sound; fails for a sound without a rate and for times out of range. */
 smp_code smp_mix_frames(double seconds, const smp_shape *in, int64_t *frames, smp_error *err);
-
-#endif

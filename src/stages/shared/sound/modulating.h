@@ -1,6 +1,5 @@
 /* Shared by tremolo, vibrato, chorus and flanger: taps of a delay line that swing (kernels/audio/modulated.h). */
-#ifndef SMP_STAGES_SHARED_SOUND_MODULATING_H
-#define SMP_STAGES_SHARED_SOUND_MODULATING_H
+#pragma once
 
 #include "audio/modulated.h"
 #include "stages/stage.h"
@@ -45,5 +44,3 @@ extern const char *const smp_swing_names[];
 #define SMP_SWING_ABOUT                                                                                                \
     " The phase depends on the time from the sound's beginning alone. Between frames lies a cubic through four "       \
     "(Lagrange). The length stays: `pad end=1s` in front keeps what rings on."
-
-#endif

@@ -1,7 +1,6 @@
 /* Axes round pictures of sound: time below, frequencies on the left, a scale of levels on the right; drawn once by the
  * plan, as levels 0..255 (0 is paper, 255 ink), which kernels take like those of the sound. */
-#ifndef SMP_STAGES_SHARED_SOUND_PICTURE_AXES_H
-#define SMP_STAGES_SHARED_SOUND_PICTURE_AXES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void smp_axes_frequencies(const smp_axes *a, uint8_t *frame, smp_axes_height *he
 
 /* A bar from `low` at the bottom to `high`. unit: at most 2 characters. */
 void smp_axes_levels(const smp_axes *a, uint8_t *frame, double low, double high, const char *unit);
-
-#endif

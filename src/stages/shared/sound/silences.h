@@ -1,6 +1,5 @@
 /* Finds silences of a sound, for stages that report them or cut them out. */
-#ifndef SMP_STAGES_SHARED_SOUND_SILENCES_H
-#define SMP_STAGES_SHARED_SOUND_SILENCES_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -11,5 +10,3 @@ smp_code smp_silence_plan(double threshold, const smp_shape *in, smp_node_plan *
 
 /* The first run of silent frames, from .. to - 1, that begins at frame `at` or later. False: there is none. */
 bool smp_silence_next(const void *result, const smp_shape *in, int64_t at, int64_t *from, int64_t *to);
-
-#endif

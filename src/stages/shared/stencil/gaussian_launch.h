@@ -1,6 +1,5 @@
 /* GPU launches that the gaussian-shaped blurs share (gaussian, sharpen). */
-#ifndef SMP_STAGES_SHARED_STENCIL_GAUSSIAN_LAUNCH_H
-#define SMP_STAGES_SHARED_STENCIL_GAUSSIAN_LAUNCH_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stages/stage.h"
@@ -17,5 +16,3 @@
 
 /* The grid of a kernel of kernels/gaussian/gaussian_warp.cuh of this radius. */
 void smp_gaussian_warp_grid(const smp_io *io, int radius, smp_grid *grid);
-
-#endif

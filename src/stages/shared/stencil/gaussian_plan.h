@@ -1,6 +1,5 @@
 /* Weights of the gaussian-shaped blur, for the stages that plan one. */
-#ifndef SMP_STAGES_SHARED_STENCIL_GAUSSIAN_PLAN_H
-#define SMP_STAGES_SHARED_STENCIL_GAUSSIAN_PLAN_H
+#pragma once
 
 #include "gaussian/gaussian_weights.h"
 #include "stages/stage.h"
@@ -22,5 +21,3 @@ int smp_gaussian_integer_rows(const double *b, int radius, int32_t *whole, doubl
  * fill a fraction of full scale; bytes: of an 8-bit picture, whose row weights may be 65536ths (gaussian_weights.h). */
 smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_gaussian *gaussian,
                            smp_node_plan *work, smp_error *err);
-
-#endif

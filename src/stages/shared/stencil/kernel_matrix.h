@@ -1,6 +1,5 @@
 /* Shared by stages that apply a kernel matrix: parameters, plan, variants. They differ in whether it is flipped. */
-#ifndef SMP_STAGES_SHARED_STENCIL_KERNEL_MATRIX_H
-#define SMP_STAGES_SHARED_STENCIL_KERNEL_MATRIX_H
+#pragma once
 
 #include "stages/stage.h"
 
@@ -30,5 +29,3 @@ smp_code smp_convolve_check(const void *params, smp_error *err);
 
 /* Fills the plan; flip turns the kernel by 180 degrees (a true convolution). */
 smp_code smp_convolve_plan(const smp_convolve_params *params, bool flip, smp_node_plan *work, smp_error *err);
-
-#endif

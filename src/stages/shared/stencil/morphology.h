@@ -1,6 +1,5 @@
 /* Shared by stages of grey morphology (kernels/stencil/morph.h). */
-#ifndef SMP_STAGES_SHARED_STENCIL_MORPHOLOGY_H
-#define SMP_STAGES_SHARED_STENCIL_MORPHOLOGY_H
+#pragma once
 
 #include "stages/shared/stencil/window_plan.h"
 #include "stencil/morph.h"
@@ -53,5 +52,3 @@ extern const smp_param smp_morph_rows[];
     "|dy| <= r; cross dx = 0 or dy = 0; or a rectangle of width and height. edge=clamp gives what OpenCV's default "   \
     "does: what lies outside never wins. Floats are ordered by IEEE totalOrder; NaN loses against numbers. Alpha is "  \
     "filtered like a colour; colour is premultiplied."
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by stages that take an order statistic of a neighbourhood (kernels/stencil/rank.h). */
-#ifndef SMP_STAGES_SHARED_STENCIL_ORDER_STATISTICS_H
-#define SMP_STAGES_SHARED_STENCIL_ORDER_STATISTICS_H
+#pragma once
 
 #include "stages/shared/stencil/morphology.h"
 #include "stencil/rank.h"
@@ -25,5 +24,3 @@ typedef struct smp_rank_params {
 void smp_rank_plan(const smp_rank_params *params, double percentile, smp_node_plan *work);
 
 extern const smp_variant smp_rank_variants[];
-
-#endif

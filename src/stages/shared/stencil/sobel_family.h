@@ -1,6 +1,5 @@
 /* Shared by the stages of kernels/stencil/sobel.h (sobel, laplacian). Their kernel parameters are smp_sobel. */
-#ifndef SMP_STAGES_SHARED_STENCIL_SOBEL_FAMILY_H
-#define SMP_STAGES_SHARED_STENCIL_SOBEL_FAMILY_H
+#pragma once
 
 #include "stages/stage.h"
 #include "stencil/sobel.h"
@@ -10,5 +9,3 @@ const char *smp_sobel_tiled(const smp_io *io, const void *params, smp_grid *grid
 
 /* smp_variant.scratch of `tiled` and what is the same on a CPU. */
 size_t smp_sobel_cpu_scratch(const smp_io *io, const void *params);
-
-#endif

@@ -1,7 +1,6 @@
 /* Grids of one-warp blocks that walk down strips (the rungs warp and mma; kernels/stencil/warp_strip_grid.h): how tall
  * their bands are. */
-#ifndef SMP_STAGES_SHARED_STENCIL_WARP_STRIP_LAUNCH_H
-#define SMP_STAGES_SHARED_STENCIL_WARP_STRIP_LAUNCH_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stages/stage.h"
@@ -17,5 +16,3 @@ typedef struct smp_bands {
 
 /* Shares out an output of strips of `across` samples. */
 void smp_strip_grid(const smp_io *io, int64_t across, const smp_bands *bands, smp_grid *grid);
-
-#endif

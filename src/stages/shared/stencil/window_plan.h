@@ -1,7 +1,6 @@
 /* Shared by stages on windows of samples (kernels/stencil/window.h): two parameters, the plan, and what a launch
  * needs. */
-#ifndef SMP_STAGES_SHARED_STENCIL_WINDOW_PLAN_H
-#define SMP_STAGES_SHARED_STENCIL_WINDOW_PLAN_H
+#pragma once
 
 #include "stages/stage.h"
 #include "stencil/window.h"
@@ -46,5 +45,3 @@ extern const smp_tiles smp_window_tiles;
              .band = 16},                                                                                              \
             {0},                                                                                                       \
     }
-
-#endif
