@@ -2,11 +2,14 @@
 """How far the times that `smempipe kernel --time` predicts are from those that Nsight Compute measured.
 
 accuracy.py SMEMPIPE [--gpu h100] [--set training] [--only PREFIX] [--program NAME]... [--json FILE] [--most PERCENT]
+    [--jobs N] [--calibration]
 accuracy.py SMEMPIPE --quick [--most PERCENT]      some small launches of the training set
 
 Runs the programs of tests/time/kernels and compares with tests/data/time. --json writes what docs/results.py makes a
-table of. --most fails (exit status 1) where the mean error is above it. All of it takes half an hour of one core."""
+table of. --most fails (exit status 1) where the mean error is above it. --calibration: the microbenchmarks, which the
+table of numbers is made of, instead. All of it takes half an hour of one core; --jobs: of N at a time."""
 import argparse
+import concurrent.futures
 import csv
 import json
 import os
@@ -114,6 +117,15 @@ def show(title, s):
           f"worst instruction {s['worst_instruction']:3.0f} %")
 
 
+def shares(rows, arguments):
+    """Programs with the launches that one process is to run of them: all, or with --jobs some."""
+    some = 5 if arguments.jobs > 1 else len(rows)
+    for program in sorted({row["program"] for row in rows}):
+        names = [row["launch"] for row in rows if row["program"] == program]
+        for i in range(0, len(names), some):
+            yield program, ",".join(names[i:i + some]) if arguments.jobs > 1 else arguments.only
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("smempipe")
@@ -123,24 +135,25 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--program", action="append")
     parser.add_argument("--json")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--calibration", action="store_true")
     parser.add_argument("--most", type=float)
     arguments = parser.parse_args()
     if arguments.quick and not tools_are_there():
         print("nvcc or nvdisasm is not on this machine")
         sys.exit(77)
     rows = [row for row in read_rows(arguments.gpu) if (not arguments.set or row["set"] == arguments.set) and
-            row["launch"].startswith(arguments.only) and row["set"] != "calibration"]
+            row["launch"].startswith(arguments.only) and (row["set"] == "calibration") == arguments.calibration]
     if arguments.program:
         rows = [row for row in rows if row["program"] in arguments.program]
     if arguments.quick:
         rows = [row for row in rows if row["set"] == "training"]
-    runs = QUICK.items() if arguments.quick else [
-        (program, arguments.only) for program in sorted({row["program"] for row in rows})]
-    ones = []
-    for program, prefix in runs:
-        predicted = predict(program, arguments.gpu, arguments, prefix)
-        ones += [judge(row, predicted[row["launch"]]) for row in rows
-                 if row["program"] == program and row["launch"] in predicted]
+    runs = QUICK.items() if arguments.quick else list(shares(rows, arguments))
+    predicted = {}
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for launches in pool.map(lambda run: predict(run[0], arguments.gpu, arguments, run[1]), runs):
+            predicted.update(launches)
+    ones = [judge(row, predicted[row["launch"]]) for row in rows if row["launch"] in predicted]
     if not ones:
         sys.exit("no launch has such a name")
     summary = {name: summarise([one for one in ones if one["set"] == name]) for name in ("training", "held out")

@@ -1,6 +1,7 @@
 /* Launches whose time the model cannot tell. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "lab/sass/sass.h"
 #include "lab/time/model.h"
 
@@ -32,22 +33,44 @@ static bool loop_around(const warp_code *code, size_t at, size_t *begin, size_t 
     return *end != SIZE_MAX;
 }
 
-/* Registers and predicates of a kind. */
+/* Registers and predicates. */
+enum { BITS = 64, UNIFORM_AT = SASS_RZ + 1, PREDICATES_AT = UNIFORM_AT + BITS, REGISTERS = PREDICATES_AT + BITS };
 typedef struct reg_set {
-    bool reg[SASS_RZ + 1], uniform[64], pred[8], uniform_pred[8];
+    uint64_t bits[REGISTERS / BITS];
 } reg_set;
 
-/* Null: it is no register or predicate, or one that always has the same value. */
-static bool *member(reg_set *set, sass_kind kind, int number)
+/* Its place in a set; -1: it is no register or predicate, or one that always has the same value. */
+static int place_of(sass_kind kind, int number)
 {
-    const int most = kind == SASS_REGISTER || kind == SASS_MEMORY ? SASS_RZ : kind == SASS_UNIFORM ? 63 : SASS_PT;
-    if (number < 0 || number >= most)
-        return NULL;
-    return kind == SASS_REGISTER || kind == SASS_MEMORY ? &set->reg[number]
-           : kind == SASS_UNIFORM                       ? &set->uniform[number]
-           : kind == SASS_PREDICATE                     ? &set->pred[number]
-           : kind == SASS_UNIFORM_PREDICATE             ? &set->uniform_pred[number]
-                                                        : NULL;
+    const bool plain = kind == SASS_REGISTER || kind == SASS_MEMORY, uniform = kind == SASS_UNIFORM;
+    const bool pred = kind == SASS_PREDICATE, uniform_pred = kind == SASS_UNIFORM_PREDICATE;
+    if (number < 0 || number >= (plain ? SASS_RZ : uniform ? BITS - 1 : SASS_PT))
+        return -1;
+    return plain          ? number
+           : uniform      ? UNIFORM_AT + number
+           : pred         ? PREDICATES_AT + number
+           : uniform_pred ? PREDICATES_AT + SASS_PT + 1 + number
+                          : -1;
+}
+
+static bool has(const reg_set *set, sass_kind kind, int number)
+{
+    const int at = place_of(kind, number);
+    return at >= 0 && set->bits[at / BITS] >> at % BITS & 1;
+}
+
+static void put(reg_set *set, sass_kind kind, int number, bool in)
+{
+    const int at = place_of(kind, number);
+    const uint64_t bit = at >= 0 ? UINT64_C(1) << at % BITS : 0;
+    if (at >= 0)
+        set->bits[at / BITS] = in ? set->bits[at / BITS] | bit : set->bits[at / BITS] & ~bit;
+}
+
+static void join(reg_set *set, const reg_set *more)
+{
+    for (int i = 0; i < REGISTERS / BITS; i++)
+        set->bits[i] |= more->bits[i];
 }
 
 static bool is_predicate(const sass_operand *o)
@@ -79,32 +102,25 @@ static int results_of(const sass_line *line)
     return k;
 }
 
-/* What an instruction writes is in the set now, or, of predicates that it always writes, no longer. */
+/* What an instruction writes is in the set now, or, where it always writes that, no longer. */
 static void set_results(const sass_line *line, reg_set *set, bool in)
 {
     enum { MOST = 4 }; /* registers of a result */
+    const bool pair = sass_has(line, "64") || sass_has(line, "WIDE");
     for (int k = 0; k < results_of(line); k++) {
         const sass_operand *o = &line->operands[k];
-        const int width = is_predicate(o)                                             ? 1
-                          : sass_has(line, "128")                                     ? MOST
-                          : o->wide || sass_has(line, "64") || sass_has(line, "WIDE") ? 2
-                                                                                      : 1;
-        for (int i = 0; i < width; i++) {
-            bool *m = member(set, o->kind, o->number + i);
-            if (m && (in || (is_predicate(o) && line->guard.kind == SASS_NONE)))
-                *m = in;
-        }
+        const int width = is_predicate(o) ? 1 : sass_has(line, "128") ? MOST : o->wide || pair ? 2 : 1;
+        for (int i = 0; i < width && (in || line->guard.kind == SASS_NONE); i++)
+            put(set, o->kind, o->number + i, in);
     }
 }
 
-static bool reads_any(const sass_line *line, reg_set *set)
+static bool reads_any(const sass_line *line, const reg_set *set)
 {
-    const bool *guard = line->guard.kind != SASS_NONE ? member(set, line->guard.kind, line->guard.number) : NULL;
-    bool reads = guard && *guard;
+    bool reads = line->guard.kind != SASS_NONE && has(set, line->guard.kind, line->guard.number);
     for (int k = results_of(line); k < line->count && !reads; k++) {
         const sass_operand *o = &line->operands[k];
-        const bool *m = member(set, o->kind, o->number), *high = o->wide ? member(set, o->kind, o->number + 1) : NULL;
-        reads = (m && *m) || (high && *high);
+        reads = has(set, o->kind, o->number) || (o->wide && has(set, o->kind, o->number + 1));
     }
     return reads;
 }
@@ -125,15 +141,15 @@ static bool watches(const sass_line *line, loop_facts *loop, bool *tries)
     bool memory = false;
     for (int k = 0; (load || swap) && k < line->count; k++) {
         const sass_operand *o = &line->operands[k];
-        const bool *written = member(&loop->written, o->kind, o->number);
+        const bool written = has(&loop->written, o->kind, o->number);
         if (o->kind == SASS_MEMORY) {
             memory = true;
-            if (written && *written) {
+            if (written) {
                 *tries = *tries || swap;
                 return swap;
             }
         } else if (swap && memory && o->kind == SASS_REGISTER && o->number != SASS_RZ) {
-            *tries = *tries || (written && *written);
+            *tries = *tries || written;
             return true;
         }
     }
@@ -141,7 +157,7 @@ static bool watches(const sass_line *line, loop_facts *loop, bool *tries)
 }
 
 /* Whether a jump or an end of the loop depends on these. *until: where instructions that a jump passes over end. */
-static bool leaves_by(const warp_code *code, size_t at, const sass_line *line, loop_facts *loop, reg_set *set,
+static bool leaves_by(const warp_code *code, size_t at, const sass_line *line, loop_facts *loop, const reg_set *set,
                       size_t *until)
 {
     const warp_inst *inst = &code->insts[at];
@@ -156,28 +172,47 @@ static bool leaves_by(const warp_code *code, size_t at, const sass_line *line, l
     return true;
 }
 
+/* One pass over the loop: into has what is computed of watched places when a jump comes to an instruction. Returns
+ * whether that ends the loop. */
+static bool follow(const warp_code *code, loop_facts *loop, reg_set *into, bool *tries)
+{
+    reg_set found = {{0}};
+    size_t until = 0; /* where instructions end that depend on such a jump */
+    bool leaves = false;
+    for (size_t i = loop->begin; i <= loop->end; i++) {
+        const warp_inst *inst = &code->insts[i];
+        sass_line line;
+        join(&found, &into[i - loop->begin]);
+        if (!cut(inst, &line))
+            continue;
+        const bool watched = watches(&line, loop, tries);
+        leaves = leaves || leaves_by(code, i, &line, loop, &found, &until);
+        set_results(&line, &found, watched || i < until || reads_any(&line, &found));
+        if (inst->flow != WARP_JUMP)
+            continue;
+        if (inst->target >= loop->begin && inst->target <= loop->end)
+            join(&into[inst->target - loop->begin], &found);
+        if (line.guard.kind == SASS_NONE && line.count == 1)
+            found = (reg_set){{0}};
+    }
+    return leaves;
+}
+
 /* What the loop watches, what is computed of it, and whether that ends the loop. */
 static void look_at_loop(const warp_code *code, size_t begin, size_t end, loop_facts *loop)
 {
     enum { PASSES = 3 };
-    reg_set found = {.reg = {false}};
-    bool leaves = false, tries = false, any = false;
-    sass_line line;
+    reg_set *into = smp_alloc_array(end - begin + 1, sizeof *into);
+    bool leaves = !into, tries = false; /* no memory: better no time than a wrong one */
     *loop = (loop_facts){.begin = begin, .end = end};
-    for (size_t i = begin; i <= end; i++)
+    for (size_t i = begin; i <= end; i++) {
+        sass_line line;
         if (cut(&code->insts[i], &line))
             set_results(&line, &loop->written, true);
-    for (int pass = 0; pass < PASSES && (any || !pass); pass++) {
-        size_t until = 0;
-        for (size_t i = begin; i <= end; i++) {
-            if (!cut(&code->insts[i], &line))
-                continue;
-            const bool watched = watches(&line, loop, &tries);
-            any = any || watched;
-            leaves = leaves || leaves_by(code, i, &line, loop, &found, &until);
-            set_results(&line, &found, watched || i < until || reads_any(&line, &found));
-        }
     }
+    for (int pass = 0; pass < PASSES && !leaves; pass++)
+        leaves = follow(code, loop, into, &tries);
+    smp_free(into);
     loop->waits = leaves && !tries;
     loop->tries = leaves && tries;
 }
