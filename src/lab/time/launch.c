@@ -125,7 +125,7 @@ static double find_imbalance(const time_sm *sm)
         const double instructions = t->block_instructions[b];
         heap[0].sum += instructions;
         of_sm[heap[0].sm % sms] += instructions;
-        own += b % sms == 0 && b / sms < sm->simulated ? instructions : 0;
+        own += b % sms == t->sm && b / sms < sm->simulated ? instructions : 0;
         sink(heap, count);
     }
     for (uint32_t i = 0; of_sm && heap && i < sms; i++)

@@ -130,6 +130,7 @@ typedef struct time_trace {
     size_t word_count, word_capacity;
     time_stream *streams; /* of kept blocks, warps of each */
     size_t kept, stream_capacity;
+    uint32_t sm; /* whose blocks these are: sm, sm + SMs, ... */
     uint32_t *block_instructions; /* warp instructions of each block of the grid */
     size_t block_count, block_capacity;
     bool cut;                                 /* streams are not kept to the end of the last kept block */

@@ -20,7 +20,7 @@ static smp_code open_sm(time_sm *sm, const smp_time_gpu *gpu, const time_code *c
     sm->resident = time_resident(trace, gpu, &l1_bytes);
     if (sm->free.blocks > 0)
         sm->resident = (uint32_t)(sm->resident * sm->free.blocks);
-    sm->per_sm = (trace->blocks + sms - 1) / sms;
+    sm->per_sm = (trace->blocks - trace->sm + sms - 1) / sms;
     sm->active_sms = (uint32_t)(trace->blocks < sms ? trace->blocks : sms);
     sm->simulated = trace->kept < MOST_BLOCKS ? trace->kept : MOST_BLOCKS;
     sm->simulated = sm->simulated < sm->per_sm ? sm->simulated : sm->per_sm;

@@ -10,6 +10,7 @@
 /* LINE_BITS: of a line's number in a record. Local memory lies above: a line for each word of a warp. */
 enum { LINE_BITS = 28, LOCAL_LINES = 1 << 27, LOCAL_SHIFT = 12, BUFFER_ALIGNMENT = 512, MOST_WORDS = 1200000 };
 enum { KEPT_AT_LEAST = 2, MOST_OF_BLOCKS = 32 << 20 /* words of all kept blocks */ };
+enum { FEW = 2 /* blocks of an SM */, MOST_OF_FEW = 16 << 20 };
 
 static uint32_t *push(time_recorder *r, uint32_t word)
 {
@@ -23,10 +24,44 @@ static uint32_t *push(time_recorder *r, uint32_t word)
     return &r->now->words[r->now->count - 1];
 }
 
+/* Of a launch that gives an SM few blocks all are kept, until it is known which SM works longest. */
 static bool wants_streams(const time_recorder *r, uint64_t block)
 {
+    if (r->all)
+        return !r->trace.cut;
     return block % (uint64_t)r->gpu.sms == 0 && !r->trace.cut &&
            (r->trace.word_count < MOST_WORDS || r->trace.kept < KEPT_AT_LEAST);
+}
+
+/* The SM whose blocks have most instructions; the first where it has about as many. */
+static uint64_t busiest_sm(const time_recorder *r)
+{
+    const time_trace *t = &r->trace;
+    const uint64_t sms = (uint64_t)r->gpu.sms;
+    const double apart = 1.03;
+    double first = 0, most = 0;
+    uint64_t busiest = 0;
+    for (uint64_t sm = 0; sm < sms && sm < t->block_count; sm++) {
+        double sum = 0;
+        for (uint64_t b = sm; b < t->block_count; b += sms)
+            sum += t->block_instructions[b];
+        first = sm ? first : sum;
+        busiest = sum > most ? sm : busiest;
+        most = sum > most ? sum : most;
+    }
+    return most > apart * first ? busiest : 0;
+}
+
+/* Keeps the streams of one SM's blocks: those of block b are the bth. */
+static void keep_one(time_recorder *r, uint64_t sm)
+{
+    time_trace *t = &r->trace;
+    size_t kept = 0;
+    for (uint64_t b = sm; b < t->kept; b += (uint64_t)r->gpu.sms, kept++)
+        memmove(t->streams + kept * t->warps, t->streams + b * t->warps, t->warps * sizeof *t->streams);
+    t->kept = kept;
+    t->sm = (uint32_t)sm;
+    r->all = false;
 }
 
 /* Moves the streams of the block that has ended behind those of earlier ones. */
@@ -61,6 +96,8 @@ static void end(struct warp_observer *self)
         r->warps[w].count = 0;
     }
     t->kept++;
+    if (r->all && t->word_count > MOST_OF_FEW)
+        keep_one(r, t->blocks <= (uint64_t)r->gpu.sms ? busiest_sm(r) : 0);
 }
 
 static void begin_launch(time_recorder *r, const warp_block *block)
@@ -78,6 +115,7 @@ static void begin_launch(time_recorder *r, const warp_block *block)
     uint32_t l1;
     r->resident = time_resident(t, &r->gpu, &l1);
     const uint32_t wave = r->resident * (uint32_t)r->gpu.sms;
+    r->all = t->blocks <= FEW * (uint64_t)r->gpu.sms && t->block_capacity;
     r->failed = !t->block_instructions || !time_units_open(&r->units, &r->gpu, wave);
     r->begun = true;
 }
@@ -357,6 +395,8 @@ struct warp_observer *smp_time_observer(smp_time_recorder *r)
 
 const time_trace *time_record_end(time_recorder *r)
 {
+    if (r->begun && !r->failed && r->all && r->trace.kept)
+        keep_one(r, busiest_sm(r));
     if (r->begun && !r->failed)
         r->trace.memory = time_units_end(&r->units);
     return r->begun && !r->failed && !r->units.failed ? &r->trace : NULL;
