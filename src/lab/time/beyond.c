@@ -140,6 +140,7 @@ static void set_rates(time_sm *sm, const time_demand *demand)
     b->near_factor = 1 / (share * (1 + g->l2_near * near));
     b->write_factor = 1 / share;
     b->opened = m->first > 0 ? m->first_same / m->first : 0;
+    b->alike = m->first_units > 0 ? least(m->first_same / m->first_units, sm->active_sms) - 1 : 0;
     b->first_miss = misses > 0 ? least(m->fetches / misses, 1) : 0;
     const double rest = m->fetches - b->first_miss * misses;
     b->later_miss = rest > 0 && again > 0 ? least(1, rest / again) : 0;

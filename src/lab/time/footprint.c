@@ -109,6 +109,7 @@ static void note_sharing(time_units *units, const time_unit *u, bool fresh, uint
         return;
     const uint32_t later = progress > u->progress ? progress - u->progress : u->progress - progress;
     units->sum.first += units->weight;
+    units->sum.first_units += fresh ? units->weight : 0;
     units->sum.first_same += fresh || later <= AT_ONCE + progress / 32 ? units->weight : 0;
 }
 

@@ -99,7 +99,7 @@ static time_ticks load_unit(time_sm *sm, time_ticks at, uint32_t unit, uint32_t 
         if (!sm->free.dram)
             there = later(b->l2_free, through) + time_of(g->lat_dram) - lat_l1 + *queue;
     } else if (sm->first_wave && b->opened > 0 && !had && draw(b) < b->opened)
-        there = b->l2_free + time_of(g->lat_dram * g->dram_open) - lat_l1;
+        there = b->l2_free + time_of(g->lat_dram * g->dram_open + g->pending * b->alike * draw(b)) - lat_l1;
     done = later(done, there);
     *known = there << SECTOR_BITS | had | sectors;
     return done;

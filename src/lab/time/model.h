@@ -121,6 +121,7 @@ typedef struct time_footprint {
     double partial, write_row_hits; /* sectors that were written in part; written units near one of late */
     double near, far;               /* reads of a unit by another block than the last, one of 32 beside it or not */
     double first, first_same;       /* reads of the first wave of blocks; those that come first or with the first */
+    double first_units;             /* that these are of */
 } time_footprint;
 
 typedef struct time_trace {
@@ -130,7 +131,7 @@ typedef struct time_trace {
     size_t word_count, word_capacity;
     time_stream *streams; /* of kept blocks, warps of each */
     size_t kept, stream_capacity;
-    uint32_t sm; /* whose blocks these are: sm, sm + SMs, ... */
+    uint32_t sm;                  /* whose blocks these are: sm, sm + SMs, ... */
     uint32_t *block_instructions; /* warp instructions of each block of the grid */
     size_t block_count, block_capacity;
     bool cut;                                 /* streams are not kept to the end of the last kept block */
@@ -220,6 +221,7 @@ typedef struct time_beyond {
     double atomic_sharers;            /* SMs that update the same lines */
     double dram_bytes;                /* a cycle, of this SM; what is lost is taken off */
     double credit, opened;            /* fetches due; the probability that a first touch waits for another's fetch */
+    double alike;                     /* other SMs that then ask for the same unit */
     double load_bytes;                /* lately, and when */
     time_ticks load_at;
     time_ticks l2_free, dram_free, last;

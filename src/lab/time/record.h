@@ -72,7 +72,7 @@ struct smp_time_recorder {
     uint32_t resident;                                         /* blocks on an SM */
     uint32_t loads, stores, loads_of_others, stores_to_others; /* of the block */
     uint64_t top, counted, index; /* where the next buffer lies; instructions before this block; its number */
-    bool begun, failed, all; /* all: streams of all blocks are kept */
+    bool begun, failed, all;      /* all: streams of all blocks are kept */
 };
 typedef struct smp_time_recorder time_recorder;
 
