@@ -10,7 +10,7 @@ SMP_INLINE void put(const smp_io *io, const smp_limit *p, int64_t y, int32_t gai
 {
     const float factor = smp_limit_factor(p, gain), *from = (const float *)smp_row(&io->in, y);
     float *to = (float *)smp_row(&io->out, y);
-    for (int c = 0; c < io->in.channels; c++)
+    for (int c = 0; c < io->out.channels; c++)
         to[c] = smp_one_nan(from[c] * factor);
 }
 
@@ -71,7 +71,7 @@ SMP_INLINE void some_wishes(int32_t *restrict to, const smp_limit *p, const smp_
     double x[PART + SMP_PEAK_TAPS], sides[PART + 1], most[PART];
     for (int i = 0; i < n; i++)
         most[i] = 0;
-    for (int c = 0; c < in->channels; c++) {
+    for (int c = p->key; c < in->channels; c++) {
         const int64_t first = y - SMP_LIMIT_BEHIND, step = in->stride / (int64_t)sizeof(float);
         const int count = n + SMP_PEAK_TAPS;
         if (first >= in->y0 && first + count <= in->y0 + in->rows) {
@@ -151,7 +151,7 @@ SMP_INLINE void multiply(float *restrict to, const float *restrict from, const f
 
 SMP_INLINE void put_some(const smp_io *io, const smp_limit *p, int64_t y, const int32_t *gains, int n)
 {
-    const int channels = io->in.channels;
+    const int channels = io->out.channels;
     const int64_t frame = channels * (int64_t)sizeof(float);
     float factors[SIDE];
     for (int k = 0; k < SIDE; k++)
@@ -166,7 +166,7 @@ SMP_INLINE void put_some(const smp_io *io, const smp_limit *p, int64_t y, const 
     for (int k = 0; k < n; k++) {
         const float *from = (const float *)smp_row(&io->in, y + k);
         float *to = (float *)smp_row(&io->out, y + k);
-        for (int c = 0; c < io->in.channels; c++)
+        for (int c = 0; c < channels; c++)
             to[c] = smp_one_nan(from[c] * factors[k]);
     }
 }

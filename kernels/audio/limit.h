@@ -32,13 +32,15 @@ typedef struct smp_limit {
     int32_t back;         /* frames after which any gain has risen to 0 */
     int32_t phases;       /* values between frames: 0 (samples alone), 2 or 4 */
     int32_t base, sign;   /* 2^-16 dB; 1 or -1 */
+    int32_t key;          /* the first channel that is looked at; those before it are the result's */
 } smp_limit;
 
-/* The largest magnitude of a frame's channels; with phases, of the values up to the frames beside it too. */
+/* The largest magnitude of a frame's channels, from `key` on; with phases, of the values up to the frames beside it
+ * too. */
 SMP_HOST_DEVICE double smp_limit_peak(const smp_limit *p, const smp_view *in, int64_t y)
 {
     double most = 0;
-    for (int c = 0; c < in->channels; c++) {
+    for (int c = p->key; c < in->channels; c++) {
         most = smp_larger(most, (double)smp_frame_at(in, y, c));
         for (int n = 0; n < 2 * p->phases; n++) {
             double s = 0;

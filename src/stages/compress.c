@@ -5,6 +5,7 @@
 
 typedef struct params {
     double threshold, ratio, knee, attack, release, makeup;
+    int64_t key;
 } params;
 
 static const smp_param table[] = {
@@ -19,6 +20,8 @@ static const smp_param table[] = {
     {"release", offsetof(params, release), SMP_T_FLOAT, SMP_UNIT_S, 0.0001, 10, "100ms",
      "time in which the level rises again by 10 dB", NULL, 0},
     {"makeup", offsetof(params, makeup), SMP_T_FLOAT, SMP_UNIT_DB, -60, 60, "0dB", "gain of the result", NULL, 0},
+    {"key", offsetof(params, key), SMP_T_INT, SMP_UNIT_NONE, 0, SMP_MAX_CHANNELS - 1, "0",
+     "so many of the last channels say the level, and are left out: a voice that `mix how=beside` put there", NULL, 0},
     {0},
 };
 
@@ -26,29 +29,42 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
+    if (p->key >= in->channels) {
+        smp_fail(err, SMP_E_PIPE, "key takes the last %lld of %d channels, and none is left", (long long)p->key,
+                 in->channels);
+        return smp_hint(err, "write `mix by=\"voice.wav\" how=beside length=first` in front");
+    }
     const smp_limit k = {.ceiling = p->threshold,
                          .knee = p->knee,
                          .slope = 1 / p->ratio - 1,
                          .least = -SMP_DYNAMICS_MOST * SMP_LIMIT_DB,
                          .base = (int32_t)floor(p->makeup * SMP_LIMIT_DB + 0.5),
-                         .sign = 1};
+                         .sign = 1,
+                         .key = p->key ? in->channels - (int32_t)p->key : 0};
+    work->out.channels = in->channels - (int32_t)p->key;
     return smp_dynamics_plan(&k, p->attack, "attack", false, 10 / p->release, in, work, err);
 }
 
 const smp_stage smp_stage_compress = {
     .name = "compress",
     .help = "turn down what is loud, so that loud and soft differ less",
-    .about = "Of what a peak passes the threshold by, `ratio` dB become 1 dB; within `knee` / 2 of the threshold the "
-             "curve bends from one slope to the other. All channels get the same gain, by the loudest of them. The "
-             "gain falls over the attack, along a smooth curve, after a loud moment begins, so that its first instant "
-             "passes, and rises again by 10 dB in each release, on a straight line in dB. It turns down by 60 dB at "
-             "most. Nothing is delayed. What passes full scale is left to `limit`, which belongs behind a `makeup`. "
-             "Gains are whole numbers of 2^-16 dB, so that all devices give the same bytes.",
+    .about =
+        "Of what a peak passes the threshold by, `ratio` dB become 1 dB; within `knee` / 2 of the threshold the curve "
+        "bends from one slope to the other. All channels get the same gain, by the loudest of them. The gain falls "
+        "over the attack, along a smooth curve, after a loud moment begins, so that its first instant passes, and "
+        "rises again by 10 dB in each release, on a straight line in dB. It turns down by 60 dB at most. Nothing is "
+        "delayed. What passes full scale is left to `limit`, which belongs behind a `makeup`. Gains are whole numbers "
+        "of 2^-16 dB, so that all devices give the same bytes.\n"
+        "With `key` other channels say the level than those that are turned down, so that music makes room for a "
+        "voice of one channel: `mix by=\"voice.wav\" how=beside length=first`, then `compress -40dB ratio=4 key=1 "
+        "attack=50ms release=500ms`, then `mix by=\"voice.wav\"`.",
     .example = "compress -30dB ratio=3 attack=0.3ms release=0.1ms makeup=6dB",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_dynamics_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"compressor acompressor compand drc", "compress -20dB ratio=4"})),
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES({"compressor acompressor compand drc", "compress -20dB ratio=4"},
+                                         {"duck ducking sidechain sidechaincompress", "compress -30dB ratio=4 key=1"})),
 };

@@ -26,7 +26,8 @@ const smp_stage smp_stage_key = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_near_color_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("@C $T", "color=@C tolerance=$T")),
+                       .aliases = SMP_ALIASES(
                            {"transparent make_transparent color_to_alpha remove_background", "key white tolerance=10%"},
                            {"colorkey chromakey chroma_key greenscreen green_screen hsvkey",
                             "key lime tolerance=30% soft=10%"})),

@@ -2,7 +2,6 @@
 #include "elementwise/modulate.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "stages/shared/samples/elementwise.h"
 
@@ -38,21 +37,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                         : smp_hint(err, "choose three channels first: matrix [1 0 0 ...; 0 1 0 ...; 0 0 1 ...]");
 }
 
-/* `120,100,100`: three percentages, of which the hue's 0 to 200 are -180 to 180 degrees. */
-static bool instead(const char *value, char *text, size_t size)
-{
-    double b, s = 100, h = 100;
-    char end;
-    const int read = sscanf(value, "%lf,%lf,%lf%c", &b, &s, &h, &end);
-    if (read < 2 || read > 3 || !(b >= 0 && b <= 10000 && s >= 0 && s <= 10000 && h >= 0 && h <= 200))
-        return false;
-    const int used = snprintf(text, size, "write %.6g%%", b);
-    const int more = s == 100 ? used : used + snprintf(text + used, size - (size_t)used, " saturation=%.6g%%", s);
-    if (h != 100)
-        snprintf(text + more, size - (size_t)more, " hue=%.6gdeg", (h - 100) * 1.8);
-    return true;
-}
-
 SMP_PIXEL_VARIANTS(modulate);
 
 const smp_stage smp_stage_modulate = {
@@ -70,6 +54,8 @@ const smp_stage smp_stage_modulate = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_modulate_variants,
-    .hints =
-        SMP_HINTS(.instead = instead, .aliases = SMP_ALIASES({"hsl hue_saturation", "modulate 120% saturation=80%"})),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$B,$S,$H", "brightness={$B/100} saturation={$S/100} "
+                                                                "hue={($H-100)*1.8}"),
+                                          SMP_MEANS("$B,$S", "brightness={$B/100} saturation={$S/100}")),
+                       .aliases = SMP_ALIASES({"hsl hue_saturation", "modulate 120% saturation=80%"})),
 };

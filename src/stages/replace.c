@@ -33,6 +33,8 @@ const smp_stage smp_stage_replace = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_near_color_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"opaque replace_color recolor recolour colorhold swap_color",
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("@C @D", "color=@C to=@D"),
+                                          SMP_MEANS("@C @D $T", "color=@C to=@D tolerance=$T")),
+                       .aliases = SMP_ALIASES({"opaque replace_color recolor recolour colorhold swap_color",
                                                "replace white to=red tolerance=10%"})),
 };

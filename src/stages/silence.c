@@ -70,7 +70,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 }
 
 /* sox's stage of this name cuts, and begins with a count. */
-#define SILENCE_CUT "`silence` tells where silence is; `trim auto` cuts it, inside=0.5s between sounds too"
+#define SILENCE_CUT "`silence` tells where silence is; `trim auto` cuts it, `trim ends=start` at the beginning alone"
 
 const smp_stage smp_stage_silence = {
     .name = "silence",

@@ -53,6 +53,6 @@ const smp_stage smp_stage_tint = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_tint_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"colorize colourize tone toning photo_filter", "tint orange"},
-                                              {"sepia sepia_tone", "tint #a80"})),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("@C $A", "color=@C amount=$A")),
+                       .aliases = SMP_ALIASES({"colorize colourize tone toning photo_filter", "tint orange"})),
 };

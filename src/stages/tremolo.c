@@ -34,5 +34,6 @@ const smp_stage smp_stage_tremolo = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_modulated_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"apulsator autopan", "tremolo 1Hz depth=80% spread=180deg"})),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$R $D", "rate=$R depth=$D")),
+                       .aliases = SMP_ALIASES({"apulsator autopan", "tremolo 1Hz depth=80% spread=180deg"})),
 };

@@ -8,12 +8,14 @@
 #include "stages/shared/sound/silences.h"
 
 enum { PART, AUTO };
+enum { BOTH, START, END };
 
 typedef struct params {
     int kind;
     double start, end, length;
     int64_t first, frames;
-    double silence, keep, inside;
+    double silence, keep, inside, until;
+    int ends;
 } params;
 
 #define DEFAULT_SILENCE -50. /* dBFS */
@@ -38,13 +40,19 @@ static const smp_param table[] = {
      "trim auto: silence that is left before and after sound", NULL, 0},
     {"inside", offsetof(params, inside), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "auto",
      "silences inside of at least this length are cut too; makes it trim auto; auto: none", NULL, SMP_P_AUTO},
+    {"until", offsetof(params, until), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "auto",
+     "the sound ends where the first silence of at least this length begins; makes it trim auto; auto: it does not",
+     NULL, SMP_P_AUTO},
+    {"ends", offsetof(params, ends), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "both",
+     "trim auto: at which end silence is cut; start and end make it trim auto",
+     (const char *const[]){"both", "start", "end", NULL}, 0},
     {0},
 };
 
 /* Whether it goes by silence: asked for, or implied by what only then has a meaning. */
 static bool by_silence(const params *p)
 {
-    return p->kind == AUTO || !isnan(p->silence) || !isnan(p->inside);
+    return p->kind == AUTO || !isnan(p->silence) || !isnan(p->inside) || !isnan(p->until) || p->ends != BOTH;
 }
 
 static bool needs_prepass(const void *given)
@@ -117,20 +125,24 @@ static int64_t frames_of(double seconds, const smp_shape *in)
 static size_t find_kept(const params *p, const smp_shape *in, const void *bits, range *kept)
 {
     const int64_t keep = frames_of(p->keep, in),
-                  least = isnan(p->inside) ? INT64_MAX : smp_max_i64(frames_of(p->inside, in), 2 * keep + 1);
+                  least = isnan(p->inside) ? INT64_MAX : smp_max_i64(frames_of(p->inside, in), 2 * keep + 1),
+                  stop = isnan(p->until) ? INT64_MAX : smp_max_i64(frames_of(p->until, in), 1);
     size_t count = 0;
     int64_t begin = 0, from, to;
     for (int64_t at = 0; smp_silence_next(bits, in, at, &from, &to); at = to) {
         const bool first = from == 0, last = to == in->height;
+        const bool stops = !first && to - from >= stop;
         if (first && last)
             return 0;
-        if (!first && !last && to - from < least)
+        if ((first && p->ends == END) || (last && !stops && p->ends == START))
+            continue;
+        if (!first && !last && !stops && to - from < least)
             continue;
         if (!first && kept)
             kept[count] = (range){begin, smp_min_i64(from + keep, in->height)};
         count += !first;
         begin = smp_max_i64(0, to - keep);
-        if (last)
+        if (last || stops)
             return count;
     }
     if (kept)
@@ -236,8 +248,10 @@ const smp_stage smp_stage_trim = {
         "dropped, what comes after is not read.\n"
         "`trim auto` cuts the silence at both ends, frames in which every channel's magnitude stays below `silence`, "
         "and leaves `keep` of it. With inside=1s silences of a second or more between sounds are cut too: `keep` is "
-        "left after the sound before and before the sound after. It reads the sound twice, and streams. Of a sound "
-        "that is silent throughout nothing would be left: that is an error (exit status 3), and no file is written.",
+        "left after the sound before and before the sound after. ends=start leaves the end as it is, and ends=end the "
+        "beginning; with until=1s all goes that follows the first silence of a second or more. It reads the sound "
+        "twice, and streams. Of a sound that is silent throughout nothing would be left: that is an error (exit status "
+        "3), and no file is written.",
     .example = "trim first=1",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -246,12 +260,12 @@ const smp_stage smp_stage_trim = {
     .plan = plan,
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = smp_silence_variants),
     .variants = variants,
-    .hints =
-        SMP_HINTS(.forms = SMP_FORMS(
-                      SMP_MEANS("0 $E", "end=$E"), SMP_MEANS("0s $E", "end=$E"), SMP_MEANS("$S", "start=$S"),
-                      SMP_MEANS("-$S", "start=-$S"), SMP_MEANS("$S -$E", "start=$S end=-$E"),
-                      SMP_MEANS("$S +$L", "start=$S length=$L"),
-                      {.values = "$S $L", .say = "write start=$S length=$L, as sox means it, or start=$S end=$L"}),
-                  .aliases = SMP_ALIASES({"atrim cut", "trim start=1s end=5s"},
-                                         {"silenceremove desilence", "trim auto inside=0.5s"}, {"vad", "trim auto"})),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(
+                           SMP_MEANS("0 $E", "end=$E"), SMP_MEANS("0s $E", "end=$E"), SMP_MEANS("$S", "start=$S"),
+                           SMP_MEANS("-$S", "start=-$S"), SMP_MEANS("$S -$E", "start=$S end=-$E"),
+                           SMP_MEANS("$S +$L", "start=$S length=$L"),
+                           {.values = "$S $L", .say = "write start=$S length=$L, as sox means it, or start=$S end=$L"}),
+                       .aliases = SMP_ALIASES({"atrim cut", "trim start=1s end=5s"},
+                                              {"silenceremove desilence", "trim auto inside=0.5s"},
+                                              {"vad", "trim ends=start"})),
 };

@@ -115,11 +115,14 @@ class OtherTools(CliCase):
         self.assertEqual(self.suggested("volume 2", name="a.wav"), ["gain 6.02dB"])
 
     def test_modulate_as_imagemagick_has_it(self):
-        for stage, text in (("modulate 120,100", "120%"), ("modulate 120,100,100", "120%"),
-                            ("modulate 100,150,80", "100% saturation=150% hue=-36deg")):
-            self.assertEqual(self.suggested(stage), [text], stage)
-            self.smp("run", "-f", "-e", f"modulate {text}", "in.png", "out.png")
-        self.assertNotIn("write", self.said("modulate 120,100,300"))
+        for stage, text in (("modulate 120,90", "120% saturation=90%"), ("modulate 100,100,100", "100%"),
+                            ("modulate 100,150,80", "100% saturation=150% hue=-36deg"),
+                            ("replace white red 10%", "white to=red tolerance=10%"),
+                            ("key white 10%", "white tolerance=10%"), ("tint orange 50%", "orange amount=50%")):
+            for name, one in (("a.npy", stage), ("b.npy", f"{stage.split()[0]} {text}")):
+                self.smp("run", "-f", "-e", one, "in.png", name)
+            self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes(), stage)
+        self.assertIn("'hue' must be -360 to 360", self.said("modulate 120,100,400"))
 
     def test_numbers_that_no_stage_takes_are_not_suggested(self):
         for stage in ("contrast -99", "contrast 0.01", "saturation -50%", "saturation 20000%"):
@@ -132,7 +135,7 @@ class OtherTools(CliCase):
         """Words of sox, ffmpeg, ImageMagick, vips and OpenCV for what no stage does, or none of this kind of data."""
         self.write("a.wav", b"")
         for name, words in (
-                ("a.wav", "bend phase phaser stretch contrast acontrast adecorrelate aintegral axcorrelate "
+                ("a.wav", "bend phase phaser contrast acontrast adecorrelate aintegral axcorrelate "
                           "shade spline deconvolve test invres residue"),
                 ("in.png", "bias clip clone delete endian filter insert intent seed shade transform wave bbox dblur "
                            "deblock deconvolve deflate geq idet phase tmedian tmix tpad xfade xmedian gradients case "
@@ -159,7 +162,7 @@ class OtherTools(CliCase):
         self.write("in.wav", b"")
         for words, said in ((("in.wav", "o.wav", "trim", "1", "3"), "convert in.wav o.wav -e 'trim 1 3'"),
                             (("in.wav", "o.wav", "norm"), "convert in.wav o.wav -e 'norm'"),
-                            (("in.wav", "o.wav", "reverb"), "given by -e, and 'reverb' is not one"),
+                            (("in.wav", "o.wav", "phaser"), "given by -e, and 'phaser' is not one"),
                             (("in.png", "o.png", "-r", "50%"), "another size is --resize 50%"),
                             (("in.png", "-r", "800x600", "o.png"), "another size is --resize 800x600")):
             self.assertIn(said, self.smp("convert", *words, status=2).stderr)

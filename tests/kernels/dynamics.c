@@ -10,6 +10,7 @@
 
 typedef struct compress_values { /* as the stages' parameters lie */
     double threshold, ratio, knee, attack, release, makeup;
+    int64_t key;
 } compress_values;
 typedef struct gate_values {
     double threshold, ratio, range, attack, release;
@@ -91,7 +92,7 @@ static void a_gate_opens_before_and_closes_after(void **state)
 static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
-    static const compress_values soft = {-30, 3, 10, 0.002, 0.0002, 4}, hard = {-6, 20, 0, 0.0001, 0.001, 0};
+    static const compress_values soft = {-30, 3, 10, 0.002, 0.0002, 4, 1}, hard = {-6, 20, 0, 0.0001, 0.001, 0};
     static const gate_values slow = {-20, 4, 40, 0.002, 0.0005}, fast = {-3, 100, 100, 0.0001, 0.0002};
     for (int i = 0; i < 4; i++) {
         kernel_case c = i < 2 ? case_of(&smp_stage_compress, i ? &soft : &hard, 1300 - 300 * i, 1 + i, 44100)
@@ -106,8 +107,9 @@ static void gpus_give_the_same_bytes(void **state)
 {
     (void)state;
     static const char *const lines[] = {"compress -12dB ratio=3 attack=0.5ms release=0.2ms makeup=3dB",
-                                        "gate -6dB ratio=4 range=24dB attack=1ms release=0.2ms"};
-    for (int i = 0; i < 2; i++) {
+                                        "gate -6dB ratio=4 range=24dB attack=1ms release=0.2ms",
+                                        "compress -12dB attack=0.5ms release=0.2ms key=2"};
+    for (int i = 0; i < 3; i++) {
         const gpu_case c = {
             .lines = {lines[i]},
             .in = {.kind = SMP_AUDIO, .width = 1, .height = 700, .channels = 1 + i, .format = SMP_F32, .rate = 8000},

@@ -53,6 +53,25 @@ static void silence_at_the_ends_is_cut(void **state)
     expect("trim silence=-120dBFS", 600, (const int64_t[][2]){{0, 0}, {599, 599}}, 2);
 }
 
+static void silence_is_cut_at_one_end(void **state)
+{
+    (void)state;
+    expect("trim ends=start keep=0s", 570, (const int64_t[][2]){{0, 30}, {569, 599}}, 2);
+    expect("trim ends=end keep=10ms", 510, (const int64_t[][2]){{0, 0}, {509, 509}}, 2);
+    expect("trim ends=end keep=0s inside=50ms", 400, (const int64_t[][2]){{0, 0}, {299, 299}, {300, 400}}, 3);
+}
+
+static void the_sound_ends_at_the_first_silence(void **state)
+{
+    (void)state;
+    expect("trim until=20ms keep=0s", 100, (const int64_t[][2]){{0, 30}, {99, 129}}, 2);
+    expect("trim until=50ms keep=0s", 270, (const int64_t[][2]){{0, 30}, {269, 299}}, 2);
+    expect("trim until=50ms ends=end keep=5ms", 305, (const int64_t[][2]){{0, 0}, {304, 304}}, 2);
+    expect("trim until=50ms inside=20ms keep=0s", 250, (const int64_t[][2]){{99, 129}, {100, 150}}, 2);
+    expect("trim until=100ms ends=start keep=0s", 270, (const int64_t[][2]){{0, 30}}, 1);
+    expect("trim until=101ms ends=start keep=0s", 570, (const int64_t[][2]){{0, 30}}, 1);
+}
+
 static void times_may_count_from_the_end(void **state)
 {
     (void)state;
@@ -113,6 +132,8 @@ SMP_SUITE(trim)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(silence_at_the_ends_is_cut),
+        cmocka_unit_test(silence_is_cut_at_one_end),
+        cmocka_unit_test(the_sound_ends_at_the_first_silence),
         cmocka_unit_test(times_may_count_from_the_end),
         cmocka_unit_test(silence_inside_is_cut_from_its_length_on),
         cmocka_unit_test(every_device_gives_the_same),

@@ -226,6 +226,13 @@ class Levels(OracleCase):
             for device in ("cpu", "simt"):
                 got = run(array, text, options=("--device", device))
                 np.testing.assert_allclose(got, array * 10 ** (want[:, None] / 20), rtol=2e-5, err_msg=text)
+        for device in ("cpu", "simt"):  # music by a voice of one channel: as the voice itself would be turned down
+            music, voice = noise(16, 20000), array[:, :1]
+            gain = run(voice, "compress -30dB", options=("--device", device)) / voice
+            got = run(np.hstack([music, voice]), "compress -30dB key=1", options=("--device", device))
+            np.testing.assert_allclose(got, music * gain, rtol=2e-6)
+        with self.assertRaisesRegex(ProgramFailed, "key takes the last 2 of 2 channels"):
+            run(array, "compress -30dB key=2")
         for threshold, ratio, most in ((-30, 10, 60), (-40, 1.5, 12)):
             shut = np.maximum(-most, (ratio - 1) * np.minimum(0, level - threshold))
             want = -most - smoothed(-most - shut, True, 0.003, 0.02)
