@@ -79,25 +79,26 @@ void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int 
     }
 }
 
-/* Picks the innermost frame of addr2line's lines that is outside the emulator's shim for CUDA, which copies vectors. */
+/* Picks the innermost frame of addr2line's lines that is outside of headers: the emulator's shim for CUDA, which copies
+ * vectors, and CUDA's templates. */
 static const char *pick_line(char *lines)
 {
-    static const char shim[] = "emulator_shim.h:";
+    static const char shim[] = "emulator_shim.h:", cuda[] = "/cuda_runtime.h:";
     char *rest = lines;
     for (char *line; (line = strsep(&rest, "\n"));)
-        if (strncmp(line, shim, sizeof shim - 1) != 0)
+        if (strncmp(line, shim, sizeof shim - 1) != 0 && !strstr(line, cuda))
             return line[0] ? line : lines;
     return lines;
 }
 
-/* Runs addr2line and takes its line. False when it is not installed or knows no line. */
-static bool ask_addr2line(char *file, char *address, char *line, size_t size)
+_Bool smp_trace_line(const char *file, const char *address, const char *options, char *line, size_t size)
 {
     smp_error ignored = {0};
     smp_tool_end end = {.status = 1};
-    char options[] = "-si", executable[] = "-e";
+    char executable[] = "-e";
     char *program = smp_tool_find("addr2line"), *folder = program ? smp_tool_folder() : NULL;
-    char *argv[] = {program, options, executable, file, address, NULL};
+    char *argv[] = {
+        program, (char *)(uintptr_t)options, executable, (char *)(uintptr_t)file, (char *)(uintptr_t)address, NULL};
     const smp_tool tool = {.argv = argv,
                            .folder = folder,
                            .reads_all = true,
@@ -133,7 +134,7 @@ _Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size)
     if (dladdr(pc, &module) && module.dli_fname) {
         offset = site->pc - (uintptr_t)module.dli_fbase;
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)(offset - 1)); /* inside the call */
-        if (ask_addr2line((char *)(uintptr_t)module.dli_fname, address, line, sizeof line)) {
+        if (smp_trace_line(module.dli_fname, address, "-si", line, sizeof line)) {
             snprintf(text, size, "%s", line);
             return true;
         }

@@ -89,6 +89,10 @@ int smp_trace_architecture(const smp_trace *trace);
  * table in the program. Otherwise writes "pc 0x1234", relative to the program's start, and returns false. */
 _Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size);
 
+/* Asks addr2line, with options, for the line of an address in a file: "main.cu:12". False when it is not installed or
+ * knows none. */
+_Bool smp_trace_line(const char *file, const char *address, const char *options, char *line, size_t size);
+
 const char *smp_shared_op_name(smp_shared_op op);
 
 /* Makes `access` the site's example if it is a better one. The order of calls does not matter. */

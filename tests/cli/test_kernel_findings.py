@@ -53,9 +53,30 @@ class Findings(CliCase):
         self.assertGreater(len(wanted), 50)
 
     def test_nothing_is_told_of_right_kernels(self):
-        found = self.findings("right.cu")
+        found = self.findings("right.cu", "--fail-on", "races,uninitialised,bounds,barriers,leaks")
         self.assertEqual({kernel: told for kernel, told in found.items() if told}, {})
         self.assertGreater(len(found), 45)
+
+    @unittest.skipUnless(shutil.which("addr2line"), "no addr2line: binutils")
+    def test_each_mistake_of_the_host_is_told_with_its_lines(self):
+        wanted, keys, others = {}, {}, {}
+        with open(os.path.join(FINDINGS, "host.cu")) as file:
+            for number, line in enumerate(file, 1):
+                mark, other = re.search(r"//! (\w+) ?(.*)", line), re.search(r"//= (.*)", line)
+                if mark:
+                    wanted[number], keys[number] = mark.group(1), mark.group(2)
+                others.update({key: number for key in other.group(1).split(", ")} if other else {})
+        text = self.smp("kernel", os.path.join(FINDINGS, "host.cu"), "--code", "ptx", "--json", "--fail-on", "leaks",
+                        status=7).stdout
+        (host,) = [kernel for kernel in json.loads(text)["kernels"] if kernel["code"] == "host"]
+        found = {f["at"]["line"]: (f["kind"], f.get("other", {}).get("line")) for f in host["findings"]}
+        self.assertEqual(found, {line: (kind, others.get(keys[line])) for line, kind in wanted.items()})
+        self.assertEqual({os.path.basename(f["at"]["file"]) for f in host["findings"]}, {"host.cu"})
+
+    def test_leaks_are_told_on_request(self):
+        text = self.smp("kernel", os.path.join(FINDINGS, "host.cu"), "--code", "ptx").stdout
+        self.assertIn("copy  host.cu", text)
+        self.assertNotIn("leak", text)
 
     def test_a_race_of_blocks_names_both(self):
         path = os.path.join(FINDINGS, "mistakes.cu")

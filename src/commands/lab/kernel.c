@@ -29,9 +29,8 @@ static const smp_option options[] = {
      .help = "blocks that run: all, or first,middle,last, or how many of the grid"},
     {"fail-on", 0, SMP_O_STRING, offsetof(smp_kernel_settings, fail_on), .argument = "LIST",
      .help = "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
-             "barriers, spills; with --time slower=BASE.json:10%, where a kernel's time is more than 10 % above what "
-             "--json told "
-             "before"},
+             "barriers, spills, leaks; with --time slower=BASE.json:10%, where a kernel's time is more than 10 % above "
+             "what --json told before"},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_kernel_settings, time_limit), .fallback = "0", .argument = "S",
      .min = 0, .max = 86400,
      .help = "stop a launch that runs longer than S seconds, as where a lock is never free: the error says in which "
@@ -85,11 +84,11 @@ static const smp_argument_row arguments[] = {
 /* ------------------------------------------------------------------------------------------------ words */
 
 /* Words of --fail-on: bit n for the n-th. */
-static const char *const failures[] = {"races",  "conflicts", "uncoalesced", "uninitialised",
-                                       "bounds", "barriers",  "spills",      NULL};
-enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS, SPILLS, SLOWER };
+static const char *const failures[] = {"races",  "conflicts", "uncoalesced", "uninitialised", "bounds", "barriers",
+                                       "spills", "leaks",     NULL};
+enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS, SPILLS, LEAKS, SLOWER };
 
-#define FAILURES "races, conflicts, uncoalesced, uninitialised, bounds, barriers, spills, slower=BASE.json:10%%"
+#define FAILURES "races, conflicts, uncoalesced, uninitialised, bounds, barriers, spills, leaks, slower=BASE.json:10%%"
 
 static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err)
 {
@@ -117,7 +116,7 @@ static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err
 /* The word that an issue is told by. */
 static unsigned bit_of(const smp_lab_issue *issue)
 {
-    static const uint8_t of_fault[] = {RACES, UNINITIALISED, BOUNDS, BOUNDS, BARRIERS};
+    static const uint8_t of_fault[] = {RACES, UNINITIALISED, BOUNDS, BOUNDS, BARRIERS, BOUNDS, BOUNDS, LEAKS};
     if (issue->found)
         return 1u << of_fault[issue->found->fault];
     if (issue->cost <= 0)
@@ -151,7 +150,7 @@ static bool find_failures(const smp_kernel_settings *settings, const smp_kernel_
 static smp_code refuse_unchecked(const smp_kernel_results *all, unsigned wanted, smp_error *err)
 {
     for (size_t i = 0; i < all->count && wanted >> SPILLS & 1; i++)
-        if (strcmp(all->results[i].code, "sass") != 0) {
+        if (!strcmp(all->results[i].code, "ptx")) {
             smp_fail(err, SMP_E_PROCESS, "--fail-on spills: %.60s was counted from PTX, whose registers have no end",
                      all->results[i].kernel);
             return smp_hint(err, "ptxas spills them, and its SASS is read where nvdisasm is");

@@ -159,6 +159,9 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
 smp_code smp_kernel_on_gpu(const smp_kernel_settings *settings, const char *program, const smp_kernel_modules *modules,
                            const smp_warp_result *results, size_t count, smp_lab_gpu *out, smp_error *err);
 
+/* The places of findings in the host's calls become files and lines (kernel_host.c). */
+void smp_kernel_find_host_lines(smp_warp_result *result);
+
 /* The folder of the lab's runtime library, from smp_alloc; null: it is not there. */
 char *smp_kernel_runtime_folder(void);
 
@@ -173,3 +176,4 @@ char *smp_kernel_runtime_folder(void);
 #define SMP_LAB_RESULTS "SMEMPIPE_LAB_RESULTS"
 #define SMP_LAB_BLOCKS  "SMEMPIPE_LAB_BLOCKS"
 #define SMP_LAB_TIME    "SMEMPIPE_LAB_TIME"
+#define SMP_LAB_LEAKS   "SMEMPIPE_LAB_LEAKS"

@@ -83,6 +83,7 @@ static smp_code read_results(FILE *from, smp_warp_result **results, size_t *coun
             smp_warp_result_free(&one);
             return smp_fail_memory(err, "results", sizeof **results);
         }
+        smp_kernel_find_host_lines(&one);
         (*results)[(*count)++] = one;
     }
 }
@@ -98,7 +99,7 @@ static char *before(const char *name, const char *first, const char *file)
 /* Makes the environment by which the program finds the library and both find each other; from smp_alloc,
  * null-terminated. */
 static void make_environment(const smp_kernel_settings *settings, const smp_kernel_process *process,
-                             const char *results, char *environment[14])
+                             const char *results, char *environment[16])
 {
     const smp_kernel_modules *m = process->modules;
     size_t n = 0;
@@ -112,6 +113,8 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
         environment[n++] = smp_asprintf(SMP_LAB_EACH "=1");
     if (settings->each || settings->html)
         environment[n++] = smp_asprintf(SMP_LAB_LISTING "=1");
+    if (settings->fail_on && strstr(settings->fail_on, "leaks"))
+        environment[n++] = smp_asprintf(SMP_LAB_LEAKS "=1");
     if (settings->time_wanted)
         environment[n++] = smp_asprintf(SMP_LAB_TIME "=%s", settings->time_wanted);
     if (settings->time_limit > 0)
@@ -130,7 +133,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
     int status = 0;
     char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
     char *program = smp_asprintf("%s%s", strchr(process->program, '/') ? "" : "./", process->program);
-    char *environment[14];
+    char *environment[16];
     const int fd = mkstemp(path);
     *results = NULL;
     *count = 0;

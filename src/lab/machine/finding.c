@@ -7,7 +7,8 @@
 
 const char *smp_warp_fault_name(smp_warp_fault fault)
 {
-    static const char *const names[] = {"race", "uninitialised", "bounds", "misaligned", "barrier"};
+    static const char *const names[] = {"race",    "uninitialised", "bounds", "misaligned",
+                                        "barrier", "copy",          "free",   "leak"};
     return names[fault];
 }
 

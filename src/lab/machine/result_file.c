@@ -174,7 +174,7 @@ static void read_finding(char **f, smp_warp_finding *x)
     *x = (smp_warp_finding){.count = number(f[2]),
                             .block = {small(f[3]), small(f[5]), small(f[7])},
                             .other_block = {small(f[4]), small(f[6]), small(f[8])}};
-    x->fault = (smp_warp_fault)(small(f[1]) % (SMP_WARP_BARRIER + 1));
+    x->fault = (smp_warp_fault)(small(f[1]) % (SMP_WARP_LEAK + 1));
     read_place(f + 9, &x->here);
     read_place(f + 14, &x->other);
     snprintf(x->text, sizeof x->text, "%s", f[19]);

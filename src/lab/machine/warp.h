@@ -177,10 +177,14 @@ typedef enum smp_warp_fault {
     SMP_WARP_UNINITIALISED,
     SMP_WARP_BOUNDS,
     SMP_WARP_MISALIGNED,
-    SMP_WARP_BARRIER
+    SMP_WARP_BARRIER,
+    SMP_WARP_HOST_COPY, /* of the host's calls, as the next ones: results without a grid have them */
+    SMP_WARP_FREE,
+    SMP_WARP_LEAK
 } smp_warp_fault;
 
-/* The words of --fail-on and of reports: "race", "uninitialised", "bounds", "misaligned", "barrier". */
+/* The words of --fail-on and of reports: "race", "uninitialised", "bounds", "misaligned", "barrier", "copy", "free",
+ * "leak". */
 const char *smp_warp_fault_name(smp_warp_fault fault);
 
 typedef struct smp_warp_place {

@@ -191,6 +191,10 @@ static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
 {
     fprintf(to, "%s", paint->bold);
     smp_text_clean(to, r->kernel);
+    if (!r->grid[0]) {
+        fprintf(to, "%s\n", paint->off);
+        return;
+    }
     fprintf(to, "%s  grid %ux%ux%u, block %ux%ux%u, %u bytes of shared memory", paint->off, r->grid[0], r->grid[1],
             r->grid[2], r->block[0], r->block[1], r->block[2], r->shared + r->dynamic_shared);
     if (r->launches > 1)
@@ -241,11 +245,14 @@ static void put_advice(FILE *to, const smp_warp_result *result, bool map, bool c
 
 /* ------------------------------------------------------------------------------------------------ findings */
 
-static void put_place(FILE *to, const smp_warp_result *result, const smp_warp_finding *f, const smp_warp_place *p)
+static void put_place(FILE *to, const smp_warp_result *result, const smp_warp_place *p)
 {
-    (void)f;
+    if (!p->line)
+        return;
     smp_text_clean(to, smp_lab_file(result, p->file));
-    fprintf(to, ":%u thread %u,%u,%u", p->line, p->thread[0], p->thread[1], p->thread[2]);
+    fprintf(to, ":%u", p->line);
+    if (result->grid[0])
+        fprintf(to, " thread %u,%u,%u", p->thread[0], p->thread[1], p->thread[2]);
 }
 
 static void put_measurements(FILE *to, const smp_warp_result *result, const smp_paint *paint)
@@ -253,15 +260,16 @@ static void put_measurements(FILE *to, const smp_warp_result *result, const smp_
     for (size_t i = 0; i < result->finding_count; i++) {
         const smp_warp_finding *f = &result->findings[i];
         fprintf(to, "  %s%s%s  ", paint->red, smp_warp_fault_name(f->fault), paint->off);
-        put_place(to, result, f, &f->here);
+        put_place(to, result, &f->here);
         if (f->other.line) {
             fputs(" and ", to);
-            put_place(to, result, f, &f->other);
+            put_place(to, result, &f->other);
         }
-        fprintf(to, ", block %u,%u,%u", f->block[0], f->block[1], f->block[2]);
+        if (result->grid[0])
+            fprintf(to, ", block %u,%u,%u", f->block[0], f->block[1], f->block[2]);
         if (memcmp(f->block, f->other_block, sizeof f->block) != 0)
             fprintf(to, " and %u,%u,%u", f->other_block[0], f->other_block[1], f->other_block[2]);
-        fputs(": ", to);
+        fputs(f->here.line ? ": " : "", to);
         smp_text_clean(to, f->text);
         if (f->count > 1)
             fprintf(to, " (%llu times)", (unsigned long long)f->count);

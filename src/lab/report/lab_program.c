@@ -107,7 +107,8 @@ static bool gather(screen *s)
 {
     bool fits = true;
     for (size_t i = 0; i < s->report->count && fits; i++)
-        fits = add_kernel(s, &s->report->results[i]) && add_notes(s, &s->report->results[i]);
+        fits = (!s->report->results[i].grid[0] || add_kernel(s, &s->report->results[i])) &&
+               add_notes(s, &s->report->results[i]);
     if (s->kernel_count)
         qsort(s->kernels, s->kernel_count, sizeof *s->kernels, by_weight);
     return fits;

@@ -63,9 +63,12 @@ smp_warp_memory *lab_memory(void)
 static void write_results(void)
 {
     const char *path = getenv("SMEMPIPE_LAB_RESULTS");
-    FILE *to = path && result_count ? fopen(path, "ab") : NULL;
+    const smp_warp_result *host = lab_host_result(getenv("SMEMPIPE_LAB_LEAKS") != NULL);
+    FILE *to = path && (result_count || host) ? fopen(path, "ab") : NULL;
     for (size_t i = 0; to && i < result_count; i++)
         smp_warp_result_write(to, &results[i]);
+    if (to && host)
+        smp_warp_result_write(to, host);
     if (to)
         fclose(to);
 }

@@ -42,6 +42,7 @@ static int allocate(void **out, size_t size)
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
     *out = smp_warp_buffer(lab_memory(), size, NULL);
+    lab_host_allocates(*out, size);
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
 }
 
@@ -53,6 +54,7 @@ static int allocate_on_device(void **out, size_t size)
         return lab_broken();
     lab_enter();
     *out = smp_warp_device_buffer(lab_memory(), size);
+    lab_host_allocates(*out, size);
     lab_leave();
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
 }
@@ -73,8 +75,16 @@ static int copy(void *to, const void *from, size_t size, int kind)
     const bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
     if (lab_broken())
         return lab_broken();
-    if ((to_device && !is_buffer(to, size)) || (from_device && !is_buffer(from, size)) || (size && (!to || !from)))
+    const void *const wrong = to_device && !is_buffer(to, size)       ? to
+                              : from_device && !is_buffer(from, size) ? from
+                                                                      : NULL;
+    if (wrong || (size && (!to || !from))) {
+        lab_host_misses("cudaMemcpy", wrong, size);
         return lab_error(LAB_INVALID_VALUE);
+    }
+    if (size && ((kind == HOST_TO_DEVICE && smp_warp_memory_is_device(lab_memory(), from)) ||
+                 (kind == DEVICE_TO_HOST && smp_warp_memory_is_device(lab_memory(), to))))
+        lab_host_confuses("cudaMemcpy", size);
     smp_warp_memory_know_copy(lab_memory(), to, from, size);
     lab_enter();
     memmove(to, from, size);
@@ -120,7 +130,10 @@ LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
 LAB_API int cudaFree(void *p)
 {
     LAB_ALONE;
-    return lab_error(p && !smp_warp_buffer_free(lab_memory(), p) ? LAB_INVALID_VALUE : LAB_SUCCESS);
+    const bool freed = !p || smp_warp_buffer_free(lab_memory(), p);
+    if (p)
+        lab_host_frees(p, freed);
+    return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
 ALIAS(cudaFreeHost, (void *p), cudaFree(p))
 LAB_API int cudaFreeAsync(void *p, void *stream)
@@ -186,8 +199,10 @@ LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *stream)
 LAB_API int cudaMemset(void *p, int value, size_t size)
 {
     LAB_ALONE;
-    if (!is_buffer(p, size))
+    if (!is_buffer(p, size)) {
+        lab_host_misses("cudaMemset", p, size);
         return lab_error(LAB_INVALID_VALUE);
+    }
     if (lab_broken())
         return lab_broken();
     smp_warp_memory_know(lab_memory(), p, size);

@@ -87,6 +87,15 @@ bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_d
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);
 bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error);
 
+/* What the host does with memory (host.c): it allocates; frees, or tries to; gives a call an address where that many
+ * bytes of a buffer are not; or the device's address for the host's. */
+void lab_host_allocates(const void *start, size_t size);
+void lab_host_frees(const void *start, bool freed);
+void lab_host_misses(const char *call, const void *at, size_t size);
+void lab_host_confuses(const char *call, size_t size);
+/* The findings about it; null: there are none. leaks: what lives counts. */
+const smp_warp_result *lab_host_result(bool leaks);
+
 /* Reports a missing function, once for each name. */
 int lab_missing(const char *name);
 

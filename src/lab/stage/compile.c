@@ -190,6 +190,8 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
     add_owned(w, smp_asprintf("-std=%s", settings->std));
     add(w, "--extended-lambda");
     add(w, "-lineinfo");
+    if (program)
+        add(w, "-Xcompiler=-g1"); /* lines of the host's calls */
     add(w, "-Xcompiler=@" OPTIONS);
     if (settings->no_fma)
         add(w, "--fmad=false");

@@ -1,0 +1,143 @@
+/* Mistakes in the host's calls: copies beyond buffers or of the wrong direction, memory freed twice or never. They are
+ * findings of a result without a kernel. A place is "@PROGRAM" and the return addresses in it, of which `smempipe
+ * kernel` makes a line. */
+#define _GNU_SOURCE 1 /* dladdr */
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/runtime/runtime.h"
+
+typedef struct allocation {
+    const char *start;
+    size_t size;
+    char *made, *freed; /* places; freed null: it lives */
+} allocation;
+
+static allocation *allocations;
+static size_t count, capacity;
+static smp_warp_result host;
+static size_t finding_capacity, file_capacity;
+
+/* Where the program calls; "" where that is not known. From smp_alloc. */
+static char *caller(void)
+{
+    enum { DEPTH = 12, KEPT = 4, TEXT = 4096 };
+    void *frames[DEPTH];
+    Dl_info own, info;
+    char text[TEXT] = "";
+    int kept = 0;
+    if (!dladdr(&host, &own))
+        return smp_strdup(text);
+    for (int i = 0, depth = backtrace(frames, DEPTH); i < depth && kept < KEPT; i++) {
+        if (!dladdr(frames[i], &info) || info.dli_fbase == own.dli_fbase || !info.dli_fname)
+            continue;
+        if (!kept)
+            snprintf(text, sizeof text, "@%s", info.dli_fname);
+        else if (strncmp(text + 1, info.dli_fname, strlen(info.dli_fname)) != 0)
+            break;
+        const size_t used = strlen(text), at = (size_t)((char *)frames[i] - (char *)info.dli_fbase);
+        snprintf(text + used, sizeof text - used, " 0x%zx", at - 1); /* inside the call */
+        kept++;
+    }
+    return smp_strdup(text);
+}
+
+static uint32_t file_of(const char *place)
+{
+    uint32_t at = 0;
+    while (at < host.file_count && strcmp(host.files[at], place) != 0)
+        at++;
+    if (at == host.file_count && smp_grow(&host.files, &file_capacity, at + 1, sizeof *host.files))
+        host.files[host.file_count++] = smp_strdup(place);
+    return at;
+}
+
+/* other: a place that belongs to it, or null. */
+static void tell(smp_warp_fault fault, const char *place, const char *other, const char *format, ...)
+{
+    smp_warp_finding f = {.fault = fault, .count = 1};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(f.text, sizeof f.text, format, arguments);
+    va_end(arguments);
+    f.here = (smp_warp_place){.file = file_of(place), .line = 1};
+    if (other)
+        f.other = (smp_warp_place){.file = file_of(other), .line = 1};
+    for (size_t i = 0; i < host.finding_count; i++)
+        if (host.findings[i].fault == fault && host.findings[i].here.file == f.here.file &&
+            !strcmp(host.findings[i].text, f.text)) {
+            host.findings[i].count++;
+            return;
+        }
+    if (smp_grow(&host.findings, &finding_capacity, host.finding_count + 1, sizeof *host.findings))
+        host.findings[host.finding_count++] = f;
+}
+
+void lab_host_allocates(const void *start, size_t size)
+{
+    if (start && smp_grow(&allocations, &capacity, count + 1, sizeof *allocations))
+        allocations[count++] = (allocation){start, size, caller(), NULL};
+}
+
+/* The youngest allocation that an address lies in. */
+static allocation *allocation_of(const void *at)
+{
+    for (size_t i = count; i--;)
+        if ((const char *)at >= allocations[i].start && (const char *)at < allocations[i].start + allocations[i].size)
+            return &allocations[i];
+    return NULL;
+}
+
+void lab_host_frees(const void *start, bool freed)
+{
+    allocation *a = allocation_of(start);
+    char *place = caller();
+    if (freed && a)
+        a->freed = place;
+    else if (a && a->freed && a->start == start)
+        tell(SMP_WARP_FREE, place, a->freed, "cudaFree of a buffer of %zu bytes that was freed before", a->size);
+    else if (a)
+        tell(SMP_WARP_FREE, place, a->made, "cudaFree of byte %zu of a buffer of %zu bytes: it begins earlier",
+             (size_t)((const char *)start - a->start), a->size);
+    else if (!freed)
+        tell(SMP_WARP_FREE, place, NULL, "cudaFree of an address that no cudaMalloc gave");
+}
+
+void lab_host_misses(const char *call, const void *at, size_t size)
+{
+    const allocation *a = allocation_of(at);
+    char *place = caller();
+    if (!at)
+        tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes: the pointer is null", call, size);
+    else if (!a)
+        tell(SMP_WARP_HOST_COPY, place, NULL,
+             "%s of %zu bytes, whose device address is the host's: the wrong direction?", call, size);
+    else if (a->freed)
+        tell(SMP_WARP_HOST_COPY, place, a->freed, "%s of %zu bytes of a buffer that was freed", call, size);
+    else
+        tell(SMP_WARP_HOST_COPY, place, a->made, "%s of %zu bytes at byte %zu of a buffer of %zu bytes", call, size,
+             (size_t)((const char *)at - a->start), a->size);
+    smp_free(place);
+}
+
+void lab_host_confuses(const char *call, size_t size)
+{
+    char *place = caller();
+    tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes, whose host address is the device's: the wrong direction",
+         call, size);
+    smp_free(place);
+}
+
+const smp_warp_result *lab_host_result(bool leaks)
+{
+    for (size_t i = 0; i < count && leaks; i++)
+        if (!allocations[i].freed)
+            tell(SMP_WARP_LEAK, allocations[i].made, NULL, "a buffer of %zu bytes is never freed", allocations[i].size);
+    host.kernel = host.symbol = (char *)(uintptr_t) "calls of the host";
+    memcpy(host.code, "host", sizeof "host");
+    return host.finding_count ? &host : NULL;
+}

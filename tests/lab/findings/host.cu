@@ -1,0 +1,43 @@
+// Mistakes in the host's calls. Each line is marked by a comment of ! and its kind, and by = where another line belongs
+// to it: that of the allocation, or of the first cudaFree.
+#include <cstdio>
+#include <cuda_runtime.h>
+
+enum { N = 256 };
+__global__ void touch(int *x)
+{
+    x[threadIdx.x] = 1;
+}
+static int *make(size_t bytes)
+{
+    int *p;
+    cudaMalloc(&p, bytes); //= too far, back too far, second half, clears too much
+    return p;
+}
+int main()
+{
+    static int host[2 * N];
+    int *x = make(N * sizeof *x), *y, *z, *kept, *other;
+    touch<<<1, N>>>(x);
+    cudaMemcpy(x, host, 2 * N * sizeof *x, cudaMemcpyHostToDevice); //! copy too far
+    cudaMemcpy(host, x, N * sizeof *x + 1, cudaMemcpyDeviceToHost); //! copy back too far
+    cudaMemcpy(x + N / 2, host, N * sizeof *x, cudaMemcpyHostToDevice); //! copy second half
+    cudaMemset(x, 0, N * sizeof *x + 4); //! copy clears too much
+    cudaMemcpy(host, x, sizeof *x, cudaMemcpyHostToDevice); //! copy
+    cudaMemcpy(x, host, sizeof *x, cudaMemcpyDeviceToHost); //! copy
+    cudaMalloc(&y, N * sizeof *y);
+    cudaMemcpy(y, x, N * sizeof *x, cudaMemcpyHostToDevice); //! copy
+    cudaMemcpy(y, nullptr, N, cudaMemcpyHostToDevice); //! copy
+    cudaFree(y); //= after free, twice
+    cudaFree(y); //! free twice
+    cudaMemcpy(y, host, N, cudaMemcpyHostToDevice); //! copy after free
+    cudaMalloc(&z, N * sizeof *z); //= inside
+    cudaFree(z + 4); //! free inside
+    cudaFree(host); //! free
+    cudaFree(z);
+    cudaMalloc(&kept, 16 * sizeof *kept); //! leak
+    cudaMallocHost(&other, 32); //! leak
+    cudaFree(x);
+    printf("%d\n", (int)cudaGetLastError());
+    return 0;
+}
