@@ -38,7 +38,8 @@ def predict(program, gpu, arguments, prefix):
     env = dict(os.environ, SAY="1")
     if prefix:
         env["ONLY"] = prefix
-    command = [arguments.smempipe, "kernel", str(KERNELS / f"{program}.cu"), f"--time={gpu}", "--each", "--json"]
+    command = [arguments.smempipe, "kernel", str(KERNELS / f"{program}.cu"), f"--time={gpu}", "--code", "sass", "--each",
+               "--json"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{program}: {done.stderr[-600:]}")

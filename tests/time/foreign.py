@@ -81,8 +81,8 @@ def build(one, sources, work):
         files.append(str(own / "stub.cpp"))
     options = [option.replace("-ISUITE", f"-I{own / suite / 'Common'}") for option in options]
     binary = own / one["name"]
-    command = ["nvcc", "-O3", "-std=c++17", "-arch=sm_90", "-lineinfo", "-cudart", "shared", "-w", "-I.", *options,
-               *files, "-o", str(binary)]
+    command = ["nvcc", "-O3", "-std=c++17", "-arch=sm_90", "-lineinfo", "-cudart", "shared", "-w", "-I.",
+               "--expt-relaxed-constexpr", *options, *files, "-o", str(binary)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     errors = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line.lower()]
     return binary, folder, (errors or ["nvcc failed"])[0] if done.returncode else None
