@@ -13,7 +13,7 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "host",
-         "peers", "limits", "pictures", "study"]
+         "peers", "limits", "pictures", "study", "time"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -435,8 +435,29 @@ def peers_of(report):
     return gpu_peers(report) if "rows" in report else peers(report)
 
 
+def times(report):
+    """Predicted times beside measured ones (tests/time/tables.py)."""
+    def row(title, s):
+        return [title, s["launches"], s["not_modelled"] or "", *(number(s[key]) for key in ("mean", "median", "p90")),
+                f"{s['bias']:+.1f}", *("" if s[key] is None else f"{s[key]:.0f}" for key in
+                                      ("in_interval", "first_stall", "worst_instruction", "worst_line")),
+                f"{s['order_right']} of {s['order_pairs']}" if s["order_pairs"] else ""]
+
+    head = ["launches", "refused", "mean", "median", "90 % under", "bias", "inside", "first stall", "worst instr.",
+            "worst line", "order"]
+    text = "\n## Predicted times\n\nHow far `kernel --time` is from what was measured, in percent of it. Of others' "
+    text += "programs each was predicted before it was measured (tests/time/foreign.py).\n\n"
+    text += table(["set", *head], [row(s["title"], s["summary"]) for s in report["sets"]]) + "\n"
+    for s in report["sets"]:
+        text += f"**{s['title']}**, by family:\n\n"
+        text += table(["family", *head], [row(name, of) for name, of in s["families"].items()]) + "\n"
+        text += table(["worst launches", "error", "bound by"],
+                      [[one["launch"], f"{100 * one['error']:+.0f} %", one["bound"]] for one in s["worst"]]) + "\n"
+    return text + "".join(note + "\n\n" for note in report.get("notes", []))
+
+
 MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits, "pictures": pictures,
-          "study": study}
+          "study": study, "time": times}
 
 
 def wrapped(text):

@@ -38,8 +38,8 @@ def predict(program, gpu, arguments, prefix):
     env = dict(os.environ, SAY="1")
     if prefix:
         env["ONLY"] = prefix
-    command = [arguments.smempipe, "kernel", str(KERNELS / f"{program}.cu"), f"--time={gpu}", "--code", "sass", "--each",
-               "--json"]
+    command = [arguments.smempipe, "kernel", str(KERNELS / f"{program}.cu"), f"--time={gpu}", "--code", "sass",
+               "--each", "--json"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{program}: {done.stderr[-600:]}")
@@ -80,12 +80,14 @@ def percent(values):
 
 
 def order_of(ones):
-    """Pairs of launches of a family (the word before the first '_') whose order in time is right."""
+    """Pairs of launches of a family (the word before the first '_', else told) whose order in time is right."""
+    def family(one):
+        return one.get("family") or one["launch"].split("_")[0]
     right = pairs = 0
     for i, a in enumerate(ones):
         for b in ones[:i]:
             apart = a["measured_cycles"] / b["measured_cycles"]
-            if a["launch"].split("_")[0] == b["launch"].split("_")[0] and not 0.95 < apart < 1.05:
+            if family(a) == family(b) and not 0.95 < apart < 1.05:
                 pairs += 1
                 right += (a["cycles"] > b["cycles"]) == (apart > 1)
     return right, pairs
@@ -106,8 +108,9 @@ def summarise(ones):
         "in_interval": percent(one["inside"] for one in known),
         "order_right": right,
         "order_pairs": pairs,
-        "first_stall": percent(one["stall"] == one["measured_stall"] for one in known),
+        "first_stall": percent(one["stall"] == one["measured_stall"] for one in known if one.get("measured_stall")),
         "worst_instruction": percent(lines),
+        "worst_line": percent(one["line_agrees"] for one in known if "line_agrees" in one),
     }
 
 

@@ -19,7 +19,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 CYCLES, NANOSECONDS = "sm__cycles_elapsed.max", "gpu__time_duration.sum"
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
-COLUMNS = ("program", "launch", "set", "cycles", "us", "stall", "worst", "samples")
+COLUMNS = ("program", "launch", "set", "cycles", "us", "stall", "worst")
 FEW_SAMPLES, KEPT_PLACES = 50, 16
 
 

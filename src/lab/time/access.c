@@ -10,7 +10,7 @@ static inline time_ticks later(time_ticks a, time_ticks b)
 /* Cycles of the way in: shared memory's wavefronts; of global memory the banks of L1's data, two lines a cycle. */
 static time_ticks wavefronts_of(const time_sm *sm, const time_access *a)
 {
-    enum { COPIED = 256 /* bytes a cycle */, LINES = 2 };
+    enum { COPIED = 256 /* bytes a cycle, fit (wmma_async) */, LINES = 2 /* a cycle, m m_ldgs32 */ };
     const uint32_t word = a->word ? a->word : 1, low = (a->word & UINT16_MAX) ? a->word & UINT16_MAX : 1;
     double cycles = 1;
     switch ((time_kind)a->inst->kind) {
@@ -127,7 +127,7 @@ static void store(time_sm *sm, time_warp *w, const time_access *a, time_ticks at
 
 static void update(time_sm *sm, time_warp *w, time_access *a, time_ticks at)
 {
-    enum { TIMES = 4 }; /* so much further than with loads */
+    enum { TIMES = 4 }; /* so much further than with loads: assumed */
     a->done = time_l2_atomic(sm, a, at);
     w->stores_done = later(w->stores_done, a->done);
     hold_back(sm, TIMES);
@@ -135,7 +135,7 @@ static void update(time_sm *sm, time_warp *w, time_access *a, time_ticks at)
 
 void time_access_run(time_sm *sm, time_warp *w, time_part *part, time_access *a)
 {
-    enum { WAY = 2, READ = 4, OFF = 6 }; /* cycles: to the way in; until operands are read; with no lane on */
+    enum { WAY = 2, READ = 4, OFF = 6 }; /* cycles, assumed: to the way in; until operands are read; with no lane on */
     const time_ticks start = later(sm->now + WAY * TIME_TICK, sm->lsu_free);
     const time_ticks cycles = a->lanes ? wavefronts_of(sm, a) : TIME_TICK;
     sm->lsu_free = start + cycles;

@@ -129,10 +129,11 @@ static double least(double a, double b)
 
 static void set_rates(time_sm *sm, const time_demand *demand)
 {
-    enum { UNIT = 64, SECTOR = 32, FEW = 1000 };
+    enum { UNIT = 64, SECTOR = 32, FEW = 1000 /* assumed: of fewer fetches rows tell nothing */ };
     const smp_time_gpu *g = sm->gpu;
     const time_footprint *m = &sm->trace->memory;
     time_beyond *b = &sm->beyond;
+    /* 1.15: assumed, for fetches that come a little later than rows are kept here */
     const double near = m->near + m->far > 0 ? m->near / (m->near + m->far) : 0, share = g->sms / sm->active_sms,
                  times = (double)sm->trace->blocks / (double)sm->simulated,
                  rows = m->fetches > FEW ? least(1, m->row_hits / m->fetches * 1.15) : 1;

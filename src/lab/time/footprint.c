@@ -10,7 +10,7 @@
 enum {
     FIRST_CAPACITY = 1 << 12,
     MOST_CAPACITY = 1 << 20,
-    ROWS = 4096,     /* of DRAM that are remembered */
+    ROWS = 4096,     /* of DRAM that are remembered; this and the next three are assumed */
     OPEN = 1024,     /* fetches for which a row stays near */
     NEIGHBOURS = 32, /* blocks whose accesses come at about the same time */
     AT_ONCE = 2,     /* accesses that warps of different blocks are apart */

@@ -117,7 +117,7 @@ static void set_boards(time_warp *w, const time_inst *inst, time_ticks done, tim
 static void carry_out(time_sm *sm, time_warp *w, time_part *part, time_access *a)
 {
     const time_inst *inst = a->inst;
-    enum { FENCE = 20 };
+    enum { FENCE = 20 /* cycles, assumed */ };
     switch ((time_kind)inst->kind) {
     case TIME_CONSTANT_LOAD:
         if (!a->lanes)

@@ -240,7 +240,7 @@ static const char *waits_for_others(const warp_code *code, size_t at, const sass
  * reader or the writer comes later. */
 static bool reads_of_others(const warp_code *code, const time_trace *trace)
 {
-    const double few = 0.03, most = 0.5, blocks = (double)trace->blocks;
+    const double few = 0.03, most = 0.5, /* assumed: of the sectors of a block */ blocks = (double)trace->blocks;
     if (trace->loads_of_others < few * blocks && trace->stores_to_others < most * blocks)
         return false;
     for (size_t i = 0; i < code->count; i++) {

@@ -142,7 +142,7 @@ static bool is_global(time_kind kind)
 /* Returns when the pipe or queue of an instruction takes another one. */
 static time_ticks pipe_free(const time_sm *sm, const time_part *part, const time_inst *inst, time_reason *why)
 {
-    enum { AHEAD = 8 }; /* cycles for which a load of constants waits in its queue */
+    enum { AHEAD = 8 }; /* cycles for which a load of constants waits in its queue: assumed */
     *why = SMP_TIME_MATH;
     switch ((time_pipe)inst->pipe) {
     case TIME_NONE:

@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""Makes docs/results/h200-time.json, of which docs/results.py makes the table of errors of predicted times.
+
+tables.py OUT.json [ACCURACY.json...]     ACCURACY: what accuracy.py --json wrote for an H100, an H200
+
+Programs of others and own kernels come from tests/data/time: what was predicted of them before they were measured."""
+import csv
+import json
+import pathlib
+import sys
+
+import accuracy
+
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "time"
+WORST = 10
+EVENT_US = 4.5  # assumed: what events before and behind a launch add to its time (1 to 6 us were seen)
+
+
+def others():
+    """Programs of others, as judged launches."""
+    with open(DATA / "foreign_h200.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            one = {"set": row["set"], "program": row["program"].split("_")[0], "family": row["program"],
+                   "launch": f"{row['program']} {row['kernel'][:32]} {row['grid']}",
+                   "measured_cycles": float(row["cycles"])}
+            if row["refused"]:
+                yield dict(one, not_modelled=row["refused"])
+                continue
+            cycles = float(row["predicted_cycles"])
+            one.update(cycles=cycles, error=cycles / one["measured_cycles"] - 1, bound=row["bound"],
+                       inside=float(row["low"]) <= one["measured_cycles"] <= float(row["high"]),
+                       stall=row["predicted_stall"], measured_stall=row["stall"])
+            for key, name in (("worst_agrees", "worst_instruction"), ("line_agrees", "worst_line")):
+                if row[name]:
+                    one[key] = row[name] == "1"
+            yield one
+
+
+def own():
+    """Kernels of this project: `compare --device cuda`, by events."""
+    with open(DATA / "own_h200.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            measured, predicted = float(row["us"]), float(row["predicted_us"]) + EVENT_US * max(1, int(row["launches"]))
+            yield {"set": "own", "program": row["run"], "family": f"{row['run']} {row['step']} {row['input']}",
+                   "launch": f"{row['step']} {row['input']} {row['variant']}", "measured_cycles": measured,
+                   "cycles": predicted, "error": predicted / measured - 1, "bound": row["bound"],
+                   "inside": float(row["low_us"]) <= measured - EVENT_US <= float(row["high_us"])}
+
+
+def told(ones):
+    """accuracy.py's figures; null where nothing is known."""
+    return {key: None if value != value else round(value, 2) for key, value in accuracy.summarise(ones).items()}
+
+
+def made(title, ones):
+    known = sorted((one for one in ones if "error" in one), key=lambda one: -abs(one["error"]))
+    families = {}
+    for one in ones:
+        families.setdefault(one["program"], []).append(one)
+    return {"title": title, "summary": told(ones),
+            "families": {name: told(some) for name, some in sorted(families.items())
+                         if any("error" in one for one in some)},
+            "worst": [{"launch": one["launch"], "error": round(one["error"], 4), "bound": one["bound"]}
+                      for one in known[:WORST]]}
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sets = []
+    for path in sys.argv[2:]:
+        report = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        gpu, launches = report["gpu"].upper(), report["launches"]
+        for name in ("training", "held out") if gpu == "H100" else ("",):
+            some = [one for one in launches if not name or one["set"] == name]
+            sets.append(made(f"{gpu}, {name}" if name else f"{gpu}, all", some))
+    judged = list(others())
+    for name, title in (("fresh", "others, nobody had looked at them"), ("suites", "others, well-known suites"),
+                        ("mended", "others, after the mends")):
+        some = [one for one in judged if one["set"] == name]
+        if some:
+            sets.append(made(f"H200, {title}", some))
+    sets.append(made("H200, own kernels, by events", list(own())))
+    pathlib.Path(sys.argv[1]).write_text(json.dumps({"sets": sets}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
