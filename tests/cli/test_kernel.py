@@ -216,7 +216,8 @@ class Kernel(CliCase):
                         "out=f32[32]", "--json", timeout=30)  # fmt: skip
         kernel = json.loads(done.stdout)["kernels"][0]
         self.assertIn(4294967200, [row["line"] for row in kernel["rows"]])
-        self.assertEqual(list(kernel["sources"]["sum.cu"]), [str(line) for line in range(3, 11)])  # 10: what follows the last newline
+        lines = [str(line) for line in range(3, 11)]  # 10: what follows the last newline
+        self.assertEqual(list(kernel["sources"]["sum.cu"]), lines)
 
     def test_lanes_that_go_around_a_barrier_are_counted(self):
         text = self.smp("kernel", BUGS, "--only", "leaves", "--grid", "1", "--block", "128", "--code", "ptx",
