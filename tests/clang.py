@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 DROP_WITH_VALUE = ("-o", "-MT", "-MF")
-DROP = ("-c", "-MD")
+DROP = ("-c", "-MD", "-Wno-c11-c2x-compat")  # the last is gcc's
 SHARE = 24  # sources of a process, at most: so many that its start is little, so few that each core has some
 
 
@@ -32,8 +32,8 @@ def options_of(entry):
 
 def frontend(options, folder, sources):
     """The command by which clang's driver would read the first of the sources, for all of them."""
-    told = subprocess.run(["clang", "-###", "-fsyntax-only", "-Werror", *options, sources[0]], cwd=folder,
-                          capture_output=True, text=True, check=True)
+    told = subprocess.run(["clang", "-###", "-fsyntax-only", "-Werror", "-Wno-c2x-extensions", *options, sources[0]],
+                          cwd=folder, capture_output=True, text=True, check=True)
     words = next(shlex.split(line) for line in told.stderr.splitlines() if '"-cc1"' in line)
     assert words[-1] == sources[0], words
     return [*words[:-1], *sources]

@@ -212,9 +212,8 @@ void smp_api_public_shape(const smp_shape *from, smempipe_shape *to)
 /* ------------------------------------------------------------------------------------------------ plans */
 
 /* Memory holds any shape. */
-static smp_code accepts_all(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+static smp_code accepts_all(void *, const char *, const smp_shape *shape, smp_shape *out, smp_error *)
 {
-    (void)context, (void)path, (void)err;
     *out = *shape;
     return SMP_OK;
 }

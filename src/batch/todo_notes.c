@@ -117,9 +117,8 @@ static void each_folder(smp_todo *todo, const smp_work_unit *unit, void (*fn)(sm
     }
 }
 
-static void sync_one(smp_todo *todo, const char *folder)
+static void sync_one(smp_todo *, const char *folder)
 {
-    (void)todo;
     smp_sync_folder(folder);
 }
 

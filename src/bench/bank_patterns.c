@@ -69,9 +69,8 @@ smp_code smp_patterns_list(smp_bench_report *report, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static void pattern_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void pattern_geometry(const smp_io *, const void *params, smp_grid *grid)
 {
-    (void)io;
     const bench_pattern *p = params;
     grid->grid[0] = p->blocks ? (unsigned)p->blocks : grid->units;
     grid->block[0] = (unsigned)p->warps * SMP_WARP;

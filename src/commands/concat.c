@@ -219,10 +219,9 @@ static smp_code copy_all(joined *j, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ the command */
 
-static smp_code join_files(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+static smp_code join_files(void *given, const smp_program *program, smp_diags *, smp_error *err)
 {
     joined j = {.settings = given};
-    (void)diags;
     smp_code code = find_files(&j, program, err);
     for (size_t i = 0; !code && i < j.found.count; i++)
         code = add_header(&j, j.inputs[i], i == 0, err);

@@ -276,13 +276,12 @@ static smp_code end_part(fitting *f, smp_error *err)
     return code;
 }
 
-static smp_code take_rows(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows,
+static smp_code take_rows(void *context, const char *, const smp_shape *shape, int64_t y, int64_t rows,
                           const void *from, int64_t stride, smp_error *err)
 {
     fitting *f = context;
     const double ratio = shape->rate / f->rate;
     smp_code code = SMP_OK;
-    (void)name;
     while (!code && f->next < f->found->count) {
         const part *p = &f->found->items[f->next];
         const int64_t begin = smp_min_i64(shape->height - 1, llround((double)p->from * ratio)),

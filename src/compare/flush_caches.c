@@ -25,10 +25,7 @@ static void put_out(const smp_view *view)
 }
 #else
 static const bool by_lines = false;
-static void put_out(const smp_view *view)
-{
-    (void)view;
-}
+static void put_out(const smp_view *) {}
 #endif
 
 smp_code smp_flush_open(smp_device *device, smp_flush **out, smp_error *err)

@@ -21,9 +21,8 @@ static smp_code accepts_file(void *context, const char *path, const smp_shape *s
 }
 
 /* Memory holds any shape: the last stage's own. */
-static smp_code accepts_all(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+static smp_code accepts_all(void *, const char *, const smp_shape *shape, smp_shape *out, smp_error *)
 {
-    (void)context, (void)path, (void)err;
     *out = *shape;
     return SMP_OK;
 }

@@ -118,9 +118,8 @@ static smp_code no_such(const smp_compare_request *request, const char *what, co
     return smp_hint(err, "its stages are: %s; their variants: %s", stages, variants);
 }
 
-static bool names_variant(const smp_compare_request *request, const char *name, const smp_plan *plan, int index)
+static bool names_variant(const smp_compare_request *, const char *name, const smp_plan *plan, int index)
 {
-    (void)request;
     return offers_step(plan, index) && smp_variant_find(smp_step_variants(&plan->steps[index]), name);
 }
 

@@ -106,30 +106,26 @@ void smp_cpu_info(smp_device_info *info)
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
-static smp_code cpu_alloc(smp_device *device, size_t size, void **out, smp_error *err)
+static smp_code cpu_alloc(smp_device *, size_t size, void **out, smp_error *err)
 {
-    (void)device;
     *out = smp_alloc_raw(size);
     return *out ? SMP_OK : smp_fail_memory(err, "a picture", size);
 }
 
-static void cpu_free(smp_device *device, void *memory)
+static void cpu_free(smp_device *, void *memory)
 {
-    (void)device;
     smp_free(memory);
 }
 
-static smp_code cpu_zero(smp_device *device, void *memory, size_t size, smp_error *err)
+static smp_code cpu_zero(smp_device *, void *memory, size_t size, smp_error *)
 {
-    (void)device, (void)err;
     memset(memory, 0, size);
     return SMP_OK;
 }
 
-static smp_code cpu_copy_rows(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
-                              int64_t row_bytes, int64_t rows, smp_error *err)
+static smp_code cpu_copy_rows(smp_device *, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                              int64_t row_bytes, int64_t rows, smp_error *)
 {
-    (void)device, (void)err;
     if (rows > 0 && to_stride == row_bytes && from_stride == row_bytes) { /* a sound's rows lie end to end */
         row_bytes *= rows;
         rows = 1;
@@ -150,9 +146,8 @@ static smp_code cpu_copy(smp_device *device, void *to, int64_t to_stride, const 
     return SMP_OK;
 }
 
-static smp_code cpu_wait(smp_device *device, void *stream, smp_error *err)
+static smp_code cpu_wait(smp_device *, void *, smp_error *)
 {
-    (void)device, (void)stream, (void)err;
     return SMP_OK;
 }
 
@@ -290,9 +285,8 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     return SMP_OK;
 }
 
-static smp_code cpu_sync(smp_device *device, smp_error *err)
+static smp_code cpu_sync(smp_device *, smp_error *)
 {
-    (void)device, (void)err;
     return SMP_OK;
 }
 

@@ -100,24 +100,12 @@ smp_sandbox *smp_sandbox_begin(void)
     return NULL;
 }
 
-void smp_sandbox_allow(smp_sandbox *sandbox, const char *path, bool write)
-{
-    (void)sandbox, (void)path, (void)write;
-}
+void smp_sandbox_allow(smp_sandbox *, const char *, bool) {}
 
-void smp_sandbox_allow_output(smp_sandbox *sandbox, const char *path)
-{
-    (void)sandbox, (void)path;
-}
+void smp_sandbox_allow_output(smp_sandbox *, const char *) {}
 
-void smp_sandbox_allow_temporary(smp_sandbox *sandbox)
-{
-    (void)sandbox;
-}
+void smp_sandbox_allow_temporary(smp_sandbox *) {}
 
-void smp_sandbox_close(smp_sandbox *sandbox)
-{
-    (void)sandbox;
-}
+void smp_sandbox_close(smp_sandbox *) {}
 
 #endif

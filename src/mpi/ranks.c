@@ -152,10 +152,9 @@ static bool deal(size_t pieces, size_t *piece)
 }
 
 /* Answers the other ranks' questions until all have met at the end. */
-static void *serve(void *unused)
+static void *serve(void *)
 {
     long length = SHORT_NS;
-    (void)unused;
     while (!team.over) {
         MPI_Status from;
         uint64_t piece = 0;

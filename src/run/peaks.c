@@ -40,18 +40,16 @@ static size_t chosen_size(const smp_device *device, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ streams */
 
-static void stream_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void stream_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     const smp_view *data = io->out.stride == row_bytes ? &io->out : &io->in;
     int64_t words = data->rows * data->stride / 16, blocks = (words + 256 * 8 - 1) / (256 * 8);
     grid->block[0] = 256;
     grid->grid[0] = (unsigned)smp_min_i64(smp_max_i64(blocks, 1), 1 << 20);
 }
 
-static void nothing_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void nothing_geometry(const smp_io *, const void *, smp_grid *grid)
 {
-    (void)io, (void)params;
     grid->block[0] = 32;
 }
 

@@ -19,9 +19,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)given, (void)by, (void)err;
     smp_balance *k = SMP_PLAN_KERNEL(work, smp_balance);
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     for (int c = 0; c < in->channels; c++)

@@ -23,9 +23,8 @@ static smp_code check(const void *given, smp_error *err)
                : smp_fail(err, SMP_E_PIPE, "the band ends at %.6g Hz, below its beginning at %.6g Hz", p->high, p->low);
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = params_;
     return smp_band_plan(&p->filter, p->low, p->high, in, work, err);
 }

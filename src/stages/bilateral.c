@@ -26,9 +26,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const int colours = in->channels - in->alpha;
     const double white = (double)smp_white(in->format), range = p->range * white;

@@ -20,10 +20,9 @@ static const smp_param params[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
     const box_params *p = given;
-    (void)in, (void)by, (void)err;
     if (p->size <= 1) {
         work->effect.none = true;
         return SMP_OK;

@@ -60,9 +60,8 @@ static double steepest(int gradient)
     return gradient == L2 ? sqrt(20) : 6;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const double white = (double)smp_white(in->format);
     smp_canny *k = SMP_PLAN_KERNEL(work, smp_canny);
@@ -95,10 +94,9 @@ static bool any_set(const uint32_t *words, int64_t from, int64_t to)
 }
 
 /* Keeps the components of candidates that have a seed, where the device did not. */
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *work, smp_measurements *,
+                       smp_error *err)
 {
-    (void)given, (void)measurements;
     if (smp_union_find_found(&((const smp_canny *)(const void *)work->kernel.bytes)->sets, result))
         return SMP_OK;
     const int64_t words = smp_bits_words(in->width);
@@ -122,11 +120,10 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     return code;
 }
 
-static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void tiles_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
     static const smp_tiles shape = {SMP_CANNY_ACROSS, SMP_CANNY_DOWN, SMP_CANNY_ACROSS, SMP_CANNY_DOWN};
     const smp_io pixels = smp_grid_over_bits(io);
-    (void)kernel;
     smp_grid_sample_tiles(&pixels, &shape, grid);
 }
 

@@ -49,9 +49,8 @@ static const smp_variant value_reducers[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     smp_clahe *k = SMP_PLAN_KERNEL(work, smp_clahe);
     const int colours = in->channels - in->alpha;
@@ -137,9 +136,8 @@ static void count_values(uint64_t *counts, const smp_clahe *k, const smp_shape *
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+                       smp_measurements *, smp_error *err)
 {
-    (void)measurements;
     const params *p = given;
     const smp_clahe *k = (const smp_clahe *)(const void *)work->kernel.bytes;
     const int32_t bins = k->count.bins;

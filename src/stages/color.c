@@ -43,9 +43,8 @@ static smp_code plan_rgb(const smp_shape *in, int colours, smp_node_plan *work, 
     return SMP_OK;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const int colours = in->channels - in->alpha;
     if (p->to == RGB)

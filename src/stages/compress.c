@@ -25,9 +25,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     if (p->key >= in->channels) {
         smp_fail(err, SMP_E_PIPE, "key takes the last %lld of %d channels, and none is left", (long long)p->key,

@@ -2,9 +2,8 @@
 #include "stages/shared/stencil/kernel_matrix.h"
 #include "stages/stage.h"
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)in, (void)by;
     return smp_convolve_plan(params, true, work, err);
 }
 

@@ -157,13 +157,12 @@ static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_pl
     return SMP_OK;
 }
 
-static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *,
                        smp_measurements *measurements, smp_error *err)
 {
     const crop_params *p = params_;
     const smp_content_row *rows = result;
     int64_t left = in->width, right = -1, top = in->height, bottom = -1;
-    (void)work;
     for (int64_t y = 0; y < in->height; y++) {
         if (rows[y].last < 0)
             continue;
@@ -194,16 +193,14 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     return smp_measurements_add(measurements, "height", -1, (double)r.height, err);
 }
 
-static void rows_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void rows_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_grid_line(io->out.rows, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 
-static void warps_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void warps_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
     enum { LANES = 32 };
-    (void)kernel;
     smp_grid_line(io->out.rows, SMP_BLOCK_THREADS / LANES, SMP_BLOCK_THREADS, grid);
 }
 
@@ -219,11 +216,10 @@ static const smp_variant content_variants[] = {
 
 /* ------------------------------------------------------------------------------------------------ the stage */
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const crop_params *p = params_;
     rectangle r = wanted(p, in);
-    (void)by;
     if (needs_prepass(p))
         return plan_auto(p, in, work);
     if (r.width < 1 || r.height < 1)

@@ -82,9 +82,8 @@ static void set_curve(const params *p, int column, float c[SMP_CURVES_POINTS][4]
     }
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const smp_matrix *m = &p->points;
     smp_curves *k = SMP_PLAN_KERNEL(work, smp_curves);

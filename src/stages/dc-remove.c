@@ -2,9 +2,8 @@
 #include "stages/shared/reduce/reduction_chunks.h"
 #include "stages/shared/sound/gain_offset.h"
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)params, (void)by, (void)err;
     smp_gain_offset_plan(1, work);
     work->values.clips = true;
     work->reduction.kind = SMP_RESULT_CHUNKS;
@@ -12,10 +11,9 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     return SMP_OK;
 }
 
-static smp_code finish(const void *params, const smp_shape *in, const void *result, smp_node_plan *work,
+static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_measurements *measurements, smp_error *err)
 {
-    (void)params;
     smp_code code = SMP_OK;
     for (int c = 0; c < in->channels && code == SMP_OK; c++) {
         const smp_stats_chunk all = smp_chunks_fold(result, in, c);

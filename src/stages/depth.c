@@ -14,9 +14,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     const depth_params *p = params;
     smp_convert_plan((smp_format)p->depth, in, work);
     work->effect.none = work->effect.already = (smp_format)p->depth == in->format;

@@ -41,12 +41,11 @@ static bool needs_prepass(const void *given)
     return isnan(((const params *)given)->angle);
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     static const double identity[] = {1, 0, 0, 0, 1, 0};
     const params *p = given;
     size_t numbers;
-    (void)by;
     double angle = p->angle;
     if (work->prepass.found)
         memcpy(&angle, work->prepass.found, sizeof angle);
@@ -73,12 +72,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return SMP_OK;
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *,
                        smp_measurements *measurements, smp_error *err)
 {
     const params *p = given;
     double angle;
-    (void)work;
     SMP_TRY(smp_skew_find(result, in->width, in->height, p->limit, &angle, err));
     if (!(measurements->found = smp_alloc(sizeof angle)))
         return smp_fail_memory(err, "an angle", sizeof angle);
@@ -87,15 +85,13 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     return smp_measurements_add(measurements, "angle", -1, angle, err);
 }
 
-static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void naive_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_grid_line(smp_brightness_groups(io->in.width) * io->out.rows, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 
-static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_grid_line(smp_brightness_groups(io->in.width) * SMP_BRIGHTNESS_GROUP * io->out.rows, SMP_BLOCK_THREADS,
                   SMP_BLOCK_THREADS, grid);
 }

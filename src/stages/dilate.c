@@ -1,9 +1,8 @@
 /* dilate: the largest sample of a neighbourhood. */
 #include "stages/shared/stencil/morphology.h"
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)in, (void)by, (void)err;
     smp_morph_plan(given, SMP_MORPH_DILATE, work);
     return SMP_OK;
 }

@@ -24,9 +24,8 @@ static int64_t blocks_of(const smp_shape *in)
     return (in->height + SMP_DISTANCE_ROWS - 1) / SMP_DISTANCE_ROWS;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     smp_distance *k = SMP_PLAN_KERNEL(work, smp_distance);
     SMP_TRY(smp_one_channel(in, "distance", "write 'gray' before it", err));
@@ -46,10 +45,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 /* The nearest rows of background above and below each block. */
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *work, smp_measurements *,
+                       smp_error *)
 {
-    (void)given, (void)measurements, (void)err;
     const int64_t width = in->width, blocks = blocks_of(in);
     const uint16_t *found = result;
     int32_t *to = work->table.data;

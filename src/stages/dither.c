@@ -14,9 +14,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)in, (void)by, (void)err;
     const params *p = given;
     smp_dither *k = SMP_PLAN_KERNEL(work, smp_dither);
     *k = (smp_dither){.seed = (uint64_t)p->seed, .step = 2.f / (float)(1 << p->bits)};

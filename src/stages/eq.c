@@ -75,9 +75,8 @@ static smp_biquad design(const params *p, double rate)
     return (smp_biquad){b[0] / d[0], b[1] / d[0], b[2] / d[0], d[1] / d[0], d[2] / d[0]};
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a frequency needs");
@@ -114,9 +113,8 @@ static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
     smp_grid_line(lanes(io, kernel), WARP / io->in.channels, WARP, grid);
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static size_t scratch(const smp_io *, const void *)
 {
-    (void)io, (void)kernel;
     return smp_eq_scratch();
 }
 

@@ -16,9 +16,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = params_;
     smp_equalize *k = SMP_PLAN_KERNEL(work, smp_equalize);
     const int colours = in->channels - in->alpha;
@@ -66,10 +65,9 @@ static void equalised(float *to, const uint64_t *counts, int32_t bins, smp_forma
     }
 }
 
-static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *work, smp_measurements *,
+                       smp_error *)
 {
-    (void)params_, (void)measurements, (void)err;
     const smp_histogram_params *k = &((const smp_equalize *)(const void *)work->kernel.bytes)->count;
     const uint64_t *counts = smp_count_result(work, result);
     const smp_extent extent = smp_count_extent(in, work, result, 0, in->channels - in->alpha);

@@ -27,9 +27,8 @@ static int64_t frames(double seconds, const smp_shape *in)
     return wanted < (double)in->height ? (int64_t)wanted : in->height;
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = params_;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
@@ -51,10 +50,9 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
-static void geometry(const smp_io *io, const void *params_, smp_grid *grid)
+static void geometry(const smp_io *io, const void *, smp_grid *grid)
 {
     enum { EACH = 4 };
-    (void)params_;
     smp_grid_line(io->out.width * io->out.channels * io->out.rows, EACH * SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 

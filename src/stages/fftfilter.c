@@ -52,10 +52,9 @@ static float side_of(int filter, double frequency)
                                                   : 1 / square);
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     static const int filters[] = {SMP_FOURIER_GAUSSIAN, SMP_FOURIER_BUTTERWORTH, SMP_FOURIER_IDEAL};
-    (void)by;
     const params *p = given;
     smp_fourier *k = (smp_fourier *)(void *)work->kernel.bytes;
     const int64_t margin = p->edge == SMP_WRAP ? 0 : MARGIN;

@@ -29,9 +29,8 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)in, (void)by;
     const params *p = params_;
     const int count = p->taps.rows * p->taps.cols;
     double taps[SMP_FIR_MOST];

@@ -21,10 +21,9 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     static const double inaudible = 1e-3;
-    (void)by;
     const params *p = given;
     smp_swinging taps[SMP_MODULATED_MOST];
     int count = 0;

@@ -14,9 +14,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     const flip_params *p = params;
     smp_transpose_plan(p->direction == 0 ? SMP_ORIENT_HORIZONTAL : SMP_ORIENT_VERTICAL, in, work);
     return SMP_OK;

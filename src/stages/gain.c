@@ -13,9 +13,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)in, (void)by, (void)err;
     const params *p = params_;
     work->effect.none = p->gain == 0;
     work->values.clips = p->gain > 0;

@@ -22,9 +22,8 @@ static const smp_param table[] = {
 };
 
 /* The kernels' gain is what the gate adds to its range: 0 where it is shut, -range where it is open. */
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const int32_t least = -(int32_t)floor(p->range * SMP_LIMIT_DB + 0.5);
     const smp_limit k = {.ceiling = p->threshold - p->range / (p->ratio - 1),

@@ -41,11 +41,10 @@ static smp_code plan_matrices(const smp_gaussian *gaussian, int channels, smp_no
     return SMP_OK;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const gaussian_params *p = given;
     smp_gaussian gaussian;
-    (void)by;
     smp_code code =
         smp_gaussian_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &gaussian, work, err);
     if (!code && !work->effect.none)

@@ -12,9 +12,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const gray_params *p = params;
     int colours = in->channels - in->alpha, count = p->weights.rows * p->weights.cols;
     if (colours == 1) { /* gray already */

@@ -53,9 +53,8 @@ static smp_code make_weights(const smp_resize_request *request, smp_resize_axis 
     return code;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     smp_hash *k = SMP_PLAN_KERNEL(work, smp_hash);
     int32_t *weights = NULL;

@@ -3,9 +3,8 @@
 
 #include "stages/shared/sound/filtering.h"
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const smp_cutoff_params *p = params;
     return smp_band_plan(&p->filter, p->cutoff, (double)INFINITY, in, work, err);
 }

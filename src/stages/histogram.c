@@ -18,9 +18,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     const params *p = params_;
     smp_histogram_params *k = SMP_PLAN_KERNEL(work, smp_histogram_params);
     *k = smp_histogram_over((int32_t)p->bins, in->kind == SMP_AUDIO);
@@ -54,10 +53,9 @@ static smp_code make(const partial *head, void **out, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code make_partial(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
+static smp_code make_partial(const void *params_, const smp_shape *in, const smp_node_plan *, const void *result,
                              void **out, smp_error *err)
 {
-    (void)work;
     const params *p = params_;
     const partial head = {.channels = in->channels, .bins = (int32_t)p->bins, .format = in->format};
     SMP_TRY(make(&head, out, err));
@@ -65,9 +63,8 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
     return SMP_OK;
 }
 
-static smp_code merge(void **total_, const void *more_, bool *alike, smp_error *err)
+static smp_code merge(void **total_, const void *more_, bool *alike, smp_error *)
 {
-    (void)err;
     partial *total = *total_;
     const partial *more = more_;
     *alike = total->channels == more->channels && total->bins == more->bins && total->format == more->format;

@@ -17,9 +17,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     smp_fourier *k = (smp_fourier *)(void *)work->kernel.bytes;
     if (in->channels % 2) {

@@ -22,9 +22,8 @@ static int64_t blocks_of(const smp_shape *in)
     return (in->height + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     smp_integral *k = SMP_PLAN_KERNEL(work, smp_integral);
     k->along = p->along;
@@ -46,10 +45,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 /* The sums of the blocks before each. */
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *work, smp_measurements *,
+                       smp_error *)
 {
-    (void)given, (void)measurements, (void)err;
     const int64_t n = in->width * in->channels;
     const double *sums = result;
     double *to = work->table.data;
@@ -66,9 +64,8 @@ static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
     smp_grid_striding_line(blocks * smp_integral_walks(kernel, io), 1, THREADS, grid);
 }
 
-static void walk_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void walk_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     const int64_t blocks = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
     *grid = (smp_grid){.grid = {(unsigned)io->in.channels, (unsigned)smp_clamp_i64(blocks, 1, smp_grid_most(grid)), 1},
                        .block = {SMP_INTEGRAL_ACROSS, 1, 1}};
@@ -96,9 +93,8 @@ static const char *clears(const smp_io *io, const void *kernel, smp_grid *grid)
     return scans(io, kernel) && room && counted && small ? "integral_words_clear" : NULL;
 }
 
-static void look_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void look_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     const int64_t blocks = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
     smp_grid_striding_line(blocks * io->second.channels * smp_integral_tiles(io->second.width), 1, SMP_INTEGRAL_THREADS,
                            grid);

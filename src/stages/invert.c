@@ -1,9 +1,8 @@
 /* invert: the negative of a picture. */
 #include "stages/shared/samples/elementwise.h"
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)params, (void)by, (void)err;
     work->values.exactness = SMP_INTEGER;
     work->ops = 1;
     return SMP_ELEMENTWISE_PLAN(work, invert, .white = smp_white(in->format));

@@ -25,9 +25,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     enum { LEAST = 8, MOST = 4096 /* bins */ };
     const params *p = given;
     const int64_t size = 2 * (in->width - 1);

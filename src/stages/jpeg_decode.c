@@ -22,9 +22,8 @@ static const smp_param table[] = {
 
 enum { ALIGN = 256 };
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const smp_jpeg_source *given = params;
     const bool colour = given->channels == 3;
     if (given->channels == 2)
@@ -69,33 +68,28 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static int64_t one_item(const smp_io *io, const void *params)
+static int64_t one_item(const smp_io *, const void *)
 {
-    (void)io, (void)params;
     return 1;
 }
 
-static void sync_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void sync_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     smp_grid_line(io->in.width * io->in.height * 8 / SMP_JPEG_SUB_BITS + 1, SMP_JPEG_SUBS, SMP_JPEG_SUBS, grid);
 }
 
-static void join_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void join_geometry(const smp_io *, const void *, smp_grid *grid)
 {
-    (void)io, (void)params;
     smp_grid_line(1, 1, SMP_JPEG_JOINERS, grid);
 }
 
-static void naive_idct_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void naive_idct_geometry(const smp_io *, const void *params, smp_grid *grid)
 {
-    (void)io;
     smp_grid_line(((const smp_jpeg_decode *)params)->blocks, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 
-static void idct_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void idct_geometry(const smp_io *, const void *params, smp_grid *grid)
 {
-    (void)io;
     smp_grid_line(((const smp_jpeg_decode *)params)->blocks, SMP_BLOCK_THREADS / 8, SMP_BLOCK_THREADS, grid);
 }
 

@@ -60,9 +60,8 @@ static void lay_out(smp_jpeg_encode *k, smp_node_plan *work)
                             .format = SMP_U8};
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const smp_jpeg_params *p = given;
     smp_jpeg_encode *k = SMP_PLAN_KERNEL(work, smp_jpeg_encode);
     if (in->format != SMP_U8 || in->alpha || (in->channels != 1 && in->channels != 3)) {
@@ -99,40 +98,34 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void naive_geometry(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     smp_grid_line(((const smp_jpeg_encode *)kernel)->blocks, SMP_JPEG_CHUNK, SMP_JPEG_CHUNK, grid);
 }
 
-static void together_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void together_geometry(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     smp_grid_line(((const smp_jpeg_encode *)kernel)->blocks, SMP_JPEG_TOGETHER, SMP_JPEG_CHUNK, grid);
 }
 
-static void pieces_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void pieces_geometry(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     smp_grid_line(((const smp_jpeg_encode *)kernel)->pieces, 1, SMP_JPEG_CHUNK, grid);
 }
 
-static void scan_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void scan_geometry(const smp_io *, const void *, smp_grid *grid)
 {
-    (void)io, (void)kernel;
     smp_grid_line(1, 1, SMP_JPEG_SCAN, grid);
 }
 
-static int64_t rows_of_mcus(const smp_io *io, const void *kernel)
+static int64_t rows_of_mcus(const smp_io *, const void *kernel)
 {
     const smp_jpeg_encode *k = kernel;
-    (void)io;
     return k->blocks / k->in_mcu / k->mcus_across;
 }
 
-static int64_t one(const smp_io *io, const void *kernel)
+static int64_t one(const smp_io *, const void *)
 {
-    (void)io, (void)kernel;
     return 1;
 }
 

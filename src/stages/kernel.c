@@ -205,12 +205,11 @@ static smp_code examine(const void *given_params, smp_error *err)
     return code;
 }
 
-static smp_code plan(const void *given_params, const smp_shape *in, const smp_shape *by, smp_node_plan *work,
+static smp_code plan(const void *given_params, const smp_shape *in, const smp_shape *, smp_node_plan *work,
                      smp_error *err)
 {
     const params *p = given_params;
     const smp_foreign_file *file;
-    (void)by;
     SMP_TRY(open_file(p, &file, err));
     work->out.width = given(p->width) ? p->width : in->width;
     work->out.height = given(p->height) ? p->height : in->height;

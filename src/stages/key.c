@@ -7,9 +7,8 @@ typedef struct params {
 
 static const smp_param table[] = {SMP_NEAR_ROWS(params), {0}};
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     return smp_near_color_plan(&((const params *)given)->near, true, NULL, in, work, err);
 }
 

@@ -63,9 +63,8 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
     return smp_union_find_place(in, 1, k->raw_at + k->room * (int64_t)sizeof(uint32_t), &k->sets, work);
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     smp_label *k = SMP_PLAN_KERNEL(work, smp_label);
     const double level = p->level * (double)smp_white(in->format);
@@ -313,9 +312,8 @@ static smp_code partial(const void *given, const smp_shape *in, const smp_node_p
     return code;
 }
 
-static smp_code merge(void **total, const void *more, bool *alike, smp_error *err)
+static smp_code merge(void **total, const void *more, bool *alike, smp_error *)
 {
-    (void)err;
     totals *t = *total;
     t->count += ((const totals *)more)->count;
     t->foreground += ((const totals *)more)->foreground;
@@ -330,9 +328,8 @@ static void pack(const void *partial_, smp_packer *to)
     smp_pack_uint(to, t->foreground);
 }
 
-static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
+static smp_code unpack(const smp_shape *, smp_unpacker *from, void **out, smp_error *err)
 {
-    (void)in;
     totals *t = *out = smp_alloc(sizeof *t);
     if (!t)
         return smp_fail_memory(err, "results", sizeof *t);
@@ -343,21 +340,18 @@ static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static void strip_words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void strip_words_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_union_find_grid_words(&io->in, io->second.rows, grid);
 }
-static void strip_tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void strip_tiles_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_union_find_grid_tiles(&io->in, io->second.rows, grid);
 }
 /* Launches as many chunks as there can be: only the device knows how many records there are. */
-static void record_chunks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void record_chunks_geometry(const smp_io *, const void *kernel, smp_grid *grid)
 {
     const int64_t room = ((const smp_label *)kernel)->room;
-    (void)io;
     smp_grid_striding_line(room, smp_union_find_chunk(room), SMP_UNION_FIND_BLOCK, grid);
 }
 

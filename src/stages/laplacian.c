@@ -26,10 +26,9 @@ static smp_code check(const void *given, smp_error *err)
                : smp_fail(err, SMP_E_PIPE, "'neighbours' is 4 or 8, not %lld", (long long)p->neighbours);
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
     const laplacian_params *p = given;
-    (void)in, (void)by, (void)err;
     const smp_sobel g = {
         .output = p->neighbours == 4 ? SMP_LAPLACE_4 : SMP_LAPLACE_8, .edge = p->edge, .fill = (float)p->fill};
     smp_plan_kernel(work, &g, sizeof g);

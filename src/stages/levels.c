@@ -53,9 +53,8 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     const params *p = params_;
     const double full = (double)smp_white(in->format);
     smp_levels *k = SMP_PLAN_KERNEL(work, smp_levels);
@@ -103,9 +102,8 @@ static bool find_points(const uint64_t *counts, int32_t bins, int first, int las
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+                       smp_measurements *, smp_error *)
 {
-    (void)measurements, (void)err;
     const params *p = params_;
     smp_levels *k = (smp_levels *)(void *)work->kernel.bytes;
     const int32_t bins = k->count.bins;

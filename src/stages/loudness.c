@@ -23,9 +23,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)given, (void)by;
     return smp_loudness_plan(in, work, err);
 }
 
@@ -110,10 +109,9 @@ static void add_blocks(partial *t, int length, double *means, int64_t count)
     bound(list, &t->count[length], &t->rounded[length]);
 }
 
-static smp_code make_partial(const void *given, const smp_shape *in, const smp_node_plan *work, const void *result,
+static smp_code make_partial(const void *, const smp_shape *in, const smp_node_plan *work, const void *result,
                              void **out, smp_error *err)
 {
-    (void)given;
     smp_loudness_blocks found;
     *out = NULL;
     SMP_TRY(smp_loudness_blocks_of(in, work, result, &found, err));
@@ -269,10 +267,9 @@ static double unpack_size(smp_unpacker *from)
     return from->failed ? 0 : value;
 }
 
-static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
+static smp_code unpack(const smp_shape *, smp_unpacker *from, void **out, smp_error *err)
 {
     enum { LEAST = 9 /* bytes of an energy */ };
-    (void)in;
     partial head = {.peak = unpack_size(from)};
     for (int length = 0; length < LENGTHS; length++) {
         head.most[length] = unpack_size(from);

@@ -23,9 +23,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)given;
     matching *k = SMP_PLAN_KERNEL(work, matching);
     const int colours = in->channels - in->alpha;
     if (!by)
@@ -105,10 +104,9 @@ static void matched(float *to, const uint64_t *counts, const uint64_t *others, c
     }
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *work, smp_measurements *,
+                       smp_error *)
 {
-    (void)given, (void)measurements, (void)err;
     const matching *m = (const matching *)(const void *)work->kernel.bytes;
     const smp_histogram_params *k = &m->equalize.count;
     const uint64_t *counts = smp_count_result(work, result);

@@ -80,23 +80,20 @@ static void tiles(const smp_io *io, int64_t side, smp_grid *grid)
     grid->shared_bytes = 0;
 }
 
-static void square_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void square_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     *grid = (smp_grid){.block = {SMP_MATMUL_SIDE, SMP_MATMUL_ROWS, 1}};
     tiles(io, SMP_MATMUL_SIDE, grid);
 }
 
-static void register_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void register_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     *grid = (smp_grid){.block = {SMP_MATMUL_THREADS, 1, 1}};
     tiles(io, SMP_MATMUL_BLOCK, grid);
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static size_t scratch(const smp_io *, const void *)
 {
-    (void)io, (void)kernel;
     return SMP_MATMUL_CPU_SCRATCH;
 }
 

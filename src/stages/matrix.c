@@ -27,9 +27,8 @@ static smp_code refuse(const smp_matrix *m, const smp_shape *in, smp_error *err)
     return SMP_E_PIPE;
 }
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const matrix_params *p = params;
     const smp_matrix *m = &p->matrix;
     int colours = in->channels - in->alpha;

@@ -6,9 +6,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)in, (void)by, (void)err;
     smp_rank_plan(given, 50, work);
     return SMP_OK;
 }

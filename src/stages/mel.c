@@ -136,11 +136,10 @@ static smp_code check(const void *given, smp_error *err)
 
 static const smp_variant whisper_variants[3];
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     static const double scales[] = {1, 0.30102999566398120, 0.69314718055994531, 3.0102999566398120,
                                     0.30102999566398120};
-    (void)by;
     const params *p = given;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a frequency needs");
@@ -193,21 +192,18 @@ static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid 
     return "mel_padded";
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static size_t scratch(const smp_io *, const void *kernel)
 {
-    (void)io;
     return smp_mel_scratch(kernel);
 }
 
-static void one_block(const smp_io *io, const void *kernel, smp_grid *grid)
+static void one_block(const smp_io *, const void *, smp_grid *grid)
 {
-    (void)io, (void)kernel;
     smp_grid_line(1, 1, 256, grid);
 }
 
-static int64_t one_item(const smp_io *io, const void *kernel)
+static int64_t one_item(const smp_io *, const void *)
 {
-    (void)io, (void)kernel;
     return 1;
 }
 

@@ -17,10 +17,9 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
     const params *p = given;
-    (void)in, (void)by, (void)err;
     smp_morph_plan(&p->window, SMP_MORPH_OPEN + p->op, work);
     return SMP_OK;
 }

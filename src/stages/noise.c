@@ -27,7 +27,7 @@ static const smp_param params[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     static const double turn = 6.283185307179586;
     const noise_params *p = given;
@@ -38,7 +38,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         .amount = p->kind == SMP_NOISE_SALT_PEPPER ? (float)p->amount : (float)(p->amount * (double)white),
         .white = white,
     };
-    (void)by;
     work->effect.none = p->amount == 0;
     work->table.size = (SMP_NOISE_SINES + 1) * sizeof(float);
     float *sines = work->table.data = smp_alloc(work->table.size);

@@ -53,9 +53,8 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "a sound has one level: normalize peak=-1dBFS, rms=-20dBFS or lufs=-16LUFS");
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = params_;
     smp_gain_offset_plan(1, work);
     work->values.clips = true;

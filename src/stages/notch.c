@@ -53,9 +53,8 @@ static smp_code check(const void *given, smp_error *err)
                : smp_fail(err, SMP_E_PIPE, "a band %.6g Hz wide does not fit round %.6g Hz", p->width, p->frequency);
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = params_;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a frequency needs");

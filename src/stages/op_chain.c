@@ -16,9 +16,8 @@ static const smp_param table[] = {
 };
 
 /* The planner puts the chain of a joined step in place of this one. */
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const double full = (double)smp_white(in->format), range = (p->white - p->black) * full;
     const float black = (float)(p->black * full);

@@ -9,9 +9,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     const smp_orient_params *p = params;
     smp_transpose_plan(smp_orientation_of_exif(p->orientation), in, work);
     return SMP_OK;

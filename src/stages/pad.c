@@ -188,9 +188,8 @@ static smp_code plan_sound(const pad_params *p, const smp_shape *in, smp_node_pl
     return SMP_OK;
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     return in->kind == SMP_AUDIO ? plan_sound(params_, in, work, err) : plan_picture(params_, in, work, err);
 }
 

@@ -55,9 +55,8 @@ static smp_code rows_of(const params *p, int colours, int64_t *rows, smp_error *
     return SMP_OK;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const int colours = in->channels - in->alpha;
     int64_t count = p->count;
@@ -81,10 +80,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return p->dither == DIFFUSE ? smp_diffuse_plan(&k, in, work, err) : SMP_OK;
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *work, smp_measurements *,
+                       smp_error *err)
 {
-    (void)given, (void)measurements;
     const smp_palette *k = (const smp_palette *)(const void *)work->kernel.bytes;
     double values[3 * SMP_PALETTE_MOST];
     SMP_TRY(smp_color_cut(result, k->colours, k->count, values, err));

@@ -22,17 +22,15 @@ static smp_stretch ask_of(const void *given)
     return (smp_stretch){1, exp2(p->semitones / 12), p->search};
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const smp_stretch ask = ask_of(given);
     return smp_stretch_plan(&ask, in, work, err);
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *,
                        smp_measurements *measurements, smp_error *err)
 {
-    (void)work;
     const smp_stretch ask = ask_of(given);
     return smp_stretch_finish(&ask, in, result, measurements, err);
 }

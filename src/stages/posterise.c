@@ -39,9 +39,8 @@ static smp_code plan_diffuse(int64_t levels, const smp_shape *in, smp_node_plan 
     return smp_diffuse_plan(&k, in, work, err);
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     if (((const params *)given)->dither == DIFFUSE)
         return plan_diffuse(((const params *)given)->levels, in, work, err);
     work->ops = 6;

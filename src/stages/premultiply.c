@@ -1,9 +1,8 @@
 /* premultiply: colour times alpha; the planner inserts it before stages that mix pixels. */
 #include "stages/shared/samples/elementwise.h"
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)params, (void)by, (void)err;
     work->effect.none = !in->alpha;
     work->ops = 2;
     return SMP_OK;

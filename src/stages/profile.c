@@ -116,14 +116,13 @@ static smp_code find_profile(const params *p, const smp_shape *in, smp_icc *icc,
     return smp_hint(err, "write the colours by hand, as in `profile from=display-p3`, or leave 'profile' out");
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
     const int colours = in->channels - in->alpha;
     smp_profile *k = SMP_PLAN_KERNEL(work, smp_profile);
     smp_icc icc;
     bool known;
-    (void)by;
     if (colours != 1 && colours != 3)
         return smp_fail(err, SMP_E_PIPE, "a profile is of gray or of three colours, and the picture has %d", colours);
     SMP_TRY(find_profile(p, in, &icc, &known, err));

@@ -32,9 +32,8 @@ static void fill_window(double *window)
         window[i] = weights[i] / sum;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)given;
     const int colours = in->channels - in->alpha;
     const double white = (double)smp_white(in->format);
     smp_quality *k = SMP_PLAN_KERNEL(work, smp_quality);
@@ -102,10 +101,9 @@ static smp_code tell(const measured *m, double samples, double white, int channe
     return code;
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *,
                        smp_measurements *measurements, smp_error *err)
 {
-    (void)given, (void)work;
     const smp_quality_chunk *chunks = result;
     const int colours = in->channels - in->alpha;
     const int64_t count = smp_chunk_count(in->width, in->height);
@@ -130,15 +128,13 @@ static int64_t chunks_of(const smp_io *io)
     return smp_chunks_across(io->in.width) * ((io->out.rows + rows - 1) / rows) * smp_quality_colours(&io->in);
 }
 
-static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void naive_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_grid_line(chunks_of(io), 64, 64, grid);
 }
 
-static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_grid_line(chunks_of(io), 1, SMP_QUALITY_THREADS, grid);
 }
 

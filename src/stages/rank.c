@@ -13,10 +13,9 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
     const params *p = given;
-    (void)in, (void)by, (void)err;
     smp_rank_plan(&p->window, p->percentile, work);
     return SMP_OK;
 }

@@ -110,9 +110,8 @@ static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp
     }
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = params_;
     smp_channel_mix mix = {.cols = in->channels};
     SMP_TRY(p->matrix.rows ? by_matrix(&p->matrix, in, &mix, err) : by_mode(p->mode, in, &mix, work, err));

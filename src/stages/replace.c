@@ -13,9 +13,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     return smp_near_color_plan(&p->near, false, &p->to, in, work, err);
 }

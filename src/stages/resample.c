@@ -98,9 +98,8 @@ static smp_code make_table(const sinc *s, int l, smp_node_plan *work, smp_error 
     return failed ? smp_fail_memory(err, "a filter", work->table.size) : SMP_OK;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     if (!(in->rate >= 1) || in->rate != floor(in->rate))
         return smp_fail(err, SMP_E_PIPE, "the sound's rate is %.10g Hz: it must be a whole number", in->rate);
@@ -158,9 +157,8 @@ static const char *swizzled(const smp_io *io, const void *kernel, smp_grid *grid
     return in_shared(io, kernel, grid, "resample_swizzled");
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static size_t scratch(const smp_io *, const void *kernel)
 {
-    (void)io;
     return smp_resample_scratch(kernel);
 }
 

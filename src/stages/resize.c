@@ -362,7 +362,7 @@ static smp_code check_input(const resize_params *p, const picture_size *size, co
     return SMP_OK;
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const resize_params *p = params_;
     const picture_size size = wanted(p, in);
@@ -370,7 +370,6 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     smp_resize resize = {.kind = p->filter == SMP_RESIZE_NEAREST ? SMP_RESIZE_MOVE
                                  : p->arithmetic                 ? SMP_RESIZE_FIXED
                                                                  : SMP_RESIZE_FLOAT};
-    (void)by;
     work->change.dpi = isnan(p->dpi) ? 0 : p->dpi;
     SMP_TRY(check_input(p, &size, in, work, err));
     smp_code code = SMP_OK;

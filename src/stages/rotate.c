@@ -19,9 +19,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     static const int32_t turns[] = {SMP_ORIENT_NONE, SMP_ORIENT_90, SMP_ORIENT_180, SMP_ORIENT_270};
     const rotate_params *p = params;
     smp_transpose_plan(turns[p->quarters], in, work);

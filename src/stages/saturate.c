@@ -31,9 +31,8 @@ static void colour_matrix(double to[3][3], double s, double degrees)
             to[r][k] = hue[r][0] * amount[0][k] + hue[r][1] * amount[1][k] + hue[r][2] * amount[2][k];
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const int colours = in->channels - in->alpha;
     smp_channel_mix mix = {.rows = 3, .cols = 3, .keep_alpha = in->alpha};

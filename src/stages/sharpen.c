@@ -22,11 +22,10 @@ static const smp_param params[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const sharpen_params *p = given;
     smp_sharpen kernel = {.amount = (float)p->amount, .threshold = (float)p->threshold};
-    (void)in, (void)by;
     work->effect.none = p->amount <= 0;
     if (work->effect.none)
         return SMP_OK;

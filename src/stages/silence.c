@@ -21,9 +21,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     return smp_silence_plan(((const params *)given)->threshold, in, work, err);
 }
 
@@ -46,10 +45,9 @@ static int64_t runs(const void *result, const smp_shape *in, double least, doubl
     return count;
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *,
                        smp_measurements *measurements, smp_error *err)
 {
-    (void)work;
     const params *p = given;
     const double least = fmax(1, floor(p->min * in->rate + 0.5));
     int64_t frames;

@@ -20,11 +20,10 @@ static const smp_param params[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
     const sobel_params *p = given;
     const smp_sobel g = {.output = p->output, .edge = p->edge, .fill = (float)p->fill};
-    (void)in, (void)by, (void)err;
     smp_plan_kernel(work, &g, sizeof g);
     work->rows.up = work->rows.down = 1;
     work->rows.whole = p->edge == SMP_WRAP;

@@ -227,9 +227,8 @@ static int32_t rows_of(const params *p, int64_t bins, int channels)
     return (int32_t)smp_clamp_i64(all / channels, 1, bins);
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = params_;
     if (hop_of(p, in->height) > INT32_MAX)
         return smp_fail(err, SMP_E_LIMIT, "the sound is too long for a picture of %lld columns", (long long)p->width);
@@ -285,9 +284,8 @@ static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
     };
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static size_t scratch(const smp_io *, const void *)
 {
-    (void)io, (void)kernel;
     return SMP_MATMUL_CPU_SCRATCH;
 }
 
@@ -320,15 +318,13 @@ static const smp_variant product_variants[3] = {
     {0},
 };
 
-static int64_t groups(const smp_io *io, const void *kernel)
+static int64_t groups(const smp_io *io, const void *)
 {
-    (void)kernel;
     return (io->out.width + SMP_SPECTROGRAM_GROUP - 1) / SMP_SPECTROGRAM_GROUP;
 }
 
-static size_t fft_scratch(const smp_io *io, const void *kernel)
+static size_t fft_scratch(const smp_io *, const void *kernel)
 {
-    (void)io;
     return smp_spectrogram_scratch(kernel);
 }
 

@@ -1,9 +1,8 @@
 /* srgb_encode: linear light to sRGB-encoded values; the planner inserts it where `light linear` ends. */
 #include "stages/shared/samples/tone.h"
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     const smp_light_params *p = params;
     if (p->curve > 0)
         return smp_tone_plan(SMP_TONE_CURVE_POWER, 1 / p->curve, in, work);

@@ -62,9 +62,8 @@ static void set_colour(smp_standardize *k, int c, double mean, double std)
     k->scale[c] = (float)(1 / std);
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     smp_standardize *k = SMP_PLAN_KERNEL(work, smp_standardize);
     const int colours = in->channels - in->alpha;
@@ -92,9 +91,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+                       smp_measurements *, smp_error *)
 {
-    (void)measurements, (void)err;
     const params *p = given;
     smp_standardize *k = (smp_standardize *)(void *)work->kernel.bytes;
     const int colours = in->channels - in->alpha;

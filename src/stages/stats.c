@@ -30,9 +30,8 @@ static int64_t percentile_count(const params *p)
 
 /* The chunks come first; when percentiles are asked for, a histogram of every value (8 and 16 bits) or of 65536 bins
  * (float) lies behind them, and the second launch of the variants counts into it. */
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     const params *p = params_;
     smp_histogram_params *k = SMP_PLAN_KERNEL(work, smp_histogram_params);
     *k = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, in->kind == SMP_AUDIO);
@@ -146,9 +145,8 @@ static bool measure_alike(const partial *a, const partial *b)
     return true;
 }
 
-static smp_code merge(void **total_, const void *more_, bool *alike, smp_error *err)
+static smp_code merge(void **total_, const void *more_, bool *alike, smp_error *)
 {
-    (void)err;
     partial *total = *total_;
     const partial *more = more_;
     *alike = measure_alike(total, more);

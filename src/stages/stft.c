@@ -30,9 +30,8 @@ static smp_code check(const void *given, smp_error *err)
     return smp_framing_check(((const params *)given)->size, err);
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     if (2 * in->channels > SMP_MAX_CHANNELS) {
         smp_fail(err, SMP_E_PIPE, "spectra of %d channels have %d; a picture has at most %d", in->channels,

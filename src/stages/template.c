@@ -65,13 +65,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return SMP_OK;
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+static smp_code finish(const void *, const smp_shape *, const void *result, smp_node_plan *work,
                        smp_measurements *measurements, smp_error *err)
 {
     const smp_template *k = (const smp_template *)(const void *)work->kernel.bytes;
     const float *scores = result;
     int64_t best = 0;
-    (void)given, (void)in;
     for (int64_t i = 1; i < k->across * k->down; i++) /* of equal ones the first */
         best = scores[i] > scores[best] ? i : best;
     if (work->table.data)

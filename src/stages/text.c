@@ -136,12 +136,11 @@ static void remark(const char *text, char *to, size_t size)
                  place);
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
     const int colours = in->channels - in->alpha;
     smp_text *k = SMP_PLAN_KERNEL(work, smp_text);
-    (void)by;
     SMP_TRY(check_color(&p->fill, "fill", colours, err));
     SMP_TRY(check_color(&p->ground, "ground", colours, err));
     *k = (smp_text){.opacity = (float)p->opacity};

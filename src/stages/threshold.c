@@ -39,9 +39,8 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "leave out the value, or method=otsu");
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)by, (void)err;
     const params *p = params_;
     smp_threshold *k = SMP_PLAN_KERNEL(work, smp_threshold);
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
@@ -109,9 +108,8 @@ static void warn_of_flat(int flat, int colors, int outcome, smp_measurements *me
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_measurements *measurements, smp_error *err)
+                       smp_measurements *measurements, smp_error *)
 {
-    (void)err;
     const params *p = params_;
     const int colors = in->channels - in->alpha;
     int flat = 0;

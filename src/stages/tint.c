@@ -16,9 +16,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     static const double luma[3] = {.2126, .7152, .0722};
     const params *p = given;
     const int colours = in->channels - in->alpha, count = p->color.rows * p->color.cols;

@@ -2,9 +2,8 @@
 #include "stages/shared/geometry/transpose_family.h"
 #include "stages/stage.h"
 
-static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    (void)params, (void)by, (void)err;
     smp_transpose_plan(SMP_ORIENT_TRANSPOSE, in, work);
     return SMP_OK;
 }

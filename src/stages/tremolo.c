@@ -14,9 +14,8 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const smp_swinging tap = {.rate = p->rate, .spread = p->spread / 360, .gain = 1, .dip = p->depth};
     work->effect.none = p->depth == 0;

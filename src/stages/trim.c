@@ -150,11 +150,10 @@ static size_t find_kept(const params *p, const smp_shape *in, const void *bits, 
     return count + 1;
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *,
                        smp_measurements *measurements, smp_error *err)
 {
     const params *p = given;
-    (void)work;
     const size_t count = find_kept(p, in, result, NULL);
     if (!count) {
         smp_fail(err, SMP_E_DECODE, "'trim auto' leaves nothing: all of it stays below %.6g dBFS",
@@ -218,10 +217,9 @@ static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *w
     return SMP_OK;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
-    (void)by;
     if (!by_silence(p))
         return plan_part(p, in, work, err);
     if (work->prepass.found)

@@ -48,9 +48,8 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     const params *p = given;
     const smp_warp_lens lens = {.focal = {p->fx, isnan(p->fy) ? p->fx : p->fy},
                                 .axis = {isnan(p->cx) ? ((double)in->width - 1) / 2 : p->cx,

@@ -56,9 +56,8 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
     return smp_warp_plan(given, in, work, err);
 }
 

@@ -25,10 +25,9 @@ static const smp_param table[] = {
 
 static const smp_variant data_variants[3];
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *)
 {
     static const float on[][3] = {{24, 78, 158}, {110, 220, 130}, {255, 0, 0}}, paper = 255;
-    (void)by, (void)err;
     const params *p = given;
     smp_waveform *k = SMP_PLAN_KERNEL(work, smp_waveform);
     *k = (smp_waveform){.frames = in->height,
@@ -61,15 +60,13 @@ static void geometry(const smp_io *io, int64_t each, int threads, smp_grid *grid
     grid->grid[1] = (unsigned)io->in.channels;
 }
 
-static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void naive_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     geometry(io, SMP_WAVEFORM_THREADS, SMP_WAVEFORM_THREADS, grid);
 }
 
-static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     geometry(io, 1, SMP_WAVEFORM_THREADS, grid);
 }
 

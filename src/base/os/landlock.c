@@ -79,20 +79,15 @@ int smp_landlock_abi(void)
     return 0;
 }
 
-smp_landlock smp_landlock_begin(bool scopes)
+smp_landlock smp_landlock_begin(bool)
 {
-    (void)scopes;
     return (smp_landlock){-1, 0};
 }
 
-void smp_landlock_allow(const smp_landlock *list, const char *path, unsigned rights)
-{
-    (void)list, (void)path, (void)rights;
-}
+void smp_landlock_allow(const smp_landlock *, const char *, unsigned) {}
 
-bool smp_landlock_restrict(const smp_landlock *list)
+bool smp_landlock_restrict(const smp_landlock *)
 {
-    (void)list;
     return false;
 }
 

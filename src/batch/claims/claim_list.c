@@ -394,19 +394,17 @@ static smp_code next(smp_todo *todo, smp_work_unit **out, smp_error *err)
     return code;
 }
 
-static smp_code done(smp_todo *todo, smp_work_unit *unit, smp_error *err)
+static smp_code done(smp_todo *, smp_work_unit *unit, smp_error *err)
 {
     smp_piece_past past;
     smp_claim *claim = unit->claim;
-    (void)todo;
     unit->claim = NULL;
     smp_work_unit_sum_up(unit, &past);
     return smp_claim_done(claim, &past, unit->count, err);
 }
 
-static smp_code give_back(smp_todo *todo, smp_work_unit *unit, smp_error *err)
+static smp_code give_back(smp_todo *todo, smp_work_unit *unit, smp_error *)
 {
-    (void)err;
     smp_claim_give_back(unit->claim, unit->left ? SMP_CLAIM_STOPPED : SMP_CLAIM_FAILED);
     unit->claim = NULL;
     pthread_mutex_lock(&todo->lock);

@@ -3,9 +3,8 @@
 #include "commands/outputs.h"
 #include "report/text.h"
 
-static smp_code try_target(void *context, const char *path, smp_error *err)
+static smp_code try_target(void *, const char *path, smp_error *err)
 {
-    (void)context;
     return smp_target_check(path, err);
 }
 

@@ -18,12 +18,10 @@ typedef struct leveled {
 } leveled;
 
 /* A file that cannot be measured is not level: it fails, or not, when its turn comes. */
-static void each(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
+static void each(void *context, const smp_batch_file *, smp_run_report *report, const smp_error *)
 {
     leveled *l = context;
     bool level = false;
-    (void)file;
-    (void)err;
     for (size_t k = 0; !report->status && k < report->step_count; k++) {
         const smp_measurements *found = &report->steps[k].measurements;
         for (size_t i = 0; i < found->count; i++)

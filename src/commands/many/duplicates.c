@@ -214,12 +214,11 @@ static void put_text(const duplicates_run *r)
 
 /* ------------------------------------------------------------------------------------------------ the command */
 
-static smp_code compare(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+static smp_code compare(void *given, const smp_program *program, smp_diags *, smp_error *err)
 {
     const duplicates_settings *s = given;
     const smp_find_options walk = smp_many_walk(&s->many, program);
     duplicates_run r = {.settings = s};
-    (void)diags;
     smp_found_list found = {.count = 0};
     smp_found **files = NULL;
     size_t failed = 0;

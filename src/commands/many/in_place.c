@@ -60,11 +60,10 @@ static smp_code check(void *context, const char *target, int fd, smp_error *err)
 }
 
 /* Before a file is opened. */
-static smp_code begin(void *context, const smp_batch_file *file, smp_error *err)
+static smp_code begin(void *, const smp_batch_file *file, smp_error *err)
 {
     struct stat now;
     const char *dot = strrchr(smp_base_name(file->output), '.');
-    (void)context;
     if (stat(file->output, &now) != 0) /* who opens it says why */
         return SMP_OK;
     if (!S_ISREG(now.st_mode))

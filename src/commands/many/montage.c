@@ -231,10 +231,9 @@ static void free_run(montage_run *r)
     smp_found_free(&r->found);
 }
 
-static smp_code make(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+static smp_code make(void *given, const smp_program *program, smp_diags *, smp_error *err)
 {
     montage_run *r = given;
-    (void)diags;
     smp_code code = find_files(r, program, err);
     r->look.columns = smp_min_i64(r->settings->columns, smp_max_i64(1, (int64_t)r->count));
     if (!code)

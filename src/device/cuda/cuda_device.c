@@ -186,11 +186,10 @@ fail:
     return code;
 }
 
-static smp_code cuda_launch(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
+static smp_code cuda_launch(smp_device *device, const smp_variant *, const smp_launch *launch, const smp_io *io,
                             const smp_node_plan *plan, smp_cost *cost, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
-    (void)variant;
     smp_io arguments = *io;
     smp_grid grid;
     const char *kernel;

@@ -164,9 +164,8 @@ smp_code cuda_reach(smp_device *device, const smp_mark *mark, smp_error *err)
     return cuda_await(gpu, mark->event, false, err);
 }
 
-void cuda_unmark(smp_device *device, smp_mark *mark)
+void cuda_unmark(smp_device *, smp_mark *mark)
 {
-    (void)device;
     if (mark)
         mark->borrowed = false;
 }

@@ -160,9 +160,8 @@ CUresult simt_free(CUdeviceptr memory)
     return simt_usable();
 }
 
-CUresult simt_host_alloc(void **memory, size_t size, unsigned flags)
+CUresult simt_host_alloc(void **memory, size_t size, unsigned)
 {
-    (void)flags;
     *memory = NULL;
     NEED_CONTEXT();
     *memory = smp_alloc_raw(size);
@@ -212,9 +211,8 @@ CUresult simt_host_unregister(void *memory)
     return known ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
-CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream)
 {
-    (void)stream;
     NEED_CONTEXT();
     if (!buffer_at(to, size))
         return CUDA_ERROR_INVALID_VALUE;
@@ -222,9 +220,8 @@ CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream 
     return CUDA_SUCCESS;
 }
 
-CUresult simt_from_device(void *to, CUdeviceptr from, size_t size, CUstream stream)
+CUresult simt_from_device(void *to, CUdeviceptr from, size_t size, CUstream)
 {
-    (void)stream;
     NEED_CONTEXT();
     if (!buffer_at(from, size))
         return CUDA_ERROR_INVALID_VALUE;
@@ -232,9 +229,8 @@ CUresult simt_from_device(void *to, CUdeviceptr from, size_t size, CUstream stre
     return CUDA_SUCCESS;
 }
 
-CUresult simt_in_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
+CUresult simt_in_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream)
 {
-    (void)stream;
     NEED_CONTEXT();
     if (!buffer_at(to, size) || !buffer_at(from, size))
         return CUDA_ERROR_INVALID_VALUE;
@@ -242,9 +238,8 @@ CUresult simt_in_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream 
     return CUDA_SUCCESS;
 }
 
-CUresult simt_copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream)
+CUresult simt_copy_2d(const CUDA_MEMCPY2D *copy, CUstream)
 {
-    (void)stream;
     NEED_CONTEXT();
     bool from_device = copy->srcMemoryType == CU_MEMORYTYPE_DEVICE,
          to_device = copy->dstMemoryType == CU_MEMORYTYPE_DEVICE;
@@ -264,9 +259,8 @@ CUresult simt_copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream)
     return CUDA_SUCCESS;
 }
 
-CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream stream)
+CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream)
 {
-    (void)stream;
     NEED_CONTEXT();
     if (!buffer_at(to, size))
         return CUDA_ERROR_INVALID_VALUE;

@@ -67,9 +67,8 @@ void __tsan_func_entry(void *pc)
 
 /* Instrumented code passes no argument; gcc's own declaration has one. */
 void __tsan_func_exit(void *unused);
-void __tsan_func_exit(void *unused)
+void __tsan_func_exit(void *)
 {
-    (void)unused;
     if (now.last)
         now.last--;
 }

@@ -159,16 +159,14 @@ static CUresult simt_device(CUdevice *device, int ordinal)
     return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-static CUresult simt_device_name(char *name, int size, CUdevice device)
+static CUresult simt_device_name(char *name, int size, CUdevice)
 {
-    (void)device;
     snprintf(name, (size_t)size, "emulator of a GPU on the host's processor");
     return CUDA_SUCCESS;
 }
 
-static CUresult simt_device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+static CUresult simt_device_attribute(int *value, CUdevice_attribute attribute, CUdevice)
 {
-    (void)device;
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = SIMT_THREADS;
@@ -213,9 +211,8 @@ static CUresult simt_device_attribute(int *value, CUdevice_attribute attribute, 
     return CUDA_SUCCESS;
 }
 
-static CUresult simt_total_memory(size_t *bytes, CUdevice device)
+static CUresult simt_total_memory(size_t *bytes, CUdevice)
 {
-    (void)device;
     *bytes = SIMT_MEMORY;
     return CUDA_SUCCESS;
 }
@@ -352,9 +349,8 @@ static CUresult simt_occupancy(int *blocks, CUfunction function, int threads, si
 
 /* ------------------------------------------------------------------------------------------------ streams, events */
 
-static CUresult simt_stream_create(CUstream *stream, unsigned flags)
+static CUresult simt_stream_create(CUstream *stream, unsigned)
 {
-    (void)flags;
     *stream = NULL;
     NEED_CONTEXT();
     *stream = smp_alloc(sizeof **stream);
@@ -367,23 +363,20 @@ static CUresult simt_stream_destroy(CUstream stream)
     return simt.fault;
 }
 
-static CUresult simt_stream_synchronize(CUstream stream)
+static CUresult simt_stream_synchronize(CUstream)
 {
-    (void)stream;
     NEED_CONTEXT();
     return CUDA_SUCCESS;
 }
 
-static CUresult simt_stream_wait(CUstream stream, CUevent event, unsigned flags)
+static CUresult simt_stream_wait(CUstream, CUevent event, unsigned)
 {
-    (void)stream, (void)flags;
     NEED_CONTEXT();
     return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-static CUresult simt_event_create(CUevent *event, unsigned flags)
+static CUresult simt_event_create(CUevent *event, unsigned)
 {
-    (void)flags;
     *event = NULL;
     NEED_CONTEXT();
     *event = smp_alloc(sizeof **event);
@@ -396,9 +389,8 @@ static CUresult simt_event_destroy(CUevent event)
     return simt.fault;
 }
 
-static CUresult simt_event_record(CUevent event, CUstream stream)
+static CUresult simt_event_record(CUevent event, CUstream)
 {
-    (void)stream;
     NEED_CONTEXT();
     if (!event)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -445,9 +437,8 @@ static smp_trace_launch *add_record(smp_trace *trace, const smp_simt_seen *seen)
 
 static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                                   CUstream stream, void **params, void **extra)
+                                   CUstream, void **params, void **extra)
 {
-    (void)stream;
     NEED_CONTEXT();
     if (!function || extra)
         return CUDA_ERROR_INVALID_HANDLE;

@@ -196,9 +196,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static bool holds(const smp_meta *meta, const struct smp_text *text)
+static bool holds(const smp_meta *, const struct smp_text *text)
 {
-    (void)meta;
     return *text->key && *text->value;
 }
 

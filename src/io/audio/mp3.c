@@ -192,27 +192,21 @@ static smp_code missing(smp_error *err)
     return smp_hint(err,
                     "install libmpg123-dev and build again, or pipe it: ffmpeg -i IN.mp3 -f wav - | smempipe ... -");
 }
-static smp_code read_open(smp_reader *reader, smp_error *err)
+static smp_code read_open(smp_reader *, smp_error *err)
 {
-    (void)reader;
     return missing(err);
 }
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_rows(smp_reader *, void *, int64_t, int64_t, smp_error *err)
 {
-    (void)reader, (void)to, (void)stride, (void)rows;
     return missing(err);
 }
-static void read_close(smp_reader *reader)
-{
-    (void)reader;
-}
+static void read_close(smp_reader *) {}
 
 #endif
 
 #ifdef SMP_HAVE_SNDFILE_MPEG
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)format;
     static const int rates[] = {8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000};
     if (extension && !strcmp(extension, "mp2")) {
         smp_fail(err, SMP_E_WRITE, "an .mp2 holds MPEG layer II, and only layer III can be written");

@@ -43,9 +43,8 @@ static bool sniff_coded(const uint8_t *head, size_t size)
     return tag == MS_ADPCM || tag == IMA_ADPCM || tag == GSM;
 }
 
-static smp_code flac_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code flac_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     enum { MOST_RATE = 655350 /* Hz */ };
     SMP_TRY(smp_sound_can_write("FLAC", shape, SMP_MAX_CHANNELS, err));
     if (shape->rate > MOST_RATE)
@@ -53,9 +52,8 @@ static smp_code flac_shape(const smp_file_format *format, const char *extension,
     return SMP_OK;
 }
 
-static smp_code opus_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code opus_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     static const int rates[] = {8000, 12000, 16000, 24000, 48000};
     smp_code code = smp_sound_can_write("Opus", shape, SMP_MAX_CHANNELS, err);
     for (size_t i = 0; code == SMP_OK && i < sizeof rates / sizeof rates[0]; i++)
@@ -183,9 +181,8 @@ static sf_count_t source_read(void *to, sf_count_t count, void *user)
     return got;
 }
 
-static sf_count_t no_write(const void *from, sf_count_t count, void *user)
+static sf_count_t no_write(const void *, sf_count_t, void *)
 {
-    (void)from, (void)count, (void)user;
     return 0;
 }
 
@@ -432,37 +429,28 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     return missing(SMP_E_READ, reader->format->name, err);
 }
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_rows(smp_reader *reader, void *, int64_t, int64_t, smp_error *err)
 {
-    (void)to, (void)stride, (void)rows;
     return missing(SMP_E_READ, reader->format->name, err);
 }
 static smp_code read_end(smp_reader *reader, smp_error *err)
 {
     return missing(SMP_E_READ, reader->format->name, err);
 }
-static void read_close(smp_reader *reader)
+static void read_close(smp_reader *) {}
+smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
-    (void)reader;
-}
-smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
-{
-    (void)meta;
     return missing(SMP_E_WRITE, writer->format->name, err);
 }
-smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+smp_code smp_sndfile_write_rows(smp_writer *writer, const void *, int64_t, int64_t, smp_error *err)
 {
-    (void)from, (void)stride, (void)rows;
     return missing(SMP_E_WRITE, writer->format->name, err);
 }
 smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
 {
     return missing(SMP_E_WRITE, writer->format->name, err);
 }
-void smp_sndfile_write_close(smp_writer *writer)
-{
-    (void)writer;
-}
+void smp_sndfile_write_close(smp_writer *) {}
 
 #endif
 

@@ -46,9 +46,8 @@ static sf_count_t output_seek(sf_count_t offset, int whence, void *user)
     return s->position = to;
 }
 
-static sf_count_t no_read(void *to, sf_count_t count, void *user)
+static sf_count_t no_read(void *, sf_count_t, void *)
 {
-    (void)to, (void)count, (void)user;
     return 0;
 }
 
@@ -294,10 +293,7 @@ static void set_mp3_rate(smp_writer *writer, SNDFILE *file)
     sf_command(file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
 }
 #else
-static void set_mp3_rate(smp_writer *writer, SNDFILE *file)
-{
-    (void)writer, (void)file;
-}
+static void set_mp3_rate(smp_writer *, SNDFILE *) {}
 #endif
 
 static int format_of(const smp_writer *writer, const smp_sndfile *s)

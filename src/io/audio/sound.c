@@ -356,9 +356,8 @@ smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int mos
     return SMP_OK;
 }
 
-smp_code smp_sound_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+smp_code smp_sound_write_shape(const smp_file_format *format, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
     return smp_sound_can_write(format->name, shape, SMP_MAX_CHANNELS, err);
 }
 

@@ -531,9 +531,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     return SMP_OK;
 }
 
-static smp_code read_end(smp_reader *reader, smp_error *err)
+static smp_code read_end(smp_reader *reader, smp_error *)
 {
-    (void)err;
     smp_sound_note_inexact(reader, &((const av_state *)reader->state)->inexact);
     return SMP_OK;
 }
@@ -546,27 +545,22 @@ static void read_close(smp_reader *reader)
 
 #else
 
-static smp_code read_open(smp_reader *reader, smp_error *err)
+static smp_code read_open(smp_reader *, smp_error *err)
 {
-    (void)reader;
     smp_fail(err, SMP_E_READ, "this build reads no M4A and no video: it was made without FFmpeg's libraries");
     return smp_hint(err,
                     "install libavformat-dev and libavcodec-dev and build again, or pipe it: ffmpeg -i IN -f wav - "
                     "| smempipe ... -");
 }
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_rows(smp_reader *reader, void *, int64_t, int64_t, smp_error *err)
 {
-    (void)to, (void)stride, (void)rows;
     return read_open(reader, err);
 }
 static smp_code read_end(smp_reader *reader, smp_error *err)
 {
     return read_open(reader, err);
 }
-static void read_close(smp_reader *reader)
-{
-    (void)reader;
-}
+static void read_close(smp_reader *) {}
 
 #endif
 

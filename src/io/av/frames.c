@@ -10,20 +10,18 @@
 
 enum { HEAD = 10 /* bytes that say how long a frame or a tag is, at most */, PIECE = 1 << 16 };
 
-static size_t aac_bytes(const uint8_t *b, int wide)
+static size_t aac_bytes(const uint8_t *b, int)
 {
     enum { LEAST = 7 };
-    (void)wide;
     const size_t size = (size_t)(b[3] & 3) << 11 | (size_t)b[4] << 3 | b[5] >> 5;
     return b[0] == 0xFF && (b[1] & 0xF6) == 0xF0 && size >= LEAST ? size : 0;
 }
 
-static size_t ac3_bytes(const uint8_t *b, int wide)
+static size_t ac3_bytes(const uint8_t *b, int)
 {
     enum { NEWER = 11 /* versions from here on are E-AC-3 */, FRAME = 1536 /* samples */, WORD = 16 /* bits */ };
     static const int kbits[] = {32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640},
                      rates[] = {48000, 44100, 32000};
-    (void)wide;
     const size_t code = b[4] & 63, rate = b[4] >> 6;
     if (b[0] != 0x0B || b[1] != 0x77)
         return 0;

@@ -120,9 +120,8 @@ static bool install_filter(int channel, int spool)
 
 #else
 
-static bool install_filter(int channel, int spool)
+static bool install_filter(int, int)
 {
-    (void)channel, (void)spool;
     return false;
 }
 
@@ -171,9 +170,8 @@ void smp_sandbox_decoder(int channel, int spool, uint64_t memory, smp_confinemen
 
 #else
 
-void smp_sandbox_decoder(int channel, int spool, uint64_t memory, smp_confinement *got)
+void smp_sandbox_decoder(int channel, int spool, uint64_t, smp_confinement *got)
 {
-    (void)memory;
     *got = (smp_confinement){.seccomp = install_filter(channel, spool)};
 }
 

@@ -415,15 +415,13 @@ smp_lack smp_worker_lacks(void)
 
 #else /* no such processes: files are decoded in this one */
 
-smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
+smp_code smp_worker_start(uint64_t, smp_error *)
 {
-    (void)max_memory, (void)err;
     return SMP_OK;
 }
 
-smp_code smp_worker_more(smp_error *err)
+smp_code smp_worker_more(smp_error *)
 {
-    (void)err;
     return SMP_OK;
 }
 
@@ -434,9 +432,8 @@ bool smp_worker_runs(void)
     return false;
 }
 
-smp_code smp_worker_confinement(char *text, size_t size, smp_error *err)
+smp_code smp_worker_confinement(char *text, size_t size, smp_error *)
 {
-    (void)err;
     snprintf(text, size, "none on this system");
     return SMP_OK;
 }

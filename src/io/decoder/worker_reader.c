@@ -571,16 +571,15 @@ uint64_t smp_worker_asks(void)
     return 0;
 }
 
-void *smp_reader_shared(smp_reader *reader, size_t size)
+void *smp_reader_shared(smp_reader *, size_t)
 {
-    (void)reader, (void)size;
     return NULL;
 }
 
-smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
+smp_code smp_worker_reader_open(smp_source *, const char *, const smp_read_options *options, smp_reader **out,
                                 smp_error *err)
 {
-    (void)source, (void)name, (void)limits;
+    (void)limits;
     *out = NULL;
     return smp_fail(err, SMP_E_PROCESS, "there is no process that decodes");
 }

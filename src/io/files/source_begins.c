@@ -61,9 +61,8 @@ size_t smp_source_begins(int fd, uint8_t *head, size_t size, bool *all)
 
 #else
 
-size_t smp_source_begins(int fd, uint8_t *head, size_t size, bool *all)
+size_t smp_source_begins(int, uint8_t *, size_t, bool *all)
 {
-    (void)fd, (void)head, (void)size;
     *all = false;
     return 0;
 }

@@ -259,10 +259,9 @@ static void clear_up(gif_reader *state)
         memset(on_canvas(state, y), 0, (size_t)image->Width * 4);
 }
 
-static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
+static smp_code read_next(smp_reader *reader, bool *more, smp_error *)
 {
     gif_reader *state = reader->state;
-    (void)err;
     *more = ++state->drawn < state->gif.pictures;
     if (*more)
         clear_up(state);

@@ -27,9 +27,8 @@ typedef struct avif_writer {
     smp_code code;
 } avif_writer;
 
-smp_code smp_avif_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+smp_code smp_avif_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     SMP_TRY(smp_heif_need(SMP_E_WRITE, err));
     if (!lib->heif_have_encoder_for_format(heif_compression_AV1)) {
         smp_fail(err, SMP_E_WRITE, "AVIF cannot be written: libheif has no encoder of AV1 here");
@@ -115,13 +114,12 @@ smp_code smp_avif_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     return code || !meta ? code : keep_meta(state, meta, err);
 }
 
-smp_code smp_avif_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
+smp_code smp_avif_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *)
 {
     avif_writer *state = writer->state;
     const smp_shape *shape = &writer->shape;
     const uint8_t *s = from;
     uint8_t *to = state->samples + y * state->stride;
-    (void)err;
     if (shape->channels != 2)
         memcpy(to, s, (size_t)smp_row_bytes(shape));
     else
@@ -132,10 +130,9 @@ smp_code smp_avif_write_row(smp_writer *writer, int64_t y, const void *from, smp
     return SMP_OK;
 }
 
-static struct heif_error take_bytes(struct heif_context *context, const void *data, size_t size, void *given)
+static struct heif_error take_bytes(struct heif_context *, const void *data, size_t size, void *given)
 {
     avif_writer *state = given;
-    (void)context;
     state->code = smp_output_write(state->writer->output, data, size, state->err);
     return (struct heif_error){.code = state->code ? heif_error_Encoding_error : heif_error_Ok,
                                .subcode = heif_suberror_Unspecified,

@@ -11,9 +11,8 @@
 
 static_assert(SMP_BMP_HEAD == BMP_FILE_HEADER + BMP_V4_HEADER + 256 * 4, "headers and a gray palette");
 
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     shape->format = SMP_U8;
     smp_code code = smp_check_colour("BMP", shape, err);
     if (code == SMP_OK && (shape->width > INT32_MAX / 4 || shape->height > INT32_MAX ||
@@ -98,9 +97,8 @@ void smp_bmp_line(const smp_shape *shape, const uint8_t *row, uint8_t *line)
     }
 }
 
-static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t, const void *from, smp_error *err)
 {
-    (void)y;
     smp_bmp_line(&writer->shape, from, writer->state);
     return smp_output_write(writer->output, writer->state, smp_bmp_line_bytes(&writer->shape), err);
 }

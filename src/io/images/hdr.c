@@ -207,9 +207,8 @@ static void to_floats(const hdr *state, int64_t width, float *out)
     }
 }
 
-static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t, void *to, smp_error *err)
 {
-    (void)y;
     SMP_TRY(decode_row(reader, err));
     to_floats(reader->state, reader->media.shape.width, to);
     return SMP_OK;

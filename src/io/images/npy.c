@@ -341,11 +341,9 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *, smp_shape *, smp_error *)
 {
-    (void)format, (void)extension; /* any number of channels fits; alpha is not recorded */
-    (void)shape;
-    (void)err;
+    /* any number of channels fits; alpha is not recorded */
     return SMP_OK;
 }
 
@@ -437,9 +435,8 @@ static smp_code check_kind(const smp_writer *writer, smp_error *err)
 }
 
 /* The same bytes as numpy.save (1.23 and newer). */
-static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
-    (void)meta;
     static const char *const types[] = {"u1", "u2", "f4"};
     const bool half = is_half(&writer->options), planes = is_planar(&writer->options);
     SMP_TRY(check_kind(writer, err));

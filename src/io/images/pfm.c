@@ -124,9 +124,8 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     shape->format = SMP_F32;
     SMP_TRY(smp_check_colour("PFM", shape, err));
     shape->channels -= shape->alpha ? 1 : 0;
@@ -135,9 +134,8 @@ static smp_code write_shape(const smp_file_format *format, const char *extension
 }
 
 /* The state is the size of the header: rows are at fixed places after it. */
-static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
-    (void)meta;
     const smp_shape *shape = &writer->shape;
     if (!smp_output_seekable(writer->output)) {
         smp_fail(err, SMP_E_WRITE, "a PFM begins with its last row, so that it can only be written to a file");

@@ -238,10 +238,9 @@ static bool gain_offset_row(const pnm *state, const smp_shape *shape, void *to)
     return most <= max;
 }
 
-static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t, void *to, smp_error *err)
 {
     const pnm *state = reader->state;
-    (void)y;
     SMP_TRY(state->kind < 4 ? read_text_row(reader, to, err) : read_byte_row(reader, to, err));
     if (gain_offset_row(state, &reader->media.shape, to))
         return SMP_OK;
@@ -267,9 +266,8 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)format;
     if (shape->format == SMP_F32)
         shape->format = SMP_U16;
     if (strcmp(extension, "pam") == 0)
@@ -290,9 +288,8 @@ static bool repeats(const smp_writer *writer)
     return strcmp(writer->extension, "ppm") == 0 && writer->shape.channels == 1;
 }
 
-static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
-    (void)meta;
     const smp_shape *shape = &writer->shape;
     int channels = repeats(writer) ? 3 : shape->channels, max = shape->format == SMP_U16 ? UINT16_MAX : UINT8_MAX;
     writer->state =
@@ -317,12 +314,11 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     return smp_output_write(writer->output, text, (size_t)n, err);
 }
 
-static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t, const void *from, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
     size_t samples = (size_t)shape->width * (size_t)shape->channels, times = repeats(writer) ? 3 : 1;
     uint8_t *line = writer->state, *at = line;
-    (void)y;
     if (shape->format == SMP_U8 && times == 1)
         return smp_output_write(writer->output, from, samples, err);
     for (size_t k = 0; k < samples; k++)

@@ -95,12 +95,11 @@ static smp_code read_pixel(smp_reader *reader, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
+static smp_code read_row(smp_reader *reader, int64_t, void *to, smp_error *err)
 {
     qoi *state = reader->state;
     const int n = reader->media.shape.channels;
     uint8_t *at = to;
-    (void)y;
     for (int64_t x = 0; x < reader->media.shape.width; x++, at += n) {
         if (state->run > 0)
             state->run--;
@@ -124,9 +123,8 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     shape->format = SMP_U8;
     if (shape->width <= INT32_MAX / 8 && shape->height <= INT32_MAX)
         return smp_check_colour("QOI", shape, err);
@@ -134,11 +132,10 @@ static smp_code write_shape(const smp_file_format *format, const char *extension
                     (long long)shape->height);
 }
 
-static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
     uint8_t head[HEADER] = "qoif";
-    (void)meta;
     qoi *state = writer->state;
     if (!(state->out = smp_alloc_array((size_t)shape->width + 1, MOST_PIXEL)))
         return smp_fail_memory(err, "a QOI", (uint64_t)shape->width * MOST_PIXEL);
@@ -197,14 +194,13 @@ static uint8_t *put_pixel(qoi *state, pixel p, uint8_t *to)
     return to;
 }
 
-static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t, const void *from, smp_error *err)
 {
     qoi *state = writer->state;
     const smp_shape *shape = &writer->shape;
     const int n = shape->channels, green = n >= 3 ? 1 : 0, blue = n >= 3 ? 2 : 0;
     const uint8_t *s = from;
     uint8_t *to = state->out;
-    (void)y;
     for (int64_t x = 0; x < shape->width; x++, s += n)
         to = put_pixel(state, (pixel){s[0], s[green], s[blue], shape->alpha ? s[n - 1] : 255}, to);
     return smp_output_write(writer->output, state->out, (size_t)(to - state->out), err);

@@ -281,9 +281,8 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     shape->format = SMP_U8;
     if (shape->width > UINT16_MAX || shape->height > UINT16_MAX) {
         smp_fail(err, SMP_E_WRITE, "a TGA holds at most %d x %d pixels", UINT16_MAX, UINT16_MAX);
@@ -292,9 +291,8 @@ static smp_code write_shape(const smp_file_format *format, const char *extension
     return smp_check_colour("TGA", shape, err);
 }
 
-static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
-    (void)meta;
     const smp_shape *shape = &writer->shape;
     uint8_t head[HEADER] = {0};
     head[2] = shape->channels <= 2 ? GRAY : COLOUR;
@@ -310,12 +308,11 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     return smp_output_write(writer->output, head, sizeof head, err);
 }
 
-static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
+static smp_code write_row(smp_writer *writer, int64_t, const void *from, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
     size_t size = (size_t)smp_row_bytes(shape);
     uint8_t *line = writer->state;
-    (void)y;
     memcpy(line, from, size);
     if (shape->channels >= 3)
         for (uint8_t *p = line; p < line + size; p += shape->channels) { /* blue first */

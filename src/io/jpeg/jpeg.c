@@ -168,10 +168,7 @@ static void message(j_common_ptr cinfo, int level)
     failed(cinfo);
 }
 
-static void print_nothing(j_common_ptr cinfo)
-{
-    (void)cinfo;
-}
+static void print_nothing(j_common_ptr) {}
 
 struct jpeg_error_mgr *smp_jpeg_errors(smp_jpeg *state, smp_code fault)
 {

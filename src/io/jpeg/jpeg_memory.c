@@ -93,9 +93,8 @@ static JBLOCKARRAY take_blocks(j_common_ptr cinfo, int pool, JDIMENSION width, J
 }
 
 static jvirt_sarray_ptr request_samples(j_common_ptr cinfo, int pool, boolean zero, JDIMENSION width, JDIMENSION height,
-                                        JDIMENSION access)
+                                        JDIMENSION)
 {
-    (void)access;
     smp_jpeg_memory *memory = memory_of(cinfo);
     jvirt_sarray_ptr array = take(cinfo, pool, sizeof *array);
     *array = (struct jvirt_sarray_control){NULL, zero, width, height, memory->sample_arrays};
@@ -103,9 +102,8 @@ static jvirt_sarray_ptr request_samples(j_common_ptr cinfo, int pool, boolean ze
 }
 
 static jvirt_barray_ptr request_blocks(j_common_ptr cinfo, int pool, boolean zero, JDIMENSION width, JDIMENSION height,
-                                       JDIMENSION access)
+                                       JDIMENSION)
 {
-    (void)access;
     smp_jpeg_memory *memory = memory_of(cinfo);
     jvirt_barray_ptr array = take(cinfo, pool, sizeof *array);
     *array = (struct jvirt_barray_control){NULL, zero, width, height, memory->block_arrays};
@@ -123,19 +121,15 @@ static void realize(j_common_ptr cinfo)
             a->rows = take_rows(cinfo, JPOOL_IMAGE, (size_t)a->width * sizeof(JBLOCK), a->height, a->zero);
 }
 
-static JSAMPARRAY access_samples(j_common_ptr cinfo, jvirt_sarray_ptr array, JDIMENSION start, JDIMENSION rows,
-                                 boolean writable)
+static JSAMPARRAY access_samples(j_common_ptr cinfo, jvirt_sarray_ptr array, JDIMENSION start, JDIMENSION rows, boolean)
 {
-    (void)writable;
     if (!array->rows || rows > array->height || start > array->height - rows)
         ERREXIT(cinfo, JERR_BAD_VIRTUAL_ACCESS);
     return array->rows + start;
 }
 
-static JBLOCKARRAY access_blocks(j_common_ptr cinfo, jvirt_barray_ptr array, JDIMENSION start, JDIMENSION rows,
-                                 boolean writable)
+static JBLOCKARRAY access_blocks(j_common_ptr cinfo, jvirt_barray_ptr array, JDIMENSION start, JDIMENSION rows, boolean)
 {
-    (void)writable;
     if (!array->rows || rows > array->height || start > array->height - rows)
         ERREXIT(cinfo, JERR_BAD_VIRTUAL_ACCESS);
     return array->rows + start;

@@ -44,10 +44,7 @@ static jpeg_reader *reader_of(j_decompress_ptr jpeg)
     return jpeg->client_data;
 }
 
-static void source_start(j_decompress_ptr jpeg)
-{
-    (void)jpeg;
-}
+static void source_start(j_decompress_ptr) {}
 
 static _Noreturn void source_ended(jpeg_reader *state)
 {

@@ -34,9 +34,8 @@ typedef struct jpeg_writer {
     JOCTET out[OUT_SIZE];
 } jpeg_writer;
 
-smp_code smp_jpeg_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+smp_code smp_jpeg_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     if (shape->width > JPEG_MAX_DIMENSION || shape->height > JPEG_MAX_DIMENSION) {
         smp_fail(err, SMP_E_WRITE, "a JPEG holds at most %ld x %ld pixels; this has %lld x %lld", JPEG_MAX_DIMENSION,
                  JPEG_MAX_DIMENSION, (long long)shape->width, (long long)shape->height);

@@ -3,27 +3,20 @@
 
 #ifndef SMP_HAVE_ISAL
 
-smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes, int pixel_bytes, int sample_bytes,
-                            smp_png_plain **out, smp_error *err)
+smp_code smp_png_plain_open(smp_source *, uint32_t, int64_t, int, int, smp_png_plain **out, smp_error *)
 {
-    (void)source, (void)left, (void)row_bytes, (void)pixel_bytes, (void)sample_bytes, (void)err;
     *out = NULL;
     return SMP_OK;
 }
-bool smp_png_plain_rows(smp_png_plain *plain, void *to, int64_t stride, int64_t rows)
+bool smp_png_plain_rows(smp_png_plain *, void *, int64_t, int64_t)
 {
-    (void)plain, (void)to, (void)stride, (void)rows;
     return false;
 }
-bool smp_png_plain_end(smp_png_plain *plain, uint64_t *next)
+bool smp_png_plain_end(smp_png_plain *, uint64_t *)
 {
-    (void)plain, (void)next;
     return false;
 }
-void smp_png_plain_close(smp_png_plain *plain)
-{
-    (void)plain;
-}
+void smp_png_plain_close(smp_png_plain *) {}
 
 #else
 

@@ -40,14 +40,10 @@ static void drain(png_structp png, png_bytep from, size_t size)
         smp_png_stop(state, code);
 }
 
-static void flush(png_structp png)
-{
-    (void)png;
-}
+static void flush(png_structp) {}
 
-smp_code smp_png_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+smp_code smp_png_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     if (shape->width > INT32_MAX || shape->height > INT32_MAX)
         return smp_fail(err, SMP_E_WRITE, "a PNG holds at most %d x %d pixels", INT32_MAX, INT32_MAX);
     if (shape->format == SMP_F32)

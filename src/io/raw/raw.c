@@ -8,9 +8,8 @@
 #include "io/format.h"
 
 /* No content is known by itself. */
-static bool sniff(const uint8_t *head, size_t size)
+static bool sniff(const uint8_t *, size_t)
 {
-    (void)head, (void)size;
     return false;
 }
 
@@ -150,9 +149,8 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     return shape->kind == SMP_AUDIO ? smp_sound_can_write("raw sound", shape, SMP_MAX_CHANNELS, err) : SMP_OK;
 }
 
@@ -168,9 +166,8 @@ static int type_to_write(const smp_sound *sound)
     }
 }
 
-static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
-    (void)meta;
     const int type = type_to_write(smp_coding_sound(&writer->coding));
     if (writer->shape.kind != SMP_AUDIO)
         return SMP_OK;

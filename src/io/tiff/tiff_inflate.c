@@ -67,10 +67,7 @@ static outcome go(smp_tiff_inflate *in)
     return z->block_state == ISAL_BLOCK_FINISH ? ENDED : MORE;
 }
 
-static void stop(smp_tiff_inflate *in)
-{
-    (void)in;
-}
+static void stop(smp_tiff_inflate *) {}
 
 #else
 

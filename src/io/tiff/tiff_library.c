@@ -46,9 +46,8 @@ static tmsize_t read_bytes(thandle_t context, void *to, tmsize_t size)
     return (tmsize_t)n;
 }
 
-static tmsize_t write_bytes(thandle_t context, void *from, tmsize_t size)
+static tmsize_t write_bytes(thandle_t, void *, tmsize_t)
 {
-    (void)context, (void)from, (void)size;
     return 0;
 }
 
@@ -65,17 +64,15 @@ static toff_t size_of(thandle_t context)
     return ((smp_tiff_handle *)context)->source->size;
 }
 
-static int close_nothing(thandle_t context)
+static int close_nothing(thandle_t)
 {
-    (void)context;
     return 0;
 }
 
 /* 1: libtiff's own handler, which prints, is not called. */
-static int keep_message(TIFF *tiff, void *context, const char *module, const char *format, va_list list)
+static int keep_message(TIFF *, void *context, const char *, const char *format, va_list list)
 {
     smp_tiff_handle *handle = context;
-    (void)tiff, (void)module;
     if (!handle->failed)
         vsnprintf(handle->message, sizeof handle->message, format, list);
     handle->failed = true;

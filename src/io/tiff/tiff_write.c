@@ -44,9 +44,8 @@ static bool is_of_channels(const smp_shape *shape)
     return !shape->alpha && shape->channels != 1 && shape->channels != 3;
 }
 
-smp_code smp_tiff_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+smp_code smp_tiff_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     if (shape->width <= LARGEST_SIDE / 64 && shape->height <= LARGEST_SIDE)
         return is_of_channels(shape) ? SMP_OK : smp_check_colour("TIFF", shape, err);
     return smp_fail(err, SMP_E_WRITE, "%lld x %lld pixels are too many for a TIFF", (long long)shape->width,
@@ -55,11 +54,10 @@ smp_code smp_tiff_write_shape(const smp_file_format *format, const char *extensi
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static void pack(void *context, int thread, int64_t task)
+static void pack(void *context, int, int64_t task)
 {
     tiff_writer *state = context;
     strip *s = &state->strips[task % state->room];
-    (void)thread;
     s->packed = smp_tiff_packer_strip(s->packer, s->rows, s->size, &s->packed_size);
     smp_tasks_release(state->tasks);
 }

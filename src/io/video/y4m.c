@@ -316,9 +316,8 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     SMP_TRY(smp_check_colour("y4m", shape, err));
     shape->channels -= shape->alpha ? 1 : 0;
     shape->alpha = false;
@@ -363,9 +362,8 @@ static size_t put_header(char *text, size_t size, const smp_writer *writer, cons
     return (size_t)used;
 }
 
-static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
-    (void)meta;
     char text[256];
     const smp_video video = coding_of(writer);
     y4m *state = writer->state;

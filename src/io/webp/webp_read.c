@@ -226,10 +226,9 @@ smp_code smp_webp_read_end(smp_reader *reader, smp_error *err)
     return state->movie ? SMP_OK : decode(state, -1, err);
 }
 
-smp_code smp_webp_read_next(smp_reader *reader, bool *more, smp_error *err)
+smp_code smp_webp_read_next(smp_reader *reader, bool *more, smp_error *)
 {
     webp_reader *state = reader->state;
-    (void)err;
     *more = state->movie && ++state->drawn < state->webp.frames;
     state->canvas = NULL;
     return SMP_OK;

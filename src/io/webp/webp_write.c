@@ -25,9 +25,8 @@ typedef struct webp_writer {
     bool failed; /* for want of memory */
 } webp_writer;
 
-smp_code smp_webp_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+smp_code smp_webp_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    (void)format, (void)extension;
     if (shape->width > WEBP_MOST_SIDE || shape->height > WEBP_MOST_SIDE) {
         smp_fail(err, SMP_E_WRITE, "a WebP holds at most %d x %d pixels; this has %lld x %lld", WEBP_MOST_SIDE,
                  WEBP_MOST_SIDE, (long long)shape->width, (long long)shape->height);
@@ -104,14 +103,13 @@ smp_code smp_webp_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     return !meta || keep_meta(state, meta, &writer->notes) ? SMP_OK : smp_fail_memory(err, "metadata", 0);
 }
 
-smp_code smp_webp_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err)
+smp_code smp_webp_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *)
 {
     webp_writer *state = writer->state;
     const smp_shape *shape = &writer->shape;
     const int n = shape->channels, green = n >= 3 ? 1 : 0, blue = n >= 3 ? 2 : 0;
     const uint8_t *s = from;
     uint32_t *to = state->pixels + y * shape->width;
-    (void)err;
     for (int64_t x = 0; x < shape->width; x++, s += n)
         to[x] =
             (shape->alpha ? (uint32_t)s[n - 1] : 255u) << 24 | (uint32_t)s[0] << 16 | (uint32_t)s[green] << 8 | s[blue];

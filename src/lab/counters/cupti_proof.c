@@ -10,9 +10,8 @@
 
 enum { BLOCKS = 2, WARPS = 4, ROUNDS = 2, INSTRUCTIONS = BLOCKS * WARPS * ROUNDS * BENCH_UNROLL };
 
-static void proof_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void proof_geometry(const smp_io *, const void *, smp_grid *grid)
 {
-    (void)io, (void)params;
     grid->grid[0] = BLOCKS;
     grid->block[0] = WARPS * SMP_WARP;
 }

@@ -189,7 +189,7 @@ static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_in
     return inside;
 }
 
-static uint32_t count_sectors(uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t width)
+static uint32_t count_sectors(uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t)
 {
     uint64_t sectors[WARP_LANES];
     uint32_t count = 0;
@@ -202,7 +202,6 @@ static uint32_t count_sectors(uint32_t lanes, const uint64_t address[WARP_LANES]
         if (!at)
             sectors[count++] = sector;
     }
-    (void)width;
     return count;
 }
 

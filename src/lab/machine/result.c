@@ -8,10 +8,9 @@
 
 /* ------------------------------------------------------------------------------------------------ making */
 
-static smp_warp_op op_of(const warp_block *block, const warp_count *count, uint32_t index, smp_warp_space space)
+static smp_warp_op op_of(const warp_block *block, const warp_count *, uint32_t index, smp_warp_space space)
 {
     const uint8_t kind = block->insts[index]->kind;
-    (void)count;
     if (kind == WARP_COPIES)
         return space == SMP_WARP_SHARED ? SMP_WARP_COPY : SMP_WARP_LOAD;
     return kind == WARP_UPDATES_MEMORY ? SMP_WARP_ATOMIC : kind == WARP_STORES ? SMP_WARP_STORE : SMP_WARP_LOAD;

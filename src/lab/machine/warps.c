@@ -27,10 +27,9 @@ static const char *inst_where(const warp_block *block, const warp_inst *inst, ch
     return text;
 }
 
-void warp_stop(warp_block *block, const warp_frame *frame, const warp_inst *inst, const char *format, ...)
+void warp_stop(warp_block *block, const warp_frame *, const warp_inst *inst, const char *format, ...)
 {
     char message[400], where[300];
-    (void)frame;
     if (block->stop)
         return;
     va_list arguments;

@@ -50,10 +50,9 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
 }
 
 /* The bytes are there since the copies were issued: this is for those who look before they wait. */
-void ptx_run_copy_group(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_copy_group(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t left = (uint32_t)inst->offset;
-    (void)block;
     WARP_ACTIVE_LANES(lanes)
     {
         frame->groups[l] += inst->mode != PTX_GROUP_WAIT;

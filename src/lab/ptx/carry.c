@@ -50,10 +50,9 @@ static uint64_t product(uint64_t a, uint64_t b, bool wide, bool is_signed, bool 
     return high ? top : (uint64_t)all;
 }
 
-void ptx_run_carry(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_carry(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const bool wide = inst->d_class == 'd';
-    (void)block;
     WARP_ACTIVE_LANES(lanes)
     {
         uint64_t a = value_in(frame, inst, 0, l), b = value_in(frame, inst, 1, l);

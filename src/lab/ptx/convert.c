@@ -205,10 +205,9 @@ static uint64_t convert(const warp_inst *inst, uint64_t bits)
     return write_float(is_unsigned ? (double)(uint64_t)value : (double)value, to, from, inst->mode);
 }
 
-void ptx_run_convert(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_convert(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const ptx_type to = (ptx_type)inst->type;
-    (void)block;
     WARP_ACTIVE_LANES(lanes)
     {
         const uint64_t bits = inst->source_wide ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];

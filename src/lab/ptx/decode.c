@@ -235,10 +235,8 @@ static bool decode_end(ptx_parser *parser, const ptx_statement *s, warp_inst *in
     return ptx_only(parser, s, "uni");
 }
 
-static bool decode_trap(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+static bool decode_trap(ptx_parser *, const ptx_statement *, warp_inst *inst)
 {
-    (void)parser;
-    (void)s;
     inst->execute = ptx_run_trap;
     return true;
 }
@@ -249,18 +247,15 @@ static bool decode_sum(ptx_parser *parser, const ptx_statement *s, warp_inst *in
     return ptx_has(s, "cc") ? ptx_decode_carry(parser, s, inst) : ptx_decode_alu(parser, s, inst);
 }
 
-static bool decode_nothing(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+static bool decode_nothing(ptx_parser *, const ptx_statement *, warp_inst *inst)
 {
-    (void)parser;
-    (void)s;
     inst->execute = ptx_run_nothing;
     return true;
 }
 
 /* Decodes a fence; fences of a proxy order no threads. */
-static bool decode_fence(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+static bool decode_fence(ptx_parser *, const ptx_statement *s, warp_inst *inst)
 {
-    (void)parser;
     inst->execute = ptx_has(s, "proxy") ? ptx_run_nothing : ptx_run_fence;
     inst->mode = !ptx_has(s, "cta"); /* of more than the block */
     return true;

@@ -31,9 +31,8 @@ static inline const void *source(const warp_frame *frame, const warp_inst *inst,
     return index < inst->sources ? frame->rows + inst->s[index] : NULL;
 }
 
-void ptx_run_alu(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_alu(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    (void)block;
     const void *a = frame->rows + inst->s[0], *b = source(frame, inst, 1), *c = source(frame, inst, 2);
     if (lanes == WARP_ALL) {
         inst->alu(frame->rows + inst->d[0], a, b, c);
@@ -52,11 +51,10 @@ static void flush(row *to, const void *from)
         to->words[l] = words[l] & 0x7f800000 ? words[l] : words[l] & 0x80000000;
 }
 
-void ptx_run_flushed(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_flushed(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     row sources[3], result;
     const void *given[3] = {NULL, NULL, NULL};
-    (void)block;
     for (int i = 0; i < inst->sources; i++) {
         given[i] = frame->rows + inst->s[i];
         if (inst->flush && inst->s_class[i] == 'w') {
@@ -114,10 +112,9 @@ static uint32_t test(const warp_frame *frame, const warp_inst *inst, uint32_t sh
     return holds;
 }
 
-void ptx_run_test(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_test(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t holds = test(frame, inst, 0), first = combined(frame, inst, holds);
-    (void)block;
     /* of a pair its high halves, else the opposite */
     const uint32_t second = combined(frame, inst, inst->vec == 2 ? test(frame, inst, 16) : ~holds);
     if (inst->d[0] != WARP_NO_ROW)
@@ -126,12 +123,11 @@ void ptx_run_test(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         ptx_blend(frame, inst->d[1], 'p', &second, lanes);
 }
 
-void ptx_run_set(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_set(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     row result;
     const uint32_t low = combined(frame, inst, test(frame, inst, 0));
     const uint32_t high = inst->vec == 2 ? combined(frame, inst, test(frame, inst, 16)) : 0;
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         switch (inst->type) {
         case PTX_F32:
@@ -155,12 +151,11 @@ void ptx_run_set(warp_block *block, warp_frame *frame, const warp_inst *inst, ui
 
 /* ------------------------------------------------------------------------------------------------ parts */
 
-void ptx_run_pack(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_pack(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t bits = inst->width * 8u;
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
     row result;
-    (void)block;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint64_t value = 0;
         for (uint32_t i = inst->sources; i--;)
@@ -173,12 +168,11 @@ void ptx_run_pack(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     ptx_blend(frame, inst->d[0], (char)inst->d_class, &result, lanes);
 }
 
-void ptx_run_unpack(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_unpack(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t bits = inst->width * 8u;
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
     row parts[4];
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         const uint64_t value =
             inst->d_class == 'd' ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];
@@ -190,12 +184,11 @@ void ptx_run_unpack(warp_block *block, warp_frame *frame, const warp_inst *inst,
             ptx_blend(frame, inst->d[i], 'w', &parts[i], lanes);
 }
 
-void ptx_run_insert(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_insert(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const bool wide = inst->d_class == 'd';
     const uint32_t bits = wide ? 64 : 32;
     row result;
-    (void)block;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         const uint64_t from = wide ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];
         const uint64_t into = wide ? warp_longs(frame, inst->s[1])[l] : warp_words(frame, inst->s[1])[l];
@@ -210,12 +203,11 @@ void ptx_run_insert(warp_block *block, warp_frame *frame, const warp_inst *inst,
     ptx_blend(frame, inst->d[0], (char)inst->d_class, &result, lanes);
 }
 
-void ptx_run_lop3(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_lop3(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t *a = warp_words(frame, inst->s[0]), *b = warp_words(frame, inst->s[1]);
     const uint32_t *c = warp_words(frame, inst->s[2]), table = warp_words(frame, inst->s[3])[0];
     row result = {{0}};
-    (void)block;
     for (uint32_t k = 0; k < 8; k++)
         for (int l = 0; l < WARP_LANES && table >> k & 1; l++)
             result.words[l] |= (k & 4 ? a[l] : ~a[l]) & (k & 2 ? b[l] : ~b[l]) & (k & 1 ? c[l] : ~c[l]);
@@ -246,10 +238,4 @@ void ptx_run_trap(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         thread);
 }
 
-void ptx_run_nothing(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    (void)block;
-    (void)frame;
-    (void)inst;
-    (void)lanes;
-}
+void ptx_run_nothing(warp_block *, warp_frame *, const warp_inst *, uint32_t) {}

@@ -27,7 +27,6 @@ extern const warp_lane_row warp_rows_integer_v3[], warp_rows_float_v3[], warp_ro
 const warp_lane_row *warp_lane_row_find(const char *name);
 
 #define WARP_FN(name) static void name(void *to, const void *p, const void *q, const void *r)
-#define WARP_UNUSED   (void)to, (void)p, (void)q, (void)r
 /* d[l] of type D from a[l], b[l], c[l] of the types A, B, C */
 #define WARP_LANES_OF(name, D, A, B, C, expression)                                                                    \
     WARP_FN(name)                                                                                                      \

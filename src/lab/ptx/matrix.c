@@ -217,11 +217,10 @@ void ptx_run_ldmatrix(warp_block *block, warp_frame *frame, const warp_inst *ins
 }
 
 /* stmatrix: what ldmatrix reads, written; registers in d. */
-void ptx_run_stmatrix(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_stmatrix(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t)
 {
     uint64_t address[WARP_LANES];
     warp_space space;
-    (void)lanes;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         address[l] = ptx_matrix_base(frame, inst, l, &space);
     for (uint32_t m = 0; m < inst->dests; m++) {
@@ -334,11 +333,10 @@ static float sum_of(const warp_frame *frame, const uint32_t *rows, uint32_t lane
                 : warp_bits_float(warp_words(frame, rows[k])[lane]);
 }
 
-void ptx_run_matrix_multiply(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_matrix_multiply(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     float a[SIDE][SIDE], b[SIDE][SIDE];
     uint32_t result[8][WARP_LANES] = {{0}};
-    (void)block;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t k = 0; k < 8; k++) {
             a[l / 2][l % 2 * 8 + k] = value_of(warp_words(frame, inst->s[k / 2])[l], k % 2, inst->mode);

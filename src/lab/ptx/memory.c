@@ -520,7 +520,7 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
 
 /* ------------------------------------------------------------------------------------------------ windows */
 
-void ptx_run_to_window(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_to_window(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint64_t result[WARP_LANES];
     const uint64_t *from = warp_longs(frame, inst->s[0]);
@@ -529,17 +529,15 @@ void ptx_run_to_window(warp_block *block, warp_frame *frame, const warp_inst *in
                             : inst->space == WARP_LOCAL ? WARP_LOCAL_WINDOW | own
                             : inst->space == WARP_PARAM ? WARP_PARAM_WINDOW
                                                         : 0;
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         result[l] = !window ? from[l] : inst->mode ? from[l] & ~WARP_WINDOW_MASK : from[l] | window;
     ptx_blend(frame, inst->d[0], 'd', result, lanes);
 }
 
-void ptx_run_is_space(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_is_space(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint64_t *from = warp_longs(frame, inst->s[0]);
     uint32_t mask = 0;
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         mask |= (uint32_t)(ptx_space_of(from[l]) == (warp_space)inst->space &&
                            !(inst->mode && from[l] >> WARP_RANK_SHIFT & UINT8_MAX)) /* shared::cta: the own */
@@ -548,14 +546,13 @@ void ptx_run_is_space(warp_block *block, warp_frame *frame, const warp_inst *ins
 }
 
 /* mapa: the same place in another block of the cluster. */
-void ptx_run_map_rank(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_map_rank(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     enum { MOST_RANK = 254 };
     const uint32_t *rank = warp_words(frame, inst->s[1]);
     const uint64_t field = (uint64_t)UINT8_MAX << WARP_RANK_SHIFT;
     uint64_t result[WARP_LANES];
     uint32_t low[WARP_LANES];
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         const uint64_t from = inst->address_wide ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];
         const uint64_t code = rank[l] == frame->rank ? 0 : (rank[l] < MOST_RANK ? rank[l] : MOST_RANK) + 1;
@@ -567,10 +564,9 @@ void ptx_run_map_rank(warp_block *block, warp_frame *frame, const warp_inst *ins
 }
 
 /* getctarank: of the block whose shared memory it is. */
-void ptx_run_rank_of(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_rank_of(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint32_t result[WARP_LANES];
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         const uint64_t from = inst->address_wide ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];
         const uint32_t code = (uint32_t)(from >> WARP_RANK_SHIFT) & UINT8_MAX;

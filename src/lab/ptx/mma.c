@@ -129,13 +129,12 @@ static uint32_t sum_up(const element *a, const element *b, uint32_t depth, uint3
     return mode == PTX_MMA_HALF_SUMS ? warp_half_bits((double)sum) : warp_float_bits(warp_one_nan(sum));
 }
 
-void ptx_run_mma(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_mma(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     element a[ROWS][DEPTH], b[COLUMNS][DEPTH];
     uint32_t result[SUMS][WARP_LANES] = {{0}};
     const uint32_t each = 32 / element_bits(inst->type), steps = inst->width / (4 * each);
     const bool halves = inst->mode == PTX_MMA_HALF_SUMS;
-    (void)block;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t step = 0; step < steps; step++)
             for (uint32_t i = 0; i < each; i++) {
@@ -157,11 +156,10 @@ void ptx_run_mma(warp_block *block, warp_frame *frame, const warp_inst *inst, ui
             ptx_blend(frame, inst->d[k], 'w', result[k], lanes);
 }
 
-void ptx_run_movmatrix(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_movmatrix(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t *from = warp_words(frame, inst->s[0]);
     uint32_t result[WARP_LANES] = {0};
-    (void)block;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t k = 0; k < 2; k++) {
             const uint32_t row = l % 4 * 2 + k, column = l / 4;

@@ -199,11 +199,9 @@ bool ptx_decode_warp(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
 /* ------------------------------------------------------------------------------------------------ execution */
 
 /* Orders the accesses of the warp's lanes. */
-void ptx_run_sync(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_sync(warp_block *block, warp_frame *frame, const warp_inst *, uint32_t)
 {
     enum { MOST_TURNS = 0xffff };
-    (void)inst;
-    (void)lanes;
     frame->turn_since = ++block->order.interval;
     if (++frame->turn >= MOST_TURNS) {
         frame->turn = 0;
@@ -260,10 +258,9 @@ void ptx_run_shuffle(warp_block *block, warp_frame *frame, const warp_inst *inst
         ptx_blend(frame, inst->d[1], 'p', &inside, lanes);
 }
 
-void ptx_run_vote(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_vote(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint32_t votes = warp_pred(frame, inst->s[0]), result[WARP_LANES];
-    (void)block;
     votes = (inst->negate_source ? ~votes : votes) & lanes;
     if (inst->mode == BALLOT) {
         for (int l = 0; l < WARP_LANES; l++)
@@ -276,11 +273,10 @@ void ptx_run_vote(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     ptx_blend(frame, inst->d[0], 'p', &mask, lanes);
 }
 
-void ptx_run_match(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_match(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint64_t value[WARP_LANES];
     uint32_t result[WARP_LANES] = {0}, all = 0;
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         value[l] = inst->source_wide ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];
     WARP_ACTIVE_LANES(lanes)
@@ -297,12 +293,11 @@ void ptx_run_match(warp_block *block, warp_frame *frame, const warp_inst *inst, 
         ptx_blend(frame, inst->d[1], 'p', &all, lanes);
 }
 
-void ptx_run_reduce(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_reduce(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t *value = warp_words(frame, inst->s[0]);
     const bool is_signed = ptx_is_signed((ptx_type)inst->type);
     uint32_t sum = value[__builtin_ctz(lanes)], result[WARP_LANES];
-    (void)block;
     WARP_ACTIVE_LANES(lanes & (lanes - 1))
     {
         const uint32_t v = value[l];
@@ -332,20 +327,18 @@ void ptx_run_reduce(warp_block *block, warp_frame *frame, const warp_inst *inst,
     ptx_blend(frame, inst->d[0], 'w', result, lanes);
 }
 
-void ptx_run_active(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_active(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint32_t result[WARP_LANES];
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         result[l] = lanes;
     ptx_blend(frame, inst->d[0], 'w', result, lanes);
 }
 
-void ptx_run_elect(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void ptx_run_elect(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t leader = (uint32_t)__builtin_ctz(lanes), mask = UINT32_C(1) << leader;
     uint32_t result[WARP_LANES];
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         result[l] = leader;
     if (inst->d[0] != WARP_NO_ROW)

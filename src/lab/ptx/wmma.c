@@ -91,11 +91,10 @@ bool ptx_decode_tf32(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
 /* ------------------------------------------------------------------------------------------------ executing */
 
 /* To the nearest of 10 bits after the point, ties away from zero. */
-static void run_tf32(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+static void run_tf32(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint32_t result[WARP_LANES];
     const uint32_t *from = warp_words(frame, inst->s[0]);
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         const bool finite = (from[l] & UINT32_C(0x7f800000)) != UINT32_C(0x7f800000);
         result[l] = (from[l] + (finite ? UINT32_C(0x1000) : 0)) & UINT32_C(0xffffe000);
@@ -163,11 +162,10 @@ static float tf32(uint32_t bits)
     return value;
 }
 
-static void run_product(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+static void run_product(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t depth = 2 * half_line(inst);
     uint32_t result[8][WARP_LANES];
-    (void)block;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t k = 0; k < 8; k++) {
             uint32_t row, column, bits = warp_words(frame, inst->s[16 + k])[l];

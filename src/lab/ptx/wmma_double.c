@@ -108,10 +108,9 @@ void ptx_double_product(const double a[WARP_LANES], const double b[WARP_LANES], 
         }
 }
 
-static void run_product(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+static void run_product(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     double a[WARP_LANES], b[WARP_LANES], sums[2][WARP_LANES];
-    (void)block;
     memcpy(a, warp_longs(frame, inst->s[0]), sizeof a);
     memcpy(b, warp_longs(frame, inst->s[1]), sizeof b);
     for (int k = 0; k < 2; k++)

@@ -250,9 +250,8 @@ LAB_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
         *greatest = 0;
     return LAB_SUCCESS;
 }
-LAB_API int cudaDeviceGetLimit(size_t *value, int limit)
+LAB_API int cudaDeviceGetLimit(size_t *value, int)
 {
-    (void)limit;
     if (!value)
         return lab_error(LAB_INVALID_VALUE);
     *value = 1 << 20;
@@ -307,9 +306,8 @@ LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
     return lab_resident_blocks(function, threads, shared, blocks);
 }
 LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,
-                                                                   size_t shared, unsigned flags)
+                                                                   size_t shared, unsigned)
 {
-    (void)flags;
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
 }
 
@@ -334,9 +332,8 @@ LAB_API int cudaPeekAtLastError(void)
     lab_noticed();
     return lab_last_error(false);
 }
-LAB_API int cudaStreamSynchronize(void *stream)
+LAB_API int cudaStreamSynchronize(void *)
 {
-    (void)stream;
     return lab_broken();
 }
 
@@ -351,14 +348,12 @@ LAB_API int cudaStreamCreate(void **stream)
 {
     return create(stream);
 }
-LAB_API int cudaStreamCreateWithFlags(void **stream, unsigned flags)
+LAB_API int cudaStreamCreateWithFlags(void **stream, unsigned)
 {
-    (void)flags;
     return create(stream);
 }
-LAB_API int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+LAB_API int cudaStreamCreateWithPriority(void **stream, unsigned, int)
 {
-    (void)flags, (void)priority;
     return create(stream);
 }
 LAB_API int cudaStreamDestroy(void *stream)
@@ -400,9 +395,8 @@ LAB_API int cudaEventCreate(void **event)
 {
     return create(event);
 }
-LAB_API int cudaEventCreateWithFlags(void **event, unsigned flags)
+LAB_API int cudaEventCreateWithFlags(void **event, unsigned)
 {
-    (void)flags;
     return create(event);
 }
 LAB_API int cudaEventDestroy(void *event)
@@ -411,19 +405,17 @@ LAB_API int cudaEventDestroy(void *event)
     return LAB_SUCCESS;
 }
 /* The time of an event is this machine's: how long the emulation took. */
-LAB_API int cudaEventRecord(double *event, void *stream)
+LAB_API int cudaEventRecord(double *event, void *)
 {
     struct timespec t;
-    (void)stream;
     if (!event)
         return lab_error(LAB_INVALID_HANDLE);
     clock_gettime(CLOCK_MONOTONIC, &t);
     *event = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
     return LAB_SUCCESS;
 }
-LAB_API int cudaEventRecordWithFlags(double *event, void *stream, unsigned flags)
+LAB_API int cudaEventRecordWithFlags(double *event, void *stream, unsigned)
 {
-    (void)flags;
     return cudaEventRecord(event, stream);
 }
 NOTHING(cudaEventSynchronize)

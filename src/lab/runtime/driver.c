@@ -37,10 +37,9 @@ static bool is_valid(uint64_t address, uint32_t rank, uint32_t element, const ui
 }
 
 static int encode(void *out, unsigned type, uint32_t rank, void *address, const uint64_t *dims, const uint64_t *strides,
-                  const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill)
+                  const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int, int fill)
 {
     warp_tensor_map map = {.magic = WARP_TENSOR_MAGIC, .rank = (uint8_t)rank, .address = (uint64_t)(uintptr_t)address};
-    (void)promotion;
     _Static_assert(sizeof map == WARP_TENSOR_BYTES, "as large as a CUtensorMap");
     if (!rank || rank > WARP_TENSOR_RANK || type >= TYPES || (unsigned)swizzle >= SWIZZLES ||
         (unsigned)interleave >= INTERLEAVES || (unsigned)fill >= FILLS)
@@ -87,14 +86,12 @@ static int find(const char *symbol, void **function, int *result)
     return LAB_SUCCESS;
 }
 
-LAB_API int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags, int *result)
+LAB_API int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long, int *result)
 {
-    (void)flags;
     return lab_error(symbol && function ? find(symbol, function, result) : LAB_INVALID_VALUE);
 }
-LAB_API int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
-                                             unsigned long long flags, int *result)
+LAB_API int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned, unsigned long long flags,
+                                             int *result)
 {
-    (void)version;
     return cudaGetDriverEntryPoint(symbol, function, flags, result);
 }

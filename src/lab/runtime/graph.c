@@ -167,9 +167,8 @@ static int new_graph(graph **out)
     *out = smp_alloc(sizeof **out);
     return *out ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
 }
-LAB_API int cudaGraphCreate(graph **out, unsigned flags)
+LAB_API int cudaGraphCreate(graph **out, unsigned)
 {
-    (void)flags;
     return new_graph(out);
 }
 LAB_API int cudaGraphDestroy(graph *g)
@@ -239,9 +238,8 @@ ADD(Host, const host_params *given, {
         (*out)->host = *given;
     return error;
 })
-LAB_API int cudaGraphAddEmptyNode(node **out, graph *g, node *const *after, size_t count)
+LAB_API int cudaGraphAddEmptyNode(node **out, graph *g, node *const *, size_t)
 {
-    (void)after, (void)count;
     return added(out, add(g, EMPTY_NODE));
 }
 
@@ -261,25 +259,22 @@ LAB_API int cudaGraphAddMemcpyNode1D(node **out, graph *g, node *const *after, s
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-LAB_API int cudaGraphInstantiate(graph **out, const graph *from, unsigned long long flags)
+LAB_API int cudaGraphInstantiate(graph **out, const graph *from, unsigned long long)
 {
     const int error = new_graph(out);
-    (void)flags;
     return error ? error : copy_nodes(*out, from);
 }
 LAB_API int cudaGraphInstantiateWithFlags(graph **out, const graph *from, unsigned long long flags)
 {
     return cudaGraphInstantiate(out, from, flags);
 }
-LAB_API int cudaGraphUpload(const graph *g, void *stream)
+LAB_API int cudaGraphUpload(const graph *, void *)
 {
-    (void)g, (void)stream;
     return LAB_SUCCESS;
 }
-LAB_API int cudaGraphLaunch(const graph *g, void *stream)
+LAB_API int cudaGraphLaunch(const graph *g, void *)
 {
     int error = LAB_SUCCESS;
-    (void)stream;
     for (size_t i = 0; i < g->count && !error; i++)
         error = run(g->nodes[i]);
     return error;
@@ -317,11 +312,10 @@ LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *resu
 
 /* ------------------------------------------------------------------------------------------------ capturing */
 
-LAB_API int cudaStreamBeginCapture(void *stream, int mode)
+LAB_API int cudaStreamBeginCapture(void *stream, int)
 {
     LAB_ALONE;
     enum { ILLEGAL_STATE = 401 };
-    (void)mode;
     if (captured)
         return lab_error(ILLEGAL_STATE);
     captured_stream = stream;
@@ -340,9 +334,8 @@ LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
     *status = captured && stream == captured_stream;
     return LAB_SUCCESS;
 }
-LAB_API int cudaThreadExchangeStreamCaptureMode(int *mode)
+LAB_API int cudaThreadExchangeStreamCaptureMode(int *)
 {
-    (void)mode;
     return LAB_SUCCESS;
 }
 static bool capture_host(void *stream, host_function *function, void *data, int *error)

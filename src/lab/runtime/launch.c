@@ -82,10 +82,9 @@ __attribute__((destructor)) static void at_the_end(void)
 
 /* Programs that check for errors may end by abort(), and wrong ones by a fault: what was counted and printed is kept,
  * unless the fault left a lock taken that writing needs. */
-static void on_end(int number, siginfo_t *info, void *context)
+static void on_end(int number, siginfo_t *info, void *)
 {
     enum { PATIENCE = 10 /* seconds */ };
-    (void)context;
     signal(SIGALRM, SIG_DFL);
     alarm(PATIENCE);
     if ((number == SIGSEGV || number == SIGBUS) && memory && smp_warp_memory_is_device(memory, info->si_addr))
@@ -515,10 +514,9 @@ LAB_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, 
         *clusters = size ? blocks * LAB_PROCESSORS / (int)size : 0;
     return error;
 }
-LAB_API int cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const lab_config *config)
+LAB_API int cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const lab_config *)
 {
     enum { PORTABLE = 8 };
-    (void)config;
     if (!lab_kernel(function))
         return lab_error(LAB_INVALID_FUNCTION);
     *size = PORTABLE;

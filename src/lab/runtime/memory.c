@@ -15,9 +15,8 @@ int lab_alone(void)
     return pthread_mutex_lock(&lock);
 }
 
-void lab_alone_end(const int *alone)
+void lab_alone_end(const int *)
 {
-    (void)alone;
     pthread_mutex_unlock(&lock);
 }
 
@@ -100,19 +99,16 @@ static int copy(void *to, const void *from, size_t size, int kind)
 
 ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
 ALIAS(cudaMallocHost, (void **p, size_t size), allocate(p, size))
-LAB_API int cudaMallocManaged(void **p, size_t size, unsigned flags)
+LAB_API int cudaMallocManaged(void **p, size_t size, unsigned)
 {
-    (void)flags;
     return allocate(p, size);
 }
-LAB_API int cudaHostAlloc(void **p, size_t size, unsigned flags)
+LAB_API int cudaHostAlloc(void **p, size_t size, unsigned)
 {
-    (void)flags;
     return allocate(p, size);
 }
-LAB_API int cudaMallocAsync(void **p, size_t size, void *stream)
+LAB_API int cudaMallocAsync(void **p, size_t size, void *)
 {
-    (void)stream;
     return allocate_on_device(p, size);
 }
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
@@ -136,19 +132,16 @@ LAB_API int cudaFree(void *p)
     return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
 ALIAS(cudaFreeHost, (void *p), cudaFree(p))
-LAB_API int cudaFreeAsync(void *p, void *stream)
+LAB_API int cudaFreeAsync(void *p, void *)
 {
-    (void)stream;
     return cudaFree(p);
 }
-LAB_API int cudaHostUnregister(void *p)
+LAB_API int cudaHostUnregister(void *)
 {
-    (void)p;
     return LAB_SUCCESS;
 }
-LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
+LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned)
 {
-    (void)flags;
     if (!device)
         return lab_error(LAB_INVALID_VALUE);
     *device = host;
@@ -170,9 +163,8 @@ LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
     return error;
 }
 LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                              size_t height, int kind, void *stream)
+                              size_t height, int kind, void *)
 {
-    (void)stream;
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 /* cudaMemcpy3DParms without arrays, which are for textures. */
@@ -191,9 +183,8 @@ LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
         }
     return error;
 }
-LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *stream)
+LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *)
 {
-    (void)stream;
     return cudaMemcpy3D(p);
 }
 LAB_API int cudaMemset(void *p, int value, size_t size)
@@ -242,25 +233,20 @@ static int copy_symbol(const void *symbol, void *to, const void *from, size_t si
     return LAB_SUCCESS;
 }
 
-LAB_API int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset, int kind)
+LAB_API int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset, int)
 {
-    (void)kind;
     return copy_symbol(symbol, NULL, from, size, offset);
 }
-LAB_API int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, int kind)
+LAB_API int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, int)
 {
-    (void)kind;
     return copy_symbol(symbol, to, NULL, size, offset);
 }
-LAB_API int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset, int kind,
-                                    void *stream)
+LAB_API int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset, int kind, void *)
 {
-    (void)stream;
     return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
 }
-LAB_API int cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset, int kind, void *stream)
+LAB_API int cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset, int kind, void *)
 {
-    (void)stream;
     return cudaMemcpyFromSymbol(to, symbol, size, offset, kind);
 }
 LAB_API int cudaGetSymbolAddress(void **p, const void *symbol)

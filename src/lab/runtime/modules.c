@@ -140,17 +140,13 @@ LAB_API void **__cudaRegisterFatBinary(void *given)
         *handle = find_in_list(list, smp_fatbin_key(wrapper.fatbin, size));
     return handle;
 }
-LAB_API void __cudaRegisterFatBinaryEnd(void **handle)
+LAB_API void __cudaRegisterFatBinaryEnd(void **) {}
+LAB_API void __cudaUnregisterFatBinary(void **)
 {
-    (void)handle;
+    /* programs may launch until their very end */
 }
-LAB_API void __cudaUnregisterFatBinary(void **handle)
+LAB_API char __cudaInitModule(void **)
 {
-    (void)handle; /* programs may launch until their very end */
-}
-LAB_API char __cudaInitModule(void **handle)
-{
-    (void)handle;
     return 1;
 }
 
@@ -268,27 +264,19 @@ bool lab_registers(const void *host, uint32_t *registers)
     return known;
 }
 
-LAB_API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit,
-                                    void *tid, void *bid, void *block, void *grid, int *warp)
+LAB_API void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, void *, void *,
+                                    void *, void *, int *)
 {
-    (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     enter(handle, host, name);
 }
-LAB_API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
-                               int constant, int global)
+LAB_API void __cudaRegisterVar(void **handle, char *host, char *, const char *name, int, size_t, int, int)
 {
-    (void)device, (void)ext, (void)size, (void)constant, (void)global;
     enter(handle, host, name);
 }
-LAB_API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size,
-                                      int constant, int global)
+LAB_API void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int, size_t, int, int)
 {
     size_t bytes;
-    (void)device, (void)ext, (void)size, (void)constant, (void)global;
     enter(handle, host, name);
     *host = lab_symbol(host, &bytes);
 }
-LAB_API void __cudaInitManagedRuntime(void **handle)
-{
-    (void)handle;
-}
+LAB_API void __cudaInitManagedRuntime(void **) {}

@@ -29,9 +29,8 @@ LAB_API int cudaMemset3D(lab_pitched to, int value, lab_extent extent)
             cudaMemset2D((char *)to.memory + z * to.height * to.pitch, to.pitch, value, extent.width, extent.height);
     return error;
 }
-LAB_API int cudaMemset3DAsync(lab_pitched to, int value, lab_extent extent, void *stream)
+LAB_API int cudaMemset3DAsync(lab_pitched to, int value, lab_extent extent, void *)
 {
-    (void)stream;
     return cudaMemset3D(to, value, extent);
 }
 

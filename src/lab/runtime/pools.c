@@ -87,9 +87,8 @@ LAB_API int cudaMemPoolGetAccess(int *flags, const pool *of, const void *locatio
     *flags = BOTH;
     return LAB_SUCCESS;
 }
-LAB_API int cudaMemPoolTrimTo(const pool *of, size_t keep)
+LAB_API int cudaMemPoolTrimTo(const pool *of, size_t)
 {
-    (void)keep;
     return lab_error(of ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
 LAB_API int cudaMallocFromPoolAsync(void **p, size_t size, const pool *from, void *stream)

@@ -64,9 +64,8 @@ static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst 
 }
 
 /* EXIT {p} */
-static bool decode_exit(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_exit(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
-    (void)op;
     inst->flow = WARP_EXIT;
     if (!line->count)
         return true;
@@ -90,9 +89,8 @@ static bool decode_call(sass_parser *parser, const sass_line *line, warp_inst *i
 }
 
 /* RET.REL.NODEC R2 `(function): R2 is where in the function it goes on */
-static bool decode_return(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_return(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
-    (void)op;
     if (line->count != 2 || line->operands[0].kind != SASS_REGISTER || line->operands[1].kind != SASS_LABEL)
         return sass_refuse(parser, line, "this return");
     inst->flow = WARP_JUMP_TO;
@@ -103,11 +101,10 @@ static bool decode_return(sass_parser *parser, const sass_line *line, warp_inst 
 
 /* BRX R2 -0x1210, BRXU UR2 -0x1210: a jump by a table; the number makes the table's place in the code of what is added
  * to the next instruction's */
-static bool decode_table_jump(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_table_jump(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     char text[40], end;
     unsigned row, back;
-    (void)op;
     const sass_text all = line->count ? line->operands[0].text : (sass_text){"", 0};
     snprintf(text, sizeof text, "%.*s", (int)(all.size < sizeof text ? all.size : sizeof text - 1), all.at);
     const bool uniform = text[0] == 'U';
@@ -195,12 +192,11 @@ static bool decode_warpsync(sass_parser *parser, const sass_line *line, warp_ins
 }
 
 /* BAR.SYNC 0x0 {, threads}; BAR.ARV; BAR.RED.AND 0x0, p, whose result B2R.RESULT reads */
-static bool decode_barrier(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_barrier(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     enum { WAIT, ARRIVE, POPC, AND, OR };
     const bool reduces = sass_has(line, "RED");
     const int count = line->count - reduces;
-    (void)op;
     if (count < 1 || count > 2)
         return sass_refuse(parser, line, "this form");
     for (int i = 0; i < count; i++) {
@@ -251,11 +247,10 @@ static int choice(const sass_line *line, const char *const *words, int count)
 }
 
 /* SHFL.DOWN p, to, value, by, clamp */
-static bool decode_shuffle(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_shuffle(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     static const char *const kinds[] = {"UP", "DOWN", "BFLY", "IDX"};
     const int kind = choice(line, kinds, 4);
-    (void)op;
     if (kind < 0 || line->count != 5)
         return sass_refuse(parser, line, "this form");
     inst->mode = (uint8_t)kind;
@@ -376,9 +371,8 @@ static uint32_t special_row(sass_parser *parser, warp_special special)
 }
 
 /* UCGABAR_ARV, UCGABAR_WAIT: the cluster's barrier */
-static bool decode_cluster(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_cluster(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
-    (void)op;
     inst->flow = WARP_CLUSTER;
     inst->mode = !strcmp(line->words[0], "UCGABAR_WAIT");
     parser->code->in_clusters = true;
@@ -411,9 +405,8 @@ static bool decode_special(sass_parser *parser, const sass_line *line, warp_inst
     return sass_refuse(parser, line, "this special register");
 }
 
-static bool decode_nothing(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_nothing(sass_parser *, const sass_line *, warp_inst *, sass_op *)
 {
-    (void)parser, (void)line, (void)inst, (void)op;
     return true;
 }
 

@@ -42,11 +42,10 @@ static bool decode_arrive(sass_parser *parser, const sass_line *line, warp_inst 
 
 /* SYNCS.EXCH.64 URZ, address, UR4: makes one; SYNCS.PHASECHK.TRANS64{.TRYWAIT} p, address, phase << 31;
  * SYNCS.CCTL.IV address: it is one no longer */
-static bool decode_syncs(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_syncs(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     const bool ends = sass_has(line, "CCTL");
     const int at = ends ? 0 : 1;
-    (void)op;
     inst->d[0] = WARP_NO_ROW;
     inst->dests = 0;
     inst->sources = 1;
@@ -71,9 +70,8 @@ static bool decode_syncs(sass_parser *parser, const sass_line *line, warp_inst *
 }
 
 /* ARRIVES.LDGSTSBAR.64.ARVCNT address: copies that are done arrive; .TRANSCNT: in place of the one that is expected */
-static bool decode_arrives(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_arrives(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
-    (void)op;
     if (!sass_has(line, "ARVCNT"))
         return nothing(inst);
     inst->d[0] = WARP_NO_ROW;
@@ -85,11 +83,10 @@ static bool decode_arrives(sass_parser *parser, const sass_line *line, warp_inst
 }
 
 /* UBLKCP.S.G [UR4], [UR6], UR9: to shared memory; UR5 is the barrier, UR9 counts 16 bytes. UBLKCP.G.S: from it */
-static bool decode_bulk(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_bulk(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     const bool in = line->word_count == 3 && !strcmp(line->words[1], "S") && !strcmp(line->words[2], "G");
     const bool out = line->word_count == 3 && !strcmp(line->words[1], "G") && !strcmp(line->words[2], "S");
-    (void)op;
     if ((!in && !out) || line->count != 3 || line->operands[2].kind != SASS_UNIFORM)
         return refuse(parser, line);
     for (int i = 0; i < 2; i++)
@@ -112,9 +109,8 @@ static bool decode_bulk(sass_parser *parser, const sass_line *line, warp_inst *i
     return true;
 }
 
-static bool decode_done(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_done(sass_parser *, const sass_line *, warp_inst *inst, sass_op *)
 {
-    (void)parser, (void)line, (void)op;
     return nothing(inst);
 }
 

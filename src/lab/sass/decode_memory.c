@@ -65,10 +65,9 @@ static warp_space space_of(const char *name)
 }
 
 /* LDG, LD, LDS, LDL */
-static bool decode_load(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_load(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     const char *name = line->words[0];
-    (void)op;
     const warp_space space = !strcmp(name, "LD") ? WARP_GENERIC : space_of(name);
     const uint32_t to = line->count ? sass_to(parser, &line->operands[0]) : WARP_NO_ROW;
     if (to == WARP_NO_ROW || find_memory(line, 1) != 1)
@@ -84,10 +83,9 @@ static bool decode_load(sass_parser *parser, const sass_line *line, warp_inst *i
 }
 
 /* STG, ST, STS, STL */
-static bool decode_store(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_store(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     const char *name = line->words[0];
-    (void)op;
     const warp_space space = !strcmp(name, "ST") ? WARP_GENERIC : space_of(name);
     const uint32_t from = line->count == 2 ? sass_row(parser, &line->operands[1], 1, false) : WARP_NO_ROW;
     if (from == WARP_NO_ROW || find_memory(line, 0) != 0)
@@ -199,9 +197,8 @@ static bool decode_bank(sass_parser *parser, const sass_line *line, warp_inst *i
 }
 
 /* LDGSTS.E.BYPASS.128 [shared], desc[][global] {, p}: where p does not hold, zeros */
-static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
-    (void)op;
     const sass_operand *present = line->count == 3 ? &line->operands[2] : NULL;
     if (find_memory(line, 0) != 0 || find_memory(line, 1) != 1 || line->count > 3 ||
         (present && !sass_is_predicate(present)))
@@ -228,11 +225,10 @@ static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *i
 }
 
 /* LDSM.16.M88.4 to, [address]; MT88: transposed; STSM the other way */
-static bool decode_matrices(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_matrices(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     const bool load = line->words[0][0] == 'L';
     const int count = sass_has(line, "4") ? 4 : sass_has(line, "2") ? 2 : 1, at = load ? 1 : 0;
-    (void)op;
     if (line->count != 2 || find_memory(line, 0) != at || line->operands[!at].kind != SASS_REGISTER)
         return sass_refuse(parser, line, "matrices of this form");
     const uint32_t row =
@@ -251,13 +247,12 @@ static bool decode_matrices(sass_parser *parser, const sass_line *line, warp_ins
 }
 
 /* HMMA.16816.F32{.BF16} d, a, b, c; IMMA.16832.S8.U8{.SAT} d, a.ROW, b.COL, c */
-static bool decode_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     const bool bytes = line->words[0][0] == 'I';
     static const char *const depths[] = {"1684", "1688", "16816", "16832"};
     static const uint8_t depth_of[] = {4, 8, 16, 32};
     uint32_t rows[4];
-    (void)op;
     for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++)
         inst->width = sass_has(line, depths[i]) ? depth_of[i] : inst->width;
     if (bytes && line->word_count >= 4) {
@@ -291,9 +286,8 @@ static bool decode_product(sass_parser *parser, const sass_line *line, warp_inst
 }
 
 /* MOVM.16.MT88 d, a: the transpose of a matrix of 8 x 8 */
-static bool decode_transpose(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_transpose(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
-    (void)op;
     inst->d[0] = line->count == 2 ? sass_to(parser, &line->operands[0]) : WARP_NO_ROW;
     inst->s[0] = line->count == 2 ? sass_row(parser, &line->operands[1], 1, false) : WARP_NO_ROW;
     inst->execute = ptx_run_movmatrix;
@@ -317,9 +311,8 @@ static bool decode_double_product(sass_parser *parser, const sass_line *line, wa
     return op->to != WARP_NO_ROW || sass_refuse(parser, line, "a product of this form");
 }
 
-static bool decode_nothing(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+static bool decode_nothing(sass_parser *, const sass_line *, warp_inst *, sass_op *)
 {
-    (void)parser, (void)line, (void)inst, (void)op;
     return true;
 }
 

@@ -3,27 +3,22 @@
 
 #include "lab/ptx/execute.h"
 
-void sass_run_nothing(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    (void)block, (void)frame, (void)inst, (void)lanes;
-}
+void sass_run_nothing(warp_block *, warp_frame *, const warp_inst *, uint32_t) {}
 
 /* BSSY: these lanes come together again. */
-void sass_run_enter(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_enter(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t *members = warp_words(frame, op->to);
-    (void)block;
     WARP_ACTIVE_LANES(lanes)
     members[l] = lanes;
 }
 
 /* BREAK: lanes that will not come. */
-void sass_run_break(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_break(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t *members = warp_words(frame, op->to);
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         members[l] &= ~lanes;
 }
@@ -45,11 +40,10 @@ void sass_run_special(warp_block *block, warp_frame *frame, const warp_inst *ins
 }
 
 /* LEPC */
-void sass_run_here(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_here(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint64_t r[WARP_LANES];
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         r[l] = (uint64_t)inst->target * SASS_INST_BYTES;
     sass_put_long(frame, op, r, lanes);
@@ -108,10 +102,9 @@ void sass_run_part(warp_block *block, warp_frame *frame, const warp_inst *inst, 
 }
 
 /* BSYNC */
-void sass_run_join(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_join(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
-    (void)block;
     WARP_ACTIVE_LANES(lanes)
     warp_words(frame, op->groups)[l] = 0;
 }
@@ -146,13 +139,12 @@ static bool run_groups(warp_block *block, warp_frame *frame, const warp_inst *in
 }
 
 /* R2UR: the value of the first lane; R2UR p, URZ, a: also which lanes have it. */
-void sass_run_first(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_first(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, room), first = a[__builtin_ctz(lanes)];
     uint32_t same = 0;
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         r[l] = first;
         same |= (uint32_t)(a[l] == first) << l;
@@ -197,19 +189,17 @@ void sass_run_global_atomic(warp_block *block, warp_frame *frame, const warp_ins
     sass_put_pred(frame, op, 0, done, lanes);
 }
 
-void sass_run_query(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_query(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
-    (void)block;
     sass_put_pred(frame, op, 0, lanes_in(frame, inst, lanes, WARP_SHARED), lanes);
 }
 
-void sass_run_mask(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_mask(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         const uint32_t length = op->wrap ? b[l] & 31 : b[l] < 32 ? b[l] : 32;
         const uint32_t mask = length >= 32 ? UINT32_MAX : (UINT32_C(1) << length) - 1;
@@ -224,13 +214,12 @@ void sass_run_mask(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     sass_put(frame, op, r, lanes);
 }
 
-void sass_run_difference(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_difference(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t a_room[WARP_LANES], b_room[WARP_LANES], c_room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
     const uint32_t *c = sass_take(frame, op, 2, c_room);
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         const bool less = op->is_signed ? (int32_t)a[l] < (int32_t)b[l] : a[l] < b[l];
         r[l] = (less ? b[l] - a[l] : a[l] - b[l]) + c[l];
@@ -244,14 +233,13 @@ static int32_t part_of(uint32_t word, uint32_t from, uint32_t bits, bool is_sign
     return is_signed && part >> (bits - 1) ? (int32_t)part - (int32_t)(UINT32_C(1) << bits) : (int32_t)part;
 }
 
-void sass_run_dot(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_dot(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t a_room[WARP_LANES], b_room[WARP_LANES], c_room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
     const uint32_t *c = sass_take(frame, op, 2, c_room);
     const uint32_t count = op->wide ? 2 : 4, bits = op->wide ? 16 : 8, first = op->high ? 16 : 0;
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         r[l] = c[l];
         for (uint32_t k = 0; k < count; k++)
@@ -271,11 +259,10 @@ static uint32_t by_table(uint32_t table, uint32_t a, uint32_t b, uint32_t c)
     return r;
 }
 
-void sass_run_plop3(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_plop3(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     const uint32_t a = sass_holds(frame, op, 0), b = sass_holds(frame, op, 1), c = sass_holds(frame, op, 2);
-    (void)block;
     sass_put_pred(frame, op, 0, by_table(op->lut, a, b, c), lanes);
     sass_put_pred(frame, op, 1, by_table(op->mode, a, b, c), lanes);
 }
@@ -283,13 +270,12 @@ void sass_run_plop3(warp_block *block, warp_frame *frame, const warp_inst *inst,
 enum { PREDICATES = 7 };
 
 /* P2R: bits of the mask are predicates, others are the source's. */
-void sass_run_pack_preds(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_pack_preds(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, a_room), *mask = sass_take(frame, op, 1, b_room);
     const uint32_t *p = warp_words(frame, op->pred[0]);
-    (void)block;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint32_t bits = 0;
         for (uint32_t k = 0; k < PREDICATES; k++)
@@ -299,13 +285,12 @@ void sass_run_pack_preds(warp_block *block, warp_frame *frame, const warp_inst *
     sass_put(frame, op, r, lanes);
 }
 
-void sass_run_unpack_preds(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_unpack_preds(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t a_room[WARP_LANES], b_room[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, a_room), *mask = sass_take(frame, op, 1, b_room);
     uint32_t *p = warp_words(frame, op->pred[0]);
-    (void)block;
     WARP_ACTIVE_LANES(lanes)
     for (uint32_t k = 0; k < PREDICATES; k++)
         if (mask[l] >> k & 1)
@@ -375,12 +360,11 @@ void sass_run_reduce(warp_block *block, warp_frame *frame, const warp_inst *inst
     sass_put(frame, op, r, lanes);
 }
 
-void sass_run_elect(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_elect(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     const uint32_t leader = (uint32_t)__builtin_ctz(lanes);
     uint32_t r[WARP_LANES];
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         r[l] = leader;
     sass_put(frame, op, r, lanes);

@@ -35,12 +35,11 @@ static float mufu(uint32_t function, float x)
     }
 }
 
-void sass_run_mufu(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_mufu(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
     const uint32_t *a = sass_take(frame, op, 0, room);
-    (void)block;
     WARP_ACTIVE_LANES(lanes)
     if (op->mode >= RCP64H) { /* the high word of a double */
         const double x = warp_bits_double((uint64_t)a[l] << 32);
@@ -53,12 +52,11 @@ void sass_run_mufu(warp_block *block, warp_frame *frame, const warp_inst *inst, 
 }
 
 /* A NaN loses against a number; -0 is less than +0. */
-void sass_run_minmax3(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_minmax3(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t rooms[3][WARP_LANES], r[WARP_LANES] = {0};
     const uint32_t *from[3], least = sass_holds(frame, op, 0);
-    (void)block;
     for (int i = 0; i < 3; i++)
         from[i] = sass_take(frame, op, i, rooms[i]);
     WARP_ACTIVE_LANES(lanes)
@@ -79,13 +77,12 @@ void sass_run_minmax3(warp_block *block, warp_frame *frame, const warp_inst *ins
 }
 
 /* Whether a / b needs more care than a reciprocal and two corrections: numbers near the ends of the range. */
-void sass_run_check_division(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_check_division(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     enum { NEAR_ZERO = 30, NEAR_END = 250, FAR = 120 };
     const sass_op *op = inst->extra;
     uint32_t a_room[WARP_LANES], b_room[WARP_LANES], slow = 0;
     const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
-    (void)block;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         const int of_a = (int)(a[l] >> 23 & 255), of_b = (int)(b[l] >> 23 & 255);
         slow |= (uint32_t)(of_a < NEAR_ZERO || of_a > NEAR_END || of_b < 4 || of_b > NEAR_END || of_a - of_b > FAR ||
@@ -117,12 +114,11 @@ static int direction(uint32_t rounding)
     return directions[rounding];
 }
 
-void sass_run_from_integer(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_from_integer(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
     uint64_t from[WARP_LANES], wide[WARP_LANES] = {0};
-    (void)block;
     if (op->lut == 64)
         sass_take_long(frame, op, 0, from);
     else {
@@ -165,13 +161,12 @@ static uint64_t to_integer(const sass_op *op, double v)
     return v <= 0 ? 0 : v >= end ? (op->lut == 64 ? UINT64_MAX : UINT32_MAX) : (uint64_t)v;
 }
 
-void sass_run_to_integer(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_to_integer(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
     uint64_t from[WARP_LANES] = {0}, wide[WARP_LANES] = {0};
     const uint32_t *a = room;
-    (void)block;
     if (op->wide)
         sass_take_long(frame, op, 0, from);
     else
@@ -194,13 +189,12 @@ void sass_run_to_integer(warp_block *block, warp_frame *frame, const warp_inst *
 
 /* ------------------------------------------------------------------------------------------------ floats */
 
-void sass_run_convert(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_convert(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
     uint64_t from[WARP_LANES] = {0}, wide[WARP_LANES] = {0};
     const uint32_t *a = room;
-    (void)block;
     if (op->submode == DOUBLE)
         sass_take_long(frame, op, 0, from);
     else
@@ -224,12 +218,11 @@ void sass_run_convert(warp_block *block, warp_frame *frame, const warp_inst *ins
         sass_put(frame, op, r, lanes);
 }
 
-void sass_run_round(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_round(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
     uint64_t from[WARP_LANES] = {0};
-    (void)block;
     if (op->wide) {
         sass_take_long(frame, op, 0, from);
         WARP_ACTIVE_LANES(lanes)
@@ -247,12 +240,11 @@ void sass_run_round(warp_block *block, warp_frame *frame, const warp_inst *inst,
     sass_put(frame, op, r, lanes);
 }
 
-void sass_run_pack_halves(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_pack_halves(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         const float x = warp_bits_float(a[l]), y = warp_bits_float(b[l]);
         const uint32_t high = op->submode ? warp_bf16_bits(x) : warp_half_bits((double)x);
@@ -262,24 +254,22 @@ void sass_run_pack_halves(warp_block *block, warp_frame *frame, const warp_inst 
     sass_put(frame, op, r, lanes);
 }
 
-void sass_run_widen_half(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_widen_half(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, room);
-    (void)block;
     for (int l = 0; l < WARP_LANES; l++)
         r[l] = warp_float_bits(warp_one_nan(warp_half_float(a[l] & 0xffff)));
     sass_put(frame, op, r, lanes);
 }
 
-void sass_run_half_compare(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_half_compare(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t a_room[WARP_LANES], b_room[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
     const uint32_t with = sass_holds(frame, op, 0);
-    (void)block;
     for (int half = 0; half < 2; half++) {
         uint32_t holds = 0;
         for (uint32_t l = 0; l < WARP_LANES; l++) {

@@ -5,11 +5,10 @@
 #include "lab/sass/run.h"
 
 /* A sum of 64 bits of three; what is not given is zero. */
-void sass_run_add_long(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_add_long(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint64_t sum[WARP_LANES] = {0};
-    (void)block;
     for (int i = 0; i < 3; i++) {
         const uint32_t *low = warp_words(frame, op->source[i]);
         const uint32_t *high = warp_words(frame, op->source[i] + SASS_WORD_ROW);
@@ -35,13 +34,12 @@ static int32_t part_of(uint32_t word, const sass_op *op, uint32_t shift)
     return op->is_signed ? (int16_t)half : (int32_t)half;
 }
 
-void sass_run_minmax(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_minmax(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t rooms[3][WARP_LANES], sum[WARP_LANES], r[WARP_LANES] = {0};
     const uint32_t *from[3] = {NULL};
     const uint32_t least = sass_holds(frame, op, 0);
-    (void)block;
     for (int i = 0; i < op->mode; i++)
         from[i] = sass_take(frame, op, i, rooms[i]);
     const int first = op->carry ? 1 : 0; /* the sum of the first two takes their place */
@@ -65,12 +63,11 @@ void sass_run_minmax(warp_block *block, warp_frame *frame, const warp_inst *inst
     sass_put(frame, op, r, lanes);
 }
 
-void sass_run_double_product(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+void sass_run_double_product(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     double values[2][WARP_LANES], sums[2][WARP_LANES];
     uint64_t bits[WARP_LANES];
-    (void)block;
     for (uint32_t i = 0; i < 4; i++) { /* a, b and both sums, of two rows each (RZ has four) */
         const uint32_t low = op->source[i < 2 ? i : 2] + (i == 3 ? 2U : 0U) * SASS_WORD_ROW;
         for (int l = 0; l < WARP_LANES; l++)

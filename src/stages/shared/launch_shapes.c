@@ -29,15 +29,13 @@ static void spread(int64_t n, int64_t rows, smp_grid *grid)
     };
 }
 
-void smp_geometry_samples(const smp_io *io, const void *params, smp_grid *grid)
+void smp_geometry_samples(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     spread(io->out.width * io->out.channels, io->out.rows, grid);
 }
 
-void smp_geometry_packs(const smp_io *io, const void *params, smp_grid *grid)
+void smp_geometry_packs(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     int64_t in_size = smp_sample_size(io->in.format), out_size = smp_sample_size(io->out.format);
     int64_t n = io->out.width * io->out.channels, rows = io->out.rows;
     int64_t pack = 16 / smp_max_i64(in_size, out_size);
@@ -55,9 +53,8 @@ void smp_geometry_tables(const smp_io *io, const void *params, smp_grid *grid)
     limit_blocks(most, grid);
 }
 
-void smp_geometry_pixels(const smp_io *io, const void *params, smp_grid *grid)
+void smp_geometry_pixels(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     spread(io->out.width, io->out.rows, grid);
 }
 

@@ -70,17 +70,15 @@ smp_code smp_fourier_prepare(smp_fourier *k, int64_t width, int64_t height, bool
 
 /* ------------------------------------------------------------------------------------------------ the CPU */
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static size_t scratch(const smp_io *, const void *kernel)
 {
     enum { MOST_LANES = 16 };
-    (void)io;
     const int64_t n = smp_fourier_longest(kernel);
     return (size_t)(MOST_LANES * (6 * n + 16) + 2 * n) * sizeof(float);
 }
 
-static int64_t rows_of(const smp_io *io, const void *kernel)
+static int64_t rows_of(const smp_io *, const void *kernel)
 {
-    (void)io;
     return ((const smp_fourier *)kernel)->height;
 }
 static int64_t lines_of(const smp_io *io, const void *kernel)
@@ -91,15 +89,13 @@ static int64_t row_groups_of(const smp_io *io, const void *kernel)
 {
     return (rows_of(io, kernel) + SMP_FOURIER_GROUP - 1) / SMP_FOURIER_GROUP;
 }
-static int64_t columns_of(const smp_io *io, const void *kernel)
+static int64_t columns_of(const smp_io *, const void *kernel)
 {
-    (void)io;
     const smp_fourier *k = kernel;
     return (int64_t)k->bins * k->channels;
 }
-static int64_t column_groups_of(const smp_io *io, const void *kernel)
+static int64_t column_groups_of(const smp_io *, const void *kernel)
 {
-    (void)io;
     const smp_fourier *k = kernel;
     return (k->bins + SMP_FOURIER_GROUP - 1) / SMP_FOURIER_GROUP * (int64_t)k->channels;
 }
@@ -276,9 +272,8 @@ static bool whole_output(const smp_view *out)
     return out->rows == out->height;
 }
 
-static const char *split_rows(const smp_io *io, const void *kernel, smp_grid *grid)
+static const char *split_rows(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     const smp_fourier *k = kernel;
     return split_rows_grid(k, k->height, grid) ? "fourier_rows_split" : NULL;
 }
@@ -296,33 +291,28 @@ static const char *split_take(const smp_io *io, const void *kernel, smp_grid *gr
     take_geometry(io, kernel, grid);
     return split_rows_grid(kernel, 1, &known) ? "fourier_take" : NULL;
 }
-static const char *split_early(const smp_io *io, const void *kernel, smp_grid *grid)
+static const char *split_early(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     split_columns_grid(kernel, false, grid);
     return ((const smp_fourier *)kernel)->early > 1 ? "fourier_early_split" : SMP_NO_KERNEL;
 }
-static const char *split_early_again(const smp_io *io, const void *kernel, smp_grid *grid)
+static const char *split_early_again(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     split_columns_grid(kernel, false, grid);
     return ((const smp_fourier *)kernel)->early > 1 ? "fourier_early_again_split" : SMP_NO_KERNEL;
 }
-static const char *split_late(const smp_io *io, const void *kernel, smp_grid *grid)
+static const char *split_late(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     split_columns_grid(kernel, true, grid);
     return "fourier_late_split";
 }
-static const char *split_late_again(const smp_io *io, const void *kernel, smp_grid *grid)
+static const char *split_late_again(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     split_columns_grid(kernel, true, grid);
     return "fourier_late_again_split";
 }
-static const char *split_filtered(const smp_io *io, const void *kernel, smp_grid *grid)
+static const char *split_filtered(const smp_io *, const void *kernel, smp_grid *grid)
 {
-    (void)io;
     split_columns_grid(kernel, true, grid);
     return "fourier_late_filtered_split";
 }

@@ -41,15 +41,13 @@ static void square_tiles(const smp_io *io, int pad, smp_grid *grid)
                (io->out.rows + SMP_TRANSPOSE_SIDE - 1) / SMP_TRANSPOSE_SIDE, grid);
 }
 
-static void tiled_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     square_tiles(io, 0, grid);
 }
 
-static void padded_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static void padded_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     square_tiles(io, 1, grid);
 }
 

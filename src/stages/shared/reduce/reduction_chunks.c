@@ -13,21 +13,18 @@ static void chunk_grid(const smp_io *io, bool apart, int threads, int block, smp
     *grid = (smp_grid){.grid = {(unsigned)blocks, 1, 1}, .block = {(unsigned)block, 1, 1}};
 }
 
-void smp_geometry_chunk_naive(const smp_io *io, const void *params, smp_grid *grid)
+void smp_geometry_chunk_naive(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     chunk_grid(io, true, 1, SMP_STATS_NAIVE, grid);
 }
 
-void smp_geometry_chunk_tree(const smp_io *io, const void *params, smp_grid *grid)
+void smp_geometry_chunk_tree(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     chunk_grid(io, true, SMP_LANES, SMP_STATS_THREADS, grid);
 }
 
-void smp_geometry_chunk_shuffle(const smp_io *io, const void *params, smp_grid *grid)
+void smp_geometry_chunk_shuffle(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)params;
     const int64_t rows = smp_chunk_rows(io->in.width);
     const int64_t across =
         smp_chunks_across(io->in.width) * (io->in.channels > SMP_STATS_TOGETHER ? io->in.channels : 1);
@@ -35,9 +32,8 @@ void smp_geometry_chunk_shuffle(const smp_io *io, const void *params, smp_grid *
     *grid = (smp_grid){.grid = {(unsigned)across, (unsigned)down, 1}, .block = {SMP_STATS_SHUFFLE, 1, 1}};
 }
 
-static size_t chunk_scratch(const smp_io *io, const void *params)
+static size_t chunk_scratch(const smp_io *io, const void *)
 {
-    (void)params;
     return (size_t)SMP_CHUNK * (size_t)io->in.channels * sizeof(float);
 }
 

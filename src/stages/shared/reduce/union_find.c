@@ -59,21 +59,18 @@ void smp_union_find_grid_tiles(const smp_view *picture, int64_t rows, smp_grid *
                            grid);
 }
 
-void smp_geometry_union_find_words(const smp_io *io, const void *kernel, smp_grid *grid)
+void smp_geometry_union_find_words(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_union_find_grid_words(&io->second, io->second.height, grid);
 }
 
-void smp_geometry_union_find_tiles(const smp_io *io, const void *kernel, smp_grid *grid)
+void smp_geometry_union_find_tiles(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_union_find_grid_tiles(&io->second, io->second.height, grid);
 }
 
-void smp_geometry_union_find_chunks(const smp_io *io, const void *kernel, smp_grid *grid)
+void smp_geometry_union_find_chunks(const smp_io *io, const void *, smp_grid *grid)
 {
     const int64_t words = smp_bits_words(io->second.width) * io->second.height;
-    (void)kernel;
     smp_grid_striding_line(words, smp_union_find_chunk(words), SMP_UNION_FIND_BLOCK, grid);
 }

@@ -69,9 +69,8 @@ static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
     smp_grid_line(parts(io, kernel), 1, (int)(rows < SMP_DIFFUSE_THREADS ? rows : SMP_DIFFUSE_THREADS), grid);
 }
 
-static size_t tiled_scratch(const smp_io *io, const void *kernel)
+static size_t tiled_scratch(const smp_io *, const void *)
 {
-    (void)io, (void)kernel;
     return SMP_DIFFUSE_SCRATCH;
 }
 

@@ -62,9 +62,8 @@ static void release_geometry(const smp_io *io, const void *kernel, smp_grid *gri
     smp_grid_line(segments, WARP, WARP, grid);
 }
 
-static void frames_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void frames_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_grid_line(io->out.rows, SMP_LIMIT_TILE, SMP_LIMIT_TILE, grid);
 }
 
@@ -89,9 +88,8 @@ static size_t naive_scratch(const smp_io *io, const void *kernel)
     return smp_limit_naive_scratch(kernel, io->out.rows);
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static size_t scratch(const smp_io *, const void *kernel)
 {
-    (void)io;
     return smp_limit_scratch(kernel);
 }
 

@@ -75,9 +75,8 @@ smp_code smp_framing_table(const smp_frames *f, int window, size_t more, smp_nod
     return SMP_OK;
 }
 
-size_t smp_framing_scratch(const smp_io *io, const void *kernel)
+size_t smp_framing_scratch(const smp_io *, const void *kernel)
 {
-    (void)io;
     return smp_stft_scratch(kernel);
 }
 

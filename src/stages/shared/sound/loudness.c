@@ -32,9 +32,8 @@ static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
     smp_grid_line(segments(io, kernel), WARP / io->in.channels, WARP, grid);
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static size_t scratch(const smp_io *, const void *)
 {
-    (void)io, (void)kernel;
     return smp_loudness_scratch();
 }
 

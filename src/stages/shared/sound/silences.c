@@ -41,15 +41,13 @@ bool smp_silence_next(const void *result, const smp_shape *in, int64_t at, int64
     return *from < in->height;
 }
 
-static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void naive_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_grid_line(io->out.rows, SMP_BLOCK_THREADS * SMP_SILENCE_WORD, SMP_BLOCK_THREADS, grid);
 }
 
-static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
-    (void)kernel;
     smp_grid_line(io->out.rows, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 

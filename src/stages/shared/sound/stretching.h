@@ -1,6 +1,5 @@
 /* Shared by tempo and pitch: a sound as grains that are joined where they fit (kernels/audio/grains.h). */
-#ifndef SMP_STAGES_SHARED_SOUND_STRETCHING_H
-#define SMP_STAGES_SHARED_SOUND_STRETCHING_H
+#pragma once
 
 #include "audio/grains.h"
 #include "stages/stage.h"
@@ -42,5 +41,3 @@ extern const smp_variant smp_stretch_variants[], smp_trace_variants[];
     "where it goes on most like the one before: the largest normalised correlation over the fade, of the sound made "  \
     "mono at about 8 kHz, in whole numbers, between whose places a parabola says more (WSOLA, Verhelst and Roelands "  \
     "1993). It reads the sound twice, and streams; the search takes 60 MB of an hour."
-
-#endif
