@@ -93,23 +93,23 @@ static const char *clears(const smp_io *io, const void *kernel, smp_grid *grid)
     return scans(io, kernel) && room && counted && small ? "integral_words_clear" : NULL;
 }
 
-static void look_geometry(const smp_io *io, const void *, smp_grid *grid)
+static void look_geometry(const smp_io *io, smp_grid *grid)
 {
     const int64_t blocks = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
     smp_grid_striding_line(blocks * io->second.channels * smp_integral_tiles(io->second.width), 1, SMP_INTEGRAL_THREADS,
                            grid);
 }
 
-static const char *integral_looks(const smp_io *io, const void *kernel, smp_grid *grid)
+static const char *integral_looks(const smp_io *io, const void *, smp_grid *grid)
 {
-    look_geometry(io, kernel, grid);
+    look_geometry(io, grid);
     return io->second.format == SMP_U8    ? "integral_lookback_u8"
            : io->second.format == SMP_U16 ? "integral_lookback_u16"
                                           : "integral_lookback_f32";
 }
-static const char *integral_blocks_looks(const smp_io *io, const void *kernel, smp_grid *grid)
+static const char *integral_blocks_looks(const smp_io *io, const void *, smp_grid *grid)
 {
-    look_geometry(io, kernel, grid);
+    look_geometry(io, grid);
     return "integral_blocks_lookback";
 }
 

@@ -189,7 +189,7 @@ static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_in
     return inside;
 }
 
-static uint32_t count_sectors(uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t)
+static uint32_t count_sectors(uint32_t lanes, const uint64_t address[WARP_LANES])
 {
     uint64_t sectors[WARP_LANES];
     uint32_t count = 0;
@@ -279,7 +279,7 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
         mixed & (access->width - 1))
         inside = lanes_inside(block, frame, inst, lanes, address, access);
     if (!same_pattern(memo, lanes, address, access->width))
-        memo->sectors = count_sectors(lanes, address, access->width);
+        memo->sectors = count_sectors(lanes, address);
     const uint32_t active = (uint32_t)warp_lanes_in(lanes), bytes = active * access->width;
     const uint32_t ideal = (bytes + SECTOR - 1) / SECTOR;
     if (block->launch->written && access->how != WARP_READS)

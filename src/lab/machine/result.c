@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------------ making */
 
-static smp_warp_op op_of(const warp_block *block, const warp_count *, uint32_t index, smp_warp_space space)
+static smp_warp_op op_of(const warp_block *block, uint32_t index, smp_warp_space space)
 {
     const uint8_t kind = block->insts[index]->kind;
     if (kind == WARP_COPIES)
@@ -60,7 +60,7 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     const warp_count *c = &block->counts[index];
     const warp_inst *inst = block->insts[index];
     smp_warp_row row = {.file = inst->file, .line = inst->line, .space = space};
-    row.op = op_of(block, c, index, space);
+    row.op = op_of(block, index, space);
     row.width = (uint32_t)inst->width * (inst->vec ? inst->vec : 1);
     row.skipped = c->skipped;
     row.far = c->far;
