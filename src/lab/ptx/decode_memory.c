@@ -266,23 +266,29 @@ bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *in
     return decode_access(parser, s, inst);
 }
 
-/* old = *p, before a loop of atomicCAS(p, old, ...): a swap tells whether it was changed meanwhile. */
+/* old = *p, before a loop of atomicCAS(p, old, ...): a swap tells whether it was changed meanwhile. In global memory a
+ * test before any atomic of that place, if (*p < x) atomicMax(p, x), is taken as a volatile read. */
 void ptx_mark_tried(warp_code *code)
 {
     enum { MOST = 4096 }; /* more are no lock of a programmer */
-    size_t count = 0, *swaps = smp_alloc_array(MOST, sizeof *swaps);
-    for (size_t i = 0; swaps && i < code->count && count < MOST; i++)
-        if (code->insts[i].execute == ptx_run_atomic && code->insts[i].mode == PTX_ATOM_SWAP)
-            swaps[count++] = i;
-    for (size_t i = 0; swaps && i < code->count; i++) {
+    size_t count = 0, *atomics = smp_alloc_array(MOST, sizeof *atomics);
+    for (size_t i = 0; atomics && i < code->count && count < MOST; i++)
+        if (code->insts[i].execute == ptx_run_atomic)
+            atomics[count++] = i;
+    for (size_t i = 0; atomics && i < code->count; i++) {
         warp_inst *load = &code->insts[i];
         for (size_t k = 0; k < count && load->execute == ptx_run_load && !load->orderly; k++) {
-            const warp_inst *swap = &code->insts[swaps[k]];
-            const bool same = swap->s[0] == load->s[0] && swap->offset == load->offset && swap->space == load->space;
-            load->orderly = swap->width == load->width && (same || (load->vec == 1 && swap->s[1] == load->d[0]));
+            const warp_inst *atomic = &code->insts[atomics[k]];
+            const bool same = atomic->s[0] == load->s[0] && atomic->offset == load->offset &&
+                              atomic->space == load->space && atomic->width == load->width;
+            if (atomic->mode == PTX_ATOM_SWAP)
+                load->orderly =
+                    atomic->width == load->width && (same || (load->vec == 1 && atomic->s[1] == load->d[0]));
+            else
+                load->is_volatile = load->is_volatile || (same && i < atomics[k]);
         }
     }
-    smp_free(swaps);
+    smp_free(atomics);
 }
 
 /* Results of atomics that nothing reads: a counter's equal addresses merge (bank.h). Registers of other kernels do not

@@ -192,7 +192,7 @@ __global__ void sum_by_atomics(int *x, int *y)
 __global__ void maximum_tested_first(int *x, int *y)
 {
     int v = blockIdx.x * N + threadIdx.x;
-    if (*(volatile int *)y < v)
+    if (*y < v)
         atomicMax(y, v);
 }
 __global__ void blocks_write_one_value(int *x, int *y)
