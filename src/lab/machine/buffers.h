@@ -5,7 +5,7 @@
 
 enum { WARP_BUFFER_NAME = 48 };
 
-struct warp_cell;
+struct warp_seen;
 
 typedef struct warp_buffer {
     uint64_t start, size;
@@ -13,7 +13,7 @@ typedef struct warp_buffer {
     bool device;                 /* of the arena */
     bool kernels;                /* of a kernel's malloc */
     char name[WARP_BUFFER_NAME]; /* how findings call it; "": by its address */
-    struct warp_cell *cells;     /* who accessed it (watch.c); null: nobody yet */
+    struct warp_seen *cells;     /* who accessed it (watch.c); null: nobody yet */
     size_t cells_size;
     uint64_t unknown;     /* bytes that nobody has written (known.c) */
     unsigned char *known; /* a bit for each that somebody has; null while all or none are unknown */

@@ -152,26 +152,25 @@ static bool is_ordered(const touch *t, const warp_seen *was, uint64_t at)
            warp_watch_ordered(t->block, t->frame, t->now.who & WARP_WHO_THREAD, was, at);
 }
 
-static void look_at_read(const touch *t, const struct warp_cell *cell, uint64_t at)
+static void look_at_read(const touch *t, warp_cell cell, uint64_t at)
 {
-    if (!is_ordered(t, &cell->write, at))
-        race(t, &cell->write, cell->write.who & WARP_WHO_STRONG ? "updates" : "writes", "reads", at);
+    if (!is_ordered(t, cell.write, at))
+        race(t, cell.write, cell.write->who & WARP_WHO_STRONG ? "updates" : "writes", "reads", at);
 }
 
-static void look_at_write(const touch *t, const struct warp_cell *cell, uint64_t at)
+static void look_at_write(const touch *t, warp_cell cell, uint64_t at)
 {
     const uint32_t ordered = t->block->order.ordered;
     const bool update = t->access->how == WARP_UPDATES;
     const char *does = update ? "updates" : "writes";
-    const warp_seen *readers[] = {&cell->read, &cell->other};
-    if (cell->write.when >= ordered && !is_ordered(t, &cell->write, at) &&
-        (update || !writes_same(t, &cell->write, at))) {
-        race(t, &cell->write, cell->write.who & WARP_WHO_STRONG ? "updates" : "writes", does, at);
+    const warp_seen *readers[] = {cell.read, cell.other};
+    if (cell.write->when >= ordered && !is_ordered(t, cell.write, at) && (update || !writes_same(t, cell.write, at))) {
+        race(t, cell.write, cell.write->who & WARP_WHO_STRONG ? "updates" : "writes", does, at);
         return;
     }
     for (int i = 0; i < 2; i++)
         if (readers[i]->when >= ordered && !is_ordered(t, readers[i], at) &&
-            (update || !writes_same(t, &cell->write, at))) {
+            (update || !writes_same(t, cell.write, at))) {
             race(t, readers[i], "reads", does, at);
             return;
         }
@@ -185,12 +184,12 @@ static inline bool is_mine(const warp_order *order, const warp_seen *was, const 
 }
 
 /* Two readers of which every writer races with one suffice: of two blocks, or of two warps of this one. */
-static inline void note_read(const touch *t, struct warp_cell *cell)
+static inline void note_read(const touch *t, warp_cell cell)
 {
     const warp_order *order = &t->block->order;
-    warp_seen *read = &cell->read, *other = &cell->other;
+    warp_seen *const read = cell.read, *const other = cell.other;
     if (read->when < order->ordered || is_mine(order, read, &t->now)) {
-        *read = t->now;
+        *read = (warp_seen){t->now.when, t->now.who};
         return;
     }
     const bool has_other = other->when >= order->ordered;
@@ -202,33 +201,34 @@ static inline void note_read(const touch *t, struct warp_cell *cell)
         other->who |= WARP_WHO_APART;
     } else if (!has_other || other->when < order->floor || ((read->who ^ t->now.who) & WARP_WHO_THREAD) >= WARP_LANES)
         *other = *read;
-    *read = t->now;
+    *read = (warp_seen){t->now.when, t->now.who};
 }
 
 /* A plain store of this block behind which its atomics come: those of other blocks still race with it. */
-static inline bool keeps_store(const touch *t, const struct warp_cell *cell)
+static inline bool keeps_store(const touch *t, warp_cell cell)
 {
-    return t->access->how == WARP_UPDATES && cell->write.when >= t->block->order.first &&
-           !(cell->write.who & WARP_WHO_STRONG) && !t->block->watch->interleaved;
+    return t->access->how == WARP_UPDATES && cell.write->when >= t->block->order.first &&
+           !(cell.write->who & WARP_WHO_STRONG) && !t->block->watch->interleaved;
 }
 
-static inline void note_lane(const touch *t, struct warp_cell *cell, uint64_t at, uint32_t count, bool alone)
+static inline void note_lane(const touch *t, warp_cell cell, uint64_t at, uint32_t count, bool alone)
 {
     const warp_order *order = &t->block->order;
     const uint32_t ordered = order->ordered;
-    for (uint32_t i = 0; i < count; i++, cell++, at += t->bytes) {
+    for (uint32_t i = 0; i < count; i++, cell.write++, cell.read++, cell.other++, at += t->bytes) {
         if (t->access->how == WARP_READS) {
-            if (cell->write.when >= ordered && !(alone && is_mine(order, &cell->write, &t->now)))
+            if (cell.write->when >= ordered && !(alone && is_mine(order, cell.write, &t->now)))
                 look_at_read(t, cell, at);
             note_read(t, cell);
             continue;
         }
-        const bool fresh = cell->write.when < ordered && cell->read.when < ordered && cell->other.when < ordered;
+        const bool fresh = cell.write->when < ordered && cell.read->when < ordered && cell.other->when < ordered;
         if (!fresh)
             look_at_write(t, cell, at);
         if (!keeps_store(t, cell))
-            cell->write = t->now;
-        cell->read.when = cell->other.when = 0;
+            *cell.write = (warp_seen){t->now.when, t->now.who};
+        if (!fresh)
+            cell.read->when = cell.other->when = 0;
     }
 }
 
@@ -243,19 +243,29 @@ static void tell_unknown(const touch *t)
                "%s %s, which nobody has written", t->access->how == WARP_READS ? "reads" : "updates", place);
 }
 
-static struct warp_cell *cells_of(const warp_watch *w, warp_buffer *b)
+/* Apart, since most cells have a writer or a reader alone: what is never touched takes no memory. */
+static void find_cells(const warp_watch *w, warp_where *where)
 {
-    const uint64_t size = ((b->size >> w->shift) + 1) * sizeof(struct warp_cell);
-    if (b->cells && b->cells_size >= size)
-        return b->cells;
-    if (size > MOST_CELLS)
-        return NULL;
+    enum { PAGE = 4096 };
+    warp_buffer *b = where->buffer;
+    const uint64_t each = (((b->size >> w->shift) + 1) * sizeof(warp_seen) + PAGE - 1) / PAGE * PAGE, size = 3 * each;
+    if (b->cells_size < size) {
+        if (b->cells)
+            munmap(b->cells, b->cells_size);
+        void *cells = size > MOST_CELLS ? MAP_FAILED
+                                        : mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        b->cells = cells == MAP_FAILED ? NULL : cells;
+        b->cells_size = b->cells ? size : 0;
+    }
+    const uint64_t third = b->cells_size / 3 / sizeof(warp_seen);
     if (b->cells)
-        munmap(b->cells, b->cells_size);
-    void *cells = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    b->cells = cells == MAP_FAILED ? NULL : cells;
-    b->cells_size = size;
-    return b->cells;
+        where->cells = (warp_cell){b->cells, b->cells + third, b->cells + 2 * third};
+}
+
+static inline warp_cell cell_at(const warp_where *where, uint64_t index)
+{
+    return (warp_cell){where->cells.write + index, where->cells.read + index, where->cells.other + index};
 }
 
 static const warp_where *where_of(warp_block *block, const warp_inst *inst, uint64_t address)
@@ -272,7 +282,9 @@ static const warp_where *where_of(warp_block *block, const warp_inst *inst, uint
     warp_buffer *b = warp_find_buffer(memory, address);
     *where = (warp_where){.buffer = b};
     if (b)
-        *where = (warp_where){b->start, b->start + b->size, cells_of(w, b), b};
+        *where = (warp_where){.start = b->start, .end = b->start + b->size, .buffer = b};
+    if (b)
+        find_cells(w, where);
     return where;
 }
 
@@ -300,33 +312,75 @@ static bool synchronises(warp_block *block, warp_frame *frame, const warp_inst *
     return true;
 }
 
+/* All lanes of a warp side by side, as most are, where nobody but they was there in this launch. False: not so. */
+static bool note_row(const touch *t, uint32_t who)
+{
+    const warp_order *order = &t->block->order;
+    const uint64_t first = t->address[0];
+    const uint32_t ordered = order->ordered, now = t->now.when;
+    const warp_cell cell = cell_at(t->where, (first - t->where->start) >> t->block->watch->shift);
+    uint64_t apart = 0;
+    uint32_t written = 0, read = 0, others = 0, mine = 1;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        apart |= t->address[l] ^ (first + l * t->bytes);
+    if (apart)
+        return false;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        written |= cell.write[l].when >= ordered;
+        read |= cell.read[l].when >= ordered;
+    }
+    if (written)
+        return false;
+    if (t->access->how == WARP_READS) {
+        for (uint32_t l = 0; l < WARP_LANES && read; l++) /* two lanes of this warp have read each: they suffice */
+            others |= (cell.read[l].when ^ now) | (cell.other[l].when ^ now) |
+                      ((cell.read[l].who ^ who) & WARP_WHO_THREAD & ~(WARP_LANES - 1u));
+        for (uint32_t l = 0; l < WARP_LANES && !read; l++)
+            cell.read[l] = (warp_seen){now, who | l};
+        return !others;
+    }
+    for (uint32_t l = 0; l < WARP_LANES && read; l++)
+        mine &= !((cell.read[l].who ^ (who | l)) & WARP_WHO_THREAD) & (cell.read[l].when >= order->first) &
+                (cell.other[l].when < ordered);
+    for (uint32_t l = 0; l < WARP_LANES && mine; l++) {
+        cell.write[l] = (warp_seen){now, who | l};
+        if (read)
+            cell.read[l].when = 0;
+    }
+    return mine;
+}
+
 /* One cell a lane in one buffer, whose bytes are all known: by far the most accesses. Of lanes that read one cell the
  * first and last are noted. */
 static void note_lanes(touch *t, uint32_t lanes, uint32_t who)
 {
     const warp_watch *w = t->block->watch;
-    const uint64_t *const address = t->address, start = t->where->start;
-    const uint32_t ordered = t->block->order.ordered, shift = w->shift;
-    struct warp_cell *const cells = t->where->cells;
+    const uint64_t *const address = t->address;
+    const uint32_t ordered = t->block->order.ordered, shift = w->shift, now = t->now.when;
+    const warp_where where = *t->where;
     const bool reads = t->access->how == WARP_READS, alone = !w->interleaved;
     uint64_t before = UINT64_MAX;
+    if (lanes == WARP_ALL && alone && note_row(t, who))
+        return;
     WARP_ACTIVE_LANES(lanes)
     {
-        const uint64_t at = address[l];
-        struct warp_cell *cell = cells + ((at - start) >> shift);
+        const uint64_t at = address[l], index = (at - where.start) >> shift;
+        warp_seen *const read = where.cells.read + index;
+        const bool written = where.cells.write[index].when >= ordered;
         t->now.who = who | l;
-        if (reads && cell->write.when < ordered) {
-            if (cell->read.when < ordered)
-                cell->read = t->now;
-            else if (cell->other.when < ordered || !(cell->other.who & WARP_WHO_APART)) {
-                if (at != before || !(rest_ & (rest_ - 1)) || address[__builtin_ctz(rest_ & (rest_ - 1))] != at)
-                    note_read(t, cell);
-            }
-        } else if (!reads && cell->write.when < ordered && cell->read.when < ordered)
-            cell->write = t->now;
+        if (reads && !written) {
+            const warp_seen *other = where.cells.other + index;
+            const uint32_t more = rest_ & (rest_ - 1);
+            if (read->when < ordered)
+                *read = (warp_seen){now, who | l};
+            else if ((other->when < ordered || !(other->who & WARP_WHO_APART)) &&
+                     (at != before || !more || address[__builtin_ctz(more)] != at))
+                note_read(t, cell_at(&where, index));
+        } else if (!reads && !written && read->when < ordered)
+            where.cells.write[index] = (warp_seen){now, who | l};
         else {
             t->lane = l;
-            note_lane(t, cell, at, 1, alone);
+            note_lane(t, cell_at(&where, index), at, 1, alone);
         }
         before = at;
     }
@@ -345,7 +399,8 @@ void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_in
     block->watch->is_new = false;
     t.now.when = block->order.interval;
     t.where = where_of(block, inst, address[__builtin_ctz(lanes)]);
-    if (access->width == bytes && t.where->cells && !t.where->buffer->unknown && is_in_one(t.where, lanes, address)) {
+    if (access->width == bytes && t.where->cells.write && !t.where->buffer->unknown &&
+        is_in_one(t.where, lanes, address)) {
         note_lanes(&t, lanes, who);
         return;
     }
@@ -365,7 +420,7 @@ void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_in
             if (access->how != WARP_READS)
                 warp_know(t.where->buffer, at - t.where->start, access->width);
         }
-        if (t.where->cells)
-            note_lane(&t, t.where->cells + ((at - t.where->start) >> shift), at, access->width >> shift, alone);
+        if (t.where->cells.write)
+            note_lane(&t, cell_at(t.where, (at - t.where->start) >> shift), at, access->width >> shift, alone);
     }
 }

@@ -15,14 +15,14 @@ typedef struct warp_seen {
 } warp_seen;
 enum { WARP_WHO_THREAD = 0x3ff, WARP_WHO_STRONG = 0x400, WARP_WHO_APART = 0x800, WARP_WHO_SHIFT = 12 };
 
-struct warp_cell {
-    warp_seen write, read, other; /* other: an earlier reader; APART: it is of another block than `read` */
-};
+typedef struct warp_cell {
+    warp_seen *write, *read, *other; /* other: an earlier reader; APART: it is of another block than `read` */
+} warp_cell;
 
 /* The buffer that an instruction accessed last. */
 typedef struct warp_where {
     uint64_t start, end;
-    struct warp_cell *cells; /* null: it is not watched */
+    warp_cell cells; /* the first; null: it is not watched */
     warp_buffer *buffer;
 } warp_where;
 
