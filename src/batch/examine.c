@@ -42,7 +42,8 @@ static smp_code real_folder(smp_output_lookup *lookup, const char *path, size_t 
 void smp_output_lookup_open(const smp_todo *todo, smp_output_lookup *lookup)
 {
     const smp_todo_request *r = todo->request;
-    *lookup = (smp_output_lookup){.namer = smp_namer_for(r->folder, r->pattern, r->extension, r->program)};
+    *lookup = (smp_output_lookup){.namer = smp_namer_for(r->folder, r->pattern, r->extension, r->program),
+                                  .reads = smp_name_pattern_reads(r->pattern)};
 }
 
 void smp_output_lookup_close(smp_output_lookup *lookup)
@@ -75,7 +76,14 @@ smp_code smp_output_lookup_key(const smp_todo *todo, smp_output_lookup *lookup, 
 
 smp_code smp_output_lookup_name(smp_output_lookup *lookup, smp_work_unit *unit, smp_todo_item *item, smp_error *err)
 {
+    smp_reader *reader = NULL;
+    smp_error unread = {.code = SMP_OK}; /* told when the file is done */
+    const smp_read_options how = smp_read_defaults();
+    if (lookup->reads && !smp_reader_open(item->file->path, &how, &reader, &unread))
+        lookup->namer.media = smp_reader_media(reader);
     const char *output = smp_namer_output(&lookup->namer, item->file->name);
+    lookup->namer.media = NULL;
+    smp_reader_close(reader);
     item->output = output ? smp_texts_add(&unit->texts, output, strlen(output)) : NULL;
     return item->output ? SMP_OK : smp_fail_memory(err, "a name", strlen(item->file->name));
 }

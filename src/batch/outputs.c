@@ -11,14 +11,16 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "base/text/diag.h"
+#include "io/fields.h"
 #include "io/files/source.h"
 #include "io/media.h"
 #include "run/run.h"
 
 /* ------------------------------------------------------------------------------------------------ patterns */
 
-static const char *const fields[] = {"stem", "ext", "name", "from", "part"};
-enum { STEM, EXT, NAME, FROM, PART, FIELDS };
+static const char *const fields[] = {"stem", "ext",    "name",  "from",  "part",  "date",
+                                     "time", "camera", "title", "width", "height"};
+enum { STEM, EXT, NAME, FROM, PART, DATE, TIME, CAMERA, TITLE, FIELDS = TITLE + 3 }; /* from DATE on: of the header */
 
 /* The field at `at`, which is an opening brace; FIELDS when it is none. *length: with both braces. */
 static int field_at(const char *at, size_t *length)
@@ -31,18 +33,19 @@ static int field_at(const char *at, size_t *length)
     return FIELDS;
 }
 
-/* Whether each {field} is known, of the first `known` fields; *seen: a bit for each that is there. */
-static smp_code check_fields(const char *pattern, int known, unsigned *seen, smp_error *err)
+/* Whether each {field} is known: all but {part}, or all that a part's name has; *seen: a bit for each that is there. */
+static smp_code check_fields(const char *pattern, bool parts, unsigned *seen, smp_error *err)
 {
     *seen = 0;
     for (const char *at = pattern; (at = strchr(at, '{'));) {
         size_t length;
         const int field = field_at(at, &length);
-        if (field >= known) {
+        if (field == FIELDS || (parts ? field > PART : field == PART)) {
             smp_fail(err, SMP_E_USAGE, "'%.*s' is not a field of a name", (int)(length < 40 ? length : 40), at);
-            const char *near = length > 2 ? smp_nearest(at + 1, length - 2, fields, (size_t)known) : NULL;
+            const char *near = length > 2 ? smp_nearest(at + 1, length - 2, fields, parts ? PART + 1 : FIELDS) : NULL;
             return near ? smp_hint(err, "did you mean {%s}?", near)
-                        : smp_hint(err, "write {stem}, {ext}, {from} or {name}%s", known > PART ? ", and {part}" : "");
+                        : smp_hint(err, "write {stem}, {ext}, {from} or {name}%s",
+                                   parts ? ", and {part}" : "; {date}, {time}, {camera}, {title}, {width}, {height}");
         }
         *seen |= 1U << field;
         at += length;
@@ -50,10 +53,21 @@ static smp_code check_fields(const char *pattern, int known, unsigned *seen, smp
     return SMP_OK;
 }
 
+bool smp_name_pattern_reads(const char *pattern)
+{
+    size_t length;
+    for (const char *at = pattern; (at = strchr(at, '{')); at++) {
+        const int field = field_at(at, &length);
+        if (field >= DATE && field < FIELDS)
+            return true;
+    }
+    return false;
+}
+
 smp_code smp_part_pattern_check(const char *pattern, smp_error *err)
 {
     unsigned seen;
-    const smp_code code = check_fields(pattern, FIELDS, &seen, err);
+    const smp_code code = check_fields(pattern, true, &seen, err);
     if (code || (pattern[0] && !strchr(pattern, '/') && seen & 1U << PART))
         return code;
     smp_fail(err, SMP_E_USAGE, "'%.200s' does not name a file for each part", pattern);
@@ -63,7 +77,7 @@ smp_code smp_part_pattern_check(const char *pattern, smp_error *err)
 smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
 {
     unsigned seen;
-    SMP_TRY(check_fields(pattern, PART, &seen, err));
+    SMP_TRY(check_fields(pattern, false, &seen, err));
     const char *last = strrchr(pattern, '}'), *dot = last ? strrchr(last, '.') : NULL;
     if (dot && dot[1] && smp_writer_kind(pattern) == SMP_KIND_NONE) {
         (void)smp_writer_extension(dot + 1, NULL, err);
@@ -75,7 +89,7 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "'%.200s' is not a name inside the output folder", pattern);
         return smp_hint(err, "--name is for names, the folder is given by -o");
     }
-    if (!(seen & (1U << STEM | 1U << NAME))) {
+    if (!(seen & (1U << STEM | 1U << NAME | 1U << DATE | 1U << TIME | 1U << TITLE))) {
         smp_fail(err, SMP_E_USAGE, "every file would be called '%.200s'", pattern);
         return smp_hint(err, "put {stem} into --name, which is the input's name without its extension");
     }
@@ -150,7 +164,10 @@ static bool fill_in(smp_namer *to, const char *name)
             good = put(to, at++, 1);
             continue;
         }
-        const char *text = field == FROM ? from : field == PART ? to->part : extension;
+        char header[SMP_FIELD_TEXT] = "";
+        if (field >= DATE && to->media)
+            smp_field_name(fields[field], strlen(fields[field]), name, to->media, header);
+        const char *text = field >= DATE ? header : field == FROM ? from : field == PART ? to->part : extension;
         if (field == STEM || field == NAME)
             good = put(to, last, stem);
         if (good && field == NAME)

@@ -1,11 +1,15 @@
 /* Names of the outputs of many inputs, and everything that can be wrong with them before the first byte is written. */
 #pragma once
 
+#include "io/media.h"
 #include "pipe/program.h"
 
 /* Is this a pattern for names: text with {stem} (the name without extension), {ext}, {name} (both) and {from} (the
  * input's own extension, where {ext} may be another)? */
 smp_code smp_name_pattern_check(const char *pattern, smp_error *err);
+
+/* Whether it has fields that the inputs' headers fill in: {date}, {time}, {camera}, {title}, {width}, {height}. */
+bool smp_name_pattern_reads(const char *pattern);
 
 /* The same for names of the parts of one input: with {part}, their number, which must be there. */
 smp_code smp_part_pattern_check(const char *pattern, smp_error *err);
@@ -13,8 +17,9 @@ smp_code smp_part_pattern_check(const char *pattern, smp_error *err);
 /* Names the outputs of inputs, one after the other. */
 typedef struct smp_namer {
     const char *folder, *pattern, *ext;
-    const char *part; /* what {part} is; null: nothing is called so */
-    smp_kind kind;    /* what the pipeline makes; none: what the input is */
+    const smp_media *media; /* of the input, for fields of its header; null: there are none */
+    const char *part;       /* what {part} is; null: nothing is called so */
+    smp_kind kind;          /* what the pipeline makes; none: what the input is */
     char *text;
     size_t used, capacity;
     bool asked;        /* what files of this extension become: */

@@ -90,6 +90,7 @@ typedef struct smp_todo_count {
 /* State that a thread that looks at files keeps for the next one. */
 typedef struct smp_output_lookup {
     smp_namer namer;
+    bool reads;    /* names have fields of the inputs' headers */
     char *given;   /* the last input's folder, */
     smp_hash real; /* and the hash of the same with links resolved */
 } smp_output_lookup;

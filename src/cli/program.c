@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/mistakes.h"
 #include "cli/shipped.h"
+#include "cli/write_options.h"
 #include "cli/team.h"
 #include "cli/topics.h"
 #include "io/decoder/worker.h"
@@ -231,7 +232,10 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
         if (!code && smp_cli_team) /* its threads begin once decoders are forked */
             code = join_team(command, *common, (smp_common *)settings, err);
         if (!code)
+            code = smp_cli_take_tags(command, settings, err);
+        if (!code)
             code = command->run(settings, err);
+        smp_cli_free_tags(command, settings);
         if (smp_worker_runs())
             say_confinement(*common);
         smp_worker_stop();

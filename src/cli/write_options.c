@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/whole_file.h"
+
 /* ------------------------------------------------------------------------------------------------ rows */
 
 static smp_option row_of(const smp_write_option *option, size_t offset, char *fallback, size_t size)
@@ -35,10 +38,10 @@ static smp_option row_of(const smp_write_option *option, size_t offset, char *fa
 
 const smp_option *smp_cli_write_rows(size_t at)
 {
-    enum { TABLES = 10 }; /* one for each struct of settings that holds smp_write_settings */
+    enum { TABLES = 10, BEFORE = 4 }; /* one for each struct of settings that holds smp_write_settings */
     static struct table {
         size_t at;
-        smp_option rows[SMP_WRITE_OPTIONS + 2];
+        smp_option rows[SMP_WRITE_OPTIONS + BEFORE + 1];
         char fallbacks[SMP_WRITE_OPTIONS][12];
     } tables[TABLES];
     size_t t = 0;
@@ -52,8 +55,26 @@ const smp_option *smp_cli_write_rows(size_t at)
     *table = (struct table){.at = at};
     table->rows[0] = (smp_option){"strip", .type = SMP_O_FLAG, .offset = at + offsetof(smp_write_settings, strip),
                                   .help = "write no metadata"};
+    table->rows[1] =
+        (smp_option){"tag",
+                     .type = SMP_O_PAIRS,
+                     .offset = at + offsetof(smp_write_settings, tags),
+                     .argument = "KEY=TEXT",
+                     .flags = SMP_O_ADVANCED,
+                     .help = "a tag, as in --tag title=Rain, in place of those of that key; may be repeated; "
+                             "without a text they go. Sounds, PNG and JPEG hold them"};
+    table->rows[2] = (smp_option){"untag", .type = SMP_O_FLAG, .offset = at + offsetof(smp_write_settings, untag),
+                                  .flags = SMP_O_ADVANCED,
+                                  .help = "drop the input's tags: texts, and the pictures of a sound (--strip: colour "
+                                          "profiles and EXIF too)"};
+    table->rows[3] = (smp_option){"cover",
+                                  .type = SMP_O_STRING,
+                                  .offset = at + offsetof(smp_write_settings, cover),
+                                  .argument = "FILE",
+                                  .flags = SMP_O_ADVANCED | SMP_O_SOUNDS,
+                                  .help = "the front cover of a sound: a PNG or JPEG"};
     for (size_t i = 0; (option = smp_write_option_at(i)); i++)
-        table->rows[i + 1] =
+        table->rows[i + BEFORE] =
             row_of(option, fields + i * sizeof(union smp_write_field), table->fallbacks[i], sizeof table->fallbacks[i]);
     return table->rows;
 }
@@ -76,10 +97,68 @@ static int value_of(const smp_write_settings *settings, size_t index, const smp_
                                               : field->choice;
 }
 
+/* A key has a place in every format: letters of ASCII that are no sign of one. */
+static smp_code check_tag(const char *pair, smp_error *err)
+{
+    const size_t length = strcspn(pair, "=");
+    for (size_t i = 0; i < length; i++)
+        if (pair[i] < ' ' || pair[i] > '}')
+            return smp_fail(err, SMP_E_USAGE, "--tag takes a key of plain letters, as in title=Rain");
+    if (length && length < SMP_TAG_KEY)
+        return SMP_OK;
+    return smp_fail(err, SMP_E_USAGE, "--tag takes a key of 1 to %d letters, as in title=Rain", SMP_TAG_KEY - 1);
+}
+
+static smp_code take_tags(smp_write_settings *settings, smp_error *err)
+{
+    enum { MOST = 8 << 20 }; /* bytes of a cover, which readers keep */
+    static const uint8_t png[] = {0x89, 'P', 'N', 'G'}, jpeg[] = {0xFF, 0xD8, 0xFF};
+    smp_meta_change *change = &settings->change;
+    char *data = NULL;
+    size_t size = 0;
+    *change =
+        (smp_meta_change){.tags = settings->tags.items, .tag_count = settings->tags.count, .untag = settings->untag};
+    for (size_t i = 0; i < settings->tags.count; i++)
+        SMP_TRY(check_tag(settings->tags.items[i], err));
+    if (!settings->cover)
+        return SMP_OK;
+    smp_code code = smp_read_file(settings->cover, MOST, &data, &size, err);
+    change->cover = (smp_blob){(unsigned char *)data, size};
+    if (!code && (size < sizeof png || (memcmp(data, png, sizeof png) && memcmp(data, jpeg, sizeof jpeg)))) {
+        code = smp_fail(err, SMP_E_READ, "a cover is a PNG or a JPEG");
+        smp_hint(err, "smempipe convert makes one of another picture");
+    }
+    return code ? smp_at(err, "%s", settings->cover) : SMP_OK;
+}
+
+/* The settings of a command's options about what is written; null: it has none. */
+static smp_write_settings *settings_of(const smp_command *command, void *settings)
+{
+    for (int i = 0; i < SMP_COMMAND_GROUPS && command->groups[i].title; i++)
+        if (command->groups[i].make == smp_cli_write_rows)
+            return (smp_write_settings *)(void *)((char *)settings + command->groups[i].at);
+    return NULL;
+}
+
+smp_code smp_cli_take_tags(const smp_command *command, void *settings, smp_error *err)
+{
+    smp_write_settings *own = settings_of(command, settings);
+    return own ? take_tags(own, err) : SMP_OK;
+}
+
+void smp_cli_free_tags(const smp_command *command, void *settings)
+{
+    smp_write_settings *own = settings_of(command, settings);
+    if (own)
+        smp_free(own->change.cover.data);
+}
+
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options)
 {
     const smp_write_option *option;
     options->strip = settings->strip;
+    if (settings->tags.count || settings->untag || settings->cover)
+        options->change = &settings->change;
     options->sound.fit_rate = true;
     for (size_t i = 0; (option = smp_write_option_at(i)); i++)
         if (value_of(settings, i, option) != option->unset)

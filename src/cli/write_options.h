@@ -7,7 +7,10 @@
 #include "io/media.h"
 
 typedef struct smp_write_settings {
-    bool strip;
+    bool strip, untag;
+    smp_strings tags; /* --tag key=value */
+    const char *cover;
+    smp_meta_change change; /* what these ask for: smp_cli_take_tags */
     union smp_write_field {
         bool flag;
         int64_t number;
@@ -39,6 +42,10 @@ bool smp_cli_is_write_option(const char *name);
  * name), nor for a file that the pipeline (may be null) saves. */
 void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *output,
                           const char *as, const smp_program *program);
+
+/* Reads what --tag, --untag and --cover ask for, for every command that has them, before it runs; and frees it. */
+smp_code smp_cli_take_tags(const smp_command *command, void *settings, smp_error *err);
+void smp_cli_free_tags(const smp_command *command, void *settings);
 
 /* Takes them over into what writers are asked for. */
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options);

@@ -3,18 +3,25 @@
 
 #include "cli/cli.h"
 #include "commands/info.h"
+#include "io/fields.h"
 #include "report/json.h"
 #include "report/text.h"
 
 typedef struct info_settings {
     smp_common common;
     smp_strings files;
+    const char *format;
     bool json, levels;
 } info_settings;
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(info_settings, json),
      .help = "machine-readable: one object a line, a line a file"},
+    {"format", 0, SMP_O_STRING, offsetof(info_settings, format), .argument = "TEXT",
+     .help =
+         "a line a file in words of your own, as in '{width} {height}' or '{duration}': {width}, {height}, {date}, "
+         "{time}, {camera}, {title}, {artist}, {album}, {duration} (seconds), {rate}, {frames}, {channels}, {bits}, "
+         "{format}, {pages}, {file}, {name}; \\n and \\t are a new line and a tab"},
     {"levels", 0, SMP_O_FLAG, offsetof(info_settings, levels),
      .help =
          "also draw what the samples are: a histogram of each channel; of a sound its peaks over the time, from -60 "
@@ -183,10 +190,46 @@ static void put_text(const char *path, const smp_media *media, bool verbose)
     put_metadata(&media->meta, verbose);
 }
 
+/* Fields are checked once, before any file is read. */
+static smp_code check_format(const char *format, smp_error *err)
+{
+    for (const char *at = format; at && (at = strchr(at, '{')) != NULL; at++) {
+        const size_t length = strcspn(at + 1, "}");
+        if (smp_is_field(at + 1, length) && at[1 + length])
+            continue;
+        smp_fail(err, SMP_E_USAGE, "'%.*s}' is not a field of --format", (int)(length < 40 ? length + 1 : 40), at);
+        char list[SMP_FIELD_TEXT];
+        smp_field_list(list, sizeof list);
+        return smp_hint(err, "there are: %s", list);
+    }
+    return SMP_OK;
+}
+
+static void put_format(const char *format, const char *path, const smp_media *media)
+{
+    char text[SMP_FIELD_TEXT];
+    for (const char *at = format; *at; at++) {
+        const size_t length = strcspn(at + 1, "}");
+        if (at[0] == '\\' && (at[1] == 'n' || at[1] == 't')) {
+            putchar(*++at == 'n' ? '\n' : '\t');
+        } else if (at[0] == '{') {
+            smp_field(at + 1, length, path, media, text);
+            smp_text_clean(stdout, text);
+            at += length + 1;
+        } else
+            putchar(*at);
+    }
+    putchar('\n');
+}
+
 static smp_code info(void *given, smp_error *err)
 {
     info_settings *settings = given;
-    smp_code first = SMP_OK;
+    smp_code first = check_format(settings->format, err);
+    if (!first && settings->format && (settings->json || settings->levels))
+        first = smp_fail(err, SMP_E_USAGE, "--format and --%s exclude each other", settings->json ? "json" : "levels");
+    if (first)
+        return first;
     for (size_t i = 0; i < settings->files.count; i++) {
         const char *path = settings->files.items[i];
         smp_reader *reader = NULL;
@@ -199,7 +242,9 @@ static smp_code info(void *given, smp_error *err)
             first = first ? first : code;
             continue;
         }
-        if (settings->json)
+        if (settings->format)
+            put_format(settings->format, path, smp_reader_media(reader));
+        else if (settings->json)
             put_json(path, smp_reader_media(reader));
         else
             put_text(path, smp_reader_media(reader), settings->common.verbose);
@@ -227,6 +272,7 @@ const smp_command smp_command_info = {
     .arguments = arguments,
     .examples = {{"smempipe info photos/*.jpg", "what these pictures are"},
                  {"smempipe info --levels talk.wav", "and where it is loud"},
+                 {"smempipe info --format '{width} {height}' *.jpg", "as identify -format '%w %h\\n' has it"},
                  {"smempipe info --json in.png | jq .width", "one value for a script"}},
     .run = info,
 };

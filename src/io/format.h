@@ -37,6 +37,7 @@ typedef struct smp_file_format {
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
     smp_kind kind;                 /* what it holds */
     bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
+    bool texts;                    /* it has a place for texts of any key */
     bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
     bool open_end;                 /* a sound is written whose length is not known before its end */
@@ -222,6 +223,11 @@ bool smp_blob_set(smp_blob *blob, const void *data, size_t size);
 /* Adds a text. Bytes that are not UTF-8 are taken as Latin-1. A carriage return is a newline, or part of one. Control
  * characters except tab and newline are dropped.
  * False: out of memory. */
+enum { SMP_EXIF_TEXT = 64 }; /* bytes of a text in EXIF that is kept */
+enum { SMP_EXIF_MODEL = 0x0110, SMP_EXIF_CHANGED = 0x0132, SMP_EXIF_TAKEN = 0x9003 /* DateTimeOriginal */ };
+/* The text of a tag; false, and "": there is none. */
+bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT]);
+
 bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length);
 
 /* Adds a copy of what a sound's tags hold besides texts. False: out of memory. */

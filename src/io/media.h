@@ -73,6 +73,22 @@ typedef struct smp_change {
     double dpi;            /* the resolution that was asked for; 0: none */
 } smp_change;
 
+/* Changes of a file's tags. */
+typedef struct smp_meta_change {
+    const char *const *tags; /* "title=Rain", several values of a key in several; no value: the key's texts go */
+    size_t tag_count;
+    bool untag;     /* all texts, pictures and frames go first */
+    smp_blob cover; /* takes the place of the front cover; no data: it stays */
+} smp_meta_change;
+
+enum { SMP_TAG_KEY = 80 }; /* bytes of a key with its end */
+
+/* False: out of memory. */
+bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change);
+
+/* Copies the key in front of "="; gives the value behind it. */
+const char *smp_meta_change_key(const char *pair, char key[SMP_TAG_KEY]);
+
 /* Adapts metadata to the changed picture: removes the thumbnail, swaps axes, sets sizes. */
 void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes);
 
@@ -125,6 +141,12 @@ smp_code smp_reader_open(const char *path, const smp_read_options *options, smp_
 /* The same of a regular file that is open, and takes fd over, also on failure. name: for messages. */
 smp_code smp_reader_open_file(int fd, const char *name, const smp_read_options *options, smp_reader **out,
                               smp_error *err);
+
+/* Of what is made from nothing, with these parameters, which outlive the reader. A sound without end is one from a pipe
+ * (smp_read_options.want.live), or an error. */
+struct smp_origin;
+smp_code smp_reader_open_made(const struct smp_origin *origin, const void *params, const char *name,
+                              const smp_read_options *options, smp_reader **out, smp_error *err);
 
 const smp_media *smp_reader_media(const smp_reader *reader);
 
@@ -185,10 +207,11 @@ typedef struct smp_write_options {
     smp_output_options output;
     /* No file is made: it gets the rows, in the shape of a file of this name. It outlives the writer; may be null. */
     const smp_row_taker *taker;
-    const char *format;      /* of standard output, an extension; null: the usual */
-    bool strip;              /* no metadata */
-    int threads;             /* for compression; 0: one for each core */
-    smp_write_values values; /* of options that formats have (write_option.h) */
+    const char *format;            /* of standard output, an extension; null: the usual */
+    bool strip;                    /* no metadata */
+    const smp_meta_change *change; /* of tags, behind `strip`; null: none */
+    int threads;                   /* for compression; 0: one for each core */
+    smp_write_values values;       /* of options that formats have (write_option.h) */
     smp_write_sound sound;
     smp_write_coded coded;
 } smp_write_options;

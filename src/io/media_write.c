@@ -284,6 +284,34 @@ static smp_code make_writer(const char *path, const smp_shape *shape, const smp_
     return find_writer(path, options->format, shape->kind, &writer->format, &writer->extension, err);
 }
 
+/* Tags that were asked for, and for which a picture's format has no place; a sound's writer tells by itself. */
+static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
+{
+    char key[SMP_TAG_KEY];
+    const bool picture = writer->shape.kind == SMP_IMAGE;
+    for (size_t i = 0; picture && !writer->format->texts && !writer->format->bare && i < change->tag_count; i++)
+        if (smp_meta_change_key(change->tags[i], key)[0])
+            smp_note(&writer->notes, "left out, since the format %s has no place for it: the tag %s",
+                     writer->format->name, key);
+    if (picture && change->cover.size)
+        smp_note(&writer->notes, "left out, since a picture has none: the cover");
+}
+
+/* Opens the format's writer, with the tags changed. */
+static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp_meta_change *change, smp_error *err)
+{
+    smp_meta changed = {.srgb_intent = -1};
+    if ((meta && !smp_meta_copy(&changed, meta)) || !smp_meta_edit(&changed, change)) {
+        smp_meta_free(&changed);
+        return smp_fail_memory(err, "tags", change->cover.size);
+    }
+    tell_left_out(writer, &changed);
+    tell_untaken(writer, change);
+    const smp_code code = writer->format->write_open(writer, &changed, err);
+    smp_meta_free(&changed);
+    return code;
+}
+
 static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *meta, smp_error *err)
 {
     const smp_write_options *options = &writer->options;
@@ -293,12 +321,13 @@ static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *
         return smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
     if (options->strip)
         meta = NULL;
-    if (meta)
+    if (meta && !options->change)
         tell_left_out(writer, meta);
     const size_t state = writer->format->write_state;
     if (state && !(writer->state = smp_alloc(state)))
         return smp_fail_memory(err, writer->format->name, state);
-    SMP_TRY(writer->format->write_open(writer, meta, err));
+    SMP_TRY(options->change ? open_changed(writer, meta, options->change, err)
+                            : writer->format->write_open(writer, meta, err));
     if (options->coded.picture)
         writer->next_row = rows_shape(writer)->height;
     return SMP_OK;
@@ -327,6 +356,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->options.output.inputs = NULL;
     writer->options.output.beneath = NULL;
     writer->options.coded.picture = NULL;
+    writer->options.change = NULL;
     *out = writer;
     return SMP_OK;
 }

@@ -1,5 +1,6 @@
 /* EXIF and XMP, as far as they describe the picture's shape: orientation, resolution, size, thumbnails. Changes are
  * made in place, so that offsets stay valid. Sources: TIFF 6.0, section 2; EXIF 2.32; XMP Specification, part 2. */
+#include <stdio.h>
 #include <string.h>
 
 #include "io/bytes.h"
@@ -95,6 +96,30 @@ bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *v
         return false;
     *value = (uint32_t)smp_get_bytes(data + at, bytes, big);
     return true;
+}
+
+bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT])
+{
+    const uint8_t *data = exif->data;
+    const size_t size = exif->size;
+    bool big;
+    tiff_folder folder;
+    uint32_t inner;
+    text[0] = '\0';
+    if (!first_folder(data, size, &big, &folder))
+        return false;
+    size_t entry = find_entry(data, big, &folder, tag);
+    if (!entry && smp_tiff_number(data, size, TAG_EXIF_FOLDER, &inner) && open_folder(data, size, big, inner, &folder))
+        entry = find_entry(data, big, &folder, tag);
+    if (!entry || smp_get_bytes(data + entry + 2, 2, big) != TYPE_ASCII)
+        return false;
+    const size_t count = smp_get_bytes(data + entry + 4, 4, big),
+                 at = count <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);
+    if (at > size || count > size - at)
+        return false;
+    snprintf(text, SMP_EXIF_TEXT, "%.*s", (int)(count < SMP_EXIF_TEXT ? count : SMP_EXIF_TEXT - 1),
+             (const char *)data + at);
+    return text[0] != '\0';
 }
 
 bool smp_exif_says(const smp_blob *exif, const char *key, const char *value)

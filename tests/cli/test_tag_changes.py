@@ -1,0 +1,115 @@
+"""Tags that are set, and names and lines made of what files say: --tag, --untag, --cover, --name, info --format."""
+import json
+import shutil
+import struct
+import unittest
+
+import numpy as np
+from PIL import Image
+
+from harness import SAMPLES, CliCase, png_bytes
+
+COVER = png_bytes([bytes(300)] * 100, 100)
+
+
+def exif(taken, model):
+    """Of a camera: the model in the first directory, the time in the second."""
+    model, taken = model.encode() + bytes(1), taken.encode() + bytes(1)
+    texts = 8 + 2 + 2 * 12 + 4 + 2 + 12 + 4
+    entry = lambda tag, kind, count, value: struct.pack(">HHII", tag, kind, count, value)
+    return (b"Exif\0\0MM\0*" + struct.pack(">IH", 8, 2) + entry(0x0110, 2, len(model) + 9, texts)
+            + entry(0x8769, 4, 1, 38) + bytes(4) + struct.pack(">H", 1)
+            + entry(0x9003, 2, len(taken), texts + len(model) + 9) + bytes(4) + model + bytes(9) + taken)
+
+
+class TagChanges(CliCase):
+    def texts(self, name):
+        found = json.loads(self.smp("info", "--json", name).stdout)["metadata"]
+        return {one["key"]: one["value"] for one in found["texts"]}, found.get("cover_bytes", 0)
+
+    def test_tags_are_set_replaced_and_dropped(self):
+        shutil.copy(SAMPLES / "speech.flac", self.folder / "a.flac")
+        self.write("cover.png", COVER)
+        for ext in ("flac", "ogg", "opus", "mp3"):
+            told = self.smp("convert", "a.flac", "b." + ext, "--tag", "title=R\u00eave", "--tag", "artist=Me", "--tag",
+                            "MYKEY=x=y", "--cover", "cover.png").stderr
+            texts, cover = self.texts("b." + ext)
+            self.assertEqual({key: texts.get(key) for key in ("Title", "Artist", "MYKEY")},
+                             {"Title": "R\u00eave", "Artist": "Me", "MYKEY": "x=y"}, ext + told)
+            self.assertEqual(cover, len(COVER), ext)
+        self.smp("convert", "b.flac", "c.flac", "--tag", "title=Two", "--tag", "artist=")
+        texts, cover = self.texts("c.flac")
+        self.assertEqual((texts["Title"], texts.get("Artist"), cover), ("Two", None, len(COVER)))
+        self.smp("convert", "b.flac", "d.flac", "--untag", "--tag", "title=Three")
+        texts, cover = self.texts("d.flac")
+        self.assertEqual((texts.get("Title"), texts.get("Artist"), cover), ("Three", None, 0))
+
+    def test_pictures_hold_them_or_it_is_told(self):
+        self.small_png("in.png")
+        for ext in ("png", "jpg"):
+            self.smp("convert", "in.png", "a." + ext, "--tag", "Title=Rain")
+        self.assertEqual(self.texts("a.png")[0], {"Title": "Rain"})
+        self.assertIn(b"Title: Rain", (self.folder / "a.jpg").read_bytes())
+        for ext, said in (("tif", "the format TIFF has no place for it: the tag Title"), ("bmp", "texts")):
+            self.assertIn(said, self.smp("convert", "in.png", "a." + ext, "--tag", "Title=Rain").stderr)
+        self.write("cover.png", COVER)
+        self.assertIn("since a picture has none: the cover",
+                      self.smp("convert", "in.png", "b.png", "--cover", "cover.png").stderr)
+        for words, said in ((("--tag", "title"), "name=value"), (("--tag", "=x"), "name=value"),
+                            (("--tag", "\u00e9=x"), "a key of plain letters"), (("--cover", "in.txt"), "in.txt")):
+            self.assertIn(said, self.smp("convert", "in.png", "c.png", *words, status=(2, 3)).stderr, words)
+        self.write("no.txt", "a text")
+        self.assertIn("a cover is a PNG or a JPEG",
+                      self.smp("convert", "in.png", "c.png", "--cover", "no.txt", status=3).stderr)
+
+    def test_in_place_a_tag_is_work_of_its_own(self):
+        self.small_png("a.png")
+        for title, said in (("One", "1 file done"), ("One", "0 files done"), ("Two", "1 file done")):
+            self.assertIn(said, self.smp("convert", "a.png", "--in-place", "--tag", "Title=" + title).stderr)
+        self.assertEqual(self.texts("a.png")[0], {"Title": "Two"})
+
+    def test_a_line_in_words_of_ones_own(self):
+        self.small_png("a.png", 33, 21)
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
+        line = lambda form, name: self.smp("info", "--format", form, name).stdout
+        self.assertEqual(line("{width} {height}", "a.png"), "33 21\n")
+        self.assertEqual(line("{width}x{height}\\t{format}\\n{bits}", "a.png"), "33x21\tPNG\n8\n")
+        self.assertEqual(line("{duration}|{rate}|{channels}|{frames}|{width}", "s.wav"), "2.000000|16000|1|32000|\n")
+        self.assertIn("'{wide}' is not a field", self.smp("info", "--format", "{wide}", "a.png", status=2).stderr)
+
+    def photo(self, name, taken, model):
+        (self.folder / "in").mkdir(exist_ok=True)
+        Image.fromarray(np.zeros((20, 30, 3), np.uint8)).save(self.folder / "in" / name, exif=exif(taken, model))
+
+    def names(self):
+        return sorted(p.name for p in (self.folder / "out").rglob("*") if p.is_file() and p.name[0] != ".")
+
+    def test_names_of_what_the_header_says(self):
+        self.photo("a.jpg", "2024:03:17 12:34:56", "X-100")
+        self.photo("b.jpg", "", "")
+        self.smp("convert", "in", "-o", "out", "--name", "{date} {camera} {width}x{height} {stem}.{ext}")
+        self.assertEqual(self.names(), ["2024-03-17 X-100 30x20 a.jpg", "no-date no-camera 30x20 b.jpg"])
+        self.assertIn("2 done before", self.smp("convert", "in", "-o", "out", "--resume", "--name",
+                                                "{date} {camera} {width}x{height} {stem}.{ext}").stderr)
+
+    def test_a_strangers_text_makes_no_folder_and_no_control_character(self):
+        self.photo("a.jpg", "2024:03:17 12:34:56", "../../etc/x\x1b[31m")
+        self.photo("b.jpg", "/../:..:../../../../", "..")
+        self.smp("convert", "in", "-o", "out", "--name", "{camera}-{date}-{stem}.{ext}")
+        for name in self.names():
+            self.assertRegex(name, r"^[^./\x00-\x1f][^/\x00-\x1f]*-[ab]\.jpg$")
+        self.assertEqual(len(self.names()), 2)
+        self.assertEqual({p.split("/")[0] for p in self.files()}, {"in", "out"})
+
+    def test_two_files_of_one_name_are_told_before_anything_is_written(self):
+        for name in ("a.jpg", "b.jpg"):
+            self.photo(name, "2024:03:17 12:34:56", "X")
+        told = self.smp("convert", "in", "-o", "out", "--name", "{date}.{ext}", status=2).stderr
+        self.assertIn("would both become", told)
+        self.assertFalse((self.folder / "out").exists())
+        self.assertIn("did you mean {camera}?", self.smp("convert", "in", "-o", "out", "--name", "{stem}{camra}.{ext}",
+                                                         status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
