@@ -69,6 +69,9 @@ static smp_code compile(const char *path, const char *text, const char *const *s
     if (!code)
         code = smp_program_parse(text ? SMP_API_TEXT : path, text ? text : read, length, pairs, count, smp_pipe_include,
                                  &may, &pipeline->diags, &pipeline->program, err);
+    if (!code && pipeline->program->origin)
+        code = smp_fail(err, SMP_E_PIPE, "'%s' makes what a pipeline is given here",
+                        pipeline->program->origin->words.name);
     if (!code)
         code = smp_readable_check(&may, pipeline->program, &pipeline->diags, err);
     if ((!code || code == SMP_E_PIPE) && rename_settings(&pipeline->diags, err))

@@ -42,6 +42,7 @@ typedef struct smp_pipeline_settings {
     bool trust;              /* of the author of its kernels */
     int diagnostics;         /* index into text, json */
     smp_kind input;          /* what is read, by its name; none: not known */
+    bool makes;              /* the pipeline may make its input (stages/origins) */
     bool lenient;            /* a compiler of kernels that is missing is a warning */
 } smp_pipeline_settings;
 

@@ -476,7 +476,7 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
     size_t next = 0;
     for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
         void *field = (char *)settings + row->offset;
-        if (replaced(command, row, settings))
+        if (replaced(command, row, settings) || (row->spared && next + 1 == words->count && row->spared(settings)))
             continue;
         if (next == words->count) {
             if (row->optional)

@@ -67,6 +67,9 @@ typedef struct smp_argument_row {
     const char *unless;  /* the option that, when given, takes this argument's place, or several, with commas between
                             them; may be null */
     const char *help;
+    /* Whether it may be left out, as the settings so far say, where one word is left for it and the next one. May be
+     * null. */
+    bool (*spared)(const void *settings);
     const char *usage; /* how usage lines write it; null: its name, with dots when many */
     /* Refuses a word that cannot be meant, by its text; said before a later argument is missed. May be null. */
     smp_code (*refuse)(const struct smp_command *command, const smp_strings *words, size_t at, smp_error *err);

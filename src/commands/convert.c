@@ -321,6 +321,9 @@ static smp_code choose(convert_settings *settings, smp_error *err)
         return code ? code : smp_cli_batch(batch, err);
     }
     if (!out && !listed) {
+        const smp_strings *stages = &batch->many.plan.base.stages;
+        if (inputs->count == 1 && stages->count && smp_origin_begins(stages->items[0]))
+            return convert_one(settings, NULL, inputs->items[0], err);
         if (inputs->count < 2)
             return fail_no_output(inputs, batch->to, err);
         out = inputs->items[--inputs->count];

@@ -30,10 +30,31 @@ static const smp_option options[] = {
     {0},
 };
 
+/* Whether the pipeline makes its own input. What is wrong with it is told when it is run. */
+static bool makes_input(const void *given)
+{
+    smp_run_settings settings = *(const smp_run_settings *)given;
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    smp_error unsaid = {.code = SMP_OK};
+    const char *pipe = settings.plan.base.stages.count ? NULL : settings.pipe;
+    bool made = false;
+    if ((pipe || settings.plan.base.stages.count) && (!pipe || strcmp(pipe, "-") != 0) &&
+        !smp_cli_parse(&settings.plan.base, pipe, &diags, &program, &unsaid))
+        made = program->origin != NULL;
+    else if (settings.plan.base.stages.count)
+        made = smp_origin_begins(settings.plan.base.stages.items[0]);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return made;
+}
+
 static const smp_argument_row arguments[] = {
     {"P.pipe", offsetof(smp_run_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
      .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
-    {"IN", offsetof(smp_run_settings, in), .help = "the file to read; - is standard input"},
+    {"IN", offsetof(smp_run_settings, in), .spared = makes_input,
+     .help = "the file to read; - is standard input; none where the pipeline begins with canvas, tone or the like "
+             "(smempipe stages)"},
     {"OUT", offsetof(smp_run_settings, out),
      .help = "the file to write, its format by its extension; - is standard output"},
     {0},
@@ -106,7 +127,10 @@ static smp_code check_format(const smp_run_settings *settings, smp_error *err)
 
 static smp_code check_arguments(const smp_run_settings *settings, smp_error *err)
 {
-    smp_code code = smp_cli_check_input(settings->pipe, settings->in, err);
+    smp_code code = settings->in ? smp_cli_check_input(settings->pipe, settings->in, err) : SMP_OK;
+    if (!code && !settings->in && (settings->frames || settings->counters))
+        code = smp_fail(err, SMP_E_USAGE, "--%s reads a file, and the pipeline makes its input",
+                        settings->frames ? "frames" : "counters");
     if (!code)
         code = smp_cli_check_stdout(settings->out, err);
     if (!code && settings->format)
@@ -115,7 +139,7 @@ static smp_code check_arguments(const smp_run_settings *settings, smp_error *err
         code = smp_cli_check_variant(&settings->plan, err);
     if (!code && is_file_report(settings))
         code = check_report(settings, err);
-    if (!code && settings->counters && !strcmp(settings->in, "-")) {
+    if (!code && settings->counters && settings->in && !strcmp(settings->in, "-")) {
         smp_fail(err, SMP_E_USAGE, "--counters reads the input again, which standard input cannot do");
         code = smp_hint(err, "name a file");
     }
@@ -215,9 +239,24 @@ static void tell(const smp_run_settings *settings, const smp_run_report *report)
     smp_cli_notes(common, settings->out, true, &report->output_notes);
 }
 
+/* An input is given or made, and not both. */
+static smp_code check_origin(smp_run_settings *settings, const smp_program *program, smp_error *err)
+{
+    if (!program->origin)
+        return settings->in ? SMP_OK : smp_fail(err, SMP_E_USAGE, "IN is missing");
+    if (settings->in) {
+        smp_fail(err, SMP_E_USAGE, "'%s' makes the input, and %.200s is one too", program->origin->words.name,
+                 settings->in);
+        return smp_hint(err, "name the output alone");
+    }
+    settings->in = program->made_label;
+    return SMP_OK;
+}
+
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
-    const smp_run_settings *settings = given;
+    smp_run_settings *settings = given;
+    SMP_TRY(check_origin(settings, program, err));
     const smp_common *common = &settings->plan.base.common;
     smp_run_report report = {0};
     smp_error report_err = {0};
@@ -259,11 +298,15 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
 smp_code smp_cli_run(smp_run_settings *settings, smp_error *err)
 {
     SMP_TRY(check_arguments(settings, err));
-    smp_cli_look_near(settings->in);
-    settings->plan.base.input = smp_name_kind(settings->in);
+    const char *const in = settings->in;
+    settings->plan.base.makes = true;
+    if (settings->in) {
+        smp_cli_look_near(settings->in);
+        settings->plan.base.input = smp_name_kind(settings->in);
+    }
     const bool there = !access(settings->out, F_OK);
     smp_code code = smp_cli_with_program(&settings->plan.base, settings->pipe, run_program, settings, err);
-    if (code == SMP_E_READ && there && !strcmp(err->where, settings->in) && access(settings->in, F_OK) != 0)
+    if (code == SMP_E_READ && there && in && !strcmp(err->where, in) && access(in, F_OK) != 0)
         smp_hint(err, "'%.200s' is there: the input comes first, then the output", settings->out);
     return code;
 }

@@ -104,7 +104,10 @@ void smp_stage_reference(FILE *to, const smp_stage *stage, bool color)
     smp_paint paint = smp_paint_for(color);
     fprintf(to, "%s%s%s - %s\n\n  ", paint.bold, stage->name, paint.off, stage->help ? stage->help : "");
     put_synopsis(to, stage);
-    fprintf(to, "\n\nWorks on %s. Reads %s.\n", domain_text(stage->domain), access_text(stage));
+    if (stage->variants)
+        fprintf(to, "\n\nWorks on %s. Reads %s.\n", domain_text(stage->domain), access_text(stage));
+    else
+        fputs("\n\nMakes the input of a pipeline, as its first statement.\n", to);
     if (stage->about) {
         fputc('\n', to);
         smp_text_wrap(to, stage->about, 0, 0);
@@ -117,7 +120,8 @@ void smp_stage_reference(FILE *to, const smp_stage *stage, bool color)
     char title[60];
     snprintf(title, sizeof title, "\n%svalues without names%s\n", paint.bold, paint.off);
     put_forms(to, stage, title);
-    fprintf(to, "\n%svariants%s (same results, different ways; the last is what runs)\n", paint.bold, paint.off);
+    if (stage->variants)
+        fprintf(to, "\n%svariants%s (same results, different ways; the last is what runs)\n", paint.bold, paint.off);
     put_variants(to, stage->variants);
     if (smp_stage_reducers(stage)) {
         fprintf(to, "\n%svariants of its measuring pass%s\n", paint.bold, paint.off);

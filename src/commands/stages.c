@@ -6,6 +6,7 @@
 
 #include "base/text/diag.h"
 #include "report/text.h"
+#include "stages/origins/origin.h"
 
 typedef struct stages_settings {
     smp_common common;
@@ -57,6 +58,14 @@ static void put_list(const stages_settings *settings)
                smp_domain_name(stage->domain));
         smp_text_wrap(stdout, stage->help ? stage->help : "", AT, AT);
     }
+    printf("\n%smade from nothing, by the first statement of a pipeline: smempipe run -e 'tone 440Hz 1s' OUT%s\n",
+           paint.bold, paint.off);
+    for (size_t i = 0; smp_origin_at(i); i++) {
+        const smp_stage *words = &smp_origin_at(i)->words;
+        printf("%s%-*s%s  %-*s  ", paint.bold, NAME_COLUMNS, words->name, paint.off, DOMAIN_COLUMNS,
+               smp_domain_name(words->domain));
+        smp_text_wrap(stdout, words->help, AT, AT);
+    }
     if (!settings->common.quiet)
         puts("\nsmempipe stages STAGE tells its parameters and shows an example.");
 }
@@ -65,7 +74,8 @@ static smp_code stages(void *given, smp_error *err)
 {
     stages_settings *settings = given;
     const smp_stage *one = settings->name ? smp_stage_find(settings->name, strlen(settings->name)) : NULL;
-    if (settings->name && !one)
+    const smp_origin *origin = settings->name ? smp_origin_find(settings->name) : NULL;
+    if (settings->name && !one && !origin)
         return fail_name(settings->name, err);
     if (settings->json && settings->markdown)
         return smp_fail(err, SMP_E_USAGE, "--json and --markdown exclude each other");
@@ -73,9 +83,14 @@ static smp_code stages(void *given, smp_error *err)
         smp_stages_json(stdout, one, settings->all);
     else if (settings->markdown)
         smp_stages_markdown(stdout, one, settings->all);
-    else if (one)
-        smp_stage_reference(stdout, one, smp_cli_color(&settings->common, STDOUT_FILENO));
-    else
+    else if (one || origin) {
+        if (one)
+            smp_stage_reference(stdout, one, smp_cli_color(&settings->common, STDOUT_FILENO));
+        if (one && origin)
+            putchar('\n');
+        if (origin)
+            smp_stage_reference(stdout, &origin->words, smp_cli_color(&settings->common, STDOUT_FILENO));
+    } else
         put_list(settings);
     return SMP_OK;
 }

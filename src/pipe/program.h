@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/os/beneath.h"
 #include "base/text/diag.h"
-#include "stages/stage.h"
+#include "stages/origins/origin.h"
 
 enum {
     SMP_NODE_INPUT = -1, /* the pipeline's input */
@@ -51,7 +51,10 @@ typedef struct smp_public_param { /* a `param` statement, for help */
 } smp_public_param;
 
 typedef struct smp_program {
-    smp_kind kind; /* as declared; SMP_KIND_NONE: the input decides */
+    smp_kind kind;            /* as declared; SMP_KIND_NONE: the input decides */
+    const smp_origin *origin; /* that makes the input; null: it is read */
+    void *made_params;        /* of the origin, */
+    const char *made_label;   /* and its statement as written */
     smp_node *nodes;
     size_t node_count, node_capacity;
     int output; /* the node whose picture is the result, or SMP_NODE_INPUT for an empty pipeline */

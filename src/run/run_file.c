@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -206,6 +207,27 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     return code;
 }
 
+/* A sound without end would fill the disk. */
+static smp_code refuse_endless(const smp_run_request *request, smp_error *err)
+{
+    struct stat status;
+    const bool standard = !strcmp(request->output, "-");
+    if ((standard ? fstat(STDOUT_FILENO, &status) : stat(request->output, &status)) == 0 && !S_ISREG(status.st_mode))
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "the sound never ends, and would fill the disk");
+    return smp_hint(err, "give it a length, as in length=10s, or write to a pipe");
+}
+
+smp_code smp_run_open_input(const smp_run_request *request, const smp_read_options *how, smp_reader **reader,
+                            smp_error *err)
+{
+    const smp_program *program = request->program;
+    if (!program->origin)
+        return smp_reader_open(request->input, how, reader, err);
+    SMP_TRY(smp_reader_open_made(program->origin, program->made_params, request->input, how, reader, err));
+    return smp_reader_media(*reader)->open_end && request->output ? refuse_endless(request, err) : SMP_OK;
+}
+
 /* Opens the input. What will be read again is kept first: *start is where it begins. */
 static smp_code open_input(const smp_run_request *request, smp_reader **reader, int64_t *start, smp_error *err)
 {
@@ -213,7 +235,7 @@ static smp_code open_input(const smp_run_request *request, smp_reader **reader, 
     *start = -1;
     if (!strcmp(request->input, "-") && smp_program_has_prepass(request->program))
         code = smp_prepass_keep_stdin(&request->read.limits, start, err);
-    return code ? code : smp_reader_open(request->input, &request->read, reader, err);
+    return code ? code : smp_run_open_input(request, &request->read, reader, err);
 }
 
 static smp_code open_again(const smp_run_request *request, smp_reader **reader, int64_t start, smp_error *err)
@@ -223,7 +245,7 @@ static smp_code open_again(const smp_run_request *request, smp_reader **reader, 
     *reader = NULL;
     smp_code code = start >= 0 ? smp_prepass_rewind(start, err) : SMP_OK;
     if (!code)
-        code = smp_reader_open(request->input, &request->read, reader, err);
+        code = smp_run_open_input(request, &request->read, reader, err);
     if (!code && memcmp(&before, &smp_reader_media(*reader)->shape, sizeof before) != 0) {
         code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
         smp_at(err, "%s", request->input);

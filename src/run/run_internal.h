@@ -69,3 +69,7 @@ void smp_run_locate(const smp_run_request *request, smp_run_report *report);
 
 /* A view of a whole picture of that shape; its data is null. False: too large to be counted. */
 bool smp_run_view(const smp_shape *shape, smp_view *view, size_t *bytes);
+
+/* Opens what is read, or what the pipeline makes in its place. */
+smp_code smp_run_open_input(const smp_run_request *request, const smp_read_options *how, smp_reader **reader,
+                            smp_error *err);

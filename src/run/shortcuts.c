@@ -85,7 +85,7 @@ static smp_code open_again(const smp_run_request *request, int shrink, bool code
     how.want.coded = coded;
     smp_reader_close(*reader);
     *reader = NULL;
-    return smp_reader_open(request->input, &how, reader, err);
+    return smp_run_open_input(request, &how, reader, err);
 }
 
 smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp_error *err)

@@ -344,7 +344,8 @@ static bool check_together(smp_builder *b, const smp_ast_statement *statement, s
 bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
 {
     smp_program *program = b->program;
-    const smp_stage *stage = smp_catalog_find(statement->name);
+    const smp_origin *origin = smp_origin_meant(b, scope, statement);
+    const smp_stage *stage = origin ? &origin->words : smp_catalog_find(statement->name);
     if (program->node_count >= SMP_MAX_NODES) {
         smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "a pipeline has at most %d stages", SMP_MAX_NODES);
         b->full = true;
@@ -383,9 +384,12 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
         if ((stage->check || stage->reduction) && !statement->broken && error_count(b->diags) == errors &&
             !check_together(b, statement, &node))
             return false;
-        check_kind(b, statement, stage, in);
+        if (!origin)
+            check_kind(b, statement, stage, in);
         smp_kind_note(b, scope->current, stage->domain);
     }
+    if (origin)
+        return smp_keep_origin(b, origin, &node);
     size_t index = program->node_count;
     if (!smp_grow(&program->nodes, &program->node_capacity, index + 1, sizeof node) ||
         !smp_grow(&b->infos, &b->info_capacity, index + 1, sizeof *b->infos))

@@ -147,6 +147,17 @@ bool smp_name_values(smp_builder *b, const smp_stage *stage, smp_kind kind, smp_
 /* Writes what the stage says to write instead of one value that its main parameter refuses. False: nothing. */
 bool smp_write_instead(const smp_stage *stage, const smp_ast_value *value, char *text, size_t size);
 
+/* first.c: what the first statement makes from nothing; null: it is a stage. */
+const smp_origin *smp_origin_meant(smp_builder *b, const smp_scope *scope, const smp_ast_statement *statement);
+/* False: out of memory. */
+bool smp_keep_origin(smp_builder *b, const smp_origin *origin, const smp_node *node);
+/* Reports one that is not the first statement. */
+bool smp_origin_misplaced(smp_builder *b, const smp_ast_statement *statement);
+/* Whether the values without names are of a form of the stage that means something; whether its main parameter takes a
+ * value. */
+bool smp_has_form(const smp_stage *stage, const smp_ast_statement *statement);
+bool smp_main_takes(smp_builder *b, const smp_stage *stage, const smp_ast_value *value);
+
 /* unknown.c: reports an unknown stage, and suggests one for what it is given: by what other tools call it, or by the
  * nearest spelling of either. False: out of memory. */
 bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_kind kind);

@@ -123,16 +123,33 @@ static bool is_bare(const smp_stage *stage, const smp_ast_arg *arg)
     return !arg->name && !smp_row_of_word(stage, &arg->value);
 }
 
+/* The values of a form, VALUES at most; how many. */
+static size_t bare_values(const smp_stage *stage, const smp_ast_arg *args, size_t count, const smp_ast_value **values)
+{
+    size_t bare = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_bare(stage, &args[i]) && bare < VALUES)
+            values[bare++] = &args[i].value;
+    return bare;
+}
+
+bool smp_has_form(const smp_stage *stage, const smp_ast_statement *statement)
+{
+    const smp_ast_value *values[VALUES];
+    match found;
+    const size_t bare = bare_values(stage, statement->args, statement->arg_count, values);
+    const smp_form *form = bare ? form_of(stage, SMP_KIND_NONE, values, bare, &found) : NULL;
+    return form && form->means;
+}
+
 bool smp_name_values(smp_builder *b, const smp_stage *stage, smp_kind kind, smp_ast_arg **args, size_t *count,
                      bool *told)
 {
     const smp_ast_value *values[VALUES];
-    size_t bare = 0, made = 0;
     match found = {0};
     char text[TEXT];
-    for (size_t i = 0; i < *count; i++)
-        if (is_bare(stage, &(*args)[i]) && bare < VALUES)
-            values[bare++] = &(*args)[i].value;
+    const size_t bare = bare_values(stage, *args, *count, values);
+    size_t made = 0;
     const smp_form *form = bare ? form_of(stage, kind, values, bare, &found) : NULL;
     if (!form || (!form->means && bare == 1)) /* one value: only where the main parameter refuses it */
         return true;

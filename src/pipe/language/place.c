@@ -116,6 +116,12 @@ static bool takes(smp_builder *b, const smp_stage *stage, const smp_param *param
     return right;
 }
 
+bool smp_main_takes(smp_builder *b, const smp_stage *stage, const smp_ast_value *value)
+{
+    const smp_param *row = main_param(stage);
+    return row && takes(b, stage, row, value);
+}
+
 /* The parameter that a value without a name is probably for: the first in the table that takes it and has no value yet;
  * null: none. named: bits of the parameters that were suggested for earlier values. */
 static const char *name_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_value *value,

@@ -179,6 +179,8 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_k
 {
     char shown[SMP_SHOWN];
     size_t others = 0;
+    if (smp_origin_misplaced(b, statement))
+        return true;
     smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'",
                                    smp_shown(shown, statement->name, strlen(statement->name)));
     bool aliased = false; /* a stage that other tools call so */
