@@ -151,3 +151,9 @@ void smp_json_bool(smp_json *json, const char *key, bool value)
     before(json, key);
     fputs(value ? "true" : "false", json->to);
 }
+
+void smp_json_triple(smp_json *json, const char *key, const uint32_t v[3])
+{
+    const double values[3] = {v[0], v[1], v[2]};
+    smp_json_numbers(json, key, values, 3);
+}

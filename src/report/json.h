@@ -25,3 +25,6 @@ void smp_json_numbers(smp_json *json, const char *key, const double *values, siz
 enum { SMP_NUMBER_TEXT = 40 };
 void smp_json_number_text(char *text, double value);
 void smp_json_bool(smp_json *json, const char *key, bool value);
+
+/* "grid": [x, y, z] */
+void smp_json_triple(smp_json *json, const char *key, const uint32_t v[3]);

@@ -52,6 +52,41 @@ class TimePage(CliCase):
                     shown = kernel["sources"][line["file"]][str(line["line"])]
                     self.assertEqual(shown.strip(), line["text"].strip())
 
+    def test_a_line_costs_what_mending_it_saves(self):
+        told = {launch["kernel"]: launch["predicted"] for launch in data_of(self.page())["launches"]}
+        self.assertNotIn("mended", told["padded"])
+        (load,), (store,) = told["tiled"]["mended"], told["naive"]["mended"]
+        self.assertEqual([load["access"], store["access"]], ["shared load", "global store"])
+        saved = told["tiled"]["us"] - told["padded"]["us"]
+        self.assertTrue(0.9 < load["us_saved"] / saved < 1.1, (load, saved))
+        self.assertTrue(load["low_us_saved"] < load["us_saved"] < load["high_us_saved"] and load["differs"])
+        self.assertAlmostEqual(load["us_saved"], told["tiled"]["what_if_us_saved"]["bank conflicts"], 6)
+        self.assertGreater(store["us_saved"], 0.8 * told["naive"]["us"])
+
+    def test_occupancies_need_registers_and_memory(self):
+        for launch in data_of(self.page())["launches"]:
+            told = launch["predicted"]
+            rows = told["occupancies"]
+            self.assertEqual([row["blocks"] for row in rows], [2, 4, 6, 8])  # of 8 warps; an SM has 64
+            self.assertEqual([row["registers_at_most"] for row in rows[:3]], [128, 64, 40])
+            (now,) = (row for row in rows if row["now"])
+            self.assertEqual((now["us"], now["limit"], now["occupancy"]), (told["us"], "warps", told["occupancy"]))
+        few = data_of(self.page())["launches"][2]["predicted"]["occupancies"][0]  # padded waits for DRAM
+        self.assertTrue(few["differs"] and few["us"] > 1.2 * told["us"], few)
+
+    def test_text(self):
+        def table(kernel):
+            return self.smp("kernel", SAMPLE, "--only", kernel, "--grid", "8x8", "--block", "32x8", "--args",
+                            "out=f32[65536] in=f32[65536] size=256", "--time", "--what-if",
+                            env=self.environment).stdout
+
+        tiled = table("tiled")
+        self.assertRegex(tiled,
+                         r"to avoid it: pad tile by 1 .*: 1 wavefront; saves [\d.]+ us \([\d.]+ to [\d.]+\), \d+ %")
+        self.assertRegex(tiled, r"\n +8 +64 +100 % +\d+ +4096 +[\d.]+ us: now, limited by warps\n")
+        self.assertIn("--only NAME --compare --grid '..;..' --block '..;..'", tiled)
+        self.assertRegex(table("naive"), r"to mend transposes.cu:11: (.|\n)*side by side; saves ")
+
     def test_plain_table(self):
         page = self.page()
         plain = plain_of(page)
@@ -76,6 +111,8 @@ class TimePage(CliCase):
             self.assertIn(f"Time of {launch['kernel']}", text)
         self.assertIn("without uncoalesced access", text)
         self.assertIn("long scoreboard", text)
+        self.assertIn("now, limited by warps", text)
+        self.assertRegex(text, r"To avoid it: pad tile .*; saves [\d.]+ µs \([\d.]+ µs to [\d.]+ µs\) as predicted")
         self.assertRegex(text, r"STG\.E desc")
         self.assertRegex(text, r"\d+ conflicts")
         rows = sum(len(launch["predicted"]["instructions"]) + len({(i["file"], i["line"])

@@ -410,6 +410,30 @@ static void the_table_tells_noise(void **state)
     }
 }
 
+/* Of a CPU's times nothing is said of how far a GPU's prediction is off. */
+static void a_prediction_stands_beside_the_same_gpus_time(void **state)
+{
+    (void)state;
+    double seconds[] = {80e-6, 80e-6, 80e-6};
+    smp_compare_variant variant = {
+        .name = "naive", .check = SMP_CHECK_RIGHT, .samples = seconds, .sample_count = 3, .predicted = {100, 90, 120}};
+    smp_compare_step step = {
+        .label = "x", .stage = "x", .number = 1, .bytes = 1000000, .variants = &variant, .variant_count = 1};
+    smp_compare c = {.input = "in.png", .predicted_gpu = "h200", .predicted_title = "H200", .predicted_copy_gbs = 100};
+    c.steps = &step;
+    c.step_count = 1;
+    assert_true(smp_spread_of(seconds, 3, &variant.time));
+    for (int gpu = 0; gpu < 2; gpu++) {
+        snprintf(c.device.kind, sizeof c.device.kind, "%s", gpu ? "cuda" : "cpu");
+        char *table = render(NULL, &c), *json = render(smp_compare_json, &c), *row = strstr(table, "90 .. 120");
+        assert_true(row && strstr(row, gpu ? " 80   +25 %" : " 10      10"));
+        assert_true(!strstr(table, "measured   error") == !gpu);
+        assert_true(!strstr(json, "\"percent_of_measured\": 125") == !gpu);
+        free(table);
+        free(json);
+    }
+}
+
 /* By threads, an SM of an H100 holds eight blocks of 256: 1056 of them are a wave. By shared memory, two of 100 KB. */
 static void a_picture_that_does_not_fill_the_gpu_is_told(void **state)
 {
@@ -498,6 +522,7 @@ SMP_SUITE(compare)
         cmocka_unit_test(awkward_results_stay_text_in_files),
         cmocka_unit_test(a_gpus_caches_are_emptied_by_reading),
         cmocka_unit_test(the_table_tells_noise),
+        cmocka_unit_test(a_prediction_stands_beside_the_same_gpus_time),
         cmocka_unit_test(a_picture_that_does_not_fill_the_gpu_is_told),
         cmocka_unit_test(out_of_memory_anywhere_is_an_error_and_leaks_nothing),
         cmocka_unit_test(a_large_matrix_product_is_counted_on_a_corner),

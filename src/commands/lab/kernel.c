@@ -66,7 +66,7 @@ static const smp_option options[] = {
          "predict how long each launch takes and what bounds it: h100 (without a value), h200; with numbers of data "
          "sheets alone a100, l4, rtx4090, b200"},
     {"what-if", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, what_if),
-     .help = "with --time: what it would take without bank conflicts, barriers, ..."},
+     .help = "with --time: what it would take without bank conflicts, barriers, ..., and at other occupancies"},
     {"json", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, json), .help = "machine-readable"},
     {"csv", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, csv),
      .help = "the rows as CSV; with --compare a row a kernel"},

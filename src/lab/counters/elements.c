@@ -254,3 +254,30 @@ void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_ban
     find_swizzle(&s, out->least, out);
     find_size(&s, out->least, out);
 }
+
+bool smp_advise_access(const smp_bank_access *access, smp_advice *advice)
+{
+    smp_elements elements = {.active = access->active, .dims = 1};
+    if (!access->active || access->op >= SMP_BANK_ASYNC)
+        return false;
+    for (int l = 0; l < SMP_WARP; l++)
+        elements.at[l][0] = access->offset[l] / (uint32_t)access->width;
+    smp_advise(&elements, access->op, access->width, SMP_BANKS_CC5, advice);
+    return true;
+}
+
+bool smp_advise_change(const smp_bank_access *access, smp_bank_change *change)
+{
+    smp_advice advice;
+    if (!smp_advise_access(access, &advice))
+        return false;
+    const bool frees = advice.pad.pad, pads = frees || (advice.best_pad.pad && !advice.swizzle.mask);
+    const smp_layout *pad = frees ? &advice.pad : &advice.best_pad;
+    if (!pads && !advice.swizzle.mask)
+        return false;
+    change->wavefronts = frees  ? advice.pad_cost.wavefronts
+                         : pads ? advice.best_pad_cost.wavefronts
+                                : advice.swizzle_cost.wavefronts;
+    change->pad_share = pads ? (double)pad->pad / (double)pad->period : 0;
+    return true;
+}

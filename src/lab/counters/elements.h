@@ -68,3 +68,13 @@ typedef struct smp_advice {
 
 /* Tries all pads up to a row of the banks (larger ones repeat), and XOR swizzles where rows are powers of two. */
 void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_bank_rules rules, smp_advice *out);
+
+/* The change that the lab advises against the conflicts of an access: what is left, and the memory that a pad adds, of
+ * the array's. False: none helps. */
+typedef struct smp_bank_change {
+    int wavefronts;
+    double pad_share;
+} smp_bank_change;
+bool smp_advise_change(const smp_bank_access *access, smp_bank_change *change);
+/* The same as advice; false: its active lanes, or its kind, leave nothing to try. */
+bool smp_advise_access(const smp_bank_access *access, smp_advice *advice);

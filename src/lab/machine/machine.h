@@ -517,4 +517,6 @@ void warp_watch_fence(warp_block *block);
 /* Results (result.c). The first adds what another thread's blocks of the same launch counted and found (finding.c). */
 smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);
 bool warp_make_steps(const warp_block *block, smp_warp_result *result); /* steps.c; false: no memory */
+/* What an instruction does in a space, as rows tell it. */
+smp_warp_op warp_op_of(const warp_inst *inst, smp_warp_space space);
 smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err);

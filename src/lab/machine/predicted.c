@@ -78,7 +78,8 @@ static void write_lines(FILE *to, char letter, const smp_predicted_line *lines, 
     }
 }
 
-/* T: a launch; U: its resources; V: its reasons; L: a line; I: an instruction; W: a price. */
+/* T: a launch; U: its resources; V: its reasons; L: a line; I: an instruction; W: a price; M: a mend; Q: an occupancy.
+ */
 static void write_one(FILE *to, const smp_predicted *given)
 {
     smp_predicted p = *given;
@@ -98,6 +99,19 @@ static void write_one(FILE *to, const smp_predicted *given)
     for (size_t i = 0; i < p.price_count; i++) {
         fprintf(to, "W\t%s", p.prices[i].what);
         write_doubles(to, &p.prices[i].us, 1);
+        fputc('\n', to);
+    }
+    for (size_t i = 0; i < p.mend_count; i++) {
+        const smp_predicted_mend *m = &p.mends[i];
+        fprintf(to, "M\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%d\t%d", m->file, m->line, m->place,
+                m->width, m->space, m->op);
+        write_doubles(to, &m->us, 1);
+        fputc('\n', to);
+    }
+    for (size_t i = 0; i < p.fit_count; i++) {
+        const smp_predicted_fit *o = &p.fits[i];
+        fprintf(to, "Q\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, o->blocks, o->registers, o->shared);
+        write_doubles(to, &o->us, 1);
         fputc('\n', to);
     }
 }
@@ -149,6 +163,24 @@ static bool read_line(char *const *f, int count, smp_predicted_line **lines, siz
     return true;
 }
 
+static bool read_what_if(char *const *f, int count, smp_predicted *to)
+{
+    if (f[0][0] == 'M' && count == 8 && to->mend_count < SMP_PREDICTED_MENDS) {
+        to->mends[to->mend_count++] = (smp_predicted_mend){.file = small(f[1]),
+                                                           .line = small(f[2]),
+                                                           .place = small(f[3]),
+                                                           .width = small(f[4]),
+                                                           .space = (uint8_t)small(f[5]),
+                                                           .op = (uint8_t)small(f[6]),
+                                                           .us = strtod(f[7], NULL)};
+        return true;
+    }
+    if (f[0][0] != 'Q' || count != 5 || to->fit_count == SMP_PREDICTED_FITS)
+        return false;
+    to->fits[to->fit_count++] = (smp_predicted_fit){small(f[1]), small(f[2]), small(f[3]), strtod(f[4], NULL)};
+    return true;
+}
+
 bool smp_predictions_read(char *const *f, int count, smp_predictions *p)
 {
     if (f[0][0] == 'T')
@@ -168,6 +200,8 @@ bool smp_predictions_read(char *const *f, int count, smp_predictions *p)
         read_doubles(f + 1, last->reasons, SMP_TIME_REASONS);
         return true;
     }
+    if (f[0][0] == 'M' || f[0][0] == 'Q')
+        return read_what_if(f, count, last);
     if (f[0][0] != 'W' || count != 3 || last->price_count == SMP_PREDICTED_PRICES)
         return false;
     smp_predicted_price *price = &last->prices[last->price_count++];

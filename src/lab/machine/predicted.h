@@ -67,6 +67,23 @@ typedef struct smp_predicted_price {
     double us;
 } smp_predicted_price;
 
+/* Time that the launch would save if a row of the lab's table (smp_warp_row) cost what it needs alone, or, of a bank
+ * conflict, what the lab's advice leaves of it. */
+enum { SMP_PREDICTED_MENDS = 8 };
+typedef struct smp_predicted_mend {
+    uint32_t file, line, place, width;
+    uint8_t space, op;
+    double us;
+} smp_predicted_mend;
+
+/* Time of the same instructions with so many blocks on an SM at a time: then a thread has so many registers at most, a
+ * block so many bytes of shared memory. */
+enum { SMP_PREDICTED_FITS = 8 };
+typedef struct smp_predicted_fit {
+    uint32_t blocks, registers, shared;
+    double us;
+} smp_predicted_fit;
+
 typedef struct smp_predicted {
     uint32_t order;                                /* among the program's launches */
     char gpu[12];                                  /* "h100" */
@@ -86,6 +103,10 @@ typedef struct smp_predicted {
     size_t line_count, line_capacity, instruction_count, instruction_capacity;
     smp_predicted_price prices[SMP_PREDICTED_PRICES];
     size_t price_count;
+    smp_predicted_mend mends[SMP_PREDICTED_MENDS];
+    size_t mend_count;
+    smp_predicted_fit fits[SMP_PREDICTED_FITS]; /* by blocks */
+    size_t fit_count;
 } smp_predicted;
 
 /* The first launches of one kernel and shape. */

@@ -8,12 +8,13 @@
 
 /* ------------------------------------------------------------------------------------------------ making */
 
-static smp_warp_op op_of(const warp_block *block, uint32_t index, smp_warp_space space)
+smp_warp_op warp_op_of(const warp_inst *inst, smp_warp_space space)
 {
-    const uint8_t kind = block->insts[index]->kind;
-    if (kind == WARP_COPIES)
+    if (inst->kind == WARP_COPIES)
         return space == SMP_WARP_SHARED ? SMP_WARP_COPY : SMP_WARP_LOAD;
-    return kind == WARP_UPDATES_MEMORY ? SMP_WARP_ATOMIC : kind == WARP_STORES ? SMP_WARP_STORE : SMP_WARP_LOAD;
+    return inst->kind == WARP_UPDATES_MEMORY ? SMP_WARP_ATOMIC
+           : inst->kind == WARP_STORES       ? SMP_WARP_STORE
+                                             : SMP_WARP_LOAD;
 }
 
 static bool same_row(const smp_warp_row *a, const smp_warp_row *b)
@@ -60,7 +61,7 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     const warp_count *c = &block->counts[index];
     const warp_inst *inst = block->insts[index];
     smp_warp_row row = {.file = inst->file, .line = inst->line, .space = space};
-    row.op = op_of(block, index, space);
+    row.op = warp_op_of(inst, space);
     row.width = (uint32_t)inst->width * (inst->vec ? inst->vec : 1);
     row.skipped = c->skipped;
     row.far = c->far;

@@ -225,7 +225,7 @@ static smp_code read_lines(FILE *from, char **line, smp_warp_result *r, bool *en
             snprintf(r->error.hint, sizeof r->error.hint, "%s", f[4]);
         } else if (f[0][0] == 'O' && begun && smp_warp_steps_read(f, count, r)) {
             continue;
-        } else if (begun && strchr("TUVLIW", f[0][0]) && !f[0][1] && read_prediction(f, count, r)) {
+        } else if (begun && strchr("TUVLIWMQ", f[0][0]) && !f[0][1] && read_prediction(f, count, r)) {
             continue;
         } else
             return smp_fail(err, SMP_E_PROCESS, "the results that the program left cannot be read");

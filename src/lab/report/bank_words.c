@@ -47,30 +47,16 @@ bool smp_bank_turns_text(char *text, size_t size, const smp_bank_access *access,
     return true;
 }
 
-static bool advise(const smp_bank_access *access, smp_advice *advice)
-{
-    smp_elements elements = {.active = access->active, .dims = 1};
-    if (!access->active || access->op >= SMP_BANK_ASYNC)
-        return false;
-    for (int l = 0; l < SMP_WARP; l++)
-        elements.at[l][0] = access->offset[l] / (uint32_t)access->width;
-    smp_advise(&elements, access->op, access->width, SMP_BANKS_CC5, advice);
-    return true;
-}
-
 double smp_bank_pad_share(const smp_bank_access *access)
 {
-    smp_advice advice;
-    if (!advise(access, &advice))
-        return 0;
-    const smp_layout *pad = advice.pad.pad ? &advice.pad : &advice.best_pad;
-    return advice.pad.pad || (pad->pad && !advice.swizzle.mask) ? (double)pad->pad / (double)pad->period : 0;
+    smp_bank_change change;
+    return smp_advise_change(access, &change) ? change.pad_share : 0;
 }
 
 bool smp_bank_advice_text(char *text, size_t size, const smp_bank_access *access, int ideal, const char *name)
 {
     smp_advice advice;
-    if (!advise(access, &advice))
+    if (!smp_advise_access(access, &advice))
         return false;
     if (!name || !name[0])
         name = "the array";

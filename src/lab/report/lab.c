@@ -95,7 +95,7 @@ const char *smp_lab_file(const smp_warp_result *result, uint32_t file)
 
 /* ------------------------------------------------------------------------------------------------ the table */
 
-enum { SOURCE = 28, ACCESS = 13, BYTES = 2, COUNT = 9, WAYS = 5, SECTORS = 11 };
+enum { AT = 4, SOURCE = 28, ACCESS = 13, BYTES = 2, COUNT = 9, WAYS = 5, SECTORS = 11 };
 
 void smp_lab_number(FILE *to, uint64_t value, int columns)
 {
@@ -227,18 +227,37 @@ static void put_columns(FILE *to, const smp_paint *paint)
 
 /* ------------------------------------------------------------------------------------------------ advice */
 
+/* The line of global memory that costs most, where another order of threads would mend it. */
+static void put_scattered(FILE *to, const smp_warp_result *result)
+{
+    const smp_warp_row *row = NULL;
+    char text[SMP_LAB_ADVICE], saved[SMP_LAB_SAVED];
+    for (size_t i = 0; i < result->row_count; i++)
+        if (result->rows[i].space == SMP_WARP_GLOBAL && smp_lab_cost(&result->rows[i]) > (row ? smp_lab_cost(row) : 0))
+            row = &result->rows[i];
+    if (!row || !smp_lab_advice(row, text, sizeof text))
+        return;
+    fprintf(to, "  to mend %s:%u: ", smp_lab_file(result, row->file), row->line);
+    smp_text_wrap(to, text, AT, AT);
+    if (smp_lab_saved(result, row, saved)[0])
+        fprintf(to, "  side by side%s\n", saved);
+}
+
 static void put_advice(FILE *to, const smp_warp_result *result, bool map, bool color)
 {
     const smp_warp_row *row = smp_lab_worst(result);
-    char advice[SMP_LAB_ADVICE];
+    char advice[SMP_LAB_ADVICE], saved[SMP_LAB_SAVED];
     smp_bank_access access;
+    put_scattered(to, result);
     if (!row || !row->worst_active || row->worst_wavefronts <= row->worst_ideal)
         return;
     fprintf(to, "  worst: %s:%u, a %.3g-way conflict: %u wavefronts where %u would do\n",
             smp_lab_file(result, row->file), row->line, each(row->worst_wavefronts, row->worst_ideal),
             row->worst_wavefronts, row->worst_ideal);
     if (smp_lab_advice(row, advice, sizeof advice))
-        fprintf(to, "  to avoid it: %s\n", advice);
+        fprintf(to, "  to avoid it: %s%s\n", advice, smp_lab_saved(result, row, saved));
+    else if (smp_lab_saved(result, row, saved)[0])
+        fprintf(to, "  without its conflicts%s\n", saved);
     if (map && smp_lab_access(row, &access))
         smp_bank_map_text(to, &access, SMP_BANKS_CC5, color);
 }

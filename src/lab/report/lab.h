@@ -123,6 +123,15 @@ void smp_lab_time_json(smp_json *json, const smp_lab_report *report);
 /* The predicted microseconds of all launches of that name that were simulated. False: none was. */
 bool smp_lab_time_sum(const smp_lab_report *report, const char *kernel, double *us);
 
+/* Whether so many microseconds of a launch's time are a difference that the model can tell. */
+bool smp_lab_time_differs(const smp_predicted *predicted, double us);
+/* "; saves 11 us (9.4 to 13.2), 48 %", of the row's advice, or without what it wastes; "" where that is not known.
+ * Returns text. */
+enum { SMP_LAB_SAVED = 80 };
+const char *smp_lab_saved(const smp_warp_result *result, const smp_warp_row *row, char text[SMP_LAB_SAVED]);
+/* Warps of a block. */
+uint32_t smp_lab_warps(const smp_warp_result *result);
+
 /* ------------------------------------------------------------------------------------------------ advice */
 
 enum { SMP_LAB_ADVICE = 300 };

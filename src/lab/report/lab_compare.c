@@ -129,7 +129,7 @@ static void put_look(FILE *to, const smp_lab_report *report, const smp_paint *pa
     for (size_t i = 0; i < report->count; i++) {
         const smp_warp_result *r = &report->results[i];
         const smp_warp_row *row = smp_lab_dearest(r);
-        char text[SMP_LAB_ADVICE];
+        char text[SMP_LAB_ADVICE + SMP_LAB_SAVED], price[SMP_LAB_SAVED];
         if (!row)
             continue;
         smp_lab_verdict(row, text, sizeof text);
@@ -137,10 +137,14 @@ static void put_look(FILE *to, const smp_lab_report *report, const smp_paint *pa
         smp_text_clean(to, r->kernel);
         fprintf(to, ", %s:%u: %s%s%s\n", smp_lab_file(r, row->file), row->line,
                 row->space == SMP_WARP_SHARED ? paint->red : paint->yellow, text, paint->off);
+        const char *saved = smp_lab_saved(r, row, price);
         if (smp_lab_advice(row, text, sizeof text)) {
+            const size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, "%s", saved);
             fputs("    to avoid it: ", to);
             smp_text_wrap(to, text, AT, AT);
-        }
+        } else if (saved[0])
+            fprintf(to, "    without it%s\n", saved);
     }
     for (size_t i = 0; i < report->count; i++)
         for (size_t k = 0; k < report->results[i].finding_count; k++) {

@@ -65,18 +65,12 @@ static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row
     smp_json_end(json, '}');
 }
 
-static void put_triple(smp_json *json, const char *key, const uint32_t v[3])
-{
-    const double values[3] = {v[0], v[1], v[2]};
-    smp_json_numbers(json, key, values, 3);
-}
-
 static void put_place(smp_json *json, const char *key, const smp_warp_result *r, const smp_warp_place *p)
 {
     smp_json_object(json, key);
     smp_json_string(json, "file", smp_lab_path(r, p->file));
     put_count(json, "line", p->line);
-    put_triple(json, "thread", p->thread);
+    smp_json_triple(json, "thread", p->thread);
     smp_json_end(json, '}');
 }
 
@@ -139,11 +133,11 @@ static void put_findings(smp_json *json, const smp_warp_result *r)
         smp_json_string(json, "kind", smp_warp_fault_name(f->fault));
         smp_json_string(json, "text", f->text);
         put_count(json, "count", f->count);
-        put_triple(json, "block", f->block);
+        smp_json_triple(json, "block", f->block);
         put_place(json, "at", r, &f->here);
         if (f->other.line) {
             put_place(json, "other", r, &f->other);
-            put_triple(json, "other_block", f->other_block);
+            smp_json_triple(json, "other_block", f->other_block);
         }
         smp_json_end(json, '}');
     }
@@ -220,8 +214,8 @@ static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
     smp_json_string(json, "code", r->code);
     smp_json_string(json, "notes", r->notes[0] ? r->notes : NULL);
     put_count(json, "differing_bytes", r->differing_bytes);
-    put_triple(json, "grid", r->grid);
-    put_triple(json, "block", r->block);
+    smp_json_triple(json, "grid", r->grid);
+    smp_json_triple(json, "block", r->block);
     put_count(json, "shared_bytes", (uint64_t)r->shared + r->dynamic_shared);
     put_count(json, "launches", r->launches);
     put_count(json, "blocks", r->blocks);

@@ -3,25 +3,27 @@
 
 #include <string.h>
 
-#include "base/paths.h"
+#include "lab/time/gpu.h"
 #include "report/page.h"
 #include "report/text.h"
 
 enum { LINES = 10, COLUMN = 46 };
 
-static const char *title_of(const char *gpu)
+/* "an H100", "a B200" */
+static const char *title_of(const char *name)
 {
-    static const char *const titles[][2] = {{"h100", "an H100"}, {"h200", "an H200"},        {"a100", "an A100"},
-                                            {"l4", "an L4"},     {"rtx4090", "an RTX 4090"}, {"b200", "a B200"}};
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        if (!strcmp(titles[i][0], gpu))
-            return titles[i][1];
-    return gpu;
+    static char text[20];
+    smp_time_gpu gpu;
+    if (!smp_time_gpu_find(name, &gpu))
+        return name;
+    snprintf(text, sizeof text, "%s %s", strchr("AHLR", gpu.title[0]) ? "an" : "a", gpu.title);
+    return text;
 }
 
-static bool is_measured(const char *gpu)
+static bool is_measured(const char *name)
 {
-    return !strcmp(gpu, "h100") || !strcmp(gpu, "h200");
+    smp_time_gpu gpu;
+    return smp_time_gpu_find(name, &gpu) && gpu.measured;
 }
 
 static const smp_predicted *first_of(const smp_warp_result *r)
@@ -123,17 +125,123 @@ static void put_lines(FILE *to, const smp_warp_result *r, const smp_predicted *p
     }
 }
 
-static void put_prices(FILE *to, const smp_predicted *p)
+/* ------------------------------------------------------------------------------------------------ what if */
+
+bool smp_lab_time_differs(const smp_predicted *p, double us)
 {
-    const double least = 0.01;
-    for (size_t i = 0; i < p->price_count; i++) {
-        const double share = p->prices[i].us / p->us;
-        if (share < least && share > -least)
-            continue;
-        fprintf(to, "  without %-24s ", p->prices[i].what);
-        put_us(to, p->us - p->prices[i].us);
-        fprintf(to, ": %s %.0f %%\n", share > 0 ? "saves" : "costs", 100 * (share > 0 ? share : -share));
+    const double least =
+        0.05; /* of two times of one launch the model tells the shorter one if they are further apart */
+    return us > least * p->us || us < -least * p->us;
+}
+
+static const char *saved_text(const smp_predicted *p, double us, char *text, size_t size)
+{
+    const double share = 100 * us / p->us, low = p->low_us / p->us, high = p->high_us / p->us, all = us < 0 ? -us : us;
+    if (!smp_lab_time_differs(p, us))
+        snprintf(text, size, "no difference that the model can tell");
+    else
+        snprintf(text, size, "%s %.3g us (%.3g to %.3g), %.0f %%", us > 0 ? "saves" : "costs", all, all * low,
+                 all * high, share < 0 ? -share : share);
+    return text;
+}
+
+static const smp_predicted_mend *mend_of(const smp_predicted *p, const smp_warp_row *row)
+{
+    for (size_t i = 0; p && i < p->mend_count; i++) {
+        const smp_predicted_mend *m = &p->mends[i];
+        if (m->file == row->file && m->line == row->line && m->place == row->place && m->width == row->width &&
+            m->space == (uint8_t)row->space && m->op == (uint8_t)row->op)
+            return m;
     }
+    return NULL;
+}
+
+const char *smp_lab_saved(const smp_warp_result *result, const smp_warp_row *row, char text[SMP_LAB_SAVED])
+{
+    const smp_predicted *p = first_of(result);
+    const smp_predicted_mend *m = mend_of(p, row);
+    text[0] = 0;
+    if (m) {
+        memcpy(text, "; ", 2);
+        saved_text(p, m->us, text + 2, SMP_LAB_SAVED - 2);
+    }
+    return text;
+}
+
+uint32_t smp_lab_warps(const smp_warp_result *result)
+{
+    return (result->block[0] * result->block[1] * result->block[2] + SMP_WARP - 1) / SMP_WARP;
+}
+
+static void put_price(FILE *to, const smp_predicted *p, const char *what, double us)
+{
+    char text[SMP_LAB_SAVED];
+    fprintf(to, "  without %-32s ", what);
+    put_us(to, p->us - us);
+    fprintf(to, ": %s\n", saved_text(p, us, text, sizeof text));
+}
+
+/* The rest of them would be shorter than what the model can tell. */
+static void put_prices(FILE *to, const smp_warp_result *r, const smp_predicted *p)
+{
+    if (!p->price_count)
+        return;
+    for (size_t i = 0; i < p->price_count; i++)
+        if (smp_lab_time_differs(p, p->prices[i].us))
+            put_price(to, p, p->prices[i].what, p->prices[i].us);
+    for (size_t i = 0; i < p->mend_count && p->mend_count > 1; i++) { /* of one the advice tells */
+        const smp_predicted_mend *m = &p->mends[i];
+        const smp_warp_row row = {.space = (smp_warp_space)m->space, .op = (smp_warp_op)m->op};
+        char what[80];
+        snprintf(what, sizeof what, "%s of %.20s:%u, %s", m->space == SMP_WARP_SHARED ? "conflicts" : "sectors",
+                 smp_lab_file(r, m->file), m->line, smp_lab_access_name(&row));
+        put_price(to, p, what, m->us);
+    }
+}
+
+/* Blocks of other sizes, where an SM would hold other numbers of warps. */
+static void put_other_sizes(FILE *to, const smp_warp_result *r)
+{
+    static const uint32_t sizes[] = {64, 128, 256, 512, 1024};
+    bool any = false;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        smp_warp_fit fit;
+        const double apart = 0.01;
+        if (!smp_warp_fit_of(r->fit.arch, r->fit.registers, r->shared + r->dynamic_shared, sizes[i], &fit) ||
+            (fit.occupancy < r->fit.occupancy + apart && fit.occupancy > r->fit.occupancy - apart))
+            continue;
+        fprintf(to, "%s %u threads %.0f %%", any ? "," : "  blocks of other sizes, at as much of each:", sizes[i],
+                100 * fit.occupancy);
+        any = true;
+    }
+    fprintf(to, "%sother block sizes are other launches: --only NAME --compare --grid '..;..' --block '..;..'\n",
+            any ? "\n  " : "  ");
+}
+
+/* The same instructions at other numbers of blocks on an SM. */
+static void put_fits(FILE *to, const smp_warp_result *r, const smp_predicted *p, const smp_paint *paint)
+{
+    if (!p->fit_count)
+        return;
+    fprintf(to, "%s  blocks on an SM  warps  occupancy  registers  shared bytes  time%s\n", paint->dim, paint->off);
+    for (size_t i = 0; i < p->fit_count; i++) {
+        const smp_predicted_fit *fit = &p->fits[i];
+        const bool now = fit->blocks == p->resident;
+        char registers[16], shared[16], text[SMP_LAB_SAVED];
+        snprintf(registers, sizeof registers, now ? "%u" : "<= %u", now ? r->fit.registers : fit->registers);
+        snprintf(shared, sizeof shared, now ? "%u" : "<= %u", now ? r->shared + r->dynamic_shared : fit->shared);
+        fprintf(to, "  %s%15u  %5u  %7.0f %%  %9s  %12s%s  ", now ? paint->bold : "", fit->blocks,
+                fit->blocks * smp_lab_warps(r), 100 * p->occupancy * fit->blocks / p->resident, registers, shared,
+                now ? paint->off : "");
+        put_us(to, fit->us);
+        if (now)
+            fprintf(to, ": now, limited by %s\n", r->fit.arch ? r->fit.limit : "what is not known");
+        else
+            fprintf(to, ": %s\n", saved_text(p, p->us - fit->us, text, sizeof text));
+    }
+    fputs("  of the same instructions: what fewer registers spill, and smaller tiles read again, is not in it\n", to);
+    if (r->fit.arch)
+        put_other_sizes(to, r);
 }
 
 /* The times of further launches of the same shape. */
@@ -173,7 +281,8 @@ void smp_lab_time_text(FILE *to, const smp_warp_result *result, smp_lab_sources 
     put_others(to, result);
     put_bound(to, p);
     put_memory(to, p);
-    put_prices(to, p);
+    put_prices(to, result, p);
+    put_fits(to, result, p, &paint);
     put_lines(to, result, p, sources, &paint);
 }
 

@@ -65,6 +65,54 @@ static void put_memory(smp_json *json, const smp_predicted *p)
     smp_json_end(json, '}');
 }
 
+/* What the dearest rows of the table cost, by their advice where there is one. */
+static void put_mends(smp_json *json, const smp_warp_result *r, const smp_predicted *p)
+{
+    if (p->mend_count)
+        smp_json_array(json, "mended");
+    for (size_t i = 0; i < p->mend_count; i++) {
+        const smp_predicted_mend *m = &p->mends[i];
+        const smp_warp_row row = {.space = (smp_warp_space)m->space, .op = (smp_warp_op)m->op};
+        smp_json_object(json, NULL);
+        smp_json_string(json, "file", smp_lab_path(r, m->file));
+        smp_json_integer(json, "line", m->line);
+        smp_json_string(json, "access", smp_lab_access_name(&row));
+        smp_json_integer(json, "width", m->width);
+        smp_json_number(json, "us_saved", m->us);
+        smp_json_number(json, "low_us_saved", m->us * p->low_us / p->us);
+        smp_json_number(json, "high_us_saved", m->us * p->high_us / p->us);
+        smp_json_bool(json, "differs", smp_lab_time_differs(p, m->us));
+        smp_json_end(json, '}');
+    }
+    if (p->mend_count)
+        smp_json_end(json, ']');
+}
+
+static void put_fits(smp_json *json, const smp_warp_result *r, const smp_predicted *p)
+{
+    if (p->fit_count)
+        smp_json_array(json, "occupancies");
+    for (size_t i = 0; i < p->fit_count; i++) {
+        const smp_predicted_fit *fit = &p->fits[i];
+        const bool now = fit->blocks == p->resident;
+        smp_json_object(json, NULL);
+        smp_json_integer(json, "blocks", fit->blocks);
+        smp_json_integer(json, "warps", fit->blocks * smp_lab_warps(r));
+        smp_json_number(json, "occupancy", p->occupancy * fit->blocks / p->resident);
+        smp_json_bool(json, "now", now);
+        smp_json_string(json, "limit", now && r->fit.arch ? r->fit.limit : NULL);
+        smp_json_integer(json, "registers_at_most", now && r->fit.arch ? r->fit.registers : fit->registers);
+        smp_json_integer(json, "shared_bytes_at_most", now ? r->shared + r->dynamic_shared : fit->shared);
+        smp_json_number(json, "us", fit->us);
+        smp_json_number(json, "low_us", fit->us * p->low_us / p->us);
+        smp_json_number(json, "high_us", fit->us * p->high_us / p->us);
+        smp_json_bool(json, "differs", smp_lab_time_differs(p, p->us - fit->us));
+        smp_json_end(json, '}');
+    }
+    if (p->fit_count)
+        smp_json_end(json, ']');
+}
+
 static void put_prediction(smp_json *json, const smp_warp_result *r, const smp_predicted *p, smp_lab_sources *sources)
 {
     smp_json_object(json, "predicted");
@@ -95,6 +143,8 @@ static void put_prediction(smp_json *json, const smp_warp_result *r, const smp_p
     put_reasons(json, p->reasons, 0);
     put_lines(json, r, p, sources);
     put_instructions(json, r, p);
+    put_mends(json, r, p);
+    put_fits(json, r, p);
     if (p->price_count) {
         smp_json_object(json, "what_if_us_saved");
         for (size_t i = 0; i < p->price_count; i++)
@@ -102,12 +152,6 @@ static void put_prediction(smp_json *json, const smp_warp_result *r, const smp_p
         smp_json_end(json, '}');
     }
     smp_json_end(json, '}');
-}
-
-static void put_triple(smp_json *json, const char *key, const uint32_t v[3])
-{
-    const double values[3] = {v[0], v[1], v[2]};
-    smp_json_numbers(json, key, values, 3);
 }
 
 void smp_lab_time_json(smp_json *json, const smp_lab_report *report)
@@ -124,8 +168,8 @@ void smp_lab_time_json(smp_json *json, const smp_lab_report *report)
             smp_json_integer(json, "launch", r->predictions->items[k].order);
             smp_json_integer(json, "index", (int64_t)i);
             smp_json_string(json, "kernel", r->kernel);
-            put_triple(json, "grid", r->grid);
-            put_triple(json, "block", r->block);
+            smp_json_triple(json, "grid", r->grid);
+            smp_json_triple(json, "block", r->block);
             put_prediction(json, r, &r->predictions->items[k], report->sources);
             smp_json_end(json, '}');
         }

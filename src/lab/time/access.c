@@ -11,11 +11,12 @@ static inline time_ticks later(time_ticks a, time_ticks b)
 static time_ticks wavefronts_of(const time_sm *sm, const time_access *a)
 {
     enum { COPIED = 256 /* bytes a cycle, fit (wmma_async) */, LINES = 2 /* a cycle, m m_ldgs32 */ };
-    const uint32_t word = a->word ? a->word : 1, low = (a->word & UINT16_MAX) ? a->word & UINT16_MAX : 1;
+    const uint32_t word = a->word ? a->word : 1, low = (a->word & UINT16_MAX) ? a->word & UINT16_MAX : 1,
+                   spared = time_is_spared(sm, a->inst);
     double cycles = 1;
     switch ((time_kind)a->inst->kind) {
     case TIME_SHARED:
-        cycles = sm->free.conflicts ? 1 : word;
+        cycles = spared && spared < word ? spared : word;
         break;
     case TIME_ATOMIC:
     case TIME_REDUCTION:

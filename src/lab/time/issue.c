@@ -157,7 +157,7 @@ void time_issue(time_sm *sm, time_warp *w)
                           .lines = more + time_has_word(head),
                           .read = sm->now + time_of(sm->gpu->lat_read),
                           .done = sm->now + inst->latency};
-    if (sm->free.coalescing && access.line_count)
+    if (sm->free.least && access.line_count)
         access.line_count = time_least_lines(sm, inst, access.lanes, access.line_count);
     if (access.line_count < time_lines(head))
         access.word = access.line_count;

@@ -208,8 +208,10 @@ void time_map_free(time_map *map);
 
 /* Costs that are set to zero to learn their price. */
 typedef struct time_free {
-    bool conflicts, coalescing, barriers, launch, dram, l2, latency;
-    double blocks; /* times as many on an SM; 0: as it is */
+    bool barriers, launch, dram, l2, latency;
+    const uint8_t *least; /* by instruction, 0: as it is; else in shared memory so many wavefronts at most, in global
+                             memory lanes access bytes side by side; null: all are as they are */
+    uint32_t resident;    /* blocks on an SM at a time; 0: as it is */
 } time_free;
 
 /* The memory system behind the SM: its share of L2 and DRAM. */
@@ -272,13 +274,19 @@ smp_code time_sm_open(time_sm *sm, smp_error *err); /* gpu, code, trace, free, r
 void time_sm_close(time_sm *sm);
 void time_sm_run(time_sm *sm);
 
+/* The wavefronts at most of an instruction that is spared; 0: it is not. */
+static inline uint32_t time_is_spared(const time_sm *sm, const time_inst *inst)
+{
+    return sm->free.least ? sm->free.least[inst - sm->code->insts] : 0;
+}
+
 /* The lines of an access that has them side by side, where that is free. */
 static inline uint32_t time_least_lines(const time_sm *sm, const time_inst *inst, uint32_t lanes, uint32_t lines)
 {
     enum { LINE = 128 };
     const bool global = inst->kind == TIME_LOAD || inst->kind == TIME_STORE || inst->kind == TIME_COPY;
     const uint32_t least = (lanes * inst->bytes + LINE - 1) / LINE;
-    return sm->free.coalescing && global && least < lines ? least : lines;
+    return time_is_spared(sm, inst) && global && least < lines ? least : lines;
 }
 
 /* issue.c: the warp's next instruction leaves the scheduler at sm->now. */
@@ -309,5 +317,9 @@ bool time_refuses_record(const warp_code *code, const time_trace *trace, char *w
 
 /* launch.c: how many blocks an SM holds and how many bytes its L1 keeps; cycles of the whole launch. */
 uint32_t time_resident(const time_trace *trace, const smp_time_gpu *gpu, uint32_t *l1_bytes);
+/* predict.c: the launch's microseconds with something free. */
+smp_code time_replay(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace, const time_free *free,
+                     double deadline, double *us, smp_error *err);
+
 double time_extrapolate(const time_sm *sm, double *imbalance);
 void time_launch_blocks(time_sm *sm);

@@ -18,8 +18,8 @@ static smp_code open_sm(time_sm *sm, const smp_time_gpu *gpu, const time_code *c
     if (free)
         sm->free = *free;
     sm->resident = time_resident(trace, gpu, &l1_bytes);
-    if (sm->free.blocks > 0)
-        sm->resident = (uint32_t)(sm->resident * sm->free.blocks);
+    if (sm->free.resident)
+        sm->resident = sm->free.resident;
     sm->per_sm = (trace->blocks - trace->sm + sms - 1) / sms;
     sm->active_sms = (uint32_t)(trace->blocks < sms ? trace->blocks : sms);
     sm->simulated = trace->kept < MOST_BLOCKS ? trace->kept : MOST_BLOCKS;
@@ -222,37 +222,19 @@ static smp_code predict(const smp_time_gpu *gpu, const time_code *code, const ti
     return status;
 }
 
-/* The same launch with something made free. */
-static smp_code set_prices(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace, double deadline,
-                           smp_predicted *out, smp_error *err)
+smp_code time_replay(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace, const time_free *free,
+                     double deadline, double *us, smp_error *err)
 {
-    static const struct {
-        const char *what;
-        time_free free;
-    } wishes[] = {{"bank conflicts", {.conflicts = true}},
-                  {"uncoalesced access", {.coalescing = true}},
-                  {"barriers", {.barriers = true}},
-                  {"DRAM", {.dram = true}},
-                  {"L2 and DRAM", {.dram = true, .l2 = true}},
-                  {"latency of L2 and DRAM", {.latency = true, .dram = true, .l2 = true}},
-                  {"few blocks on an SM", {.blocks = 2}},
-                  {"launch", {.launch = true}}};
-    smp_code status = SMP_OK;
-    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0] && !status; i++) {
-        time_sm sm;
-        double active = 0, imbalance = 1;
-        smp_predicted free = {.order = 0};
-        status = open_sm(&sm, gpu, code, trace, &wishes[i].free, deadline, err);
-        if (!status)
-            status = run(&sm, &active, &imbalance, err);
-        if (!status) {
-            set_launch(&sm, active, &free);
-            smp_predicted_price *price = &out->prices[out->price_count++];
-            snprintf(price->what, sizeof price->what, "%s", wishes[i].what);
-            price->us = out->us - free.us;
-        }
-        time_sm_close(&sm);
-    }
+    time_sm sm;
+    double active = 0, imbalance = 1;
+    smp_predicted told = {.order = 0};
+    smp_code status = open_sm(&sm, gpu, code, trace, free, deadline, err);
+    if (!status)
+        status = run(&sm, &active, &imbalance, err);
+    if (!status)
+        set_launch(&sm, active, &told);
+    *us = told.us;
+    time_sm_close(&sm);
     return status;
 }
 
@@ -263,8 +245,8 @@ smp_code time_predict_trace(const smp_time_gpu *gpu, const warp_code *kernel, co
     if (!time_code_make(kernel, gpu, &code))
         return smp_fail_memory(err, "instructions", kernel->count);
     smp_code status = predict(gpu, &code, trace, wish, out, err);
-    if (!status && wish->what_if)
-        status = set_prices(gpu, &code, trace, wish->deadline, out, err);
+    if (!status)
+        status = time_what_if(gpu, &code, trace, wish, out, err);
     smp_free(code.insts);
     return status;
 }

@@ -80,5 +80,9 @@ typedef struct smp_time_recorder time_recorder;
 const time_trace *time_record_end(time_recorder *recorder);
 
 /* predict.c: the same from a record that exists. */
+/* what_if.c: prices, what rows cost, and times at other residencies, as far as they are wished. */
+smp_code time_what_if(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace,
+                      const struct smp_time_wish *wish, smp_predicted *out, smp_error *err);
+
 smp_code time_predict_trace(const smp_time_gpu *gpu, const warp_code *kernel, const time_trace *trace,
                             const smp_time_wish *wish, smp_predicted *out, smp_error *err);

@@ -13,10 +13,12 @@ struct warp_observer *smp_time_observer(smp_time_recorder *recorder);
 void smp_time_record_free(smp_time_recorder *recorder); /* null is allowed */
 
 typedef struct smp_time_wish {
-    bool each;       /* lines are instructions */
-    bool listing;    /* instructions beside lines, too */
-    bool what_if;    /* prices, too */
-    double deadline; /* by smp_now(), after which it is SMP_E_LIMIT; 0: none */
+    bool each;                /* lines are instructions */
+    bool listing;             /* instructions beside lines, too */
+    bool what_if;             /* prices, too */
+    double deadline;          /* by smp_now(), after which it is SMP_E_LIMIT; 0: none */
+    const smp_warp_row *rows; /* what the launch cost by line: the dearest are priced, with what_if several */
+    size_t row_count;
 } smp_time_wish;
 
 /* The time of the launch that was recorded, which ran `kernel`. A launch that is not modelled has a refusal. Owner of

@@ -19,7 +19,7 @@ function kernelVerdict(data) {
   const row = dearestOf(k), look = k.look_at;
   return [first, h("p.verdict", "Look at ", h("b", placeText(row)), " of ", h("b", titleOf(data, k)),
     `: ${look.what}, ${(100 * costOf(row) / sumOf(k.rows, costOf)).toFixed(0)} % of what this kernel wastes`,
-    look.advice && `. To avoid it: ${look.advice}`, ".")];
+    look.advice ? `. To avoid it: ${look.advice}${savedOf(data, k, row)}` : savedOf(data, k, row), ".")];
 }
 
 // What a kernel left in its arrays, beside the first of its group.

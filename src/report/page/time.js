@@ -75,18 +75,46 @@ function facts(p) {
     pair("simulated", `${count(p.blocks_simulated, "block", "blocks")} of one SM, ${Math.round(p.cycles)} cycles`));
 }
 
+const CANNOT_TELL = "no difference that the model can tell";
+const gainOf = (us, saved) => `${saved > 0 ? "saves" : "costs"} ${whole(Math.abs(saved) / us)}`;
+// ", which saves 12 µs (10 to 15)", of a row of the lab's table; "" where it has no price.
+function savedOf(data, k, row) {
+  const launch = data.launches?.find(l => kernelOf(data, l) === k && modelled(l));
+  const m = launch?.predicted.mended?.find(m => m.file === row.file && m.line === row.line && m.width === row.width &&
+    m.access === `${row.space} ${row.op}`);
+  if (!m) return "";
+  const saved = m.us_saved > 0 ? "saves" : "costs", [low, high] = [m.low_us_saved, m.high_us_saved].map(Math.abs);
+  return m.differs ? `; ${saved} ${micro(Math.abs(m.us_saved))} (${micro(low)} to ${micro(high)}) as predicted`
+    : `; ${CANNOT_TELL}`;
+}
+
 // What it would take with something free: blue stays, red is saved.
 function prices(p) {
-  const LEAST = 0.01, told = Object.entries(p.what_if_us_saved ?? {});
-  const all = told.filter(([, saved]) => Math.abs(saved) >= LEAST * p.us);
+  const LEAST = 0.05, lines = p.mended?.length > 1 ? p.mended : [];
+  const told = [...Object.entries(p.what_if_us_saved ?? {}),
+    ...lines.map(m => [`the waste of ${placeText(m)}, ${m.access}`, m.us_saved])];
+  const all = told.filter(([, saved]) => Math.abs(saved) > LEAST * p.us);
   const most = Math.max(p.us, ...all.map(([, saved]) => p.us - saved));
   const little = told.filter(x => !all.includes(x)).map(([what]) => what);
-  return told.length > 0 && [h("h3", "What if"), h("p.soft.small", "Predicted times with something made free of cost; ",
-    h("span.bad", "■"), " is what that saves."),
+  return p.what_if_us_saved && [h("h3", "What if"), h("p.soft.small", "Predicted times with something made free of ",
+    "cost; ", h("span.bad", "■"), " is what that saves."),
     all.map(([what, saved]) => h("div.row.price", h("span", `without ${what}`),
       h("span.track", bar(100 * (p.us - saved) / most, 100 * saved / most)),
-      h("span.value", `${micro(p.us - saved)}, ${saved > 0 ? "saves" : "costs"} ${whole(Math.abs(saved) / p.us)}`))),
-    little.length > 0 && h("p.soft.small", `Less than 1 %: ${little.join(", ")}.`)];
+      h("span.value", `${micro(p.us - saved)}, ${gainOf(p.us, saved)}`))),
+    little.length > 0 && h("p.soft.small", `${little.join(", ")}: ${CANNOT_TELL}.`)];
+}
+
+// The same instructions with other numbers of blocks on an SM.
+function occupancies(p) {
+  const heads = ["blocks on an SM", "warps", "occupancy", "registers", "shared bytes", "time", "<beside now"];
+  const most = o => (o.now ? "" : "≤ ");
+  return p.occupancies?.length > 0 && [h("h3", "Occupancy"), h("p.soft.small",
+    "Predicted times of the same instructions with other numbers of blocks on an SM: what fewer registers spill, and ",
+    "smaller tiles read again, is not in it. Other block sizes are launches of their own."),
+    scroll("occupancy", tableOf(heads, p.occupancies.map(o => [o.blocks, o.warps, whole(o.occupancy),
+      `${most(o)}${o.registers_at_most}`, `${most(o)}${o.shared_bytes_at_most}`, micro(o.us),
+      o.now ? `now${o.limit ? `, limited by ${o.limit}` : ""}`
+        : o.differs ? gainOf(p.us, p.us - o.us) : CANNOT_TELL])))];
 }
 
 // A bar as long as the share, in the colours of its reasons.
@@ -168,7 +196,8 @@ function timeSection(data, launch, tones, open) {
   const lines = timedLines(p), files = [...new Set(lines.filter(line => line.line).map(line => line.file))];
   return h("section", {id}, head, fold([h("b", intervalOf(p)),
     `, bound by ${p.bound}; grid ${launch.grid.join("x")}, block ${launch.block.join("x")}`], open,
-    h("div.halves", h("div", resources(p)), h("div", h("h3", "Occupancy and memory"), facts(p))), prices(p),
+    h("div.halves", h("div", resources(p)), h("div", h("h3", "Occupancy and memory"), facts(p))),
+    prices(p), occupancies(p),
     legend(tones), h("div.halves", h("div", files.map(file => timedSource(k, lines, file, tones, pick))),
       h("div", sassOf(p, tones, marks)))));
 }
