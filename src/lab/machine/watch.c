@@ -146,15 +146,15 @@ static bool writes_same(const touch *t, const warp_seen *was, uint64_t at)
     return !memcmp(there, own + (at - t->address[t->lane]), t->bytes);
 }
 
-static bool is_ordered(const touch *t, const warp_seen *was, uint64_t at)
+static bool is_ordered(const touch *t, const warp_seen *was, uint64_t at, bool was_read)
 {
     return was->who & t->now.who & WARP_WHO_STRONG ||
-           warp_watch_ordered(t->block, t->frame, t->now.who & WARP_WHO_THREAD, was, at);
+           warp_watch_ordered(t->block, t->frame, t->now.who & WARP_WHO_THREAD, was, at, was_read);
 }
 
 static void look_at_read(const touch *t, warp_cell cell, uint64_t at)
 {
-    if (!is_ordered(t, cell.write, at))
+    if (!is_ordered(t, cell.write, at, false))
         race(t, cell.write, cell.write->who & WARP_WHO_STRONG ? "updates" : "writes", "reads", at);
 }
 
@@ -164,12 +164,13 @@ static void look_at_write(const touch *t, warp_cell cell, uint64_t at)
     const bool update = t->access->how == WARP_UPDATES;
     const char *does = update ? "updates" : "writes";
     const warp_seen *readers[] = {cell.read, cell.other};
-    if (cell.write->when >= ordered && !is_ordered(t, cell.write, at) && (update || !writes_same(t, cell.write, at))) {
+    if (cell.write->when >= ordered && !is_ordered(t, cell.write, at, false) &&
+        (update || !writes_same(t, cell.write, at))) {
         race(t, cell.write, cell.write->who & WARP_WHO_STRONG ? "updates" : "writes", does, at);
         return;
     }
     for (int i = 0; i < 2; i++)
-        if (readers[i]->when >= ordered && !is_ordered(t, readers[i], at) &&
+        if (readers[i]->when >= ordered && !is_ordered(t, readers[i], at, true) &&
             (update || !writes_same(t, cell.write, at))) {
             race(t, readers[i], "reads", does, at);
             return;

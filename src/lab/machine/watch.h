@@ -34,9 +34,9 @@ typedef struct warp_run_turn {
 
 /* At an address a block has released what it did before a time. Address 0: at any. */
 typedef struct warp_release {
-    uint64_t address, block; /* block + 1; 0: nothing is here */
-    uint32_t before;
-    bool handed_on; /* by one that had acquired something elsewhere */
+    uint64_t address, block;       /* block + 1; 0: nothing is here */
+    uint32_t before, reads_before; /* reads need no fence: a store that waits for what was read comes behind them */
+    bool handed_on;                /* by one that had acquired something elsewhere */
 } warp_release;
 
 enum { WARP_WHERES = 32 };
@@ -58,7 +58,7 @@ void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_in
 
 /* Whether an earlier access comes before one of this thread, which is not the same. */
 bool warp_watch_ordered(warp_block *block, const warp_frame *frame, uint32_t thread, const warp_seen *was,
-                        uint64_t address);
+                        uint64_t address, bool was_read);
 /* The block that ran at a time. */
 uint64_t warp_watch_block(warp_watch *watch, uint32_t when);
 /* A synchronising access to an address: one that other threads may wait for, or that sees what they did. */

@@ -83,6 +83,7 @@ static void release(warp_block *block, uint64_t address, uint32_t before)
             return;
         }
         r->before = before > r->before ? before : r->before;
+        r->reads_before = order->interval + 1;
         r->handed_on = r->handed_on || elsewhere;
     }
 }
@@ -117,14 +118,14 @@ void warp_watch_sync(warp_block *block, warp_frame *frame, uint64_t address, boo
         warp_watch_fence(block);
     if (acquires && block->watch->release_count)
         acquire(block, frame, address);
-    if (releases && block->order.fenced)
+    if (releases && (block->order.fenced || !acquires))
         release(block, address, block->order.fenced);
 }
 
 /* ------------------------------------------------------------------------------------------------ order */
 
 /* Of another block: whether it released what it did then at an address that this one has read since. */
-static bool was_released(warp_block *block, const warp_seen *was, uint64_t address)
+static bool was_released(warp_block *block, const warp_seen *was, uint64_t address, bool was_read)
 {
     const warp_order *order = &block->order;
     warp_watch *w = block->watch;
@@ -135,16 +136,16 @@ static bool was_released(warp_block *block, const warp_seen *was, uint64_t addre
         if (at == address && was->who & WARP_WHO_STRONG)
             return true;
         const warp_release *r = find_release(w, at, of), *all = find_release(w, at, ALL_BLOCKS);
-        if (r && was->when < r->before)
+        if (r && was->when < (was_read ? r->reads_before : r->before))
             return true;
         any = any || (all && all->handed_on);
     }
     const warp_release *r = any ? find_release(w, 0, of) : NULL;
-    return r && was->when < r->before;
+    return r && was->when < (was_read ? r->reads_before : r->before);
 }
 
 bool warp_watch_ordered(warp_block *block, const warp_frame *frame, uint32_t thread, const warp_seen *was,
-                        uint64_t address)
+                        uint64_t address, bool was_read)
 {
     const warp_order *order = &block->order;
     if (was->when < order->ordered)
@@ -152,7 +153,7 @@ bool warp_watch_ordered(warp_block *block, const warp_frame *frame, uint32_t thr
     const bool own = block->watch->interleaved ? warp_watch_block(block->watch, was->when) == block->index
                                                : was->when >= order->first;
     if (!own)
-        return block->cluster || was_released(block, was, address);
+        return block->cluster || was_released(block, was, address, was_read);
     const uint32_t other = was->who & WARP_WHO_THREAD, from = other / WARP_LANES, to = thread / WARP_LANES;
     return was->when < order->floor || other == thread || (from == to && was->when < frame->turn_since) ||
            was->when < frame->seen || (order->partial && was->when < order->known[to][from]);

@@ -319,6 +319,20 @@ __global__ void look_back(int *x, int *y) // status and value in one word
         x[blockIdx.x] = sum;
     }
 }
+// Each block reads its part, tells so, and writes into the part before it.
+__global__ void in_place_behind_flags(int *x, int *y)
+{
+    int v = x[blockIdx.x * N + threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ((volatile int *)y)[56 + blockIdx.x] = 1;
+        while (blockIdx.x && !((volatile int *)y)[55 + blockIdx.x])
+            ;
+    }
+    __syncthreads();
+    if (blockIdx.x)
+        x[(blockIdx.x - 1) * N + threadIdx.x] = v + 1;
+}
 __global__ void work_queue(int *x, int *y)
 {
     __shared__ int job;
@@ -494,7 +508,8 @@ int main()
     void (*of_blocks[])(int *, int *) = {own_part, all_read, strided, sum_by_atomics, maximum_tested_first,
                                          blocks_write_one_value, last_block, last_block_fenced_by_one,
                                          last_block_by_acquire, lock_of_blocks, lock_by_acquire, chain_of_flags,
-                                         flags_written_plainly, chain_by_acquire, look_back, work_queue};
+                                         flags_written_plainly, chain_by_acquire, look_back, in_place_behind_flags,
+                                         work_queue};
     for (auto *kernel : of_blocks) {
         cudaMemset(y, 0, size);
         kernel<<<B, N>>>(x, y);
