@@ -17,6 +17,26 @@ SMP_CPU_KERNEL(grains_naive)
 /* Frames of the result at a time; of a pitch two octaves up, frames that these move by. */
 enum { BLOCK = 256, STEP_MOST = 4, PLANE = BLOCK * STEP_MOST + 2 + 2 * SMP_GRAINS_HALF };
 
+/* The sums of a frame; compilers do not find the vector in them. */
+SMP_INLINE void sums(float *restrict sum, const float *w, const float *next, const float *x, int64_t taps, float part)
+{
+#if defined(__AVX2__) && defined(__FMA__)
+    __m256 all = _mm256_setzero_ps();
+    for (int64_t t = 0; t < taps; t += SMP_GRAINS_SUMS) {
+        const __m256 a = _mm256_loadu_ps(w + t), b = _mm256_loadu_ps(next + t);
+        const __m256 between = _mm256_fmadd_ps(_mm256_set1_ps(part), _mm256_sub_ps(b, a), a);
+        all = _mm256_fmadd_ps(between, _mm256_loadu_ps(x + t), all);
+    }
+    _mm256_storeu_ps(sum, all);
+#else
+    for (int k = 0; k < SMP_GRAINS_SUMS; k++)
+        sum[k] = 0.f;
+    for (int64_t t = 0; t < taps; t += SMP_GRAINS_SUMS)
+        for (int k = 0; k < SMP_GRAINS_SUMS; k++)
+            sum[k] = fmaf(fmaf(part, next[t + k] - w[t + k], w[t + k]), x[t + k], sum[k]);
+#endif
+}
+
 /* Frames j .. j + count - 1 of the grain that begins at frame `at`, of a channel. */
 SMP_INLINE void make_frames(float *restrict to, const smp_io *io, const smp_grains *p, int64_t at, int64_t j,
                             int64_t count, int channel)
@@ -31,10 +51,8 @@ SMP_INLINE void make_frames(float *restrict to, const smp_io *io, const smp_grai
         const float part = (float)(below >> 8) * 0x1p-24f;
         const float *restrict w = weights + (int64_t)(fraction >> (32 - SMP_GRAINS_PHASE_BITS)) * taps;
         const float *restrict x = plane + (at + (moved >> 32) - p->half + 1 - base);
-        float sum[SMP_GRAINS_SUMS] = {0};
-        for (int64_t t = 0; t < taps; t += SMP_GRAINS_SUMS)
-            for (int k = 0; k < SMP_GRAINS_SUMS; k++)
-                sum[k] = fmaf(fmaf(part, w[taps + t + k] - w[t + k], w[t + k]), x[t + k], sum[k]);
+        float sum[SMP_GRAINS_SUMS];
+        sums(sum, w, w + taps, x, taps, part);
         to[i] = smp_grain_sum(sum);
     }
 }

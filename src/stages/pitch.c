@@ -52,9 +52,9 @@ const smp_stage smp_stage_pitch = {
     .name = "pitch",
     .help = "make a sound higher or lower, as long as before",
     .about = "Every frequency times 2^(semitones / 12). " SMP_STRETCH_ABOUT
-             " In a grain the sound is read that many times as fast, through a sinc of 32 taps (32 times as many as "
-             "the factor rounded up, above 1) under Kaiser's window, made for 256 places between two frames and "
-             "interpolated.",
+             " In a grain the sound is read that many times as fast, through a sinc of 32 taps (above 1, of 32 times "
+             "the factor, rounded up to a multiple of 8) under Kaiser's window, made for 256 places between two frames "
+             "and interpolated.",
     .example = "pitch 3 search=0s",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,

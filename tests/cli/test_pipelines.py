@@ -214,6 +214,32 @@ class Pipelines(CliCase):
         self.assertEqual(done.stderr, "")
         return scipy.io.wavfile.read(self.folder / "plain.wav")
 
+    def test_cutout_leaves_the_thing_alone(self):
+        scene = np.full((80, 90, 3), 250, np.uint8)
+        cv2.circle(scene, (40, 40), 20, (40, 90, 160), -1)
+        cv2.imwrite(str(self.folder / "mug.png"), scene)
+        self.smp("run", PIPELINES / "cutout.pipe", "mug.png", "cut.png")
+        cut = cv2.imread(str(self.folder / "cut.png"), cv2.IMREAD_UNCHANGED)
+        self.assertTrue((cut[..., :3] == scene).all())
+        self.assertTrue((cut[..., 3] == np.where(scene[..., 0] == 250, 0, 255)).all())
+
+    def test_an_old_photo_is_brown_between_black_and_white(self):
+        ramp = np.arange(256, dtype=np.uint8)[None].repeat(4, 0)
+        cv2.imwrite(str(self.folder / "ramp.png"), ramp)
+        self.smp("run", PIPELINES / "old-photo.pipe", "ramp.png", "old.png")
+        red, green, blue = cv2.imread(str(self.folder / "old.png"))[0, :, ::-1].T.astype(int)
+        self.assertTrue((red[64:192] > green[64:192]).all() and (green[64:192] > blue[64:192] + 20).all())
+        self.assertEqual((red[0], green[0], blue[0]), (0, 0, 0))
+
+    def test_practice_is_slower_and_a_choir_rings_on(self):
+        rate, frames = 22050, 86973
+        got_rate, slow = self.sound("practice", "speech-hum.flac")
+        self.assertEqual((got_rate, slow.shape), (rate, (round(frames / .8),)))
+        _, choir = self.sound("choir", "speech-hum.flac")
+        self.assertEqual(choir.shape, (frames + round(1.8 * rate), 2))
+        self.assertGreater(np.abs(choir[frames + rate // 10 :]).max(), 10)
+        self.assertLess(np.corrcoef(choir.T.astype(float))[0, 1], .97)
+
     def test_hum_remove_takes_the_hum_and_leaves_the_voice(self):
         rate, before = self.read("speech-hum.flac")
         _, after = self.sound("hum-remove", "speech-hum.flac")

@@ -182,7 +182,7 @@ def grains(array, speed, step, rate=RATE):
 
 def frames_at(x, at, step):
     """x between its frames: a sinc under Kaiser's window."""
-    half = 16 * math.ceil(max(1, step)) if step != 1 else 1
+    half = 4 * math.ceil(4 * max(1, step)) if step != 1 else 1
     padded, first = np.pad(x.astype(float), 20000), np.floor(at + 1e-9).astype(int)
     t = np.arange(-half + 1, half + 1) - (at - first)[:, None]
     if step == 1:

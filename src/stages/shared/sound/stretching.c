@@ -179,7 +179,6 @@ static smp_code fill_table(double rate, int half, smp_node_plan *work, smp_error
 
 smp_code smp_stretch_plan(const smp_stretch *ask, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
-    enum { HALF = 16 };
     const layout l = layout_of(ask, in);
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
@@ -191,7 +190,7 @@ smp_code smp_stretch_plan(const smp_stretch *ask, const smp_shape *in, smp_node_
         plan_trace(&l, in, work);
         return SMP_OK;
     }
-    const int half = ask->rate == 1 ? 0 : HALF * (int)ceil(fmax(1, ask->rate));
+    const int half = ask->rate == 1 ? 0 : 4 * (int)ceil(4 * fmax(1, ask->rate));
     const double drift = fabs(ask->speed - ask->rate) * (double)(l.hop + l.overlap);
     *SMP_PLAN_KERNEL(work, smp_grains) = (smp_grains){.step = l.step,
                                                       .count = ask->search > 0 ? l.count : 0,

@@ -40,4 +40,4 @@ extern const smp_variant smp_stretch_variants[], smp_trace_variants[];
     "due, "                                                                                                            \
     "where it goes on most like the one before: the largest normalised correlation over the fade, of the sound made "  \
     "mono at about 8 kHz, in whole numbers, between whose places a parabola says more (WSOLA, Verhelst and Roelands "  \
-    "1993). It reads the sound twice, and streams; the search takes 60 MB of an hour."
+    "1993). It reads the sound twice, and streams; the search takes 130 MB of an hour."
