@@ -42,15 +42,12 @@ typedef struct reg_set {
 /* Its place in a set; -1: it is no register or predicate, or one that always has the same value. */
 static int place_of(sass_kind kind, int number)
 {
-    const bool plain = kind == SASS_REGISTER || kind == SASS_MEMORY, uniform = kind == SASS_UNIFORM;
-    const bool pred = kind == SASS_PREDICATE, uniform_pred = kind == SASS_UNIFORM_PREDICATE;
-    if (number < 0 || number >= (plain ? SASS_RZ : uniform ? BITS - 1 : SASS_PT))
-        return -1;
-    return plain          ? number
-           : uniform      ? UNIFORM_AT + number
-           : pred         ? PREDICATES_AT + number
-           : uniform_pred ? PREDICATES_AT + SASS_PT + 1 + number
-                          : -1;
+    static const int rooms[SASS_BARRIER + 1][2] = {[SASS_REGISTER] = {0, SASS_RZ},
+                                                   [SASS_MEMORY] = {0, SASS_RZ},
+                                                   [SASS_UNIFORM] = {UNIFORM_AT, BITS - 1},
+                                                   [SASS_PREDICATE] = {PREDICATES_AT, SASS_PT},
+                                                   [SASS_UNIFORM_PREDICATE] = {PREDICATES_AT + BITS / 2, SASS_PT}};
+    return number >= 0 && number < rooms[kind][1] ? rooms[kind][0] + number : -1;
 }
 
 static bool has(const reg_set *set, sass_kind kind, int number)
@@ -62,9 +59,9 @@ static bool has(const reg_set *set, sass_kind kind, int number)
 static void put(reg_set *set, sass_kind kind, int number, bool in)
 {
     const int at = place_of(kind, number);
-    const uint64_t bit = at >= 0 ? UINT64_C(1) << at % BITS : 0;
-    if (at >= 0)
-        set->bits[at / BITS] = in ? set->bits[at / BITS] | bit : set->bits[at / BITS] & ~bit;
+    uint64_t *bits = at >= 0 ? &set->bits[at / BITS] : NULL;
+    if (bits)
+        *bits = in ? *bits | UINT64_C(1) << at % BITS : *bits & ~(UINT64_C(1) << at % BITS);
 }
 
 static void join(reg_set *set, const reg_set *more)
