@@ -317,8 +317,8 @@ static smp_code choose(convert_settings *settings, smp_error *err)
         return smp_fail(err, SMP_E_USAGE, "--in-place and --%s exclude each other",
                         settings->frames ? "frames" : "format");
     if (batch->in_place) {
-        smp_code code = smp_worker_more(err);
-        return code ? code : smp_cli_batch(batch, err);
+        SMP_TRY(smp_worker_more(err));
+        return smp_cli_batch(batch, err);
     }
     if (!out && !listed) {
         const smp_strings *stages = &batch->many.plan.base.stages;

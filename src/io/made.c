@@ -7,10 +7,9 @@ typedef struct made {
     const void *params;
 } made;
 
-static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *)
 {
     const made *m = reader->state;
-    (void)err;
     m->origin->rows(m->params, &reader->media.shape, reader->next_row, rows, to, stride);
     return SMP_OK;
 }
@@ -26,9 +25,8 @@ static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t 
     return code;
 }
 
-static smp_code settle(smp_reader *reader, smp_error *err)
+static smp_code settle(smp_reader *, smp_error *err)
 {
-    (void)reader;
     smp_fail(err, SMP_E_PIPE, "a stage or the output needs the sound's length, and it never ends");
     return smp_hint(err, "give it one, as in length=10s");
 }

@@ -68,10 +68,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     const params *p = given;
     smp_label *k = SMP_PLAN_KERNEL(work, smp_label);
     const double level = p->level * (double)smp_white(in->format);
-    const smp_code code =
-        smp_one_channel(in, "label", "write 'gray' before it, or 'local-threshold' and then 'gray'", err);
-    if (code)
-        return code;
+    SMP_TRY(smp_one_channel(in, "label", "write 'gray' before it, or 'local-threshold' and then 'gray'", err));
     *k = (smp_label){.level = (float)level,
                      .least = (int32_t)ceil(level),
                      .numbers = p->output == LABELS,

@@ -107,7 +107,6 @@ typedef struct simt_worker {
     simt_calls *calls;       /* so is this; SIMT_THREADS of them */
     int threads, current;    /* of the block; the one that runs */
     bool abandoned;          /* the block cannot continue */
-    bool in_kernel;          /* a fiber runs */
     simt_state state[SIMT_THREADS];
     smp_simt_index place[SIMT_THREADS];
     simt_exchange exchange[SIMT_THREADS];

@@ -56,9 +56,7 @@ static smp_code add_price(const base *b, const char *what, const time_free *free
 {
     double us;
     smp_predicted_price *price = &b->out->prices[b->out->price_count];
-    const smp_code code = time_replay(b->gpu, b->code, b->trace, free, b->wish->deadline, &us, err);
-    if (code)
-        return code;
+    SMP_TRY(time_replay(b->gpu, b->code, b->trace, free, b->wish->deadline, &us, err));
     snprintf(price->what, sizeof price->what, "%s", what);
     price->us = b->out->us - us;
     b->out->price_count++;

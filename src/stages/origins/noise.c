@@ -41,10 +41,9 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "write noise 640x480, or noise white 2s");
 }
 
-static smp_code shape_of(const void *given, smp_shape *shape, smp_error *err)
+static smp_code shape_of(const void *given, smp_shape *shape, smp_error *)
 {
     const params *p = given;
-    (void)err;
     if (is_picture(p))
         smp_origin_shape(&p->picture, false, shape);
     else

@@ -72,9 +72,8 @@ static void blend(const params *p, const smp_shape *shape, share *t_of, int64_t 
 static const smp_param canvas_table[] = {
     SMP_ORIGIN_PICTURE(SMP_P_REQUIRED), COLOR("color", from, "white", "of every pixel", SMP_P_MAIN), {0}};
 
-static double canvas_share(const params *p, const smp_shape *shape, int64_t x, int64_t y)
+static double canvas_share(const params *, const smp_shape *, int64_t, int64_t)
 {
-    (void)p, (void)shape, (void)x, (void)y;
     return 0;
 }
 ROWS(canvas)
@@ -130,9 +129,8 @@ static const smp_param checker_table[] = {
     {0},
 };
 
-static double checker_share(const params *p, const smp_shape *shape, int64_t x, int64_t y)
+static double checker_share(const params *p, const smp_shape *, int64_t x, int64_t y)
 {
-    (void)shape;
     return (double)((x / p->size + y / p->size) & 1);
 }
 ROWS(checker)

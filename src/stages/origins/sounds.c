@@ -66,10 +66,9 @@ static void put_frame(const smp_shape *shape, double value, void *row)
         ((float *)row)[c] = (float)value;
 }
 
-static smp_code shape_of(const void *given, smp_shape *shape, smp_error *err)
+static smp_code shape_of(const void *given, smp_shape *shape, smp_error *)
 {
     const params *p = given;
-    (void)err;
     smp_origin_frames(&p->sound, shape);
     return SMP_OK;
 }
@@ -189,9 +188,8 @@ static const smp_param silence_table[] = {
     {0},
 };
 
-static void silence_rows(const void *given, const smp_shape *shape, int64_t y, int64_t rows, void *to, int64_t stride)
+static void silence_rows(const void *, const smp_shape *shape, int64_t, int64_t rows, void *to, int64_t stride)
 {
-    (void)given, (void)y;
     for (int64_t i = 0; i < rows; i++)
         put_frame(shape, 0, (char *)to + i * stride);
 }
