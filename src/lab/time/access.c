@@ -2,11 +2,6 @@
  * itself, and the lines in which stores are joined on their way out. */
 #include "lab/time/model.h"
 
-static inline time_ticks later(time_ticks a, time_ticks b)
-{
-    return a > b ? a : b;
-}
-
 /* Cycles of the way in: shared memory's wavefronts; of global memory the banks of L1's data, two lines a cycle. */
 static time_ticks wavefronts_of(const time_sm *sm, const time_access *a)
 {
@@ -42,7 +37,7 @@ static time_ticks wavefronts_of(const time_sm *sm, const time_access *a)
 /* The SM waits where too much work lies before L2 and DRAM. */
 static void hold_back(time_sm *sm, double times)
 {
-    sm->lsu_free = later(sm->lsu_free, time_l2_back(sm, times));
+    sm->lsu_free = time_later(sm->lsu_free, time_l2_back(sm, times));
 }
 
 /* A line of a load. Gives when its sectors are there. */
@@ -56,7 +51,7 @@ static time_ticks load_line(time_sm *sm, const time_access *a, uint32_t entry, t
     const uint32_t misses = mask & ~(uint32_t)line->mask;
     for (int s = 0; s < 4; s++)
         if ((mask & ~misses) >> s & 1)
-            last = later(last, line->ready[s]);
+            last = time_later(last, line->ready[s]);
     sm->l1_sectors += (uint32_t)__builtin_popcount(mask);
     sm->l1_hits += (uint32_t)__builtin_popcount(mask & ~misses);
     if (!misses)
@@ -68,7 +63,7 @@ static time_ticks load_line(time_sm *sm, const time_access *a, uint32_t entry, t
     for (int s = 0; s < 4; s++)
         if (misses >> s & 1)
             line->ready[s] = ready;
-    return later(last, ready);
+    return time_later(last, ready);
 }
 
 static void load(time_sm *sm, time_warp *w, time_access *a, time_ticks start, time_ticks cycles)
@@ -76,11 +71,11 @@ static void load(time_sm *sm, time_warp *w, time_access *a, time_ticks start, ti
     time_ticks last = 0;
     sm->first_wave = sm->slots[w->slot].block < (int64_t)sm->resident;
     for (uint32_t i = 0; i < a->line_count; i++)
-        last = later(last, load_line(sm, a, a->lines[i], start + (i + 1) * cycles / a->line_count));
+        last = time_later(last, load_line(sm, a, a->lines[i], start + (i + 1) * cycles / a->line_count));
     a->done = last + time_of(sm->gpu->lat_l1);
     hold_back(sm, 1);
     if (a->inst->kind == TIME_COPY)
-        w->copies_done = later(w->copies_done, a->done);
+        w->copies_done = time_later(w->copies_done, a->done);
 }
 
 /* Sectors of a line that stores of late have not sent out yet. */
@@ -122,7 +117,7 @@ static void store(time_sm *sm, time_warp *w, const time_access *a, time_ticks at
         partial = a->line_count > FEW_LINES ? sectors : 0;
     const time_ticks done = time_l2_store(sm, at, sectors - partial, partial, a->line_count);
     if (!local)
-        w->stores_done = later(w->stores_done, done);
+        w->stores_done = time_later(w->stores_done, done);
     hold_back(sm, 1);
 }
 
@@ -130,14 +125,14 @@ static void update(time_sm *sm, time_warp *w, time_access *a, time_ticks at)
 {
     enum { TIMES = 4 }; /* so much further than with loads: assumed */
     a->done = time_l2_atomic(sm, a, at);
-    w->stores_done = later(w->stores_done, a->done);
+    w->stores_done = time_later(w->stores_done, a->done);
     hold_back(sm, TIMES);
 }
 
 void time_access_run(time_sm *sm, time_warp *w, time_part *part, time_access *a)
 {
     enum { WAY = 2, READ = 4, OFF = 6 }; /* cycles, assumed: to the way in; until operands are read; with no lane on */
-    const time_ticks start = later(sm->now + WAY * TIME_TICK, sm->lsu_free);
+    const time_ticks start = time_later(sm->now + WAY * TIME_TICK, sm->lsu_free);
     const time_ticks cycles = a->lanes ? wavefronts_of(sm, a) : TIME_TICK;
     sm->lsu_free = start + cycles;
     sm->wavefronts += cycles;

@@ -1,11 +1,6 @@
 /* An instruction leaves the scheduler: pipes and register banks are taken, results get their time, warps go on. */
 #include "lab/time/model.h"
 
-static inline time_ticks later(time_ticks a, time_ticks b)
-{
-    return a > b ? a : b;
-}
-
 /* Two banks of registers that each give one operand a cycle; an operand that is kept (.reuse) is not read again while
  * the same warp goes on. */
 static void read_operands(time_sm *sm, time_part *part, int warp, const time_inst *inst)
@@ -14,7 +9,7 @@ static void read_operands(time_sm *sm, time_part *part, int warp, const time_ins
         const bool kept = part->reused[i].warp == warp && part->reused[i].reg == inst->source[i];
         for (int b = 0; b < 2 && !kept; b++)
             if (inst->wide[i] || (inst->source[i] & 1) == b)
-                part->bank[b] = later(part->bank[b], sm->now) + TIME_TICK;
+                part->bank[b] = time_later(part->bank[b], sm->now) + TIME_TICK;
         part->reused[i].warp = inst->reuse[i] ? warp : -1;
         part->reused[i].reg = inst->reuse[i] ? inst->source[i] : -1;
     }
@@ -61,7 +56,7 @@ void time_open_barrier(time_sm *sm, time_slot *slot, time_ticks at)
         if (!w->active || !w->at_barrier)
             continue;
         w->at_barrier = false;
-        const time_ticks open = later(w->ready, at);
+        const time_ticks open = time_later(w->ready, at);
         w->pending[SMP_TIME_BARRIER] += open - w->ready;
         w->ready = open;
     }
@@ -73,7 +68,7 @@ static void arrive(time_sm *sm, time_warp *w)
     if (sm->free.barriers)
         return;
     w->at_barrier = true;
-    sm->barrier_free = later(sm->barrier_free, sm->now) + time_of(sm->gpu->barrier_warp);
+    sm->barrier_free = time_later(sm->barrier_free, sm->now) + time_of(sm->gpu->barrier_warp);
     if (++slot->arrived >= slot->alive)
         time_open_barrier(sm, slot, sm->barrier_free + time_of(sm->gpu->barrier));
 }
@@ -82,16 +77,16 @@ static void end_warp(time_sm *sm, time_warp *w, uint32_t pc)
 {
     time_slot *slot = &sm->slots[w->slot];
     w->active = false;
-    slot->stores_done = later(slot->stores_done, w->stores_done);
+    slot->stores_done = time_later(slot->stores_done, w->stores_done);
     if (w->stores_done > sm->now) {
         const double drains = (double)(w->stores_done - sm->now);
         sm->stalls[SMP_TIME_DRAIN] += drains;
         sm->inst_stalls[pc][SMP_TIME_DRAIN] += drains;
     }
-    sm->end = later(sm->end, sm->now + TIME_TICK);
+    sm->end = time_later(sm->end, sm->now + TIME_TICK);
     slot->alive--;
     if (!slot->alive) {
-        const time_ticks done = later(sm->now, slot->stores_done);
+        const time_ticks done = time_later(sm->now, slot->stores_done);
         slot->block = -1;
         slot->free_at = done + time_of(sm->gpu->block_end);
         sm->done[sm->done_count++] = done;
@@ -103,7 +98,7 @@ static void end_warp(time_sm *sm, time_warp *w, uint32_t pc)
 static void set_boards(time_warp *w, const time_inst *inst, time_ticks done, time_ticks read)
 {
     if (inst->sets < TIME_BOARDS) {
-        w->board[inst->sets] = later(w->board[inst->sets], done);
+        w->board[inst->sets] = time_later(w->board[inst->sets], done);
         w->board_reason[inst->sets] = inst->is_long ? SMP_TIME_LONG : SMP_TIME_SHORT;
     }
     if (inst->frees < TIME_BOARDS && w->board[inst->frees] < read) {
@@ -123,18 +118,18 @@ static void carry_out(time_sm *sm, time_warp *w, time_part *part, time_access *a
         if (!a->lanes)
             break;
         sm->constant_free =
-            later(sm->constant_free, sm->now) + (a->word ? time_of(sm->gpu->constant_word * a->word) : TIME_TICK);
+            time_later(sm->constant_free, sm->now) + (a->word ? time_of(sm->gpu->constant_word * a->word) : TIME_TICK);
         a->done = sm->constant_free + inst->latency;
         break;
     case TIME_COPIES_END: {
         const time_ticks before = w->group_count ? w->groups[(w->group_count - 1) % TIME_GROUPS] : 0;
-        a->done = later(later(sm->now, w->copies_done), before);
+        a->done = time_later(time_later(sm->now, w->copies_done), before);
         w->groups[w->group_count++ % TIME_GROUPS] = a->done;
         w->copies_done = 0;
         break;
     }
     case TIME_FENCE:
-        a->done = later(sm->now + time_of(FENCE), later(sm->beyond.last, sm->now) + time_of(sm->gpu->lat_l2));
+        a->done = time_later(sm->now + time_of(FENCE), time_later(sm->beyond.last, sm->now) + time_of(sm->gpu->lat_l2));
         break;
     case TIME_PLAIN:
     case TIME_WAIT_COPIES:
@@ -174,7 +169,7 @@ void time_issue(time_sm *sm, time_warp *w)
         const time_ticks jump = time_of(sm->gpu->jump);
         w->ready += jump;
         w->pending[SMP_TIME_BRANCH] += jump;
-        part->free_at = later(part->free_at, sm->now + TIME_TICK + time_of(sm->gpu->jump_slot));
+        part->free_at = time_later(part->free_at, sm->now + TIME_TICK + time_of(sm->gpu->jump_slot));
     }
     if (inst->kind == TIME_BARRIER && access.lanes)
         arrive(sm, w);

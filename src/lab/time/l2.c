@@ -2,11 +2,6 @@
  * request; its queue delays the answer. */
 #include "lab/time/model.h"
 
-static inline time_ticks later(time_ticks a, time_ticks b)
-{
-    return a > b ? a : b;
-}
-
 /* A number from 0 to 1, not 0. */
 static double draw(time_beyond *b)
 {
@@ -46,7 +41,7 @@ static time_ticks take_dram(time_sm *sm, time_ticks at, double bytes)
         b->load_at = at;
     }
     b->load_bytes += bytes / memory;
-    b->dram_free = later(b->dram_free, at) + time_of(bytes / b->dram_bytes);
+    b->dram_free = time_later(b->dram_free, at) + time_of(bytes / b->dram_bytes);
     return b->dram_free;
 }
 
@@ -63,7 +58,7 @@ static time_ticks queue_time(time_sm *sm)
 time_ticks time_l2_back(const time_sm *sm, double times)
 {
     const time_beyond *b = &sm->beyond;
-    return later(b->l2_free, b->dram_free) - time_of(sm->gpu->back * times);
+    return time_later(b->l2_free, b->dram_free) - time_of(sm->gpu->back * times);
 }
 
 static time_ticks take_l2(time_sm *sm, time_ticks at, double cycles, uint32_t sectors, double factor)
@@ -71,7 +66,7 @@ static time_ticks take_l2(time_sm *sm, time_ticks at, double cycles, uint32_t se
     time_beyond *b = &sm->beyond;
     const double least = sectors * sm->gpu->l2_least, scaled = cycles * factor;
     const time_ticks cost = sm->free.l2 ? 0 : time_of(scaled > least ? scaled : least);
-    b->l2_free = later(b->l2_free, at) + cost;
+    b->l2_free = time_later(b->l2_free, at) + cost;
     b->l2_busy += cost;
     return b->l2_free;
 }
@@ -97,10 +92,10 @@ static time_ticks load_unit(time_sm *sm, time_ticks at, uint32_t unit, uint32_t 
         b->dram_read += UNIT;
         *queue = *queue ? *queue : queue_time(sm);
         if (!sm->free.dram)
-            there = later(b->l2_free, through) + time_of(g->lat_dram) - lat_l1 + *queue;
+            there = time_later(b->l2_free, through) + time_of(g->lat_dram) - lat_l1 + *queue;
     } else if (sm->first_wave && b->opened > 0 && !had && draw(b) < b->opened)
         there = b->l2_free + time_of(g->lat_dram * g->dram_open + g->pending * b->alike * draw(b)) - lat_l1;
-    done = later(done, there);
+    done = time_later(done, there);
     *known = there << SECTOR_BITS | had | sectors;
     return done;
 }
@@ -115,7 +110,7 @@ time_ticks time_l2_load(time_sm *sm, time_ticks at, uint32_t line, uint32_t mask
     for (uint32_t u = 0; u < 2; u++) {
         const uint32_t of_unit = mask >> SECTOR_BITS * u & SECTOR_MASK;
         if (of_unit)
-            done = later(done, load_unit(sm, at, line * 2 + u, of_unit, &queue));
+            done = time_later(done, load_unit(sm, at, line * 2 + u, of_unit, &queue));
     }
     return sm->free.latency ? at : done;
 }
@@ -133,7 +128,7 @@ time_ticks time_l2_store(time_sm *sm, time_ticks at, uint32_t whole, uint32_t pa
         b->dram_write += sectors * b->evicted;
         b->dram_read += sectors * b->partly * SECTOR;
     }
-    b->last = later(b->last, b->l2_free);
+    b->last = time_later(b->last, b->l2_free);
     return b->l2_free + time_of(g->lat_l2);
 }
 
@@ -144,7 +139,7 @@ static time_ticks take_server(time_sm *sm, uint32_t key, time_ticks at, double c
     int64_t *free = time_map_at(&sm->beyond.servers, key, &is_new);
     if (!free)
         return at;
-    *free = later(*free, at) + time_of(cycles * sm->beyond.atomic_sharers);
+    *free = time_later(*free, at) + time_of(cycles * sm->beyond.atomic_sharers);
     return *free;
 }
 
@@ -168,9 +163,9 @@ static time_ticks take_lines(time_sm *sm, const time_access *a, time_ticks at, d
     for (uint32_t i = 0; i < a->line_count; i++) {
         const uint32_t line = a->lines[i] >> 4;
         const double share = *packets * __builtin_popcount(a->lines[i] & 15) / sectors;
-        last = later(last, take_server(sm, line, at, of_line * share));
-        last = later(last, take_server(sm, REGIONS + (line >> LINES), at,
-                                       (whole ? g->atomic_filled : g->atomic_packet) * share));
+        last = time_later(last, take_server(sm, line, at, of_line * share));
+        last = time_later(last, take_server(sm, REGIONS + (line >> LINES), at,
+                                            (whole ? g->atomic_filled : g->atomic_packet) * share));
     }
     return last;
 }
@@ -185,13 +180,13 @@ time_ticks time_l2_atomic(time_sm *sm, const time_access *a, time_ticks at)
                  cycles = g->atomic_line * a->line_count + (g->atomic_sector + result) * packets;
     take_l2(sm, at, cycles, 0, b->write_factor);
     b->write_sectors += (uint64_t)packets;
-    time_ticks done = later(last, b->l2_free) + time_of(g->lat_l2);
+    time_ticks done = time_later(last, b->l2_free) + time_of(g->lat_l2);
     for (b->credit += b->first_miss * packets / 2; b->credit >= 1; b->credit--) {
         const time_ticks through = take_dram(sm, at, UNIT);
         b->dram_read += UNIT;
-        done = later(done, through + time_of(g->lat_dram));
+        done = time_later(done, through + time_of(g->lat_dram));
     }
-    b->last = later(b->last, later(last, b->l2_free));
-    sm->lsu_free = later(sm->lsu_free, last - time_of(g->atomic_ahead));
+    b->last = time_later(b->last, time_later(last, b->l2_free));
+    sm->lsu_free = time_later(sm->lsu_free, last - time_of(g->atomic_ahead));
     return done;
 }

@@ -18,6 +18,11 @@ static inline time_ticks time_of(double cycles)
     return (time_ticks)(cycles * TIME_TICK + 0.5);
 }
 
+static inline time_ticks time_later(time_ticks a, time_ticks b)
+{
+    return a > b ? a : b;
+}
+
 /* ------------------------------------------------------------------------------------------------ code */
 
 typedef enum time_pipe {

@@ -49,43 +49,42 @@ static void set_use(const time_sm *sm, double active, smp_predicted *out)
     out->use[SMP_TIME_BLOCKS] = (double)sm->interval * (double)sm->simulated * times;
 }
 
-static void set_bound(smp_predicted *out)
+/* What bounds a launch: a resource, or one of these. */
+enum { BY_LAUNCH = SMP_TIME_RESOURCES, BY_TAIL, BY_LATENCY };
+
+static int bound_of(const smp_predicted *out)
 {
     const double enough = 0.6, half = 0.5, third = 1.0 / 3;
     int busiest = 0;
     for (int i = 1; i < SMP_TIME_RESOURCES; i++)
         busiest = out->use[i] > out->use[busiest] ? i : busiest;
-    const char *bound = out->launch_share > half      ? "launch"
-                        : out->use[busiest] >= enough ? smp_time_resource_names[busiest]
-                        : out->tail > third           ? "tail"
-                                                      : "latency";
-    snprintf(out->bound, sizeof out->bound, "%s", bound);
+    return out->launch_share > half      ? BY_LAUNCH
+           : out->use[busiest] >= enough ? busiest
+           : out->tail > third           ? BY_TAIL
+                                         : BY_LATENCY;
 }
 
-/* Within these factors of the prediction lie nine of ten measured times of the launches of tests/time/kernels, an
- * H100's training set and an H200's, by what bounds them (tests/time/accuracy.py). */
-static const struct {
-    const char *bound; /* null: any other */
-    double low, high;
-} intervals[] = {{"launch", 0.91, 1.15},
-                 {"launch of blocks", 0.93, 1.16},
-                 {"shared memory and L1", 0.86, 1.22},
-                 {"L2", 0.84, 1.38},
-                 {"DRAM", 0.84, 1.38},
-                 {"latency", 0.87, 1.3},
-                 {"tail", 0.87, 1.3},
-                 {NULL, 0.93, 1.22}};
-
-static void set_interval(const time_sm *sm, smp_predicted *out)
+static void set_bound(const time_sm *sm, smp_predicted *out)
 {
-    const smp_time_gpu *gpu = sm->gpu;
+    static const char *const others[] = {"launch", "tail", "latency"};
+    /* Within these factors of the prediction lie nine of ten measured times of the launches of tests/time/kernels, an
+     * H100's training set and an H200's, by what bounds them (tests/time/accuracy.py). */
+    static const struct {
+        double low, high;
+    } intervals[] = {[SMP_TIME_BLOCKS] = {0.93, 1.16}, [SMP_TIME_SHARED_MEMORY] = {0.86, 1.22},
+                     [SMP_TIME_L2] = {0.84, 1.38},     [SMP_TIME_DRAM] = {0.84, 1.38},
+                     [BY_LAUNCH] = {0.91, 1.15},       [BY_TAIL] = {0.87, 1.3},
+                     [BY_LATENCY] = {0.87, 1.3}},
+      any = {0.93, 1.22};
     const double few_blocks = 1.3; /* at least, where an SM has one at most: nothing hides what it waits for */
-    size_t i = 0;
-    while (intervals[i].bound && strcmp(intervals[i].bound, out->bound) != 0)
-        i++;
-    const double times = gpu->measured ? 1 : 2,
-                 high = sm->per_sm == 1 && intervals[i].high < few_blocks ? few_blocks : intervals[i].high;
-    out->low_us = out->us / (1 + times * (1 / intervals[i].low - 1));
+    const int bound = bound_of(out);
+    const bool own = intervals[bound].low > 0;
+    const double times = sm->gpu->measured ? 1 : 2, low = own ? intervals[bound].low : any.low,
+                 most = own ? intervals[bound].high : any.high,
+                 high = sm->per_sm == 1 && most < few_blocks ? few_blocks : most;
+    snprintf(out->bound, sizeof out->bound, "%s",
+             bound < SMP_TIME_RESOURCES ? smp_time_resource_names[bound] : others[bound - BY_LAUNCH]);
+    out->low_us = out->us / (1 + times * (1 / low - 1));
     out->high_us = out->us * (1 + times * (high - 1));
 }
 
@@ -213,8 +212,7 @@ static smp_code predict(const smp_time_gpu *gpu, const time_code *code, const ti
     if (!status) {
         set_launch(&sm, active, out);
         set_use(&sm, active, out);
-        set_bound(out);
-        set_interval(&sm, out);
+        set_bound(&sm, out);
         set_memory(&sm, trace, out);
         status = set_lines(&sm, wish, out, err);
     }

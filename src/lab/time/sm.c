@@ -60,11 +60,6 @@ void time_sm_close(time_sm *sm)
 /* ------------------------------------------------------------------------------------------------ what warps wait for
  */
 
-static inline time_ticks later(time_ticks a, time_ticks b)
-{
-    return a > b ? a : b;
-}
-
 /* A group of instructions comes `cycles` after it is asked for: now, or, since caches fetch ahead of a warp, when the
  * group before it came. */
 static time_ticks arrival(const time_sm *sm, const uint64_t *fetched, const time_ticks *came, size_t group,
@@ -72,7 +67,7 @@ static time_ticks arrival(const time_sm *sm, const uint64_t *fetched, const time
 {
     const time_ticks asked = group && fetched[group - 1] ? came[group - 1] + time_of(TIME_FETCH) : sm->now,
                      there = asked + time_of(cycles);
-    return later(there, sm->now);
+    return time_later(there, sm->now);
 }
 
 /* When an instruction is at hand: both caches keep those groups of instructions that were fetched last. */
@@ -91,7 +86,7 @@ static time_ticks fetch(time_sm *sm, time_part *part, uint32_t pc)
     if (is_first || sm->fetched[group] + far < sm->fetches)
         sm->came[group] = arrival(sm, sm->fetched, sm->came, group, cycles);
     const time_ticks there = arrival(sm, part->fetched, part->came, group, sm->gpu->l0_miss);
-    part->came[group] = later(there, sm->came[group]);
+    part->came[group] = time_later(there, sm->came[group]);
     sm->fetched[group] = ++sm->fetches;
     part->fetched[group] = ++part->fetches;
     return part->came[group];
@@ -124,7 +119,7 @@ static bool is_clear(time_sm *sm, time_part *part, time_warp *w, uint32_t pc)
     }
     if (until > sm->now)
         w->pending[why] += until - sm->now;
-    const time_ticks there = later(until, fetch(sm, part, pc)), known = find_constants(sm, inst, there);
+    const time_ticks there = time_later(until, fetch(sm, part, pc)), known = find_constants(sm, inst, there);
     w->pending[SMP_TIME_NO_INSTRUCTION] += there - until;
     w->pending[SMP_TIME_CONSTANT] += known - there;
     w->ready = known;
