@@ -45,6 +45,11 @@ class Compare(CliCase):
         head = re.search(r"^  predicted H100 .*$", done.stdout, re.M)
         if head:  # the build has SASS, perhaps of another nvcc
             self.assertIn(head[0], text)
+            row = r"^  (\w+) +([\d.]+) +([\d.]+) \.\. ([\d.]+)  .*  [A-Za-z][A-Za-z0-9 ]+$"
+            told = {name: float(us) for name, us, *_ in re.findall(row, text, re.M)}
+            self.assertEqual(len(told), 4)
+            for name, _, low, high in re.findall(row, done.stdout, re.M):
+                self.assertTrue(float(low) <= told[name] <= float(high), (name, told, low, high))
 
     def test_a_small_picture_is_repeated_on_request(self):
         options = ("-e", "transpose", self.small_png(), "--device", "cpu", *QUICK)

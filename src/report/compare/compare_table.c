@@ -195,6 +195,12 @@ static void put_predictions_note(FILE *to, const smp_compare *compare)
         smp_lab_time_error(compare->predicted_gpu, text, sizeof text);
         fputs("predicted: ", to);
         smp_text_wrap(to, text, 11, 2);
+        if (is_beside(compare))
+            smp_text_wrap(
+                to,
+                "measured beside predicted: events around a step's launches add some 4 us to the kernels' own "
+                "time, which is what is predicted",
+                0, 2);
     } else if (compare->no_predictions[0]) {
         fputs("no predicted times: ", to);
         smp_text_wrap(to, compare->no_predictions, 20, 2);
