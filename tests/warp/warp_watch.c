@@ -1,0 +1,132 @@
+/* Global memory: races of threads and of blocks, and reads of what nobody wrote. */
+#include <string.h>
+
+#include "suite.h"
+
+#include "lab/machine/warp.h"
+
+enum { THREADS = 64, BLOCKS = 4, BYTES = 4096 };
+
+/* %rd0 is the buffer, %rd1 the thread's word of the whole grid's, %rd2 that of the block, %rd3 that of thread 63 - t;
+ * %p0: thread 0. The words from byte 2048 on are for flags, and are 0. */
+static const char frame[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry op(.param .u64 x)\n{\n"
+    ".reg .b32 %%r<12>; .reg .b64 %%rd<8>; .reg .pred %%p<8>;\nld.param.u64 %%rd0, [x]; mov.u32 %%r0, %%tid.x;\n"
+    "mov.u32 %%r1, %%ctaid.x; mad.lo.u32 %%r2, %%r1, 64, %%r0; mul.wide.u32 %%rd1, %%r2, 4; add.s64 %%rd1, %%rd1, "
+    "%%rd0;\n"
+    "mul.wide.u32 %%rd2, %%r0, 4; add.s64 %%rd2, %%rd2, %%rd0; sub.u32 %%r3, 63, %%r0; mul.wide.u32 %%rd3, %%r3, 4;\n"
+    "add.s64 %%rd3, %%rd3, %%rd0; setp.eq.u32 %%p0, %%r0, 0; add.u32 %%r4, %%r2, 1;\n%s\nret;\n}\n";
+
+static uint64_t found(const char *body, uint32_t blocks, bool known, smp_warp_fault fault)
+{
+    char text[4096];
+    smp_error err = {0};
+    smp_warp_memory *memory;
+    smp_warp_module *module;
+    smp_warp_result result;
+    uint64_t count = 0;
+    snprintf(text, sizeof text, frame, body);
+    assert_int_equal(smp_warp_memory_open(&memory, &err), SMP_OK);
+    smp_warp_memory_open_to_host(memory, true);
+    void *buffer = smp_warp_device_buffer(memory, BYTES);
+    assert_non_null(buffer);
+    memset(buffer, 0, BYTES);
+    if (known)
+        smp_warp_memory_know(memory, buffer, BYTES);
+    assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), memory, &module, &err), SMP_OK);
+    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(module, 0),
+                                    .grid = {blocks, 1, 1},
+                                    .block = {THREADS, 1, 1},
+                                    .params = &buffer,
+                                    .memory = memory,
+                                    .watch = true};
+    if (smp_warp_run(&launch, &result, &err))
+        fail_msg("%s: %s", body, err.message);
+    for (size_t i = 0; i < result.finding_count; i++)
+        count += result.findings[i].fault == fault ? result.findings[i].count : 0;
+    smp_warp_result_free(&result);
+    smp_warp_module_free(module);
+    smp_warp_memory_close(memory);
+    return count;
+}
+
+typedef struct body {
+    const char *what, *text;
+    bool races;
+} body;
+
+static void check(const body *cases, size_t count, uint32_t blocks)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((found(cases[i].text, blocks, true, SMP_WARP_RACE) != 0) != cases[i].races)
+            fail_msg("%s %s", cases[i].what, cases[i].races ? "is a race" : "is no race");
+}
+
+static void barriers_order_threads_of_a_block(void **state)
+{
+    (void)state;
+    static const body cases[] = {
+        {"what another thread wrote", "st.global.u32 [%rd2], %r4; ld.global.u32 %r5, [%rd3];", true},
+        {"that behind a barrier", "st.global.u32 [%rd2], %r4; bar.sync 0; ld.global.u32 %r5, [%rd3];", false},
+        {"that behind a fence", "st.global.u32 [%rd2], %r4; membar.gl; ld.global.u32 %r5, [%rd3];", true},
+        {"a write of what was read", "ld.global.u32 %r5, [%rd3]; st.global.u32 [%rd2], %r4;", true},
+        {"one place, other values", "st.global.u32 [%rd0], %r4;", true},
+        {"one place, one value", "st.global.u32 [%rd0], 7;", false},
+        {"updates", "atom.global.add.u32 %r5, [%rd0], 1;", false},
+        {"a read behind updates", "atom.global.add.u32 %r5, [%rd0], 1; ld.global.u32 %r5, [%rd0];", true},
+        {"a test before an update", "ld.global.u32 %r5, [%rd0]; atom.global.max.u32 %r5, [%rd0], %r0;", false},
+        {"bytes side by side", "cvt.u64.u32 %rd4, %r0; add.s64 %rd4, %rd4, %rd0; st.global.u8 [%rd4], %r4;", false},
+    };
+    check(cases, sizeof cases / sizeof cases[0], 1);
+}
+
+/* Each block writes a word and counts itself; the last one reads all words. */
+#define LAST_BLOCK(fence, counts)                                                                                      \
+    "@!%p0 bra out;\nst.global.u32 [%rd1], %r4;\n" fence " " counts " setp.ne.u32 %p1, %r5, 3; @%p1 bra out;\n"        \
+    "ld.global.u32 %r6, [%rd0]; ld.global.u32 %r7, [%rd0+256];\nout:"
+
+static void fences_and_atomics_order_blocks(void **state)
+{
+    (void)state;
+    static const char add[] = LAST_BLOCK("membar.gl;", "atom.global.add.u32 %r5, [%rd0+2048], 1;");
+    static const body cases[] = {
+        {"each its own", "st.global.u32 [%rd1], %r4; ld.global.u32 %r5, [%rd1];", false},
+        {"all the same place", "ld.global.u32 %r5, [%rd2]; bar.sync 0; st.global.u32 [%rd2], %r4;", true},
+        {"what all read", "ld.global.u32 %r5, [%rd2];", false},
+        {"a last block", add, false},
+        {"one without a fence", LAST_BLOCK("", "atom.global.add.u32 %r5, [%rd0+2048], 1;"), true},
+        {"one with the block's fence", LAST_BLOCK("membar.cta;", "atom.global.add.u32 %r5, [%rd0+2048], 1;"), true},
+        {"one by release", LAST_BLOCK("", "atom.acq_rel.gpu.global.add.u32 %r5, [%rd0+2048], 1;"), false},
+        {"one that counts elsewhere",
+         LAST_BLOCK("membar.gl;", "atom.global.add.u32 %r5, [%rd1+2048], 1; mov.u32 %r5, %r1;"), true},
+        {"a plain write, then updates",
+         "setp.eq.u32 %p2, %r2, 0; @%p2 st.global.u32 [%rd0], 5; bar.sync 0;\n"
+         "@%p0 red.global.add.u32 [%rd0], 1;",
+         true},
+    };
+    check(cases, sizeof cases / sizeof cases[0], BLOCKS);
+}
+
+static void bytes_that_nobody_wrote_are_told_once_read(void **state)
+{
+    (void)state;
+    static const char reads[] = "ld.global.u32 %r5, [%rd2];",
+                      own[] = "st.global.u32 [%rd2], 1; ld.global.u32 %r5, [%rd2];",
+                      half[] = "st.global.u32 [%rd2], 1; bar.sync 0; ld.global.u32 %r5, [%rd2+128];";
+    assert_int_equal(found(reads, 1, false, SMP_WARP_UNINITIALISED), THREADS);
+    assert_int_equal(found(reads, 1, true, SMP_WARP_UNINITIALISED), 0);
+    assert_int_equal(found(own, 1, false, SMP_WARP_UNINITIALISED), 0);
+    assert_int_equal(found(half, 1, false, SMP_WARP_UNINITIALISED), THREADS / 2);
+    assert_int_equal(found("red.global.add.u32 [%rd2], 1;", 1, false, SMP_WARP_UNINITIALISED), THREADS);
+    assert_int_equal(found("ld.global.v2.u32 {%r5, %r6}, [%rd0+8];", 1, false, SMP_WARP_UNINITIALISED), THREADS);
+}
+
+SMP_SUITE(warp_watch)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(barriers_order_threads_of_a_block),
+        cmocka_unit_test(fences_and_atomics_order_blocks),
+        cmocka_unit_test(bytes_that_nobody_wrote_are_told_once_read),
+    };
+    return cmocka_run_group_tests_name("warp_watch", tests, NULL, NULL);
+}
