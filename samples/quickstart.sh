@@ -8,8 +8,12 @@ cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 need_for_build
 install_missing
 first=(-DSMP_TESTS=OFF -DSMP_CUDA=OFF -DSMP_FIRST=ON)
-if grep -qx SMP_FIRST:BOOL=OFF build/release/CMakeCache.txt 2>/dev/null; then first=(); fi # a whole build stays one
-build_preset release smempipe "${first[@]}"
+native=ON
+if grep -qx SMP_FIRST:BOOL=OFF build/release/CMakeCache.txt 2>/dev/null; then # a whole build stays one
+    first=()
+    grep -qx SMP_NATIVE:BOOL=ON build/release/CMakeCache.txt || native=OFF
+fi
+build_preset release smempipe "${first[@]}" -DSMP_NATIVE=$native
 
 program=build/release/smempipe
 picture=build/blurred.png
@@ -20,14 +24,16 @@ echo "The blurred picture is $PWD/$picture"
 echo "The program is $PWD/$program; other pipelines are in $PWD/pipelines"
 echo
 if [ "${1-}" = --first ]; then
-    echo "It runs pipelines on this processor. For the rest (the emulator of a GPU, libsmempipe.so, other processors):"
+    echo "It runs pipelines on this processor. For the rest (the emulator of a GPU, libsmempipe.so):"
     echo "samples/quickstart.sh"
     exit
 fi
-echo "Building the rest: the emulator of a GPU, libsmempipe.so, kernels for other processors"
+echo "Building the rest: the emulator of a GPU, libsmempipe.so"
 # Without a GPU here, kernels for one would be a third of the time.
 cuda=OFF
 if nvidia-smi -L >/dev/null 2>&1; then cuda=ON; fi
-build_preset release all -DSMP_TESTS=OFF -DSMP_CUDA=$cuda -DSMP_FIRST=OFF
+build_preset release all -DSMP_TESTS=OFF -DSMP_CUDA=$cuda -DSMP_FIRST=OFF -DSMP_NATIVE=$native
+[ $native = OFF ] ||
+    echo "It runs on processors like this one; for others: cmake --preset release && cmake --build --preset release -j"
 [ $cuda = ON ] ||
     echo "There is no NVIDIA GPU here, so no --device cuda: for one elsewhere, cmake --preset release -DSMP_CUDA=ON"

@@ -33,12 +33,17 @@ typedef struct cpu_device {
 /* ---------------------------------------------------------------------------------------------- what this machine is
  */
 
-#ifdef SMP_WITHOUT_V4
+#if defined(SMP_WITHOUT_V3) || defined(SMP_WITHOUT_V4)
 #define OWNER "build or processor"
 #else
 #define OWNER "processor"
 #endif
-#ifdef SMP_ONE_ISA /* a build for this machine's processor (SMP_FIRST) */
+#ifdef SMP_WITHOUT_V3
+enum { SKIPPED = true };
+#else
+enum { SKIPPED = false };
+#endif
+#ifdef SMP_ONE_ISA /* a build for this machine's processor (SMP_NATIVE, SMP_FIRST) */
 #define LOWEST SMP_ONE_ISA
 #else
 #define LOWEST SMP_ISA_BASE
@@ -55,6 +60,9 @@ static smp_isa best_isa(void)
               __builtin_cpu_supports("avx512vl");
 #ifdef SMP_WITHOUT_V4
     v4 = false;
+#endif
+#ifdef SMP_WITHOUT_V3
+    v3 = false;
 #endif
     return v4 ? SMP_ISA_V4 : v3 ? SMP_ISA_V3 : SMP_ISA_BASE;
 #else
@@ -328,9 +336,12 @@ smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error 
             return smp_fail(err, SMP_E_USAGE, "unknown instruction set '%s': base, v3 or v4", isa);
         if ((int)use < LOWEST)
             return smp_fail(err, SMP_E_DEVICE, "this build has no %s: its lowest is %s", isa, isa_names[LOWEST]);
-        if (use > best)
+        if (use > best || (SKIPPED && use == SMP_ISA_V3))
             return smp_fail(err, SMP_E_DEVICE, "this %s has no %s: its best is %s", OWNER, isa, isa_names[best]);
     }
+    if ((int)use < LOWEST)
+        return smp_fail(err, SMP_E_DEVICE, "this build is for processors that have %s: cmake -DSMP_NATIVE=OFF",
+                        isa_names[LOWEST]);
     cpu_device *cpu = smp_alloc(sizeof *cpu);
     if (!cpu)
         return smp_fail_memory(err, "the CPU device", sizeof *cpu);
