@@ -6,7 +6,8 @@
 #                           by the commit; SMP_TURN=K/6 takes another turn
 #   tests/run.sh --all      every test: before a release. 5 minutes on 16 cores
 #   tests/run.sh ARGUMENT.. every test that ctest takes by these: tests/run.sh -R oracle; tests/run.sh -L fast
-# A turn's fresh build has GPU kernels of a sixth of the files where there is no GPU, and says so.
+# A turn's fresh build has CPU kernels for base and one more instruction set; where there is no GPU, kernels for one of a
+# sixth of the files.
 # SMP_CLUSTER=0: without Slurm, Open MPI and GNU parallel, which the tests labelled cluster use where they are.
 # SMP_FUZZ_SECONDS=20: each fuzz target so long, not for a number of inputs. SMP_FUZZ=1: 20 s under libFuzzer too, given
 # clang.
@@ -47,10 +48,12 @@ fi
 # Though no GPU be here; nvcc takes a fifth of the time for code that nobody runs.
 share=()
 if [ $all = yes ]; then
-    share=(-DSMP_CUDA_SHARE=1/1)
+    share=(-DSMP_CUDA_SHARE=1/1 -DSMP_V3=ON -DSMP_V4=ON)
 elif [ ! -f build/release/CMakeCache.txt ]; then # else as it is: no turn builds anew what another built
-    share=(-DSMP_CUDA_SHARE=$SMP_TURN)
-    nvidia-smi -L >/dev/null 2>&1 || echo "Without a GPU: kernels for one are compiled of a sixth of the files."
+    one=-DSMP_V4=OFF
+    if [ $((turn % 2)) = 0 ] && grep -qw avx512vl /proc/cpuinfo; then one=-DSMP_V3=OFF; fi
+    share=(-DSMP_CUDA_SHARE=$SMP_TURN $one)
+    echo "CPU kernels of this turn's build: $one. Without a GPU, kernels for one are compiled of a sixth of the files."
 fi
 build_preset release all -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON -DSMP_CUDA_HURRY=max -DSMP_MPI=$mpi "${share[@]}"
 # Device code has no AddressSanitizer; the emulator runs it on the host, by the release build's kernels.

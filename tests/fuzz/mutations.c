@@ -3,9 +3,9 @@
  *
  *     fuzz_mutations NAME SEEDS DICTIONARY INPUT COUNT
  *
- * COUNT bounds the inputs, or SMP_FUZZ_SECONDS, where it is set, the time; SMP_FUZZ_SEED chooses other changes. INPUT
- * is the file that holds the present input: what is in it when the program dies is what killed it. It is gone when all
- * went well. */
+ * COUNT bounds the inputs, or SMP_FUZZ_SECONDS, where it is set, the time; SMP_FUZZ_SEED chooses other changes. With
+ * SMP_TURN=K/N (tests/run.sh) a third of the inputs are run, other ones in each turn. INPUT is the file that holds the
+ * present input: what is in it when the program dies is what killed it. It is gone when all went well. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -179,6 +179,7 @@ static void run(target *with, const bytes *b, bytes *shown)
 int main(int argc, char **argv)
 {
     const char *seconds = getenv("SMP_FUZZ_SECONDS"), *seed = getenv("SMP_FUZZ_SEED");
+    const char *turn = getenv("SMP_TURN");
     target *with = NULL;
     for (size_t i = 0; argc == 6 && i < sizeof targets / sizeof targets[0]; i++)
         if (!strcmp(targets[i].name, argv[1]))
@@ -195,9 +196,11 @@ int main(int argc, char **argv)
         fail("cannot write", argv[4]);
     printf("the input at work is in the first bytes of %s; the last eight tell how many\n", argv[4]);
     fflush(stdout);
+    if (!seed)
+        seed = turn;
     state = 88172645463325252u + (seed ? strtoull(seed, NULL, 10) : 0);
     const double until = seconds ? smp_now() + atof(seconds) : 0;
-    const long most = atol(argv[5]);
+    const long most = atol(argv[5]) / (turn ? 3 : 1);
     long inputs = 0;
     for (size_t i = 0; i < seed_count; i++, inputs++)
         run(with, seeds[i], shown);

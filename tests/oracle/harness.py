@@ -40,6 +40,15 @@ class ProgramFailed(AssertionError):
     pass
 
 
+def has_isa(isa):
+    """Whether this processor and this build have the instruction set."""
+    with tempfile.TemporaryDirectory() as folder:
+        sample = pathlib.Path(__file__).resolve().parents[2] / "samples" / "chelsea.png"
+        done = subprocess.run([PROGRAM, "run", "-e", "gray", sample, os.path.join(folder, "gray.png"), "--isa", isa],
+                              capture_output=True, check=False)  # fmt: skip
+    return done.returncode == 0
+
+
 def white(array):
     return WHITE[array.dtype]
 

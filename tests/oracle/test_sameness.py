@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from harness import FORMATS, SANITIZED, OracleCase, command, picture, run, run_many, some
+from harness import FORMATS, OracleCase, command, has_isa, picture, run, run_many, some
 
 CHAINS = (
     ["gray", "gaussian 1.5px", "sobel", "levels white=50%"],
@@ -34,21 +34,13 @@ class Sameness(OracleCase):
         yield from (("--strip-rows", str(n)) for n in (1, 7, 64, 100000))
         yield from (("--threads", str(n)) for n in (1, 2, 5))
         yield from (("--variant", name) for name in variants())
-        isas = ["base"] + [isa for isa in ("v3", "v4") if self.has_isa(isa)]
+        isas = ["base"] + [isa for isa in ("v3", "v4") if has_isa(isa)]
         yield from (("--isa", isa) for isa in isas)
         yield from (("--isa", isa, "--strip-rows", "7", "--threads", "2") for isa in isas)
         yield ("--no-fuse",)
         yield ("--plain-storage",)
         yield ("--plain-storage", "--no-fuse")
         yield ("--plain-storage", "--variant", "naive", "--strip-rows", "1", "--isa", "base")
-
-    @staticmethod
-    def has_isa(isa):
-        if isa == "v4" and SANITIZED:
-            return False  # the sanitizer build leaves it out
-        with open("/proc/cpuinfo") as file:
-            flags = next((line.split() for line in file if line.startswith("flags")), [])
-        return {"v3": "avx2", "v4": "avx512vl"}[isa] in flags and "fma" in flags
 
     def test_every_stage_by_its_example(self):
         """Examples that take the picture itself as a second one need a square."""
