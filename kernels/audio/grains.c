@@ -37,20 +37,20 @@ SMP_INLINE void sums(float *restrict sum, const float *w, const float *next, con
 #endif
 }
 
-/* Frames j .. j + count - 1 of the grain that begins at frame `at`, of a channel. */
+/* Frames j .. j + count - 1 of the grain that begins at `at`, of a channel. */
 SMP_INLINE void make_frames(float *restrict to, const smp_io *io, const smp_grains *p, int64_t at, int64_t j,
                             int64_t count, int channel)
 {
     float plane[PLANE];
-    const int64_t base = at + ((j * p->step) >> 32) - p->half + 1, taps = 2 * p->half;
+    const int64_t first = smp_grain_place_of(p, at, j).frame, taps = 2 * p->half;
     const float *weights = smp_grains_weights(io, p);
-    smp_plane_load(plane, &io->in, channel, base, ((count * p->step) >> 32) + 2 + taps);
+    smp_plane_load(plane, &io->in, channel, first - p->half + 1, ((count * p->step) >> 32) + 2 + taps);
     for (int64_t i = 0; i < count; i++) {
-        const int64_t moved = (j + i) * p->step;
-        const uint32_t fraction = (uint32_t)moved, below = fraction << SMP_GRAINS_PHASE_BITS;
+        const smp_grain_place place = smp_grain_place_of(p, at, j + i);
+        const uint32_t fraction = place.fraction, below = fraction << SMP_GRAINS_PHASE_BITS;
         const float part = (float)(below >> 8) * 0x1p-24f;
         const float *restrict w = weights + (int64_t)(fraction >> (32 - SMP_GRAINS_PHASE_BITS)) * taps;
-        const float *restrict x = plane + (at + (moved >> 32) - p->half + 1 - base);
+        const float *restrict x = plane + (place.frame - first);
         float sum[SMP_GRAINS_SUMS];
         sums(sum, w, w + taps, x, taps, part);
         to[i] = smp_grain_sum(sum);
@@ -63,7 +63,7 @@ SMP_INLINE void frames_of(float *restrict to, const smp_io *io, const smp_grains
     if (p->half)
         make_frames(to, io, p, at, j, count, channel);
     else
-        smp_plane_load(to, &io->in, channel, at + j, count);
+        smp_plane_load(to, &io->in, channel, (at >> 16) + j, count);
 }
 
 /* Frames y .. y + count - 1, of one grain; `fades`: into it. */

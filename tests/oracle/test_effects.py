@@ -152,8 +152,8 @@ def grains(array, speed, step, rate=RATE):
     padded, count = np.pad(trace, margin), max(8, int(overlap * step) // every)
     begins = [0]
     for k in range(1, -(-height // hop)):
-        goes_on = begins[-1] + math.floor(hop * step)
-        near, due = (goes_on + every // 2) // every, k * hop * num // den
+        goes_on = begins[-1] + math.floor(hop * step * 65536) / 65536
+        near, due = math.floor((goes_on + every / 2) / every), k * hop * num // den
         rest = goes_on - near * every
         middle = int((due - rest) / every)
         template = padded[margin + near : margin + near + count]
@@ -167,8 +167,8 @@ def grains(array, speed, step, rate=RATE):
         if best != near:
             a, b, c = like[best - places[0] + np.arange(-1, 2)]
             top = (a - c) / (2 * (a - 2 * b + c)) if a - 2 * b + c < 0 else 0
-            goes_on = best * every + rest + math.floor((top if abs(top) < .5 else 0) * every + .5)
-        begins.append(goes_on)
+            goes_on = best * every + rest + math.floor((top if abs(top) < .5 else 0) * every * 65536 + .5) / 65536
+        begins.append(math.floor(goes_on + .5) if step == 1 else goes_on)
     y = np.arange(height)
     k, begins = y // hop, np.array(begins)
     j, out = y - k * hop, np.empty((height, array.shape[1]))
@@ -239,7 +239,7 @@ class Stretching(OracleCase):
         for semitones in (-7, 4, 12):
             up = 2 ** (semitones / 12)
             self.assertLess(beside(run(tones(chord), f"pitch {semitones}"), [f * up for f in chord]), -24, semitones)
-            self.assertLess(beside(run(tones([1000]), f"pitch {semitones}"), [1000 * up]), -33, semitones)
+            self.assertLess(beside(run(tones([1000]), f"pitch {semitones}"), [1000 * up]), -50, semitones)
 
     def test_silence_clicks_and_opposite_channels(self):
         self.same(run(np.zeros((20000, 2), np.float32), "tempo 0.7"), np.zeros((28571, 2), np.float32))

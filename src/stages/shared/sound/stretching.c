@@ -86,13 +86,14 @@ static double top_of(double before, double at, double after)
     return top > -0.5 && top < 0.5 ? top : 0;
 }
 
-/* Where the grain begins that goes on from frame `from`, and is due at frame `wanted`. */
+/* Where the grain begins that goes on from `from`, and is due at `wanted`; all in 2^-16 frames. */
 static int64_t place(const trace *t, const layout *l, int64_t from, int64_t wanted)
 {
     enum { SIDE = 400 /* numbers */ };
-    const int64_t every = l->every, near = (from + every / 2) / every, rest = from - near * every;
-    const int64_t count = smp_max_i64(8, (l->overlap * (l->step >> 16) >> 16) / every);
-    const int64_t middle = (wanted - rest) / every, side = smp_min_i64(l->range / every, SIDE), first = middle - side;
+    const int64_t every = (int64_t)l->every << 16, near = (from + every / 2) / every, rest = from - near * every;
+    const int64_t count = smp_max_i64(8, (l->overlap * (l->step >> 16) >> 16) / l->every);
+    const int64_t middle = (wanted - rest) / every, side = smp_min_i64(l->range / l->every, SIDE),
+                  first = middle - side;
     double like[2 * SIDE + 3];
     compare(t, near, first - 1, 2 * side + 3, count, like);
     int64_t best = near >= first && near <= middle + side ? near : middle;
@@ -112,8 +113,10 @@ smp_code smp_stretch_finish(const smp_stretch *ask, const smp_shape *in, const v
     int64_t *at = smp_alloc_array((size_t)l.count, sizeof *at);
     if (!at)
         return smp_fail_memory(err, "the grains of a sound", (uint64_t)l.count * sizeof *at);
-    for (int64_t k = 1; k < l.count; k++)
-        at[k] = place(&t, &l, at[k - 1] + ((l.hop * l.step) >> 32), due(&l, k));
+    for (int64_t k = 1; k < l.count; k++) {
+        const int64_t found = place(&t, &l, at[k - 1] + (l.hop * l.step >> 16), due(&l, k) << 16);
+        at[k] = ask->rate == 1 ? (found + (1 << 15)) >> 16 << 16 : found;
+    }
     measurements->found = at;
     measurements->found_size = (size_t)l.count * sizeof *at;
     return SMP_OK;
