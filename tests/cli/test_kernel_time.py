@@ -79,11 +79,11 @@ class Time(CliCase):
         names = base
         for name in ("work", "sum", "counted"):
             names = names.replace(f'"kernel": "{name}"', f'"kernel": "other_{name}"')
-        for text in ("{}", "not json", names):
+        nothing = "no kernel has a predicted time both here and in nothing.json"
+        for text, status, said in (("{}", 2, nothing), (names, 2, nothing), ("not json", 3, "line 1 is no JSON")):
             (self.folder / "nothing.json").write_text(text)
-            self.assertIn("no kernel has a predicted time both here and in nothing.json",
-                          self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=nothing.json:10%",
-                                   status=2).stderr)
+            self.assertIn(said, self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=nothing.json:10%",
+                                         status=status).stderr)
         (self.folder / "other.json").write_text(base.replace('"kernel": "sum"', '"kernel": "add"'))
         told = self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=other.json:10%").stderr
         for text in ("sum is not in other.json", "add is launched in other.json alone",

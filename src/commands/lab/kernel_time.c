@@ -6,6 +6,7 @@
 #include "commands/lab/kernel.h"
 #include "lab/report/lab.h"
 #include "lab/time/time.h"
+#include "report/json_read.h"
 
 static const char USUAL[] = "h100"; /* --time without a GPU */
 
@@ -39,58 +40,48 @@ smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ slower */
 
-/* The name of the next launch in what --json wrote, from `at` on; null: there is none. */
-static const char *next_launch(const char *at, size_t *size)
+/* What --json wrote before. */
+typedef struct base {
+    smp_json_tree tree;
+    const char *path;
+} base;
+
+static const smp_json_node *launches_of(const base *b)
 {
-    static const char key[] = "\"kernel\": \"";
-    at = at ? strstr(at, key) : NULL;
-    if (!at)
-        return NULL;
-    at += strlen(key);
-    *size = strcspn(at, "\"");
-    return at;
+    return smp_json_first(&b->tree, smp_json_member(&b->tree, b->tree.nodes, "launches"));
 }
 
-static const char *launches_of(const char *json)
+static bool is_of(const base *b, const smp_json_node *launch, const char *kernel)
 {
-    return strstr(json, "\"launches\": [");
+    return !strcmp(smp_json_text(&b->tree, launch, "kernel"), kernel);
 }
 
-/* The sum of a kernel's predicted times in what --json wrote. *there: it was launched. False: no time of it is known.
- */
-static bool base_of(const char *json, const char *kernel, double *us, bool *there)
+/* The sum of a kernel's predicted times. *there: it was launched. False: no time of it is known. */
+static bool base_of(const base *b, const char *kernel, double *us, bool *there)
 {
-    static const char time[] = "\"us\": ";
     bool any = false;
-    size_t size;
     *us = 0;
     *there = false;
-    for (const char *at = launches_of(json); (at = next_launch(at, &size));) {
-        size_t next_size;
-        const char *next = next_launch(at, &next_size), *value = strstr(at, time);
-        if (strlen(kernel) != size || memcmp(at, kernel, size) != 0)
+    for (const smp_json_node *at = launches_of(b); at; at = smp_json_next(&b->tree, at)) {
+        const smp_json_node *told = smp_json_member(&b->tree, at, "predicted");
+        if (!is_of(b, at, kernel))
             continue;
         *there = true;
-        if (!value || (next && value > next))
-            continue;
-        *us += strtod(value + strlen(time), NULL);
-        any = true;
+        any = any || smp_json_member(&b->tree, told, "us");
+        *us += smp_json_value(&b->tree, told, "us");
     }
     return any;
 }
 
 /* Times of two GPUs say nothing of a kernel. */
-static smp_code refuse_other_gpu(const char *json, const char *path, const char *gpu, smp_error *err)
+static smp_code refuse_other_gpu(const base *b, const char *gpu, smp_error *err)
 {
-    static const char key[] = "\"gpu\": \"";
-    const char *at = launches_of(json) ? strstr(json, "\"time_model\": {") : NULL;
-    at = at ? strstr(at, key) : NULL;
-    const size_t size = at ? strcspn(at + strlen(key), "\"") : 0;
-    if (!at || (strlen(gpu) == size && !memcmp(at + strlen(key), gpu, size)))
+    const char *of = smp_json_text(&b->tree, smp_json_member(&b->tree, b->tree.nodes, "time_model"), "gpu");
+    if (!of[0] || !strcmp(of, gpu))
         return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "--fail-on slower=: %.200s has times of %.*s, and --time predicts those of %s", path,
-             (int)(size < 16 ? size : 16), at + strlen(key), gpu);
-    return smp_hint(err, "--time=%.*s, or a BASE.json of %s", (int)(size < 16 ? size : 16), at + strlen(key), gpu);
+    smp_fail(err, SMP_E_USAGE, "--fail-on slower=: %.200s has times of %.12s, and --time predicts those of %s", b->path,
+             of, gpu);
+    return smp_hint(err, "--time=%.12s, or a BASE.json of %s", of, gpu);
 }
 
 /* "slower=BASE.json:10%" among the words of --fail-on. */
@@ -112,32 +103,29 @@ static smp_code read_base(const char *text, char **path, double *share, smp_erro
     return SMP_OK;
 }
 
-static bool is_among(const smp_kernel_results *all, size_t count, const char *name, size_t size)
+static bool is_among(const smp_kernel_results *all, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
-        if (strlen(all->results[i].kernel) == size && !memcmp(all->results[i].kernel, name, size))
+        if (!strcmp(all->results[i].kernel, name))
             return true;
     return false;
 }
 
 /* Kernels of the base that are launched no more, each once. */
-static void tell_gone(const smp_kernel_results *all, const char *json, const char *path)
+static void tell_gone(const smp_kernel_results *all, const base *b)
 {
-    size_t size;
-    for (const char *at = launches_of(json); (at = next_launch(at, &size));) {
-        bool had = false;
-        size_t earlier_size;
-        for (const char *earlier = next_launch(launches_of(json), &earlier_size); earlier < at;
-             earlier = next_launch(earlier, &earlier_size))
-            had = had || (earlier_size == size && !memcmp(earlier, at, size));
-        if (!had && !is_among(all, all->count, at, size))
-            fprintf(stderr, "not compared: %.*s is launched in %s alone\n", (int)size, at, path);
+    for (const smp_json_node *at = launches_of(b); at; at = smp_json_next(&b->tree, at)) {
+        const char *kernel = smp_json_text(&b->tree, at, "kernel");
+        const smp_json_node *first = launches_of(b);
+        while (first != at && !is_of(b, first, kernel))
+            first = smp_json_next(&b->tree, first);
+        if (first == at && !is_among(all, all->count, kernel))
+            fprintf(stderr, "not compared: %s is launched in %s alone\n", kernel, b->path);
     }
 }
 
 /* Compares each kernel, or tells why not. Returns how many were. */
-static size_t compare_times(const smp_kernel_results *all, const char *json, const char *path, double share,
-                            bool *slower)
+static size_t compare_times(const smp_kernel_results *all, const base *b, double share, bool *slower)
 {
     const smp_lab_report report = {.results = all->results, .count = all->count};
     size_t compared = 0;
@@ -145,18 +133,18 @@ static size_t compare_times(const smp_kernel_results *all, const char *json, con
         const char *kernel = all->results[i].kernel;
         double now = 0, before = 0;
         bool there;
-        if (is_among(all, i, kernel, strlen(kernel)))
+        if (is_among(all, i, kernel))
             continue;
-        const bool known = smp_lab_time_sum(&report, kernel, &now), knew = base_of(json, kernel, &before, &there);
+        const bool known = smp_lab_time_sum(&report, kernel, &now), knew = base_of(b, kernel, &before, &there);
         if (!known || !knew)
             fprintf(stderr, "not compared: %s %s%s\n", kernel,
                     !there   ? "is not in "
                     : !known ? "has no predicted time here"
                              : "has no predicted time in ",
-                    !there || known ? path : "");
+                    !there || known ? b->path : "");
         else if (now > before * (1 + share)) {
             fprintf(stderr, "slower: %s takes %.4g us, %.1f %% more than the %.4g us in %s\n", kernel, now,
-                    100 * (now / before - 1), before, path);
+                    100 * (now / before - 1), before, b->path);
             *slower = true;
         }
         compared += known && knew;
@@ -168,20 +156,25 @@ smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_k
                                 smp_error *err)
 {
     char *path = NULL, *json = NULL;
+    base b = {.path = NULL};
     double share = 0;
     size_t size;
     smp_code code = settings->time ? SMP_OK : smp_fail(err, SMP_E_USAGE, "--fail-on slower= needs --time");
     if (!code)
         code = read_base(settings->fail_on, &path, &share, err);
+    b.path = path;
     if (!code)
         code = smp_kernel_read(path, &json, &size, err);
+    if (!code && smp_json_read(json, &b.tree, err))
+        code = smp_at(err, "%s", path);
     if (!code)
-        code = refuse_other_gpu(json, path, settings->time[0] ? settings->time : USUAL, err);
-    if (!code && !compare_times(all, json, path, share, slower)) {
+        code = refuse_other_gpu(&b, settings->time[0] ? settings->time : USUAL, err);
+    if (!code && !compare_times(all, &b, share, slower)) {
         smp_fail(err, SMP_E_USAGE, "--fail-on slower=: no kernel has a predicted time both here and in %.200s", path);
         code = smp_hint(err, "BASE.json is what --time --json wrote of the same kernels");
     } else if (!code)
-        tell_gone(all, json, path);
+        tell_gone(all, &b);
+    smp_json_tree_free(&b.tree);
     smp_free(json);
     smp_free(path);
     return code;
