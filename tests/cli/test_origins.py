@@ -20,6 +20,7 @@ class Origins(CliCase):
 
     def test_pictures_are_what_their_formula_says(self):
         self.assertTrue((self.made("canvas 40x30 navy") == (0, 0, 128)).all())
+        self.assertTrue((self.made("canvas 2x2 wheat") == (245, 222, 179)).all())
         self.assertEqual(self.made("canvas width=4 height=3 color=#ff800040").tolist()[0][0], [255, 128, 0, 64])
         down = self.made("gradient 3x5 from=white to=black")
         self.assertEqual(down[:, 0, 0].tolist(), [255, 191, 128, 64, 0])
