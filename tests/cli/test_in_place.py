@@ -120,6 +120,15 @@ class InPlace(CliCase):
         self.assertEqual({name: (self.folder / name).read_bytes() for name in self.files()}, before)
         self.assertIn("1 file done", self.change("in/pages.tif", "--backup", ".orig"))
 
+    def test_two_runs_at_once_do_no_file_twice(self):
+        for i in range(30):
+            self.png(f"{i}.png", i, (200, 150))
+        command = [PROGRAM, "convert", "in", "--in-place", "-e", "resize 50%", "-q"]
+        runs = [subprocess.Popen(command, cwd=self.folder, stderr=subprocess.DEVNULL) for _ in range(3)]
+        for run in runs:
+            self.assertIn(run.wait(), (0, 1))
+        self.assertEqual({self.size(path) for path in (self.folder / "in").iterdir()}, {(100, 75)})
+
     def test_a_loss_of_each_coding_is_told(self):
         shutil.copy(SAMPLES / "page.jpg", self.folder / "in/a.jpg")
         self.assertIn("1 file is of a format that loses a little each time", self.change("in"))

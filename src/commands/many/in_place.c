@@ -250,7 +250,11 @@ static void list_only(const work *w)
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_batch_settings *s = given;
-    work w = {.settings = s, .how.backup = s->backup, .how.check = check, .how.context = &w};
+    work w = {.settings = s,
+              .how.backup = s->backup,
+              .how.again = s->many.plan.base.common.force,
+              .how.check = check,
+              .how.context = &w};
     const smp_hash hash = smp_batch_work(s, program, diags, true);
     const smp_find_options walk = smp_many_walk(&s->many, program);
     snprintf(w.how.work, sizeof w.how.work, "%016" PRIx64 "%016" PRIx64, hash.a, hash.b);

@@ -87,6 +87,8 @@ smp_code smp_in_place_ready(smp_in_place *how, int fd, const char *target, const
         smp_fail(err, SMP_E_WRITE, "the file was changed while it was worked on, and is left as it is");
         return smp_hint(err, "the same command takes it as it is now");
     }
+    if (!how->again && smp_in_place_done(target, how->work))
+        return smp_fail(err, SMP_E_WRITE, "another run of this command did the file meanwhile");
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     const int reads = how->check ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (how->check && reads < 0)
@@ -142,6 +144,9 @@ smp_code smp_in_place_backup(const smp_in_place *how, const char *target, const 
         smp_fail(err, SMP_E_WRITE, "the backup %.200s is there already, of another time", path);
         return smp_hint(err, "move it away, or write another --backup: nothing is replaced without one");
     }
-    return number == EPERM || number == EOPNOTSUPP || number == EMLINK ? copy_file(target, path, err)
-                                                                       : fail_system("cannot make the backup", err);
+    if (number != EPERM && number != EOPNOTSUPP && number != EMLINK)
+        return fail_system("cannot make the backup", err);
+    SMP_TRY(copy_file(target, path, err));
+    (void)chmod(path, was->st_mode & 07777);
+    return SMP_OK;
 }

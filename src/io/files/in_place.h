@@ -13,6 +13,7 @@ enum { SMP_WORK_TEXT = 33 }; /* bytes of smp_in_place.work */
 
 typedef struct smp_in_place {
     char work[SMP_WORK_TEXT]; /* 32 hexadecimal digits */
+    bool again;               /* also what this work did before */
     const char *backup;       /* the input stays under its name with this behind it; null: it does not */
     /* Whether what was written, which fd reads, may replace the file at `target`. Takes fd over. May be null. */
     smp_code (*check)(void *context, const char *target, int fd, smp_error *err);
