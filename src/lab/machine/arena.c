@@ -33,8 +33,13 @@ void smp_warp_memory_reserve(smp_warp_memory *memory)
 void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size)
 {
     size_t pages;
-    if (!reserve(memory))
-        return smp_warp_buffer(memory, size, NULL);
+    if (!reserve(memory)) {
+        void *own = smp_warp_buffer(memory, size, NULL);
+        warp_buffer *b = warp_find_buffer(memory, (uint64_t)(uintptr_t)own);
+        if (b)
+            b->unknown = size;
+        return own;
+    }
     if (!smp_add_size(size, 2 * (size_t)PAGE - 1, &pages)) /* one more between buffers */
         return NULL;
     pages = pages / PAGE * PAGE;
