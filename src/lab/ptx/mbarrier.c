@@ -345,9 +345,11 @@ void ptx_run_bulk(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         }
         warp_check_shared(block, frame, inst, l, (uint32_t)offset, bytes, inst->mode ? WARP_WRITES : WARP_READS);
         unsigned char *memory = (unsigned char *)(uintptr_t)global[l];
-        if (!inst->mode)
+        if (!inst->mode) {
             memcpy(memory, block->shared + offset, bytes);
-        else if (ptx_is_inside(block, frame, inst, l, barrier_at, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier")) {
+            smp_warp_memory_know(block->launch->memory, memory, bytes);
+        } else if (ptx_is_inside(block, frame, inst, l, barrier_at, sizeof(uint64_t), sizeof(uint64_t),
+                                 "an mbarrier")) {
             memcpy(block->shared + offset, memory, bytes);
             ptx_complete_bytes(block, frame, inst, l, barrier_at, bytes);
         }

@@ -145,8 +145,10 @@ static bool copy_row(warp_block *block, const warp_frame *frame, const warp_inst
             memcpy(shared, global, map->element);
         else if (inst->mode == TO_SHARED)
             memset(shared, 0, map->element);
-        else if (is_there)
+        else if (is_there) {
             memcpy(global, shared, map->element);
+            smp_warp_memory_know(block->launch->memory, global, map->element);
+        }
     }
     return true;
 }

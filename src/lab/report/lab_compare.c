@@ -76,7 +76,7 @@ static void put_group(FILE *to, const smp_lab_report *report, size_t group, cons
     for (size_t i = 0; i < report->count; i++)
         files = files || report->entries[i].number != report->entries[0].number;
     for (size_t i = 0; i < report->count; i++) {
-        if (report->entries[i].group != group)
+        if (report->entries[i].group != group || !report->results[i].grid[0])
             continue;
         if (files && shown != report->entries[i].number) {
             fprintf(to, "  %s", paint->dim);
