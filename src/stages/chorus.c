@@ -48,5 +48,9 @@ const smp_stage smp_stage_chorus = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_modulated_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"achorus ensemble doubler", "chorus voices=3"})),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(
+                           {.values = "$A $B $C $D $E $F -t",
+                            .say = "write rate=$EHz delay=$Cms depth=$Fms voices=1 shape=triangle"},
+                           {.values = "$A $B $C $D $E $F -s", .say = "write rate=$EHz delay=$Cms depth=$Fms voices=1"}),
+                       .aliases = SMP_ALIASES({"achorus ensemble doubler", "chorus voices=3"})),
 };

@@ -91,5 +91,8 @@ const smp_stage smp_stage_reverb = {
     SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_filter_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"freeverb room hall reverberation", "reverb 1.2s"})),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(
+                           {.values = "$A $B", .say = "write time=1.2s damping=$B%: sox's first number is no time"},
+                           {.values = "$A $B $C", .say = "write time=1.2s damping=$B%: sox's first number is no time"}),
+                       .aliases = SMP_ALIASES({"freeverb room hall reverberation", "reverb 1.2s"})),
 };

@@ -51,6 +51,8 @@ const smp_stage smp_stage_tempo = {
     .plan = plan,
     .reduction = SMP_REDUCTION(.prepass = prepass, .finish = finish, .reducers = smp_trace_variants),
     .variants = smp_stretch_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"atempo wsola", "tempo 1.25"},
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("-s $T", "speed=$T"), SMP_MEANS("-m $T", "speed=$T"),
+                                          SMP_MEANS("-l $T", "speed=$T"), SMP_MEANS("-q $T", "speed=$T")),
+                       .aliases = SMP_ALIASES({"atempo wsola", "tempo 1.25"},
                                               {"stretch time_stretch timestretch", "tempo {1/1.25}"})),
 };

@@ -118,11 +118,22 @@ class OtherTools(CliCase):
         for stage, text in (("modulate 120,90", "120% saturation=90%"), ("modulate 100,100,100", "100%"),
                             ("modulate 100,150,80", "100% saturation=150% hue=-36deg"),
                             ("replace white red 10%", "white to=red tolerance=10%"),
-                            ("key white 10%", "white tolerance=10%"), ("tint orange 50%", "orange amount=50%")):
+                            ("key white 10%", "white tolerance=10%"), ("tint orange 50%", "orange amount=50%"),
+                            ("key #f0ead6 10%", "#f0ead6 tolerance=10%")):
             for name, one in (("a.npy", stage), ("b.npy", f"{stage.split()[0]} {text}")):
                 self.smp("run", "-f", "-e", one, "in.png", name)
             self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes(), stage)
         self.assertIn("'hue' must be -360 to 360", self.said("modulate 120,100,400"))
+
+    def test_effects_as_sox_has_them(self):
+        self.write("a.wav", b"")
+        for stage, text in (("chorus 0.7 0.9 55 0.4 0.25 2 -t",
+                             "rate=0.25Hz delay=55ms depth=2ms voices=1 shape=triangle"),
+                            ("pitch -300", "-3")):
+            self.assertEqual(self.suggested(stage, name="a.wav"), [text])
+        self.assertIn("write time=1.2s damping=50%", self.said("reverb 50 50 100", name="a.wav"))
+        for stage in ("tempo -s 1.5", "tremolo 5 40%"):
+            self.assertNotIn("^", self.smp("check", "-e", stage).stderr, stage)
 
     def test_numbers_that_no_stage_takes_are_not_suggested(self):
         for stage in ("contrast -99", "contrast 0.01", "saturation -50%", "saturation 20000%"):

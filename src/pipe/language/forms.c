@@ -43,7 +43,8 @@ static bool fits_value(const char *form, const char *value, match *found)
         size_t n = 1;
         if (*form == '$' || *form == '@') {
             const bool ends = !form[2] || form[2] == ' ';
-            n = *form == '@' ? strspn(value, "abcdefghijklmnopqrstuvwxyz-") : number_length(value, ends);
+            const char *letters = *value == '#' ? "#0123456789abcdefABCDEF" : "abcdefghijklmnopqrstuvwxyz-";
+            n = *form == '@' ? strspn(value, letters) : number_length(value, ends);
             if (!n)
                 return false;
             found->parts[form[1] - 'A'] = (part){value, n};
