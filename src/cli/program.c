@@ -14,9 +14,9 @@
 #include "cli/cli.h"
 #include "cli/mistakes.h"
 #include "cli/shipped.h"
-#include "cli/write_options.h"
 #include "cli/team.h"
 #include "cli/topics.h"
+#include "cli/write_options.h"
 #include "io/decoder/worker.h"
 #include "io/files/source.h"
 #include "io/format.h"
@@ -36,8 +36,10 @@ static void open_standard_files(void)
 
 /* Commands of other programs, and what to write. */
 static const smp_alias other_commands[] = {
-    {"identify vipsheader exiftool", "smempipe info FILE"},
-    {"mogrify magick", "smempipe convert IN... -o DIR"},
+    {"identify vipsheader exiftool soxi ffprobe mediainfo", "smempipe info FILE"},
+    {"mogrify", "smempipe convert IN... --in-place, or -o DIR"},
+    {"magick", "smempipe convert IN OUT"},
+    {"sox ffmpeg lame", "smempipe convert IN OUT -e STAGE"},
     {"cwebp dwebp heif-convert avifenc", "smempipe convert IN OUT"},
     {"vipsthumbnail", "smempipe convert IN... -o DIR --resize 256"},
     {"composite", "smempipe convert IN OUT -e 'overlay by=\"logo.png\"'"},

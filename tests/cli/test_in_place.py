@@ -113,8 +113,8 @@ class InPlace(CliCase):
         before = {name: (self.folder / name).read_bytes() for name in self.files()}
         told = self.change("in", status=1)
         for said in ("pages.tif: it holds several pictures, and one would be left",
-                     "moving.webp: it holds several", "moving.png: it holds several", "moving.gif: GIF is read, and not written",
-                     "wrong.jpg: its content is PNG, and by its name",
+                     "moving.webp: it holds several", "moving.png: it holds several",
+                     "moving.gif: GIF is read, and not written", "wrong.jpg: its content is PNG, and by its name",
                      "locked.png: is read-only", "cut.png: "):
             self.assertIn(said, told)
         self.assertEqual({name: (self.folder / name).read_bytes() for name in self.files()}, before)
@@ -140,6 +140,9 @@ class InPlace(CliCase):
                             (("--to", "jpg"), "a file keeps its format"), (("--resume",), "does what is left"),
                             (("--backup", "x/y"), "is nothing to put behind a name")):
             self.assertIn(said, self.change("in", *words, status=2))
+        self.assertIn("write smempipe convert IN... --in-place", self.smp("mogrify", "in/a.png", status=2).stderr)
+        self.assertIn("--in-place replaces IN", self.smp("convert", "in/a.png", "in/a.png", "-f", "--strip",
+                                                         status=4).stderr)
         self.assertIn("write --in-place --backup .o", self.smp("convert", "in", "-o", "x", "--backup", ".o",
                                                                status=2).stderr)
         self.assertIn("1 file would be replaced", self.smp("convert", "in", "--in-place", "-n").stdout)

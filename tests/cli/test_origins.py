@@ -98,6 +98,7 @@ class Origins(CliCase):
             (("run", "-e", "gray", "o.png"), "OUT is missing"),
             (("batch", "-e", "canvas 4x3", ".", "-o", "out"), "makes what is read, and this command reads files"),
             (("run", "-e", "canvas", "o.png"), "stage 'canvas' needs 'width'"),
+            (("run", "-e", "xc navy", "in.png", "o.png"), "calls this, as the first stage: canvas 640x480 navy"),
             (("convert", "o.png", "-e", "canvas"), "stage 'canvas' needs 'width'"),
             (("convert", "o.png", "-e", "canvas width={width} height=3"), "cannot depend on an input"),
             (("convert", "o.wav", "-e", "tone 30kHz 1s"), "a rate of 48000 Hz holds frequencies up to 24000 Hz"),

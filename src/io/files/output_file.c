@@ -201,7 +201,8 @@ static smp_code refuse_inputs(const struct stat *target, const char *const *inpu
         int got = strcmp(*inputs, "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(*inputs, &input);
         if (got == 0 && S_ISREG(input.st_mode) && input.st_dev == target->st_dev && input.st_ino == target->st_ino) {
             smp_fail(err, SMP_E_WRITE, "the output is the same file as the input %s", *inputs);
-            return smp_hint(err, "give the output another name; --force does not change this");
+            return smp_hint(
+                err, "give the output another name; smempipe convert IN --in-place replaces IN, --force does not");
         }
     }
     return SMP_OK;

@@ -55,6 +55,14 @@ bool smp_keep_origin(smp_builder *b, const smp_origin *origin, const smp_node *n
 bool smp_origin_misplaced(smp_builder *b, const smp_ast_statement *statement)
 {
     const smp_origin *origin = smp_origin_find(statement->name);
+    for (size_t i = 0; !origin && smp_origin_at(i); i++)
+        for (smp_other_name other = smp_other_names(&smp_origin_at(i)->words); smp_next_name(&other);)
+            if (!strcmp(other.name, statement->name)) {
+                smp_diag *diag =
+                    smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'", statement->name);
+                smp_diag_fix(b->diags, diag, "smempipe calls this, as the first stage: %s", other.say);
+                return true;
+            }
     if (!origin || smp_catalog_find(statement->name))
         return false;
     smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span,

@@ -16,10 +16,11 @@ enum { DOWN, RIGHT, RADIAL };
         name, SMP_ORIGIN_ROW(params, field, SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, fallback, help, NULL,               \
                              SMP_P_LEVEL | (flags))                                                                    \
     }
-#define PICTURE(table, form, more)                                                                                     \
+#define PICTURE(table, form, more, names, say)                                                                         \
     .domain = SMP_IMAGE, SMP_PARAMS(table, params),                                                                    \
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$Wx$H", "width=$W height=$H"),                                    \
-                                          SMP_MEANS("$Wx$H " form, "width=$W height=$H " more)))
+                                          SMP_MEANS("$Wx$H " form, "width=$W height=$H " more)),                       \
+                       .aliases = SMP_ALIASES({names, say}))
 
 static smp_code shape_of(const void *given, smp_shape *shape, smp_error *err)
 {
@@ -78,12 +79,13 @@ static double canvas_share(const params *, const smp_shape *, int64_t, int64_t)
 }
 ROWS(canvas)
 
-const smp_origin smp_origin_canvas = {.words = {.name = "canvas",
-                                                .help = "a picture of one colour",
-                                                .example = "canvas 640x480 color=navy",
-                                                PICTURE(canvas_table, "@C", "color=@C")},
-                                      .shape = shape_of,
-                                      .rows = canvas_rows};
+const smp_origin smp_origin_canvas = {
+    .words = {.name = "canvas",
+              .help = "a picture of one colour",
+              .example = "canvas 640x480 color=navy",
+              PICTURE(canvas_table, "@C", "color=@C", "xc solid", "canvas 640x480 navy")},
+    .shape = shape_of,
+    .rows = canvas_rows};
 
 /* ------------------------------------------------------------------------------------------------ gradient */
 
@@ -115,7 +117,8 @@ const smp_origin smp_origin_gradient = {
               .about = "from + (to - from) t of encoded values, t = y/(h - 1), x/(w - 1), or the distance from the "
                        "middle by that of the corners; rounded once.",
               .example = "gradient 640x480 from=navy to=white",
-              PICTURE(gradient_table, "@A @B", "from=@A to=@B")},
+              PICTURE(gradient_table, "@A @B", "from=@A to=@B", "radial-gradient",
+                      "gradient 640x480 radial")},
     .shape = shape_of,
     .rows = gradient_rows};
 
@@ -135,9 +138,10 @@ static double checker_share(const params *p, const smp_shape *, int64_t x, int64
 }
 ROWS(checker)
 
-const smp_origin smp_origin_checker = {.words = {.name = "checker",
-                                                 .help = "a picture of squares of two colours",
-                                                 .example = "checker 640x480 size=32px",
-                                                 PICTURE(checker_table, "$S", "size=$S")},
-                                       .shape = shape_of,
-                                       .rows = checker_rows};
+const smp_origin smp_origin_checker = {
+    .words = {.name = "checker",
+              .help = "a picture of squares of two colours",
+              .example = "checker 640x480 size=32px",
+              PICTURE(checker_table, "$S", "size=$S", "checkerboard", "checker 640x480")},
+    .shape = shape_of,
+    .rows = checker_rows};
