@@ -146,6 +146,29 @@ class Reports(CliCase):
         self.assertIn("st.shared.u32 [%r2], %r0", [s["instruction"] for s in kernel["instructions"]])
         self.assertRegex(drawn(self, made), r'aria-label="instructions of line 3">3</button>.*<h3>PTX</h3>')
 
+    @unittest.skipUnless(shutil.which("ptxas") and shutil.which("nvdisasm"), "no ptxas or nvdisasm in PATH")
+    def test_any_number_of_processors_tells_the_same(self):
+        many = (TRANSPOSE, "--only", "transposeTiled", "--grid", "32x32", "--block", "32x8", "--args",
+                "out=f32[1024x1024] in=f32[1024x1024]=random w=1024 h=1024", "--each", "--json", "--save", ".",
+                "--force")  # fmt: skip
+        told = []
+        for threads in ("1", "2", "7"):
+            done = self.smp("kernel", *many, env={**os.environ, "OMP_NUM_THREADS": threads})
+            told.append((done.stdout, (self.folder / "out.raw").read_bytes()))
+        self.assertEqual(told[0], told[1])
+        self.assertEqual(told[0], told[2])
+
+    @unittest.skipUnless(shutil.which("ptxas") and shutil.which("nvdisasm"), "no ptxas or nvdisasm in PATH")
+    def test_sass_alone_has_the_same_counts_and_no_findings(self):
+        race = (BUGS, "--only", "raceNoSync", "--grid", "1", "--block", "256", "--args", "in=f32[256] out=f32[256]")
+        both, alone = (json.loads(self.smp("kernel", *race, "--json", *more).stdout)["kernels"][0]
+                       for more in ((), ("--no-findings",)))  # fmt: skip
+        self.assertEqual(both["rows"], alone["rows"])
+        self.assertTrue(both["findings"] and not alone["findings"])
+        self.assertEqual(alone["notes"], "mistakes are not looked for: --no-findings\n")
+        error = self.smp("kernel", *race, "--no-findings", "--fail-on", "races", status=1).stderr
+        self.assertIn("--fail-on races: they were not looked for in raceNoSync: --no-findings", error)
+
     # ---------------------------------------------------------------------------------------- SARIF
 
     def test_sarif_has_both_lines_of_a_race(self):

@@ -32,9 +32,7 @@ static const smp_option options[] = {
              "barriers, spills, leaks; with --time slower=BASE.json:10%, where a kernel's time is more than 10 % above "
              "what --json told before"},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_kernel_settings, time_limit), .fallback = "0", .argument = "S",
-     .min = 0, .max = 86400,
-     .help = "stop a launch that runs longer than S seconds, as where a lock is never free: the error says in which "
-             "block and line (0: none)"},
+     .min = 0, .max = 86400, .help = "stop a launch that runs longer than S seconds (0: none), and tell its line"},
     {"define", 'D', SMP_O_LIST, offsetof(smp_kernel_settings, defines), .argument = "NAME=VALUE",
      .help = "a macro for the compiler"},
     {"include", 'I', SMP_O_LIST, offsetof(smp_kernel_settings, includes), .argument = "FOLDER",
@@ -49,6 +47,8 @@ static const smp_option options[] = {
      .help = "run the program on a GPU too: its counters (CUPTI) must tell of each instruction what is told here, or "
              "the exit status is 7; with --each"},
     {"each", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, each), .help = "a row an instruction, not a source line"},
+    {"no-findings", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, no_findings),
+     .help = "count SASS alone, in half the time, and look for no mistakes"},
     {"compare", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, compare),
      .help = "side by side: kernels of --only a,b,c, of several files, or of a program; exit status "
              "7 where --args are left with other values"},
@@ -66,7 +66,7 @@ static const smp_option options[] = {
          "predict how long each launch takes and what bounds it: h100 (without a value), h200; with numbers of data "
          "sheets alone a100, l4, rtx4090, b200"},
     {"what-if", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, what_if),
-     .help = "with --time: what it would take without bank conflicts, barriers, ..., and at other occupancies"},
+     .help = "with --time: times without conflicts, barriers, ..., at other occupancies"},
     {"json", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, json), .help = "machine-readable"},
     {"csv", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, csv),
      .help = "the rows as CSV; with --compare a row a kernel"},
@@ -193,8 +193,8 @@ static void say_what(const smp_kernel_settings *settings, const smp_kernel_resul
         smp_text_line(stdout, "counts of the SASS in %s; it has no PTX, in which mistakes would be looked for",
                       settings->file);
     else if (all->sass)
-        smp_text_line(stdout, "counts of the SASS that ptxas makes of %s for sm_%s; mistakes are found in its PTX",
-                      settings->file, smp_compile_arch(settings->arch));
+        smp_text_line(stdout, "counts of the SASS that ptxas makes of %s for sm_%s; mistakes are %s", settings->file,
+                      smp_compile_arch(settings->arch), settings->no_findings ? "not looked for" : "found in its PTX");
     else
         smp_text_line(stdout,
                       "counts of the PTX of %s, since %s: ptxas may join accesses into wider ones, or split them",

@@ -18,7 +18,7 @@ typedef struct smp_kernel_settings {
     const char *only, *grid, *block, *args, *save, *blocks, *fail_on, *arch, *std, *code, *device;
     uint64_t shared;
     smp_strings defines, includes;
-    bool json, csv, each, compare, map, what_if;
+    bool json, csv, each, no_findings, compare, map, what_if;
     const char *time;        /* a GPU; "": the usual one; null: no time is wanted */
     const char *time_wanted; /* as smp_time_run takes it: from time_text */
     char time_text[40];
@@ -171,6 +171,8 @@ char *smp_kernel_runtime_folder(void);
 #define SMP_LAB_CUBIN   "SMEMPIPE_LAB_CUBIN"
 #define SMP_LAB_MODULES "SMEMPIPE_LAB_MODULES"
 #define SMP_LAB_EACH    "SMEMPIPE_LAB_EACH"
+#define SMP_LAB_COUNTS  "SMEMPIPE_LAB_COUNTS"
+#define SMP_LAB_THREADS "SMEMPIPE_LAB_THREADS"
 #define SMP_LAB_LISTING "SMEMPIPE_LAB_LISTING"
 #define SMP_LAB_SECONDS "SMEMPIPE_LAB_SECONDS"
 #define SMP_LAB_RESULTS "SMEMPIPE_LAB_RESULTS"

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/os/installed.h"
+#include "base/os/machine.h"
 #include "base/os/tool.h"
 #include "commands/lab/kernel.h"
 
@@ -111,6 +112,9 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
     environment[n++] = smp_asprintf(SMP_LAB_MODULES "=%s%s", m ? m->folder : "", m ? "/modules" : "");
     if (settings->each)
         environment[n++] = smp_asprintf(SMP_LAB_EACH "=1");
+    environment[n++] = smp_asprintf(SMP_LAB_THREADS "=%d", smp_machine_processors());
+    if (settings->no_findings)
+        environment[n++] = smp_asprintf(SMP_LAB_COUNTS "=1");
     if (settings->each || settings->html)
         environment[n++] = smp_asprintf(SMP_LAB_LISTING "=1");
     if (settings->fail_on && strstr(settings->fail_on, "leaks"))

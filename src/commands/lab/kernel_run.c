@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/os/machine.h"
 #include "base/whole_file.h"
 #include "commands/lab/kernel.h"
 #include "lab/time/time.h"
@@ -275,6 +276,8 @@ static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left 
     launch->listing = settings->each || settings->html;
     launch->seconds = settings->time_limit;
     launch->watch = true;
+    launch->threads = smp_machine_processors();
+    launch->counts_alone = settings->no_findings;
     const smp_warp_kernel *sass =
         r->code_module ? smp_warp_kernel_find(r->code_module, smp_warp_kernel_symbol(launch->kernel), &many) : NULL;
     smp_code code = smp_time_run(settings->time_wanted, (uint32_t)r->job->number, launch,

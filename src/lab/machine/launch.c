@@ -114,6 +114,7 @@ static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uin
 {
     const warp_code *code = &launch->kernel->code;
     enum { ALIGN = 16, SLACK = 64 };
+    uint32_t shape[3];
     block->launch = launch;
     block->observer = launch->observer;
     block->deadline = launch->deadline > 0 ? launch->deadline : launch->seconds > 0 ? smp_now() + launch->seconds : 0;
@@ -129,11 +130,14 @@ static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uin
     block->local_file = smp_alloc_array((size_t)block->warps * WARP_LANES, code->local_bytes);
     block->shared = smp_alloc(block->shared_size + SLACK);
     block->granules = smp_alloc_array((block->shared_size >> block->granule_shift) + 1, sizeof *block->granules);
+    const bool settles = !launch->together && !cluster_of(launch, shape); /* else blocks have granules of their own */
+    if (settles)
+        block->settled = smp_alloc_array((block->shared_size >> block->granule_shift) + 1, sizeof *block->settled);
     block->counts = smp_alloc_array(launch->kernel->inst_count, sizeof *block->counts);
     block->memos = smp_alloc_array(launch->kernel->inst_count, sizeof *block->memos);
     block->tallies = smp_alloc_array(launch->kernel->inst_count, sizeof *block->tallies);
     if (!block->register_file || !block->local_file || !block->shared || !block->granules || !block->counts ||
-        !block->memos || !block->tallies)
+        !block->memos || !block->tallies || (settles && !block->settled))
         return smp_fail_memory(err, "a block", (uint64_t)block->warps * code->register_bytes);
     return code->param_base ? warp_open_banks(block, err) : SMP_OK;
 }
@@ -144,6 +148,7 @@ static void close_block(warp_block *block)
     smp_free(block->local_file);
     smp_free(block->shared);
     smp_free(block->granules);
+    smp_free(block->settled);
     smp_free(block->counts);
     smp_free(block->memos);
     smp_free(block->tallies);
@@ -238,6 +243,7 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
     if (!code)
         code = warp_make_result(block, result, err);
     if (!code) {
+        result->watched = block->watch != NULL;
         result->launches = 1;
         result->blocks = blocks;
         result->blocks_run = shares[0].done;

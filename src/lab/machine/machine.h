@@ -354,6 +354,7 @@ struct warp_block {
     unsigned char *register_file, *local_file, *shared;
     uint32_t shared_size, dynamic_base;
     warp_granule *granules;
+    uint32_t *settled; /* of each granule: the floor since which a further read tells nothing new; null: not kept */
     uint32_t granule_shift;
     warp_order order;
     warp_watch *watch; /* null: mistakes in global memory are not looked for */
@@ -402,7 +403,7 @@ static inline uint32_t warp_pred(const warp_frame *frame, uint32_t row)
 }
 static inline int warp_lanes_in(uint32_t lanes)
 {
-    return __builtin_popcount(lanes);
+    return lanes == WARP_ALL ? WARP_LANES : __builtin_popcount(lanes); /* most are whole, and processors may lack it */
 }
 static inline uint32_t warp_thread(const warp_frame *frame, uint32_t lane)
 {

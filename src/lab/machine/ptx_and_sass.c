@@ -173,14 +173,15 @@ static void note_problem(smp_warp_result *result, const smp_error *err)
                   err->where[0] ? ")" : "");
 }
 
-/* Counts alone, of PTX that the lab cannot execute. */
-static smp_code run_sass(const smp_warp_launch *launch, const smp_warp_kernel *sass, const smp_error *unable,
+/* Counts alone, where the lab cannot execute the PTX, or need not. */
+static smp_code run_sass(const smp_warp_launch *launch, const smp_warp_kernel *sass, const char *why,
                          smp_warp_result *result, smp_error *err)
 {
     smp_warp_launch alone = *launch;
     alone.kernel = sass;
+    alone.threads = 1; /* nobody knows what its blocks share */
     const smp_code code = smp_warp_run(&alone, result, err);
-    smp_warp_note(result, "mistakes are not looked for: %s", unable->message);
+    smp_warp_note(result, "mistakes are not looked for: %s", why);
     return code;
 }
 
@@ -202,6 +203,22 @@ static smp_code join_results(smp_warp_memory *memory, const smp_warp_copy *after
     return take_findings(result, ptx) ? SMP_OK : smp_fail_memory(err, "findings", 0);
 }
 
+/* Whether blocks of the SASS may run side by side, by what its PTX did: no block reads what another writes, and none is
+ * there for others to see (atomics keep them apart, too: launch.c). Few instructions are not worth a thread. */
+static bool blocks_share_nothing(const smp_warp_kernel *sass, const smp_warp_result *ptx)
+{
+    enum { WORTH = 100000 };
+    bool nothing = ptx->watched && ptx->instructions > WORTH;
+    for (size_t i = 0; i < ptx->finding_count; i++)
+        nothing = nothing && ptx->findings[i].fault != SMP_WARP_RACE;
+    for (size_t i = 0; i < sass->inst_count && nothing; i++) {
+        const warp_inst *inst = sass->insts[i];
+        nothing = !inst->text || (!memmem(inst->text, inst->text_size, "STRONG", strlen("STRONG")) &&
+                                  !memmem(inst->text, inst->text_size, "MEMBAR", strlen("MEMBAR")));
+    }
+    return nothing;
+}
+
 smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result,
                            smp_error *err)
 {
@@ -209,11 +226,12 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
     smp_error problem = {0};
     const smp_error *known = sass ? smp_warp_kernel_problem(sass) : NULL;
     const smp_error *unable = smp_warp_kernel_problem(launch->kernel);
-    if (sass && !known && unable)
-        return run_sass(launch, sass, unable, result, err);
+    if (sass && !known && (unable || launch->counts_alone))
+        return run_sass(launch, sass, unable ? unable->message : "--no-findings", result, err);
     smp_warp_launch first = *launch; /* both runs have the time of one */
     first.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     first.observer = NULL;
+    first.threads = launch->watch ? 1 : launch->threads; /* findings between blocks are of one order */
     smp_warp_copy *before = sass && !known ? smp_warp_copy_memory(launch->memory) : NULL;
     smp_code code = smp_warp_run(&first, before ? &ptx : result, err);
     if (!before || code) {
@@ -235,6 +253,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
     smp_warp_launch second = first;
     second.kernel = sass;
     second.print = NULL;
+    second.threads = !launch->watch || blocks_share_nothing(sass, &ptx) ? launch->threads : 1;
     second.again = true;
     second.observer = launch->observer;
     code = smp_warp_run(&second, result, &problem);

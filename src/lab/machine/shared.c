@@ -12,11 +12,12 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
     const uint32_t first = (uint32_t)__builtin_ctz(access->active), base = access->offset[first];
     const uint32_t phase = access->width < SMP_BANK_BYTES ? base % SMP_BANK_BYTES : 0;
     uint32_t delta[WARP_LANES], differs = 0;
-    for (int l = 0; l < WARP_LANES; l++) {
-        const uint32_t on = 0 - (access->active >> l & 1);
-        delta[l] = (access->offset[l] - base) & on;
+    for (int l = 0; l < WARP_LANES; l++) /* whole warps are most, and this is without shifts of each lane's own */
+        delta[l] = access->offset[l] - base;
+    for (int l = 0; l < WARP_LANES && access->active != WARP_ALL; l++)
+        delta[l] &= 0 - (access->active >> l & 1);
+    for (int l = 0; l < WARP_LANES; l++)
         differs |= delta[l] ^ memo->delta[l];
-    }
     if (!differs && memo->known == 1 && memo->active == access->active && memo->op == (uint8_t)access->op &&
         memo->width == (uint8_t)access->width && memo->phase == phase && access->op != SMP_BANK_ASYNC &&
         access->op != SMP_BANK_ASYNC_L2)
@@ -165,6 +166,8 @@ static void check_write(warp_block *block, warp_granule *g, const warp_touch *no
     else if (warp_unordered(block, g->other.stamp, now->stamp) && !(now->atomic && g->other.atomic))
         race(block, &g->other, "reads", is, now->inst, thread_of(now), granule);
     g->write = *now;
+    if (block->settled)
+        block->settled[granule] = 0;
 }
 
 static void check_update(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
@@ -190,22 +193,72 @@ static bool writes_same(const warp_block *block, const warp_access *access, uint
     return access->values[element] && access->values[element][lane] == there;
 }
 
+/* Whether no further read of this interval can be a mistake or tell more: the write is from before the last barrier,
+ * and threads of two warps are known as readers since. */
+static inline bool is_settled(const warp_block *block, const warp_granule *g)
+{
+    const uint32_t floor = block->order.floor;
+    return interval_of(&g->write) < floor && interval_of(&g->write) >= block->order.first && !g->write.copy &&
+           interval_of(&g->read) >= floor && interval_of(&g->other) >= floor && !block->order.partial &&
+           thread_of(&g->read) / WARP_LANES != thread_of(&g->other) / WARP_LANES;
+}
+
+/* The lanes whose granules are not settled. *one: all lanes of the warp read the same. */
+static uint32_t unsettled(const warp_block *block, uint32_t lanes, const uint32_t offset[WARP_LANES], bool *one)
+{
+    const uint32_t floor = block->order.floor, shift = block->granule_shift;
+    const uint32_t *settled = block->settled;
+    uint32_t rest = 0, apart = 0, open = 0;
+    *one = false;
+    if (!settled || block->order.partial)
+        return lanes;
+    if (lanes != WARP_ALL) {
+        WARP_ACTIVE_LANES(lanes)
+        rest |= (uint32_t)(settled[offset[l] >> shift] != floor) << l;
+        return rest;
+    }
+    for (int l = 0; l < WARP_LANES; l++)
+        apart |= offset[l] ^ offset[0];
+    *one = !(apart >> shift);
+    if (*one)
+        return settled[offset[0] >> shift] == floor ? 0 : lanes;
+    for (int l = 0; l < WARP_LANES; l++)
+        open |= settled[offset[l] >> shift] ^ floor;
+    for (int l = 0; l < WARP_LANES && open; l++)
+        rest |= (uint32_t)(settled[offset[l] >> shift] != floor) << l;
+    return rest;
+}
+
 /* Reads of one granule a lane, by far the most accesses. */
 static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                         const uint32_t offset[WARP_LANES])
 {
     warp_touch now = {0, inst->index, inst->orderly, 0};
     const uint64_t stamp = warp_stamp(block, frame, 0);
-    WARP_ACTIVE_LANES(lanes)
+    bool one;
+    const uint32_t rest = unsettled(block, lanes, offset, &one);
+    uint32_t done = UINT32_MAX; /* the granule of which further lanes tell nothing new */
+    WARP_ACTIVE_LANES(rest)
     {
         const uint32_t at = offset[l] >> block->granule_shift;
         warp_granule *g = &block->granules[at];
+        if (at == done && one)
+            return;
+        if (at == done)
+            continue;
+        if (block->settled && is_settled(block, g)) {
+            block->settled[at] = block->order.floor;
+            continue;
+        }
         now.stamp = stamp + l;
         if (interval_of(&g->write) < block->order.first || g->write.copy ||
             warp_unordered(block, g->write.stamp, now.stamp))
             check_read(block, g, &now, at);
-        else
+        else {
             note_read(block, g, &now);
+            if (interval_of(&g->write) < block->order.floor && readers_suffice(block, g, now.stamp))
+                done = at; /* for all lanes of this warp */
+        }
     }
 }
 
@@ -289,11 +342,17 @@ uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *
                          const uint32_t offset[WARP_LANES], const warp_access *access, smp_bank_access *banks)
 {
     warp_count *count = &block->counts[inst->index];
-    uint32_t high = 0, mixed = 0;
-    for (int l = 0; l < WARP_LANES; l++) {
-        const uint32_t a = offset[l] & (0 - (lanes >> l & 1));
-        high = a > high ? a : high;
-        mixed |= a;
+    uint32_t mixed = 0, high = 0; /* at least the highest offset */
+    for (int l = 0; l < WARP_LANES && lanes == WARP_ALL; l++)
+        mixed |= offset[l];
+    if (lanes != WARP_ALL)
+        WARP_ACTIVE_LANES(lanes)
+    mixed |= offset[l];
+    high = mixed & (0 - access->width);
+    if ((uint64_t)high + access->width > block->shared_size) {
+        high = 0;
+        WARP_ACTIVE_LANES(lanes)
+        high = offset[l] > high ? offset[l] : high;
     }
     count->seen_space |= 1 << SMP_WARP_SHARED;
     count->shared_instructions++;

@@ -138,6 +138,7 @@ typedef struct smp_warp_launch {
     double block_seconds;   /* after which a block is stopped with an error; 0: never */
     double deadline;        /* where it began before: when that is, by smp_now(); 0: not */
     bool together;          /* blocks wait for each other: all of them run, in turns */
+    bool counts_alone;      /* where there is SASS it runs alone, and no mistakes are looked for */
     bool watch;             /* races in global memory, and reads of what nobody wrote there, are looked for */
     bool again;             /* the launch before, with other code */
     uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
@@ -246,6 +247,7 @@ typedef struct smp_warp_result {
     size_t row_count;
     smp_warp_finding *findings;
     size_t finding_count;
+    bool watched;   /* races in global memory were looked for */
     bool unchecked; /* races and uninitialised reads were not looked for: a note says why */
     bool asserted;  /* an assertion failed */
     bool illegal;   /* a finding is of an address that a GPU would not take: it would end the launch */

@@ -165,13 +165,16 @@ static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *
 static void load_words(warp_frame *frame, const warp_inst *inst, uint32_t lanes, const unsigned char *memory,
                        const uint32_t offset[WARP_LANES])
 {
-    uint32_t *to = warp_words(frame, inst->d[0]);
-    if (lanes == WARP_ALL)
-        for (int l = 0; l < WARP_LANES; l++)
+    for (int i = 0; i < inst->vec; i++, memory += 4) {
+        if (inst->d[i] == WARP_NO_ROW)
+            continue;
+        uint32_t *to = warp_words(frame, inst->d[i]);
+        for (int l = 0; l < WARP_LANES && lanes == WARP_ALL; l++)
             memcpy(&to[l], memory + offset[l], 4);
-    else
-        WARP_ACTIVE_LANES(lanes)
-    memcpy(&to[l], memory + offset[l], 4);
+        if (lanes != WARP_ALL)
+            WARP_ACTIVE_LANES(lanes)
+        memcpy(&to[l], memory + offset[l], 4);
+    }
 }
 
 /* The place in shared memory: 32 bits of an address of that space; a generic one may lie outside the window. */
@@ -219,6 +222,8 @@ static void access_shared(warp_block *block, warp_frame *frame, const warp_inst 
     unsigned char written[WARP_LANES][WARP_ACCESS_BYTES];
     uint32_t offset[WARP_LANES];
     for (int l = 0; l < WARP_LANES; l++)
+        offset[l] = (uint32_t)address[l];
+    for (int l = 0; l < WARP_LANES && inst->space == WARP_GENERIC; l++)
         offset[l] = shared_offset(inst, address[l]);
     if (!load && words) {
         for (int i = 0; i < inst->vec; i++)
@@ -236,7 +241,7 @@ static void access_shared(warp_block *block, warp_frame *frame, const warp_inst 
         return;
     }
     lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
-    if (load && access.width == 4 && words && inst->d[0] != WARP_NO_ROW) {
+    if (load && words && access.width == 4u * inst->vec) {
         load_words(frame, inst, lanes, block->shared, offset);
         return;
     }

@@ -158,7 +158,7 @@ static void tell(FILE *to, const smp_lab_issue *issue, double before)
     fprintf(to, ":%u", issue->line);
     if (issue->other_line)
         fprintf(to, " and %s:%u", smp_base_name(issue->other_path), issue->other_line);
-    fputs(", kernel ", to);
+    fputs(issue->first->grid[0] ? ", kernel " : ", ", to);
     smp_text_clean(to, issue->first->kernel);
     fputs(": ", to);
     smp_text_clean(to, text);

@@ -21,8 +21,7 @@ typedef struct kernel {
     const smp_warp_result *first, *most; /* most: the shape of most blocks */
     uint64_t launches, instructions, lanes;
     smp_lab_total total;
-    double cost, us;
-    bool timed;
+    double cost, us, low_us, high_us; /* predicted; 0: no launch was */
 } kernel;
 
 typedef struct screen {
@@ -50,14 +49,14 @@ static bool add_kernel(screen *s, const smp_warp_result *r)
 {
     const smp_lab_total total = smp_lab_total_of(r);
     size_t at = 0;
+    if (!r->grid[0]) /* calls of the host */
+        return true;
     while (at < s->kernel_count && strcmp(s->kernels[at].first->kernel, r->kernel) != 0)
         at++;
     if (at == s->kernel_count) {
         if (!smp_grow(&s->kernels, &s->kernel_capacity, at + 1, sizeof *s->kernels))
             return false;
         s->kernels[s->kernel_count++] = (kernel){.first = r, .most = r};
-        s->kernels[at].timed = smp_lab_time_sum(s->report, r->kernel, &s->kernels[at].us);
-        s->us += s->kernels[at].timed ? s->kernels[at].us : 0;
     }
     kernel *k = &s->kernels[at];
     k->launches += r->launches;
@@ -65,6 +64,12 @@ static bool add_kernel(screen *s, const smp_warp_result *r)
     k->lanes += r->lane_instructions;
     k->most = r->blocks > k->most->blocks ? r : k->most;
     add_total(&k->total, &total);
+    for (size_t i = 0; r->predictions && i < r->predictions->count; i++) {
+        k->us += r->predictions->items[i].us;
+        k->low_us += r->predictions->items[i].low_us;
+        k->high_us += r->predictions->items[i].high_us;
+        s->us += r->predictions->items[i].us;
+    }
     for (size_t i = 0; i < r->row_count; i++)
         k->cost += smp_lab_issue_cost(&r->rows[i]);
     s->launches += r->launches;
@@ -265,8 +270,8 @@ static void put_kernel(FILE *to, const kernel *k, const smp_paint *paint)
     put_ratio(to, k->total.sectors, k->total.sectors_ideal, paint->yellow, paint->off);
     snprintf(text, sizeof text, "%u %4.0f %% %-13.13s", fit->registers, 100 * fit->occupancy, fit->limit);
     fprintf(to, " %24s", fit->arch ? text : "-");
-    if (k->timed)
-        fprintf(to, " %7.3g us", k->us);
+    if (k->us > 0)
+        fprintf(to, " %.3g us (%.3g to %.3g)", k->us, k->low_us, k->high_us);
     else if (smp_lab_waves(k->most, &waves, &gpu))
         fprintf(to, " %5.2g", waves);
     fputc('\n', to);

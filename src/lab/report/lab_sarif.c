@@ -32,6 +32,11 @@ static const struct rule {
     {"free", "error", "Memory is freed twice, or none is there",
      "Free each buffer once, by the pointer of cudaMalloc."},
     {"leak", "warning", "Memory is never freed", "cudaFree it before the program ends."},
+    {"copy", "error", "The host copies what does not fit",
+     "cudaMemcpy and its like: compare size, direction and addresses with the buffers."},
+    {"free", "error", "The host frees what is no buffer",
+     "Free each buffer once, by the address that cudaMalloc gave."},
+    {"leak", "warning", "The host frees a buffer never", "cudaFree it, or let an object own it."},
     {"stopped", "error", "A kernel did not reach its end", "What was counted until then is told."},
     {"conflicts", "warning", "Lanes want different words of one bank of shared memory",
      "Each conflict is a wavefront more. Pad the array's rows by an element, or swizzle its columns."},
@@ -194,9 +199,9 @@ static void message_of(const smp_lab_issue *issue, char *text, size_t size)
                  issue->other_line);
     const bool advised =
         issue->cost > 0 && issue->sum.space != SMP_WARP_LOCAL && smp_lab_advice(&issue->sum, advice, sizeof advice);
-    snprintf(text, size, "%s, kernel %.200s%s: %s%s%s%s%s.", rule_of(issue->rule).title, issue->first->kernel,
-             issue->kernels > 1 ? " and others" : "", what, times, other, advised ? ". To avoid it: " : "",
-             advised ? advice : "");
+    snprintf(text, size, "%s, %s%.200s%s: %s%s%s%s%s.", rule_of(issue->rule).title,
+             issue->first->grid[0] ? "kernel " : "", issue->first->kernel, issue->kernels > 1 ? " and others" : "",
+             what, times, other, advised ? ". To avoid it: " : "", advised ? advice : "");
 }
 
 static void put_result(smp_json *json, sarif *s, size_t of)

@@ -336,7 +336,7 @@ static smp_code run_launch(one_launch *l)
     for (size_t i = 0; l->params && i < param_count; i++)
         memcpy(l->params + params[i].offset, l->arguments[i], params[i].size);
     const char *chosen = getenv("SMEMPIPE_LAB_BLOCKS"), *which = l->together ? NULL : chosen,
-               *seconds = getenv("SMEMPIPE_LAB_SECONDS");
+               *seconds = getenv("SMEMPIPE_LAB_SECONDS"), *threads = getenv("SMEMPIPE_LAB_THREADS");
     smp_code code = smp_warp_choose_blocks(which, (uint64_t)l->grid.x * l->grid.y * l->grid.z, &l->blocks,
                                            &l->block_count, &l->err);
     uint32_t registers = 0;
@@ -356,6 +356,8 @@ static smp_code run_launch(one_launch *l)
                                    .listing = getenv("SMEMPIPE_LAB_LISTING") != NULL,
                                    .seconds = seconds ? strtod(seconds, NULL) : 0,
                                    .together = l->together,
+                                   .threads = threads ? atoi(threads) : 1,
+                                   .counts_alone = getenv("SMEMPIPE_LAB_COUNTS") != NULL,
                                    .watch = true,
                                    .grid_memory = (uint64_t)(uintptr_t)l->grid_memory};
     if (!code)
