@@ -6,8 +6,8 @@
 #                           by the commit; SMP_TURN=K/6 takes another turn
 #   tests/run.sh --all      every test: before a release. 5 minutes on 16 cores
 #   tests/run.sh ARGUMENT.. every test that ctest takes by these: tests/run.sh -R oracle; tests/run.sh -L fast
-# A turn's fresh build has CPU kernels for base and one more instruction set; where there is no GPU, kernels for one of a
-# sixth of the files.
+# A turn's fresh build has CPU kernels for base and one more instruction set; where there is no GPU, kernels for one are
+# of a sixth of the files.
 # SMP_CLUSTER=0: without Slurm, Open MPI and GNU parallel, which the tests labelled cluster use where they are.
 # SMP_FUZZ_SECONDS=20: each fuzz target so long, not for a number of inputs. SMP_FUZZ=1: 20 s under libFuzzer too, given
 # clang.

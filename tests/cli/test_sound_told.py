@@ -251,9 +251,13 @@ class Told(CliCase):
                             ("normalize peak=-16LUFS", "'peak' is a level in dB, but '-16LUFS' is a loudness"),
                             ("normalize rms=-16LUFS", "write lufs=-16LUFS"), ("gain -3LUFS", "is a loudness")):
             self.assertIn(says, self.smp("run", "-e", stage, "in.wav", "o.wav", status=2).stderr)
-        for stage, says in (("remix 1,2", "write mono"), ("remix -", "write mono"), ("remix 2", "write right"),
-                            ("silence 1 0.1 1%", "`trim auto` cuts it")):
+        for stage, says in (("remix 1,2", "write mono"), ("silence 1 0.1 1%", "`trim auto` cuts it")):
             self.assertIn(says, self.smp("run", "-e", stage, "in.wav", "o.wav", status=2).stderr)
+        for sox, ours in (("remix -", "remix mono"), ("remix 1", "remix left"), ("remix 2 1", "remix swap")):
+            self.wav("two.wav", np.array([[1000, 3000]] * 50, "<i2"), PCM)
+            for name, stage in (("sox.npy", sox), ("ours.npy", ours)):
+                self.smp("run", "-f", "-e", stage, "two.wav", name)
+            np.testing.assert_array_equal(*(np.load(self.folder / n) for n in ("sox.npy", "ours.npy")))
         for option, says in (("-c", "--channels"), ("-ac", "--channels"), ("-ar", "--rate"), ("-b", "--samples"),
                              ("--bits", "--samples"), ("-ab", "--bitrate")):
             self.assertIn(f"did you mean '{says}'?", self.smp("convert", "in.wav", "o.wav", option, "1",
