@@ -19,7 +19,7 @@ static const smp_option options[] = {
      .help = "threads of a block: 32x8"},
     {"args", 0, SMP_O_STRING, offsetof(smp_kernel_settings, args), .argument = "LIST",
      .help = "the kernel's parameters by the names that a .cu gives them, or in their order under any names: "
-             "'out=f32[1024x1024] in=f32[1024x1024]=random w=1024'; arrays hold a ramp unless a number, 'random' or "
+             "'out=f32[32x32] in=f32[32x32]=random w=32'; arrays hold a ramp unless a number, 'random' or "
              "@FILE follows, whose bytes they take"},
     {"save", 0, SMP_O_STRING, offsetof(smp_kernel_settings, save), .argument = "FOLDER",
      .help = "write what the kernel leaves in each array of --args to FOLDER/NAME.raw"},
