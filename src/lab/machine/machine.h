@@ -85,10 +85,10 @@ struct warp_inst {
     bool orderly;  /* PTX: a load or store that races with no atomic one, being one itself, or tried again by a swap */
     bool acquires; /* PTX: what others released before is seen after it */
     bool releases; /* PTX: what was done before it is seen by those that acquire it */
-    bool is_volatile;
-    bool spins;   /* an atomic that is repeated until it succeeds */
-    bool repeats; /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
-    bool spills;  /* SASS: ptxas had no register left for what it keeps in local memory */
+    bool is_volatile, of_block; /* of_block: PTX: atomic among threads of one block alone (.cta) */
+    bool spins;                 /* an atomic that is repeated until it succeeds */
+    bool repeats;               /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
+    bool spills;                /* SASS: ptxas had no register left for what it keeps in local memory */
     uint32_t d[WARP_DESTS];
     uint32_t s[WARP_SOURCES];
     uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */

@@ -148,8 +148,11 @@ static bool writes_same(const touch *t, const warp_seen *was, uint64_t at)
 
 static bool is_ordered(const touch *t, const warp_seen *was, uint64_t at, bool was_read)
 {
-    return was->who & t->now.who & WARP_WHO_STRONG ||
-           warp_watch_ordered(t->block, t->frame, t->now.who & WARP_WHO_THREAD, was, at, was_read);
+    const uint32_t both = was->who & t->now.who, either = was->who | t->now.who;
+    if (both & WARP_WHO_STRONG &&
+        (!(either & WARP_WHO_BLOCK) || warp_watch_block(t->block->watch, was->when) == t->block->index))
+        return true;
+    return warp_watch_ordered(t->block, t->frame, t->now.who & WARP_WHO_THREAD, was, at, was_read);
 }
 
 static void look_at_read(const touch *t, warp_cell cell, uint64_t at)
@@ -308,7 +311,7 @@ static bool synchronises(warp_block *block, warp_frame *frame, const warp_inst *
         return false;
     if (flag)
         block->order.flag_next = false;
-    WARP_ACTIVE_LANES(lanes)
+    WARP_ACTIVE_LANES(inst->of_block ? 0 : lanes)
     warp_watch_sync(block, frame, address[l], how != WARP_WRITES, how != WARP_READS, inst->releases);
     return true;
 }
@@ -396,7 +399,8 @@ void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_in
         return;
     const bool strong = synchronises(block, (warp_frame *)(uintptr_t)frame, inst, lanes, address, access->how),
                alone = !block->watch->interleaved;
-    const uint32_t who = inst->index << WARP_WHO_SHIFT | (strong ? WARP_WHO_STRONG : 0) | frame->warp * WARP_LANES;
+    const uint32_t who = inst->index << WARP_WHO_SHIFT | (strong ? WARP_WHO_STRONG : 0) |
+                         (strong && inst->of_block ? WARP_WHO_BLOCK : 0) | frame->warp * WARP_LANES;
     block->watch->is_new = false;
     t.now.when = block->order.interval;
     t.where = where_of(block, inst, address[__builtin_ctz(lanes)]);

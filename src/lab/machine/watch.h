@@ -9,11 +9,17 @@
 #include "lab/machine/buffers.h"
 #include "lab/machine/machine.h"
 
-/* who: the thread, whether the access was atomic or volatile, and the instruction. */
+/* who: the thread, whether the access was atomic or volatile, among threads of its block alone, and the instruction. */
 typedef struct warp_seen {
     uint32_t when, who;
 } warp_seen;
-enum { WARP_WHO_THREAD = 0x3ff, WARP_WHO_STRONG = 0x400, WARP_WHO_APART = 0x800, WARP_WHO_SHIFT = 12 };
+enum {
+    WARP_WHO_THREAD = 0x3ff,
+    WARP_WHO_STRONG = 0x400,
+    WARP_WHO_APART = 0x800,
+    WARP_WHO_BLOCK = 0x1000,
+    WARP_WHO_SHIFT = 13
+};
 
 typedef struct warp_cell {
     warp_seen *write, *read, *other; /* other: an earlier reader; APART: it is of another block than `read` */

@@ -73,6 +73,7 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
     inst->acquires = ptx_has(s, "acquire");
     inst->releases = ptx_has(s, "release") && !ptx_has(s, "cta");
     inst->is_volatile = ptx_has(s, "volatile") || ptx_has(s, "cv");
+    inst->of_block = ptx_has(s, "cta");
     inst->orderly = ptx_has(s, "relaxed") || ptx_has(s, "acquire") || ptx_has(s, "release");
     inst->vec = ptx_has(s, "v2") ? 2 : ptx_has(s, "v4") ? 4 : ptx_has(s, "v8") ? 8 : 1;
     ptx_memory_address(parser, s->operands[load], inst, 0, &inst->offset);
@@ -144,6 +145,7 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
     inst->mode = (uint8_t)operation;
     inst->acquires = ptx_has(s, "acquire") || ptx_has(s, "acq_rel");
     inst->releases = (ptx_has(s, "release") || ptx_has(s, "acq_rel")) && !ptx_has(s, "cta");
+    inst->of_block = ptx_has(s, "cta");
     inst->space = (uint8_t)space_of(s);
     inst->d[0] = WARP_NO_ROW;
     if (result && !ptx_is(s->operands[0], "_"))

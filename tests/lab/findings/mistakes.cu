@@ -275,6 +275,12 @@ __global__ void one_grid_barrier_too_few(int *x)
     x[i] = v + 1; //! race
 }
 
+__global__ void atomics_of_a_block(int *x)
+{
+    if (threadIdx.x == 0)
+        atomicAdd_block(x, 1); //! race twice
+}
+
 // ------------------------------------------------------------------ shared memory
 
 __global__ void shared_without_barrier(int *x)
@@ -512,7 +518,8 @@ int main(int argc, char **argv)
     shared_beyond<<<1, N, N * sizeof *x>>>(x);
 
     void (*of_blocks[])(int *) = {sum_over_blocks, halo_of_the_next_block, first_block_clears, tiles_overlap,
-                                  transpose_in_place, lock_let_go_without_fence, not_all_take_the_lock};
+                                  transpose_in_place, lock_let_go_without_fence, not_all_take_the_lock,
+                                  atomics_of_a_block};
     for (auto *kernel : of_blocks)
         kernel<<<4, N>>>(x);
     void (*two_of_blocks[])(int *, int *) = {reads_what_the_first_block_made, compaction_without_atomic,

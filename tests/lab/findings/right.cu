@@ -170,6 +170,42 @@ __global__ void lock_of_a_block(int *x, int *y)
     }
 }
 
+__global__ void atomics_of_its_block(int *x, int *y)
+{
+    atomicAdd_block(&x[blockIdx.x], 1);
+    __syncthreads();
+    y[threadIdx.x] = x[blockIdx.x];
+}
+__global__ void rotate_in_registers(int *x, int *y)
+{
+    int v = x[threadIdx.x];
+    v = __shfl_sync(0xffffffff, v, (threadIdx.x + 1) % 32);
+    x[threadIdx.x] = v;
+}
+__global__ void each_its_column(int *x, int *y)
+{
+    for (int k = 0; k < 8; k++)
+        x[k * N + threadIdx.x] = x[(k + 1) * N + threadIdx.x] + 1;
+}
+__global__ void counted_barriers(int *x, int *y)
+{
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+        x[threadIdx.x] = k;
+        n += __syncthreads_count(threadIdx.x & 1);
+        y[threadIdx.x] = x[N - 1 - threadIdx.x] + n;
+        __syncthreads();
+    }
+}
+__global__ void warps_take_turns(int *x, int *y)
+{
+    for (unsigned w = 0; w < N / 32; w++) {
+        if (threadIdx.x / 32 == w && threadIdx.x % 32 == 0)
+            y[0] += x[w] + 1;
+        __syncthreads();
+    }
+}
+
 // ------------------------------------------------------------------ between blocks
 
 __global__ void own_part(int *x, int *y)
@@ -194,6 +230,17 @@ __global__ void maximum_tested_first(int *x, int *y)
     int v = blockIdx.x * N + threadIdx.x;
     if (*y < v)
         atomicMax(y, v);
+}
+__global__ void planes(int *x, int *y) // a stencil over two arrays
+{
+    int i = blockIdx.x * N + threadIdx.x;
+    y[i] = x[i] + (i ? x[i - 1] : 0) + x[i + 1];
+}
+__global__ void flags_of_one_value(int *x, int *y)
+{
+    volatile int *flag = y + 70;
+    if (!*flag)
+        *flag = 1;
 }
 __global__ void blocks_write_one_value(int *x, int *y)
 {
@@ -499,13 +546,15 @@ int main()
         shift_behind_a_barrier, scan_of_two_buffers, tree, lanes_of_a_warp, warp_tree, own_element, all_write_one_value,
         bytes_side_by_side, halves_side_by_side, members, vectors, histogram, maximum_by_swaps, own_slots, broadcast,
         some_warps_wait, one_warp_makes_another_takes, group_of_sixteen, in_a_function, shared_then_global,
-        lock_of_a_block, copy_and_wait, stages_of_copies, wait_for_all, divergent_copies, heap, early_return_of_warps,
-        shuffles, indexed, reads_symbol};
+        lock_of_a_block, atomics_of_its_block, rotate_in_registers, each_its_column,
+        counted_barriers, warps_take_turns, copy_and_wait, stages_of_copies, wait_for_all, divergent_copies, heap,
+        early_return_of_warps, shuffles, indexed, reads_symbol};
     for (auto *kernel : blocks_of_one) {
         cudaMemset(y, 0, size);
         kernel<<<1, N>>>(x, y);
     }
     void (*of_blocks[])(int *, int *) = {own_part, all_read, strided, sum_by_atomics, maximum_tested_first,
+                                         planes, flags_of_one_value,
                                          blocks_write_one_value, last_block, last_block_fenced_by_one,
                                          last_block_by_acquire, lock_of_blocks, lock_by_acquire, chain_of_flags,
                                          flags_written_plainly, chain_by_acquire, look_back, in_place_behind_flags,
