@@ -25,7 +25,7 @@ smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--time is predicted from SASS, and --code ptx asks for PTX");
         return smp_hint(err, "leave --code ptx out");
     }
-    snprintf(settings->time_text, sizeof settings->time_text, "%s%s%s%s", name, settings->each ? ",each" : "",
+    snprintf(settings->time_text, sizeof settings->time_text, "%s,tips%s%s%s", name, settings->each ? ",each" : "",
              settings->html ? ",listing" : "", settings->what_if ? ",what-if" : "");
     settings->time_wanted = settings->time_text;
     if (!settings->arch) {

@@ -129,6 +129,8 @@ bool smp_lab_time_differs(const smp_predicted *predicted, double us);
  * Returns text. */
 enum { SMP_LAB_SAVED = 80 };
 const char *smp_lab_saved(const smp_warp_result *result, const smp_warp_row *row, char text[SMP_LAB_SAVED]);
+/* The same in microseconds of the first launch; 0: not known, or no difference that the model can tell. */
+double smp_lab_saved_us(const smp_warp_result *result, const smp_warp_row *row);
 /* Warps of a block. */
 uint32_t smp_lab_warps(const smp_warp_result *result);
 

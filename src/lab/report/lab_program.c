@@ -187,13 +187,15 @@ static void put_line(FILE *to, const screen *s, const smp_lab_issue *l, const sm
     put_name(to, l->first->kernel, launches_of(s, l->first->kernel));
     if (l->kernels > 1)
         fprintf(to, " and %zu more", l->kernels - 1);
+    if (smp_lab_saved_us(l->first, row) > 0)
+        fprintf(to, ", saves %.3g us", smp_lab_saved_us(l->first, row));
     fputc('\n', to);
 }
 
 static void put_lines(FILE *to, const screen *s, const smp_paint *paint)
 {
     const smp_lab_issue *costs = s->issues->items + (s->issues->count - s->issues->costs);
-    char advice[SMP_LAB_ADVICE];
+    char advice[SMP_LAB_ADVICE + SMP_LAB_SAVED], saved[SMP_LAB_SAVED];
     if (!s->issues->costs) {
         fprintf(to, "  no line has bank conflicts or spills, and none moves more sectors than it needs\n");
         return;
@@ -203,8 +205,10 @@ static void put_lines(FILE *to, const screen *s, const smp_paint *paint)
     for (size_t i = 0; i < s->issues->costs && i < LINES; i++)
         put_line(to, s, &costs[i], paint);
     put_more(to, s->issues->costs, LINES, "line", paint);
-    if (costs[0].sum.space != SMP_WARP_LOCAL && smp_lab_advice(&costs[0].sum, advice, sizeof advice)) {
+    if (costs[0].sum.space != SMP_WARP_LOCAL && smp_lab_advice(&costs[0].sum, advice, SMP_LAB_ADVICE)) {
         enum { AT = 22 };
+        const size_t used = strlen(advice);
+        snprintf(advice + used, sizeof advice - used, "%s", smp_lab_saved(costs[0].first, &costs[0].sum, saved));
         fputs("  to avoid the first: ", to);
         smp_text_wrap(to, advice, AT, AT);
     }

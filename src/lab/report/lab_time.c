@@ -168,6 +168,13 @@ const char *smp_lab_saved(const smp_warp_result *result, const smp_warp_row *row
     return text;
 }
 
+double smp_lab_saved_us(const smp_warp_result *result, const smp_warp_row *row)
+{
+    const smp_predicted *p = first_of(result);
+    const smp_predicted_mend *m = mend_of(p, row);
+    return m && smp_lab_time_differs(p, m->us) ? m->us : 0;
+}
+
 uint32_t smp_lab_warps(const smp_warp_result *result)
 {
     return (result->block[0] * result->block[1] * result->block[2] + SMP_WARP - 1) / SMP_WARP;
@@ -184,6 +191,8 @@ static void put_price(FILE *to, const smp_predicted *p, const char *what, double
 /* The rest of them would be shorter than what the model can tell. */
 static void put_prices(FILE *to, const smp_warp_result *r, const smp_predicted *p)
 {
+    static const char *const waste[] = {
+        [SMP_WARP_SHARED] = "conflicts", [SMP_WARP_GLOBAL] = "sectors", [SMP_WARP_LOCAL] = "memory"};
     if (!p->price_count)
         return;
     for (size_t i = 0; i < p->price_count; i++)
@@ -193,8 +202,8 @@ static void put_prices(FILE *to, const smp_warp_result *r, const smp_predicted *
         const smp_predicted_mend *m = &p->mends[i];
         const smp_warp_row row = {.space = (smp_warp_space)m->space, .op = (smp_warp_op)m->op};
         char what[80];
-        snprintf(what, sizeof what, "%s of %.20s:%u, %s", m->space == SMP_WARP_SHARED ? "conflicts" : "sectors",
-                 smp_lab_file(r, m->file), m->line, smp_lab_access_name(&row));
+        snprintf(what, sizeof what, "%s of %.20s:%u, %s", waste[m->space], smp_lab_file(r, m->file), m->line,
+                 smp_lab_access_name(&row));
         put_price(to, p, what, m->us);
     }
 }

@@ -156,6 +156,8 @@ void time_issue(time_sm *sm, time_warp *w)
         access.line_count = time_least_lines(sm, inst, access.lanes, access.line_count);
     if (access.line_count < time_lines(head))
         access.word = access.line_count;
+    if (!access.line_count && time_lines(head)) /* spared */
+        access.lanes = 0;
     read_operands(sm, part, (int)(w - sm->warps), inst);
     count_stalls(sm, part, w, pc);
     take_pipe(sm, part, inst);

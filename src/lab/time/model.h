@@ -214,9 +214,10 @@ void time_map_free(time_map *map);
 /* Costs that are set to zero to learn their price. */
 typedef struct time_free {
     bool barriers, launch, dram, l2, latency;
-    const uint8_t *least; /* by instruction, 0: as it is; else in shared memory so many wavefronts at most, in global
-                             memory lanes access bytes side by side; null: all are as they are */
-    uint32_t resident;    /* blocks on an SM at a time; 0: as it is */
+    const uint8_t
+        *least;        /* by instruction, 0: as it is; else in shared memory so many wavefronts at most, in global
+                          memory lanes access bytes side by side, local memory not at all; null: all are as they are */
+    uint32_t resident; /* blocks on an SM at a time; 0: as it is */
 } time_free;
 
 /* The memory system behind the SM: its share of L2 and DRAM. */
@@ -289,6 +290,8 @@ static inline uint32_t time_is_spared(const time_sm *sm, const time_inst *inst)
 static inline uint32_t time_least_lines(const time_sm *sm, const time_inst *inst, uint32_t lanes, uint32_t lines)
 {
     enum { LINE = 128 };
+    if (time_is_spared(sm, inst) && (inst->kind == TIME_LOCAL_LOAD || inst->kind == TIME_LOCAL_STORE))
+        return 0;
     const bool global = inst->kind == TIME_LOAD || inst->kind == TIME_STORE || inst->kind == TIME_COPY;
     const uint32_t least = (lanes * inst->bytes + LINE - 1) / LINE;
     return time_is_spared(sm, inst) && global && least < lines ? least : lines;

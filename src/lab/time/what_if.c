@@ -21,19 +21,20 @@ typedef struct base {
 
 static bool is_of_row(const warp_code *code, size_t place, const smp_warp_row *row)
 {
+    static const uint8_t spaces[] = {
+        [SMP_WARP_SHARED] = WARP_SHARED, [SMP_WARP_GLOBAL] = WARP_GLOBAL, [SMP_WARP_LOCAL] = WARP_LOCAL};
     const warp_inst *inst = &code->insts[place];
-    const bool here = row->space == SMP_WARP_SHARED ? inst->space == WARP_SHARED || inst->kind == WARP_COPIES
-                                                    : inst->space == WARP_GLOBAL || inst->kind == WARP_COPIES;
-    return inst->file == row->file && inst->line == row->line && here &&
+    return inst->file == row->file && inst->line == row->line &&
+           (inst->space == spaces[row->space] || inst->kind == WARP_COPIES) &&
            (uint32_t)inst->width * (inst->vec ? inst->vec : 1) == row->width &&
            warp_op_of(inst, row->space) == row->op && (!row->instruction[0] || row->place == place);
 }
 
-/* Cost beyond need in clocks of an SM, as the lab's reports rank rows. */
+/* Cost beyond need in clocks of an SM, as the lab's reports rank rows: of local memory all. */
 static double waste_of(const smp_warp_row *row)
 {
-    return (double)row->conflicts +
-           (row->sectors > row->sectors_ideal ? (double)(row->sectors - row->sectors_ideal) / 2 : 0);
+    const uint64_t needed = row->space == SMP_WARP_LOCAL ? 0 : row->sectors_ideal;
+    return (double)row->conflicts + (row->sectors > needed ? (double)(row->sectors - needed) / 2 : 0);
 }
 
 /* Takes away what a row wastes; as_advised: as much as the lab's advice for its worst access does. */
@@ -81,48 +82,53 @@ static smp_code set_prices(const base *b, smp_error *err)
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0] && !status; i++) {
         memset(b->least, 0, b->code->count);
         for (size_t k = 0; k < b->wish->row_count && wishes[i].free.least; k++)
-            if ((b->wish->rows[k].space == SMP_WARP_SHARED) == (i == 0) && waste_of(&b->wish->rows[k]) > 0)
+            if (b->wish->rows[k].space == (i ? SMP_WARP_GLOBAL : SMP_WARP_SHARED) && waste_of(&b->wish->rows[k]) > 0)
                 spare(b, &b->wish->rows[k], false);
         status = add_price(b, wishes[i].what, &wishes[i].free, err);
     }
     return status;
 }
 
-/* The dearest rows, each as the lab advises, or without all that it wastes. */
+enum { SPACES = SMP_WARP_LOCAL + 1 };
+
+/* The dearest row that is not chosen yet, of a space (-1: any); null: there is none. */
+static const smp_warp_row *dearest_of(const base *b, int space, const smp_warp_row *const *chosen, size_t count)
+{
+    const smp_warp_row *dearest = NULL;
+    for (size_t i = 0; i < b->wish->row_count; i++) {
+        const smp_warp_row *row = &b->wish->rows[i];
+        bool had = (space >= 0 && (int)row->space != space) || !(waste_of(row) > 0);
+        for (size_t k = 0; k < count; k++)
+            had = had || chosen[k] == row;
+        if (!had && (!dearest || waste_of(row) > waste_of(dearest)))
+            dearest = row;
+    }
+    return dearest;
+}
+
+/* The dearest row of each space, with what_if further ones, each as the lab advises, or without all that it wastes. */
 static smp_code set_mends(const base *b, smp_error *err)
 {
-    const size_t most = b->wish->what_if ? SMP_PREDICTED_MENDS : 1;
-    const smp_warp_row *chosen[2 * SMP_PREDICTED_MENDS];
-    size_t count = 0;
-    for (int space = 0; space < 2; space++)
-        for (size_t n = 0; n < most; n++) {
-            const smp_warp_row *dearest = NULL;
-            for (size_t i = 0; i < b->wish->row_count; i++) {
-                const smp_warp_row *row = &b->wish->rows[i];
-                bool had = (int)row->space != space || !(waste_of(row) > 0);
-                for (size_t k = 0; k < count; k++)
-                    had = had || chosen[k] == row;
-                if (!had && (!dearest || waste_of(row) > waste_of(dearest)))
-                    dearest = row;
-            }
-            if (dearest)
-                chosen[count++] = dearest;
-        }
+    const smp_warp_row *chosen[SMP_PREDICTED_MENDS];
     smp_code status = SMP_OK;
-    for (size_t k = 0; k < count && b->out->mend_count < SMP_PREDICTED_MENDS && !status; k++) {
+    size_t count = 0;
+    for (int n = 0; n < (b->wish->what_if ? SMP_PREDICTED_MENDS : SPACES) && !status; n++) {
+        const smp_warp_row *row = dearest_of(b, n < SPACES ? n : -1, chosen, count);
         const time_free free = {.least = b->least};
         double us;
+        if (!row)
+            continue;
+        chosen[count++] = row;
         memset(b->least, 0, b->code->count);
-        spare(b, chosen[k], true);
+        spare(b, row, true);
         status = time_replay(b->gpu, b->code, b->trace, &free, b->wish->deadline, &us, err);
-        if (!status)
-            b->out->mends[b->out->mend_count++] = (smp_predicted_mend){.file = chosen[k]->file,
-                                                                       .line = chosen[k]->line,
-                                                                       .place = chosen[k]->place,
-                                                                       .width = chosen[k]->width,
-                                                                       .space = (uint8_t)chosen[k]->space,
-                                                                       .op = (uint8_t)chosen[k]->op,
-                                                                       .us = b->out->us - us};
+        b->out->mends[b->out->mend_count++] = (smp_predicted_mend){.file = row->file,
+                                                                   .line = row->line,
+                                                                   .place = row->place,
+                                                                   .width = row->width,
+                                                                   .space = (uint8_t)row->space,
+                                                                   .op = (uint8_t)row->op,
+                                                                   .us = b->out->us - us};
     }
     return status;
 }
