@@ -276,6 +276,11 @@ function(smp_kernel_files table)
       $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
     add_library(${table}_traced OBJECT EXCLUDE_FROM_ALL ${traced})
     target_link_libraries(${table}_traced PRIVATE smp_traced_flags)
+    if(SMP_PRECOMPILE AND option_APART) # what each wrapper includes first
+      set(first "$<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/kernels/lib/gpu_kernel.h>")
+      target_precompile_headers(${table}_plain PRIVATE ${first})
+      target_precompile_headers(${table}_traced PRIVATE ${first})
+    endif()
     set(objects $<TARGET_OBJECTS:${table}_plain>)
     if(option_APART)
       string(CONCAT text "/* Written by CMake: the traced kernels that a library carries. */\n"
