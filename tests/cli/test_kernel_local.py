@@ -33,12 +33,12 @@ __global__ void array(float *x, int n)
 
 @unittest.skipUnless(all(TOOLS), "no nvcc, ptxas or nvdisasm")
 class Local(CliCase):
-    def launch(self, kernel, *options, status=0):
+    def launch(self, kernel, *options, status=0, grid="1", block="32"):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "local.cu")
             with open(path, "w") as file:
                 file.write(SOURCE)
-            return self.smp("kernel", path, "--only", kernel, "--grid", "1", "--block", "32", "--args",
+            return self.smp("kernel", path, "--only", kernel, "--grid", grid, "--block", block, "--args",
                             "x=f32[4096] n=3", *options, status=status).stdout
 
     def rows(self, kernel, *options):
@@ -56,6 +56,12 @@ class Local(CliCase):
             self.assertEqual(row["sectors"], row["sectors_ideal"])
             self.assertEqual(row["bytes"], 32 * row["width"] * row["instructions"])
         self.assertIn("registers spilled to local memory", self.launch("spills", "--fail-on", "spills", status=7))
+
+    def test_spills_have_a_price(self):
+        found = json.loads(self.launch("spills", "--time", "--what-if", "--json", grid="264", block="256"))
+        told = found["launches"][0]["predicted"]
+        saved = [row for row in told["mended"] if row["access"] in ("local load", "local store")]
+        self.assertGreater(sum(row["us_saved"] for row in saved), 0.05 * told["us"], saved)
 
     def test_an_array_is_no_spill(self):
         kernel, rows = self.rows("array")
