@@ -24,8 +24,9 @@ struct smp_warp_memory {
     size_t count, capacity;
     unsigned char *arena; /* addresses of the device (arena.c); null: none are set apart */
     size_t arena_size, arena_used, device_bytes;
-    bool is_open;       /* to the host */
-    uint64_t version;   /* of the buffers: it changes where they do */
+    bool is_open;     /* to the host */
+    uint64_t version; /* of the buffers: it changes where they do */
+    uint64_t cells_bytes;
     uint32_t clock;     /* of the launches so far (watch.h) */
     warp_buffer *freed; /* of the arena */
     size_t freed_count, freed_capacity;
@@ -33,7 +34,7 @@ struct smp_warp_memory {
 
 bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, const char *name);
 /* Releases what is kept beside a buffer. */
-void warp_forget_buffer(warp_buffer *buffer);
+void warp_forget_buffer(smp_warp_memory *memory, warp_buffer *buffer);
 /* Somebody writes bytes of a buffer. Whether all bytes there are unknown. */
 void warp_know(warp_buffer *buffer, uint64_t offset, uint64_t size);
 bool warp_is_unknown(const warp_buffer *buffer, uint64_t offset, uint64_t size);

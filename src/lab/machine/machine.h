@@ -512,6 +512,7 @@ void warp_cluster_wake(warp_block *block);
 bool warp_open_watch(warp_block *block, bool in_clusters);
 void warp_close_watch(warp_block *block);
 void warp_begin_turn(warp_block *block);
+void warp_note_watch(const warp_block *block, smp_warp_result *result); /* what was not looked at */
 /* A fence of the whole GPU. */
 void warp_watch_fence(warp_block *block);
 

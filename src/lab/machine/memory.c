@@ -18,7 +18,7 @@ void smp_warp_memory_close(smp_warp_memory *memory)
     if (!memory)
         return;
     for (size_t i = 0; i < memory->count; i++) {
-        warp_forget_buffer(&memory->buffers[i]);
+        warp_forget_buffer(memory, &memory->buffers[i]);
         smp_free(memory->buffers[i].owned);
     }
     warp_close_arena(memory);
@@ -103,7 +103,7 @@ void smp_warp_memory_release(smp_warp_memory *memory)
         if (memory->buffers[i].owned)
             memory->buffers[kept++] = memory->buffers[i];
         else
-            warp_forget_buffer(&memory->buffers[i]);
+            warp_forget_buffer(memory, &memory->buffers[i]);
     memory->count = kept;
     memory->version++;
 }
@@ -115,7 +115,7 @@ bool smp_warp_buffer_free(smp_warp_memory *memory, void *start)
         return false;
     if (memory->buffers[at].device)
         warp_free_device(memory, &memory->buffers[at]);
-    warp_forget_buffer(&memory->buffers[at]);
+    warp_forget_buffer(memory, &memory->buffers[at]);
     smp_free(memory->buffers[at].owned);
     memmove(memory->buffers + at, memory->buffers + at + 1, (memory->count - at - 1) * sizeof *memory->buffers);
     memory->count--;

@@ -195,6 +195,8 @@ static smp_code join_results(smp_warp_memory *memory, const smp_warp_copy *after
         smp_warp_note(result, "SASS and PTX leave %llu bytes of memory that differ, first %s",
                       (unsigned long long)bytes, place);
     result->differing_bytes = bytes;
+    if (ptx->notes[0])
+        smp_warp_note(result, "%.*s", (int)strcspn(ptx->notes, "\n"), ptx->notes);
     note_faults(result, ptx);
     note_lines(result, ptx);
     note_spins(result, sass);

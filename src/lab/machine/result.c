@@ -235,6 +235,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->row_count = kept;
     for (size_t i = 0; i < block->fault_count; i++)
         add_finding(block, &block->faults[i], result);
+    warp_note_watch(block, result);
     return warp_make_steps(block, result) ? SMP_OK : smp_fail_memory(err, "the result", all);
 }
 

@@ -5,16 +5,17 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
-#define LATE       (UINT32_C(1) << 31)  /* launches begin before this time */
-#define MOST_CELLS (UINT64_C(64) << 30) /* bytes beside a buffer; those that are never touched take no memory */
+#define LATE (UINT32_C(1) << 31) /* launches begin before this time */
 
-void warp_forget_buffer(warp_buffer *buffer)
+void warp_forget_buffer(smp_warp_memory *memory, warp_buffer *buffer)
 {
     if (buffer->cells)
         munmap(buffer->cells, buffer->cells_size);
+    memory->cells_bytes -= buffer->cells_size;
     smp_free(buffer->known);
     buffer->cells = NULL;
     buffer->known = NULL;
@@ -69,6 +70,13 @@ void warp_close_watch(warp_block *block)
     smp_free(w->releases);
     smp_free(w);
     block->watch = NULL;
+}
+
+void warp_note_watch(const warp_block *block, smp_warp_result *result)
+{
+    if (block->watch && block->watch->left_out)
+        smp_warp_note(result, "races in a buffer of %llu bytes are not looked for: this machine has too little memory",
+                      (unsigned long long)block->watch->left_out);
 }
 
 void warp_begin_turn(warp_block *block)
@@ -247,24 +255,30 @@ static void tell_unknown(const touch *t)
                "%s %s, which nobody has written", t->access->how == WARP_READS ? "reads" : "updates", place);
 }
 
-/* Apart, since most cells have a writer or a reader alone: what is never touched takes no memory. */
-static void find_cells(const warp_watch *w, warp_where *where)
+/* Apart, since most cells have a writer or a reader alone: what is never touched takes no memory. A buffer whose cells
+ * could take more than is left of half of the machine's memory is not watched. */
+static void find_cells(warp_watch *w, smp_warp_memory *memory, warp_where *where)
 {
     enum { PAGE = 4096 };
     warp_buffer *b = where->buffer;
     const uint64_t each = (((b->size >> w->shift) + 1) * sizeof(warp_seen) + PAGE - 1) / PAGE * PAGE, size = 3 * each;
     if (b->cells_size < size) {
+        const uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+        const uint64_t others = memory->cells_bytes - b->cells_size;
         if (b->cells)
             munmap(b->cells, b->cells_size);
-        void *cells = size > MOST_CELLS ? MAP_FAILED
-                                        : mmap(NULL, size, PROT_READ | PROT_WRITE,
-                                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *cells = others + size > most ? MAP_FAILED
+                                           : mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         b->cells = cells == MAP_FAILED ? NULL : cells;
         b->cells_size = b->cells ? size : 0;
+        memory->cells_bytes = others + b->cells_size;
     }
     const uint64_t third = b->cells_size / 3 / sizeof(warp_seen);
     if (b->cells)
         where->cells = (warp_cell){b->cells, b->cells + third, b->cells + 2 * third};
+    else
+        w->left_out = b->size;
 }
 
 static inline warp_cell cell_at(const warp_where *where, uint64_t index)
@@ -274,7 +288,7 @@ static inline warp_cell cell_at(const warp_where *where, uint64_t index)
 
 static const warp_where *where_of(warp_block *block, const warp_inst *inst, uint64_t address)
 {
-    const smp_warp_memory *memory = block->launch->memory;
+    smp_warp_memory *memory = block->launch->memory;
     warp_watch *w = block->watch;
     warp_where *where = &w->wheres[inst->index % WARP_WHERES];
     if (w->version != memory->version) {
@@ -288,7 +302,7 @@ static const warp_where *where_of(warp_block *block, const warp_inst *inst, uint
     if (b)
         *where = (warp_where){.start = b->start, .end = b->start + b->size, .buffer = b};
     if (b)
-        find_cells(w, where);
+        find_cells(w, memory, where);
     return where;
 }
 

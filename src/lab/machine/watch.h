@@ -51,7 +51,8 @@ struct warp_watch {
     bool interleaved; /* blocks take turns */
     bool is_new;      /* nothing was accessed since the last turn began */
     warp_where wheres[WARP_WHERES];
-    uint64_t version; /* of the buffers that they are of */
+    uint64_t version;  /* of the buffers that they are of */
+    uint64_t left_out; /* bytes of a buffer that is not watched; 0: all are */
     warp_run_turn *turns;
     size_t turn_count, turn_capacity, last;
     warp_release *releases;
