@@ -19,6 +19,7 @@ static void print_language(FILE *to)
             "  {stencil}\n"
             "  {point} -> @kept\t# keep the result under a name\n"
             "  from @input\t# start a new branch; @input is the input itself\n"
+            "  from \"logo.png\"\t# or of a file with stages of its own, up to -> @logo\n"
             "  {reduce}\t# measuring stages pass the data on unchanged\n"
             "  save \"small.png\"\t# write a file here, inside the output folder\n"
             "  include \"other.pipe\" size=3px\t# a pipeline of its own, with its parameters\n"

@@ -19,7 +19,7 @@ typedef struct smp_argument smp_argument; /* a parameter's value: constant, or a
 
 typedef struct smp_node {
     const smp_stage *stage;
-    int input;  /* an earlier node, or SMP_NODE_INPUT */
+    int input;  /* an earlier node, SMP_NODE_INPUT, or a file (see SMP_NODE_FILE) */
     int second; /* the second input: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or SMP_NODE_NONE */
     smp_light light; /* the `light` in force */
     smp_span span;   /* the stage's name in the source */

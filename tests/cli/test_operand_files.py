@@ -29,6 +29,23 @@ class OperandFiles(CliCase):
             self.smp("run", "-q", "-e", f'{name} by="dark.png" {rest}', "in.png", "out.png", "--force")
             self.assertEqual(self.value("out.png"), want, line)
 
+    def test_a_file_has_stages_of_its_own(self):
+        for name, size in (("in.png", (60, 40)), ("logo.png", (90, 90))):
+            pixels = np.random.default_rng(len(name)).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(self.folder / name)
+        self.smp("run", "-q", "-e", "resize 20x", "logo.png", "small.png")
+        self.smp("run", "-q", "-e", 'overlay "small.png" bottom-right', "in.png", "two.png")
+        self.write("one.pipe", 'param logo = "logo.png"\nfrom $logo\nresize 20x -> @logo\nfrom @input\n'
+                   "overlay @logo bottom-right\n")
+        for words in ((), ("--device", "simt"), ("--strip-rows", "5")):
+            self.smp("run", "-q", "-f", "one.pipe", "in.png", "one.png", *words)
+            self.smp("diff", "one.png", "two.png")
+        for stages, said in ((('from "logo.png"',), "no stage follows"), (('from "no.png"', "gray"), "cannot read"),
+                             (('from "logo.png"', 'save "x.png"', "gray"), "no stage follows")):
+            words = [word for stage in stages for word in ("-e", stage)]
+            self.assertIn(said, self.smp("run", *words, "in.png", "x.png", status=(2, 3)).stderr)
+        self.assertFalse((self.folder / "x.png").exists())
+
     def test_paths_start_at_the_text_that_names_them(self):
         self.gray("in.png", 100)
         (self.folder / "p" / "common").mkdir(parents=True)

@@ -335,7 +335,7 @@ static void taps_are_made_once_and_before_use(void **state)
     pipe_one_error("negate -> @paper\nfrom @papr", 2, 6, "there is no '@papr'", "did you mean '@paper'?");
     pipe_one_error("from @inptu", 1, 6, "there is no '@inptu'", "did you mean '@input'?");
     pipe_one_error("from input", 1, 6, "'from' needs the @name of a result, not 'input'", "did you mean '@input'?");
-    pipe_one_error("from", 1, 1, "'from' needs the @name of a result", NULL);
+    pipe_one_error("from", 1, 1, "'from' needs the @name of a result, or a file", NULL);
     /* A broken statement still makes its result: no second error for its use. */
     pipe_one_error("soften | -> @a\nfrom @a", 1, 8, "one stage a line: put what follows on the next line", NULL);
 }

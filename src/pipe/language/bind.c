@@ -69,8 +69,7 @@ static bool bind_file(smp_builder *b, const smp_scope *scope, const smp_value *v
     return true;
 }
 
-/* The file of an operand, as node->second has it. */
-static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
+bool smp_bind_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
 {
     size_t number = 0;
     const char *path;
@@ -121,7 +120,7 @@ static bool bind_second(smp_builder *b, const smp_scope *scope, smp_node *node, 
     if (more)
         smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
     if (file && !more)
-        return bind_operand_file(b, scope, value, &node->second);
+        return smp_bind_file(b, scope, value, &node->second);
     if (!tap)
         return true;
     smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, value->node);

@@ -121,6 +121,8 @@ void smp_check_givens(smp_builder *b, const smp_scope *scope, const char *where)
 
 /* bind.c */
 bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
+/* A file's number, as smp_node has it. False: out of memory. */
+bool smp_bind_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *node);
 bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
                       smp_error *err);
 
@@ -187,6 +189,8 @@ char *smp_join_path(smp_arena *arena, const char *including, const char *path);
 
 /* statement.c: all statements of scope->ast. */
 bool smp_bind_statements(smp_builder *b, smp_scope *scope);
+/* Reports `from "FILE"` that no stage follows. */
+void smp_check_from(smp_builder *b, const smp_scope *scope, smp_span span);
 
 /* Words for messages: "a picture", "a sound". */
 const char *smp_kind_words(smp_kind kind);

@@ -12,13 +12,13 @@ const char *smp_kind_words(smp_kind kind)
 
 smp_kind smp_kind_of(const smp_builder *b, int node)
 {
-    return node >= 0 ? b->infos[node].kind : b->input_kind;
+    return node >= 0 ? b->infos[node].kind : node <= SMP_NODE_FILE ? SMP_KIND_NONE : b->input_kind;
 }
 
 void smp_kind_note(smp_builder *b, int node, smp_kind kind)
 {
     smp_kind *known = node >= 0 ? &b->infos[node].kind : &b->input_kind;
-    if (*known == SMP_KIND_NONE && (kind == SMP_IMAGE || kind == SMP_AUDIO))
+    if (node > SMP_NODE_FILE && *known == SMP_KIND_NONE && (kind == SMP_IMAGE || kind == SMP_AUDIO))
         *known = kind;
 }
 

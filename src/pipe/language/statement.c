@@ -111,9 +111,13 @@ static bool light(smp_builder *b, smp_scope *scope, const smp_ast_statement *sta
 static bool from(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
 {
     char shown[SMP_SHOWN];
-    const smp_ast_value *value = only_value(b, statement, "the @name of a result");
+    const smp_ast_value *value = only_value(b, statement, "the @name of a result, or a file");
+    smp_value file;
     if (!value)
         return true;
+    if (value->kind == SMP_AST_STRING || value->kind == SMP_AST_PARAM)
+        return smp_resolve(b, scope, value, &file) &&
+               (file.kind != SMP_VALUE_STRING || smp_bind_file(b, scope, &file, &scope->current));
     if (value->kind != SMP_AST_TAP) {
         const char *written = b->diags->sources[value->span.source].text + value->span.start;
         smp_shown(shown, written, value->span.length);
@@ -129,6 +133,14 @@ static bool from(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
     if (node != SMP_NODE_NONE)
         scope->current = node;
     return true;
+}
+
+void smp_check_from(smp_builder *b, const smp_scope *scope, smp_span span)
+{
+    if (scope->current > SMP_NODE_FILE)
+        return;
+    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, span, "'from' takes a file, and no stage follows");
+    smp_diag_note(b->diags, diag, "as in: from \"logo.png\", resize 20%% -> @logo, from @input, overlay @logo");
 }
 
 /* Returns what is wrong with a path that must stay inside the output folder; null: nothing. */
@@ -217,6 +229,7 @@ static bool save(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
         smp_diag_note(b->diags, diag,
                       "a batch puts its outputs' names in front: of a.png, 'save' of \"g.png\" is a-g.png");
     }
+    smp_check_from(b, scope, statement->span);
     smp_save item = {.node = scope->current, .span = statement->span};
     item.path = smp_arena_strndup(&b->owned->arena, value->text, value->length);
     if (!item.path || !smp_grow(&program->saves, &program->save_capacity, program->save_count + 1, sizeof item))

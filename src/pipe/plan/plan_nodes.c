@@ -112,8 +112,11 @@ typedef struct entering {
 static smp_code find_pictures(entering *e)
 {
     smp_planner *p = e->p;
-    e->input = smp_planner_picture_of(p, e->node->input);
     e->second = SMP_STEP_NONE;
+    if (e->node->input <= SMP_NODE_FILE)
+        SMP_TRY(file_picture(p, SMP_NODE_FILE - e->node->input, &e->input));
+    else
+        e->input = smp_planner_picture_of(p, e->node->input);
     e->in = p->plan->steps[e->input].out;
     smp_code code = blame(p, e->node, smp_check_kind(e->node, &e->in, p->err));
     if (!code && e->node->second <= SMP_NODE_FILE)
