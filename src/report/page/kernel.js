@@ -12,7 +12,9 @@ const titleOf = (data, k) => (data.kernels.some(other => other.source !== data.k
 
 function kernelVerdict(data) {
   const mistakes = sumOf(data.kernels, k => k.findings.length);
-  const k = by(data.kernels.filter(dearestOf), (a, b) => costOf(dearestOf(a)) > costOf(dearestOf(b)));
+  const price = k => priceOf(data, k, dearestOf(k))?.us_saved;
+  const k = by(data.kernels.filter(dearestOf), (a, b) => (price(a) && price(b) ? price(a) > price(b)
+    : costOf(dearestOf(a)) > costOf(dearestOf(b))));
   const first = mistakes > 0 && h("p.verdict", h("a.bad", {href: "#findings"}, count(mistakes, "mistake", "mistakes")),
     ` in these kernels: mend ${mistakes === 1 ? "it" : "them"} first.`);
   if (!k) return [first, h("p.verdict.free", "No line has bank conflicts, and none moves more sectors than it needs.")];

@@ -77,11 +77,12 @@ function facts(p) {
 
 const CANNOT_TELL = "no difference that the model can tell";
 const gainOf = (us, saved) => `${saved > 0 ? "saves" : "costs"} ${whole(Math.abs(saved) / us)}`;
-// ", which saves 12 µs (10 to 15)", of a row of the lab's table; "" where it has no price.
-function savedOf(data, k, row) {
-  const launch = data.launches?.find(l => kernelOf(data, l) === k && modelled(l));
-  const m = launch?.predicted.mended?.find(m => m.file === row.file && m.line === row.line && m.width === row.width &&
+const priceOf = (data, k, row) => data.launches?.find(l => kernelOf(data, l) === k && modelled(l))
+  ?.predicted.mended?.find(m => m.file === row.file && m.line === row.line && m.width === row.width &&
     m.access === `${row.space} ${row.op}`);
+// "; saves 12 µs (10 µs to 15 µs) as predicted", of a row of the lab's table; "" where it has no price.
+function savedOf(data, k, row) {
+  const m = priceOf(data, k, row);
   if (!m) return "";
   const saved = m.us_saved > 0 ? "saves" : "costs", [low, high] = [m.low_us_saved, m.high_us_saved].map(Math.abs);
   return m.differs ? `; ${saved} ${micro(Math.abs(m.us_saved))} (${micro(low)} to ${micro(high)}) as predicted`
