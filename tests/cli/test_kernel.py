@@ -289,7 +289,7 @@ class Runtime(CliCase):
 
     def mistake(self, name, status=0):
         environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name}
-        return self.smp("kernel", os.path.join(LAB, "runtime", "mistakes.cu"), "--code", "ptx", "--", name,
+        return self.smp("kernel", os.path.join(LAB, "runtime", "mistakes.cu"), "-v", "--code", "ptx", "--", name,
                         env=environment, status=status)  # fmt: skip
 
     def test_lines_are_those_of_the_file_that_was_given(self):
