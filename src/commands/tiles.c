@@ -1,5 +1,6 @@
 /* smempipe tiles: a picture cut into files. Rows are read once; the tiles of a row of tiles are open at once. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,8 +15,8 @@
 
 typedef struct tiles_settings {
     smp_common common;
-    const char *in, *folder, *pattern, *to;
-    int64_t size, overlap;
+    const char *in, *folder, *pattern, *to, *size;
+    int64_t overlap;
     smp_write_settings write;
 } tiles_settings;
 
@@ -24,8 +25,8 @@ typedef struct tiles_settings {
 static const smp_option options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(tiles_settings, folder), .argument = "DIR",
      .help = "the folder to write to, which is made"},
-    {"size", 0, SMP_O_INT, offsetof(tiles_settings, size), .fallback = "512", .argument = "PX", .min = 1,
-     .max = 1000000, .help = "sides of a tile; at the right and lower edges tiles are smaller"},
+    {"size", 0, SMP_O_STRING, offsetof(tiles_settings, size), .fallback = "512", .argument = "PX",
+     .help = "sides of a tile, as in 512 or 640x480; at the right and lower edges tiles are smaller"},
     {"overlap", 0, SMP_O_INT, offsetof(tiles_settings, overlap), .fallback = "0", .argument = "PX", .min = 0,
      .max = 1000000, .help = "pixels that a tile shares with the one before it, less than a side"},
     {"name", 0, SMP_O_STRING, offsetof(tiles_settings, pattern), .fallback = TILE_NAMES, .argument = "PATTERN",
@@ -55,7 +56,9 @@ typedef struct tiling {
     const smp_media *media;
     smp_shape shape, held; /* of the upright picture, and as tiles hold it */
     void *whole;           /* all of a picture that its EXIF turns, upright; else null */
-    int64_t step, across, down, digits;
+    int64_t width, height; /* of a tile */
+    int64_t step, fall;    /* from one to the next */
+    int64_t across, down, digits;
     char *stem;
     const char *ext;
     uint8_t *row;  /* upright, */
@@ -123,8 +126,8 @@ static smp_code check_format(tiling *t, smp_error *err)
 {
     char *path = tile_path(t, 0, 0);
     smp_shape shape = t->shape;
-    shape.width = smp_min_i64(t->settings->size, shape.width);
-    shape.height = smp_min_i64(t->settings->size, shape.height);
+    shape.width = smp_min_i64(t->width, shape.width);
+    shape.height = smp_min_i64(t->height, shape.height);
     smp_code code = path ? smp_writer_shape(path, &shape, &t->held, err) : smp_fail_memory(err, "a path", 100);
     const int lost = shape.alpha && !t->held.alpha;
     if (!code && (t->held.format != shape.format || t->held.channels != shape.channels - lost)) {
@@ -152,7 +155,7 @@ static smp_code open_tile(tiling *t, band *b, int64_t x, smp_error *err)
     smp_write_options write = {0};
     smp_shape shape = t->held;
     smp_meta meta;
-    shape.width = smp_min_i64(t->settings->size, t->shape.width - x * t->step);
+    shape.width = smp_min_i64(t->width, t->shape.width - x * t->step);
     shape.height = b->to - b->from;
     const smp_change change = {.changed = true, .width = shape.width, .height = shape.height};
     char *path = tile_path(t, x, b->number);
@@ -237,8 +240,8 @@ static smp_code feed(tiling *t, band *b, int64_t y, smp_error *err)
     }
     if (!code && y + 1 == b->to) {
         b->number += t->band_count;
-        b->from = b->number * t->step;
-        b->to = b->number < t->down ? smp_min_i64(b->from + t->settings->size, t->shape.height) : 0;
+        b->from = b->number * t->fall;
+        b->to = b->number < t->down ? smp_min_i64(b->from + t->height, t->shape.height) : 0;
     }
     return code;
 }
@@ -254,8 +257,8 @@ static smp_code cut(tiling *t, smp_error *err)
     for (int64_t i = 0; !code && i < t->band_count; i++) {
         band *b = &t->bands[i];
         *b =
-            (band){.writers = smp_alloc_array((size_t)t->across, sizeof *b->writers), .number = i, .from = i * t->step};
-        b->to = i < t->down ? smp_min_i64(b->from + t->settings->size, shape->height) : 0;
+            (band){.writers = smp_alloc_array((size_t)t->across, sizeof *b->writers), .number = i, .from = i * t->fall};
+        b->to = i < t->down ? smp_min_i64(b->from + t->height, shape->height) : 0;
         if (!b->writers)
             code = smp_fail_memory(err, "tiles", (uint64_t)t->across);
     }
@@ -288,10 +291,11 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
     t->shape = smp_orientation_shape(t->media);
     if (shape->kind != SMP_IMAGE)
         return smp_fail(err, SMP_E_USAGE, "tiles are of pictures, and this is sound");
-    t->step = s->size - s->overlap;
-    t->across = count_of(shape->width, s->size, t->step);
-    t->down = count_of(shape->height, s->size, t->step);
-    t->band_count = smp_min_i64(t->down, (s->size - 1) / t->step + 1);
+    t->step = t->width - s->overlap;
+    t->fall = t->height - s->overlap;
+    t->across = count_of(shape->width, t->width, t->step);
+    t->down = count_of(shape->height, t->height, t->fall);
+    t->band_count = smp_min_i64(t->down, (t->height - 1) / t->fall + 1);
     if (t->across > MOST_OPEN / t->band_count) {
         smp_fail(err, SMP_E_LIMIT, "%lld files would be open at once, more than %d",
                  (long long)(t->across * t->band_count), MOST_OPEN);
@@ -319,14 +323,30 @@ static smp_code check_settings(const tiles_settings *s, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "the folder of the tiles is missing");
         return smp_hint(err, "write smempipe tiles %.200s -o DIR", s->in);
     }
-    if (s->overlap >= s->size) {
-        smp_fail(err, SMP_E_USAGE, "tiles of %lld pixels cannot share %lld", (long long)s->size, (long long)s->overlap);
-        return smp_hint(err, "--overlap takes less than --size");
-    }
     if (!strchr(s->pattern, '/') && strstr(s->pattern, "{x}") && strstr(s->pattern, "{y}"))
         return SMP_OK;
     smp_fail(err, SMP_E_USAGE, "'%.200s' does not name a file for each tile", s->pattern);
     return smp_hint(err, "put {x} and {y}, the tile's column and row, into it, as in '%s'", TILE_NAMES);
+}
+
+/* "512", "640x480" */
+static smp_code take_size(tiling *t, smp_error *err)
+{
+    const char *text = t->settings->size;
+    const int64_t most = 1000000, overlap = t->settings->overlap;
+    char *end;
+    t->width = t->height = strtoll(text, &end, 10);
+    if (*end == 'x' && end[1] >= '0' && end[1] <= '9')
+        t->height = strtoll(end + 1, &end, 10);
+    if (*end || text[0] < '0' || text[0] > '9' || t->width < 1 || t->height < 1 || t->width > most ||
+        t->height > most) {
+        smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --size", text);
+        return smp_hint(err, "it takes pixels, as in 512, or 640x480");
+    }
+    if (overlap < smp_min_i64(t->width, t->height))
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "tiles of %.40s pixels cannot share %lld", text, (long long)overlap);
+    return smp_hint(err, "--overlap takes less than --size");
 }
 
 static smp_code tiles(void *given, smp_error *err)
@@ -334,6 +354,8 @@ static smp_code tiles(void *given, smp_error *err)
     const tiles_settings *s = given;
     tiling t = {.settings = s};
     smp_code code = check_settings(s, err);
+    if (!code)
+        code = take_size(&t, err);
     if (!code && (code = smp_reader_open(s->in, &s->common.read, &t.reader, err)))
         return smp_at(err, "%s", s->in);
     if (!code) {
@@ -374,6 +396,7 @@ const smp_command smp_command_tiles = {
     .groups = {{"options", options}, SMP_WRITE_GROUP(tiles_settings, write), SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe tiles scan.tif -o tiles/", "tiles/scan-0-0.tif, tiles/scan-1-0.tif, ..."},
+                 {"smempipe tiles photo.jpg -o t/ --size 640x480", "tiles that are not square"},
                  {"smempipe tiles map.png -o t/ --size 256 --overlap 32 --to webp --lossless",
                   "tiles that share 32 pixels with their neighbours"}},
     .run = tiles,

@@ -14,14 +14,15 @@ class Tiles(CliCase):
         done = self.smp("tiles", "in.npy", "-f", "-o", "out", "--size", str(size), "--overlap", str(overlap),
                         "--name", "t-{x}-{y}.{ext}")
         across, down = int(done.stdout.split()[0]), int(done.stdout.split()[2])
-        step, covered = size - overlap, np.zeros(array.shape[:2], int)
+        w, h = map(int, str(size).split("x")) if "x" in str(size) else (size, size)
+        step, fall, covered = w - overlap, h - overlap, np.zeros(array.shape[:2], int)
         width = len(str(max(across, down) - 1))
         for x in range(across):
             for y in range(down):
                 got = np.load(self.folder / f"out/t-{x:0{width}}-{y:0{width}}.npy")
-                want = array[y * step:y * step + size, x * step:x * step + size]
+                want = array[y * fall:y * fall + h, x * step:x * step + w]
                 self.assertTrue(np.array_equal(got, want) and got.dtype == array.dtype, (size, overlap, x, y))
-                covered[y * step:y * step + size, x * step:x * step + size] += 1
+                covered[y * fall:y * fall + h, x * step:x * step + w] += 1
         self.assertTrue((covered > 0).all())
         self.assertEqual(len(list((self.folder / "out").iterdir())), across * down)
         for path in (self.folder / "out").iterdir():
@@ -30,8 +31,12 @@ class Tiles(CliCase):
     def test_tiles_are_parts(self):
         rng = np.random.default_rng(1)
         array = rng.integers(0, 256, (50, 73, 3), np.uint8)
-        for size, overlap in ((16, 0), (16, 5), (16, 11), (50, 0), (73, 10), (100, 0), (25, 20), (7, 1)):
+        for size, overlap in ((16, 0), (16, 5), (16, 11), (50, 0), (73, 10), (100, 0), (25, 20), (7, 1), ("20x7", 0),
+                              ("7x20", 3), ("200x9", 8)):
             self.check(array, size, overlap)
+        for size in ("20x", "x20", "0", "5x0", "20x7x", "-5", "9999999"):
+            self.assertIn("is not a valid value for --size", self.smp("tiles", "in.npy", "-o", "o", "--size", size,
+                                                                      status=2).stderr)
         np.save(self.folder / "in.npy", array)
         self.assertIn("open at once", self.smp("tiles", "in.npy", "-o", "o", "--size", "25", "--overlap", "24",
                                                status=6).stderr)
