@@ -10,6 +10,7 @@
 /* LINE_BITS: of a line's number in a record. Local memory lies above: a line for each word of a warp. */
 enum { LINE_BITS = 28, LOCAL_LINES = 1 << 27, LOCAL_SHIFT = 12, BUFFER_ALIGNMENT = 512, MOST_WORDS = 1200000 };
 enum { KEPT_AT_LEAST = 2, MOST_OF_BLOCKS = 32 << 20 /* words of all kept blocks */ };
+enum { FIRST_BUFFER = 1 << 20 }; /* a unit has no key 0, and 1 KB of atomics begins with a buffer, as GPUs allocate */
 enum { FEW = 2 /* blocks of an SM */, MOST_OF_FEW = 16 << 20 };
 
 static uint32_t *push(time_recorder *r, uint32_t word)
@@ -383,7 +384,7 @@ smp_code smp_time_record(const smp_time_gpu *gpu, smp_time_recorder **out, smp_e
     if (!r)
         return smp_fail_memory(err, "a record of a launch", sizeof *r);
     r->gpu = *gpu;
-    r->top = BUFFER_ALIGNMENT; /* a unit has no key 0 */
+    r->top = FIRST_BUFFER;
     r->observer = (struct warp_observer){.begin = begin, .end = end, .step = step, .cost = cost, .touch = touch};
     return SMP_OK;
 }
