@@ -1,5 +1,6 @@
 # cmake -DOBJECTS=LIST -DNM=PROGRAM -DFROM=v4 -DTO=LIST -DOUT=FILE -P aliases.cmake: writes a linker's script by which
 # each function NAME_v4 of the objects is also that of the instruction sets in TO.
+list(FILTER OBJECTS EXCLUDE REGEX "\\.gch$") # a precompiled header is among them
 set(text "/* Written by CMake. */\n")
 execute_process(COMMAND ${NM} -g --defined-only ${OBJECTS} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL " T [A-Za-z0-9_]+_${FROM}\n" symbols "${symbols}")
