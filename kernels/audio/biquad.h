@@ -2,8 +2,7 @@
  * frame; to share it out, the sound is cut into segments from its beginning. Every segment starts from rest `warm`
  * frames before its first one, long enough for what came before to be forgotten (stages/shared/sound/biquads.h).
  * Outside the sound is silence. */
-#ifndef SMP_KERNELS_AUDIO_BIQUAD_H
-#define SMP_KERNELS_AUDIO_BIQUAD_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 
@@ -25,5 +24,3 @@ typedef struct smp_segments {
         z1 = (f)->b1 * (x) - (f)->a1 * o + z2;                                                                         \
         z2 = (f)->b2 * (x) - (f)->a2 * o;                                                                              \
     } while (0)
-
-#endif

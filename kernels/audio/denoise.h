@@ -6,8 +6,7 @@
  * and has an open one among two neighbours on each side stays; others are multiplied by least + (1 - least) times the
  * share of open ones among the five, numbers beyond the ends being the first or the last: a tone is open in two at
  * least, a chance peak of noise in one. Samples come back as in istft (audio/stft.h). */
-#ifndef SMP_KERNELS_AUDIO_DENOISE_H
-#define SMP_KERNELS_AUDIO_DENOISE_H
+#pragma once
 
 #include "audio/stft.h"
 
@@ -64,5 +63,3 @@ SMP_CPU_DECLARE(denoise_count_one);
 SMP_CPU_DECLARE(denoise_count_lanes);
 SMP_CPU_DECLARE(denoise_one);
 SMP_CPU_DECLARE(denoise_lanes);
-
-#endif

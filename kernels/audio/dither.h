@@ -1,6 +1,5 @@
 /* dither: triangular noise of one step of the file's integers, so that rounding does not depend on the sound. */
-#ifndef SMP_KERNELS_AUDIO_DITHER_H
-#define SMP_KERNELS_AUDIO_DITHER_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -21,5 +20,3 @@ SMP_HOST_DEVICE float smp_dither_sample(float v, int64_t y, int channel, const s
 
 SMP_CPU_DECLARE(dither_naive);
 SMP_CPU_DECLARE(dither_tiled);
-
-#endif

@@ -1,6 +1,5 @@
 /* eq: one second-order filter. Parameters, kernels. The definition: biquad.h, in double, rounded to f32 once. */
-#ifndef SMP_KERNELS_AUDIO_EQ_H
-#define SMP_KERNELS_AUDIO_EQ_H
+#pragma once
 
 #include "audio/biquad.h"
 #include "lib/exact_math.h"
@@ -24,5 +23,3 @@ SMP_HOST_DEVICE size_t smp_eq_scratch(void)
 
 SMP_CPU_DECLARE(eq_naive);
 SMP_CPU_DECLARE(eq_tiled);
-
-#endif

@@ -1,6 +1,5 @@
 /* fade: a sound rises from silence at its beginning and falls to it at its end. Parameters, definition, kernels. */
-#ifndef SMP_KERNELS_AUDIO_FADE_H
-#define SMP_KERNELS_AUDIO_FADE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -38,5 +37,3 @@ SMP_HOST_DEVICE float smp_fade_sample(float v, float factor)
 
 SMP_CPU_DECLARE(fade_naive);
 SMP_CPU_DECLARE(fade_tiled);
-
-#endif

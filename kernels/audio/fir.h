@@ -17,8 +17,7 @@
  * after the block's beginning. The spectrum of block b is the sum over parts, ascending from 0, of the spectra of
  * segment b - part and of that part (io->table, made in double); its transform back ends with the block's frames. So
  * a sample that is not finite spoils the blocks whose segments hold it, of its own channel. */
-#ifndef SMP_KERNELS_AUDIO_FIR_H
-#define SMP_KERNELS_AUDIO_FIR_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -95,5 +94,3 @@ SMP_CPU_DECLARE(fir_naive);
 SMP_CPU_DECLARE(fir_tiled);
 SMP_CPU_DECLARE(fir_fft_one);
 SMP_CPU_DECLARE(fir_fft_lanes);
-
-#endif

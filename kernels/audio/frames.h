@@ -4,8 +4,7 @@
  * rounded, go through the transform of a real sequence (lib/fft.h). Where size / 2 has a prime factor above 7 a number
  * is a sum over the frame, n ascending, of rounded products with exp(-2 pi i k n / size). Sums and products are plain
  * f32 operations. The window is halved, since the split doubles. */
-#ifndef SMP_KERNELS_AUDIO_FRAMES_H
-#define SMP_KERNELS_AUDIO_FRAMES_H
+#pragma once
 
 #include "lib/fft.h"
 
@@ -36,5 +35,3 @@ SMP_HOST_DEVICE int32_t smp_frames_turn(int32_t at, int32_t k, int32_t size)
 {
     return at + k < size ? at + k : at + k - size;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Frames and their spectra on a CPU (audio/frames.h has the definition): one at a time, and one in each lane. */
-#ifndef SMP_KERNELS_AUDIO_FRAMES_CPU_H
-#define SMP_KERNELS_AUDIO_FRAMES_CPU_H
+#pragma once
 
 #include "audio/frames.h"
 #include "lib/fft_cpu.h"
@@ -99,5 +98,3 @@ SMP_INLINE void smp_frames_add(const smp_frames *f, const float *window, float *
     for (int64_t j = first; j < end; j++)
         sums[j - from] = sums[j - from] + x[((j - at) ^ 1) * step] * window[j - at];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* gain_offset: every channel of a sound times its factor plus its offset: gain, normalize, dc_remove. */
-#ifndef SMP_KERNELS_AUDIO_GAIN_OFFSET_H
-#define SMP_KERNELS_AUDIO_GAIN_OFFSET_H
+#pragma once
 
 #include "lib/exact_math.h"
 
@@ -15,5 +14,3 @@ SMP_HOST_DEVICE float smp_gain_offset_sample(float v, int channel, const smp_gai
 {
     return smp_one_nan(fmaf(v, p->factor[channel], p->offset[channel]));
 }
-
-#endif

@@ -9,8 +9,7 @@
  * The fraction's first bits are the phase p, its other ones `part`; W follows at[] in the table. Grain k - 1 fades out
  * as k comes: fma(f, new - old, old), f = s^2 (3 - 2 s), s = (j + 1/2) / overlap.
  */
-#ifndef SMP_KERNELS_AUDIO_GRAINS_H
-#define SMP_KERNELS_AUDIO_GRAINS_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -94,5 +93,3 @@ SMP_HOST_DEVICE float smp_grains_sample(const smp_io *io, const smp_grains *p, i
 
 SMP_CPU_DECLARE(grains_naive);
 SMP_CPU_DECLARE(grains_tiled);
-
-#endif

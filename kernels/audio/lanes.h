@@ -1,8 +1,7 @@
 /* Recursions side by side on a CPU: a vector's lane has a segment and a channel of its own (biquad.h), since a
  * recursion by itself waits for each of its operations. Frames of the lanes lie apart in memory: a tile of them is
  * turned, so that one frame of all lanes is a vector. */
-#ifndef SMP_KERNELS_AUDIO_LANES_H
-#define SMP_KERNELS_AUDIO_LANES_H
+#pragma once
 
 #include "audio/biquad.h"
 
@@ -56,5 +55,3 @@ SMP_INLINE void smp_lane_load(float *restrict tile, const smp_view *in, int64_t 
     for (int t = 0; t < count; t++)
         tile[t * lanes] = smp_frame_at(in, y + t, channel);
 }
-
-#endif

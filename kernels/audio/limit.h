@@ -8,8 +8,7 @@
  *   g  sum over k = 0 .. ahead of W[k] h[i - k], divided by 2^16, rounded down; W (io->table) adds up to 2^16
  * and the frame becomes x 2^((base + sign g) / (2^16 20 log10 2)). limit has slope -1, window = ahead and base 0. A
  * gate is shut where g = 0: base is its range below 0, sign -1. */
-#ifndef SMP_KERNELS_AUDIO_LIMIT_H
-#define SMP_KERNELS_AUDIO_LIMIT_H
+#pragma once
 
 #include "audio/loudness.h"
 #include "lib/exact_math.h"
@@ -93,5 +92,3 @@ SMP_HOST_DEVICE size_t smp_limit_scratch(const smp_limit *p)
 
 SMP_CPU_DECLARE(limit_naive);
 SMP_CPU_DECLARE(limit_tiled);
-
-#endif

@@ -7,8 +7,7 @@
  * told peak    the largest magnitude of the frames and, with `phases`, of the values between them: frame y's are h[0]
  * x[y] + h[1] x[y-1] + .. + h[11] x[y-11], in double, k ascending. The last piece also has those of the 11 frames that
  * follow the sound's end */
-#ifndef SMP_KERNELS_AUDIO_LOUDNESS_H
-#define SMP_KERNELS_AUDIO_LOUDNESS_H
+#pragma once
 
 #include "audio/biquad.h"
 #include "audio/gain_offset.h"
@@ -76,5 +75,3 @@ SMP_HOST_DEVICE size_t smp_loudness_scratch(void)
 
 SMP_CPU_DECLARE(loudness_naive);
 SMP_CPU_DECLARE(loudness_tiled);
-
-#endif

@@ -4,8 +4,7 @@
  * The power re re + im im of a frame's spectrum (audio/frames.h) is weighted by triangles, that of a band's bins added
  * up in ascending order. What follows is the band's logarithm; the cepstrum is a sum over the row's logarithms, bands
  * ascending, with the cosines of the table. All are plain f32 operations. */
-#ifndef SMP_KERNELS_AUDIO_MEL_H
-#define SMP_KERNELS_AUDIO_MEL_H
+#pragma once
 
 #include "audio/frames.h"
 #include "lib/cpu_kernel.h"
@@ -51,5 +50,3 @@ SMP_CPU_DECLARE(mel_one);
 SMP_CPU_DECLARE(mel_lanes);
 SMP_CPU_DECLARE(mel_most);
 SMP_CPU_DECLARE(mel_whisper);
-
-#endif

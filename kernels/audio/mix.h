@@ -1,8 +1,7 @@
 /* mix: a second sound laid on the first from a frame on, each of its own length. Where both are, out = fma(gain, b, a);
  * where one is, that one; where none is, 0. append is the same from the first one's end on; over `fade` frames before
  * that end it gives out = fma(t, b, (1 - t) a), t = (k + 1/2) / fade. Or the second's channels follow the first's. */
-#ifndef SMP_KERNELS_AUDIO_MIX_H
-#define SMP_KERNELS_AUDIO_MIX_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -51,5 +50,3 @@ SMP_HOST_DEVICE float smp_mix_sample(const smp_io *io, const smp_mix *p, int64_t
 
 SMP_CPU_DECLARE(mix_naive);
 SMP_CPU_DECLARE(mix_tiled);
-
-#endif

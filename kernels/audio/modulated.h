@@ -5,8 +5,7 @@
  * 1 - |1 - 2a|. The delay is whole + e frames, e = fma(swing, u, part): with n = floor(e) and r = e - n its value s is
  * Lagrange's cubic through frames b + 1, b, b - 1, b - 2 at b - r, b = y - whole - n; a tap that is `still` takes
  * frame b = y - whole. The result is dry x, then fma(gain fma(-dip, u, 1), s, sum) for one tap after the other. */
-#ifndef SMP_KERNELS_AUDIO_MODULATED_H
-#define SMP_KERNELS_AUDIO_MODULATED_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -95,5 +94,3 @@ SMP_HOST_DEVICE float smp_modulated_sample(const smp_io *io, const smp_modulated
 
 SMP_CPU_DECLARE(modulated_naive);
 SMP_CPU_DECLARE(modulated_tiled);
-
-#endif

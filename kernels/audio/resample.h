@@ -4,8 +4,7 @@
  *     y = 0
  *     for k = 0 .. 2 half - 1    y = fma(w[p][k], x[i - half + 1 + k], y)
  * in f32, with i = floor(j M / L), p = j M mod L, x = 0 outside the sound (w: io->table, L rows of 2 half floats). */
-#ifndef SMP_KERNELS_AUDIO_RESAMPLE_H
-#define SMP_KERNELS_AUDIO_RESAMPLE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -73,5 +72,3 @@ SMP_HOST_DEVICE size_t smp_resample_scratch(const smp_resample *p)
 
 SMP_CPU_DECLARE(resample_naive);
 SMP_CPU_DECLARE(resample_tiled);
-
-#endif

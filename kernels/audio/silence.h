@@ -1,7 +1,6 @@
 /* silence: which frames are silent, a bit a frame: bit i of word w (io->result) is that of frame 32 w + i, set where
  * every channel's magnitude is below the threshold. Behind the end bits are 0. */
-#ifndef SMP_KERNELS_AUDIO_SILENCE_H
-#define SMP_KERNELS_AUDIO_SILENCE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -23,5 +22,3 @@ SMP_HOST_DEVICE int smp_silent(const smp_silence *p, const float *frame, int cha
 
 SMP_CPU_DECLARE(silence_naive);
 SMP_CPU_DECLARE(silence_tiled);
-
-#endif

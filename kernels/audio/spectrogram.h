@@ -16,8 +16,7 @@
  *
  * The table holds the window times cosine and sine, made in double, scaled so that a full-scale sine wave in the middle
  * of a bin has magnitude 1. */
-#ifndef SMP_KERNELS_AUDIO_SPECTROGRAM_H
-#define SMP_KERNELS_AUDIO_SPECTROGRAM_H
+#pragma once
 
 #include "audio/frames.h"
 #include "matmul/matmul.h"
@@ -139,5 +138,3 @@ SMP_CPU_DECLARE(spectrogram_tiled);
 SMP_CPU_DECLARE(spectrogram_one);
 SMP_CPU_DECLARE(spectrogram_lanes);
 SMP_CPU_DECLARE(spectrogram_paint);
-
-#endif

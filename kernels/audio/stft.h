@@ -8,8 +8,7 @@
  * transform), divided by the sum of window^2 over the same frames, times gain, which is 1 / (2 size): 0 where that sum
  * is not above `SMP_STFT_LEAST`. The inverse transform takes the imaginary parts of the first and the last number for
  * 0. */
-#ifndef SMP_KERNELS_AUDIO_STFT_H
-#define SMP_KERNELS_AUDIO_STFT_H
+#pragma once
 
 #include "audio/frames.h"
 #include "lib/cpu_kernel.h"
@@ -66,5 +65,3 @@ SMP_CPU_DECLARE(stft_one);
 SMP_CPU_DECLARE(stft_lanes);
 SMP_CPU_DECLARE(istft_one);
 SMP_CPU_DECLARE(istft_lanes);
-
-#endif

@@ -1,8 +1,7 @@
 /* The trace of a sound, by which tempo and pitch find where grains fit (grains.h): number i is the sum over t of c[t]
  * q[i every - reach + t], divided by 2^15 and limited to 16 bits, where q are the frames as whole numbers: channels
  * weighed by 1, 7/8, 7/8, .., times 2^13, limited to 16 bits, to the nearest. Sums of integers have no order. */
-#ifndef SMP_KERNELS_AUDIO_TRACE_H
-#define SMP_KERNELS_AUDIO_TRACE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -44,5 +43,3 @@ SMP_HOST_DEVICE int16_t smp_trace_number(const smp_io *io, const smp_trace *p, i
 
 SMP_CPU_DECLARE(trace_naive);
 SMP_CPU_DECLARE(trace_tiled);
-
-#endif

@@ -1,6 +1,5 @@
 /* trim: a range of a picture's rows, or of a sound's frames, or several one after the other. Parameters and kernels. */
-#ifndef SMP_KERNELS_AUDIO_TRIM_H
-#define SMP_KERNELS_AUDIO_TRIM_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/row_spans.h"
@@ -21,5 +20,3 @@ SMP_HOST_DEVICE smp_io smp_trim_io(const smp_io *io, int64_t shift)
 
 SMP_CPU_DECLARE(trim_naive);
 SMP_CPU_DECLARE(trim_tiled);
-
-#endif

@@ -1,6 +1,5 @@
 /* Vectors of f32 with a fused multiply and add, written out, because compilers keep a block of sums in memory. */
-#ifndef SMP_KERNELS_AUDIO_VECTORS_H
-#define SMP_KERNELS_AUDIO_VECTORS_H
+#pragma once
 
 #include <math.h>
 #include <string.h>
@@ -49,6 +48,4 @@ SMP_INLINE vec VEC_FMA(vec a, vec b, vec c)
         c.v[i] = fmaf(a.v[i], b.v[i], c.v[i]);
     return c;
 }
-#endif
-
 #endif

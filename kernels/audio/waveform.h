@@ -4,8 +4,7 @@
  * each channel the least and the most sample are found; samples that are NaN do not count. Channels lie one above the
  * other in bands of `rows` rows; a column is drawn from row round((1 - most) / 2 (rows - 1)) to row
  * round((1 - least) / 2 (rows - 1)) of its band. */
-#ifndef SMP_KERNELS_AUDIO_WAVEFORM_H
-#define SMP_KERNELS_AUDIO_WAVEFORM_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -54,5 +53,3 @@ SMP_HOST_DEVICE int smp_waveform_drawn(const smp_waveform *p, float least, float
 SMP_CPU_DECLARE(waveform_naive);
 SMP_CPU_DECLARE(waveform_tiled);
 SMP_CPU_DECLARE(waveform_draw);
-
-#endif

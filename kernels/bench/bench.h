@@ -1,6 +1,5 @@
 /* The kernels of `bench`: a device's peak rates, and the cost of patterns of shared-memory addresses. */
-#ifndef SMP_KERNELS_BENCH_BENCH_H
-#define SMP_KERNELS_BENCH_BENCH_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 
@@ -30,5 +29,3 @@ SMP_CPU_DECLARE(bench_copy);
 SMP_CPU_DECLARE(bench_read);
 SMP_CPU_DECLARE(bench_write);
 SMP_CPU_DECLARE(bench_nothing);
-
-#endif

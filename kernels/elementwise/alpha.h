@@ -1,6 +1,5 @@
 /* premultiply and straight: colour times alpha and back, around stages that mix neighbouring pixels. */
-#ifndef SMP_KERNELS_ELEMENTWISE_ALPHA_H
-#define SMP_KERNELS_ELEMENTWISE_ALPHA_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "lib/per_pixel.h"
@@ -31,5 +30,3 @@ SMP_HOST_DEVICE float smp_straight_pixel(smp_pixel from, int channel, const smp_
     const float v = from.v[channel * from.step];
     return io->in.alpha && channel < io->in.channels - 1 ? smp_straight(v, from.last, io->in.white) : v;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* alpha: transparency laid on a colour, dropped, added, taken out, or set by another picture. */
-#ifndef SMP_KERNELS_ELEMENTWISE_ALPHA_CHANGE_H
-#define SMP_KERNELS_ELEMENTWISE_ALPHA_CHANGE_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "lib/pixel_pair.h"
@@ -29,5 +28,3 @@ SMP_HOST_DEVICE float smp_alpha_change_pair(smp_pixel from, smp_pixel by, int ch
         return by.v ? by.v[0] * p->scale : white;
     return v;
 }
-
-#endif

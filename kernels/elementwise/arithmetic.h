@@ -5,8 +5,7 @@
  * The second picture (io->second) has the size of the first. Its samples are scaled to the first's full scale. With one
  * colour channel it serves every channel of the first. Its alpha weights a blend and does not matter otherwise; the
  * first's alpha stays. NaN in either picture gives NaN. */
-#ifndef SMP_KERNELS_ELEMENTWISE_ARITHMETIC_H
-#define SMP_KERNELS_ELEMENTWISE_ARITHMETIC_H
+#pragma once
 
 #include "lib/exact_math.h"
 
@@ -143,5 +142,3 @@ SMP_HOST_DEVICE float smp_arithmetic_number_sample(float v, int channel, const s
     (void)channel;
     return smp_arithmetic(p->kind, v, p->number, p->white);
 }
-
-#endif

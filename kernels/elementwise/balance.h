@@ -1,6 +1,5 @@
 /* balance: a factor a channel. Its measure counts with the histogram kernels, whose parameters come first. */
-#ifndef SMP_KERNELS_ELEMENTWISE_BALANCE_H
-#define SMP_KERNELS_ELEMENTWISE_BALANCE_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "reduce/histogram.h"
@@ -14,5 +13,3 @@ SMP_HOST_DEVICE float smp_balance_sample(float v, int channel, const smp_balance
 {
     return smp_one_nan(v * p->gain[channel]);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* channel_mix: every output channel a weighted sum of a pixel's input channels: gray, matrix, remix. */
-#ifndef SMP_KERNELS_ELEMENTWISE_CHANNEL_MIX_H
-#define SMP_KERNELS_ELEMENTWISE_CHANNEL_MIX_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "lib/per_pixel.h"
@@ -36,5 +35,3 @@ SMP_HOST_DEVICE int smp_channel_mix_gray(const smp_channel_mix *mix, const smp_i
     return plain && most <= 1 + 1e-6 && mix->rows == 1 && mix->cols == 3 && !mix->keep_alpha && io->in.channels == 3 &&
            io->in.format == SMP_U8 && io->out.format == SMP_U8;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * uint16_t or float [planes][height][width] (SMP_RESULT_CHUNKS), and the host counts them. NaN does not count.
  * Applying: io->table has uint16_t [planes][tiles][tiles][bins], whole code values of 0..bins-1.
  * Bins: 256 of 8 bits, else 65536; see reduce/histogram.h, whose parameters come first. */
-#ifndef SMP_KERNELS_ELEMENTWISE_CLAHE_H
-#define SMP_KERNELS_ELEMENTWISE_CLAHE_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "reduce/histogram.h"
@@ -161,5 +160,3 @@ SMP_CPU_DECLARE(clahe_count_tiled);
 SMP_CPU_DECLARE(clahe_values);
 SMP_CPU_DECLARE(clahe_naive);
 SMP_CPU_DECLARE(clahe_tiled);
-
-#endif

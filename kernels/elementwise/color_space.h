@@ -1,6 +1,5 @@
 /* color: red, green and blue to Lab, HSV or YCbCr, and back. Values are fractions of full scale on both sides. */
-#ifndef SMP_KERNELS_ELEMENTWISE_COLOR_SPACE_H
-#define SMP_KERNELS_ELEMENTWISE_COLOR_SPACE_H
+#pragma once
 
 #include "elementwise/tone_curve.h"
 #include "lib/per_pixel.h"
@@ -141,5 +140,3 @@ SMP_HOST_DEVICE float smp_color_space_pixel(smp_pixel from, int channel, const s
         smp_color_space_of(p->kind, from.v[0], from.v[from.step], from.v[2 * from.step], io->in.white);
     return channel == 0 ? to.v[0] : channel == 1 ? to.v[1] : channel == 2 ? to.v[2] : from.last;
 }
-
-#endif

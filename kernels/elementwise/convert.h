@@ -1,6 +1,5 @@
 /* convert: from one storage format and full scale to another: depth, and the last step before a file. */
-#ifndef SMP_KERNELS_ELEMENTWISE_CONVERT_H
-#define SMP_KERNELS_ELEMENTWISE_CONVERT_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "lib/per_pixel.h"
@@ -35,5 +34,3 @@ SMP_HOST_DEVICE float smp_convert_pixel(smp_pixel from, int channel, const smp_i
     (void)params;
     return smp_convert_value(from.v[channel * from.step], io->in.white, io->out.white);
 }
-
-#endif

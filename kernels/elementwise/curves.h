@@ -1,7 +1,6 @@
 /* curves: a tone curve through given points. Between two of them a cubic, in Horner's form, of the distance from the
  * first. Beyond the first and the last point their values go on. */
-#ifndef SMP_KERNELS_ELEMENTWISE_CURVES_H
-#define SMP_KERNELS_ELEMENTWISE_CURVES_H
+#pragma once
 
 #include "lib/exact_math.h"
 
@@ -30,5 +29,3 @@ SMP_HOST_DEVICE float smp_curves_sample(float v, int channel, const smp_curves *
     const float t = from - x, y = fmaf(t, fmaf(t, fmaf(t, c3, c2), c1), c0), above = y > 0.f ? y : 0.f;
     return smp_one_nan(v == v ? (above < 1.f ? above : 1.f) * p->white : v);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * [height][width][channels], channels 1 where the colours of a pixel choose together; behind them lie rows for the
  * errors of one row of the picture, int32_t [width][colours]. The second, strip by strip, writes the values of
  * io->table (palette.h). */
-#ifndef SMP_KERNELS_ELEMENTWISE_DIFFUSE_H
-#define SMP_KERNELS_ELEMENTWISE_DIFFUSE_H
+#pragma once
 
 #include "elementwise/palette.h"
 
@@ -120,5 +119,3 @@ SMP_HOST_DEVICE float smp_diffuse_value(const smp_io *io, const smp_palette *p, 
 SMP_CPU_DECLARE(diffuse_naive);
 SMP_CPU_DECLARE(diffuse_tiled);
 SMP_CPU_DECLARE(diffuse_paint);
-
-#endif

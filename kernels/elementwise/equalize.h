@@ -5,8 +5,7 @@
  *   each channel by itself  the sample's new code value; a plane a channel, NaN for NaN
  *   luma (count.colours)    one plane: what is added to every colour channel of a pixel whose luma falls in that bin,
  *                           so that the differences between channels, the chroma, stay; 0 for NaN */
-#ifndef SMP_KERNELS_ELEMENTWISE_EQUALIZE_H
-#define SMP_KERNELS_ELEMENTWISE_EQUALIZE_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "reduce/histogram.h"
@@ -26,5 +25,3 @@ SMP_HOST_DEVICE float smp_equalize_shift(float luma, const smp_io *io, const smp
 {
     return ((const float *)io->table)[smp_histogram_bin(luma, io->in.white, p)];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* invert: full scale minus the sample. */
-#ifndef SMP_KERNELS_ELEMENTWISE_INVERT_H
-#define SMP_KERNELS_ELEMENTWISE_INVERT_H
+#pragma once
 
 #include "lib/exact_math.h"
 
@@ -14,5 +13,3 @@ SMP_HOST_DEVICE float smp_invert_sample(float v, int channel, const smp_invert *
     (void)channel;
     return smp_one_nan(p->white - v);
 }
-
-#endif

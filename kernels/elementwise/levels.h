@@ -1,7 +1,6 @@
 /* levels: black and white points and gamma. Automatic levels count with the histogram kernels, whose parameters come
  * first in smp_levels. */
-#ifndef SMP_KERNELS_ELEMENTWISE_LEVELS_H
-#define SMP_KERNELS_ELEMENTWISE_LEVELS_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "reduce/histogram.h"
@@ -62,5 +61,3 @@ SMP_HOST_DEVICE float smp_levels_curve_sample(float v, int channel, const smp_le
     (void)channel;
     return smp_levels_power((v - p->black) * p->scale, p->power, p->white);
 }
-
-#endif

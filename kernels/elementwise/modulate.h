@@ -4,8 +4,7 @@
  * in HSV (color_space.h). Saturation in HSL is C / (2 min(L, 1 - L)). So with L' = L brightness, h' = h + hue and
  * C' = C saturation min(L', 1 - L') / min(L, 1 - L), channel k becomes L' + C' w(h' - k / 3), where w falls from 1/2 to
  * -1/2 as the hue goes from 1/6 to 1/3 of a turn away. */
-#ifndef SMP_KERNELS_ELEMENTWISE_MODULATE_H
-#define SMP_KERNELS_ELEMENTWISE_MODULATE_H
+#pragma once
 
 #include "elementwise/color_space.h"
 
@@ -30,5 +29,3 @@ SMP_HOST_DEVICE float smp_modulate_pixel(smp_pixel from, int channel, const smp_
     const float made = fmaf(across, smp_hsv_channel(hue, 1.f, 1.f) - 0.5f, to);
     return channel < 3 ? smp_one_nan(made * white) : from.last;
 }
-
-#endif

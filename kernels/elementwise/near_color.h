@@ -3,8 +3,7 @@
  * The distance of a pixel from the colour is the root of the mean of its colours' squared differences, in code values:
  * s = fmaf(d, d, s) over the colours, ascending, and then sqrt(s / colours). A pixel within the tolerance is near by 1,
  * one beyond by (far - distance) scale, no less than 0, and one that is not a number by 0. */
-#ifndef SMP_KERNELS_ELEMENTWISE_NEAR_COLOR_H
-#define SMP_KERNELS_ELEMENTWISE_NEAR_COLOR_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "lib/per_pixel.h"
@@ -37,5 +36,3 @@ SMP_HOST_DEVICE float smp_near_color_pixel(smp_pixel from, int channel, const sm
     const float v = from.v[channel * from.step], moved = smp_one_nan(fmaf(near, p->to[channel] - v, v));
     return p->key || near == 0.f ? v : near == 1.f ? p->to[channel] : moved;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* noise: random values added to samples. Counter: number of the pixel or frame, channel; key: the seed. */
-#ifndef SMP_KERNELS_ELEMENTWISE_NOISE_H
-#define SMP_KERNELS_ELEMENTWISE_NOISE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -44,5 +43,3 @@ SMP_HOST_DEVICE float smp_noise_sample(float v, uint64_t index, int channel, con
 
 SMP_CPU_DECLARE(noise_naive);
 SMP_CPU_DECLARE(noise_tiled);
-
-#endif

@@ -1,7 +1,6 @@
 /* op_chain: several operations on single samples in one step. op_list.def lists the operations; each is the formula of
  * its stage, so that a chain gives the bytes of the stages one by one (tests/kernels/op_chain.c). */
-#ifndef SMP_KERNELS_ELEMENTWISE_OP_CHAIN_H
-#define SMP_KERNELS_ELEMENTWISE_OP_CHAIN_H
+#pragma once
 
 #include <string.h>
 
@@ -59,6 +58,4 @@ static inline smp_sample_op smp_sample_op_of(smp_sample_op_kind kind, const void
     memcpy(op.params, params, size);
     return op;
 }
-#endif
-
 #endif

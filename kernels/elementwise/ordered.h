@@ -1,7 +1,6 @@
 /* ordered: a few evenly spaced values, the nearer or the further of two by a threshold that depends on the place:
  * ordered dithering (Bayer 1973). */
-#ifndef SMP_KERNELS_ELEMENTWISE_ORDERED_H
-#define SMP_KERNELS_ELEMENTWISE_ORDERED_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -28,5 +27,3 @@ SMP_HOST_DEVICE float smp_ordered_sample(float v, int64_t x, int64_t y, const sm
 
 SMP_CPU_DECLARE(ordered_naive);
 SMP_CPU_DECLARE(ordered_tiled);
-
-#endif

@@ -1,6 +1,5 @@
 /* overlay: a second picture laid on the first where it lies: Porter and Duff's over, on straight alpha. */
-#ifndef SMP_KERNELS_ELEMENTWISE_OVERLAY_H
-#define SMP_KERNELS_ELEMENTWISE_OVERLAY_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "lib/pixel_pair.h"
@@ -30,5 +29,3 @@ SMP_HOST_DEVICE float smp_overlay_pair(smp_pixel from, smp_pixel by, int channel
     const float b = by.v[p->shared ? 0 : channel * by.step] * p->scale;
     return smp_one_nan(fmaf(weight, b - a, a));
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* palette: the nearest of a few colours for each pixel; and what those colours are, counted. diffuse.h has the same
  * with errors handed on. Table: float[count][colours] code values, then int32_t of the same: what diffuse.h computes
  * with. */
-#ifndef SMP_KERNELS_ELEMENTWISE_PALETTE_H
-#define SMP_KERNELS_ELEMENTWISE_PALETTE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -85,5 +84,3 @@ SMP_CPU_DECLARE(palette_naive);
 SMP_CPU_DECLARE(palette_tiled);
 SMP_CPU_DECLARE(palette_count_naive);
 SMP_CPU_DECLARE(palette_count_tiled);
-
-#endif

@@ -1,6 +1,5 @@
 /* posterise: the nearest of a few evenly spaced values. */
-#ifndef SMP_KERNELS_ELEMENTWISE_POSTERISE_H
-#define SMP_KERNELS_ELEMENTWISE_POSTERISE_H
+#pragma once
 
 #include "lib/exact_math.h"
 
@@ -13,5 +12,3 @@ SMP_HOST_DEVICE float smp_posterise_sample(float v, int channel, const smp_poste
     (void)channel;
     return smp_one_nan(v == v ? smp_round_to(v * p->steps / p->white, p->steps) * p->white / p->steps : v);
 }
-
-#endif

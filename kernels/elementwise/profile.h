@@ -2,8 +2,7 @@
  * from 0 to full scale, and once more the last, between which light is taken from straight lines. Gray has one colour,
  * and no matrix. Colours of tables: a grid of 33^3 encoded colours of sRGB, 0 to 1, the first colour the slowest, and
  * between them tetrahedra. */
-#ifndef SMP_KERNELS_ELEMENTWISE_PROFILE_H
-#define SMP_KERNELS_ELEMENTWISE_PROFILE_H
+#pragma once
 
 #include "elementwise/color_space.h"
 
@@ -80,5 +79,3 @@ SMP_HOST_DEVICE float smp_profile_pixel(smp_pixel from, int channel, const smp_i
                 b = smp_profile_light(p, table, 2, from.v[2 * from.step], white);
     return smp_profile_row(p, channel, r, g, b, white);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* standardize: less the mean, divided by the deviation; alpha is dropped. */
-#ifndef SMP_KERNELS_ELEMENTWISE_STANDARDIZE_H
-#define SMP_KERNELS_ELEMENTWISE_STANDARDIZE_H
+#pragma once
 
 #include "lib/exact_math.h"
 #include "lib/per_pixel.h"
@@ -16,5 +15,3 @@ SMP_HOST_DEVICE float smp_standardize_pixel(smp_pixel from, int channel, const s
     (void)io;
     return smp_one_nan((from.v[channel * from.step] * p->unit - p->mean[channel]) * p->scale[channel]);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* text: letters of a fixed font on a picture, and a box behind them. Table: a byte a dot, row by row: what is there. */
-#ifndef SMP_KERNELS_ELEMENTWISE_TEXT_H
-#define SMP_KERNELS_ELEMENTWISE_TEXT_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -44,5 +43,3 @@ SMP_HOST_DEVICE float smp_text_alpha(const smp_view *in, int64_t y, int64_t x)
 
 SMP_CPU_DECLARE(text_naive);
 SMP_CPU_DECLARE(text_tiled);
-
-#endif

@@ -1,6 +1,5 @@
 /* threshold: two values only. Otsu's method counts with the histogram kernels, whose parameters come first. */
-#ifndef SMP_KERNELS_ELEMENTWISE_THRESHOLD_H
-#define SMP_KERNELS_ELEMENTWISE_THRESHOLD_H
+#pragma once
 
 #include "reduce/histogram.h"
 
@@ -27,5 +26,3 @@ SMP_HOST_DEVICE float smp_threshold_step_sample(float v, int channel, const smp_
     (void)channel;
     return v >= p->level ? p->white : 0.f;
 }
-
-#endif

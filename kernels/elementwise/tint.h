@@ -1,6 +1,5 @@
 /* tint: middle tones take a colour, black and white stay. */
-#ifndef SMP_KERNELS_ELEMENTWISE_TINT_H
-#define SMP_KERNELS_ELEMENTWISE_TINT_H
+#pragma once
 
 #include "lib/exact_math.h"
 
@@ -13,5 +12,3 @@ SMP_HOST_DEVICE float smp_tint_sample(float v, int channel, const smp_tint *p)
 {
     return smp_one_nan(fmaf(p->by[channel], v * (p->white - v), v));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Tone curves: gamma, and the sRGB transfer function in both directions. One pair of kernels serves all three. */
-#ifndef SMP_KERNELS_ELEMENTWISE_TONE_CURVE_H
-#define SMP_KERNELS_ELEMENTWISE_TONE_CURVE_H
+#pragma once
 
 #include "lib/exact_math.h"
 
@@ -40,5 +39,3 @@ SMP_HOST_DEVICE float smp_tone_curve_sample(float v, int channel, const smp_tone
     (void)channel;
     return smp_tone_curve_value(p->kind, p->exponent, v, p->white);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * smp_gaussian.whole): what the kernels that make it on tensor cores and those who launch them share. A product makes
  * SMP_BANDED_TILE columns of a row from a window of 32 bytes a step; smp_io.table holds the matrices
  * (src/stages/shared/stencil/banded_matrices.h). */
-#ifndef SMP_KERNELS_GAUSSIAN_BANDED_MMA_H
-#define SMP_KERNELS_GAUSSIAN_BANDED_MMA_H
+#pragma once
 
 #include "gaussian/gaussian_weights.h"
 
@@ -53,5 +52,3 @@ SMP_HOST_DEVICE int smp_banded_warp(const smp_gaussian *g, const smp_io *io)
         return 0;
     return g->radius <= 8 ? g->radius : g->radius <= 10 ? 10 : 12;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* The two passes of a Gaussian over a CPU tile, for gaussian and the stages that build on a blur. Included by kernel
  * files only. Loops over taps are unrolled for constant counts, so that the compiler keeps sums in registers and
  * vectorises over samples. Wider filters run several such groups of taps, in the definition's order. */
-#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_CPU_H
-#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_CPU_H
+#pragma once
 
 #include "gaussian/gaussian_weights.h"
 #include "lib/constants.h"
@@ -280,5 +279,3 @@ SMP_INLINE stencil_walk gaussian_walk_over(const smp_io *io, const smp_gaussian 
                           .context = context,
                           .make = gaussian_make};
 }
-
-#endif

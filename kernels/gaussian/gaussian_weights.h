@@ -12,8 +12,7 @@
  * src/stages/shared/stencil/gaussian_plan.h). m of u8 is then exact in f32, in any order of the taps and on tensor
  * cores. They sum to N / 65536, which w[k] = b[k] * 65536 / N compensates. A[k] / N differ so little from b[k] that a
  * result moves by less than 0.01 code values. Else a = w = b. */
-#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_WEIGHTS_H
-#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_WEIGHTS_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -139,5 +138,3 @@ SMP_GAUSSIAN_CONSTANT int smp_gaussian_lane(int32_t from, int32_t to, int radius
 {
     return SMP_GAUSSIAN_LANE(from == SMP_F32 || to == SMP_F32, radius);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The definition: g is the blurred sample (row pass, column pass, unrounded f32), d = v - g;
  * where |d| > threshold (in code values, or d is NaN): fma(amount, d, v), else v; alpha, too. */
-#ifndef SMP_KERNELS_GAUSSIAN_SHARPEN_H
-#define SMP_KERNELS_GAUSSIAN_SHARPEN_H
+#pragma once
 
 #include "gaussian/gaussian_weights.h"
 
@@ -43,5 +42,3 @@ SMP_HOST_DEVICE int smp_sharpen_warp(const smp_sharpen *s, const smp_io *io)
 
 SMP_CPU_DECLARE(sharpen_naive);
 SMP_CPU_DECLARE(sharpen_tiled);
-
-#endif

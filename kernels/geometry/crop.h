@@ -1,6 +1,5 @@
 /* crop: a rectangle of a picture. */
-#ifndef SMP_KERNELS_GEOMETRY_CROP_H
-#define SMP_KERNELS_GEOMETRY_CROP_H
+#pragma once
 
 #include "geometry/gather.h"
 
@@ -16,5 +15,3 @@ SMP_HOST_DEVICE smp_source smp_crop_source(const smp_io *io, const void *params,
 }
 
 SMP_GATHER_DECLARE(crop);
-
-#endif

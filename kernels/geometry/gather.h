@@ -2,8 +2,7 @@
  * size: crop, pad. From one inline function in the stage's header, which says where pixel (x, y) comes from, this file
  * makes the naive and the tiled CPU kernel, and gather.cuh the naive and the tiled GPU kernel. docs/add-a-stage.md
  * shows how. */
-#ifndef SMP_KERNELS_GEOMETRY_GATHER_H
-#define SMP_KERNELS_GEOMETRY_GATHER_H
+#pragma once
 
 #include "lib/elementwise.h"
 
@@ -102,5 +101,4 @@ SMP_INLINE void gather_tiled(const smp_io *io, const void *params, smp_gather_fn
     {                                                                                                                  \
         gather_tiled(io, params, source, fill, y0, y1);                                                                \
     }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* join: two pictures side by side, or one below the other, on a ground. */
-#ifndef SMP_KERNELS_GEOMETRY_JOIN_H
-#define SMP_KERNELS_GEOMETRY_JOIN_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -64,5 +63,3 @@ SMP_HOST_DEVICE float smp_join_sample(const smp_io *io, const smp_join *p, const
 
 SMP_CPU_DECLARE(join_naive);
 SMP_CPU_DECLARE(join_tiled);
-
-#endif

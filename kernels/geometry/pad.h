@@ -1,7 +1,6 @@
 /* pad: a border round a picture, or silence round a sound. out(x, y) = in(x - left, y - top), by the border rule
  * outside. */
-#ifndef SMP_KERNELS_GEOMETRY_PAD_H
-#define SMP_KERNELS_GEOMETRY_PAD_H
+#pragma once
 
 #include "geometry/gather.h"
 
@@ -33,5 +32,3 @@ SMP_HOST_DEVICE smp_source smp_pad_source(const smp_io *io, const void *params, 
 }
 SMP_GATHER_DECLARE(pad);
 SMP_CPU_DECLARE(pad_rows);
-
-#endif

@@ -1,7 +1,6 @@
 /* transpose: the eight orientations of a picture: transpose, transverse, rotate, flip, EXIF orientation. One set of
  * kernels serves them all; a parameter says which. Samples move unchanged. */
-#ifndef SMP_KERNELS_GEOMETRY_TRANSPOSE_H
-#define SMP_KERNELS_GEOMETRY_TRANSPOSE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/tuning.h"
@@ -154,5 +153,3 @@ SMP_HOST_DEVICE smp_transpose_span smp_transpose_columns(const smp_io *io, int32
 
 SMP_CPU_DECLARE(transpose_naive); /* params: smp_orientation */
 SMP_CPU_DECLARE(transpose_tiled);
-
-#endif

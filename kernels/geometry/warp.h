@@ -4,8 +4,7 @@
  * Affine: the six numbers of the inverse are whole 2^-32 of a pixel, and X = a x + b y + c is exact in 64-bit integers:
  * column X >> 32, fraction its next 24 bits, which are an f32 exactly. Perspective: u = (a x + b y + c) / (g x + h y +
  * 1) in double, in this order, and X = llrint(u 2^32). A lens: by its distortion, in double, likewise. */
-#ifndef SMP_KERNELS_GEOMETRY_WARP_H
-#define SMP_KERNELS_GEOMETRY_WARP_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -169,5 +168,3 @@ SMP_HOST_DEVICE int64_t smp_warp_pitch(int64_t samples, int padded)
 
 SMP_CPU_DECLARE(warp_naive);
 SMP_CPU_DECLARE(warp_tiled);
-
-#endif

@@ -18,8 +18,7 @@
  * What a decoder would have to invent (a bad code, too few or too many blocks) or what implementations of libjpeg
  * disagree about (overflow in the transform) is counted in io->clipped as a doubt: the picture is then not to be used,
  * and the file is decoded in the usual way. */
-#ifndef SMP_KERNELS_JPEG_JPEG_DECODE_H
-#define SMP_KERNELS_JPEG_JPEG_DECODE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/view.h"
@@ -399,5 +398,3 @@ SMP_HOST_DEVICE uint32_t smp_jpeg_joined(const smp_jpeg_decode *p, const uint8_t
 
 SMP_CPU_DECLARE(jpeg_planes_naive);
 SMP_CPU_DECLARE(jpeg_pixels_naive);
-
-#endif

@@ -12,8 +12,7 @@
  * a bit a byte of these: it is part of a restart marker, and not stuffed pieces        int64_t [pieces]: bytes FF in
  * SMP_JPEG_PIECE of them; after the scan, where they go state         smp_jpeg_state The output is a picture of bytes:
  * an smp_jpeg_coded, the scan, zeros. */
-#ifndef SMP_KERNELS_JPEG_JPEG_ENCODE_H
-#define SMP_KERNELS_JPEG_JPEG_ENCODE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 
@@ -319,5 +318,3 @@ SMP_HOST_DEVICE void smp_jpeg_store(const smp_view *out, int format, int row_bit
 SMP_CPU_DECLARE(jpeg_encode_blocks); /* things are rows of MCUs */
 SMP_CPU_DECLARE(jpeg_encode_codes);  /* one thing: the scan, stuffed */
 SMP_CPU_DECLARE(jpeg_encode_stuff);  /* rows of the output */
-
-#endif

@@ -1,8 +1,7 @@
 /* Bit planes: which pixels of a picture have a property, a bit a pixel, for stages that find shapes (label, canny).
  * Bit x % 32 of word x / 32 of a row is pixel x; rows have smp_bits_words() words, an even number; bits behind the
  * width are 0. */
-#ifndef SMP_KERNELS_LIB_BITS_H
-#define SMP_KERNELS_LIB_BITS_H
+#pragma once
 
 #include "lib/view.h"
 
@@ -23,5 +22,3 @@ SMP_HOST_DEVICE int smp_bits_at(const void *plane, int64_t width, int64_t x, int
 {
     return (int)(((const uint32_t *)plane)[y * smp_bits_words(width) + x / SMP_BITS_WORD] >> x % SMP_BITS_WORD & 1);
 }
-
-#endif

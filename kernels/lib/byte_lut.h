@@ -3,8 +3,7 @@
  *   shuffles      of 16 entries at a time, with vectors of 32 bytes or more, for one table
  *   words         one load and one store for eight look-ups, for up to four channels
  *   bytes         one by one, for more channels */
-#ifndef SMP_KERNELS_LIB_BYTE_LUT_H
-#define SMP_KERNELS_LIB_BYTE_LUT_H
+#pragma once
 
 #include <string.h>
 
@@ -184,7 +183,5 @@ SMP_INLINE void smp_look_up(uint8_t *restrict to, const uint8_t *restrict from, 
             for (int c = 0; c < channels; c++)
                 to[i + c] = table[c][from[i + c]];
 }
-
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* Numbers of the run time as constants of the compiler: a switch with a case for each, all of which run one statement.
  * N is the number in it, so that loops over N unroll and vectorise. */
-#ifndef SMP_KERNELS_LIB_CONSTANTS_H
-#define SMP_KERNELS_LIB_CONSTANTS_H
+#pragma once
 
 #define SMP_CASE_OF(value, statement)                                                                                  \
     case value: {                                                                                                      \
@@ -34,5 +33,3 @@
         statement;                                                                                                     \
     }                                                                                                                  \
     }
-
-#endif

@@ -5,8 +5,7 @@
  * A kernel computes rows y0 .. y1-1 of io->out. It neither allocates, locks nor does I/O, and shares no state: the
  * device runs it on several threads for different rows. Arithmetic is compiled with -ffp-contract=off: write fmaf where
  * a fused operation is meant. */
-#ifndef SMP_KERNELS_LIB_CPU_KERNEL_H
-#define SMP_KERNELS_LIB_CPU_KERNEL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -171,6 +170,4 @@ SMP_APART void smp_store_row(void *restrict to, int format, const float *restric
             name##_base, name##_v3, name##_v3                                                                          \
         }                                                                                                              \
     }
-#endif
-
 #endif

@@ -7,8 +7,7 @@
  *     tiled  blocks of f32 code values in the first-level cache: one vectorised loop whatever the storage on either
  *            side. Bytes are looked up in a table that each call makes, where the picture is large enough to pay for
  * it. Memory bandwidth is the bound. */
-#ifndef SMP_KERNELS_LIB_ELEMENTWISE_H
-#define SMP_KERNELS_LIB_ELEMENTWISE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 
@@ -253,7 +252,5 @@ SMP_INLINE void smp_elementwise_rows(const smp_io *io, const void *params, int64
             smp_point_rows(io, params, y0, y1, NAME##_block);                                                          \
         }                                                                                                              \
     }
-
-#endif
 
 #endif

@@ -2,8 +2,7 @@
  * fibers; barriers, exchanges and memory that they share go through the functions of src/device/simt/ that are declared
  * here. The first half is C, for those files too; the second is the C++ that kernels see. Members are inlined into
  * traced kernels, so that these and plain ones share no code. */
-#ifndef SMP_KERNELS_LIB_EMULATOR_SHIM_H
-#define SMP_KERNELS_LIB_EMULATOR_SHIM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -466,5 +465,4 @@ SMP_DEVICE float max(float a, float b)
 #undef SMP_DEVICE
 #define SMP_DEVICE static inline __attribute__((unused))
 
-#endif
 #endif

@@ -5,8 +5,7 @@
  *
  * The polynomials are minimax fits (Remez) whose coefficients were rounded to f32; tests/kernels/math.c checks the
  * stated errors against the C library's double functions. */
-#ifndef SMP_KERNELS_LIB_EXACT_MATH_H
-#define SMP_KERNELS_LIB_EXACT_MATH_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -117,5 +116,3 @@ SMP_FORMULA float smp_powf_(float x, float y)
     r = x == 0.f || x == INFINITY ? x : r;
     return x >= 0.f ? smp_abs(r) : smp_from_bits(0x7fc00000u);
 }
-
-#endif

@@ -12,8 +12,7 @@
  *
  * A real sequence of n = 2 m numbers is a complex one of m: even samples are real parts, odd ones imaginary parts.
  * SMP_FFT_SPLIT makes twice its spectrum of that transform, SMP_FFT_MERGE goes back. */
-#ifndef SMP_KERNELS_LIB_FFT_H
-#define SMP_KERNELS_LIB_FFT_H
+#pragma once
 
 #include "lib/view.h"
 
@@ -145,5 +144,3 @@ SMP_HOST_DEVICE void smp_fft_butterfly(float *re, float *im, const int r, int32_
         for (int k = 1; k < r; k++)
             smp_fft1_turn(&re[k], &im[k], w[2 * (p * (r - 1) + k - 1)], w[2 * (p * (r - 1) + k - 1) + 1]);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Fourier transforms on a CPU (lib/fft.h has the definition): several at once, one in each lane of a vector, so that
  * every radix and size takes whole vectors and no lanes are exchanged; and one at a time, as the definition says. */
-#ifndef SMP_KERNELS_LIB_FFT_CPU_H
-#define SMP_KERNELS_LIB_FFT_CPU_H
+#pragma once
 
 #include <string.h>
 
@@ -180,5 +179,3 @@ SMP_INLINE void smp_fft_scatter(float *restrict to, int64_t pitch, const float *
                 row[i * pitch + n] = from[n * SMP_FFT_LANES + lane + i];
     }
 }
-
-#endif

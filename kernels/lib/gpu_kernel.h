@@ -9,8 +9,7 @@
  *       ...
  *   }
  *   SMP_KERNEL_FORMATS(blur_tiled, blur_params)     // blur_tiled_u8_u8, blur_tiled_u8_f32, ... */
-#ifndef SMP_KERNELS_LIB_GPU_KERNEL_H
-#define SMP_KERNELS_LIB_GPU_KERNEL_H
+#pragma once
 
 #include <float.h>
 #include <limits.h>
@@ -297,5 +296,3 @@ template <typename OUT> SMP_DEVICE void smp_count_clipped(const smp_io &io, unsi
             atomicAdd(reinterpret_cast<unsigned long long *>(io.clipped), (unsigned long long)count);
     }
 }
-
-#endif

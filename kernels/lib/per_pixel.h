@@ -2,8 +2,7 @@
  *     SMP_HOST_DEVICE float smp_NAME_pixel(smp_pixel from, int channel, const smp_io *io, const smp_NAME *p)
  * It makes one channel of the result. NAME.c makes both CPU kernels of it with SMP_PIXEL_CPU(NAME, ...), NAME.cu the
  * GPU kernels with SMP_PIXEL_GPU (per_pixel.cuh). The formula takes care of alpha. */
-#ifndef SMP_KERNELS_LIB_PER_PIXEL_H
-#define SMP_KERNELS_LIB_PER_PIXEL_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "lib/view.h"
@@ -114,7 +113,5 @@ SMP_INLINE void smp_pixel_planes(const smp_io *io, const void *params, float *re
     {                                                                                                                  \
         smp_point_rows(io, params, y0, y1, NAME##_block);                                                              \
     }
-
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* Random numbers that need no state: Philox4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011)
  * makes four 32-bit numbers of a counter and a key, so that every sample has its own whatever the order. */
-#ifndef SMP_KERNELS_LIB_PHILOX_H
-#define SMP_KERNELS_LIB_PHILOX_H
+#pragma once
 
 #include "lib/view.h"
 
@@ -32,5 +31,3 @@ SMP_HOST_DEVICE float smp_philox_uniform(uint32_t v)
 {
     return (float)(int32_t)(v >> 8) * 0x1p-24f;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * does not lie pass. Without a second picture every pixel goes through the formula, with by.v null. NAME.c makes both
  * CPU kernels of it with SMP_PAIR_CPU(NAME, ...), NAME.cu the GPU kernels with SMP_PAIR_GPU (pixel_pair.cuh). The
  * formula takes care of alpha. */
-#ifndef SMP_KERNELS_LIB_PIXEL_PAIR_H
-#define SMP_KERNELS_LIB_PIXEL_PAIR_H
+#pragma once
 
 #include "lib/per_pixel.h"
 
@@ -168,7 +167,5 @@ SMP_INLINE void smp_pair_tiled(const smp_io *io, const void *params, int64_t y0,
         const smp_io views = *io;                                                                                      \
         SMP_KINDS_##KINDS(own, smp_pair_tiled(&views, &own, y0, y1, NAME##_of));                                       \
     }
-
-#endif
 
 #endif

@@ -1,6 +1,5 @@
 /* Pixels that only move, on CPUs: copies of a constant number of bytes are one or two instructions. */
-#ifndef SMP_KERNELS_LIB_PIXEL_SIZE_H
-#define SMP_KERNELS_LIB_PIXEL_SIZE_H
+#pragma once
 
 #include "lib/constants.h"
 
@@ -20,5 +19,3 @@
         statement;                                                                                                     \
     }                                                                                                                  \
     }
-
-#endif

@@ -1,6 +1,5 @@
 /* A channel of a sound on a CPU as a plane: its frames end to end. */
-#ifndef SMP_KERNELS_LIB_PLANES_H
-#define SMP_KERNELS_LIB_PLANES_H
+#pragma once
 
 #include <string.h>
 
@@ -38,5 +37,3 @@ SMP_INLINE void smp_plane_load(float *restrict plane, const smp_view *in, int c,
     for (; i < count; i++)
         plane[i] = 0.f;
 }
-
-#endif

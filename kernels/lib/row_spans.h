@@ -1,6 +1,5 @@
 /* Rows of a picture, or frames of a sound, that are spans of another's: which input row an output row is. */
-#ifndef SMP_KERNELS_LIB_ROW_SPANS_H
-#define SMP_KERNELS_LIB_ROW_SPANS_H
+#pragma once
 
 #include "lib/view.h"
 
@@ -26,5 +25,3 @@ SMP_HOST_DEVICE int64_t smp_row_span_row(const smp_row_span *span, int64_t y)
 {
     return y - span->at + span->from;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* One operation on single samples, and a chain of them. A stage whose result for a sample depends on that sample alone
  * puts its operation into smp_node_plan.values.op; the planner joins the operations of neighbouring steps into one
  * chain, so that samples cross memory once for all of them. elementwise/op_chain.h gives operations their meaning. */
-#ifndef SMP_KERNELS_LIB_SAMPLE_OP_H
-#define SMP_KERNELS_LIB_SAMPLE_OP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ typedef struct smp_op_chain {
     int32_t count;
     smp_sample_op op[SMP_SAMPLE_OP_MOST]; /* in order */
 } smp_op_chain;
-
-#endif

@@ -1,8 +1,7 @@
 /* Stores past the caches, on the CPU, for large results. A plain store first reads the line that it writes to: a third
  * of the traffic of a stage that only moves. Streaming pays where the result is too large to be found in a cache by
  * whoever reads it next. Kernel files alone include this. */
-#ifndef SMP_KERNELS_LIB_STREAMING_STORE_H
-#define SMP_KERNELS_LIB_STREAMING_STORE_H
+#pragma once
 
 #include <string.h>
 
@@ -59,7 +58,5 @@ SMP_INLINE void smp_stream_end(void)
     _mm_sfence();
 #endif
 }
-
-#endif
 
 #endif

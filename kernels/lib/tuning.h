@@ -6,8 +6,7 @@
  *   strip columns that one warp owns in a `warp` or `mma` kernel; it walks down them, band by band
  *   band  output rows of a strip that one block makes; its halo is read and filtered again by the bands beside it
  *   warps (or blocks) an SM: the least that must fit, which caps the registers of a thread */
-#ifndef SMP_KERNELS_LIB_TUNING_H
-#define SMP_KERNELS_LIB_TUNING_H
+#pragma once
 
 /* ---------------------------------------------------------------------------------------------- elementwise, pixels */
 
@@ -218,5 +217,3 @@ enum {
     SMP_FIR_BLOCKS = 3, /* register: blocks an SM */
     SMP_FIR_REGISTER = SMP_FIR_WARPS * 32 * SMP_FIR_EACH /* register: frames of a block */
 };
-
-#endif

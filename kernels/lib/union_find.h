@@ -8,8 +8,7 @@
  * to keep, in the chunks of a launch table   as io->table The result begins with the bit plane, and has at head_at how
  * many bytes of the scratch picture the host gets (smp_node_plan.reduction.more_at); 0 where the host joins: slots have
  * no room, or there is no scratch picture. */
-#ifndef SMP_KERNELS_LIB_UNION_FIND_H
-#define SMP_KERNELS_LIB_UNION_FIND_H
+#pragma once
 
 #include "lib/bits.h"
 
@@ -35,5 +34,3 @@ SMP_HOST_DEVICE int64_t smp_union_find_chunk(int64_t items)
     const int64_t unit = (int64_t)SMP_UNION_FIND_CHUNKS * SMP_UNION_FIND_BLOCK;
     return (items > unit ? (items + unit - 1) / unit : 1) * SMP_UNION_FIND_BLOCK;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * multiple of SMP_ROW_PADDING bytes, the last row too: whoever makes a view owns that memory. What padding holds is
  * undefined. It must not influence samples or counts: borders come from the border rule, and clipped samples are
  * counted up to the width. */
-#ifndef SMP_KERNELS_LIB_VIEW_H
-#define SMP_KERNELS_LIB_VIEW_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -222,5 +221,3 @@ SMP_HOST_DEVICE int64_t smp_chunk_count(int64_t width, int64_t height)
     int64_t rows = smp_chunk_rows(width);
     return smp_chunks_across(width) * ((height + rows - 1) / rows);
 }
-
-#endif

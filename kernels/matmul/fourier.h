@@ -11,8 +11,7 @@
  *
  * The table: what `across` needs, what `down` needs, then for fftfilter squares of the columns' and rows' frequencies,
  * cycles a pixel. */
-#ifndef SMP_KERNELS_MATMUL_FOURIER_H
-#define SMP_KERNELS_MATMUL_FOURIER_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -178,5 +177,3 @@ SMP_CPU_DECLARE(fourier_back_lanes);
 SMP_CPU_DECLARE(fourier_take);
 SMP_CPU_DECLARE(fourier_inverse_one);
 SMP_CPU_DECLARE(fourier_inverse_lanes);
-
-#endif

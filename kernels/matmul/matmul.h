@@ -10,8 +10,7 @@
  * variant on every device gives the same bits. Tiles may be filled with zeros: fmaf(0, 0, sum) is sum, except for the
  * sign of a zero, which the last step removes. Samples are code values. The final division by the second picture's full
  * scale makes it the product of a picture with a matrix whose 1 is white. */
-#ifndef SMP_KERNELS_MATMUL_MATMUL_H
-#define SMP_KERNELS_MATMUL_MATMUL_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -45,5 +44,3 @@ SMP_HOST_DEVICE float smp_matmul_value(float sum, float divisor)
 
 SMP_CPU_DECLARE(matmul_naive);
 SMP_CPU_DECLARE(matmul_tiled);
-
-#endif

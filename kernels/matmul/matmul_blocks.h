@@ -1,7 +1,6 @@
 /* Block sizes of a matrix product on the CPU: for kernel files (matmul_cpu.h) and the stage, which asks for the memory.
  */
-#ifndef SMP_KERNELS_MATMUL_MATMUL_BLOCKS_H
-#define SMP_KERNELS_MATMUL_MATMUL_BLOCKS_H
+#pragma once
 
 /* In samples, and the bytes of scratch memory for all of them. */
 enum {
@@ -13,5 +12,3 @@ enum {
     SMP_MATMUL_CPU_SCRATCH = 4 * (SMP_MATMUL_CPU_ROWS * (SMP_MATMUL_CPU_COLUMNS + SMP_MATMUL_CPU_PITCH) +
                                   SMP_MATMUL_CPU_COLUMNS * SMP_MATMUL_CPU_DEPTH)
 };
-
-#endif

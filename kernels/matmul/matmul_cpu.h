@@ -1,8 +1,7 @@
 /* Blocks of a matrix product on the CPU, for kernel files (described in matmul.c): both operands packed in blocks that
  * stay in the second-level cache, as f32 in the order of their use, sums in vector registers. The kernel packs an
  * operand and stores the sums. */
-#ifndef SMP_KERNELS_MATMUL_MATMUL_CPU_H
-#define SMP_KERNELS_MATMUL_MATMUL_CPU_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "matmul/matmul_blocks.h"
@@ -92,5 +91,3 @@ SMP_INLINE void matmul_sums(matmul_blocks *b, matmul_pack *pack_l, const void *l
                 multiply_tile(b->sums + ty * COLUMNS + tx, b->l + ty * PITCH, b->r + tx * depth, depth);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Pictures of bit planes. A reduction makes a plane (SMP_RESULT_CHUNKS: the words of a row are written by one thread,
  * or as whole words), the host follows its shapes, and bits_fill makes a picture of what is left: full scale and 0. */
-#ifndef SMP_KERNELS_REDUCE_BITS_H
-#define SMP_KERNELS_REDUCE_BITS_H
+#pragma once
 
 #include "lib/bits.h"
 #include "lib/cpu_kernel.h"
@@ -25,5 +24,3 @@ SMP_HOST_DEVICE float smp_bits_sample(const smp_io *io, int64_t y, int64_t i)
 
 SMP_CPU_DECLARE(bits_fill_naive);
 SMP_CPU_DECLARE(bits_fill_tiled);
-
-#endif

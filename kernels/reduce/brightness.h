@@ -1,7 +1,6 @@
 /* brightness: a picture's rows, four pixels at a time, as one number each: the sum of their brightness, 0 to 255 a
  * pixel. What is transparent is white, and colour is premultiplied. */
-#ifndef SMP_KERNELS_REDUCE_BRIGHTNESS_H
-#define SMP_KERNELS_REDUCE_BRIGHTNESS_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 
@@ -28,5 +27,3 @@ SMP_HOST_DEVICE uint32_t smp_brightness_of(const smp_view *v, const void *row, i
 
 SMP_CPU_DECLARE(brightness_naive);
 SMP_CPU_DECLARE(brightness_tiled);
-
-#endif

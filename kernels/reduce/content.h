@@ -1,7 +1,6 @@
 /* content: where each row of a picture differs from its ground, which is the median of its four corners, channel by
  * channel. The input is there as a whole, since the last corners are in its last row. */
-#ifndef SMP_KERNELS_REDUCE_CONTENT_H
-#define SMP_KERNELS_REDUCE_CONTENT_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -55,5 +54,3 @@ SMP_HOST_DEVICE int smp_content_differs(const smp_view *v, const smp_content *p,
 
 SMP_CPU_DECLARE(content_naive);
 SMP_CPU_DECLARE(content_tiled);
-
-#endif

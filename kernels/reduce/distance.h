@@ -4,8 +4,7 @@
  * Two passes. Counting: uint16_t [blocks][width]; of SMP_DISTANCE_ROWS rows of a column, the first and the last row of
  * background (low and high byte), or SMP_DISTANCE_NONE. Applying: io->table is int32_t [blocks][2][width], the nearest
  * row of background above the block, -1 where there is none, and the nearest below it, or the height. */
-#ifndef SMP_KERNELS_REDUCE_DISTANCE_H
-#define SMP_KERNELS_REDUCE_DISTANCE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -119,5 +118,3 @@ SMP_CPU_DECLARE(distance_blocks_tiled);
 SMP_CPU_DECLARE(distance_columns); /* naive, first launch: to an int32_t picture in the scratch picture */
 SMP_CPU_DECLARE(distance_rows);    /* naive, second launch */
 SMP_CPU_DECLARE(distance_tiled);
-
-#endif

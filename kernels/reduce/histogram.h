@@ -8,8 +8,7 @@
  * round them, then bin = code * bins / 2^8 (or 2^16) in integers. Float samples: bin = trunc((v - low) * scale), each
  * operation rounded to f32; the bins cover 0..1 for pictures and -1..1 for sound. Values outside count in the first and
  * the last bin, 1 itself in the last. */
-#ifndef SMP_KERNELS_REDUCE_HISTOGRAM_H
-#define SMP_KERNELS_REDUCE_HISTOGRAM_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/tuning.h"
@@ -119,5 +118,3 @@ SMP_HOST_DEVICE int32_t smp_histogram_part(int32_t counters, int32_t parts)
 
 SMP_CPU_DECLARE(histogram_naive);
 SMP_CPU_DECLARE(histogram_tiled);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Two passes. Counting: double [blocks][width * channels], the sums of a block's rows. Applying: io->table has the sums
  * of the blocks before, the same shape. */
-#ifndef SMP_KERNELS_REDUCE_INTEGRAL_H
-#define SMP_KERNELS_REDUCE_INTEGRAL_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -114,5 +113,3 @@ SMP_CPU_DECLARE(integral_blocks_naive);
 SMP_CPU_DECLARE(integral_blocks_tiled);
 SMP_CPU_DECLARE(integral_naive);
 SMP_CPU_DECLARE(integral_tiled);
-
-#endif

@@ -5,8 +5,7 @@
  *   records  smp_component [room]: by raw number, in raster order of first pixels
  *   raw      uint32_t [room]: the number of what is kept, 0 of the rest
  * The host gets smp_label_head and the records. */
-#ifndef SMP_KERNELS_REDUCE_LABEL_H
-#define SMP_KERNELS_REDUCE_LABEL_H
+#pragma once
 
 #include "lib/union_find.h"
 #include "reduce/bits.h"
@@ -45,5 +44,3 @@ SMP_CPU_DECLARE(label_bits_naive);
 SMP_CPU_DECLARE(label_bits_tiled);
 SMP_CPU_DECLARE(label_naive);
 SMP_CPU_DECLARE(label_tiled);
-
-#endif

@@ -5,8 +5,7 @@
  * similarity (Wang, Bovik, Sheikh, Simoncelli 2004) where the 11 x 11 window lies inside the picture. Local means are
  * sums of window * value along rows, then of window * row sum down the columns, both ascending from 0; each
  * product and sum is rounded. */
-#ifndef SMP_KERNELS_REDUCE_QUALITY_H
-#define SMP_KERNELS_REDUCE_QUALITY_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -155,5 +154,3 @@ static inline size_t smp_quality_scratch(const smp_io *io, const void *params)
 
 SMP_CPU_DECLARE(quality_naive);
 SMP_CPU_DECLARE(quality_tiled);
-
-#endif

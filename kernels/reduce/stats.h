@@ -9,8 +9,7 @@
  * Why a pivot: the sum of squares about the mean is then squares - sum^2 / n. The pivot is one of the samples, so that
  * subtraction loses at most a factor n + 1 of precision, however far the values are from 0. Why double: for code values
  * of 8 and 16 bits every sum is an exact integer below 2^53, so that integer loops give the same bytes. */
-#ifndef SMP_KERNELS_REDUCE_STATS_H
-#define SMP_KERNELS_REDUCE_STATS_H
+#pragma once
 
 #include "reduce/histogram.h"
 
@@ -76,5 +75,3 @@ static inline size_t smp_stats_scratch(const smp_io *io, const void *params)
 
 SMP_CPU_DECLARE(stats_naive);
 SMP_CPU_DECLARE(stats_tiled);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Two passes. Counting: float [down][across], the scores. Applying: the same as io->table; out is 0 where T does not
  * fit. */
-#ifndef SMP_KERNELS_REDUCE_TEMPLATE_H
-#define SMP_KERNELS_REDUCE_TEMPLATE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -113,6 +112,4 @@ SMP_CPU_DECLARE(template_naive);
 #ifdef SMP_ISA
 /* template_u8.c: 0, and nothing done: not for this work. */
 int SMP_PASTE(template_bytes, SMP_ISA)(const smp_io *io, const smp_template *p, void *scratch, int64_t y0, int64_t y1);
-#endif
-
 #endif

@@ -5,8 +5,7 @@
  * round(D), made in double; of other formats 2^-(d^2 * factor), d = D as a fraction of full scale. Alpha passes.
  *
  * Table (f32): [2 radius + 1][2 radius + 1] weights by distance, 0 outside the disc; then those by likeness. */
-#ifndef SMP_KERNELS_STENCIL_BILATERAL_H
-#define SMP_KERNELS_STENCIL_BILATERAL_H
+#pragma once
 
 #include "stencil/stencil.h"
 
@@ -118,5 +117,3 @@ SMP_HOST_DEVICE int64_t smp_bilateral_shared(const smp_bilateral *p, const smp_v
 
 SMP_CPU_DECLARE(bilateral_naive);
 SMP_CPU_DECLARE(bilateral_tiled);
-
-#endif

@@ -6,8 +6,7 @@
  * the columns, all in f32, then one division by n * n. Sums of integers are so exact up to 2^24 (8-bit pictures: sizes
  * up to 256), f32 sums lose at most a few last bits, and log2(n) passes of doubling make every window of a row: a large
  * box costs hardly more than a small one, although running sums, which floats would spoil, are not used. */
-#ifndef SMP_KERNELS_STENCIL_BOX_H
-#define SMP_KERNELS_STENCIL_BOX_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -208,6 +207,4 @@ SMP_CPU_DECLARE(box_tiled);
     }
 
 int SMP_PASTE(box_bytes, SMP_ISA)(const smp_io *io, const smp_box *box, void *scratch, int64_t y0, int64_t y1);
-#endif
-
 #endif

@@ -8,8 +8,7 @@
  *   else                    m > both on the diagonal that the signs tell
  * and a seed where m > high as well. Result (SMP_RESULT_CHUNKS): two bit planes (lib/bits.h), candidates and seeds, and
  * what union_find.h says. */
-#ifndef SMP_KERNELS_STENCIL_CANNY_H
-#define SMP_KERNELS_STENCIL_CANNY_H
+#pragma once
 
 #include "lib/union_find.h"
 #include "stencil/sobel.h"
@@ -104,5 +103,3 @@ static inline size_t smp_canny_scratch(const smp_io *io, const void *params)
 
 SMP_CPU_DECLARE(canny_naive);
 SMP_CPU_DECLARE(canny_tiled);
-
-#endif

@@ -3,8 +3,7 @@
  * The definition, the same on every device and for every storage of the input: s = offset in code values; then, for
  * every element of the kernel in row order (zeros too), s = fma(k[j][i], p[y-up+j][x-left+i], s) in f32; one rounding
  * at the store. The kernel is applied as it is (correlation); for a convolution the planner flips it. */
-#ifndef SMP_KERNELS_STENCIL_CONVOLVE_H
-#define SMP_KERNELS_STENCIL_CONVOLVE_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -107,5 +106,3 @@ SMP_HOST_DEVICE constexpr int smp_convolve_packs(int side, int channels, int sam
 
 SMP_CPU_DECLARE(convolve_naive);
 SMP_CPU_DECLARE(convolve_tiled);
-
-#endif

@@ -8,8 +8,7 @@
  * to a scratch picture, a row of a and behind it a row of b; the second launch makes samples of them. Each channel by
  * itself; a guide of one channel serves all. Lines outside the picture come by the same border as samples; where that
  * is a value, lines outside are 0. */
-#ifndef SMP_KERNELS_STENCIL_GUIDED_H
-#define SMP_KERNELS_STENCIL_GUIDED_H
+#pragma once
 
 #include "stencil/stencil.h"
 
@@ -151,5 +150,3 @@ SMP_CPU_DECLARE(guided_fit_naive);
 SMP_CPU_DECLARE(guided_apply_naive);
 SMP_CPU_DECLARE(guided_fit_tiled);
 SMP_CPU_DECLARE(guided_apply_tiled);
-
-#endif

@@ -8,8 +8,7 @@
  *   SMP_RESIZE_FIXED  of brightness rounded to a byte, in integers; the result is a byte
  *
  * Result (SMP_RESULT_CHUNKS): float [height][across]. The table is that of the resize axis. */
-#ifndef SMP_KERNELS_STENCIL_HASH_H
-#define SMP_KERNELS_STENCIL_HASH_H
+#pragma once
 
 #include "stencil/resize.h"
 
@@ -77,5 +76,3 @@ static inline size_t smp_hash_scratch(const smp_io *io, const void *params)
 
 SMP_CPU_DECLARE(hash_naive);
 SMP_CPU_DECLARE(hash_tiled);
-
-#endif

@@ -8,8 +8,7 @@
  *   bradley   m (1 - k)              Bradley and Roth 2007
  *   niblack   m - k s                Niblack 1986 writes k = -0.2, scikit-image 0.2
  *   sauvola   m (1 + k (s / r - 1))  Sauvola and Pietikainen 2000 */
-#ifndef SMP_KERNELS_STENCIL_LOCAL_THRESHOLD_H
-#define SMP_KERNELS_STENCIL_LOCAL_THRESHOLD_H
+#pragma once
 
 #include "stencil/stencil.h"
 
@@ -227,5 +226,3 @@ static inline size_t smp_local_scratch(const smp_io *io, const void *params)
 
 SMP_CPU_DECLARE(local_threshold_naive);
 SMP_CPU_DECLARE(local_threshold_tiled);
-
-#endif

@@ -3,8 +3,7 @@
  * A network of exchanges selects it: each puts the smaller of two samples first. No branch depends on the data, so that
  * CPUs and GPUs run it in the lanes of a vector or warp. 19 exchanges for 9 samples (Paeth, Graphics Gems, 1990), 99
  * for 25 (Devillard, Fast median search, 1998); compilers leave out the half of an exchange that nothing reads. */
-#ifndef SMP_KERNELS_STENCIL_MEDIAN_H
-#define SMP_KERNELS_STENCIL_MEDIAN_H
+#pragma once
 
 #include "stencil/window.h"
 
@@ -52,5 +51,3 @@ SMP_MEDIAN_(int32_t)
 SMP_WINDOW_KEYS(smp_median)
 
 SMP_WINDOW_DECLARE(median);
-
-#endif

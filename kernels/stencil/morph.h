@@ -5,8 +5,7 @@
  * largest wins; for floats the bits that order like IEEE totalOrder (-0 before +0). The key of NaN is the largest in
  * both, so that NaN loses against numbers. Samples are moved, none are computed, but for one difference at the end of
  * some operations. */
-#ifndef SMP_KERNELS_STENCIL_MORPH_H
-#define SMP_KERNELS_STENCIL_MORPH_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -193,5 +192,3 @@ SMP_CPU_DECLARE(morph_last_naive);
 SMP_CPU_DECLARE(morph_only_tiled);
 SMP_CPU_DECLARE(morph_first_tiled);
 SMP_CPU_DECLARE(morph_last_tiled);
-
-#endif

@@ -5,8 +5,7 @@
  * NINE(name, T) makes nine_name_T(io, edge, outside, y0, y1): rows y0 .. y1-1 of rows 1 .. height-2, at least two. The
  * formula name_two_T(left, middle, right, results) gives two results, one above the other, from three columns of four
  * samples. */
-#ifndef SMP_KERNELS_STENCIL_NINE_H
-#define SMP_KERNELS_STENCIL_NINE_H
+#pragma once
 
 #include "stencil/stencil.h"
 
@@ -67,5 +66,4 @@ SMP_INLINE int nine_serves(const smp_io *io, int64_t y0, int64_t y1)
         }                                                                                                              \
     }
 
-#endif
 #endif

@@ -1,8 +1,7 @@
 /* Order statistics: the r-th smallest of the samples under a shape. Samples are compared as unsigned keys: integers as
  * they are, floats by the bits that order like IEEE totalOrder, every NaN last. No sample is computed, so that every
  * method gives the same sample. Squares of 3 and 5 have networks: median.h. */
-#ifndef SMP_KERNELS_STENCIL_RANK_H
-#define SMP_KERNELS_STENCIL_RANK_H
+#pragma once
 
 #include "stencil/median.h"
 #include "stencil/morph.h"
@@ -103,6 +102,4 @@ SMP_CPU_DECLARE(rank_naive);
 SMP_CPU_DECLARE(rank_tiled);
 #ifdef SMP_ISA
 int SMP_PASTE(rank_bytes, SMP_ISA)(const smp_io *io, const smp_rank *r, void *scratch, int64_t y0, int64_t y1);
-#endif
-
 #endif

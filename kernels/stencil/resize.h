@@ -5,8 +5,7 @@
  *   SMP_RESIZE_FIXED  v = clamp((2^21 + sum of K[k] * p[k]) >> 22, 0, 255), K = w * 2^22 rounded; bytes between the
  *                     passes. The bytes of Pillow's Image.resize: Resample.c of Pillow 9
  *   SMP_RESIZE_MOVE   v = p[0]: the nearest sample */
-#ifndef SMP_KERNELS_STENCIL_RESIZE_H
-#define SMP_KERNELS_STENCIL_RESIZE_H
+#pragma once
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -166,5 +165,3 @@ static inline smp_resize_layout smp_resize_layout_of(const smp_resize *p, int64_
 SMP_CPU_DECLARE(resize_rows);    /* naive, first launch: to an f32 picture */
 SMP_CPU_DECLARE(resize_columns); /* naive, second launch */
 SMP_CPU_DECLARE(resize_tiled);
-
-#endif

@@ -1,7 +1,6 @@
 /* Eight words side by side, floats or integers, for the CPU's resize: one register where there is AVX2. Included by
  * kernel files only. */
-#ifndef SMP_KERNELS_STENCIL_RESIZE_LANES_H
-#define SMP_KERNELS_STENCIL_RESIZE_LANES_H
+#pragma once
 
 #include <string.h>
 
@@ -219,5 +218,3 @@ static __attribute__((unused)) void resize_turn_out(int32_t *const rows[8], int 
             resize_keep(rows[r] + i, v[r]);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Weights and sums of resize.h, a sample at a time. */
-#ifndef SMP_KERNELS_STENCIL_RESIZE_WEIGHT_H
-#define SMP_KERNELS_STENCIL_RESIZE_WEIGHT_H
+#pragma once
 
 #include "lib/exact_math.h"
 
@@ -17,5 +16,3 @@ SMP_HOST_DEVICE int32_t smp_resize_byte(int32_t sum)
     sum >>= SMP_RESIZE_BITS;
     return sum < 0 ? 0 : sum > 255 ? 255 : sum;
 }
-
-#endif

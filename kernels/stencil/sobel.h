@@ -8,8 +8,7 @@
  *   laplacian 4    ((a + c) + (left + right)) - 4 middle
  *   laplacian 8    v = (a + b) + c in each column;   ((v(l) + v(m)) + v(r)) - 9 middle
  * Alpha passes through. */
-#ifndef SMP_KERNELS_STENCIL_SOBEL_H
-#define SMP_KERNELS_STENCIL_SOBEL_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -105,6 +104,4 @@ SMP_CPU_DECLARE(sobel_naive);
 SMP_CPU_DECLARE(sobel_tiled);
 #ifdef SMP_ISA
 int SMP_PASTE(sobel_bytes, SMP_ISA)(const smp_io *io, const smp_sobel *g, void *scratch, int64_t y0, int64_t y1);
-#endif
-
 #endif

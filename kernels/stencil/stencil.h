@@ -6,8 +6,7 @@
  * rows lie a constant pitch apart, so that the loop in `emit` needs one pointer and constant offsets. All arithmetic is
  * on f32 code values, whatever the storage, so that results do not depend on the storage. Stencil stages store one NaN
  * only, that of smp_one_nan(), in alpha that passes through as well. */
-#ifndef SMP_KERNELS_STENCIL_STENCIL_H
-#define SMP_KERNELS_STENCIL_STENCIL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -241,5 +240,4 @@ SMP_INLINE void stencil_store(const smp_io *io, const stencil_tile *tile, int64_
     else
         smp_store_row(to, out->format, from, tile->samples, io->clipped);
 }
-#endif
 #endif

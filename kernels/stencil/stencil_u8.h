@@ -1,8 +1,7 @@
 /* Neighbourhood kernels from 8-bit to 8-bit pictures in 16-bit integers, where the definition's sums are exact: the
  * same bytes at twice the lanes. Column sums are made for the columns of a tile that exist, straight from picture rows,
  * and then copied to where the border puts them. Included by kernel files only. */
-#ifndef SMP_KERNELS_STENCIL_STENCIL_U8_H
-#define SMP_KERNELS_STENCIL_STENCIL_U8_H
+#pragma once
 
 #include "stencil/stencil.h"
 
@@ -74,5 +73,4 @@ SMP_INLINE void bytes_prefetch(const smp_view *v, const bytes_tile *t, int64_t y
     if (y >= v->y0 && y < v->y0 + v->rows)
         stencil_prefetch((const uint8_t *)smp_row(v, y) + t->x0 * v->channels, t->samples, write);
 }
-#endif
 #endif

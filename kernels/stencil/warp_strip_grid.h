@@ -3,8 +3,7 @@
  * Slow blocks come first and have lower bands, so that the launch does not end with them: first the strips at a row's
  * ends, which fill their halo by the border rule, then the bands at the picture's top and bottom. The geometry makes
  * the plan (smp_strips), kernels ask for their block's place. */
-#ifndef SMP_KERNELS_STENCIL_WARP_STRIP_GRID_H
-#define SMP_KERNELS_STENCIL_WARP_STRIP_GRID_H
+#pragma once
 
 #include "lib/view.h"
 
@@ -39,5 +38,3 @@ SMP_HOST_DEVICE smp_strip_place smp_strip_place_of(const smp_strips *s, int64_t 
     place.rows = rows - place.begin < height ? (int)(rows - place.begin) : (int)height;
     return place;
 }
-
-#endif

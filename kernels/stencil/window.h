@@ -9,8 +9,7 @@
  *   SMP_WINDOW_ORDERED  compares samples and returns one of them. The stage has NAME_int32_t, NAME_uint16_t and
  *                       NAME_uint8_t. Bytes stay bytes, so that a vector holds four times as many as of f32. Floats
  *                       become 32-bit keys that order like IEEE totalOrder (-0 before +0), every NaN last. */
-#ifndef SMP_KERNELS_STENCIL_WINDOW_H
-#define SMP_KERNELS_STENCIL_WINDOW_H
+#pragma once
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -276,5 +275,4 @@ static __attribute__((unused)) void window_tiled(const smp_io *io, const smp_win
                                          : name##_emit_float,                                                          \
                      y0, y1);                                                                                          \
     }
-#endif
 #endif
