@@ -18,6 +18,16 @@ class Origins(CliCase):
         self.smp("run", "-q", "-f", "-e", "gain 0dB", "out.wav", "out.npy")
         return np.load(self.folder / "out.npy")[:, 0].astype(float)
 
+    def test_a_color_of_digits_stands_wherever_one_of_words_does(self):
+        for words, digits in (("canvas 4x3 red", "canvas 4x3 #f00"), ("canvas 4x3 red", "canvas 4x3 \\\n #ff0000"),
+                              ("gradient 4x3 red blue", "gradient 4x3 #f00 #00f"),
+                              ("canvas 4x3 red\nreplace red blue", "canvas 4x3 #f00 # not blue\nreplace #f00 #00f"),
+                              ("canvas 4x3 red\nkey red 20%", "canvas 4x3 red\nkey #f00 20%"),
+                              ("canvas 4x3 gray\ntint orange 50%", "canvas 4x3 #808080\ntint #ffa500 50%")):
+            self.assertEqual(self.made(words).tolist(), self.made(digits).tolist(), digits)
+        self.assertIn("a colour has 3, 4, 6 or 8 digits; a comment begins with '# '",
+                      self.smp("run", "-e", "canvas 4x3 #12345", "a.png", status=2).stderr)
+
     def test_pictures_are_what_their_formula_says(self):
         self.assertTrue((self.made("canvas 40x30 navy") == (0, 0, 128)).all())
         self.assertTrue((self.made("canvas 2x2 wheat") == (245, 222, 179)).all())

@@ -85,6 +85,29 @@ static void lines_continue_in_lists_and_after_backslashes(void **state)
     pipe_done(&c);
 }
 
+static void a_comment_is_not_taken_for_a_color_nor_a_color_for_one(void **state)
+{
+    (void)state;
+    pipe_case c = pipe_good("#add\n"
+                            "soften 2 # add\n"
+                            "  #fade in\n"
+                            "soften 2 #1 of 2\n"
+                            "soften 2 #comment\n"
+                            "filter [0 1 0; #add\n 1 1 1; #12345\n 0 1 0]");
+    assert_int_equal(c.program->node_count, 4);
+    pipe_done(&c);
+    static const char *const texts[] = {"soften 2 #add",          "soften 2 #fade in", "soften 2 #12345",
+                                        "soften 2 #fffff0000 in", "light linear #add", "soften 2 -> @x #add\nfrom @x",
+                                        "soften 2 \\\n #add",     "kind image #abc"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        c = pipe_parse(texts[i]);
+        assert_int_not_equal(c.code, SMP_OK);
+        assert_non_null(c.diags.items[0].note);
+        assert_string_equal(c.diags.items[0].note, "a colour has 3, 4, 6 or 8 digits; a comment begins with '# '");
+        pipe_done(&c);
+    }
+}
+
 static void every_type_takes_what_it_documents(void **state)
 {
     (void)state;
@@ -393,6 +416,7 @@ SMP_SUITE(parse)
         cmocka_unit_test(the_reference_example_parses),
         cmocka_unit_test(an_empty_text_passes_the_input_on),
         cmocka_unit_test(lines_continue_in_lists_and_after_backslashes),
+        cmocka_unit_test(a_comment_is_not_taken_for_a_color_nor_a_color_for_one),
         cmocka_unit_test(every_type_takes_what_it_documents),
         cmocka_unit_test(defaults_are_read_as_if_written),
         cmocka_unit_test(what_needs_a_shape_is_checked_with_it),

@@ -82,28 +82,19 @@ static size_t continuation(const smp_lexer *lexer, size_t at)
     return line ? end + line - at : 0;
 }
 
-/* Whether what stands here is the second word of its line: a stage's first value. */
-static bool is_second_word(const smp_lexer *lexer, size_t at)
-{
-    const char *text = lexer->text;
-    size_t word = at;
-    while (word > 0 && is_blank(text[word - 1]))
-        word--;
-    size_t start = word;
-    while (start > 0 && (unsigned char)text[start - 1] > ' ')
-        start--;
-    size_t line = start;
-    while (line > 0 && is_blank(text[line - 1]))
-        line--;
-    return start < word && word < at && (line == 0 || text[line - 1] == '\n') && text[start] != '#';
-}
-
-/* The length of a colour as #rrggbb right behind a `=`, or as a stage's first value; 0: a comment begins there. */
+/* The length of a `#` and its hexadecimal digits inside a statement, outside a list, where they seem to be a colour: 3
+ * digits or more, then a blank, a sign or the end. 0: a comment begins there. */
 static size_t color_at(const smp_lexer *lexer, size_t at)
 {
-    return at > 0 && (lexer->text[at - 1] == '=' || is_second_word(lexer, at))
-               ? smp_color_length(lexer->text + at, lexer->length - at)
-               : 0;
+    static const char digits[] = "0123456789abcdefABCDEF";
+    enum { FEWEST = 3 };
+    size_t end = at + 1;
+    while (lexer->begun && !lexer->in_list && end < lexer->length && lexer->text[end] &&
+           strchr(digits, lexer->text[end]))
+        end++;
+    const bool ends =
+        end >= lexer->length || (unsigned char)lexer->text[end] <= ' ' || strchr(";]}|)\"\\", lexer->text[end]);
+    return ends && end - at > FEWEST ? end - at : 0;
 }
 
 static void skip_blanks(smp_lexer *lexer)
@@ -216,6 +207,19 @@ static smp_token sigil(smp_lexer *lexer, smp_token token)
     return token;
 }
 
+/* A colour, or what seems to be one: of 5, 7 or more than 8 digits. */
+static smp_token color(smp_lexer *lexer, smp_token token)
+{
+    token.length = color_at(lexer, token.start);
+    lexer->at += token.length;
+    token.kind = smp_color_length(lexer->text + token.start, token.length) ? SMP_TOKEN_WORD : SMP_TOKEN_BAD;
+    if (token.kind == SMP_TOKEN_WORD)
+        return token;
+    smp_diag *diag = report(lexer, smp_lex_span(lexer, token), "neither a colour nor a comment");
+    smp_diag_note(lexer->diags, diag, SMP_COLOR_OR_COMMENT);
+    return token;
+}
+
 /* A character that begins no token. */
 static smp_token stray(smp_lexer *lexer, smp_token token)
 {
@@ -247,6 +251,7 @@ static bool plain(smp_lexer *lexer, smp_token *token)
     const bool end = lexer->at >= lexer->length;
     const size_t n = end ? 0 : line_end(lexer, lexer->at);
     if (end || n) {
+        lexer->begun = false;
         token->kind = end ? SMP_TOKEN_END : SMP_TOKEN_LINE;
         token->length = 0; /* the end of a line has no character to point at */
         lexer->at += n;
@@ -276,6 +281,7 @@ smp_token smp_lex(smp_lexer *lexer)
     token.apart = lexer->at > from || lexer->at == 0 || lexer->text[lexer->at - 1] == '\n';
     if (plain(lexer, &token))
         return token;
+    lexer->begun = true;
     const char c = lexer->text[lexer->at];
     switch (c) {
     case '"':
@@ -291,10 +297,7 @@ smp_token smp_lex(smp_lexer *lexer)
         token.kind = SMP_TOKEN_TAP;
         return sigil(lexer, token);
     case '#':
-        token.kind = SMP_TOKEN_WORD;
-        token.length = color_at(lexer, lexer->at);
-        lexer->at += token.length;
-        return token;
+        return color(lexer, token);
     default:
         break;
     }

@@ -33,9 +33,13 @@ typedef struct smp_lexer {
     size_t length, at;
     int source;
     smp_diags *diags;
+    bool begun;   /* a statement, or a value: a # may be a colour */
     bool in_list; /* inside [ ]: line ends are blanks */
     bool quiet;   /* skipping after an error: report nothing */
 } smp_lexer;
+
+/* What a # is (docs/design.md, "Colours and comments"). */
+#define SMP_COLOR_OR_COMMENT "a colour has 3, 4, 6 or 8 digits; a comment begins with '# '"
 
 smp_token smp_lex(smp_lexer *lexer);
 

@@ -314,8 +314,10 @@ static bool tap(parser *p, smp_ast_statement *statement)
         return false;
     advance(p);
     if (!at_end(p) && p->token.kind != SMP_TOKEN_BAD) {
-        smp_diags_add(p->diags, SMP_ERROR, span_of(p, p->token), "'-> @%.60s' ends a statement, but %s follows",
-                      statement->tap, found(p, shown));
+        smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, span_of(p, p->token),
+                                       "'-> @%.60s' ends a statement, but %s follows", statement->tap, found(p, shown));
+        if (*text_of(p, p->token) == '#')
+            smp_diag_note(p->diags, diag, SMP_COLOR_OR_COMMENT);
         statement->broken = true;
     }
     return true;
@@ -470,11 +472,13 @@ static bool statement(parser *p, smp_ast_statement *out)
     return out->args != NULL;
 }
 
-static parser begin(smp_arena *arena, smp_diags *diags, int source, size_t start)
+/* value: what begins there is a value, not a statement. */
+static parser begin(smp_arena *arena, smp_diags *diags, int source, size_t start, bool value)
 {
     const smp_diag_source *text = &diags->sources[source];
     parser p = {.arena = arena, .diags = diags};
     p.lexer = (smp_lexer){.text = text->text, .length = text->length, .at = start, .source = source, .diags = diags};
+    p.lexer.begun = value;
     p.end = start;
     p.token = smp_lex(&p.lexer);
     return p;
@@ -486,7 +490,7 @@ bool smp_ast_parse(smp_arena *arena, smp_diags *diags, int source, smp_ast *ast)
     size_t count = 0, capacity = 0;
     bool done = false;
     *ast = (smp_ast){0};
-    parser p = begin(arena, diags, source, 0);
+    parser p = begin(arena, diags, source, 0, false);
     while (p.token.kind != SMP_TOKEN_END && diags->errors < SMP_GIVE_UP) {
         if (p.token.kind == SMP_TOKEN_LINE) {
             advance(&p);
@@ -519,7 +523,7 @@ bool smp_ast_parse_value(smp_arena *arena, smp_diags *diags, int source, size_t 
     char shown[SMP_SHOWN + 2];
     bool done = true;
     *value = (smp_ast_value){0};
-    parser p = begin(arena, diags, source, start);
+    parser p = begin(arena, diags, source, start, true);
     if (begins_value(p.token.kind)) {
         done = parse_value(&p, value);
     } else if (p.token.kind != SMP_TOKEN_BAD) {

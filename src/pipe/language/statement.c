@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "pipe/language/build.h"
+#include "pipe/language/lex.h"
 
 /* The only argument of a statement that takes one value; null after reporting. */
 static const smp_ast_value *only_value(smp_builder *b, const smp_ast_statement *statement, const char *needs)
@@ -266,6 +267,19 @@ static bool bind_statement(smp_builder *b, smp_scope *scope, const smp_ast_state
            (!statement->tap || smp_define_tap(b, scope, statement->tap, statement->tap_span));
 }
 
+/* Of a colour that a mistake is at, that it may be meant as a comment. */
+static void note_comments(smp_builder *b, const smp_ast_statement *statement, size_t first)
+{
+    const smp_diags *diags = b->diags;
+    for (size_t i = first; i < diags->count; i++)
+        for (size_t j = 0; j < statement->arg_count; j++) {
+            const smp_ast_value *value = &statement->args[j].value;
+            if (!statement->args[j].name && value->kind == SMP_AST_WORD && *value->text == '#' &&
+                diags->items[i].span.start == value->span.start && diags->items[i].span.source == value->span.source)
+                smp_diag_note(b->diags, &diags->items[i], SMP_COLOR_OR_COMMENT);
+        }
+}
+
 bool smp_bind_statements(smp_builder *b, smp_scope *scope)
 {
     smp_kind declared = declared_kind(scope->ast);
@@ -274,8 +288,10 @@ bool smp_bind_statements(smp_builder *b, smp_scope *scope)
     smp_kind_note(b, scope->input, declared);
     for (size_t i = 0; i < scope->ast->count && !b->full && b->diags->errors < SMP_GIVE_UP; i++) {
         scope->next = i + 1;
+        const size_t first = b->diags->count;
         if (!bind_statement(b, scope, &scope->ast->statements[i]))
             return false;
+        note_comments(b, &scope->ast->statements[i], first);
     }
     return true;
 }

@@ -15,7 +15,7 @@ static int hex_digit(char c)
 
 static bool goes_on(char c)
 {
-    return (unsigned char)c > ' ' && !strchr(";]}\"", c);
+    return (unsigned char)c > ' ' && !strchr(";]})|\"\\", c);
 }
 
 size_t smp_color_length(const char *text, size_t length)
