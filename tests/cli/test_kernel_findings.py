@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import unittest
 
 from harness import ROOT, CliCase
@@ -72,6 +73,28 @@ class Findings(CliCase):
         found = {f["at"]["line"]: (f["kind"], f.get("other", {}).get("line")) for f in host["findings"]}
         self.assertEqual(found, {line: (kind, others.get(keys[line])) for line, kind in wanted.items()})
         self.assertEqual({os.path.basename(f["at"]["file"]) for f in host["findings"]}, {"host.cu"})
+
+    def host(self, *options):
+        """host.cu as a program in the folder."""
+        done = subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_80", *options, "-o", self.folder / "host",
+                               os.path.join(FINDINGS, "host.cu")])  # fmt: skip
+        self.assertEqual(done.returncode, 0)
+        return "./host"
+
+    @unittest.skipUnless(shutil.which("addr2line"), "no addr2line: binutils")
+    def test_a_program_of_a_relative_name_has_the_lines_of_its_host(self):
+        program = self.host("-Xcompiler", "-g1")
+        text = self.smp("kernel", program, "--code", "ptx").stdout
+        for told in ("cudaMemcpyToSymbol of 2048 bytes at byte 0 of a symbol of 1024 bytes: 1024 beyond its end",
+                     "cudaMemset2D of 4696 bytes at byte 0 of a buffer of 4096 bytes: 600 beyond its end",
+                     "cudaMemcpy2D of 4097 bytes at byte 0 of a buffer of 4096 bytes: 1 beyond its end"):  # fmt: skip
+            self.assertRegex(text, rf"copy  host.cu:\d+(?: and host.cu:\d+)?: {told}\n")
+
+    def test_findings_without_lines_are_told_apart_by_their_words(self):
+        self.smp("kernel", self.host(), "--code", "ptx", "--sarif", "a.sarif")
+        results = json.loads((self.folder / "a.sarif").read_text())["runs"][0]["results"]
+        frees = [result["occurrenceCount"] for result in results if result["ruleId"] == "free"]
+        self.assertEqual(frees, [1, 1, 1])
 
     def test_leaks_are_told_on_request(self):
         text = self.smp("kernel", os.path.join(FINDINGS, "host.cu"), "--code", "ptx").stdout

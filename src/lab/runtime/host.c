@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "lab/runtime/runtime.h"
@@ -22,12 +24,28 @@ static size_t count, capacity;
 static smp_warp_result host;
 static size_t finding_capacity, file_capacity;
 
+/* "@FILE" of a module: the program's own name may be relative to a folder that it has left. */
+static void name_module(const Dl_info *info, char *text, size_t size)
+{
+    Dl_info program;
+    const void *const headers = (const void *)(uintptr_t)getauxval(AT_PHDR);
+    const ssize_t used = info->dli_fname[0] != '/' && dladdr(headers, &program) && program.dli_fbase == info->dli_fbase
+                             ? readlink("/proc/self/exe", text + 1, size - 2)
+                             : 0;
+    text[0] = '@';
+    if (used > 0)
+        text[used + 1] = 0;
+    else
+        snprintf(text + 1, size - 1, "%s", info->dli_fname);
+}
+
 /* Where the program calls; "" where that is not known. From smp_alloc. */
 static char *caller(void)
 {
     enum { DEPTH = 12, KEPT = 4, TEXT = 4096 };
     void *frames[DEPTH];
     Dl_info own, info;
+    const void *base = NULL;
     char text[TEXT] = "";
     int kept = 0;
     if (!dladdr(&host, &own))
@@ -36,9 +54,10 @@ static char *caller(void)
         if (!dladdr(frames[i], &info) || info.dli_fbase == own.dli_fbase || !info.dli_fname)
             continue;
         if (!kept)
-            snprintf(text, sizeof text, "@%s", info.dli_fname);
-        else if (strncmp(text + 1, info.dli_fname, strlen(info.dli_fname)) != 0)
+            name_module(&info, text, sizeof text);
+        else if (info.dli_fbase != base)
             break;
+        base = info.dli_fbase;
         const size_t used = strlen(text), at = (size_t)((char *)frames[i] - (char *)info.dli_fbase);
         snprintf(text + used, sizeof text - used, " 0x%zx", at - 1); /* inside the call */
         kept++;
@@ -107,6 +126,20 @@ void lab_host_frees(const void *start, bool freed)
         tell(SMP_WARP_FREE, place, NULL, "cudaFree of an address that no cudaMalloc gave");
 }
 
+static void tell_beyond(const char *place, const char *made, const char *call, size_t size, size_t from, size_t all,
+                        const char *what)
+{
+    tell(SMP_WARP_HOST_COPY, place, made, "%s of %zu bytes at byte %zu of a %s of %zu bytes: %zu beyond its end", call,
+         size, from, what, all, size - (from < all ? all - from : 0));
+}
+
+void lab_host_misses_symbol(const char *call, size_t size, size_t from, size_t all)
+{
+    char *place = caller();
+    tell_beyond(place, NULL, call, size, from, all, "symbol");
+    smp_free(place);
+}
+
 void lab_host_misses(const char *call, const void *at, size_t size)
 {
     const allocation *a = allocation_of(at);
@@ -119,8 +152,7 @@ void lab_host_misses(const char *call, const void *at, size_t size)
     else if (a->freed)
         tell(SMP_WARP_HOST_COPY, place, a->freed, "%s of %zu bytes of a buffer that was freed", call, size);
     else
-        tell(SMP_WARP_HOST_COPY, place, a->made, "%s of %zu bytes at byte %zu of a buffer of %zu bytes", call, size,
-             (size_t)((const char *)at - a->start), a->size);
+        tell_beyond(place, a->made, call, size, (size_t)((const char *)at - a->start), a->size, "buffer");
     smp_free(place);
 }
 

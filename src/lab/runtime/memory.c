@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "lab/runtime/runtime.h"
 
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE };
@@ -65,6 +66,19 @@ static bool is_buffer(const void *at, size_t size)
     uint64_t start, bytes;
     const uint64_t address = (uint64_t)(uintptr_t)at;
     return !size || (smp_warp_buffer_of(lab_memory(), address, &start, &bytes) && size <= bytes - (address - start));
+}
+
+/* Whether rows that are said to be on the device are a buffer's; tells if not. */
+static bool fits_rows(const char *call, const void *at, size_t pitch, size_t width, size_t height)
+{
+    LAB_ALONE;
+    size_t size = 0;
+    if (width && height && (!smp_mul_size(pitch, height - 1, &size) || !smp_add_size(size, width, &size)))
+        size = SIZE_MAX;
+    const bool fits = is_buffer(at, size);
+    if (!fits)
+        lab_host_misses(call, at, size);
+    return fits;
 }
 
 static int copy(void *to, const void *from, size_t size, int kind)
@@ -157,7 +171,12 @@ LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, v
 LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          int kind)
 {
-    int error = LAB_SUCCESS;
+    int error = lab_broken();
+    if (!error && (((kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) &&
+                    !fits_rows("cudaMemcpy2D", to, to_pitch, width, height)) ||
+                   ((kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE) &&
+                    !fits_rows("cudaMemcpy2D", from, from_pitch, width, height))))
+        return lab_error(LAB_INVALID_VALUE);
     for (size_t y = 0; y < height && !error; y++)
         error = copy((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
     return error;
@@ -209,7 +228,9 @@ LAB_API int cudaMemsetAsync(void *p, int value, size_t size, void *stream)
 }
 LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-    int error = LAB_SUCCESS;
+    int error = lab_broken();
+    if (!error && !fits_rows("cudaMemset2D", p, pitch, width, height))
+        return lab_error(LAB_INVALID_VALUE);
     for (size_t y = 0; y < height && !error; y++)
         error = cudaMemset((char *)p + y * pitch, value, width);
     return error;
@@ -224,9 +245,11 @@ static int copy_symbol(const void *symbol, void *to, const void *from, size_t si
     char *memory = lab_symbol(symbol, &bytes);
     if (!memory)
         return lab_error(LAB_INVALID_SYMBOL);
+    if (offset > bytes || size > bytes - offset)
+        lab_host_misses_symbol(to ? "cudaMemcpyFromSymbol" : "cudaMemcpyToSymbol", size, offset, bytes);
     if (offset > bytes || size > bytes - offset || (size && !to && !from))
         return lab_error(LAB_INVALID_VALUE);
-    smp_warp_memory_know(lab_memory(), to ? to : memory, size);
+    smp_warp_memory_know(lab_memory(), to ? to : memory + offset, size);
     lab_enter();
     memmove(to ? to : memory + offset, to ? (const void *)(memory + offset) : from, size);
     lab_leave();

@@ -92,6 +92,7 @@ bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error)
 void lab_host_allocates(const void *start, size_t size);
 void lab_host_frees(const void *start, bool freed);
 void lab_host_misses(const char *call, const void *at, size_t size);
+void lab_host_misses_symbol(const char *call, size_t size, size_t from, size_t all);
 void lab_host_confuses(const char *call, size_t size);
 /* The findings about it; null: there are none. leaks: what lives counts. */
 const smp_warp_result *lab_host_result(bool leaks);

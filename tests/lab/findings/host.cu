@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 enum { N = 256 };
+__device__ int table[N];
 __global__ void touch(int *x)
 {
     x[threadIdx.x] = 1;
@@ -34,6 +35,12 @@ int main()
     cudaMalloc(&z, N * sizeof *z); //= inside
     cudaFree(z + 4); //! free inside
     cudaFree(host); //! free
+    cudaFree(z);
+    cudaMemcpyToSymbol(table, host, 2 * N * sizeof *host); //! copy
+    size_t pitch;
+    cudaMallocPitch(&z, &pitch, 600, 4); //= a row too many, rows too long
+    cudaMemset2D(z, pitch, 0, 600, 5); //! copy a row too many
+    cudaMemcpy2D(host, 400, z, pitch, 1025, 4, cudaMemcpyDeviceToHost); //! copy rows too long
     cudaFree(z);
     cudaMalloc(&kept, 16 * sizeof *kept); //! leak
     cudaMallocHost(&other, 32); //! leak
