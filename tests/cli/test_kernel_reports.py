@@ -231,6 +231,12 @@ class Reports(CliCase):
         [race] = [c.find("failure") for c in cases if c.get("name") == "race"]
         self.assertRegex(race.text, r"k16_bugs.cu:\d+: Threads race for memory, kernel raceNoSync: ")
 
+    def test_junit_skips_what_was_not_looked_for(self):
+        cases = self.junit(*RACE)[1]
+        skipped = {c.get("name") for c in cases if c.find("skipped") is not None}
+        self.assertEqual(skipped, {"copy", "free", "leak", "spills"})  # kernels alone ran, and as PTX
+        self.assertEqual(len({c.get("name") for c in cases}), len(cases))
+
     # ---------------------------------------------------------------------------------------- the baseline
 
     def test_nothing_new_passes_though_lines_moved(self):
@@ -273,13 +279,29 @@ class Reports(CliCase):
             ("{", "no JSON: a key is missing"), ("", "no JSON: a value is missing"), ("[1", "a ',' is missing"),
             ("[" * 100, "nested too deeply"), ('{"a": "\\u12g4"}', "four digits"), ('{"a": "', "does not end"),
             ('{"a": 1} 2', "something follows"), ("[1, 2]", 'no "kernels"'), ('{"a": tru}', "a value is missing"),
+            ('{"kernels": [{"name": 5, "findings": 7}]}', 'no "kernels"'), ('{"kernels": 5}', 'no "kernels"'),
+            ('{"kernels": [{"kernel": "f", "findings": [], "rows": 1}]}', 'no "kernels"'),
         ):  # fmt: skip
-            with self.subTest(text):
-                self.write("base.json", text)
-                error = self.smp("kernel", *kernel, "--baseline", "base.json", status=3).stderr
-                self.assertIn(words, error)
-                self.assertIn("--json > base.json makes one", error)
+            for option in (("--baseline", "base.json"), ("--time", "--fail-on", "slower=base.json:1%")):
+                with self.subTest(text, option=option):
+                    self.write("base.json", text)
+                    error = self.smp("kernel", *kernel[:-2], *option, status=3).stderr
+                    self.assertIn(words, error)
+                    self.assertIn("--json > base.json makes one", error)
         self.smp("kernel", *kernel, "--baseline", "none.json", status=3)
+
+    def test_a_gate_that_can_never_fail_is_refused(self):
+        kernel = self.conflicting(2)[:-2]
+        self.write("base.json", '{"kernels": []}')
+        for share in ("nan%", "1e400%", "inf", "-1%", "", "5x"):
+            with self.subTest(share):
+                error = self.smp("kernel", *kernel, "--time", "--fail-on", f"slower=base.json:{share}", status=2).stderr
+                self.assertIn("is not a file and a percentage of 0 or more", error)
+
+    def test_a_gpu_that_stands_apart_from_time_is_refused(self):
+        kernel = self.conflicting(2)[:-2]
+        for words in ((*kernel, "--time", "h100"), ("--time", "h100", *kernel)):
+            self.assertIn("--time=h100", self.smp("kernel", *words, status=2).stderr)
 
     def test_reports_replace_no_other_file(self):
         kernel = self.conflicting(2)

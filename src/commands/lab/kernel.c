@@ -151,9 +151,12 @@ static smp_code refuse_unchecked(const smp_kernel_results *all, unsigned wanted,
 {
     for (size_t i = 0; i < all->count && wanted >> SPILLS & 1; i++)
         if (!strcmp(all->results[i].code, "ptx")) {
+            static const char mark[] = "counted from PTX: ";
+            const char *notes = all->results[i].notes, *why = strstr(notes, mark);
+            why = why ? why + strlen(mark) : all->sass ? notes : all->why;
             smp_fail(err, SMP_E_PROCESS, "--fail-on spills: %.60s was counted from PTX, whose registers have no end",
                      all->results[i].kernel);
-            return smp_hint(err, "ptxas spills them, and its SASS is read where nvdisasm is");
+            return smp_hint(err, "ptxas spills them, and its SASS is not counted: %.*s", (int)strcspn(why, "\n"), why);
         }
     wanted &= 1u << RACES | 1u << UNINITIALISED;
     for (size_t i = 0; i < all->count && wanted; i++) {
@@ -203,6 +206,12 @@ static void say_what(const smp_kernel_settings *settings, const smp_kernel_resul
         printf("no source lines are known: it was compiled without -lineinfo\n");
 }
 
+/* Whether its main runs, and not kernels alone. */
+static bool runs_host(const smp_kernel_settings *settings)
+{
+    return !settings->only && !smp_ends_with(settings->file, ".ptx") && !smp_ends_with(settings->file, ".cubin");
+}
+
 static smp_code show(const smp_kernel_settings *settings, const smp_kernel_results *all, unsigned wanted, bool *failed,
                      smp_error *err)
 {
@@ -217,6 +226,8 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
                                    .sources = &sources,
                                    .issues = &issues,
                                    .compared = compares,
+                                   .host = runs_host(settings),
+                                   .leaks = wanted >> LEAKS & 1,
                                    .gpu = all->gpu.ran ? &all->gpu : NULL};
     smp_code code = smp_lab_issues_of(all->results, all->count, &issues) ? SMP_OK : smp_fail_memory(err, "findings", 0);
     if (!code && settings->baseline)
@@ -335,6 +346,7 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--code %s is unknown", settings->code);
         return smp_hint(err, "sass or ptx");
     }
+    SMP_TRY(smp_kernel_check_time(settings, err));
     if (!smp_kernel_is_file(settings->file)) {
         smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file);
         return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");

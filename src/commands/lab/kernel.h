@@ -77,7 +77,9 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
 /* Without --arch: sm_90, or what the .ptx or .cubin is for. With it, one that it cannot be counted for is refused. */
 smp_code smp_kernel_choose_arch(smp_kernel_settings *settings, smp_error *err);
 
-/* Checks --time, whose GPU says the architecture unless --arch does. */
+/* Refuses a GPU's name that stands apart from --time, since it would be a file or an argument. */
+smp_code smp_kernel_check_time(const smp_kernel_settings *settings, smp_error *err);
+/* Checks --time, whose GPU says the architecture unless --arch does, and the file of --fail-on slower=. */
 smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err);
 
 /* A whole file, with a zero behind it. */
@@ -105,6 +107,10 @@ smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_k
 /* Refuses files of reports that cannot be written, and a baseline that cannot be read, before anything runs. */
 smp_code smp_kernel_check_reports(const smp_kernel_settings *settings, smp_error *err);
 smp_code smp_kernel_write_reports(const smp_kernel_settings *settings, const smp_lab_report *report, smp_error *err);
+/* Reads what --json wrote; the caller frees both. What is nothing of the kind is SMP_E_DECODE. */
+struct smp_json_tree;
+smp_code smp_kernel_open_base(const char *path, const char *option, char **text, struct smp_json_tree *tree,
+                              smp_error *err);
 smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_lab_report *report,
                                  smp_lab_issues *issues, smp_error *err);
 

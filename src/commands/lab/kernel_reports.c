@@ -38,28 +38,47 @@ static void list_files(const smp_kernel_settings *settings, report_file files[RE
     files[2] = (report_file){settings->junit, "<?xml", "XML", render_junit};
 }
 
-static smp_code read_base(const smp_kernel_settings *settings, char **text, smp_error *err)
-{
-    size_t size;
-    return smp_kernel_read(settings->baseline, text, &size, err);
-}
-
-static smp_code name_base(const smp_kernel_settings *settings, smp_error *err)
+static smp_code name_base(const char *option, const char *path, smp_error *err)
 {
     smp_hint(err, "smempipe kernel ... --json > base.json makes one");
-    return smp_at(err, "--baseline %s", settings->baseline);
+    return smp_at(err, "%s %s", option, path);
+}
+
+static bool is_list(const smp_json_node *node)
+{
+    return node && node->type == '[';
+}
+
+/* Whether it has "kernels", each with a name, findings and rows. */
+static bool is_base(const smp_json_tree *tree)
+{
+    const smp_json_node *kernels = smp_json_member(tree, tree->nodes, "kernels");
+    bool good = is_list(kernels);
+    for (const smp_json_node *at = good ? smp_json_first(tree, kernels) : NULL; at && good;
+         at = smp_json_next(tree, at))
+        good = smp_json_text(tree, at, "kernel")[0] && is_list(smp_json_member(tree, at, "findings")) &&
+               is_list(smp_json_member(tree, at, "rows"));
+    return good;
+}
+
+smp_code smp_kernel_open_base(const char *path, const char *option, char **text, smp_json_tree *tree, smp_error *err)
+{
+    size_t size;
+    *tree = (smp_json_tree){.count = 0};
+    SMP_TRY(smp_kernel_read(path, text, &size, err));
+    if (smp_json_read(*text, tree, err))
+        return name_base(option, path, err);
+    if (is_base(tree))
+        return SMP_OK;
+    smp_fail(err, SMP_E_DECODE, "it has no \"kernels\", as --json writes them");
+    return name_base(option, path, err);
 }
 
 static smp_code check_base(const smp_kernel_settings *settings, smp_error *err)
 {
     char *text = NULL;
-    smp_json_tree tree = {.count = 0};
-    smp_code code = read_base(settings, &text, err);
-    if (!code && (smp_json_read(text, &tree, err) || !smp_json_member(&tree, tree.nodes, "kernels"))) {
-        if (!err->code)
-            smp_fail(err, SMP_E_DECODE, "it has no \"kernels\", as --json writes them");
-        code = name_base(settings, err);
-    }
+    smp_json_tree tree;
+    const smp_code code = smp_kernel_open_base(settings->baseline, "--baseline", &text, &tree, err);
     smp_json_tree_free(&tree);
     smp_free(text);
     return code;
@@ -104,9 +123,10 @@ smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_
                                  smp_lab_issues *issues, smp_error *err)
 {
     char *text = NULL;
-    smp_code code = read_base(settings, &text, err);
+    size_t size;
+    smp_code code = smp_kernel_read(settings->baseline, &text, &size, err);
     if (!code && smp_lab_compare_baseline(stderr, text, report, issues, err))
-        code = name_base(settings, err);
+        code = name_base("--baseline", settings->baseline, err);
     smp_free(text);
     return code;
 }

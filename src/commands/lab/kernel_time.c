@@ -1,8 +1,10 @@
 /* --time of `smempipe kernel`, and --fail-on slower=. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/dashes.h"
 #include "commands/lab/kernel.h"
 #include "lab/report/lab.h"
 #include "lab/time/time.h"
@@ -10,10 +12,30 @@
 
 static const char USUAL[] = "h100"; /* --time without a GPU */
 
+static bool is_gpu(const char *word)
+{
+    smp_time_gpu gpu;
+    return !smp_kernel_is_file(word) && smp_time_gpu_find(word, &gpu);
+}
+
+smp_code smp_kernel_check_time(const smp_kernel_settings *settings, smp_error *err)
+{
+    const bool more = settings->program_args.count && smp_options_before_dashes() > 1;
+    const char *word = is_gpu(settings->file) ? settings->file : more ? settings->program_args.items[0] : "";
+    if (!settings->time || settings->time[0] || !is_gpu(word))
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "'%s' stands apart from --time", word);
+    return smp_hint(err, "--time=%s", word);
+}
+
+static smp_code check_slower(const smp_kernel_settings *settings, smp_error *err);
+
 smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
 {
     static char arch[12];
     smp_time_gpu gpu;
+    if (settings->fail_on && strstr(settings->fail_on, "slower="))
+        SMP_TRY(check_slower(settings, err));
     if (!settings->time)
         return SMP_OK;
     const char *name = settings->time[0] ? settings->time : USUAL;
@@ -43,7 +65,7 @@ smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
 /* What --json wrote before. */
 typedef struct base {
     smp_json_tree tree;
-    const char *path;
+    char *path, *json;
 } base;
 
 static const smp_json_node *launches_of(const base *b)
@@ -95,8 +117,8 @@ static smp_code read_base(const char *text, char **path, double *share, smp_erro
     if (!word)
         return smp_fail_memory(err, "--fail-on", size);
     *share = colon ? strtod(colon + 1, &end) / percent : 0;
-    if (!colon || end == colon + 1 || *share < 0 || (*end && strcmp(end, "%") != 0)) {
-        smp_fail(err, SMP_E_USAGE, "--fail-on slower=%.80s is not a file and a percentage", word);
+    if (!colon || end == colon + 1 || !isfinite(*share) || *share < 0 || (*end && strcmp(end, "%") != 0)) {
+        smp_fail(err, SMP_E_USAGE, "--fail-on slower=%.80s is not a file and a percentage of 0 or more", word);
         return smp_hint(err, "slower=BASE.json:10%%, where BASE.json is what --time --json wrote");
     }
     *colon = 0;
@@ -152,30 +174,44 @@ static size_t compare_times(const smp_kernel_results *all, const base *b, double
     return compared;
 }
 
+static void close_base(base *b)
+{
+    smp_json_tree_free(&b->tree);
+    smp_free(b->json);
+    smp_free(b->path);
+}
+
+/* Closed by the caller, whatever it returns. */
+static smp_code open_base(const smp_kernel_settings *settings, base *b, double *share, smp_error *err)
+{
+    *b = (base){.path = NULL};
+    if (!settings->time)
+        return smp_fail(err, SMP_E_USAGE, "--fail-on slower= needs --time");
+    SMP_TRY(read_base(settings->fail_on, &b->path, share, err));
+    SMP_TRY(smp_kernel_open_base(b->path, "--fail-on slower=", &b->json, &b->tree, err));
+    return refuse_other_gpu(b, settings->time[0] ? settings->time : USUAL, err);
+}
+
+static smp_code check_slower(const smp_kernel_settings *settings, smp_error *err)
+{
+    base b;
+    double share;
+    const smp_code code = open_base(settings, &b, &share, err);
+    close_base(&b);
+    return code;
+}
+
 smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_kernel_results *all, bool *slower,
                                 smp_error *err)
 {
-    char *path = NULL, *json = NULL;
-    base b = {.path = NULL};
-    double share = 0;
-    size_t size;
-    smp_code code = settings->time ? SMP_OK : smp_fail(err, SMP_E_USAGE, "--fail-on slower= needs --time");
-    if (!code)
-        code = read_base(settings->fail_on, &path, &share, err);
-    b.path = path;
-    if (!code)
-        code = smp_kernel_read(path, &json, &size, err);
-    if (!code && smp_json_read(json, &b.tree, err))
-        code = smp_at(err, "%s", path);
-    if (!code)
-        code = refuse_other_gpu(&b, settings->time[0] ? settings->time : USUAL, err);
+    base b;
+    double share;
+    smp_code code = open_base(settings, &b, &share, err);
     if (!code && !compare_times(all, &b, share, slower)) {
-        smp_fail(err, SMP_E_USAGE, "--fail-on slower=: no kernel has a predicted time both here and in %.200s", path);
+        smp_fail(err, SMP_E_USAGE, "--fail-on slower=: no kernel has a predicted time both here and in %.200s", b.path);
         code = smp_hint(err, "BASE.json is what --time --json wrote of the same kernels");
     } else if (!code)
         tell_gone(all, &b);
-    smp_json_tree_free(&b.tree);
-    smp_free(json);
-    smp_free(path);
+    close_base(&b);
     return code;
 }

@@ -32,11 +32,6 @@ static const struct rule {
     {"free", "error", "Memory is freed twice, or none is there",
      "Free each buffer once, by the pointer of cudaMalloc."},
     {"leak", "warning", "Memory is never freed", "cudaFree it before the program ends."},
-    {"copy", "error", "The host copies what does not fit",
-     "cudaMemcpy and its like: compare size, direction and addresses with the buffers."},
-    {"free", "error", "The host frees what is no buffer",
-     "Free each buffer once, by the address that cudaMalloc gave."},
-    {"leak", "warning", "The host frees a buffer never", "cudaFree it, or let an object own it."},
     {"stopped", "error", "A kernel did not reach its end", "What was counted until then is told."},
     {"conflicts", "warning", "Lanes want different words of one bank of shared memory",
      "Each conflict is a wavefront more. Pad the array's rows by an element, or swizzle its columns."},
@@ -301,11 +296,18 @@ static size_t failures_of(const smp_lab_issues *issues, const char *rule)
 /* Why a rule was not looked for; null: it was. */
 static const char *why_skipped(const smp_lab_report *report, const char *rule)
 {
-    if (strcmp(rule, "race") != 0 && strcmp(rule, "uninitialised") != 0)
-        return NULL;
-    for (size_t i = 0; i < report->count; i++)
-        if (report->results[i].unchecked)
+    const bool is_leak = !strcmp(rule, "leak"), is_spills = !strcmp(rule, "spills");
+    const bool is_race = !strcmp(rule, "race") || !strcmp(rule, "uninitialised");
+    if (!report->host && (is_leak || !strcmp(rule, "copy") || !strcmp(rule, "free")))
+        return "not looked for: no code of the host ran";
+    if (is_leak && !report->leaks)
+        return "not looked for: --fail-on leaks asks for it";
+    for (size_t i = 0; i < report->count; i++) {
+        if (is_race && report->results[i].unchecked)
             return "not looked for where the lab executes no PTX";
+        if (is_spills && !strcmp(report->results[i].code, "ptx"))
+            return "not looked for in PTX, whose registers have no end";
+    }
     return NULL;
 }
 
@@ -334,7 +336,9 @@ static void put_case(FILE *to, const smp_lab_report *report, const char *rule, c
                     failures, failures == 1 ? "" : "s");
         first = false;
         smp_text_xml(to, beneath(root, issue->path[0] ? issue->path : file, real));
-        fprintf(to, ":%u: ", issue->line);
+        if (issue->line)
+            fprintf(to, ":%u", issue->line);
+        fputs(": ", to);
         smp_text_xml(to, text);
         fputc('\n', to);
     }
