@@ -80,7 +80,8 @@ class Time(CliCase):
         for name in ("work", "sum", "counted"):
             names = names.replace(f'"kernel": "{name}"', f'"kernel": "other_{name}"')
         nothing = "no kernel has a predicted time both here and in nothing.json"
-        for text, status, said in (("{}", 2, nothing), (names, 2, nothing), ("not json", 3, "line 1 is no JSON")):
+        for text, status, said in (("{}", 3, 'it has no "kernels"'), (names, 2, nothing),
+                                   ("not json", 3, "line 1 is no JSON")):
             (self.folder / "nothing.json").write_text(text)
             self.assertIn(said, self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=nothing.json:10%",
                                          status=status).stderr)
@@ -98,6 +99,25 @@ class Time(CliCase):
         self.assertRegex(why.pop("flagged"), r"a loop in line \d+ that waits for other blocks")
         self.assertEqual(why, {"work": None, "sum": None, "counted": None,
                                "shorten": "it reads what other blocks write in the same launch"})
+
+    def test_the_first_screen_says_which_kernels_have_no_time(self):
+        (self.folder / "a.cu").write_text(SOURCE)
+        text = self.smp("kernel", "a.cu", "--time").stdout
+        self.assertRegex(text, r"\n  flagged  .* -\n")
+        self.assertRegex(text, r"\n  flagged: not modelled: a loop in line \d+ that waits for other blocks\n")
+
+    def test_spills_that_are_not_counted_say_why(self):
+        (self.folder / "a.cu").write_text("""#include <cooperative_groups.h>
+__global__ void ones(int *x) { x[threadIdx.x] = 1; cooperative_groups::this_grid().sync(); }
+int main() {
+    int *x;
+    cudaMalloc(&x, 128);
+    void *arguments[] = {&x};
+    return cudaLaunchCooperativeKernel((void *)ones, dim3(1), dim3(32), arguments, 0, 0);
+}
+""")
+        error = self.smp("kernel", "a.cu", "-q", "--fail-on", "spills", status=1).stderr
+        self.assertIn("its SASS is not counted: its blocks wait for each other, which is done with PTX alone", error)
 
 
 if __name__ == "__main__":

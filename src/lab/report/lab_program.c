@@ -22,6 +22,7 @@ typedef struct kernel {
     uint64_t launches, instructions, lanes;
     smp_lab_total total;
     double cost, us, low_us, high_us; /* predicted; 0: no launch was */
+    const char *refusal;              /* why a launch has no time; null: all have */
 } kernel;
 
 typedef struct screen {
@@ -69,6 +70,8 @@ static bool add_kernel(screen *s, const smp_warp_result *r)
         k->low_us += r->predictions->items[i].low_us;
         k->high_us += r->predictions->items[i].high_us;
         s->us += r->predictions->items[i].us;
+        if (!k->refusal && r->predictions->items[i].refusal[0])
+            k->refusal = r->predictions->items[i].refusal;
     }
     for (size_t i = 0; i < r->row_count; i++)
         k->cost += smp_lab_issue_cost(&r->rows[i]);
@@ -257,7 +260,7 @@ static void put_bytes(FILE *to, uint64_t sectors)
     fprintf(to, " %*s", BYTES, sectors ? text : "-");
 }
 
-static void put_kernel(FILE *to, const kernel *k, const smp_paint *paint)
+static void put_kernel(FILE *to, const kernel *k, bool predicted, const smp_paint *paint)
 {
     const smp_warp_fit *fit = &k->first->fit;
     char text[TEXT];
@@ -276,6 +279,8 @@ static void put_kernel(FILE *to, const kernel *k, const smp_paint *paint)
     fprintf(to, " %24s", fit->arch ? text : "-");
     if (k->us > 0)
         fprintf(to, " %.3g us (%.3g to %.3g)", k->us, k->low_us, k->high_us);
+    else if (predicted)
+        fputs(" -", to);
     else if (smp_lab_waves(k->most, &waves, &gpu))
         fprintf(to, " %5.2g", waves);
     fputc('\n', to);
@@ -287,8 +292,16 @@ static void put_kernels(FILE *to, const screen *s, const smp_paint *paint)
             "launches", COUNT, "instr.", RATIO, "lanes", RATIO, "n-way", BYTES, "moved", BYTES, "needed", RATIO,
             "ratio", "regs", "occup.", "limit", s->us > 0 ? "predicted" : "waves", paint->off);
     for (size_t i = 0; i < s->kernel_count && i < KERNELS; i++)
-        put_kernel(to, &s->kernels[i], paint);
+        put_kernel(to, &s->kernels[i], s->us > 0, paint);
     put_more(to, s->kernel_count, KERNELS, "kernel", paint);
+    for (size_t i = 0; i < s->kernel_count && i < KERNELS; i++)
+        if (s->kernels[i].refusal) {
+            fputs("  ", to);
+            smp_text_clean(to, s->kernels[i].first->kernel);
+            fputs(": not modelled: ", to);
+            smp_text_clean(to, s->kernels[i].refusal);
+            fputc('\n', to);
+        }
 }
 
 static void put_finding(FILE *to, const smp_lab_issue *issue, const smp_paint *paint)
