@@ -213,8 +213,9 @@ static void put_format(const char *format, const char *path, const smp_media *me
         if (at[0] == '\\' && (at[1] == 'n' || at[1] == 't')) {
             putchar(*++at == 'n' ? '\n' : '\t');
         } else if (at[0] == '{') {
+            const char *whole = smp_field_whole(at + 1, length, media);
             smp_field(at + 1, length, path, media, text);
-            smp_text_clean(stdout, text);
+            smp_text_clean(stdout, whole ? whole : text);
             at += length + 1;
         } else
             putchar(*at);

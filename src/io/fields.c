@@ -118,6 +118,13 @@ void smp_field(const char *word, size_t length, const char *path, const smp_medi
         put(&f, i, text);
 }
 
+const char *smp_field_whole(const char *word, size_t length, const smp_media *media)
+{
+    const file f = {NULL, media, {0}};
+    const int i = find(word, length);
+    return i >= TITLE && i <= ALBUM ? text_of(&f, words[i]) : NULL;
+}
+
 void smp_field_name(const char *word, size_t length, const char *path, const smp_media *media,
                     char text[SMP_FIELD_TEXT])
 {

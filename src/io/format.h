@@ -37,7 +37,7 @@ typedef struct smp_file_format {
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
     smp_kind kind;                 /* what it holds */
     bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
-    bool texts;                    /* it has a place for texts of any key */
+    bool texts;                    /* it has a place for texts of any key, or tells by itself which it leaves out */
     bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
     bool open_end;                 /* a sound is written whose length is not known before its end */

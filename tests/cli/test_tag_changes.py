@@ -50,8 +50,11 @@ class TagChanges(CliCase):
             self.smp("convert", "in.png", "a." + ext, "--tag", "Title=Rain")
         self.assertEqual(self.texts("a.png")[0], {"Title": "Rain"})
         self.assertIn(b"Title: Rain", (self.folder / "a.jpg").read_bytes())
-        for ext, said in (("tif", "the format TIFF has no place for it: the tag Title"), ("bmp", "texts")):
-            self.assertIn(said, self.smp("convert", "in.png", "a." + ext, "--tag", "Title=Rain").stderr)
+        self.assertIn("texts", self.smp("convert", "in.png", "a.bmp", "--tag", "Title=Rain").stderr)
+        self.assertEqual(self.smp("convert", "in.png", "a.tif", "--tag", "Title=Rain").stderr.count("Title"), 0)
+        self.assertEqual(self.texts("a.tif")[0], {"Title": "Rain"})
+        told = self.smp("convert", "in.png", "b.tif", "--tag", "artist=Me").stderr
+        self.assertEqual(told.lower().count("artist"), 1, told)
         self.write("cover.png", COVER)
         self.assertIn("since a picture has none: the cover",
                       self.smp("convert", "in.png", "b.png", "--cover", "cover.png").stderr)
@@ -61,6 +64,21 @@ class TagChanges(CliCase):
         self.write("no.txt", "a text")
         self.assertIn("a cover is a PNG or a JPEG",
                       self.smp("convert", "in.png", "c.png", "--cover", "no.txt", status=3).stderr)
+
+    def test_tags_of_a_jpeg_are_replaced_and_dropped(self):
+        self.small_png("in.png")
+        self.smp("convert", "in.png", "a.jpg", "--tag", "title=One", "--tag", "MYKEY=x: y",
+                 "--tag", "comment=so: it is")
+        self.smp("convert", "a.jpg", "b.jpg", "--tag", "title=Two")
+        self.assertEqual(self.texts("b.jpg")[0], {"Title": "Two", "MYKEY": "x: y", "Comment": "so: it is"})
+        self.assertEqual(self.smp("info", "--format", "{title}", "b.jpg").stdout, "Two\n")
+        self.smp("convert", "b.jpg", "c.jpg", "--tag", "title=")
+        self.assertNotIn("Title", self.texts("c.jpg")[0])
+
+    def test_a_long_title_is_shown_whole(self):
+        self.small_png("in.png")
+        self.smp("convert", "in.png", "a.png", "--tag", "title=" + 5000 * "x")
+        self.assertEqual(self.smp("info", "--format", "{title}", "a.png").stdout, 5000 * "x" + "\n")
 
     def test_in_place_a_tag_is_work_of_its_own(self):
         self.small_png("a.png")

@@ -52,6 +52,7 @@ const smp_file_format smp_format_avif = {
     .name = "AVIF",
     .extensions = avif_extensions,
     .kind = SMP_IMAGE,
+    .texts = true,
     .takes = (const smp_write_takes[]){{&smp_write_quality}, {0}},
 #ifdef SMP_HAVE_HEIF
     .library = SMP_LIBRARY_HEIF,

@@ -1,6 +1,7 @@
 /* Reads the markers of a JPEG: see jpeg_markers.h. */
 #include "io/jpeg/jpeg_markers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -112,12 +113,30 @@ static void keep_app13(smp_jpeg *base, const uint8_t *data, size_t size)
     }
 }
 
+size_t smp_jpeg_comment_key(const char *text, size_t size, char key[SMP_TAG_KEY])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    size_t word = 0;
+    while (word < size && word < SMP_TAG_KEY - 1 && text[word] && strchr(letters, text[word]))
+        word++;
+    const bool named = word && size > word + 2 && !memcmp(text + word, ": ", 2);
+    snprintf(key, SMP_TAG_KEY, "%.*s", named ? (int)word : SMP_TAG_KEY, named ? text : "Comment");
+    return named ? word + 2 : 0;
+}
+
+static void keep_comment(smp_jpeg *base, const char *text, size_t size)
+{
+    char key[SMP_TAG_KEY];
+    const size_t from = smp_jpeg_comment_key(text, size, key);
+    keep_bytes(base, size);
+    need(base, smp_meta_add_text(base->markers->meta, key, text + from, size - from), "a comment", size);
+}
+
 static void keep(smp_jpeg *base, int marker, const uint8_t *data, size_t size)
 {
     smp_jpeg_markers *markers = base->markers;
     if (marker == JPEG_COM) {
-        keep_bytes(base, size);
-        need(base, smp_meta_add_text(markers->meta, "Comment", (const char *)data, size), "a comment", size);
+        keep_comment(base, (const char *)data, size);
     } else if (marker == JPEG_APP0 + 1) {
         keep_app1(base, data, size);
     } else if (marker == JPEG_APP0 + 13) {

@@ -31,3 +31,7 @@ void smp_jpeg_keep_icc(smp_jpeg *base, smp_blob *icc);
 int smp_jpeg_count_scans(const smp_source *source, uint64_t position, int most);
 
 void smp_jpeg_free_markers(smp_jpeg_markers *markers);
+
+/* The key of a comment: "Title: One", a word, a colon and a blank, is how jpeg_write.c writes a text of the key Title;
+ * else "Comment". Returns where what it says begins. */
+size_t smp_jpeg_comment_key(const char *text, size_t size, char key[SMP_TAG_KEY]);

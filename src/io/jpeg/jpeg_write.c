@@ -8,6 +8,7 @@
 #include "io/bytes.h"
 #include "io/jpeg/jpeg_by_device.h"
 #include "io/jpeg/jpeg_glue.h"
+#include "io/jpeg/jpeg_markers.h"
 
 #include <jerror.h>
 
@@ -183,7 +184,8 @@ static void put_metadata(jpeg_writer *state)
         }
         if (meta->exif.size + 6 <= MARKER_BYTES && smp_exif_says(&meta->exif, key, value))
             continue;
-        bool plain = strcmp(key, "Comment") == 0;
+        char other[SMP_TAG_KEY];
+        const bool plain = strcmp(key, "Comment") == 0 && !smp_jpeg_comment_key(value, strlen(value), other);
         int size = snprintf((char *)state->marker, MARKER_BYTES, "%s%s%s", plain ? "" : key, plain ? "" : ": ", value);
         if (size > 0 && size < MARKER_BYTES)
             jpeg_write_marker(&state->jpeg, JPEG_COM, state->marker, (unsigned)size);

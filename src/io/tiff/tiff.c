@@ -42,6 +42,7 @@ const smp_file_format smp_format_tiff = {
     .name = "TIFF",
     .extensions = (const char *const[]){"tif", "tiff", NULL},
     .kind = SMP_IMAGE,
+    .texts = true,
     .takes = (const smp_write_takes[]){{&smp_tiff_packing}, {&smp_tiff_tile}, {0}},
     .iptc = true,
 #ifdef SMP_HAVE_TIFF

@@ -16,6 +16,7 @@ const smp_file_format smp_format_webp = {
     .name = "WebP",
     .extensions = (const char *const[]){"webp", NULL},
     .kind = SMP_IMAGE,
+    .texts = true,
     .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_lossless}, {0}},
 #ifdef SMP_HAVE_WEBP
     .sniff = sniff,
