@@ -141,6 +141,14 @@ bool smp_cli_file_as_stage(const smp_command *command, const smp_strings *stages
     return false;
 }
 
+smp_code smp_cli_fail_made(const char *statement, smp_error *err)
+{
+    smp_fail(err, SMP_E_USAGE, "'%.*s' makes what is read, and this command reads files",
+             (int)strcspn(statement, " \t"), statement);
+    return smp_hint(err, "write smempipe run -e '%.100s' FILE first, then name FILE here in place of the stage",
+                    statement);
+}
+
 /* -e gaussian 2px IN OUT: the values of a stage, or further stages, as words of their own. */
 static bool apart_from_stage(const smp_command *command, const smp_strings *words, size_t surplus,
                              const smp_strings *stages, smp_error *err)
@@ -267,7 +275,11 @@ void smp_cli_suggest_file(smp_error *err)
     const smp_stage *stage = smp_stage_find(path, strcspn(path, " \t"));
     if (strcmp(path, looked_for) != 0)
         smp_cli_look_near(path);
-    if (strpbrk(path, "*?"))
+    char target[LINE];
+    const ssize_t length = readlink(path, target, sizeof target);
+    if (length > 0)
+        smp_hint(err, "it is a link, to '%.*s', which is not there", (int)length, target);
+    else if (strpbrk(path, "*?"))
         smp_hint(err, "patterns are for the shell, which has nothing that fits, or sees quotes round this one");
     else if (!strcmp(path, looked_for) && nearest[0])
         smp_hint(err, "did you mean '%s'?", nearest);

@@ -8,6 +8,9 @@
  * stand. word: as it was given. usage: the whole command. */
 bool smp_cli_names_file(const smp_command *command, const char *word, const char *usage, smp_error *err);
 
+/* Refuses a pipeline that makes its input by this statement, where a command reads files. */
+smp_code smp_cli_fail_made(const char *statement, smp_error *err);
+
 /* Whether -e was given a file's name; then says so. */
 bool smp_cli_file_as_stage(const smp_command *command, const smp_strings *stages, const smp_strings *words,
                            smp_error *err);

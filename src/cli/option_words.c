@@ -12,6 +12,7 @@
 #include "base/text/diag.h"
 #include "cli/dashes.h"
 #include "cli/mistakes.h"
+#include "stages/origins/origin.h"
 
 enum { MAX_WORDS = 96 }; /* options or choices that a suggestion is sought among */
 
@@ -466,6 +467,9 @@ static smp_code fail_missing(const smp_command *command, const smp_argument_row 
     const smp_strings *stages = stages_of(command, settings);
     if (stages && smp_cli_file_as_stage(command, stages, words, err))
         return err->code;
+    if (stages && !strcmp(row->name, "IN") && smp_origin_begins(stages->items[0]) &&
+        !smp_stage_find(stages->items[0], strcspn(stages->items[0], " \t"))) /* noise is both */
+        return smp_cli_fail_made(stages->items[0], err);
     complete(command, words, settings, line, sizeof line);
     smp_fail(err, SMP_E_USAGE, "%s is missing", row->name);
     return smp_hint(err, "write %s; %s %s %s", line, row->name, row->many ? "are" : "is", row->help);

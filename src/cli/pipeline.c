@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "base/text/diag.h"
 #include "cli/cli.h"
+#include "cli/mistakes.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
 #include "io/decoder/worker.h"
@@ -211,11 +212,8 @@ smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char 
     smp_diags diags = {0};
     smp_program *program = NULL;
     smp_code code = smp_cli_parse(settings, path, &diags, &program, err);
-    if (!code && program->origin && !settings->makes) {
-        code = smp_fail(err, SMP_E_USAGE, "'%s' makes what is read, and this command reads files",
-                        program->origin->words.name);
-        smp_hint(err, "write smempipe run to a file first");
-    }
+    if (!code && program->origin && !settings->makes)
+        code = smp_cli_fail_made(program->made_label, err);
     if (!code && program->file_count) /* opened beside the input */
         code = smp_worker_more(err);
     if (!code)

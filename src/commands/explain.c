@@ -1,5 +1,6 @@
 /* smempipe explain: how a pipeline would run, with every default filled in. Reads headers only. */
 #include "commands/explain.h"
+#include "cli/mistakes.h"
 #include "cli/shipped.h"
 
 #include <string.h>
@@ -407,14 +408,10 @@ static smp_code explain_program(const explain_settings *settings, const smp_prog
     return SMP_OK;
 }
 
-static smp_code explain_either(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+static smp_code check_time(const explain_settings *settings, const smp_program *program, smp_error *err)
 {
-    const explain_settings *settings = given;
-    return settings->in ? explain_input(settings, program, diags, err) : explain_program(settings, program, err);
-}
-
-static smp_code check_time(const explain_settings *settings, smp_error *err)
-{
+    if (program->origin)
+        return smp_cli_fail_made(program->made_label, err);
     if (settings->in && strcmp(settings->in, "-") != 0)
         return SMP_OK;
     smp_fail(err, SMP_E_USAGE, "--time executes kernels on an input, which is read for it");
@@ -433,14 +430,28 @@ static smp_code check_svg(const explain_settings *settings, smp_error *err)
     return smp_cli_refuse_report(settings->svg, settings->pipe, err);
 }
 
+static smp_code explain_either(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    explain_settings *settings = given;
+    if (program->origin && settings->in) {
+        smp_fail(err, SMP_E_USAGE, "'%s' makes the input, and %.200s is one too", program->origin->words.name,
+                 settings->in);
+        return smp_hint(err, "leave one of them out");
+    }
+    if (program->origin)
+        settings->in = program->made_label;
+    if (settings->svg)
+        SMP_TRY(check_svg(settings, err));
+    if (settings->time)
+        SMP_TRY(check_time(settings, program, err));
+    return settings->in ? explain_input(settings, program, diags, err) : explain_program(settings, program, err);
+}
+
 static smp_code explain(void *given, smp_error *err)
 {
     explain_settings *settings = given;
     SMP_TRY(smp_cli_check_variant(&settings->plan, err));
-    if (settings->svg)
-        SMP_TRY(check_svg(settings, err));
-    if (settings->time)
-        SMP_TRY(check_time(settings, err));
+    settings->plan.base.makes = true;
     if (settings->in)
         SMP_TRY(smp_cli_check_input(settings->pipe, settings->in, err));
     if (settings->in)

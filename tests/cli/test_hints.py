@@ -88,6 +88,7 @@ class Hints(CliCase):
         for name, text in (("p", "gray\n"), ("utf16", "gray\n".encode("utf-16")), ("mac", b"gray\rsobel\r")):
             self.write(name + ".pipe", text)
         self.write("none.png", "")
+        (self.folder / "dangling.png").symlink_to("nowhere.png")
         before = self.files()
         for arguments, said in (
             (("run", "a.png", "p.pipe", "o.png"), "write smempipe run p.pipe a.png o.png"),
@@ -117,6 +118,7 @@ class Hints(CliCase):
             (("run", "p.pipe", "A.PNG", "o.png"), "did you mean 'a.png'?"),
             (("run", "p.pipe", "a.jpg", "o.png"), "did you mean 'a.png'?"),
             (("info", "a.pngg"), "did you mean 'a.png'?"),
+            (("info", "dangling.png"), "it is a link, to 'nowhere.png', which is not there"),
             (("run", "p.pipe", "*.png", "o.png"), "patterns are for the shell"),
             (("run", "p.pipe", "none.png", "o.png"), "file is empty\n  = hint: what was to write it may have"),
             (("run", "utf16.pipe", "a.png", "o.png"), "it is UTF-16: save the file as UTF-8"),

@@ -100,12 +100,18 @@ class Origins(CliCase):
         self.assertIn("Makes the input of a pipeline", self.smp("stages", "tone").stdout)
         self.assertIn("tone            audio", self.smp("stages").stdout)
 
+    def test_explain_plans_what_is_made(self):
+        self.assertIn("u8x3 40x30", self.smp("explain", "-e", "canvas 40x30 #f00", "-e", "gaussian 2").stdout)
+
     def test_mistakes_are_told(self):
         self.small_png("in.png")
         for words, said in (
             (("run", "-e", "canvas 4x3", "in.png", "o.png"), "'canvas' makes the input, and in.png is one too"),
             (("run", "-e", "gray", "-e", "canvas 4x3", "in.png", "o.png"), "which a pipeline's first statement alone"),
             (("run", "-e", "gray", "o.png"), "OUT is missing"),
+            (("compare", "-e", "canvas 4x3", "-e", "invert"), "run -e 'canvas 4x3' FILE first"),
+            (("explain", "-e", "canvas 4x3", "-e", "invert", "--time"), "run -e 'canvas 4x3' FILE first"),
+            (("explain", "-e", "canvas 4x3", "in.png"), "'canvas' makes the input, and in.png is one too"),
             (("batch", "-e", "canvas 4x3", ".", "-o", "out"), "makes what is read, and this command reads files"),
             (("run", "-e", "canvas", "o.png"), "stage 'canvas' needs 'width'"),
             (("run", "-e", "xc navy", "in.png", "o.png"), "calls this, as the first stage: canvas 640x480 navy"),
