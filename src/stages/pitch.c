@@ -41,11 +41,11 @@ static bool prepass(const void *given)
     return smp_stretch_looks(&ask);
 }
 
-/* sox counts in hundredths of a semitone. */
+/* sox counts in hundredths of a semitone; the least that is taken for them is one semitone. */
 static bool instead(const char *value, char *text, size_t size)
 {
     const double cents = strtod(value, NULL);
-    return fabs(cents) > 24 && fabs(cents) <= 2400 && snprintf(text, size, "write %.6g", cents / 100) > 0;
+    return fabs(cents) >= 100 && fabs(cents) <= 2400 && snprintf(text, size, "write %.6g", cents / 100) > 0;
 }
 
 const smp_stage smp_stage_pitch = {

@@ -131,6 +131,7 @@ class OtherTools(CliCase):
                              "rate=0.25Hz delay=55ms depth=2ms voices=1 shape=triangle"),
                             ("pitch -300", "-3")):
             self.assertEqual(self.suggested(stage, name="a.wav"), [text])
+        self.assertNotIn("write", self.said("pitch 99", name="a.wav"))
         self.assertIn("write time=1.2s damping=50%", self.said("reverb 50 50 100", name="a.wav"))
         for stage in ("tempo -s 1.5", "tremolo 5 40%"):
             self.assertNotIn("^", self.smp("check", "-e", stage).stderr, stage)
