@@ -86,6 +86,8 @@ static double top_of(double before, double at, double after)
     return top > -0.5 && top < 0.5 ? top : 0;
 }
 
+enum { FRAME = 1 << 16 }; /* places are in 2^-16 frames; those before the sound are negative, and not shifted left */
+
 /* Where the grain begins that goes on from `from`, and is due at `wanted`; all in 2^-16 frames. */
 static int64_t place(const trace *t, const layout *l, int64_t from, int64_t wanted)
 {
@@ -114,8 +116,8 @@ smp_code smp_stretch_finish(const smp_stretch *ask, const smp_shape *in, const v
     if (!at)
         return smp_fail_memory(err, "the grains of a sound", (uint64_t)l.count * sizeof *at);
     for (int64_t k = 1; k < l.count; k++) {
-        const int64_t found = place(&t, &l, at[k - 1] + (l.hop * l.step >> 16), due(&l, k) << 16);
-        at[k] = ask->rate == 1 ? (found + (1 << 15)) >> 16 << 16 : found;
+        const int64_t found = place(&t, &l, at[k - 1] + (l.hop * l.step >> 16), due(&l, k) * FRAME);
+        at[k] = ask->rate == 1 ? ((found + FRAME / 2) >> 16) * FRAME : found;
     }
     measurements->found = at;
     measurements->found_size = (size_t)l.count * sizeof *at;
