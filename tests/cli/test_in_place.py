@@ -95,6 +95,8 @@ class InPlace(CliCase):
         self.assertIn("a.png.orig is there already", told)
         self.assertIn("1 backups passed over", told)
         self.assertEqual((kept.read_bytes(), path.read_bytes()), (before, small))
+        self.assertIn("1 file done", self.change(path, "--force", "--backup", ".png"))  # which all pictures end with
+        self.assertEqual((self.folder / "in/a.png.png").read_bytes(), small)
         path.unlink()
         os.link(kept, path)  # as a run leaves it that was killed between the backup and the new file
         self.change(path, "--backup", ".orig")

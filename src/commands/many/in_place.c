@@ -86,6 +86,17 @@ static int by_real(const void *a, const void *b)
     return strcmp(((const place *)a)->real, ((const place *)b)->real);
 }
 
+/* Whether it is what --backup keeps of a file that is there: its name with the suffix behind it. */
+static bool is_backup(const char *real, const char *suffix)
+{
+    struct stat kept;
+    char of[PATH_MAX];
+    if (!suffix || !smp_ends_with(real, suffix))
+        return false;
+    const int length = snprintf(of, sizeof of, "%.*s", (int)(strlen(real) - strlen(suffix)), real);
+    return length < (int)sizeof of && lstat(of, &kept) == 0 && !S_ISDIR(kept.st_mode);
+}
+
 /* The files, each once, in the order of their paths; and which of them this work did before. */
 static smp_code list_files(work *w, smp_error *err)
 {
@@ -109,7 +120,7 @@ static smp_code list_files(work *w, smp_error *err)
         const place *p = &w->places[i];
         if (i && !strcmp(p->real, w->places[i - 1].real))
             w->twice++;
-        else if (w->how.backup && smp_ends_with(p->real, w->how.backup))
+        else if (is_backup(p->real, w->how.backup))
             w->backups++;
         else if (!s->many.plan.base.common.force && smp_in_place_done(p->real, w->how.work))
             w->before++;
