@@ -102,7 +102,8 @@ static smp_code is_input(smp_todo *todo, const struct stat *there, const char **
     const uint32_t device = (uint32_t)there->st_dev;
     bool met;
     *input = NULL;
-    for (size_t i = 0; !todo->inputs.count && i < found->count; i++) {
+    const bool filled = todo->inputs.count != 0;
+    for (size_t i = 0; !filled && i < found->count; i++) {
         const smp_found *file = smp_found_at(found, i);
         if (file->regular && !smp_hash_set_add(&todo->inputs, identity(file->device, file->inode), &met))
             return smp_fail_memory(err, "names", found->count);
