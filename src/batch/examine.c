@@ -74,16 +74,24 @@ smp_code smp_output_lookup_key(const smp_todo *todo, smp_output_lookup *lookup, 
     return SMP_OK;
 }
 
-smp_code smp_output_lookup_name(smp_output_lookup *lookup, smp_work_unit *unit, smp_todo_item *item, smp_error *err)
+const char *smp_output_lookup_text(smp_output_lookup *lookup, const char *path, const char *name)
 {
     smp_reader *reader = NULL;
     smp_error unread = {.code = SMP_OK}; /* told when the file is done */
     const smp_read_options how = smp_read_defaults();
-    if (lookup->reads && !smp_reader_open(item->file->path, &how, &reader, &unread))
+    struct stat status;
+    if (lookup->reads && stat(path, &status) == 0 && S_ISREG(status.st_mode) && /* a pipe is read once */
+        !smp_reader_open(path, &how, &reader, &unread))
         lookup->namer.media = smp_reader_media(reader);
-    const char *output = smp_namer_output(&lookup->namer, item->file->name);
+    const char *output = smp_namer_output(&lookup->namer, name);
     lookup->namer.media = NULL;
     smp_reader_close(reader);
+    return output;
+}
+
+smp_code smp_output_lookup_name(smp_output_lookup *lookup, smp_work_unit *unit, smp_todo_item *item, smp_error *err)
+{
+    const char *output = smp_output_lookup_text(lookup, item->file->path, item->file->name);
     item->output = output ? smp_texts_add(&unit->texts, output, strlen(output)) : NULL;
     return item->output ? SMP_OK : smp_fail_memory(err, "a name", strlen(item->file->name));
 }

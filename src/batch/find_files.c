@@ -194,7 +194,7 @@ static smp_code by_name(walk *w, const char *name, bool *wanted)
         *wanted = false;
         return count_left_out(w->left_out, name, w->err);
     }
-    return *wanted && o->wants ? o->wants(o->context, name, wanted, w->err) : SMP_OK;
+    return *wanted && o->wants ? o->wants(o->context, w->path, name, wanted, w->err) : SMP_OK;
 }
 
 static smp_code give(walk *w, const char *name, const struct stat *status, bool link)
@@ -410,7 +410,7 @@ static smp_code walk_given(walk *w, const char *given)
         if (there && is_companion(w, name))
             return count_left_out(w->left_out, name, w->err);
         if (w->options->wants)
-            code = w->options->wants(w->options->context, name, &wanted, w->err);
+            code = w->options->wants(w->options->context, w->path, name, &wanted, w->err);
         if (code || !wanted)
             return code;
         return give(w, name, there ? &status : NULL, lstat(given, &link) == 0 && S_ISLNK(link.st_mode));

@@ -18,9 +18,9 @@ typedef struct smp_find_options {
     bool standard_input; /* - is a file, not a mistake */
     smp_kind kind;       /* what is wanted: sounds in a folder are left out when it is pictures; none: everything */
     bool films;          /* those whose sound is read too, which are left out where sounds alone are not wanted */
-    /* Sees every file by its name under the folder given, before it is looked at, and says whether it is wanted. May be
-     * null. */
-    smp_code (*wants)(void *context, const char *name, bool *wanted, smp_error *err);
+    /* Sees every file by its path and its name under the folder given, before it is looked at, and says whether it is
+     * wanted. May be null. */
+    smp_code (*wants)(void *context, const char *path, const char *name, bool *wanted, smp_error *err);
     void *context;
 } smp_find_options;
 

@@ -89,7 +89,7 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "'%.200s' is not a name inside the output folder", pattern);
         return smp_hint(err, "--name is for names, the folder is given by -o");
     }
-    if (!(seen & (1U << STEM | 1U << NAME | 1U << DATE | 1U << TIME | 1U << TITLE))) {
+    if (!(seen & (1U << STEM | 1U << NAME) || seen >> DATE)) {
         smp_fail(err, SMP_E_USAGE, "every file would be called '%.200s'", pattern);
         return smp_hint(err, "put {stem} into --name, which is the input's name without its extension");
     }

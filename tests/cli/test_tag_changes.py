@@ -125,8 +125,30 @@ class TagChanges(CliCase):
         told = self.smp("convert", "in", "-o", "out", "--name", "{date}.{ext}", status=2).stderr
         self.assertIn("would both become", told)
         self.assertFalse((self.folder / "out").exists())
+        self.photo("c.jpg", "2024:03:17 12:34:57", "X")
+        told = self.smp("convert", "in/a.jpg", "in/c.jpg", "in/b.jpg", "-o", "out", "--name", "{date}-{time}.{ext}",
+                        "--force", "--dry-run", status=2).stderr
+        self.assertRegex(told, "in/a.jpg and in/b.jpg would both become out/2024-03-17-.*jpg")
         self.assertIn("did you mean {camera}?", self.smp("convert", "in", "-o", "out", "--name", "{stem}{camra}.{ext}",
                                                          status=2).stderr)
+
+    def test_files_told_apart_by_their_headers_alone(self):
+        for name, time, camera in (("a.jpg", "12:34:56", "X"), ("b.jpg", "12:34:57", "Y")):
+            self.photo(name, "2024:03:17 " + time, camera)
+        for pattern in ("{date}-{time}.{ext}", "{camera} {width}x{height}.{ext}"):
+            self.smp("convert", "in", "-o", "out", "--name", pattern)
+        self.assertEqual(len(self.names()), 4)
+
+    def test_an_input_is_no_output_whatever_its_place_in_the_list(self):
+        self.photo("b.jpg", "", "a")
+        self.photo("ab.jpg", "", "")
+        before = (self.folder / "in/ab.jpg").read_bytes()
+        for order in (("in/b.jpg", "in/ab.jpg"), ("in/ab.jpg", "in/b.jpg")):
+            told = self.smp("convert", *order, "-o", "in", "-j1", "--name", "{camera}{stem}.{ext}", "--force",
+                            status=4).stderr
+            self.assertIn("the output is the same file as the input in/ab.jpg", told)
+            self.smp("convert", *order, "-o", "in", "-j1", "--name", "a{stem}.{ext}", "--force", status=4)
+        self.assertEqual((self.folder / "in/ab.jpg").read_bytes(), before)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ static smp_code look_for_first(smp_todo *todo, smp_work_unit *unit, smp_todo_ite
             code = smp_leave_out(other.name, todo->request->walk.kind, &passed_over, &left, err);
         if (code || left)
             continue;
-        output = smp_namer_output(&todo->lookup.namer, other.name);
+        output = smp_output_lookup_text(&todo->lookup, other.path, other.name);
         item->second = output && !strcmp(output, item->output);
         if (item->second)
             item->first = smp_texts_add(&unit->texts, other.path, strlen(other.path));

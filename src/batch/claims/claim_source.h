@@ -37,6 +37,10 @@ void smp_work_unit_collect(smp_work_unit *unit, smp_todo_count *sum);
 /* Notes an item as done or begun where its unit's files are noted. The lock is held, or nobody else knows the unit. */
 smp_code smp_work_unit_note(smp_todo *todo, const smp_todo_item *item, bool done, smp_error *err);
 
+/* The output of the file at `path` that has this name under the folder given, until the next one; its header is read
+ * where names have fields of it. Null without memory. */
+const char *smp_output_lookup_text(smp_output_lookup *lookup, const char *path, const char *name);
+
 /* Names the output of an item; tells its input's hash. */
 smp_code smp_output_lookup_name(smp_output_lookup *lookup, smp_work_unit *unit, smp_todo_item *item, smp_error *err);
 smp_code smp_output_lookup_key(const smp_todo *todo, smp_output_lookup *lookup, smp_todo_item *item, smp_error *err);

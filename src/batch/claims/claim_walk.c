@@ -57,11 +57,11 @@ static smp_code forget_others(smp_todo *todo, const char *name, smp_error *err)
     return SMP_OK;
 }
 
-/* All names that the input of this name wants to write. *output (may be null): the first, until the next name. */
-static smp_code meet_names(smp_todo *todo, const char *name, const char **output, smp_error *err)
+/* All names that this input wants to write. *output (may be null): the first, until the next name. */
+static smp_code meet_names(smp_todo *todo, const char *path, const char *name, const char **output, smp_error *err)
 {
     SMP_TRY(forget_others(todo, name, err));
-    const char *text = smp_namer_output(&todo->lookup.namer, name);
+    const char *text = smp_output_lookup_text(&todo->lookup, path, name);
     if (output)
         *output = text;
     return text ? smp_each_target(text, todo->request->program, meet_name, todo, err)
@@ -69,12 +69,12 @@ static smp_code meet_names(smp_todo *todo, const char *name, const char **output
 }
 
 /* Sees the names of all files, also of other shards, since no two inputs may have one output. */
-static smp_code wants(void *context, const char *name, bool *wanted, smp_error *err)
+static smp_code wants(void *context, const char *path, const char *name, bool *wanted, smp_error *err)
 {
     smp_todo *todo = context;
     const smp_todo_request *r = todo->request;
     const char *output;
-    SMP_TRY(meet_names(todo, name, &output, err));
+    SMP_TRY(meet_names(todo, path, name, &output, err));
     *wanted = r->shards <= 0 || smp_shard_of(name, r->shards) == r->shard;
     todo->count.others += !*wanted;
     bool there;
@@ -106,7 +106,7 @@ static smp_code meet_suspect(void *context, const char *path, smp_error *err)
 static smp_code meet_again(void *context, const smp_found *found, smp_error *err)
 {
     pair *p = context;
-    const char *output = smp_namer_output(&p->todo->lookup.namer, found->name);
+    const char *output = smp_output_lookup_text(&p->todo->lookup, found->path, found->name);
     p->found = found;
     return output ? smp_each_target(output, p->todo->request->program, meet_suspect, p, err)
                   : smp_fail_memory(err, "a name", strlen(found->name));
@@ -134,8 +134,10 @@ static smp_code spread_pages(smp_todo *todo, smp_error *err)
     smp_code code = smp_found_pages(&todo->found, todo->request->pages, err);
     smp_hash_set_free(&todo->walk->outputs);
     todo->walk->suspicious = false;
-    for (size_t i = 0; !code && i < todo->found.count; i++)
-        code = meet_names(todo, smp_found_at(&todo->found, i)->name, NULL, err);
+    for (size_t i = 0; !code && i < todo->found.count; i++) {
+        const smp_found *file = smp_found_at(&todo->found, i);
+        code = meet_names(todo, file->path, file->name, NULL, err);
+    }
     for (size_t i = 0; !code && todo->walk->suspicious && i < todo->found.count; i++)
         code = meet_again(&p, smp_found_at(&todo->found, i), err);
     smp_free(p.first);
