@@ -50,34 +50,17 @@ static float divide_f(float x, float y)
     return x / y;
 }
 
-#define F1(name, function)                                                                                             \
+#define ROW(name, types, kind, function)                                                                               \
     {                                                                                                                  \
-        "__nv_" name, "ff",                                                                                            \
+        "__nv_" name, types,                                                                                           \
         {                                                                                                              \
-            .f1 = function                                                                                             \
+            .kind = function                                                                                           \
         }                                                                                                              \
     }
-#define F2(name, function)                                                                                             \
-    {                                                                                                                  \
-        "__nv_" name, "fff",                                                                                           \
-        {                                                                                                              \
-            .f2 = function                                                                                             \
-        }                                                                                                              \
-    }
-#define D1(name, function)                                                                                             \
-    {                                                                                                                  \
-        "__nv_" name, "dd",                                                                                            \
-        {                                                                                                              \
-            .d1 = function                                                                                             \
-        }                                                                                                              \
-    }
-#define D2(name, function)                                                                                             \
-    {                                                                                                                  \
-        "__nv_" name, "ddd",                                                                                           \
-        {                                                                                                              \
-            .d2 = function                                                                                             \
-        }                                                                                                              \
-    }
+#define F1(name, function)    ROW(name, "ff", f1, function)
+#define F2(name, function)    ROW(name, "fff", f2, function)
+#define D1(name, function)    ROW(name, "dd", d1, function)
+#define D2(name, function)    ROW(name, "ddd", d2, function)
 #define BOTH1(name, function) F1(name "f", function##f), D1(name, function)
 #define BOTH2(name, function) F2(name "f", function##f), D2(name, function)
 static const builtin builtins[] = {
@@ -136,8 +119,8 @@ static const builtin builtins[] = {
     F2("fast_fdividef", divide_f),
     F1("fsqrt_rn", sqrtf),
     D1("dsqrt_rn", sqrt),
-    {"__nv_fmaf", "ffff", {.f3 = fmaf}},
-    {"__nv_fma", "dddd", {.d3 = fma}},
+    ROW("fmaf", "ffff", f3, fmaf),
+    ROW("fma", "dddd", d3, fma),
 };
 
 static const builtin *find_builtin(const char *name)
