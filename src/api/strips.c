@@ -73,7 +73,7 @@ static smp_code run(const smempipe_plan *plan, smp_device *device, calls *rows, 
     if (!code)
         code = smp_source_stream(reader, steps, 0, device, strip_rows, &source.stream, err);
     if (!code && writer)
-        code = smp_stream_write(writer, &steps->sinks[0].shape, strip_rows, device, &sink.stream, err);
+        code = smp_stream_write(writer, &steps->sinks[0].shape, strip_rows, device, NULL, &sink.stream, err);
     if (!code)
         code = smp_api_run(plan->pipeline, steps, device, &source, &sink, result, err);
     smp_stream_close(source.stream, true, NULL, NULL);

@@ -95,7 +95,7 @@ static smp_code stream_through(const smp_run_request *request, smp_plan *plan, s
                                                              &source.stream, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         code = smp_stream_write(outputs[i].writer, &plan->sinks[i].rows, strip_rows, request->device,
-                                &outputs[i].stream, err);
+                                live ? source.stream : NULL, &outputs[i].stream, err);
         sinks[i].stream = outputs[i].stream;
     }
     if (!code) {
@@ -118,7 +118,6 @@ static smp_code stream_through(const smp_run_request *request, smp_plan *plan, s
         smp_run_blame(request, plan, failed, code, err);
     }
     smp_error late = {0};
-    smp_stream_close(source.stream, true, &report->read_seconds, &late); /* a trimmed sound is not read to its end */
     for (size_t i = 0; i < plan->sink_count; i++) {
         smp_code ended = smp_stream_close(outputs[i].stream, code != SMP_OK, &report->write_seconds, &late);
         if (!code && ended) {
@@ -127,6 +126,7 @@ static smp_code stream_through(const smp_run_request *request, smp_plan *plan, s
                 *err = late;
         }
     }
+    smp_stream_close(source.stream, true, &report->read_seconds, NULL); /* a trimmed sound is not read to its end */
     smp_free(sinks);
     return code;
 }

@@ -1,11 +1,14 @@
 """Sound that comes through a pipe while somebody makes it: it goes on as it comes, and has the bytes that a file gives.
 """
+import array
+import fcntl
 import os
 import random
 import shutil
 import signal
 import struct
 import subprocess
+import termios
 import threading
 import time
 import unittest
@@ -15,6 +18,7 @@ import numpy as np
 from harness import PROGRAM, CliCase
 
 RATE = 44100
+PIPE = 60000  # bytes of a pipe of 64 KiB that is as good as full
 FRAME = 4  # bytes: two channels of 16 bits
 RAW = ("--raw", f"s16lex2:{RATE}")
 LONG = 60  # seconds that a loaded machine may take for what takes some milliseconds
@@ -61,6 +65,13 @@ class LivePipes(CliCase):
             taken += part
         watch.cancel()
         return bytes(taken)
+
+    @staticmethod
+    def waiting(pipe):
+        """Bytes in it that nobody has read."""
+        size = array.array("i", [0])
+        fcntl.ioctl(pipe, termios.FIONREAD, size)
+        return size[0]
 
     def slowly(self, data, *arguments, seed=0, largest=20000, status=0):
         """Gives the data in parts of any size with pauses between some; the output."""
@@ -285,6 +296,18 @@ class LivePipes(CliCase):
         process.stdout.close()
         self.assertIn("the program that was reading the output has ended", process.stderr.read().decode())
         self.assertEqual(process.wait(LONG), 4)
+
+    def test_a_reader_that_goes_while_the_input_rests_ends_it(self):
+        """The writer waits for a full pipe, and the rest of the program for input that does not come."""
+        process = self.start("convert", "-q", *RAW, "-", "-", "-e", "gain -3dB")
+        process.stdin.write(noise(1))
+        until = time.monotonic() + LONG
+        while self.waiting(process.stdout) < PIPE and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        process.stdout.close()
+        self.assertEqual(process.wait(LONG), 4)
+        self.assertIn("the program that was reading the output has ended", process.stderr.read().decode())
 
     def test_signals_and_a_reader_that_has_gone_end_it(self):
         data = noise(0.5)

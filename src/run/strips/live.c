@@ -280,6 +280,17 @@ static smp_code take(smp_runner *r, bool *ended, smp_error *err)
     return SMP_OK;
 }
 
+/* A sink whose writer has failed ends the source too, and says why here. */
+static smp_code ask_sinks(const smp_runner *r, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    void *rows;
+    int64_t count;
+    for (size_t i = 0; !code && i < r->plan->sink_count; i++)
+        code = smp_stream_room(r->setup->sinks[i].stream, 1, 0, &rows, &count, err);
+    return code;
+}
+
 /* The source has ended: now its length, and all others, are known. */
 static smp_code end_source(smp_runner *r, int *failed, smp_error *err)
 {
@@ -338,9 +349,10 @@ static smp_code go_round(smp_runner *r, bool *ended, bool *more, int *failed, sm
     if (takes)
         code = take(r, ended, err);
     *more = false;
-    if (!code && takes && *ended) {
+    if (!code && takes && *ended)
+        code = ask_sinks(r, err);
+    if (!code && takes && *ended)
         code = end_source(r, failed, err);
-    }
     if (!code)
         code = send(r, 0, err);
     for (size_t i = 1; !code && i < r->plan->step_count; i++) {

@@ -30,6 +30,7 @@ struct smp_stream {
     int64_t strip_rows;
     smp_rows *rows;         /* of the plan's steps, for the strip that is being read */
     bool live;              /* of a sound that comes as it is made */
+    smp_stream *source;     /* of a writer: what ends with it; or null */
     bool held;              /* the computing thread reads slot `used` */
     int64_t at;             /* rows of the current slot that the computing thread has taken or put */
     int64_t total;          /* rows that the computing thread has taken or put */
@@ -156,6 +157,8 @@ static void *write_all(void *context)
     s->processor = smp_processor_now();
     if (code)
         smp_ring_end(&s->ring, true);
+    if (code && s->source)
+        smp_ring_end(&s->source->ring, true);
     return NULL;
 }
 
@@ -331,7 +334,7 @@ smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int st
 }
 
 smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t strip_rows, smp_device *device,
-                          smp_stream **out, smp_error *err)
+                          smp_stream *source, smp_stream **out, smp_error *err)
 {
     int slots;
     const int64_t slot_rows = write_slot(shape, strip_rows, device, &slots);
@@ -339,6 +342,7 @@ smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t st
     if (!s)
         return SMP_E_MEMORY;
     s->writer = writer;
+    s->source = source;
     return start(s, device, write_all, out, err);
 }
 

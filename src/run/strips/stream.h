@@ -30,9 +30,10 @@ smp_code smp_stream_read_live(smp_reader *reader, int64_t rows, int64_t slot_row
 smp_code smp_stream_strip(smp_stream *stream, void **rows, smp_error *err);
 
 /* Starts a thread that writes the rows put into the stream, in slots as high as strips; smaller ones for a GPU. The
- * writer stays the caller's. */
+ * writer stays the caller's. source: a reading stream that ends where the writer fails, and outlives this one: nobody
+ * may wait there for rows that come late or never; or null. */
 smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t strip_rows, smp_device *device,
-                          smp_stream **out, smp_error *err);
+                          smp_stream *source, smp_stream **out, smp_error *err);
 
 /* The mark of the slot that take or room gave last, for the device's send; null: its memory is ordinary. */
 smp_mark **smp_stream_mark(smp_stream *stream);
