@@ -2,12 +2,12 @@
 # The tests, from a fresh clone: installs what is missing, builds the release and the sanitizer build, runs ctest over
 # both.
 #   tests/run.sh            what continuous integration runs, 12 minutes on two cores: of the slow suites (labelled
-#                           turn-K; and gpu_orders, the matrices, mutants, warnings.clang) the sixth whose turn it is,
-#                           by the commit; SMP_TURN=K/6 takes another turn
+#                           turn-K; and gpu_orders, the matrices, mutants, warnings.clang) the eighth whose turn it is,
+#                           by the commit; SMP_TURN=K/8 takes another turn
 #   tests/run.sh --all      every test: before a release. 5 minutes on 16 cores
 #   tests/run.sh ARGUMENT.. every test that ctest takes by these: tests/run.sh -R oracle; tests/run.sh -L fast
 # A turn's fresh build has CPU kernels for base and one more instruction set; where there is no GPU, kernels for one are
-# of a sixth of the files.
+# of an eighth of the files.
 # SMP_CLUSTER=0: without Slurm, Open MPI and GNU parallel, which the tests labelled cluster use where they are.
 # SMP_FUZZ_SECONDS=20: each fuzz target so long, not for a number of inputs. SMP_FUZZ=1: 20 s under libFuzzer too, given
 # clang.
@@ -15,7 +15,7 @@ set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 . samples/setup.sh
 
-turns=6 # as in tests/CMakeLists.txt
+turns=8 # as in tests/CMakeLists.txt
 all=no
 if [ "${1-}" = --all ]; then
     all=yes
@@ -53,7 +53,7 @@ elif [ ! -f build/release/CMakeCache.txt ]; then # else as it is: no turn builds
     one=-DSMP_V4=OFF
     if [ $((turn % 2)) = 0 ] && grep -qw avx512vl /proc/cpuinfo; then one=-DSMP_V3=OFF; fi
     share=(-DSMP_CUDA_SHARE=$SMP_TURN $one)
-    echo "CPU kernels of this turn's build: $one. Without a GPU, kernels for one are compiled of a sixth of the files."
+    echo "CPU kernels of this turn's build: $one. Without a GPU, kernels for one are compiled of one file in eight."
 fi
 build_preset release all -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON -DSMP_CUDA_HURRY=max -DSMP_MPI=$mpi "${share[@]}"
 # Device code has no AddressSanitizer; the emulator runs it on the host, by the release build's kernels.
