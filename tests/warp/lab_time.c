@@ -69,38 +69,53 @@ static smp_code predict(lab *l, const char *wanted, double seconds)
     return smp_time_run(wanted, 0, &launch, l->kernel, &l->result, &l->err);
 }
 
-/* Results as another process gets them; from malloc. */
-static char *written(const smp_predictions *predictions)
+/* The result as another process gets it; from malloc. */
+static char *written(const smp_warp_result *result, size_t *size)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
+    char *bytes = NULL;
+    FILE *to = open_memstream(&bytes, size);
     assert_non_null(to);
-    smp_predictions_write(to, predictions);
+    smp_warp_result_write(to, result);
     fclose(to);
-    return text;
+    return bytes;
 }
 
-/* Reads records of predictions as result_file.c does. False: one is none. */
-static bool read_back(char *text, smp_predictions *out)
+static smp_code read_back(char *bytes, size_t size, smp_warp_result *out)
 {
-    enum { FIELDS = 80 };
-    bool good = true;
-    for (char *line = text, *next; line && *line && good; line = next) {
-        char *fields[FIELDS];
-        int count = 0;
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = 0;
-        for (char *at = line; at && count < FIELDS;) {
-            fields[count++] = at;
-            at = strchr(at, '\t');
-            if (at)
-                *at++ = 0;
-        }
-        good = smp_predictions_read(fields, count, out);
+    smp_error err;
+    bool end;
+    FILE *from = fmemopen(bytes, size, "r");
+    assert_non_null(from);
+    const smp_code code = smp_warp_result_read(from, out, &end, &err);
+    fclose(from);
+    return code;
+}
+
+static void assert_same_lines(const smp_predicted_line *a, const smp_predicted_line *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(a[i].line, b[i].line);
+        assert_int_equal(a[i].place, b[i].place);
+        assert_true(a[i].share == b[i].share);
+        assert_memory_equal(a[i].reasons, b[i].reasons, sizeof a[i].reasons);
+        assert_string_equal(a[i].text, b[i].text);
     }
-    return good;
+}
+
+static void assert_same_predictions(const smp_predictions *a, const smp_predictions *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const smp_predicted *p = &a->items[i], *q = &b->items[i];
+        assert_memory_equal(p, q, offsetof(smp_predicted, lines));
+        assert_int_equal(p->line_count, q->line_count);
+        assert_int_equal(p->instruction_count, q->instruction_count);
+        assert_same_lines(p->lines, q->lines, p->line_count);
+        assert_same_lines(p->instructions, q->instructions, p->instruction_count);
+        assert_int_equal(p->price_count, q->price_count);
+        assert_memory_equal(p->prices, q->prices, p->price_count * sizeof *p->prices);
+        assert_int_equal(p->fit_count, q->fit_count);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ tests */
@@ -121,65 +136,53 @@ static void a_launch_has_a_time_with_an_interval(void **state)
 static void predictions_are_the_same_twice(void **state)
 {
     (void)state;
-    char *texts[2];
+    lab labs[2];
     for (int i = 0; i < 2; i++) {
-        lab l;
-        open_lab(&l, "");
+        open_lab(&labs[i], "");
         void *other = smp_alloc((size_t)i * 4096 + 1); /* memory lies elsewhere */
-        assert_int_equal(predict(&l, "h100,each,listing,what-if", 0), SMP_OK);
-        texts[i] = written(l.result.predictions);
+        assert_int_equal(predict(&labs[i], "h100,each,listing,what-if", 0), SMP_OK);
         smp_free(other);
-        close_lab(&l);
     }
-    assert_string_equal(texts[0], texts[1]);
-    free(texts[0]);
-    free(texts[1]);
+    assert_same_predictions(labs[0].result.predictions, labs[1].result.predictions);
+    close_lab(&labs[0]);
+    close_lab(&labs[1]);
 }
 
-static void predictions_come_back_from_text(void **state)
+static void predictions_come_back_from_a_file(void **state)
 {
     (void)state;
     lab l;
+    smp_warp_result back;
+    size_t size;
     open_lab(&l, "");
     assert_int_equal(predict(&l, "h100,each,listing,what-if", 0), SMP_OK);
-    char *text = written(l.result.predictions), *copy = strdup(text);
-    smp_predictions back = {.count = 0};
-    smp_predictions *again = smp_alloc(sizeof *again);
-    assert_true(read_back(copy, &back));
-    *again = back;
-    char *second = written(again);
-    assert_string_equal(text, second);
-    smp_predictions_free(again);
-    free(copy);
-    free(second);
-    free(text);
+    char *bytes = written(&l.result, &size);
+    assert_int_equal(read_back(bytes, size, &back), SMP_OK);
+    assert_same_predictions(l.result.predictions, back.predictions);
+    smp_warp_result_free(&back);
+    free(bytes);
     close_lab(&l);
 }
 
-/* Cut and flipped bytes: each is taken or refused, and leaves nothing behind (sanitizers look). */
-static void broken_text_is_refused(void **state)
+/* Cut files are refused; flipped bytes are taken or refused. Nothing is left behind (sanitizers look). */
+static void broken_results_are_refused(void **state)
 {
     (void)state;
     lab l;
+    smp_warp_result back;
+    size_t size;
     open_lab(&l, "");
     assert_int_equal(predict(&l, "h100,each,what-if", 0), SMP_OK);
-    char *text = written(l.result.predictions);
-    const size_t size = strlen(text);
-    size_t refused = 0;
-    for (size_t i = 0; i < size; i++) {
-        char *copy = strdup(text);
-        smp_predictions *out = smp_alloc(sizeof *out);
-        assert_non_null(out);
-        if (i % 2)
-            copy[i] = (char)(copy[i] ^ (1 << i % 7));
-        else
-            copy[i] = 0;
-        refused += !read_back(copy, out);
-        smp_predictions_free(out);
-        free(copy);
+    char *bytes = written(&l.result, &size);
+    for (size_t i = 1; i < size; i += 1 + i / 99) {
+        assert_int_not_equal(read_back(bytes, i, &back), SMP_OK);
+        smp_warp_result_free(&back);
+        bytes[i] = (char)(bytes[i] ^ 1 << i % 7);
+        (void)read_back(bytes, size, &back);
+        smp_warp_result_free(&back);
+        bytes[i] = (char)(bytes[i] ^ 1 << i % 7);
     }
-    assert_true(refused > 0);
-    free(text);
+    free(bytes);
     close_lab(&l);
 }
 
@@ -293,8 +296,8 @@ SMP_SUITE(lab_time)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_has_a_time_with_an_interval),
         cmocka_unit_test(predictions_are_the_same_twice),
-        cmocka_unit_test(predictions_come_back_from_text),
-        cmocka_unit_test(broken_text_is_refused),
+        cmocka_unit_test(predictions_come_back_from_a_file),
+        cmocka_unit_test(broken_results_are_refused),
         cmocka_unit_test(a_failed_allocation_is_an_error_or_a_refusal),
         cmocka_unit_test(a_launch_whose_model_takes_too_long_is_refused),
         cmocka_unit_test(only_a_loop_that_ends_by_what_it_watches_is_refused),

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* Reasons why warps do not issue, by Nsight Compute's names. */
 #define SMP_TIME_REASON_LIST(X)                                                                                        \
@@ -118,11 +117,3 @@ typedef struct smp_predictions {
 void smp_predictions_free(smp_predictions *predictions); /* null is allowed */
 /* Moves what `more` has. False: no memory. */
 bool smp_predictions_add(smp_predictions *sum, smp_predictions *more);
-
-/* Writes a field's text: a blank for each character that would end it (result_file.c). */
-void smp_result_put_text(FILE *to, const char *text);
-
-/* As text, in records of result_file.c. */
-void smp_predictions_write(FILE *to, const smp_predictions *predictions);
-/* A record of theirs. False: it is none, or there is no memory. */
-bool smp_predictions_read(char *const *fields, int count, smp_predictions *predictions);

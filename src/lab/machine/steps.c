@@ -1,6 +1,5 @@
 /* How often instructions ran: those of a kernel one by one, by source line, and by operation. */
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,31 +116,4 @@ void smp_warp_steps_free(smp_warp_result *result)
 {
     for (int which = 0; which < SMP_WARP_STEPS; which++)
         smp_free(result->steps[which].items);
-}
-
-void smp_warp_steps_write(FILE *to, const smp_warp_result *result)
-{
-    for (int which = 0; which < SMP_WARP_STEPS; which++)
-        for (size_t i = 0; i < result->steps[which].count; i++) {
-            const smp_warp_step *s = &result->steps[which].items[i];
-            fprintf(to, "O\t%d\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\n",
-                    which, s->file, s->line, s->place, s->runs, s->lanes, s->splits, s->text);
-        }
-}
-
-bool smp_warp_steps_read(char *const *fields, int count, smp_warp_result *result)
-{
-    enum { FIELDS = 9 };
-    smp_warp_step s = {0};
-    const unsigned long which = count == FIELDS ? strtoul(fields[1], NULL, 10) : SMP_WARP_STEPS;
-    if (which >= SMP_WARP_STEPS)
-        return false;
-    uint32_t *const small[] = {&s.file, &s.line, &s.place};
-    uint64_t *const large[] = {&s.runs, &s.lanes, &s.splits};
-    for (int i = 0; i < 3; i++) {
-        *small[i] = (uint32_t)strtoul(fields[2 + i], NULL, 10);
-        *large[i] = strtoull(fields[5 + i], NULL, 10);
-    }
-    snprintf(s.text, sizeof s.text, "%s", fields[8]);
-    return add(&result->steps[which], &s);
 }

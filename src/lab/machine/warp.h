@@ -293,12 +293,10 @@ smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **li
  * none. False: it is another, as static kernels of two files are that share a symbol. */
 bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more);
 
-/* Steps (steps.c): another launch's are added; as records of a result's text. False: no memory, or no such record. */
+/* Steps (steps.c): another launch's are added. False: no memory. */
 bool smp_warp_steps_add(smp_warp_result *sum, const smp_warp_result *more);
 void smp_warp_steps_free(smp_warp_result *result);
-void smp_warp_steps_write(FILE *to, const smp_warp_result *result);
-bool smp_warp_steps_read(char *const *fields, int count, smp_warp_result *result);
 
-/* A result as text that another process reads back (result_file.c). *end: there was no further one. */
+/* A result that another process of the same build reads back (result_file.c). *end: there was no further one. */
 void smp_warp_result_write(FILE *to, const smp_warp_result *result);
 smp_code smp_warp_result_read(FILE *from, smp_warp_result *result, bool *end, smp_error *err);
