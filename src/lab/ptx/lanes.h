@@ -27,14 +27,16 @@ extern const warp_lane_row warp_rows_integer_v3[], warp_rows_float_v3[], warp_ro
 const warp_lane_row *warp_lane_row_find(const char *name);
 
 #define WARP_FN(name) static void name(void *to, const void *p, const void *q, const void *r)
-/* d[l] of type D from a[l], b[l], c[l] of the types A, B, C */
+/* d[l] of type D from a[l], b[l], c[l] of the types A, B, C. A source that an instruction does not have is the first.
+ */
 #define WARP_LANES_OF(name, D, A, B, C, expression)                                                                    \
     WARP_FN(name)                                                                                                      \
     {                                                                                                                  \
         D *d = to;                                                                                                     \
         const A *a = p;                                                                                                \
-        const B *b = q;                                                                                                \
-        const C *c = r;                                                                                                \
+        const void *const second = q ? q : p, *const third = r ? r : p;                                                \
+        const B *b = second;                                                                                           \
+        const C *c = third;                                                                                            \
         (void)a, (void)b, (void)c;                                                                                     \
         WARP_EACH_LANE d[l] = (expression);                                                                            \
     }
@@ -49,3 +51,6 @@ const warp_lane_row *warp_lane_row_find(const char *name);
             mask |= (uint32_t)(condition) << l;                                                                        \
         *d = mask;                                                                                                     \
     }
+/* F(name, operator, ...) of the comparisons that hold for no NaN. */
+#define WARP_ORDERS(F, ...)                                                                                            \
+    F(eq, ==, __VA_ARGS__) F(lt, <, __VA_ARGS__) F(le, <=, __VA_ARGS__) F(gt, >, __VA_ARGS__) F(ge, >=, __VA_ARGS__)

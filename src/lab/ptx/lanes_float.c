@@ -61,22 +61,18 @@ static double in_turns(float x)
 #define GREATEST(x, y)                                                                                                 \
     ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) > (y) ? (x) : (y) > (x) ? (y) : signbit(x) ? (y) : (x))
 
-#define X(v)       ((double)warp_half_float((v)&0xffff))
-#define Y(v)       ((double)warp_half_float((v) >> 16))
-#define H1(e)      warp_half_bits(e)
-#define H2(lo, hi) (warp_half_bits(lo) | warp_half_bits(hi) << 16)
+#define HALF_f16(v)  ((double)warp_half_float((v)&0xffff))
+#define HALF_bf16(v) warp_bf16_float((v)&0xffff)
+#define BITS_f16(e)  warp_half_bits(e)
+#define BITS_bf16(e) warp_bf16_bits((float)(e))
 /* Signs of 16 bits, of which those above `most` are NaN. */
 #define SIGN(v, most, e)    (((v)&0x7fff) > (most) ? 0x7fffu : (u32)((e)&0xffff))
 #define SIGNS(most, lo, hi) (SIGN(a[l], most, lo) | SIGN(a[l] >> 16, most, hi) << 16)
 
-#define SAT(v)          ((v) > 0 ? (v) < 1 ? (v) : 1.0 : 0.0)
-#define NAN_OR(M, x, y) ((x) != (x) || (y) != (y) ? (double)NAN : M(x, y))
-#define RELU(v)         ((v) <= 0 ? 0.0 : (v))
+#define SAT(v)          ((v) > 0 ? (v) < 1 ? (v) : 1 : 0)
+#define NAN_OR(M, x, y) ((x) != (x) || (y) != (y) ? NAN : M(x, y))
+#define RELU(v)         ((v) <= 0 ? 0 : (v))
 
-#define B1(v)      warp_bf16_float((v)&0xffff)
-#define B2(v)      warp_bits_float((v)&0xffff0000)
-#define Q1(e)      warp_bf16_bits(e)
-#define Q2(lo, hi) (warp_bf16_bits(lo) | warp_bf16_bits(hi) << 16)
 #define INFINITE32 ((a[l] & 0x7fffffff) == 0x7f800000)
 #define FINITE32   ((a[l] & 0x7f800000) != 0x7f800000)
 
@@ -86,45 +82,44 @@ static double in_turns(float x)
     DIRECTION(WARP_JOIN(WARP_LANE, rm), T, FE_DOWNWARD, finish, __VA_ARGS__)                                           \
     DIRECTION(WARP_JOIN(WARP_LANE, rp), T, FE_UPWARD, finish, __VA_ARGS__)                                             \
     DIRECTION(WARP_JOIN(WARP_LANE, rz), T, FE_TOWARDZERO, finish, __VA_ARGS__)
+#define HALVES(format, T, op, operands, ...)                                                                           \
+    static inline u32 WARP_JOIN(WARP_LANE, bits)(u32 a, u32 b, u32 c)                                                  \
+    {                                                                                                                  \
+        const T x = HALF_##format(a), y = HALF_##format(b), z = HALF_##format(c);                                      \
+        (void)y, (void)z;                                                                                              \
+        return BITS_##format(__VA_ARGS__);                                                                             \
+    }                                                                                                                  \
+    W(WARP_JOIN(WARP_LANE, format), WARP_JOIN(WARP_LANE, bits)(a[l], b[l], c[l]))                                      \
+    W(WARP_JOIN(WARP_LANE, pairs), WARP_JOIN(WARP_LANE, bits)(a[l], b[l], c[l]) |                                      \
+                                       WARP_JOIN(WARP_LANE, bits)(a[l] >> 16, b[l] >> 16, c[l] >> 16) << 16)
 #include "lab/ptx/lanes_float.def"
 #undef LANE
 #undef TEST
 #undef DIRECTED
+#undef HALVES
 
 /* ------------------------------------------------------------------------------------------------ comparisons */
 
 #define UNORDERED(x, y) ((x) != (x) || (y) != (y))
+#define ORDER(how, op, suffix, T, X, Y)                                                                                \
+    WARP_TEST(how##_##suffix, T, (X)op(Y))                                                                             \
+    WARP_TEST(how##u_##suffix, T, UNORDERED(X, Y) || (X)op(Y))
 #define TESTS(suffix, T, X, Y)                                                                                         \
-    WARP_TEST(eq_##suffix, T, (X) == (Y))                                                                              \
+    WARP_ORDERS(ORDER, suffix, T, X, Y)                                                                                \
     WARP_TEST(ne_##suffix, T, !UNORDERED(X, Y) && (X) != (Y))                                                          \
-    WARP_TEST(lt_##suffix, T, (X) < (Y))                                                                               \
-    WARP_TEST(le_##suffix, T, (X) <= (Y))                                                                              \
-    WARP_TEST(gt_##suffix, T, (X) > (Y))                                                                               \
-    WARP_TEST(ge_##suffix, T, (X) >= (Y))                                                                              \
-    WARP_TEST(equ_##suffix, T, UNORDERED(X, Y) || (X) == (Y))                                                          \
     WARP_TEST(neu_##suffix, T, (X) != (Y))                                                                             \
-    WARP_TEST(ltu_##suffix, T, !((X) >= (Y)))                                                                          \
-    WARP_TEST(leu_##suffix, T, !((X) > (Y)))                                                                           \
-    WARP_TEST(gtu_##suffix, T, !((X) <= (Y)))                                                                          \
-    WARP_TEST(geu_##suffix, T, !((X) < (Y)))                                                                           \
     WARP_TEST(num_##suffix, T, !UNORDERED(X, Y))                                                                       \
     WARP_TEST(nan_##suffix, T, UNORDERED(X, Y))
 TESTS(f32, float, a[l], b[l])
 TESTS(f64, double, a[l], b[l])
-TESTS(f16, u32, X(a[l]), X(b[l]))
-TESTS(bf16, u32, B1(a[l]), B1(b[l]))
+TESTS(f16, u32, HALF_f16(a[l]), HALF_f16(b[l]))
+TESTS(bf16, u32, HALF_bf16(a[l]), HALF_bf16(b[l]))
 
-#define TEST_ROWS(type, operands, suffix)                                                                              \
-    {"setp.eq." type, operands, eq_##suffix}, {"setp.ne." type, operands, ne_##suffix},                                \
-        {"setp.lt." type, operands, lt_##suffix}, {"setp.le." type, operands, le_##suffix},                            \
-        {"setp.gt." type, operands, gt_##suffix}, {"setp.ge." type, operands, ge_##suffix},                            \
-        {"setp.equ." type, operands, equ_##suffix}, {"setp.neu." type, operands, neu_##suffix},                        \
-        {"setp.ltu." type, operands, ltu_##suffix}, {"setp.leu." type, operands, leu_##suffix},                        \
-        {"setp.gtu." type, operands, gtu_##suffix}, {"setp.geu." type, operands, geu_##suffix},                        \
-        {"setp.num." type, operands, num_##suffix},                                                                    \
-    {                                                                                                                  \
-        "setp.nan." type, operands, nan_##suffix                                                                       \
-    }
+#define ROW(how, suffix, operands)            {"setp." #how "." #suffix, operands, how##_##suffix},
+#define ORDER_ROWS(how, op, suffix, operands) ROW(how, suffix, operands) ROW(how##u, suffix, operands)
+#define TEST_ROWS(suffix, operands)                                                                                    \
+    WARP_ORDERS(ORDER_ROWS, suffix, operands)                                                                          \
+    ROW(ne, suffix, operands) ROW(neu, suffix, operands) ROW(num, suffix, operands) ROW(nan, suffix, operands)
 
 #define LANE(kind, names, operands, ...) {names, operands, WARP_LANE},
 #define TEST(T, names, operands, ...)    {names, operands, WARP_LANE},
@@ -133,8 +128,10 @@ TESTS(bf16, u32, B1(a[l]), B1(b[l]))
 #define DIRECTED(T, finish, op, other, type, operands, ...)                                                            \
     DIRECTED_ROW(op, other, rm, type, operands)                                                                        \
     DIRECTED_ROW(op, other, rp, type, operands) DIRECTED_ROW(op, other, rz, type, operands)
+#define HALVES(format, T, op, operands, ...)                                                                           \
+    {op "." #format, operands, WARP_JOIN(WARP_LANE, format)},                                                          \
+        {op "." #format "x2", operands, WARP_JOIN(WARP_LANE, pairs)},
 const warp_lane_row WARP_ROWS(float)[] = {
 #include "lab/ptx/lanes_float.def"
-    TEST_ROWS("f32", "pww", f32),   TEST_ROWS("f64", "pdd", f64), TEST_ROWS("f16", "pww", f16),
-    TEST_ROWS("bf16", "pww", bf16), {NULL, NULL, NULL},
+    TEST_ROWS(f32, "pww") TEST_ROWS(f64, "pdd") TEST_ROWS(f16, "pww") TEST_ROWS(bf16, "pww"){NULL, NULL, NULL},
 };

@@ -94,48 +94,33 @@ static u32 dot4(u32 a, u32 b, bool sa, bool sb)
 #undef LANE
 #undef OF
 
+#define TEST(how, op, suffix, T, X, Y) WARP_TEST(how##_##suffix, T, (X)op(Y))
 #define TESTS(suffix, T, X, Y)                                                                                         \
-    WARP_TEST(eq_##suffix, T, (X) == (Y))                                                                              \
-    WARP_TEST(ne_##suffix, T, (X) != (Y))                                                                              \
-    WARP_TEST(lt_##suffix, T, (X) < (Y))                                                                               \
-    WARP_TEST(le_##suffix, T, (X) <= (Y))                                                                              \
-    WARP_TEST(gt_##suffix, T, (X) > (Y))                                                                               \
-    WARP_TEST(ge_##suffix, T, (X) >= (Y))
+    WARP_ORDERS(TEST, suffix, T, X, Y)                                                                                 \
+    TEST(ne, !=, suffix, T, X, Y)
 TESTS(u32, u32, a[l], b[l])
 TESTS(s32, s32, a[l], b[l])
 TESTS(u64, u64, a[l], b[l])
 TESTS(s64, s64, a[l], b[l])
 TESTS(s16, u32, SH(a[l]), SH(b[l]))
 
+#define ROW(how, op, type, operands, test)        {"setp." #how "." type, operands, test},
+#define TEST_ROW(how, op, type, operands, suffix) ROW(how, op, type, operands, how##_##suffix)
 #define TEST_ROWS(type, operands, suffix)                                                                              \
-    {"setp.eq." type, operands, eq_##suffix}, {"setp.ne." type, operands, ne_##suffix},                                \
-        {"setp.lt." type, operands, lt_##suffix}, {"setp.le." type, operands, le_##suffix},                            \
-        {"setp.gt." type, operands, gt_##suffix},                                                                      \
-    {                                                                                                                  \
-        "setp.ge." type, operands, ge_##suffix                                                                         \
-    }
+    WARP_ORDERS(TEST_ROW, type, operands, suffix)                                                                      \
+    TEST_ROW(ne, !=, type, operands, suffix)
 #define UNSIGNED_ROWS(type, operands, suffix)                                                                          \
-    {"setp.lo." type, operands, lt_##suffix}, {"setp.ls." type, operands, le_##suffix},                                \
-        {"setp.hi." type, operands, gt_##suffix},                                                                      \
-    {                                                                                                                  \
-        "setp.hs." type, operands, ge_##suffix                                                                         \
-    }
+    TEST_ROWS(type, operands, suffix)                                                                                  \
+    ROW(lo, <, type, operands, lt_##suffix)                                                                            \
+    ROW(ls, <=, type, operands, le_##suffix)                                                                           \
+    ROW(hi, >, type, operands, gt_##suffix)                                                                            \
+    ROW(hs, >=, type, operands, ge_##suffix)
 
 #define LANE(kind, names, operands, ...)     {names, operands, WARP_LANE},
 #define OF(D, A, B, C, names, operands, ...) {names, operands, WARP_LANE},
 const warp_lane_row WARP_ROWS(integer)[] = {
 #include "lab/ptx/lanes_integer.def"
-    TEST_ROWS("u32", "pww", u32),
-    TEST_ROWS("b32", "pww", u32),
-    TEST_ROWS("s32", "pww", s32),
-    TEST_ROWS("u64", "pdd", u64),
-    TEST_ROWS("b64", "pdd", u64),
-    TEST_ROWS("s64", "pdd", s64),
-    TEST_ROWS("u16", "pww", u32),
-    TEST_ROWS("b16", "pww", u32),
-    TEST_ROWS("s16", "pww", s16),
-    UNSIGNED_ROWS("u32", "pww", u32),
-    UNSIGNED_ROWS("u64", "pdd", u64),
-    UNSIGNED_ROWS("u16", "pww", u32),
-    {NULL, NULL, NULL},
+    UNSIGNED_ROWS("u32", "pww", u32) UNSIGNED_ROWS("u64", "pdd", u64) UNSIGNED_ROWS("u16", "pww", u32)
+        TEST_ROWS("b32", "pww", u32) TEST_ROWS("s32", "pww", s32) TEST_ROWS("b64", "pdd", u64)
+            TEST_ROWS("s64", "pdd", s64) TEST_ROWS("b16", "pww", u32) TEST_ROWS("s16", "pww", s16){NULL, NULL, NULL},
 };
