@@ -8,8 +8,6 @@
 #include "lab/ptx/lanes.h"
 #include "lab/ptx/matrix.h"
 
-/* mode */
-enum { NO_ROUNDING, RN, RZ, RM, RP, RNI, RZI, RMI, RPI };
 static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};
 
 /* A narrow integer with a sign fills a wider register with it. Registers of 16 and of 32 bits are both words here. */
@@ -51,20 +49,15 @@ bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *i
             inst->type = (uint8_t)type;
         else if (type != PTX_NONE)
             inst->from_type = (uint8_t)type;
-        for (int k = RN; k <= RPI; k++)
+        for (int k = PTX_RN; k <= PTX_RPI; k++)
             if (!strcmp(s->words[i], roundings[k]))
                 inst->mode = (uint8_t)k;
     }
     const ptx_type to = (ptx_type)inst->type, from = (ptx_type)inst->from_type;
     const bool paired = to == PTX_F16X2 || to == PTX_BF16X2 || from == PTX_F16X2 || from == PTX_BF16X2;
-    const bool exact = ptx_is_float(to) && !ptx_is_float(from) && ptx_size_of(from) == 8;
     if (types != 2 || s->operand_count != 2 || paired || to == PTX_PRED || from == PTX_PRED || ptx_has(s, "pack") ||
-        ((to == PTX_F16 || to == PTX_BF16) && inst->mode >= RZ && inst->mode <= RP) ||
-        (exact && inst->mode > RN && to == PTX_F64)) {
-        ptx_refuse(parser, s->opcode.at, "the conversion '%.*s' is not supported",
-                   (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
-        return false;
-    }
+        ((to == PTX_F16 || to == PTX_BF16) && inst->mode >= PTX_RZ && inst->mode <= PTX_RP))
+        return ptx_unsupported(parser, s, "the conversion");
     inst->flush = ptx_has(s, "ftz");
     inst->saturate = ptx_has(s, "sat");
     inst->d_class = (uint8_t)ptx_class(parser, s->operands[0]);
@@ -98,7 +91,7 @@ static float round_float(double value, int mode)
     if ((double)near == value || value != value)
         return near;
     const bool above = (double)near > value;
-    if ((mode == RZ && above == (value > 0)) || (mode == RM && above) || (mode == RP && !above))
+    if ((mode == PTX_RZ && above == (value > 0)) || (mode == PTX_RM && above) || (mode == PTX_RP && !above))
         near = nextafterf(near, above ? -INFINITY : INFINITY);
     return near;
 }
@@ -119,10 +112,10 @@ static uint64_t write_float(double value, ptx_type type, ptx_type from, int mode
 
 static double to_integer(double value, int mode)
 {
-    return mode == RNI || mode == RN ? rint(value)
-           : mode == RMI             ? floor(value)
-           : mode == RPI             ? ceil(value)
-                                     : trunc(value);
+    return mode == PTX_RNI || mode == PTX_RN ? rint(value)
+           : mode == PTX_RMI                 ? floor(value)
+           : mode == PTX_RPI                 ? ceil(value)
+                                             : trunc(value);
 }
 
 static uint64_t low_bits(uint64_t value, ptx_type type)
@@ -168,41 +161,34 @@ static uint64_t saturate_integer(int64_t value, bool from_unsigned, ptx_type to)
     return (uint64_t)value > top ? top : (uint64_t)value;
 }
 
-static double flushed(double value, ptx_type type)
-{
-    return type == PTX_F32 && fabs(value) < 0x1p-126 ? copysign(0.0, value) : value;
-}
-
-static uint64_t convert(const warp_inst *inst, uint64_t bits)
+uint64_t ptx_converted(const warp_inst *inst, uint64_t bits)
 {
     const ptx_type to = (ptx_type)inst->type, from = (ptx_type)inst->from_type;
     if (ptx_is_float(from)) {
         double value = read_float(bits, from);
-        if (inst->flush)
-            value = flushed(value, from);
+        if (inst->flush && from == PTX_F32 && fabs(value) < 0x1p-126)
+            value = copysign(0.0, value);
         if (!ptx_is_float(to))
             return float_to_integer(value, to, from, inst->mode);
-        if (inst->mode >= RNI)
+        if (inst->mode >= PTX_RNI)
             value = to_integer(value, inst->mode);
         if (inst->saturate)
             value = value > 0 ? value < 1 ? value : 1 : 0;
-        if (inst->flush)
-            value = flushed(value, to);
-        return write_float(value, to, from, inst->mode);
+        const uint64_t result = write_float(value, to, from, inst->mode);
+        return inst->flush && to == PTX_F32 && !(result & 0x7f800000) ? result & 0x80000000 : result;
     }
     const int64_t value = extend(bits, from);
     const bool is_unsigned = !ptx_is_signed(from);
     if (!ptx_is_float(to))
         return inst->saturate ? saturate_integer(value, is_unsigned, to) : (uint64_t)value;
-    if (to == PTX_F32) { /* once rounded, also from 64 bits */
-        static const int directions[] = {FE_TONEAREST, FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
-        fesetround(inst->mode <= RP ? directions[inst->mode] : FE_TONEAREST);
-        volatile const int64_t whole = value;
-        volatile const float nearest = is_unsigned ? (float)(uint64_t)whole : (float)whole;
-        fesetround(FE_TONEAREST);
-        return warp_float_bits(nearest);
-    }
-    return write_float(is_unsigned ? (double)(uint64_t)value : (double)value, to, from, inst->mode);
+    static const int directions[] = {FE_TONEAREST, FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    volatile const int64_t whole = value;
+    fesetround(inst->mode <= PTX_RP ? directions[inst->mode] : FE_TONEAREST);
+    volatile const float single =
+        is_unsigned ? (float)(uint64_t)whole : (float)whole; /* once rounded, of 64 bits too */
+    volatile const double exact = is_unsigned ? (double)(uint64_t)whole : (double)whole;
+    fesetround(FE_TONEAREST);
+    return to == PTX_F32 ? warp_float_bits(single) : write_float(exact, to, from, inst->mode);
 }
 
 void ptx_run_convert(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
@@ -211,7 +197,7 @@ void ptx_run_convert(warp_block *, warp_frame *frame, const warp_inst *inst, uin
     WARP_ACTIVE_LANES(lanes)
     {
         const uint64_t bits = inst->source_wide ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];
-        uint64_t value = convert(inst, bits);
+        uint64_t value = ptx_converted(inst, bits);
         /* narrow integers fill their register: with their sign where they have one */
         if (inst->d_class == 'd')
             warp_longs(frame, inst->d[0])[l] = ptx_is_float(to) ? value : (uint64_t)extend(value, to);

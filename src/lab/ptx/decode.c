@@ -25,13 +25,25 @@ static bool in_list(const char *list, const char *word)
     return false;
 }
 
+bool ptx_unsupported(ptx_parser *parser, const ptx_statement *s, const char *what)
+{
+    ptx_refuse(parser, s->opcode.at, "%s '%.*s' is not supported", what,
+               (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
+    return false;
+}
+
+bool ptx_wrong_form(ptx_parser *parser, const ptx_statement *s)
+{
+    return ptx_unsupported(parser, s, "this form of");
+}
+
 bool ptx_only(ptx_parser *parser, const ptx_statement *s, const char *known)
 {
     for (int i = 1; i < s->word_count; i++)
         if (ptx_type_of(s->words[i]) == PTX_NONE && !in_list(known, s->words[i])) {
-            ptx_refuse(parser, s->opcode.at, "the modifier '.%s' of '%.*s' is not supported", s->words[i],
-                       (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
-            return false;
+            char what[48];
+            snprintf(what, sizeof what, "the modifier '.%s' of", s->words[i]);
+            return ptx_unsupported(parser, s, what);
         }
     return true;
 }
@@ -67,11 +79,8 @@ static bool find_row(ptx_parser *parser, const ptx_statement *s, const char *nam
 {
     const warp_lane_row *row = warp_lane_row_find(name);
     const size_t most = sizeof inst->s_class / sizeof inst->s_class[0], classes = row ? strlen(row->operands) : 0;
-    if (!row || classes == 0 || classes - 1 > most) {
-        ptx_refuse(parser, s->opcode.at, "the instruction '%.*s' is not supported",
-                   (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
-        return false;
-    }
+    if (!row || classes == 0 || classes - 1 > most)
+        return ptx_unsupported(parser, s, "the instruction");
     inst->alu = row->alu;
     inst->d_class = (uint8_t)row->operands[0];
     inst->sources = (uint8_t)(classes - 1);
@@ -85,6 +94,15 @@ static bool wrong_operands(ptx_parser *parser, const ptx_statement *s)
     ptx_refuse(parser, s->opcode.at, "'%.*s' has %d operands here, which is wrong",
                (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at, s->operand_count);
     return false;
+}
+
+void ptx_predicate(ptx_parser *parser, ptx_text operand, warp_inst *inst, int slot)
+{
+    if (operand.size && operand.at[0] == '!') {
+        inst->negate_source = true;
+        operand = ptx_trim((ptx_text){operand.at + 1, operand.size - 1});
+    }
+    inst->s[slot] = ptx_row(parser, operand, 'p');
 }
 
 /* setp.lt.and.f32 p|q, a, b, !c and set */
@@ -123,14 +141,8 @@ static bool decode_test(ptx_parser *parser, const ptx_statement *s, warp_inst *i
         inst->d[i] = ptx_is(dests[i], "_") ? WARP_NO_ROW : ptx_row(parser, dests[i], is_set ? 'w' : 'p');
     for (int i = 0; i < 2; i++)
         inst->s[i] = ptx_row(parser, s->operands[1 + i], (char)inst->s_class[i]);
-    if (inst->combine) {
-        ptx_text last = s->operands[3];
-        if (last.size && last.at[0] == '!') {
-            inst->negate_source = true;
-            last = ptx_trim((ptx_text){last.at + 1, last.size - 1});
-        }
-        inst->s[2] = ptx_row(parser, last, 'p');
-    }
+    if (inst->combine)
+        ptx_predicate(parser, s->operands[3], inst, 2);
     if (is_set) {
         const ptx_type to = ptx_type_of(s->words[s->word_count - 2]);
         const bool of_halves = to == PTX_F16 || to == PTX_BF16, pairs = to == PTX_F16X2 || to == PTX_BF16X2;
@@ -263,7 +275,7 @@ static bool decode_fence(ptx_parser *, const ptx_statement *s, warp_inst *inst)
 
 static const struct {
     const char *name;
-    bool (*decode)(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+    ptx_decoder *decode;
 } families[] = {
     {"setp", decode_test},
     {"set", decode_test},
@@ -283,31 +295,31 @@ static const struct {
     {"trap", decode_trap},
     {"brkpt", decode_trap},
     {"call", ptx_decode_call},
-    {"ld", ptx_decode_memory},
-    {"ldu", ptx_decode_memory},
-    {"st", ptx_decode_memory},
-    {"atom", ptx_decode_memory},
-    {"red", ptx_decode_memory},
-    {"cvta", ptx_decode_memory},
-    {"cp", ptx_decode_memory},
-    {"isspacep", ptx_decode_memory},
-    {"mapa", ptx_decode_memory},
-    {"getctarank", ptx_decode_memory},
+    {"ld", ptx_decode_access},
+    {"ldu", ptx_decode_access},
+    {"st", ptx_decode_access},
+    {"atom", ptx_decode_atomic},
+    {"red", ptx_decode_atomic},
+    {"cvta", ptx_decode_window},
+    {"cp", ptx_decode_copy},
+    {"isspacep", ptx_decode_is_space},
+    {"mapa", ptx_decode_rank},
+    {"getctarank", ptx_decode_rank},
     {"mbarrier", ptx_decode_mbarrier},
-    {"bar", ptx_decode_warp},
-    {"barrier", ptx_decode_warp},
-    {"shfl", ptx_decode_warp},
-    {"vote", ptx_decode_warp},
-    {"match", ptx_decode_warp},
-    {"redux", ptx_decode_warp},
-    {"activemask", ptx_decode_warp},
-    {"elect", ptx_decode_warp},
-    {"wmma", ptx_decode_matrix},
-    {"mma", ptx_decode_matrix},
+    {"bar", ptx_decode_barrier},
+    {"barrier", ptx_decode_barrier},
+    {"shfl", ptx_decode_shuffle},
+    {"vote", ptx_decode_vote},
+    {"match", ptx_decode_match},
+    {"redux", ptx_decode_reduce},
+    {"activemask", ptx_decode_active},
+    {"elect", ptx_decode_elect},
+    {"wmma", ptx_decode_wmma},
+    {"mma", ptx_decode_mma},
     {"wgmma", ptx_decode_wgmma},
-    {"ldmatrix", ptx_decode_matrix},
-    {"stmatrix", ptx_decode_matrix},
-    {"movmatrix", ptx_decode_matrix},
+    {"ldmatrix", ptx_decode_ldmatrix},
+    {"stmatrix", ptx_decode_stmatrix},
+    {"movmatrix", ptx_decode_movmatrix},
     {"membar", decode_fence},
     {"fence", decode_fence},
     {"setmaxnreg", decode_nothing},
@@ -393,20 +405,18 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
     const ptx_text operands = {statement.at + s.opcode.size, statement.size - s.opcode.size};
     s.operand_count = ptx_split(operands, ',', s.operands, PTX_OPERANDS);
     if (s.word_count < 1 || s.operand_count < 0) {
-        ptx_refuse(parser, begin, "the instruction '%.*s' is not supported",
-                   (int)(s.opcode.size < 80 ? s.opcode.size : 80), s.opcode.at);
+        ptx_unsupported(parser, &s, "the instruction");
         return;
     }
     parser->narrow = is_narrow(&s);
-    bool done = false;
-    for (size_t i = 0; i < sizeof families / sizeof families[0] && !done; i++)
-        if (!strcmp(families[i].name, s.words[0])) {
-            if (!families[i].decode(parser, &s, inst))
-                inst->execute = ptx_run_trap;
-            done = true;
-        }
-    if (!done && !ptx_decode_alu(parser, &s, inst))
+    ptx_decoder *decode = ptx_decode_alu;
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (!strcmp(families[i].name, s.words[0]))
+            decode = families[i].decode;
+    if (!decode(parser, &s, inst)) {
+        ptx_unsupported(parser, &s, "the instruction"); /* unless a reason was given */
         inst->execute = ptx_run_trap;
+    }
     if (!has_rows(&s, inst))
         ptx_refuse(parser, begin, "'_' stands for a register that '%s' needs", s.words[0]);
     parser->narrow = false;

@@ -9,13 +9,6 @@ static const char hints[] = "volatile weak relaxed acquire release acq_rel cta g
                             "L2::64B L2::128B L2::256B v2 v4 v8 global shared shared::cta shared::cluster local "
                             "const param param::entry param::func unified";
 
-static bool wrong(ptx_parser *parser, const ptx_statement *s, const char *what)
-{
-    ptx_refuse(parser, s->opcode.at, "%s in '%.*s' is not supported", what,
-               (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
-    return false;
-}
-
 static warp_space space_of(const ptx_statement *s)
 {
     static const struct {
@@ -44,7 +37,7 @@ static bool set_type(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
     inst->type = (uint8_t)ptx_type_of(s->words[s->word_count - 1]);
     inst->width = (uint8_t)ptx_size_of((ptx_type)inst->type);
     if (inst->type == PTX_NONE || inst->type == PTX_PRED || inst->type == PTX_B128)
-        return wrong(parser, s, "this type");
+        return ptx_unsupported(parser, s, "this type in");
     return true;
 }
 
@@ -62,13 +55,13 @@ void ptx_memory_address(ptx_parser *parser, ptx_text operand, warp_inst *inst, i
     ptx_address(parser, operand, inst, slot, offset);
 }
 
-static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     const bool load = s->words[0][0] == 'l';
     if (!ptx_only(parser, s, hints) || !set_type(parser, s, inst))
         return false;
     if (s->operand_count != 2)
-        return wrong(parser, s, "this number of operands");
+        return ptx_unsupported(parser, s, "this number of operands in");
     inst->space = (uint8_t)space_of(s);
     inst->acquires = ptx_has(s, "acquire");
     inst->releases = ptx_has(s, "release") && !ptx_has(s, "cta");
@@ -87,7 +80,7 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
     else
         parts[0] = values;
     if (count != inst->vec)
-        return wrong(parser, s, "this number of registers");
+        return ptx_unsupported(parser, s, "this number of registers in");
     for (int i = 0; i < count; i++) {
         const bool immediate = ptx_find(parser, parts[i]) == NULL;
         const char row_class =
@@ -96,7 +89,7 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
         if (rows[i] == WARP_NO_ROW)
             continue;
         if (row_class == 'p' || (inst->width == 8 && row_class != 'd') || (wide && wide != row_class))
-            return wrong(parser, s, "a register of this width");
+            return ptx_unsupported(parser, s, "a register of this width in");
         wide = row_class;
         inst->source_wide = row_class == 'd';
     }
@@ -116,7 +109,7 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
 /* The order is that of apply() in memory.c. */
 static const char *const operations[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
 
-static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     enum { CAS = 7, ADD = 0 };
     const bool result = s->words[0][0] == 'a';
@@ -132,15 +125,15 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
     if (!ptx_only(parser, s, known) || !set_type(parser, s, inst))
         return false;
     if (operation < 0)
-        return wrong(parser, s, "this operation");
+        return ptx_unsupported(parser, s, "this operation in");
     const ptx_type type = (ptx_type)inst->type;
     if (ptx_is_float(type) && operation != ADD)
-        return wrong(parser, s, "this operation on floats");
+        return ptx_unsupported(parser, s, "this operation on floats in");
     if (inst->width < 2 || (inst->width == 2 && operation != CAS && type != PTX_F16 && type != PTX_BF16))
-        return wrong(parser, s, "an atomic of this width");
+        return ptx_unsupported(parser, s, "an atomic of this width in");
     const int need = 2 + (operation == CAS) + result;
     if (s->operand_count != need)
-        return wrong(parser, s, "this number of operands");
+        return ptx_unsupported(parser, s, "this number of operands in");
     const char row_class = inst->width == 8 ? 'd' : 'w';
     inst->mode = (uint8_t)operation;
     inst->acquires = ptx_has(s, "acquire") || ptx_has(s, "acq_rel");
@@ -163,7 +156,7 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
 }
 
 /* cp.async.ca.shared.global [to], [from], bytes{, source bytes} */
-static bool decode_copy(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_copy(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     uint64_t bytes;
     if (ptx_has(s, "mbarrier"))
@@ -177,7 +170,7 @@ static bool decode_copy(ptx_parser *parser, const ptx_statement *s, warp_inst *i
                      : ptx_has(s, "wait_all") ? PTX_GROUP_ALL
                                               : PTX_GROUP_ENDS;
         if (inst->mode == PTX_GROUP_WAIT && (s->operand_count != 1 || !ptx_number(s->operands[0], 4, &left)))
-            return wrong(parser, s, "this form");
+            return ptx_wrong_form(parser, s);
         inst->offset = (int64_t)(left & INT32_MAX);
         return ptx_only(parser, s, "async commit_group wait_group wait_all");
     }
@@ -185,7 +178,7 @@ static bool decode_copy(ptx_parser *parser, const ptx_statement *s, warp_inst *i
         return false;
     if (s->operand_count < 3 || s->operand_count > 4 || !ptx_number(s->operands[2], 4, &bytes) ||
         (bytes != 4 && bytes != 8 && bytes != 16))
-        return wrong(parser, s, "this form");
+        return ptx_wrong_form(parser, s);
     inst->width = (uint8_t)bytes;
     inst->vec = 1;
     inst->space = WARP_SHARED;
@@ -208,13 +201,13 @@ static bool decode_copy(ptx_parser *parser, const ptx_statement *s, warp_inst *i
 }
 
 /* cvta.shared.u64 d, a and cvta.to.shared.u64 d, a */
-static bool decode_window(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_window(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     const ptx_type type = ptx_type_of(s->words[s->word_count - 1]);
     if (!ptx_only(parser, s, "to global shared shared::cta local const param param::entry") || s->operand_count != 2)
-        return wrong(parser, s, "this form");
+        return ptx_wrong_form(parser, s);
     if (type != PTX_U64)
-        return wrong(parser, s, "an address of 32 bits");
+        return ptx_unsupported(parser, s, "an address of 32 bits in");
     inst->space = (uint8_t)space_of(s);
     inst->mode = ptx_has(s, "to");
     inst->d[0] = ptx_row(parser, s->operands[0], 'd');
@@ -224,10 +217,10 @@ static bool decode_window(ptx_parser *parser, const ptx_statement *s, warp_inst 
     return true;
 }
 
-static bool decode_is_space(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_is_space(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     if (!ptx_only(parser, s, "global shared shared::cta shared::cluster local const param") || s->operand_count != 2)
-        return wrong(parser, s, "this form");
+        return ptx_wrong_form(parser, s);
     inst->mode = ptx_has(s, "shared") || ptx_has(s, "shared::cta");
     inst->space = (uint8_t)space_of(s);
     inst->d[0] = ptx_row(parser, s->operands[0], 'p');
@@ -237,11 +230,11 @@ static bool decode_is_space(ptx_parser *parser, const ptx_statement *s, warp_ins
 }
 
 /* mapa.u64 d, a, rank: generic addresses; mapa.shared::cluster.u32. getctarank.u64 d, a */
-static bool decode_rank(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_rank(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     const bool maps = s->words[0][0] == 'm';
     if (!ptx_only(parser, s, "shared::cluster") || s->operand_count != 2 + maps)
-        return wrong(parser, s, "this form");
+        return ptx_wrong_form(parser, s);
     inst->address_wide = ptx_size_of(ptx_type_of(s->words[s->word_count - 1])) == 8;
     const char of_address = inst->address_wide ? 'd' : 'w';
     inst->d[0] = ptx_row(parser, s->operands[0], maps ? of_address : 'w');
@@ -251,21 +244,6 @@ static bool decode_rank(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     inst->execute = maps ? ptx_run_map_rank : ptx_run_rank_of;
     parser->code->in_clusters = true;
     return true;
-}
-
-bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
-{
-    if (!strcmp(s->words[0], "mapa") || !strcmp(s->words[0], "getctarank"))
-        return decode_rank(parser, s, inst);
-    if (!strcmp(s->words[0], "cvta"))
-        return decode_window(parser, s, inst);
-    if (!strcmp(s->words[0], "isspacep"))
-        return decode_is_space(parser, s, inst);
-    if (!strcmp(s->words[0], "cp"))
-        return decode_copy(parser, s, inst);
-    if (!strcmp(s->words[0], "atom") || !strcmp(s->words[0], "red"))
-        return decode_atomic(parser, s, inst);
-    return decode_access(parser, s, inst);
 }
 
 /* old = *p, before a loop of atomicCAS(p, old, ...): a swap tells whether it was changed meanwhile. In global memory a

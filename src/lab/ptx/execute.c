@@ -9,6 +9,8 @@ typedef struct row {
 
 void ptx_blend(warp_frame *frame, uint32_t at, char row_class, const void *result, uint32_t lanes)
 {
+    if (at == WARP_NO_ROW)
+        return;
     if (row_class == 'p') {
         uint32_t *mask = warp_words(frame, at), value;
         memcpy(&value, result, sizeof value);
@@ -117,9 +119,8 @@ void ptx_run_test(warp_block *, warp_frame *frame, const warp_inst *inst, uint32
     const uint32_t holds = test(frame, inst, 0), first = combined(frame, inst, holds);
     /* of a pair its high halves, else the opposite */
     const uint32_t second = combined(frame, inst, inst->vec == 2 ? test(frame, inst, 16) : ~holds);
-    if (inst->d[0] != WARP_NO_ROW)
-        ptx_blend(frame, inst->d[0], 'p', &first, lanes);
-    if (inst->dests > 1 && inst->d[1] != WARP_NO_ROW)
+    ptx_blend(frame, inst->d[0], 'p', &first, lanes);
+    if (inst->dests > 1)
         ptx_blend(frame, inst->d[1], 'p', &second, lanes);
 }
 
@@ -180,8 +181,7 @@ void ptx_run_unpack(warp_block *, warp_frame *frame, const warp_inst *inst, uint
             parts[i].words[l] = (uint32_t)(value >> (i * bits) & mask);
     }
     for (uint32_t i = 0; i < inst->dests; i++)
-        if (inst->d[i] != WARP_NO_ROW)
-            ptx_blend(frame, inst->d[i], 'w', &parts[i], lanes);
+        ptx_blend(frame, inst->d[i], 'w', &parts[i], lanes);
 }
 
 void ptx_run_insert(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)

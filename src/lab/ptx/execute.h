@@ -7,7 +7,7 @@
 warp_execute ptx_run_alu, ptx_run_flushed, ptx_run_test, ptx_run_set, ptx_run_pack, ptx_run_unpack, ptx_run_clock,
     ptx_run_insert, ptx_run_lop3, ptx_run_trap, ptx_run_nothing;
 
-/* Writes lanes of a result: its class is the instruction's. */
+/* Writes lanes of a result: its class is the instruction's. WARP_NO_ROW: nowhere. */
 void ptx_blend(warp_frame *frame, uint32_t row, char row_class, const void *result, uint32_t lanes);
 
 /* memory.c. Modes of atomics are in the order of their decoder's list; SASS has one more, whose result is whether the
@@ -50,10 +50,20 @@ warp_execute ptx_run_tensor;
 
 /* warp.c; modes of shuffles, votes, matches and reductions are in the order of their decoders' lists */
 warp_execute ptx_run_shuffle, ptx_run_vote, ptx_run_match, ptx_run_reduce, ptx_run_active, ptx_run_sync, ptx_run_elect;
+/* Sets of each active lane the lanes with its value, or with `all` 0 unless all have it. Returns the lanes of which all
+ * have it. */
+uint32_t ptx_match(const uint64_t value[WARP_LANES], uint32_t lanes, bool all, uint32_t result[WARP_LANES]);
+uint32_t ptx_reduce(const uint32_t value[WARP_LANES], uint32_t lanes, uint32_t mode, bool is_signed);
+/* Sum, least, most, and, or, xor: reductions and atomics. */
+uint64_t ptx_combine(uint32_t mode, bool is_signed, uint64_t a, uint64_t b);
 
 /* convert.c, matrix.c, call.c */
 warp_execute ptx_run_convert, ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix,
     ptx_run_stmatrix, ptx_run_mma, ptx_run_movmatrix, ptx_run_call, ptx_run_wgmma;
+
+/* Modes of ptx_run_convert, and what it makes of inst->from_type's bits. */
+enum { PTX_RN = 1, PTX_RZ, PTX_RM, PTX_RP, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI };
+uint64_t ptx_converted(const warp_inst *inst, uint64_t bits);
 
 /* Types of ptx_run_mma: inst->type and from_type are the elements of a and b, mode is what sums are, width the depth of
  * the product; s[0], s[8], s[16] begin a, b, c. */

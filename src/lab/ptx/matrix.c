@@ -10,13 +10,6 @@
 enum { SIDE = 16, HALF_BYTES = 2, LINE_BYTES = 16 };
 enum { LOAD_FACTOR, LOAD_SUM };
 
-static bool wrong(ptx_parser *parser, const ptx_statement *s)
-{
-    ptx_refuse(parser, s->opcode.at, "'%.*s' is not supported", (int)(s->opcode.size < 120 ? s->opcode.size : 120),
-               s->opcode.at);
-    return false;
-}
-
 warp_space ptx_matrix_space(const ptx_statement *s)
 {
     return ptx_has(s, "shared") || ptx_has(s, "shared::cta") ? WARP_SHARED
@@ -34,16 +27,16 @@ void ptx_matrix_address(ptx_parser *parser, ptx_text operand, warp_inst *inst)
     ptx_address(parser, operand, inst, 0, &inst->offset);
 }
 
-static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     const bool load = ptx_has(s, "load"), store = ptx_has(s, "store"), multiply = ptx_has(s, "mma");
     if (ptx_is_double_wmma(s))
-        return ptx_decode_double_wmma(parser, s, inst) || wrong(parser, s);
+        return ptx_decode_double_wmma(parser, s, inst);
     if (ptx_is_other_wmma(s))
-        return ptx_decode_other_wmma(parser, s, inst) || wrong(parser, s);
+        return ptx_decode_other_wmma(parser, s, inst);
     if (!ptx_only(parser, s, "load store mma a b c d sync aligned row col m16n16k16 shared shared::cta global") ||
         !ptx_has(s, "m16n16k16"))
-        return wrong(parser, s);
+        return false;
     inst->space = (uint8_t)ptx_matrix_space(s);
     inst->type = (uint8_t)ptx_type_of(s->words[s->word_count - 1]);
     inst->columns = ptx_has(s, "col");
@@ -51,7 +44,7 @@ static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *i
         const bool sum = ptx_has(s, "c");
         if (s->operand_count != 3 ||
             !(inst->type == PTX_F16 || (sum && inst->type == PTX_F32) || (!sum && inst->type == PTX_BF16)))
-            return wrong(parser, s);
+            return false;
         inst->mode = sum ? LOAD_SUM : LOAD_FACTOR;
         inst->dests = (uint8_t)ptx_rows(parser, s->operands[0], 'w', inst->d, 8);
         ptx_matrix_address(parser, s->operands[1], inst);
@@ -64,7 +57,7 @@ static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     }
     if (store) {
         if (s->operand_count != 3 || (inst->type != PTX_F16 && inst->type != PTX_F32))
-            return wrong(parser, s);
+            return false;
         ptx_matrix_address(parser, s->operands[0], inst);
         inst->s[1] = ptx_row(parser, s->operands[2], 'w');
         inst->sources = (uint8_t)(2 + ptx_rows(parser, s->operands[1], 'w', inst->s + 2, 8));
@@ -80,7 +73,7 @@ static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *i
             types[count++] = (int)ptx_type_of(s->words[i]);
     const bool bf16 = count == 4 && types[1] == PTX_BF16;
     if (!multiply || s->operand_count != 4 || (count != 2 && !bf16))
-        return wrong(parser, s);
+        return false;
     inst->type = (uint8_t)types[0];
     inst->from_type = (uint8_t)types[count - 1];
     inst->mode = bf16;
@@ -95,17 +88,17 @@ static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *i
 }
 
 /* stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [to], {a, b, c, d}: its registers are kept as destinations */
-static bool decode_stmatrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_stmatrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     if (s->operand_count != 2 || !ptx_only(parser, s, "sync aligned m8n8 x1 x2 x4 trans shared shared::cta") ||
         strcmp(s->words[s->word_count - 1], "b16") != 0)
-        return wrong(parser, s);
+        return false;
     inst->space = WARP_SHARED;
     inst->columns = ptx_has(s, "trans");
     inst->dests = (uint8_t)ptx_rows(parser, s->operands[1], 'w', inst->d, 4);
     for (uint32_t i = 0; i < inst->dests; i++)
         if (inst->d[i] == WARP_NO_ROW)
-            return wrong(parser, s);
+            return false;
     ptx_matrix_address(parser, s->operands[0], inst);
     inst->sources = 1;
     inst->width = LINE_BYTES;
@@ -113,23 +106,13 @@ static bool decode_stmatrix(ptx_parser *parser, const ptx_statement *s, warp_ins
     inst->kind = WARP_STORES;
     inst->execute = ptx_run_stmatrix;
     parser->code->granule = 2 < parser->code->granule ? 2 : parser->code->granule;
-    return inst->dests == (ptx_has(s, "x4") ? 4 : ptx_has(s, "x2") ? 2 : 1) || wrong(parser, s);
+    return inst->dests == (ptx_has(s, "x4") ? 4 : ptx_has(s, "x2") ? 2 : 1);
 }
 
-bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+bool ptx_decode_ldmatrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
-    if (!strcmp(s->words[0], "wmma"))
-        return decode_wmma(parser, s, inst);
-    if (!strcmp(s->words[0], "mma"))
-        return ptx_is_double_wmma(s) ? ptx_decode_double_wmma(parser, s, inst) || wrong(parser, s)
-                                     : ptx_decode_mma(parser, s, inst) || wrong(parser, s);
-    if (!strcmp(s->words[0], "stmatrix"))
-        return decode_stmatrix(parser, s, inst);
-    if (!strcmp(s->words[0], "movmatrix"))
-        return ptx_decode_movmatrix(parser, s, inst) || wrong(parser, s);
-    if (strcmp(s->words[0], "ldmatrix") != 0 || s->operand_count != 2 ||
-        !ptx_only(parser, s, "sync aligned m8n8 x1 x2 x4 trans shared shared::cta"))
-        return wrong(parser, s);
+    if (s->operand_count != 2 || !ptx_only(parser, s, "sync aligned m8n8 x1 x2 x4 trans shared shared::cta"))
+        return false;
     inst->space = WARP_SHARED;
     inst->columns = ptx_has(s, "trans");
     inst->dests = (uint8_t)ptx_rows(parser, s->operands[0], 'w', inst->d, 4);
@@ -211,8 +194,7 @@ void ptx_run_ldmatrix(warp_block *block, warp_frame *frame, const warp_inst *ins
                     memcpy(&half, lines[8 * m + line] + HALF_BYTES * at, HALF_BYTES);
                 result[m][l] |= (uint32_t)half << (16 * k);
             }
-        if (inst->d[m] != WARP_NO_ROW)
-            ptx_blend(frame, inst->d[m], 'w', result[m], lanes);
+        ptx_blend(frame, inst->d[m], 'w', result[m], lanes);
     }
 }
 

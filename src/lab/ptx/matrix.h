@@ -18,14 +18,7 @@ uint64_t ptx_matrix_base(const warp_frame *frame, const warp_inst *inst, uint32_
 /* Row and column of value `k` of a lane's sums: PTX ISA, fragments of m16n8, two of them side by side. */
 void ptx_sum_place(uint32_t lane, uint32_t k, uint32_t *row, uint32_t *column);
 
-/* wmma of bytes and of tf32. */
+/* wmma of bytes and of tf32; of doubles; cvt.rna.tf32.f32 */
 bool ptx_is_other_wmma(const ptx_statement *s);
-bool ptx_decode_other_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-/* wmma of doubles; sums of a warp's: two a lane. */
 bool ptx_is_double_wmma(const ptx_statement *s);
-bool ptx_decode_double_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-/* mma.c */
-bool ptx_decode_mma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_movmatrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-/* cvt.rna.tf32.f32 */
-bool ptx_decode_tf32(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+ptx_decoder ptx_decode_other_wmma, ptx_decode_double_wmma, ptx_decode_tf32;

@@ -415,24 +415,30 @@ static uint64_t add_floats(ptx_type type, uint64_t old, uint64_t value, bool glo
                      << 16;
 }
 
+uint64_t ptx_combine(uint32_t mode, bool is_signed, uint64_t a, uint64_t b)
+{
+    const bool less = is_signed ? (int64_t)a < (int64_t)b : a < b;
+    switch (mode) {
+    case 0:
+        return a + b;
+    case 1:
+        return less ? a : b;
+    case 2:
+        return less ? b : a;
+    case 3:
+        return a & b;
+    case 4:
+        return a | b;
+    default:
+        return a ^ b;
+    }
+}
+
 static uint64_t apply(const warp_inst *inst, uint64_t old, uint64_t value, uint64_t swap, bool global)
 {
     const ptx_type type = (ptx_type)inst->type;
     const bool sign = ptx_is_signed(type);
-    const int64_t a = (int64_t)as_signed(old, inst->width), b = (int64_t)as_signed(value, inst->width);
     switch (inst->mode) {
-    case 0:
-        return ptx_is_float(type) ? add_floats(type, old, value, global) : old + value;
-    case 1:
-        return sign ? (uint64_t)(a < b ? a : b) : old < value ? old : value;
-    case 2:
-        return sign ? (uint64_t)(a > b ? a : b) : old > value ? old : value;
-    case 3:
-        return old & value;
-    case 4:
-        return old | value;
-    case 5:
-        return old ^ value;
     case 6:
         return value;
     case PTX_ATOM_SWAP:
@@ -440,8 +446,13 @@ static uint64_t apply(const warp_inst *inst, uint64_t old, uint64_t value, uint6
         return old == value ? swap : old;
     case 8:
         return old >= value ? 0 : old + 1;
-    default:
+    case 9:
         return !old || old > value ? value : old - 1;
+    default:
+        if (ptx_is_float(type))
+            return add_floats(type, old, value, global);
+        return sign ? ptx_combine(inst->mode, true, as_signed(old, inst->width), as_signed(value, inst->width))
+                    : ptx_combine(inst->mode, false, old, value);
     }
 }
 

@@ -52,6 +52,8 @@ bool ptx_decode_mma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
         const char *name;
         uint8_t depth;
     } shapes[] = {{"m16n8k4", 4}, {"m16n8k8", 8}, {"m16n8k16", 16}, {"m16n8k32", 32}};
+    if (ptx_is_double_wmma(s))
+        return ptx_decode_double_wmma(parser, s, inst);
     if (s->operand_count != 4 || s->word_count < 9 ||
         !ptx_only(parser, s, "sync aligned m16n8k4 m16n8k8 m16n8k16 m16n8k32 row col tf32 satfinite"))
         return false;

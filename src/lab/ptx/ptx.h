@@ -159,21 +159,21 @@ void ptx_decode(ptx_parser *parser, ptx_text statement);
 bool ptx_has(const ptx_statement *s, const char *word);
 /* Refuses words besides types and those of the list (blank-separated). */
 bool ptx_only(ptx_parser *parser, const ptx_statement *s, const char *known);
-/* Refuses an instruction whose operands or words do not go together; false. */
+/* Refuse an instruction: its operands or words do not go together, or `what` ("this form of") is missing here. False.
+ */
 bool ptx_wrong_form(ptx_parser *parser, const ptx_statement *s);
-bool ptx_decode_alu(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_carry(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_warp(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_wgmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_tensor(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
-bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+bool ptx_unsupported(ptx_parser *parser, const ptx_statement *s, const char *what);
+/* Source `slot`: a predicate that may be negated, "!p". */
+void ptx_predicate(ptx_parser *parser, ptx_text operand, warp_inst *inst, int slot);
+/* Makes an instruction of a statement. False: it has said why not, or there is no such instruction. */
+typedef bool ptx_decoder(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+ptx_decoder ptx_decode_alu, ptx_decode_carry, ptx_decode_convert, ptx_decode_access, ptx_decode_atomic, ptx_decode_copy,
+    ptx_decode_window, ptx_decode_is_space, ptx_decode_rank, ptx_decode_mbarrier, ptx_decode_tensor, ptx_decode_bulk,
+    ptx_decode_barrier, ptx_decode_shuffle, ptx_decode_vote, ptx_decode_match, ptx_decode_reduce, ptx_decode_active,
+    ptx_decode_elect, ptx_decode_wmma, ptx_decode_mma, ptx_decode_wgmma, ptx_decode_ldmatrix, ptx_decode_stmatrix,
+    ptx_decode_movmatrix, ptx_decode_call;
 void ptx_mark_unused(warp_code *code);
 void ptx_mark_tried(warp_code *code);                /* loads of what a swap follows */
 void ptx_link_calls(struct smp_warp_module *module); /* once all functions are read */
 /* The address of a function that may come later in the text; 0: no memory. */
 uint64_t ptx_function_pointer(ptx_parser *parser, ptx_text name);
-bool ptx_decode_call(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
