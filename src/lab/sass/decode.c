@@ -67,6 +67,20 @@ bool sass_source(sass_parser *parser, const sass_line *line, sass_op *op, int sl
     return true;
 }
 
+bool sass_result(sass_parser *parser, const sass_line *line, sass_op *op, int operand)
+{
+    op->to = operand < line->count ? sass_to(parser, &line->operands[operand]) : WARP_NO_ROW;
+    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "the result is not a register");
+}
+
+bool sass_operands(sass_parser *parser, const sass_line *line, sass_op *op, int sources, int words, bool is_float)
+{
+    bool good = sass_result(parser, line, op, 0);
+    for (int i = 0; i < sources; i++)
+        good = good && sass_source(parser, line, op, i, 1 + i, words, is_float);
+    return good;
+}
+
 void sass_condition(sass_parser *parser, const sass_line *line, sass_op *op, int slot, int operand, bool otherwise)
 {
     op->pred[slot] = parser->truth;
@@ -77,6 +91,37 @@ void sass_condition(sass_parser *parser, const sass_line *line, sass_op *op, int
     op->pred_not[slot] = line->operands[operand].invert;
 }
 
+bool sass_comparison(const sass_line *line, sass_op *op)
+{
+    static const struct {
+        const char *word;
+        uint8_t bits;
+    } tests[] = {{"F", 0},
+                 {"LT", SASS_LESS},
+                 {"EQ", SASS_EQUAL},
+                 {"LE", SASS_LESS | SASS_EQUAL},
+                 {"GT", SASS_GREATER},
+                 {"NE", SASS_LESS | SASS_GREATER},
+                 {"GE", SASS_GREATER | SASS_EQUAL},
+                 {"T", SASS_LESS | SASS_EQUAL | SASS_GREATER},
+                 {"NUM", SASS_LESS | SASS_EQUAL | SASS_GREATER}};
+    bool found = false;
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+        char unordered[8];
+        snprintf(unordered, sizeof unordered, "%sU", tests[i].word);
+        if (sass_has(line, tests[i].word) || sass_has(line, unordered)) {
+            op->mode = (uint8_t)(tests[i].bits | (sass_has(line, unordered) ? SASS_UNORDERED : 0));
+            found = true;
+        }
+    }
+    if (sass_has(line, "NAN") && !found) {
+        op->mode = SASS_UNORDERED;
+        found = true;
+    }
+    op->submode = sass_has(line, "OR") ? SASS_OR : sass_has(line, "XOR") ? SASS_XOR : SASS_AND;
+    return found;
+}
+
 warp_execute *sass_function_of(sass_function function)
 {
 #ifdef SMP_WARP_V3
@@ -84,6 +129,11 @@ warp_execute *sass_function_of(sass_function function)
         return sass_functions_v3[function];
 #endif
     return sass_functions_base[function];
+}
+
+bool sass_decode_nothing(sass_parser *, const sass_line *, warp_inst *, sass_op *)
+{
+    return true;
 }
 
 static const sass_decoder_row *find(const char *name)

@@ -1,14 +1,10 @@
 /* Floats, halves, doubles and conversions. */
+#include <ctype.h>
 #include <string.h>
 
+#include "lab/ptx/execute.h"
 #include "lab/ptx/half.h"
 #include "lab/sass/sass.h"
-
-static bool result(sass_parser *parser, const sass_line *line, sass_op *op, int at)
-{
-    op->to = at < line->count ? sass_to(parser, &line->operands[at]) : WARP_NO_ROW;
-    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "the result is not a register");
-}
 
 static void set_modes(const sass_line *line, sass_op *op)
 {
@@ -40,12 +36,7 @@ static bool decode_arithmetic(sass_parser *parser, const sass_line *line, warp_i
     const int sources = !strcmp(name, "FFMA") ? 3 : 2;
     set_modes(line, op);
     inst->execute = sass_function_of(sources == 3 ? SASS_FFMA : !strcmp(name, "FADD") ? SASS_FADD : SASS_FMUL);
-    if (!result(parser, line, op, 0))
-        return false;
-    for (int i = 0; i < sources; i++)
-        if (!sass_source(parser, line, op, i, 1 + i, 1, true))
-            return false;
-    return scale_product(parser, line, op);
+    return sass_operands(parser, line, op, sources, 1, true) && scale_product(parser, line, op);
 }
 
 static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -54,38 +45,7 @@ static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst 
     op->mode = sass_has(line, "NAN");
     sass_condition(parser, line, op, 0, 3, true);
     inst->execute = sass_function_of(SASS_FMINMAX);
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
-           sass_source(parser, line, op, 1, 2, 1, true);
-}
-
-/* .LTU holds for NaNs, .LT does not. */
-static bool comparison(const sass_line *line, sass_op *op)
-{
-    static const struct {
-        const char *word;
-        uint8_t bits;
-    } tests[] = {{"LT", SASS_LESS},
-                 {"EQ", SASS_EQUAL},
-                 {"LE", SASS_LESS | SASS_EQUAL},
-                 {"GT", SASS_GREATER},
-                 {"NE", SASS_LESS | SASS_GREATER},
-                 {"GE", SASS_GREATER | SASS_EQUAL},
-                 {"NUM", SASS_LESS | SASS_EQUAL | SASS_GREATER}};
-    bool found = false;
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
-        char unordered[8];
-        snprintf(unordered, sizeof unordered, "%sU", tests[i].word);
-        if (sass_has(line, tests[i].word) || sass_has(line, unordered)) {
-            op->mode = (uint8_t)(tests[i].bits | (sass_has(line, unordered) ? SASS_UNORDERED : 0));
-            found = true;
-        }
-    }
-    if (sass_has(line, "NAN") && !found) {
-        op->mode = SASS_UNORDERED;
-        found = true;
-    }
-    op->submode = sass_has(line, "OR") ? SASS_OR : sass_has(line, "XOR") ? SASS_XOR : SASS_AND;
-    return found;
+    return sass_operands(parser, line, op, 2, 1, true);
 }
 
 static bool decode_compare(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -93,7 +53,7 @@ static bool decode_compare(sass_parser *parser, const sass_line *line, warp_inst
     const bool is_double = line->words[0][0] == 'D';
     const int words = is_double ? 2 : 1;
     set_modes(line, op);
-    if (!comparison(line, op) || line->count < 4 || !sass_is_predicate(&line->operands[0]) ||
+    if (!sass_comparison(line, op) || line->count < 4 || !sass_is_predicate(&line->operands[0]) ||
         !sass_is_predicate(&line->operands[1]))
         return sass_refuse(parser, line, "this comparison");
     /* DSETP names one predicate where the other is not wanted */
@@ -124,12 +84,11 @@ static bool decode_set(sass_parser *parser, const sass_line *line, warp_inst *in
     set_modes(line, op);
     op->wide = true;
     op->high = sass_has(line, "BF");
-    if (!comparison(line, op))
+    if (!sass_comparison(line, op))
         return sass_refuse(parser, line, "this comparison");
     sass_condition(parser, line, op, 0, 3, true);
     inst->execute = sass_function_of(SASS_FCOMPARE);
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
-           sass_source(parser, line, op, 1, 2, 1, true);
+    return sass_operands(parser, line, op, 2, 1, true);
 }
 
 static bool decode_mufu(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -143,7 +102,7 @@ static bool decode_mufu(sass_parser *parser, const sass_line *line, warp_inst *i
     inst->execute = sass_run_mufu;
     if (op->mode == UINT8_MAX)
         return sass_refuse(parser, line, "this function");
-    if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 1, 1, true))
+    if (!sass_operands(parser, line, op, 1, 1, true))
         return false;
     const bool of_double = sass_has(line, "RCP64H") || sass_has(line, "RSQ64H");
     if (of_double && line->operands[1].kind == SASS_NUMBER) /* a double is written, and its high word is meant */
@@ -160,8 +119,7 @@ static bool decode_minmax3(sass_parser *parser, const sass_line *line, warp_inst
     op->mode = sass_has(line, "NAN");
     sass_condition(parser, line, op, 0, 4, true);
     inst->execute = sass_run_minmax3;
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
-           sass_source(parser, line, op, 1, 2, 1, true) && sass_source(parser, line, op, 2, 3, 1, true);
+    return sass_operands(parser, line, op, 3, 1, true);
 }
 
 static bool decode_check(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -173,77 +131,63 @@ static bool decode_check(sass_parser *parser, const sass_line *line, warp_inst *
 
 /* ------------------------------------------------------------------------------------------------ conversions */
 
-static void set_integer(const sass_line *line, sass_op *op)
+/* PTX_NONE: the word names none. */
+static ptx_type type_of(const char *word)
 {
-    op->lut = sass_has(line, "U8") || sass_has(line, "S8")     ? 8
-              : sass_has(line, "U16") || sass_has(line, "S16") ? 16
-              : sass_has(line, "U64") || sass_has(line, "S64") ? 64
-                                                               : 32;
-    op->is_signed = !sass_has(line, "U8") && !sass_has(line, "U16") && !sass_has(line, "U32") && !sass_has(line, "U64");
+    char name[sizeof((sass_line *)NULL)->words[0]];
+    size_t size = 0;
+    for (; word[size]; size++)
+        name[size] = (char)tolower((unsigned char)word[size]);
+    name[size] = 0;
+    return ptx_type_of(name);
 }
 
-/* I2F.F64.S16.RP, I2FP.F32.U32: the result's type, then the source's */
-static bool decode_from_integer(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+/* A source of one half. */
+static bool half_source(sass_parser *parser, const sass_line *line, sass_op *op, int operand)
 {
-    set_modes(line, op);
-    set_integer(line, op);
-    op->wide = sass_has(line, "F64");
-    op->high = sass_has(line, "F16");
-    if (op->high && (op->rounding || op->lut == 64))
-        return sass_refuse(parser, line, "a half of this integer");
-    inst->execute = sass_run_from_integer;
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->lut == 64 ? 2 : 1, false);
+    if (!sass_source(parser, line, op, 0, operand, 1, false))
+        return false;
+    op->change[0] = (uint16_t)((line->operands[operand].absolute ? SASS_ABS_HALVES : 0) |
+                               (line->operands[operand].negate ? SASS_NEGATE_HALVES : 0));
+    return true;
 }
 
-static void set_direction(const sass_line *line, sass_op *op)
-{
-    op->rounding = sass_has(line, "FLOOR") ? 1 : sass_has(line, "CEIL") ? 2 : sass_has(line, "TRUNC") ? 3 : 0;
-}
-
-static bool decode_to_integer(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
-{
-    set_integer(line, op);
-    set_direction(line, op);
-    op->flush = sass_has(line, "FTZ");
-    op->wide = sass_has(line, "F64");
-    inst->execute = sass_run_to_integer;
-    if (op->lut < 32)
-        return sass_refuse(parser, line, "an integer of this width");
-    if ((op->high = sass_has(line, "F16"))) {
-        if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 1, 1, false))
-            return false;
-        op->change[0] = (uint16_t)((line->operands[1].absolute ? SASS_ABS_HALVES : 0) |
-                                   (line->operands[1].negate ? SASS_NEGATE_HALVES : 0));
-        return true;
-    }
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->wide ? 2 : 1, true);
-}
-
-/* F2F.F64.F32, F2F.F32.F64, F2F.F16.F32 */
+/* I2F.F64.S16.RP, F2I.FTZ.U32.F64.TRUNC, F2F.F64.F32, FRND.F64.FLOOR: the result's type, then the source's; F32 and S32
+ * need not be named. */
 static bool decode_convert(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    static const char *const types[] = {"F16", "F32", "F64", "BF16"};
-    int found[2] = {-1, -1}, count = 0;
-    for (int i = 1; i < line->word_count; i++)
-        for (int k = 0; k < 4; k++)
-            if (!strcmp(line->words[i], types[k]) && count < 2)
-                found[count++] = k;
-    set_modes(line, op);
-    if (count != 2 || op->rounding || op->saturate)
+    static const struct {
+        const char *word;
+        uint8_t mode;
+    } modes[] = {{"RM", PTX_RM},     {"RP", PTX_RP},    {"RZ", PTX_RZ},
+                 {"FLOOR", PTX_RMI}, {"CEIL", PTX_RPI}, {"TRUNC", PTX_RZI}};
+    const bool of_integer = strstr(line->words[0], "I2F"), to_integer = !strcmp(line->words[0], "F2I");
+    const bool rounds = !strcmp(line->words[0], "FRND");
+    ptx_type to = to_integer ? PTX_S32 : PTX_F32, from = of_integer ? PTX_S32 : PTX_F32;
+    int count = 0;
+    inst->mode = to_integer || rounds ? PTX_RNI : PTX_RN;
+    for (int i = 1; i < line->word_count; i++) {
+        const ptx_type type = type_of(line->words[i]);
+        for (size_t k = 0; k < sizeof modes / sizeof modes[0]; k++)
+            inst->mode = strcmp(line->words[i], modes[k].word) != 0 ? inst->mode : modes[k].mode;
+        if (type == PTX_NONE)
+            continue;
+        const bool of_result = of_integer || to_integer ? ptx_is_float(type) == of_integer : !count || rounds;
+        *(of_result ? &to : &from) = type;
+        from = rounds ? to : from;
+        count++;
+    }
+    const bool half = ptx_size_of(from) == 2 && !of_integer;
+    if ((!of_integer && !to_integer && !rounds && count != 2) ||
+        (ptx_size_of(to) == 2 && (inst->mode != PTX_RN || (of_integer && ptx_size_of(from) == 8))))
         return sass_refuse(parser, line, "this conversion");
-    op->mode = (uint8_t)found[0];
-    op->submode = (uint8_t)found[1];
+    inst->type = (uint8_t)to;
+    inst->from_type = (uint8_t)from;
+    inst->flush = sass_has(line, "FTZ");
     inst->execute = sass_run_convert;
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, found[1] == 2 ? 2 : 1, true);
-}
-
-static bool decode_round(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
-{
-    set_direction(line, op);
-    op->flush = sass_has(line, "FTZ");
-    op->wide = sass_has(line, "F64");
-    inst->execute = sass_run_round;
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->wide ? 2 : 1, true);
+    return sass_result(parser, line, op, 0) &&
+           (half ? half_source(parser, line, op, 1)
+                 : sass_source(parser, line, op, 0, 1, ptx_size_of(from) == 8 ? 2 : 1, !of_integer));
 }
 
 /* ------------------------------------------------------------------------------------------------ halves */
@@ -282,15 +226,13 @@ static bool decode_halves(sass_parser *parser, const sass_line *line, warp_inst 
     if (sass_has(line, "F32")) { /* HADD2.F32 to, -RZ, a.H0_H0: the float of a half */
         if (op->mode != SASS_ADDS || line->count != 3 || line->operands[1].number != SASS_RZ || bf16)
             return sass_refuse(parser, line, "a sum of halves as a float");
-        inst->execute = sass_run_widen_half;
-        if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 2, 1, false))
-            return false;
-        op->change[0] = (uint16_t)((line->operands[2].absolute ? SASS_ABS_HALVES : 0) |
-                                   (line->operands[2].negate ? SASS_NEGATE_HALVES : 0));
-        return true;
+        inst->type = PTX_F32;
+        inst->from_type = PTX_F16;
+        inst->execute = sass_run_convert;
+        return sass_result(parser, line, op, 0) && half_source(parser, line, op, 2);
     }
     inst->execute = sass_function_of(SASS_HALVES);
-    if (!result(parser, line, op, 0))
+    if (!sass_result(parser, line, op, 0))
         return false;
     for (int i = 0; i < sources; i++)
         if (at >= line->count || !halves_source(parser, line, op, i, &at, bf16))
@@ -309,7 +251,7 @@ static bool decode_half_compare(sass_parser *parser, const sass_line *line, warp
 {
     int at = 2;
     op->high = sass_has(line, "BF16_V2");
-    if (!comparison(line, op) || line->count < 4)
+    if (!sass_comparison(line, op) || line->count < 4)
         return sass_refuse(parser, line, "this comparison");
     for (int i = 0; i < 2; i++)
         op->pred_to[i] = sass_predicate_to(parser, &line->operands[i]);
@@ -328,8 +270,7 @@ static bool decode_pack(sass_parser *parser, const sass_line *line, warp_inst *i
     inst->execute = sass_run_pack_halves;
     if (!sass_has(line, "PACK_AB"))
         return sass_refuse(parser, line, "this conversion");
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
-           sass_source(parser, line, op, 1, 2, 1, true);
+    return sass_operands(parser, line, op, 2, 1, true);
 }
 
 /* ------------------------------------------------------------------------------------------------ doubles */
@@ -341,12 +282,7 @@ static bool decode_doubles(sass_parser *parser, const sass_line *line, warp_inst
     set_modes(line, op);
     op->mode = sources == 3 ? SASS_FUSES : !strcmp(name, "DADD") ? SASS_ADDS : SASS_MULTIPLIES;
     inst->execute = sass_function_of(SASS_DOUBLES);
-    if (!result(parser, line, op, 0))
-        return false;
-    for (int i = 0; i < sources; i++)
-        if (!sass_source(parser, line, op, i, 1 + i, 2, true))
-            return false;
-    return true;
+    return sass_operands(parser, line, op, sources, 2, true);
 }
 
 #define ROUNDINGS "FTZ SAT RN RM RP RZ"
@@ -362,12 +298,12 @@ const sass_decoder_row sass_float_decoders[] = {
     {"FSET", decode_set, TESTS " BF"},
     {"MUFU", decode_mufu, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H"},
     {"FCHK", decode_check, "DIVIDE"},
-    {"I2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
-    {"UI2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
-    {"I2FP", decode_from_integer, "F32 U32 S32 RN RM RP RZ"},
-    {"F2I", decode_to_integer, "FTZ U32 S32 U64 S64 F64 F32 F16 TRUNC FLOOR CEIL NTZ"},
+    {"I2F", decode_convert, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
+    {"UI2F", decode_convert, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
+    {"I2FP", decode_convert, "F32 U32 S32 RN RM RP RZ"},
+    {"F2I", decode_convert, "FTZ U32 S32 U64 S64 F64 F32 F16 TRUNC FLOOR CEIL NTZ"},
     {"F2F", decode_convert, "F16 F32 F64 BF16 FTZ RN"},
-    {"FRND", decode_round, "FTZ F64 F32 FLOOR CEIL TRUNC"},
+    {"FRND", decode_convert, "FTZ F64 F32 FLOOR CEIL TRUNC"},
     {"HADD2", decode_halves, "F32 SAT BF16_V2"},
     {"HMUL2", decode_halves, "SAT BF16_V2"},
     {"HFMA2", decode_halves, "MMA SAT BF16_V2"},

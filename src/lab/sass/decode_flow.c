@@ -405,11 +405,6 @@ static bool decode_special(sass_parser *parser, const sass_line *line, warp_inst
     return sass_refuse(parser, line, "this special register");
 }
 
-static bool decode_nothing(sass_parser *, const sass_line *, warp_inst *, sass_op *)
-{
-    return true;
-}
-
 const sass_decoder_row sass_flow_decoders[] = {
     {"BRA", decode_branch, "DIV U CONV ANY"},
     {"EXIT", decode_exit, ""},
@@ -437,9 +432,9 @@ const sass_decoder_row sass_flow_decoders[] = {
     {"CS2R", decode_special, "32"},
     {"UCGABAR_ARV", decode_cluster, ""},
     {"UCGABAR_WAIT", decode_cluster, ""},
-    {"NOP", decode_nothing, ""},
-    {"YIELD", decode_nothing, ""},
-    {"NANOSLEEP", decode_nothing, ""},
-    {"ENDCOLLECTIVE", decode_nothing, ""},
+    {"NOP", sass_decode_nothing, ""},
+    {"YIELD", sass_decode_nothing, ""},
+    {"NANOSLEEP", sass_decode_nothing, ""},
+    {"ENDCOLLECTIVE", sass_decode_nothing, ""},
     {NULL, NULL, NULL},
 };

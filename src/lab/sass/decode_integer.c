@@ -3,13 +3,6 @@
 
 #include "lab/sass/sass.h"
 
-/* The result of operand `at`, of one word or more. */
-static bool result(sass_parser *parser, const sass_line *line, sass_op *op, int at)
-{
-    op->to = at < line->count ? sass_to(parser, &line->operands[at]) : WARP_NO_ROW;
-    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "the result is not a register");
-}
-
 /* Predicates that are written, from operand *at on. */
 static void predicate_results(sass_parser *parser, const sass_line *line, sass_op *op, int *at)
 {
@@ -31,7 +24,7 @@ static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *i
 {
     op->wide = sass_has(line, "64");
     inst->execute = sass_function_of(SASS_COPY);
-    return result(parser, line, op, 0) &&
+    return sass_result(parser, line, op, 0) &&
            (op->wide ? long_source(parser, line, op, 0, 1) : sass_source(parser, line, op, 0, 1, 1, false));
 }
 
@@ -43,7 +36,7 @@ static bool decode_add_long(sass_parser *parser, const sass_line *line, warp_ins
     for (; at < line->count && sass_is_predicate(&line->operands[at]); at++)
         if (line->operands[at].number != SASS_PT)
             return sass_refuse(parser, line, "a carry of this form");
-    if (line->count != at + sources || !result(parser, line, op, 0))
+    if (line->count != at + sources || !sass_result(parser, line, op, 0))
         return sass_refuse(parser, line, "this form");
     for (int i = 0; i < sources; i++)
         if (!long_source(parser, line, op, i, at++) || (op->change[i] && op->change[i] != SASS_NEGATE))
@@ -67,7 +60,7 @@ static bool decode_add3(sass_parser *parser, const sass_line *line, warp_inst *i
     int at = 1;
     if (sass_has(line, "64"))
         return decode_add_long(parser, line, inst, op);
-    if (!result(parser, line, op, 0))
+    if (!sass_result(parser, line, op, 0))
         return false;
     const bool has_carries = at < line->count && sass_is_predicate(&line->operands[at]);
     predicate_results(parser, line, op, &at);
@@ -88,7 +81,7 @@ static bool decode_add3(sass_parser *parser, const sass_line *line, warp_inst *i
 static bool decode_multiply(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     int at = 1;
-    if (!result(parser, line, op, 0))
+    if (!sass_result(parser, line, op, 0))
         return false;
     predicate_results(parser, line, op, &at);
     op->wide = sass_has(line, "WIDE");
@@ -112,7 +105,7 @@ static bool decode_multiply(sass_parser *parser, const sass_line *line, warp_ins
 static bool decode_lea(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     int at = 1;
-    if (!result(parser, line, op, 0))
+    if (!sass_result(parser, line, op, 0))
         return false;
     predicate_results(parser, line, op, &at);
     op->high = sass_has(line, "HI");
@@ -145,7 +138,7 @@ static bool decode_logic(sass_parser *parser, const sass_line *line, warp_inst *
 {
     int at = 0;
     predicate_results(parser, line, op, &at);
-    if (!result(parser, line, op, at++))
+    if (!sass_result(parser, line, op, at++))
         return false;
     for (int i = 0; i < 3; i++)
         if (!sass_source(parser, line, op, i, at++, 1, false))
@@ -167,34 +160,17 @@ static bool decode_shift(sass_parser *parser, const sass_line *line, warp_inst *
     op->wide = sass_has(line, "U64") || sass_has(line, "S64");
     op->is_signed = sass_has(line, "S32") || sass_has(line, "S64");
     inst->execute = sass_function_of(SASS_SHIFT);
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false) &&
-           sass_source(parser, line, op, 1, 2, 1, false) && sass_source(parser, line, op, 2, 3, 1, false);
+    return sass_operands(parser, line, op, 3, 1, false);
 }
 
 /* ISETP.LT.U32.AND p, q, a, b, with {, extended} */
 static bool decode_compare(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    static const struct {
-        const char *word;
-        uint8_t bits;
-    } tests[] = {{"F", 0},
-                 {"LT", SASS_LESS},
-                 {"EQ", SASS_EQUAL},
-                 {"LE", SASS_LESS | SASS_EQUAL},
-                 {"GT", SASS_GREATER},
-                 {"NE", SASS_LESS | SASS_GREATER},
-                 {"GE", SASS_GREATER | SASS_EQUAL},
-                 {"T", SASS_LESS | SASS_EQUAL | SASS_GREATER}};
     int at = 0;
     predicate_results(parser, line, op, &at);
-    op->mode = UINT8_MAX;
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
-        if (sass_has(line, tests[i].word))
-            op->mode = tests[i].bits;
-    if (op->mode == UINT8_MAX || at != 2)
+    if (!sass_comparison(line, op) || at != 2)
         return sass_refuse(parser, line, "this comparison");
     op->is_signed = !sass_has(line, "U32");
-    op->submode = sass_has(line, "OR") ? SASS_OR : sass_has(line, "XOR") ? SASS_XOR : SASS_AND;
     op->carry = sass_has(line, "EX");
     sass_condition(parser, line, op, 0, at + 2, true);
     sass_condition(parser, line, op, 1, at + 3, false);
@@ -207,15 +183,13 @@ static bool decode_select(sass_parser *parser, const sass_line *line, warp_inst 
     const bool is_float = line->words[0][0] == 'F';
     sass_condition(parser, line, op, 0, 3, true);
     inst->execute = sass_function_of(SASS_SELECT);
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, is_float) &&
-           sass_source(parser, line, op, 1, 2, 1, is_float);
+    return sass_operands(parser, line, op, 2, 1, is_float);
 }
 
 static bool decode_permute(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     inst->execute = sass_function_of(SASS_PERMUTE);
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false) &&
-           sass_source(parser, line, op, 1, 2, 1, false) && sass_source(parser, line, op, 2, 3, 1, false);
+    return sass_operands(parser, line, op, 3, 1, false);
 }
 
 /* VIMNMX{.U32,.S16x2,.U16x2}{.RELU} to, a, b, p: the least where p holds, else the most; VIMNMX3: of three;
@@ -234,7 +208,7 @@ static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst 
                     : adds                          ? sass_function_of(SASS_ADD_MINMAX)
                                                     : sass_function_of(SASS_MINMAX);
     int at = 1;
-    if (!result(parser, line, op, 0))
+    if (!sass_result(parser, line, op, 0))
         return false;
     for (; at < line->count && sass_is_predicate(&line->operands[at]); at++) /* of 10.0: which of them it was */
         if (line->operands[at].number != SASS_PT)
@@ -256,7 +230,7 @@ static bool decode_unary(sass_parser *parser, const sass_line *line, warp_inst *
                                        : SASS_FLO;
     op->is_signed = !sass_has(line, "U32") && strcmp(name, "POPC") != 0;
     inst->execute = sass_function_of(SASS_UNARY);
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false);
+    return sass_operands(parser, line, op, 1, 1, false);
 }
 
 /* VABSDIFF to, a, b, c: |a - b| + c */
@@ -264,8 +238,7 @@ static bool decode_difference(sass_parser *parser, const sass_line *line, warp_i
 {
     op->is_signed = !sass_has(line, "U32");
     inst->execute = sass_run_difference;
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false) &&
-           sass_source(parser, line, op, 1, 2, 1, false) && sass_source(parser, line, op, 2, 3, 1, false);
+    return sass_operands(parser, line, op, 3, 1, false);
 }
 
 /* BMSK to, from, length; SGXT to, a, bits */
@@ -275,8 +248,7 @@ static bool decode_mask(sass_parser *parser, const sass_line *line, warp_inst *i
     op->wrap = sass_has(line, "W");
     op->is_signed = !sass_has(line, "U32");
     inst->execute = sass_run_mask;
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false) &&
-           sass_source(parser, line, op, 1, 2, 1, false);
+    return sass_operands(parser, line, op, 2, 1, false);
 }
 
 /* PLOP3.LUT p, q, a, b, c, lut, lut */
@@ -300,7 +272,7 @@ static bool decode_packed(sass_parser *parser, const sass_line *line, warp_inst 
     enum { UNIFORM = 8 * 4 }; /* where uniform predicates lie behind the others */
     const bool uniform = line->words[0][0] == 'U', pack = uniform || line->words[0][0] == 'P';
     op->to = parser->predicates;
-    if (pack && (!result(parser, line, op, 0) || line->operands[0].byte > 0))
+    if (pack && (!sass_result(parser, line, op, 0) || line->operands[0].byte > 0))
         return sass_refuse(parser, line, "a byte of a register");
     op->pred[0] = parser->predicates + (uniform ? UNIFORM : 0);
     inst->execute = pack ? sass_run_pack_preds : sass_run_unpack_preds;
@@ -316,7 +288,7 @@ static bool decode_first(sass_parser *parser, const sass_line *line, warp_inst *
     if (line->count != 2 + at)
         return sass_refuse(parser, line, "this form");
     op->pred_to[0] = at ? sass_predicate_to(parser, &line->operands[0]) : WARP_NO_ROW;
-    return result(parser, line, op, at) && sass_source(parser, line, op, 0, line->count - 1, 1, false);
+    return sass_result(parser, line, op, at) && sass_source(parser, line, op, 0, line->count - 1, 1, false);
 }
 
 /* IDP.4A.S8.U8 to, a, b, c: four products of bytes and a sum; IDP.2A.LO.S16.S8: two of halves and low bytes */
@@ -332,8 +304,7 @@ static bool decode_dot(sass_parser *parser, const sass_line *line, warp_inst *in
     op->mode = line->words[line->word_count - 2][0] == 'S';
     op->submode = line->words[line->word_count - 1][0] == 'S';
     inst->execute = sass_run_dot;
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false) &&
-           sass_source(parser, line, op, 1, 2, 1, false) && sass_source(parser, line, op, 2, 3, 1, false);
+    return sass_operands(parser, line, op, 3, 1, false);
 }
 
 const sass_decoder_row sass_integer_decoders[] = {

@@ -10,12 +10,6 @@ static bool refuse(sass_parser *parser, const sass_line *line)
     return sass_refuse(parser, line, "a barrier in shared memory of this form");
 }
 
-static bool nothing(warp_inst *inst)
-{
-    inst->execute = sass_run_nothing;
-    return true;
-}
-
 /* The last operand that is given, as source 1; of none, and RZ, which stands for none, sources stay 1. */
 static bool set_value(sass_parser *parser, const sass_line *line, int operand, warp_inst *inst)
 {
@@ -30,7 +24,7 @@ static bool decode_arrive(sass_parser *parser, const sass_line *line, warp_inst 
 {
     const bool drops = sass_has(line, "OPTOUT");
     if (sass_has(line, "A0T1"))
-        return nothing(inst);
+        return true;
     inst->mode = sass_has(line, "A0TR") ? PTX_MBARRIER_EXPECT : drops ? PTX_MBARRIER_DROP : PTX_MBARRIER_ARRIVE;
     inst->from_type = !sass_has(line, "A0TR") && !sass_has(line, "A1T0") && !sass_has(line, "ART0");
     if (line->operands[0].kind == SASS_REGISTER && line->operands[0].number != SASS_RZ)
@@ -73,7 +67,7 @@ static bool decode_syncs(sass_parser *parser, const sass_line *line, warp_inst *
 static bool decode_arrives(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     if (!sass_has(line, "ARVCNT"))
-        return nothing(inst);
+        return true;
     inst->d[0] = WARP_NO_ROW;
     inst->dests = 0;
     inst->sources = 1;
@@ -109,15 +103,10 @@ static bool decode_bulk(sass_parser *parser, const sass_line *line, warp_inst *i
     return true;
 }
 
-static bool decode_done(sass_parser *, const sass_line *, warp_inst *inst, sass_op *)
-{
-    return nothing(inst);
-}
-
 const sass_decoder_row sass_mbarrier_decoders[] = {
     {"SYNCS", decode_syncs, "EXCH 64 ARRIVE TRANS64 A1T0 ART0 A0TR A1TR A0T1 RED OPTOUT PHASECHK TRYWAIT CCTL IV"},
     {"ARRIVES", decode_arrives, "LDGSTSBAR 64 ARVCNT TRANSCNT"},
     {"UBLKCP", decode_bulk, "S G"},
-    {"UTMACMDFLUSH", decode_done, ""},
+    {"UTMACMDFLUSH", sass_decode_nothing, ""},
     {NULL, NULL, NULL},
 };

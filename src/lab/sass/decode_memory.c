@@ -311,11 +311,6 @@ static bool decode_double_product(sass_parser *parser, const sass_line *line, wa
     return op->to != WARP_NO_ROW || sass_refuse(parser, line, "a product of this form");
 }
 
-static bool decode_nothing(sass_parser *, const sass_line *, warp_inst *, sass_op *)
-{
-    return true;
-}
-
 #define CACHES "E CONSTANT STRONG WEAK GPU SM SYS CTA NA EF EL LU LTC64B LTC128B LTC256B PRIVATE"
 #define WIDTHS "U8 S8 U16 S16 64 128"
 const sass_decoder_row sass_memory_decoders[] = {
@@ -343,12 +338,12 @@ const sass_decoder_row sass_memory_decoders[] = {
     {"HMMA", decode_product, "16816 1688 1684 F32 F16 BF16 TF32"},
     {"DMMA", decode_double_product, "8x8x4"},
     {"IMMA", decode_product, "16816 16832 U8 S8 SAT"},
-    {"LDGDEPBAR", decode_nothing, ""},
-    {"DEPBAR", decode_nothing, "LE"},
-    {"MEMBAR", decode_nothing, "SC ALL GPU CTA SYS VC"},
-    {"ERRBAR", decode_nothing, ""},
-    {"CGAERRBAR", decode_nothing, ""},
-    {"CCTL", decode_nothing, "E IVALL PF1 PF2"},
-    {"FENCE", decode_nothing, "VIEW ASYNC S"},
+    {"LDGDEPBAR", sass_decode_nothing, ""},
+    {"DEPBAR", sass_decode_nothing, "LE"},
+    {"MEMBAR", sass_decode_nothing, "SC ALL GPU CTA SYS VC"},
+    {"ERRBAR", sass_decode_nothing, ""},
+    {"CGAERRBAR", sass_decode_nothing, ""},
+    {"CCTL", sass_decode_nothing, "E IVALL PF1 PF2"},
+    {"FENCE", sass_decode_nothing, "VIEW ASYNC S"},
     {NULL, NULL, NULL},
 };

@@ -299,18 +299,23 @@ void sass_run_unpack_preds(warp_block *, warp_frame *frame, const warp_inst *ins
 
 /* ------------------------------------------------------------------------------------------------ lanes */
 
+static void put_in_all(warp_frame *frame, const sass_op *op, uint32_t value, uint32_t lanes)
+{
+    uint32_t r[WARP_LANES];
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = value;
+    sass_put(frame, op, r, lanes);
+}
+
 void sass_run_vote(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     enum { ALL, ANY, EQUAL };
     const sass_op *op = inst->extra;
     const uint32_t votes = sass_holds(frame, op, 0) & lanes;
-    uint32_t r[WARP_LANES];
     const bool holds = op->mode == ALL ? votes == lanes : op->mode == ANY ? votes != 0 : !votes || votes == lanes;
     if (run_groups(block, frame, inst, lanes, sass_run_vote))
         return;
-    for (int l = 0; l < WARP_LANES; l++)
-        r[l] = votes;
-    sass_put(frame, op, r, lanes);
+    put_in_all(frame, op, votes, lanes);
     sass_put_pred(frame, op, 0, holds ? WARP_ALL : 0, lanes);
 }
 
@@ -318,56 +323,30 @@ void sass_run_match(warp_block *block, warp_frame *frame, const warp_inst *inst,
 {
     const sass_op *op = inst->extra;
     uint64_t value[WARP_LANES];
-    uint32_t r[WARP_LANES] = {0}, whole = 0;
+    uint32_t r[WARP_LANES] = {0};
     if (run_groups(block, frame, inst, lanes, sass_run_match))
         return;
     sass_take_long(frame, op, 0, value);
-    WARP_ACTIVE_LANES(lanes)
-    {
-        for (uint32_t k = 0; k < WARP_LANES; k++)
-            r[l] |= (uint32_t)((lanes >> k & 1) &&
-                               (op->wide ? value[k] == value[l] : (uint32_t)value[k] == (uint32_t)value[l]))
-                    << k;
-        const bool all = r[l] == lanes;
-        whole |= (uint32_t)all << l;
-        r[l] = op->mode && !all ? 0 : r[l];
-    }
+    for (int l = 0; l < WARP_LANES && !op->wide; l++)
+        value[l] = (uint32_t)value[l];
+    const uint32_t whole = ptx_match(value, lanes, op->mode, r);
     sass_put(frame, op, r, lanes);
     sass_put_pred(frame, op, 0, whole, lanes);
 }
 
 void sass_run_reduce(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    enum { SUM, MIN, MAX, AND, OR };
     const sass_op *op = inst->extra;
-    uint32_t room[WARP_LANES], r[WARP_LANES];
-    const uint32_t *a = sass_take(frame, op, 0, room);
-    uint32_t sum = a[__builtin_ctz(lanes)];
-    if (run_groups(block, frame, inst, lanes, sass_run_reduce))
-        return;
-    WARP_ACTIVE_LANES(lanes & (lanes - 1))
-    {
-        const bool less = op->is_signed ? (int32_t)a[l] < (int32_t)sum : a[l] < sum;
-        sum = op->mode == SUM   ? sum + a[l]
-              : op->mode == MIN ? less ? a[l] : sum
-              : op->mode == MAX ? less ? sum : a[l]
-              : op->mode == AND ? sum & a[l]
-              : op->mode == OR  ? sum | a[l]
-                                : sum ^ a[l];
-    }
-    for (int l = 0; l < WARP_LANES; l++)
-        r[l] = sum;
-    sass_put(frame, op, r, lanes);
+    uint32_t room[WARP_LANES];
+    if (!run_groups(block, frame, inst, lanes, sass_run_reduce))
+        put_in_all(frame, op, ptx_reduce(sass_take(frame, op, 0, room), lanes, op->mode, op->is_signed), lanes);
 }
 
 void sass_run_elect(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     const uint32_t leader = (uint32_t)__builtin_ctz(lanes);
-    uint32_t r[WARP_LANES];
-    for (int l = 0; l < WARP_LANES; l++)
-        r[l] = leader;
-    sass_put(frame, op, r, lanes);
+    put_in_all(frame, op, leader, lanes);
     sass_put_pred(frame, op, 0, UINT32_C(1) << leader, lanes);
 }
 

@@ -1,14 +1,12 @@
-/* Conversions and the functions of the special function unit, lane by lane: the correctly rounded functions, as PTX's
- * (ptx/lanes_float.c). */
-#include <fenv.h>
+/* Conversions, which are PTX's (ptx/convert.c), and the functions of the special function unit, lane by lane: the
+ * correctly rounded ones, as PTX's (ptx/lanes_float.c). */
 #include <math.h>
 
+#include "lab/ptx/execute.h"
 #include "lab/ptx/half.h"
 #include "lab/sass/run.h"
 
-enum { NEAREST, DOWN, UP, TO_ZERO };
 enum { RCP, RSQ, SQRT, EX2, LG2, SIN, COS, TANH, RCP64H, RSQ64H };
-enum { HALF, SINGLE, DOUBLE, BFLOAT };
 
 /* The unit takes subnormal numbers for zeros but in TANH and EX2, and gives none. */
 static float mufu(uint32_t function, float x)
@@ -92,152 +90,29 @@ void sass_run_check_division(warp_block *, warp_frame *frame, const warp_inst *i
     sass_put_pred(frame, op, 0, slow, lanes);
 }
 
-/* ------------------------------------------------------------------------------------------------ integers */
-
-static uint64_t integer_of(const sass_op *op, uint64_t bits)
-{
-    switch (op->lut) {
-    case 8:
-        return op->is_signed ? (uint64_t)(int64_t)(int8_t)bits : bits & 0xff;
-    case 16:
-        return op->is_signed ? (uint64_t)(int64_t)(int16_t)bits : bits & 0xffff;
-    case 32:
-        return op->is_signed ? (uint64_t)(int64_t)(int32_t)bits : bits & UINT32_MAX;
-    default:
-        return bits;
-    }
-}
-
-static int direction(uint32_t rounding)
-{
-    static const int directions[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
-    return directions[rounding];
-}
-
-void sass_run_from_integer(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    const sass_op *op = inst->extra;
-    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
-    uint64_t from[WARP_LANES], wide[WARP_LANES] = {0};
-    if (op->lut == 64)
-        sass_take_long(frame, op, 0, from);
-    else {
-        const uint32_t *a = sass_take(frame, op, 0, room);
-        for (int l = 0; l < WARP_LANES; l++)
-            from[l] = a[l];
-    }
-    fesetround(direction(op->rounding));
-    WARP_ACTIVE_LANES(lanes)
-    {
-        volatile uint64_t value = integer_of(op, from[l]);
-        volatile double d = op->is_signed ? (double)(int64_t)value : (double)value;
-        volatile float f = op->is_signed ? (float)(int64_t)value : (float)value;
-        wide[l] = warp_double_bits(d);
-        r[l] = op->high ? warp_half_bits(d) : warp_float_bits(f);
-    }
-    fesetround(FE_TONEAREST);
-    if (op->wide)
-        sass_put_long(frame, op, wide, lanes);
-    else
-        sass_put(frame, op, r, lanes);
-}
-
-static double in_direction(uint32_t rounding, double v)
-{
-    return rounding == TO_ZERO ? trunc(v) : rounding == DOWN ? floor(v) : rounding == UP ? ceil(v) : rint(v);
-}
-
-/* Converts to an integer. Values out of range become the nearest one; NaN becomes 0, but the sign's bit in 64 bits and
- * from doubles. */
-static uint64_t to_integer(const sass_op *op, double v)
-{
-    if (v != v)
-        return op->lut == 64 ? UINT64_C(1) << 63 : op->wide ? UINT64_C(1) << 31 : 0;
-    if (op->is_signed) {
-        const double end = op->lut == 64 ? 0x1p63 : 0x1p31;
-        return v >= end ? (op->lut == 64 ? INT64_MAX : INT32_MAX) : (uint64_t)(v < -end ? (int64_t)-end : (int64_t)v);
-    }
-    const double end = op->lut == 64 ? 0x1p64 : 0x1p32;
-    return v <= 0 ? 0 : v >= end ? (op->lut == 64 ? UINT64_MAX : UINT32_MAX) : (uint64_t)v;
-}
-
-void sass_run_to_integer(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    const sass_op *op = inst->extra;
-    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
-    uint64_t from[WARP_LANES] = {0}, wide[WARP_LANES] = {0};
-    const uint32_t *a = room;
-    if (op->wide)
-        sass_take_long(frame, op, 0, from);
-    else
-        a = sass_take(frame, op, 0, room);
-    WARP_ACTIVE_LANES(lanes)
-    {
-        double v = op->wide   ? warp_bits_double(from[l])
-                   : op->high ? (double)warp_half_float(a[l] & 0xffff)
-                              : (double)warp_bits_float(a[l]);
-        if (op->flush && !op->wide && !op->high && !(a[l] & 0x7f800000))
-            v = 0;
-        wide[l] = to_integer(op, in_direction(op->rounding, v));
-        r[l] = (uint32_t)wide[l];
-    }
-    if (op->lut == 64)
-        sass_put_long(frame, op, wide, lanes);
-    else
-        sass_put(frame, op, r, lanes);
-}
-
-/* ------------------------------------------------------------------------------------------------ floats */
+/* ------------------------------------------------------------------------------------------------ conversions */
 
 void sass_run_convert(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
-    uint64_t from[WARP_LANES] = {0}, wide[WARP_LANES] = {0};
-    const uint32_t *a = room;
-    if (op->submode == DOUBLE)
-        sass_take_long(frame, op, 0, from);
-    else
-        a = sass_take(frame, op, 0, room);
-    WARP_ACTIVE_LANES(lanes)
-    {
-        const double v = op->submode == DOUBLE   ? warp_bits_double(from[l])
-                         : op->submode == HALF   ? (double)warp_half_float(a[l] & 0xffff)
-                         : op->submode == BFLOAT ? (double)warp_bf16_float(a[l] & 0xffff)
-                                                 : (double)warp_bits_float(a[l]);
-        wide[l] = warp_double_bits(v);
-        r[l] = op->mode == HALF     ? op->submode == DOUBLE ? warp_half_of_double(v) : warp_half_bits(v)
-                   : op->mode == BFLOAT ? warp_bf16_bits((float)v)
-                                    : warp_float_bits(op->submode == DOUBLE ? (float)v : warp_one_nan((float)v));
-        if (op->flush && op->mode == SINGLE && !(r[l] & 0x7f800000))
-            r[l] &= 0x80000000;
+    uint64_t wide[WARP_LANES];
+    if (ptx_size_of((ptx_type)inst->from_type) == 8)
+        sass_take_long(frame, op, 0, wide);
+    else {
+        const uint32_t *from = sass_take(frame, op, 0, room);
+        for (int l = 0; l < WARP_LANES; l++)
+            wide[l] = from[l];
     }
-    if (op->mode == DOUBLE)
+    WARP_ACTIVE_LANES(sass_lanes(op, lanes))
+    {
+        wide[l] = ptx_converted(inst, wide[l]);
+        r[l] = (uint32_t)wide[l];
+    }
+    if (ptx_size_of((ptx_type)inst->type) == 8)
         sass_put_long(frame, op, wide, lanes);
     else
         sass_put(frame, op, r, lanes);
-}
-
-void sass_run_round(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    const sass_op *op = inst->extra;
-    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
-    uint64_t from[WARP_LANES] = {0};
-    if (op->wide) {
-        sass_take_long(frame, op, 0, from);
-        WARP_ACTIVE_LANES(lanes)
-        from[l] = warp_double_bits(warp_quiet(in_direction(op->rounding, warp_bits_double(from[l]))));
-        sass_put_long(frame, op, from, lanes);
-        return;
-    }
-    const uint32_t *a = sass_take(frame, op, 0, room);
-    WARP_ACTIVE_LANES(lanes)
-    {
-        const float x = warp_bits_float(a[l]);
-        r[l] =
-            warp_float_bits(warp_one_nan((float)in_direction(op->rounding, (double)(op->flush ? warp_flushed(x) : x))));
-    }
-    sass_put(frame, op, r, lanes);
 }
 
 void sass_run_pack_halves(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
@@ -251,16 +126,6 @@ void sass_run_pack_halves(warp_block *, warp_frame *frame, const warp_inst *inst
         const uint32_t low = op->submode ? warp_bf16_bits(y) : warp_half_bits((double)y);
         r[l] = high << 16 | (low & 0xffff);
     }
-    sass_put(frame, op, r, lanes);
-}
-
-void sass_run_widen_half(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    const sass_op *op = inst->extra;
-    uint32_t room[WARP_LANES], r[WARP_LANES];
-    const uint32_t *a = sass_take(frame, op, 0, room);
-    for (int l = 0; l < WARP_LANES; l++)
-        r[l] = warp_float_bits(warp_one_nan(warp_half_float(a[l] & 0xffff)));
     sass_put(frame, op, r, lanes);
 }
 

@@ -102,10 +102,12 @@ typedef struct sass_op {
 #define SASS_FUNCTION_LIST(F)                                                                                          \
     F(COPY, copy)                                                                                                      \
     F(ADD3, add3)                                                                                                      \
-    F(ADD3_CARRY, add3_carry) F(MULTIPLY, multiply) F(MULTIPLY_WIDE, multiply_wide) F(LEA, lea) F(LOGIC, logic)        \
-        F(SHIFT, shift) F(COMPARE, compare) F(SELECT, select) F(PERMUTE, permute) F(MINMAX, minmax)                    \
-            F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul) F(FFMA, ffma) F(FMINMAX, fminmax)    \
-                F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles) F(DCOMPARE, dcompare)
+    F(ADD3_CARRY, add3_carry)                                                                                          \
+    F(MULTIPLY, multiply)                                                                                              \
+    F(MULTIPLY_WIDE, multiply_wide)                                                                                    \
+    F(LEA, lea) F(LOGIC, logic) F(SHIFT, shift) F(COMPARE, compare) F(SELECT, select) F(PERMUTE, permute)              \
+        F(MINMAX, minmax) F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul) F(FFMA, ffma)          \
+            F(FMINMAX, fminmax) F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles) F(DCOMPARE, dcompare)
 #define SASS_FUNCTION(upper, lower) SASS_##upper,
 typedef enum sass_function { SASS_FUNCTION_LIST(SASS_FUNCTION) SASS_FUNCTIONS } sass_function;
 extern warp_execute *const sass_functions_base[SASS_FUNCTIONS];
@@ -188,6 +190,11 @@ bool sass_only(sass_parser *parser, const sass_line *line, const char *known);
 /* Source `slot` of `words` rows from an operand. */
 bool sass_source(sass_parser *parser, const sass_line *line, sass_op *op, int slot, int operand, int words,
                  bool is_float);
+/* The result's row from an operand, and with it sources from the operands behind the first. */
+bool sass_result(sass_parser *parser, const sass_line *line, sass_op *op, int operand);
+bool sass_operands(sass_parser *parser, const sass_line *line, sass_op *op, int sources, int words, bool is_float);
+/* How a comparison is, and how it is joined. .LTU holds for NaNs, .LT does not. False: it names none. */
+bool sass_comparison(const sass_line *line, sass_op *op);
 /* Predicate `slot` from an operand; without one it is `otherwise`. */
 void sass_condition(sass_parser *parser, const sass_line *line, sass_op *op, int slot, int operand, bool otherwise);
 /* Memory from the operand at that place. */
@@ -195,6 +202,7 @@ bool sass_set_address(sass_parser *parser, const sass_line *line, int operand, w
 warp_execute *sass_function_of(sass_function function);
 
 typedef bool sass_decoder(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op);
+sass_decoder sass_decode_nothing; /* what the machine does anyway, or need not do */
 typedef struct sass_decoder_row {
     const char *name;
     sass_decoder *decode;
@@ -207,11 +215,10 @@ extern const sass_decoder_row sass_integer_decoders[], sass_float_decoders[], sa
 
 warp_execute sass_run_nothing, sass_run_enter, sass_run_break, sass_run_special, sass_run_bank, sass_run_first,
     sass_run_shuffle, sass_run_vote, sass_run_match, sass_run_reduce, sass_run_call, sass_run_plop3,
-    sass_run_pack_preds, sass_run_unpack_preds, sass_run_mufu, sass_run_from_integer, sass_run_to_integer,
-    sass_run_convert, sass_run_round, sass_run_check_division, sass_run_pack_halves, sass_run_widen_half,
-    sass_run_elect, sass_run_mask, sass_run_here, sass_run_half_compare, sass_run_dot, sass_run_difference,
-    sass_run_minmax, sass_run_minmax3, sass_run_add_long, sass_run_swap, sass_run_double_product, sass_run_part,
-    sass_run_join, sass_run_global_atomic, sass_run_query;
+    sass_run_pack_preds, sass_run_unpack_preds, sass_run_mufu, sass_run_convert, sass_run_check_division,
+    sass_run_pack_halves, sass_run_elect, sass_run_mask, sass_run_here, sass_run_half_compare, sass_run_dot,
+    sass_run_difference, sass_run_minmax, sass_run_minmax3, sass_run_add_long, sass_run_swap, sass_run_double_product,
+    sass_run_part, sass_run_join, sass_run_global_atomic, sass_run_query;
 
 /* ------------------------------------------------------------------------------------------------ cubin.c */
 
