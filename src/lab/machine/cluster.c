@@ -251,8 +251,8 @@ uint32_t warp_touch_far(warp_block *block, warp_frame *frame, const warp_inst *i
     }
     warp_member *m = &block->cluster->members[rank];
     count->seen_space |= 1 << SMP_WARP_SHARED;
-    count->shared_instructions++;
-    count->shared_lanes += (uint32_t)warp_lanes_in(lanes);
+    count->in[SMP_WARP_SHARED].instructions++;
+    count->in[SMP_WARP_SHARED].lanes += (uint32_t)warp_lanes_in(lanes);
     count->far = true;
     lanes = lanes_inside(block, frame, inst, lanes, rank, offset, access);
     if (!lanes || block->code->counts_only)

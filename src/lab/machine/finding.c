@@ -61,21 +61,10 @@ static void add_count(warp_count *sum, const warp_count *more)
 {
     sum->skipped += more->skipped;
     sum->far = sum->far || more->far;
-    sum->instructions += more->instructions;
-    sum->lanes += more->lanes;
-    sum->wavefronts += more->wavefronts;
-    sum->ideal += more->ideal;
-    sum->packed += more->packed;
-    sum->conflicts += more->conflicts;
-    sum->sectors += more->sectors;
-    sum->sectors_ideal += more->sectors_ideal;
     sum->seen_space |= more->seen_space;
-    sum->shared_instructions += more->shared_instructions;
-    sum->shared_lanes += more->shared_lanes;
-    sum->local_instructions += more->local_instructions;
-    sum->local_lanes += more->local_lanes;
-    sum->local_sectors += more->local_sectors;
-    sum->local_ideal += more->local_ideal;
+    for (int space = SMP_WARP_SHARED; space <= SMP_WARP_LOCAL; space++)
+        for (size_t i = 0; i < sizeof sum->in[space].all / sizeof sum->in[space].all[0]; i++)
+            sum->in[space].all[i] += more->in[space].all[i];
     if (more->worst_ideal && (!sum->worst_ideal || (uint64_t)more->worst_wavefronts * sum->worst_ideal >
                                                        (uint64_t)sum->worst_wavefronts * more->worst_ideal)) {
         sum->worst_wavefronts = more->worst_wavefronts;

@@ -261,13 +261,19 @@ struct warp_frame {
     uint32_t groups[WARP_LANES], waited[WARP_LANES]; /* of cp.async: committed, and known to be there */
 };
 
+/* What the accesses of an instruction to a space cost, as rows tell it. */
+typedef union warp_sums {
+    struct {
+        uint64_t instructions, lanes, wavefronts, ideal, packed, conflicts, sectors, sectors_ideal;
+    };
+    uint64_t all[8];
+} warp_sums;
+
 typedef struct warp_count {
-    bool far;         /* other blocks' shared memory, too */
-    uint64_t skipped; /* runs in which no lane's guard held */
-    uint64_t instructions, lanes, wavefronts, ideal, packed, conflicts, sectors, sectors_ideal;
+    bool far;           /* other blocks' shared memory, too */
     uint8_t seen_space; /* bit SMP_WARP_SHARED, SMP_WARP_GLOBAL, SMP_WARP_LOCAL */
-    uint64_t shared_instructions, shared_lanes;
-    uint64_t local_instructions, local_lanes, local_sectors, local_ideal;
+    uint64_t skipped;   /* runs in which no lane's guard held */
+    warp_sums in[SMP_WARP_LOCAL + 1];
     uint32_t worst_wavefronts, worst_ideal, worst_active;
     uint32_t worst_offset[WARP_LANES];
     smp_bank_op worst_op;

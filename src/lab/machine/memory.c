@@ -226,10 +226,10 @@ void warp_count_local(warp_block *block, const warp_inst *inst, uint32_t lanes, 
     }
     const uint32_t active = (uint32_t)warp_lanes_in(lanes), ideal = (active * width + SECTOR - 1) / SECTOR;
     count->seen_space |= 1 << SMP_WARP_LOCAL;
-    count->local_instructions++;
-    count->local_lanes += active;
-    count->local_sectors += sectors;
-    count->local_ideal += ideal < sectors ? ideal : sectors;
+    count->in[SMP_WARP_LOCAL].instructions++;
+    count->in[SMP_WARP_LOCAL].lanes += active;
+    count->in[SMP_WARP_LOCAL].sectors += sectors;
+    count->in[SMP_WARP_LOCAL].sectors_ideal += ideal < sectors ? ideal : sectors;
 }
 
 /* Whether the lanes lie as at the last access of this instruction: then it moves as many sectors. */
@@ -287,10 +287,10 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
     if (block->observer)
         block->observer->touch(block->observer, frame, WARP_GLOBAL, inside, address, access->width, (int)access->how);
     count->seen_space |= 1 << SMP_WARP_GLOBAL;
-    count->instructions++;
-    count->lanes += active;
-    count->sectors += memo->sectors;
-    count->sectors_ideal += ideal < memo->sectors ? ideal : memo->sectors;
+    count->in[SMP_WARP_GLOBAL].instructions++;
+    count->in[SMP_WARP_GLOBAL].lanes += active;
+    count->in[SMP_WARP_GLOBAL].sectors += memo->sectors;
+    count->in[SMP_WARP_GLOBAL].sectors_ideal += ideal < memo->sectors ? ideal : memo->sectors;
     if (block->watch)
         warp_watch_access(block, frame, inst, inside, address, access);
     return inside;

@@ -59,6 +59,7 @@ static const char *array_at(const warp_block *block, uint32_t offset)
 static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_space space)
 {
     const warp_count *c = &block->counts[index];
+    const warp_sums *sums = &c->in[space];
     const warp_inst *inst = block->insts[index];
     smp_warp_row row = {.file = inst->file, .line = inst->line, .space = space};
     row.op = warp_op_of(inst, space);
@@ -71,27 +72,17 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
         if (block->code->param_base && inst->text) /* SASS */
             snprintf(row.instruction, sizeof row.instruction, "%.*s", (int)inst->text_size, inst->text);
     }
-    if (space == SMP_WARP_LOCAL) {
-        row.spill = inst->spills;
-        row.instructions = c->local_instructions;
-        row.lanes = c->local_lanes;
-        row.sectors = c->local_sectors;
-        row.sectors_ideal = c->local_ideal;
+    row.spill = space == SMP_WARP_LOCAL && inst->spills;
+    row.instructions = sums->instructions;
+    row.lanes = sums->lanes;
+    row.wavefronts = sums->wavefronts;
+    row.ideal = sums->ideal;
+    row.packed = sums->packed;
+    row.conflicts = sums->conflicts;
+    row.sectors = sums->sectors;
+    row.sectors_ideal = sums->sectors_ideal;
+    if (space != SMP_WARP_SHARED)
         return row;
-    }
-    if (space == SMP_WARP_GLOBAL) {
-        row.instructions = c->instructions;
-        row.lanes = c->lanes;
-        row.sectors = c->sectors;
-        row.sectors_ideal = c->sectors_ideal;
-        return row;
-    }
-    row.instructions = c->shared_instructions;
-    row.lanes = c->shared_lanes;
-    row.wavefronts = c->wavefronts;
-    row.ideal = c->ideal;
-    row.packed = c->packed;
-    row.conflicts = c->conflicts;
     row.worst_wavefronts = c->worst_wavefronts;
     row.worst_ideal = c->worst_ideal;
     row.worst_active = c->worst_active;

@@ -36,10 +36,11 @@ void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access 
 {
     warp_count *count = &block->counts[index];
     const smp_bank_cost *cost = cost_of(&block->memos[index], access);
-    count->wavefronts += (uint32_t)cost->wavefronts;
-    count->ideal += (uint32_t)cost->ideal;
-    count->packed += (uint32_t)cost->packed;
-    count->conflicts += (uint32_t)cost->conflicts;
+    warp_sums *sums = &count->in[SMP_WARP_SHARED];
+    sums->wavefronts += (uint32_t)cost->wavefronts;
+    sums->ideal += (uint32_t)cost->ideal;
+    sums->packed += (uint32_t)cost->packed;
+    sums->conflicts += (uint32_t)cost->conflicts;
     if ((uint64_t)cost->wavefronts * count->worst_ideal > (uint64_t)count->worst_wavefronts * (uint32_t)cost->ideal ||
         !count->worst_ideal) {
         count->worst_wavefronts = (uint32_t)cost->wavefronts;
@@ -355,8 +356,8 @@ uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *
         high = offset[l] > high ? offset[l] : high;
     }
     count->seen_space |= 1 << SMP_WARP_SHARED;
-    count->shared_instructions++;
-    count->shared_lanes += (uint32_t)warp_lanes_in(lanes);
+    count->in[SMP_WARP_SHARED].instructions++;
+    count->in[SMP_WARP_SHARED].lanes += (uint32_t)warp_lanes_in(lanes);
     if ((uint64_t)high + access->width > block->shared_size || mixed & (access->width - 1))
         lanes = lanes_inside(block, frame, inst, lanes, offset, access);
     if (!lanes)

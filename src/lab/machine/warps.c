@@ -307,9 +307,9 @@ static void execute(warp_block *block, warp_frame *frame, const warp_inst *inst,
         inst->execute(block, frame, inst, lanes);
         return;
     }
-    const uint64_t before = block->counts[inst->index].wavefronts;
+    const uint64_t before = block->counts[inst->index].in[SMP_WARP_SHARED].wavefronts;
     inst->execute(block, frame, inst, lanes);
-    block->observer->cost(block->observer, block->counts[inst->index].wavefronts - before);
+    block->observer->cost(block->observer, block->counts[inst->index].in[SMP_WARP_SHARED].wavefronts - before);
 }
 
 static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)

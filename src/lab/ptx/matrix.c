@@ -149,11 +149,8 @@ void ptx_touch_matrix(warp_block *block, warp_frame *frame, const warp_inst *ins
 
 void ptx_count_matrix_once(warp_block *block, const warp_inst *inst, warp_space space, uint32_t pieces)
 {
-    warp_count *count = &block->counts[inst->index];
-    if (space == WARP_SHARED)
-        count->shared_instructions -= pieces - 1;
-    else
-        count->instructions -= pieces - 1;
+    const smp_warp_space where = space == WARP_SHARED ? SMP_WARP_SHARED : SMP_WARP_GLOBAL;
+    block->counts[inst->index].in[where].instructions -= pieces - 1;
 }
 
 uint64_t ptx_matrix_base(const warp_frame *frame, const warp_inst *inst, uint32_t lane, warp_space *space)
