@@ -190,6 +190,7 @@ static void instructions_compute_as_the_isa_says(void **state)
         {"mov.u16 %h1, -2; setp.lt.s16 %p1, %h1, -1; cvt.u32.u16 %r4, %h1; @%p1 shl.b32 %r4, %r4, 8;", 0, 0, 0,
          0xfffe00},
         {"cvt.rz.f32.u32 %r4, %r1;", 0x01ffffff, 0, 0, 0x4bffffff},
+        {"mov.b64 %d2, {%r1, %r1}; cvt.rz.f64.s64 %d5, %d2; mov.b64 {%r4, %r5}, %d5;", 0x7fffffff, 0, 0, 0xffdfffff},
         {"cvt.rn.f16.f32 %h1, %r1; cvt.u32.u16 %r4, %h1;", 0x3f801000, 0, 0, 0x3c00},
         {"mov.b32 {%h1, %h2}, %r1; mov.b32 %r4, {%h2, %h1};", 0x12345678, 0, 0, 0x56781234},
         {"add.f16x2 %r4, %r1, %r2;", 0x3c003c00, 0x40003c00, 0, 0x42004000},

@@ -215,6 +215,7 @@ static void instructions_compute(void **state)
         {"F2I.TRUNC.NTZ R4, R1", 0xc0200000, 0, 0, 0xfffffffe},
         {"F2I.FTZ.U32.TRUNC.NTZ R4, R1", 0xbf800000, 0, 0, 0},
         {"FRND.FLOOR R4, R1", 0xbfc00000, 0, 0, 0xc0000000},
+        {"F2F.FTZ.F64.F32 R10, R1;MOV R4, R11", 0x00400000, 0, 0, 0},
         {"MUFU.RCP R4, R1", 0x40800000, 0, 0, 0x3e800000},
         {"MUFU.RCP64H R4, 3.299999237060546875", 0, 0, 0, 0x3fd364d9},
         {"MUFU.RCP64H R4, R1", 0x40100000, 0, 0, 0x3fd00000},
