@@ -394,7 +394,7 @@ def sniffs():
     kinds, lines = {}, set()
     for path in sorted((FOLDER / "seeds").glob("*/*")):
         if path.parent.name not in ("pipe", "totals", "png_data", "sniff", "icc", "ptx", "sass", "records",
-                                    "jpeg_scan", "work", "worker"):
+                                    "jpeg_scan", "work", "worker", "results"):
             kinds.setdefault(path.suffix, []).append(path.read_bytes())
     for kind, files_of_kind in sorted(kinds.items()):
         least = min(files_of_kind, key=len)
@@ -564,6 +564,13 @@ def scans():
         '"\\xff\\xd%d"' % i for i in range(8)) + "\n")
 
 
+def results():
+    """Changes to a good file of results (fuzz_results.c)."""
+    for start in range(0, 1 << 14, 1 << 9):
+        seed("results", f"from-{start}", b"".join(struct.pack(">HB", start + 8 * i, 0xFF) for i in range(64)))
+    words("results", [bytes([high, 0, value]) for high in range(0, 64, 8) for value in (0, 1, 0x7F, 0xFF)])
+
+
 pngs()
 npys()
 others()
@@ -578,4 +585,5 @@ records()
 scans()
 sniffs()
 answers()
+results()
 (FOLDER / "seeds" / "done").write_text("")

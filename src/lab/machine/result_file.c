@@ -43,7 +43,7 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-enum { MOST = 1 << 30 /* bytes of an array */, MOST_FILES = 1 << 20 };
+enum { MOST = 1 << 28 /* bytes of an array */, MOST_FILES = 1 << 20, MOST_WIDTH = 16 /* bytes that a lane accesses */ };
 
 /* The items that come next; null: so many do not come, or there is no memory. */
 static void *get(FILE *from, size_t count, size_t size)
@@ -62,6 +62,7 @@ static char *get_text(FILE *from)
 }
 
 #define END_TEXT(text)       ((text)[sizeof(text) - 1] = 0)
+#define TRUTH(v)             (*(unsigned char *)&(v) = *(unsigned char *)&(v) != 0)
 #define AT_MOST(type, v, to) ((v) = (type)((uint32_t)(v) % ((uint32_t)(to) + 1)))
 
 static bool get_rows(FILE *from, size_t count, smp_warp_result *r)
@@ -72,6 +73,11 @@ static bool get_rows(FILE *from, size_t count, smp_warp_result *r)
         AT_MOST(smp_warp_space, row->space, SMP_WARP_LOCAL);
         AT_MOST(smp_warp_op, row->op, SMP_WARP_COPY);
         AT_MOST(smp_bank_op, row->worst_op, SMP_BANK_ASYNC_L2);
+        if (row->width > MOST_WIDTH || (row->width & (row->width - 1)))
+            row->worst_active = 0; /* banks serve no such access */
+        TRUTH(row->far);
+        TRUTH(row->spill);
+        TRUTH(row->repeats);
         END_TEXT(row->array);
         END_TEXT(row->instruction);
     }
@@ -164,6 +170,13 @@ smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_err
     r->predictions = NULL;
     r->file_count = r->row_count = r->finding_count = 0;
     memset(r->steps, 0, sizeof r->steps);
+    r->fit = (smp_warp_fit){.arch = 0};
+    TRUTH(r->watched);
+    TRUTH(r->unchecked);
+    TRUTH(r->asserted);
+    TRUTH(r->illegal);
+    TRUTH(r->refused);
+    TRUTH(r->stopped);
     AT_MOST(smp_code, r->error.code, SMP_E_TERMINATED);
     END_TEXT(r->code);
     END_TEXT(r->notes);
