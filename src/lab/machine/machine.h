@@ -284,10 +284,16 @@ typedef struct warp_tally {
     uint64_t runs, lanes, splits;
 } warp_tally;
 
-/* The last pattern that an instruction accessed: most repeat it at another place, which costs the same. */
+/* How the addresses of a whole warp lie: at one place, side by side, or otherwise. */
+typedef enum warp_lie { WARP_SCATTERED, WARP_ONE, WARP_ROW } warp_lie;
+
+/* The last pattern that an instruction accessed: most repeat it at another place, which costs the same. Addresses are
+ * told from the first lane's. */
 typedef struct warp_memo {
     uint32_t delta[WARP_LANES], active, phase;
-    uint8_t op, width, known;
+    int32_t low, high; /* of global memory: the extremes of delta, and the bits that any has */
+    uint32_t mixed;
+    uint8_t op, width, known, lie;
     smp_bank_cost cost;
     uint32_t sectors;
 } warp_memo;
@@ -410,6 +416,15 @@ static inline uint32_t warp_pred(const warp_frame *frame, uint32_t row)
 static inline int warp_lanes_in(uint32_t lanes)
 {
     return lanes == WARP_ALL ? WARP_LANES : __builtin_popcount(lanes); /* most are whole, and processors may lack it */
+}
+static inline warp_lie warp_lie_of(const warp_memo *memo)
+{
+    uint32_t apart = 0, off = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        apart |= memo->delta[l];
+        off |= memo->delta[l] ^ l * memo->width;
+    }
+    return memo->active != WARP_ALL ? WARP_SCATTERED : !apart ? WARP_ONE : !off ? WARP_ROW : WARP_SCATTERED;
 }
 static inline uint32_t warp_thread(const warp_frame *frame, uint32_t lane)
 {

@@ -161,6 +161,18 @@ static void outside(warp_block *block, const warp_frame *frame, const warp_inst 
                doing(access->how), access->width, text);
 }
 
+/* Whether all lanes access one buffer: the last one, or another. */
+static bool is_in_buffer(warp_block *block, const warp_extent *extent, uint32_t width)
+{
+    uint64_t start, size;
+    if ((extent->low < block->buffer_start || extent->low >= block->buffer_end) &&
+        smp_warp_buffer_of(block->launch->memory, extent->low, &start, &size)) {
+        block->buffer_start = start;
+        block->buffer_end = start + size;
+    }
+    return extent->low >= block->buffer_start && is_within(extent->high, width, block->buffer_start, block->buffer_end);
+}
+
 /* The lanes whose access lies in one buffer and is aligned; findings for the others. */
 static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                              const uint64_t address[WARP_LANES], const warp_access *access)
@@ -232,26 +244,44 @@ void warp_count_local(warp_block *block, const warp_inst *inst, uint32_t lanes, 
     count->in[SMP_WARP_LOCAL].sectors_ideal += ideal < sectors ? ideal : sectors;
 }
 
-/* Whether the lanes lie as at the last access of this instruction: then it moves as many sectors. */
-static bool same_pattern(warp_memo *memo, uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t width)
+/* Notes how the lanes lie, which is mostly as at the last access of this instruction: then it moves as many sectors.
+ * False: they are too far apart. */
+static bool note_pattern(warp_memo *memo, uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t width)
 {
     uint32_t delta[WARP_LANES], differs = 0;
-    const uint64_t base = address[__builtin_ctz(lanes)];
-    const bool whole = lanes == WARP_ALL;
+    uint64_t far = 0;
+    const uint64_t base = address[__builtin_ctz(lanes)], half = UINT64_C(1) << 31;
     for (int l = 0; l < WARP_LANES; l++) {
-        const uint32_t d = (uint32_t)(address[l] - base) & (whole ? WARP_ALL : 0 - (lanes >> l & 1));
-        differs |= d ^ memo->delta[l];
-        delta[l] = d;
+        const uint64_t on = lanes == WARP_ALL ? UINT64_MAX : 0 - (uint64_t)(lanes >> l & 1);
+        const uint64_t d = (address[l] - base) & on;
+        far |= d + half;
+        delta[l] = (uint32_t)d;
+        differs |= delta[l] ^ memo->delta[l];
     }
     const uint32_t phase = (uint32_t)(base % SECTOR);
-    if (!differs && memo->known == 2 && memo->active == lanes && memo->phase == phase && memo->width == width)
+    const bool near = !(far >> 32);
+    if (near && !differs && memo->known == 2 && memo->active == lanes && memo->width == width) {
+        if (memo->phase != phase && memo->lie != WARP_ONE)
+            memo->sectors = count_sectors(lanes, address);
+        memo->phase = phase;
         return true;
+    }
     memcpy(memo->delta, delta, sizeof delta);
-    memo->known = 2;
+    memo->known = near ? 2 : 0;
     memo->active = lanes;
     memo->phase = phase;
     memo->width = (uint8_t)width;
-    return false;
+    memo->lie = (uint8_t)(near ? warp_lie_of(memo) : WARP_SCATTERED);
+    memo->sectors = count_sectors(lanes, address);
+    memo->low = memo->high = 0;
+    memo->mixed = 0;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const int32_t d = (int32_t)delta[l];
+        memo->low = d < memo->low ? d : memo->low;
+        memo->high = d > memo->high ? d : memo->high;
+        memo->mixed |= delta[l];
+    }
+    return near;
 }
 
 static void note_written(const smp_warp_launch *launch, uint32_t lanes, const uint64_t address[WARP_LANES],
@@ -267,19 +297,18 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
 {
     warp_count *count = &block->counts[inst->index];
     warp_memo *memo = &block->memos[inst->index];
-    uint64_t low = UINT64_MAX, high = 0, mixed = 0;
-    for (int l = 0; l < WARP_LANES; l++) {
-        const uint64_t on = 0 - (uint64_t)(lanes >> l & 1), a = address[l] & on;
-        low = (a | ~on) < low ? (a | ~on) : low;
-        high = a > high ? a : high;
-        mixed |= a;
-    }
+    if (!lanes)
+        return 0;
+    const bool near = note_pattern(memo, lanes, address, access->width);
+    const uint64_t first = address[__builtin_ctz(lanes)];
+    warp_extent extent = {first + (uint64_t)(int64_t)memo->low, first + (uint64_t)(int64_t)memo->high,
+                          (warp_lie)memo->lie};
     uint32_t inside = lanes;
-    if (low < block->buffer_start || !is_within(high, access->width, block->buffer_start, block->buffer_end) ||
-        mixed & (access->width - 1))
+    if (!near || !is_in_buffer(block, &extent, access->width) || (first | memo->mixed) & (access->width - 1)) {
         inside = lanes_inside(block, frame, inst, lanes, address, access);
-    if (!same_pattern(memo, lanes, address, access->width))
-        memo->sectors = count_sectors(lanes, address);
+        if (!near || inside != lanes)
+            extent = (warp_extent){0, UINT64_MAX, WARP_SCATTERED};
+    }
     const uint32_t active = (uint32_t)warp_lanes_in(lanes), bytes = active * access->width;
     const uint32_t ideal = (bytes + SECTOR - 1) / SECTOR;
     if (block->launch->written && access->how != WARP_READS)
@@ -292,6 +321,6 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
     count->in[SMP_WARP_GLOBAL].sectors += memo->sectors;
     count->in[SMP_WARP_GLOBAL].sectors_ideal += ideal < memo->sectors ? ideal : memo->sectors;
     if (block->watch)
-        warp_watch_access(block, frame, inst, inside, address, access);
+        warp_watch_access(block, frame, inst, inside, address, &extent, access);
     return inside;
 }

@@ -28,6 +28,7 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
     memo->op = (uint8_t)access->op;
     memo->width = (uint8_t)access->width;
     memo->phase = phase;
+    memo->lie = (uint8_t)warp_lie_of(memo);
     memo->cost = smp_bank_cost_of(access, SMP_BANKS_CC5);
     return &memo->cost;
 }
@@ -205,7 +206,8 @@ static inline bool is_settled(const warp_block *block, const warp_granule *g)
 }
 
 /* The lanes whose granules are not settled. *one: all lanes of the warp read the same. */
-static uint32_t unsettled(const warp_block *block, uint32_t lanes, const uint32_t offset[WARP_LANES], bool *one)
+static uint32_t unsettled(const warp_block *block, uint32_t lanes, const uint32_t offset[WARP_LANES],
+                          const warp_memo *memo, bool *one)
 {
     const uint32_t floor = block->order.floor, shift = block->granule_shift;
     const uint32_t *settled = block->settled;
@@ -217,6 +219,13 @@ static uint32_t unsettled(const warp_block *block, uint32_t lanes, const uint32_
         WARP_ACTIVE_LANES(lanes)
         rest |= (uint32_t)(settled[offset[l] >> shift] != floor) << l;
         return rest;
+    }
+    if (memo->lie == WARP_ROW && memo->width == 1u << shift) {
+        const uint32_t *row = settled + (offset[0] >> shift);
+        for (int l = 0; l < WARP_LANES; l++)
+            open |= row[l] ^ floor;
+        if (!open)
+            return 0;
     }
     for (int l = 0; l < WARP_LANES; l++)
         apart |= offset[l] ^ offset[0];
@@ -234,10 +243,9 @@ static uint32_t unsettled(const warp_block *block, uint32_t lanes, const uint32_
 static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                         const uint32_t offset[WARP_LANES])
 {
-    warp_touch now = {0, inst->index, inst->orderly, 0};
     const uint64_t stamp = warp_stamp(block, frame, 0);
     bool one;
-    const uint32_t rest = unsettled(block, lanes, offset, &one);
+    const uint32_t rest = unsettled(block, lanes, offset, &block->memos[inst->index], &one);
     uint32_t done = UINT32_MAX; /* the granule of which further lanes tell nothing new */
     WARP_ACTIVE_LANES(rest)
     {
@@ -251,7 +259,7 @@ static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *i
             block->settled[at] = block->order.floor;
             continue;
         }
-        now.stamp = stamp + l;
+        const warp_touch now = {stamp + l, inst->index, inst->orderly, 0};
         if (interval_of(&g->write) < block->order.first || g->write.copy ||
             warp_unordered(block, g->write.stamp, now.stamp))
             check_read(block, g, &now, at);

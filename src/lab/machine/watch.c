@@ -306,15 +306,6 @@ static const warp_where *where_of(warp_block *block, const warp_inst *inst, uint
     return where;
 }
 
-static bool is_in_one(const warp_where *where, uint32_t lanes, const uint64_t address[WARP_LANES])
-{
-    const uint64_t start = where->start, size = where->end - start;
-    uint32_t outside = 0;
-    for (int l = 0; l < WARP_LANES; l++)
-        outside |= (uint32_t)(address[l] - start >= size) & lanes >> l;
-    return !(outside & 1);
-}
-
 /* What others may wait for, or see. A plain write of one lane behind a fence may be a flag. */
 static bool synchronises(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                          const uint64_t address[WARP_LANES], warp_touching how)
@@ -330,6 +321,28 @@ static bool synchronises(warp_block *block, warp_frame *frame, const warp_inst *
     return true;
 }
 
+/* Reads of a row that nobody has written in this launch. before: somebody has read in it. False: cells differ. */
+static bool note_row_read(const warp_order *order, const warp_cell *cell, uint32_t now, uint32_t who, bool before)
+{
+    const uint32_t ordered = order->ordered, first = order->first;
+    uint32_t same = 1, mine = 1, any_mine = 0, apart = 1;
+    for (uint32_t l = 0; l < WARP_LANES && before; l++) {
+        const warp_seen *read = &cell->read[l], *other = &cell->other[l];
+        const uint32_t threads = (read->who ^ (who | l)) & WARP_WHO_THREAD;
+        const uint32_t own = (read->when >= first) & !threads;
+        same &= (read->when == now) & (other->when == now) & (threads < WARP_LANES);
+        mine &= own;
+        any_mine |= own;
+        apart &= (read->when >= ordered) & (other->when >= ordered) & !!(other->who & WARP_WHO_APART);
+    }
+    if (before &&
+        (same || (apart && !any_mine))) /* two lanes of this warp have read each, or two blocks: they suffice */
+        return true;
+    for (uint32_t l = 0; l < WARP_LANES && mine; l++)
+        cell->read[l] = (warp_seen){now, who | l};
+    return mine;
+}
+
 /* All lanes of a warp side by side, as most are, where nobody but they was there in this launch. False: not so. */
 static bool note_row(const touch *t, uint32_t who)
 {
@@ -337,26 +350,15 @@ static bool note_row(const touch *t, uint32_t who)
     const uint64_t first = t->address[0];
     const uint32_t ordered = order->ordered, now = t->now.when;
     const warp_cell cell = cell_at(t->where, (first - t->where->start) >> t->block->watch->shift);
-    uint64_t apart = 0;
-    uint32_t written = 0, read = 0, others = 0, mine = 1;
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        apart |= t->address[l] ^ (first + l * t->bytes);
-    if (apart)
-        return false;
+    uint32_t written = 0, read = 0, mine = 1;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         written |= cell.write[l].when >= ordered;
         read |= cell.read[l].when >= ordered;
     }
     if (written)
         return false;
-    if (t->access->how == WARP_READS) {
-        for (uint32_t l = 0; l < WARP_LANES && read; l++) /* two lanes of this warp have read each: they suffice */
-            others |= (cell.read[l].when ^ now) | (cell.other[l].when ^ now) |
-                      ((cell.read[l].who ^ who) & WARP_WHO_THREAD & ~(WARP_LANES - 1u));
-        for (uint32_t l = 0; l < WARP_LANES && !read; l++)
-            cell.read[l] = (warp_seen){now, who | l};
-        return !others;
-    }
+    if (t->access->how == WARP_READS)
+        return note_row_read(order, &cell, now, who, read);
     for (uint32_t l = 0; l < WARP_LANES && read; l++)
         mine &= !((cell.read[l].who ^ (who | l)) & WARP_WHO_THREAD) & (cell.read[l].when >= order->first) &
                 (cell.other[l].when < ordered);
@@ -370,7 +372,7 @@ static bool note_row(const touch *t, uint32_t who)
 
 /* One cell a lane in one buffer, whose bytes are all known: by far the most accesses. Of lanes that read one cell the
  * first and last are noted. */
-static void note_lanes(touch *t, uint32_t lanes, uint32_t who)
+static void note_lanes(touch *t, uint32_t lanes, uint32_t who, warp_lie lie)
 {
     const warp_watch *w = t->block->watch;
     const uint64_t *const address = t->address;
@@ -378,8 +380,10 @@ static void note_lanes(touch *t, uint32_t lanes, uint32_t who)
     const warp_where where = *t->where;
     const bool reads = t->access->how == WARP_READS, alone = !w->interleaved;
     uint64_t before = UINT64_MAX;
-    if (lanes == WARP_ALL && alone && note_row(t, who))
+    if (lie == WARP_ROW && alone && note_row(t, who))
         return;
+    if (lie == WARP_ONE && reads && where.cells.write[(address[0] - where.start) >> shift].when < ordered)
+        lanes = 1u | 1u << (WARP_LANES - 1);
     WARP_ACTIVE_LANES(lanes)
     {
         const uint64_t at = address[l], index = (at - where.start) >> shift;
@@ -405,7 +409,7 @@ static void note_lanes(touch *t, uint32_t lanes, uint32_t who)
 }
 
 void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes,
-                       const uint64_t address[WARP_LANES], const warp_access *access)
+                       const uint64_t address[WARP_LANES], const warp_extent *extent, const warp_access *access)
 {
     const uint32_t shift = block->watch->shift, bytes = 1u << shift;
     touch t = {block, frame, inst, access, address, NULL, 0, bytes, {0, 0}};
@@ -418,9 +422,9 @@ void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_in
     block->watch->is_new = false;
     t.now.when = block->order.interval;
     t.where = where_of(block, inst, address[__builtin_ctz(lanes)]);
-    if (access->width == bytes && t.where->cells.write && !t.where->buffer->unknown &&
-        is_in_one(t.where, lanes, address)) {
-        note_lanes(&t, lanes, who);
+    if (access->width == bytes && t.where->cells.write && !t.where->buffer->unknown && extent->low >= t.where->start &&
+        extent->high < t.where->end) {
+        note_lanes(&t, lanes, who, extent->lie);
         return;
     }
     WARP_ACTIVE_LANES(lanes)

@@ -59,9 +59,15 @@ struct warp_watch {
     size_t release_count, release_capacity;
 };
 
+/* The lowest and highest address of lanes, and how they lie. */
+typedef struct warp_extent {
+    uint64_t low, high;
+    warp_lie lie;
+} warp_extent;
+
 /* An access of lanes that are inside of buffers. */
 void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes,
-                       const uint64_t address[WARP_LANES], const warp_access *access);
+                       const uint64_t address[WARP_LANES], const warp_extent *extent, const warp_access *access);
 
 /* Whether an earlier access comes before one of this thread, which is not the same. */
 bool warp_watch_ordered(warp_block *block, const warp_frame *frame, uint32_t thread, const warp_seen *was,

@@ -161,19 +161,31 @@ static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *
     return false;
 }
 
-/* One word a lane. */
-static void load_words(warp_frame *frame, const warp_inst *inst, uint32_t lanes, const unsigned char *memory,
-                       const uint32_t offset[WARP_LANES])
+/* Words of lanes that were counted. shared: where their addresses begin, of 32 bits; null: they are the host's. */
+static void pass_words(const warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                       const unsigned char *shared, const uint64_t address[WARP_LANES], bool load)
 {
-    for (int i = 0; i < inst->vec; i++, memory += 4) {
-        if (inst->d[i] == WARP_NO_ROW)
+    const uint64_t mask = shared ? UINT32_MAX : UINT64_MAX;
+    const warp_lie lie = lanes == WARP_ALL ? (warp_lie)block->memos[inst->index].lie : WARP_SCATTERED;
+    for (uint32_t i = 0; i < inst->vec; i++) {
+        const uint64_t base = (uint64_t)(uintptr_t)shared + 4 * i;
+        const uint32_t row = load ? inst->d[i] : inst->s[1 + i];
+        if (row == WARP_NO_ROW)
             continue;
-        uint32_t *to = warp_words(frame, inst->d[i]);
-        for (int l = 0; l < WARP_LANES && lanes == WARP_ALL; l++)
-            memcpy(&to[l], memory + offset[l], 4);
-        if (lanes != WARP_ALL)
+        uint32_t *words = warp_words(frame, row), word;
+        void *first = (void *)(uintptr_t)(base + (address[0] & mask));
+        if (lie == WARP_ROW && inst->vec == 1)
+            memcpy(load ? words : first, load ? first : words, WARP_LANES * sizeof word);
+        else if (lie == WARP_ONE && load) {
+            memcpy(&word, first, sizeof word);
+            for (int l = 0; l < WARP_LANES; l++)
+                words[l] = word;
+        } else
             WARP_ACTIVE_LANES(lanes)
-        memcpy(&to[l], memory + offset[l], 4);
+            {
+                void *at = (void *)(uintptr_t)(base + (address[l] & mask));
+                memcpy(load ? &words[l] : at, load ? at : &words[l], sizeof word);
+            }
     }
 }
 
@@ -241,8 +253,8 @@ static void access_shared(warp_block *block, warp_frame *frame, const warp_inst 
         return;
     }
     lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
-    if (load && words && access.width == 4u * inst->vec) {
-        load_words(frame, inst, lanes, block->shared, offset);
+    if (words && access.width == 4u * inst->vec && inst->space != WARP_GENERIC) {
+        pass_words(block, frame, inst, lanes, block->shared, address, load);
         return;
     }
     WARP_ACTIVE_LANES(lanes)
@@ -277,26 +289,6 @@ static unsigned char *memory_at(warp_block *block, warp_frame *frame, const warp
     return (unsigned char *)(uintptr_t)address;
 }
 
-/* Words of lanes whose addresses are the host's. */
-static void pass_words(warp_frame *frame, const warp_inst *inst, uint32_t lanes, const uint64_t address[WARP_LANES],
-                       bool load)
-{
-    for (uint32_t i = 0; i < inst->vec; i++) {
-        const uint32_t row = load ? inst->d[i] : inst->s[1 + i];
-        if (row == WARP_NO_ROW)
-            continue;
-        uint32_t *words = warp_words(frame, row);
-        WARP_ACTIVE_LANES(lanes)
-        {
-            unsigned char *at = (unsigned char *)(uintptr_t)address[l] + 4 * i;
-            if (load)
-                memcpy(&words[l], at, 4);
-            else
-                memcpy(at, &words[l], 4);
-        }
-    }
-}
-
 /* One access of lanes that all mean the same space. */
 static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
                          const uint64_t address[WARP_LANES], bool load)
@@ -317,7 +309,7 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
             block->observer->touch(block->observer, frame, space, lanes, address, bytes, (int)access.how);
     }
     if (space == WARP_GLOBAL && inst->width == 4 && !inst->source_wide && (load || inst->vec == 1)) {
-        pass_words(frame, inst, lanes, address, load);
+        pass_words(block, frame, inst, lanes, NULL, address, load);
         return;
     }
     WARP_ACTIVE_LANES(lanes)

@@ -12,26 +12,36 @@
     uint32_t r[WARP_LANES];                                                                                            \
     (void)block;
 
+/* Registers as floats. */
+typedef float __attribute__((may_alias)) real;
+
 /* 32-bit floats of a source, subnormals flushed where the instruction says so. */
-static inline void take_floats(const warp_frame *frame, const sass_op *op, int i, float to[WARP_LANES])
+static inline const real *take_floats(const warp_frame *frame, const sass_op *op, int i, uint32_t room[WARP_LANES])
 {
-    uint32_t room[WARP_LANES];
     const uint32_t *from = sass_take(frame, op, i, room);
     if (op->flush) {
         WARP_EACH_LANE room[l] = from[l] & 0x7f800000 ? from[l] : from[l] & 0x80000000;
         from = room;
     }
-    memcpy(to, from, sizeof(float) * WARP_LANES);
+    return (const real *)(const void *)from;
 }
 
-static inline void put_floats(warp_frame *frame, const sass_op *op, float r[WARP_LANES], uint32_t lanes)
+/* Where results go: to their row at once where nothing changes them. */
+static inline real *place_floats(const warp_frame *frame, const sass_op *op, uint32_t room[WARP_LANES], uint32_t lanes)
 {
-    uint32_t bits[WARP_LANES];
+    const bool at_once = sass_lanes(op, lanes) == WARP_ALL && !op->saturate && !op->flush;
+    return (real *)(void *)(at_once ? warp_words(frame, op->to) : room);
+}
+
+static inline void put_floats(warp_frame *frame, const sass_op *op, real *r, uint32_t lanes)
+{
+    uint32_t *bits = (uint32_t *)(void *)r;
     WARP_EACH_LANE r[l] = warp_one_nan(r[l]);
+    if (bits == warp_words(frame, op->to))
+        return;
     if (op->saturate)
         for (int l = 0; l < WARP_LANES; l++)
             r[l] = r[l] > 0 ? r[l] < 1 ? r[l] : 1.0f : 0.0f; /* NaN is 0 */
-    memcpy(bits, r, sizeof bits);
     if (op->flush)
         WARP_EACH_LANE bits[l] = bits[l] & 0x7f800000 ? bits[l] : bits[l] & 0x80000000;
     sass_put(frame, op, bits, lanes);
@@ -55,11 +65,11 @@ static __attribute__((noinline)) float rounded(int how, bool is_product, float a
     RUN(name)                                                                                                          \
     {                                                                                                                  \
         const sass_op *op = inst->extra;                                                                               \
-        float a[WARP_LANES], b[WARP_LANES], c[WARP_LANES], d[WARP_LANES];                                              \
-        (void)block;                                                                                                   \
-        take_floats(frame, op, 0, a);                                                                                  \
-        take_floats(frame, op, 1, b);                                                                                  \
-        take_floats(frame, op, 2, c);                                                                                  \
+        uint32_t rooms[4][WARP_LANES];                                                                                 \
+        const real *a = take_floats(frame, op, 0, rooms[0]), *b = take_floats(frame, op, 1, rooms[1]);                 \
+        const real *c = take_floats(frame, op, 2, rooms[2]);                                                           \
+        real *d = place_floats(frame, op, rooms[3], lanes);                                                            \
+        (void)block, (void)c;                                                                                          \
         if (op->rounding == NEAREST)                                                                                   \
             WARP_EACH_LANE d[l] = (expression);                                                                        \
         else                                                                                                           \
@@ -80,16 +90,15 @@ static inline bool is_less(float a, float b)
 RUN(fminmax)
 {
     const sass_op *op = inst->extra;
-    float a[WARP_LANES], b[WARP_LANES], d[WARP_LANES];
+    uint32_t rooms[3][WARP_LANES];
+    const real *a = take_floats(frame, op, 0, rooms[0]), *b = take_floats(frame, op, 1, rooms[1]);
+    real *d = place_floats(frame, op, rooms[2], lanes);
     const uint32_t p = sass_holds(frame, op, 0);
     (void)block;
-    take_floats(frame, op, 0, a);
-    take_floats(frame, op, 1, b);
     for (int l = 0; l < WARP_LANES; l++) {
         const bool first = is_less(a[l], b[l]) == (p >> l & 1);
-        d[l] = a[l] != a[l] ? b[l] : b[l] != b[l] ? a[l] : first ? a[l] : b[l];
-        if (op->mode && (a[l] != a[l] || b[l] != b[l])) /* .NAN */
-            d[l] = NAN;
+        const bool nan = op->mode && (a[l] != a[l] || b[l] != b[l]); /* .NAN */
+        d[l] = nan ? NAN : a[l] != a[l] ? b[l] : b[l] != b[l] ? a[l] : first ? a[l] : b[l];
     }
     put_floats(frame, op, d, lanes);
 }
@@ -123,11 +132,9 @@ static inline void put_comparison(warp_frame *frame, const sass_op *op, uint32_t
 RUN(fcompare)
 {
     const sass_op *op = inst->extra;
-    float a[WARP_LANES], b[WARP_LANES];
-    uint32_t less = 0, equal = 0, greater = 0;
+    uint32_t rooms[2][WARP_LANES], less = 0, equal = 0, greater = 0;
+    const real *a = take_floats(frame, op, 0, rooms[0]), *b = take_floats(frame, op, 1, rooms[1]);
     (void)block;
-    take_floats(frame, op, 0, a);
-    take_floats(frame, op, 1, b);
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         less |= (uint32_t)(a[l] < b[l]) << l;
         equal |= (uint32_t)(a[l] == b[l]) << l;
