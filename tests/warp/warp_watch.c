@@ -17,7 +17,8 @@ static const char frame[] =
     "mul.wide.u32 %%rd2, %%r0, 4; add.s64 %%rd2, %%rd2, %%rd0; sub.u32 %%r3, 63, %%r0; mul.wide.u32 %%rd3, %%r3, 4;\n"
     "add.s64 %%rd3, %%rd3, %%rd0; setp.eq.u32 %%p0, %%r0, 0; add.u32 %%r4, %%r2, 1;\n%s\nret;\n}\n";
 
-static uint64_t found(const char *body, uint32_t blocks, bool known, smp_warp_fault fault)
+/* met: blocks run in two threads, which is told what became of it; null: one after another. */
+static uint64_t run(const char *body, uint32_t blocks, bool known, smp_warp_fault fault, bool *met)
 {
     char text[4096];
     smp_error err = {0};
@@ -39,6 +40,8 @@ static uint64_t found(const char *body, uint32_t blocks, bool known, smp_warp_fa
                                     .block = {THREADS, 1, 1},
                                     .params = &buffer,
                                     .memory = memory,
+                                    .threads = met ? 2 : 1,
+                                    .met = met,
                                     .watch = true};
     if (smp_warp_run(&launch, &result, &err))
         fail_msg("%s: %s", body, err.message);
@@ -47,6 +50,16 @@ static uint64_t found(const char *body, uint32_t blocks, bool known, smp_warp_fa
     smp_warp_result_free(&result);
     smp_warp_module_free(module);
     smp_warp_memory_close(memory);
+    return count;
+}
+
+/* Blocks that did not meet find the same. */
+static uint64_t found(const char *body, uint32_t blocks, bool known, smp_warp_fault fault)
+{
+    bool met = false;
+    const uint64_t count = run(body, blocks, known, fault, NULL), apart = run(body, blocks, known, fault, &met);
+    if (!met && apart != count)
+        fail_msg("%s: in two threads %llu, in one %llu", body, (unsigned long long)apart, (unsigned long long)count);
     return count;
 }
 
@@ -107,6 +120,25 @@ static void fences_and_atomics_order_blocks(void **state)
     check(cases, sizeof cases / sizeof cases[0], BLOCKS);
 }
 
+static void blocks_of_two_threads_meet_where_one_writes(void **state)
+{
+    (void)state;
+    static const body cases[] = {
+        {"each its own", "st.global.u32 [%rd1], %r4; ld.global.u32 %r5, [%rd1];", false},
+        {"what all read", "ld.global.u32 %r5, [%rd2];", false},
+        {"what all write", "st.global.u32 [%rd2], 7;", true},
+        {"what one writes", "ld.global.u32 %r5, [%rd2]; setp.eq.u32 %p1, %r1, 3; @%p1 st.global.u32 [%rd2], 7;", true},
+        {"what one reads", "setp.eq.u32 %p1, %r1, 0; @%p1 ld.global.u32 %r5, [%rd2+768]; st.global.u32 [%rd1], 7;",
+         true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool met = false;
+        run(cases[i].text, BLOCKS, true, SMP_WARP_RACE, &met);
+        if (met != cases[i].races)
+            fail_msg("%s: blocks %s", cases[i].what, met ? "met" : "did not meet");
+    }
+}
+
 static void bytes_that_nobody_wrote_are_told_once_read(void **state)
 {
     (void)state;
@@ -126,6 +158,7 @@ SMP_SUITE(warp_watch)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_order_threads_of_a_block),
         cmocka_unit_test(fences_and_atomics_order_blocks),
+        cmocka_unit_test(blocks_of_two_threads_meet_where_one_writes),
         cmocka_unit_test(bytes_that_nobody_wrote_are_told_once_read),
     };
     return cmocka_run_group_tests_name("warp_watch", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "lab/machine/apart.h"
 #include "lab/machine/cluster.h"
 
 static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err);
@@ -163,6 +164,8 @@ static void close_block(warp_block *block)
 /* Blocks that run one after another in a thread. */
 typedef struct share {
     warp_block *block;
+    smp_warp_launch launch;  /* with a memory of its own */
+    smp_warp_memory shadow;  /* the same where blocks are watched side by side */
     uint64_t from, to, done; /* of the launch's list, or of the grid */
     pthread_t thread;
     bool started;
@@ -177,14 +180,28 @@ static void *run_share(void *given)
     return NULL;
 }
 
-/* Updates of memory that blocks share go one after another, and so does what they print and what is observed. */
+/* Updates of memory that blocks share go one after another, and so does what they print and what is observed. Where
+ * blocks are watched, so does all that is there for other blocks to see. */
 static bool blocks_are_apart(const smp_warp_launch *launch)
 {
     const smp_warp_kernel *kernel = launch->kernel;
-    bool apart = !launch->print && !launch->observer;
-    for (size_t i = 0; i < kernel->inst_count && apart; i++)
-        apart = kernel->insts[i]->kind != WARP_UPDATES_MEMORY || kernel->insts[i]->space == WARP_SHARED;
+    bool apart = (!launch->print || launch->met) && !launch->observer;
+    for (size_t i = 0; i < kernel->inst_count && apart; i++) {
+        const warp_inst *inst = kernel->insts[i];
+        apart = (inst->kind != WARP_UPDATES_MEMORY || inst->space == WARP_SHARED) && !(launch->met && inst->meets);
+    }
     return apart;
+}
+
+/* Whether blocks of several shares met, or one stopped before others that it comes before. */
+static bool shares_meet(share *shares, int count)
+{
+    bool met = false;
+    for (int i = 0; i < count; i++)
+        met = met || shares[i].block->stop || shares[i].block->watch->left_out;
+    for (int i = 1; i < count && !met; i++)
+        met = warp_shadows_meet(&shares[0].shadow, &shares[i].shadow);
+    return met;
 }
 
 /* Runs all blocks, in as many threads as are wanted; the first share has the sum of all. */
@@ -192,16 +209,22 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
                            smp_error *err)
 {
     smp_code code = SMP_OK;
+    uint32_t shape[3];
     for (int i = 0; i < count && !code; i++) {
         shares[i].from = wanted / (uint64_t)count * (uint64_t)i;
         shares[i].to = i + 1 == count ? wanted : wanted / (uint64_t)count * (uint64_t)(i + 1);
         shares[i].block = smp_alloc(sizeof *shares[i].block);
-        code = shares[i].block ? open_block(shares[i].block, launch, threads, err)
-                               : smp_fail_memory(err, "a block", sizeof *shares[i].block);
+        shares[i].launch = *launch;
+        if (count > 1 && launch->met) {
+            shares[i].launch.memory = &shares[i].shadow;
+            code = warp_open_shadow(launch->memory, &shares[i].shadow) ? SMP_OK : smp_fail_memory(err, "a block", 0);
+        }
+        if (!code)
+            code = shares[i].block ? open_block(shares[i].block, &shares[i].launch, threads, err)
+                                   : smp_fail_memory(err, "a block", sizeof *shares[i].block);
+        if (!code && (count == 1 || launch->met) && !warp_open_watch(shares[i].block, cluster_of(launch, shape)))
+            code = smp_fail_memory(err, "a block", sizeof(warp_watch *));
     }
-    uint32_t shape[3];
-    if (!code && count == 1 && !warp_open_watch(shares[0].block, cluster_of(launch, shape)))
-        code = smp_fail_memory(err, "a block", sizeof(warp_watch *));
     if (!code && cluster_of(launch, shape))
         return warp_run_clusters(shares[0].block, shape, &shares[0].done, err);
     if (!code && launch->together)
@@ -214,6 +237,8 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
     for (int i = 1; i < count; i++)
         if (shares[i].started)
             (void)pthread_join(shares[i].thread, NULL);
+    if (!code && count > 1 && launch->met)
+        *launch->met = shares_meet(shares, count);
     for (int i = 1; i < count && !code; i++) {
         code = warp_add_counts(shares[0].block, shares[i].block, err);
         shares[0].done += shares[i].done;
@@ -256,8 +281,12 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
                 *err = block->error;
         }
     }
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count; i++) {
         if (shares[i].block)
             close_block(shares[i].block);
+        if (shares[i].shadow.buffers && !code && !*launch->met)
+            warp_join_shadow(launch->memory, &shares[i].shadow);
+        warp_close_shadow(&shares[i].shadow);
+    }
     return code;
 }

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/paths.h"
-#include "lab/machine/machine.h"
+#include "lab/machine/apart.h"
 
 void smp_warp_note(smp_warp_result *result, const char *format, ...)
 {
@@ -233,9 +233,17 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
     smp_warp_launch first = *launch; /* both runs have the time of one */
     first.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     first.observer = NULL;
-    first.threads = launch->watch ? 1 : launch->threads; /* findings between blocks are of one order */
     smp_warp_copy *before = sass && !known ? smp_warp_copy_memory(launch->memory) : NULL;
+    bool met = false;
+    first.met = launch->watch && before && warp_worth_apart(launch) ? &met : NULL;
+    first.threads = launch->watch && !first.met ? 1 : launch->threads; /* findings between blocks are of one order */
     smp_code code = smp_warp_run(&first, before ? &ptx : result, err);
+    first.met = NULL;
+    if (met && smp_warp_copy_back(launch->memory, before)) {
+        first.threads = 1;
+        smp_warp_result_free(&ptx);
+        code = smp_warp_run(&first, &ptx, err);
+    }
     if (!before || code) {
         if (before)
             *result = ptx;

@@ -519,6 +519,7 @@ static void link_code(struct smp_warp_module *module, warp_code *code)
         const bool is_builtin = c->builtin && c->argument_count == strlen(c->builtin->types) - 1 &&
                                 passes(c->builtin->types + 1, c->argument_bytes, c->argument_count) &&
                                 passes(result, c->result_bytes, c->result_count);
+        inst->meets = !c->code && !is_builtin;
         if (c->code || is_builtin || (!c->builtin && is_runtime(c)))
             continue;
         if (!code->problem.code) {

@@ -417,6 +417,10 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
         ptx_unsupported(parser, &s, "the instruction"); /* unless a reason was given */
         inst->execute = ptx_run_trap;
     }
+    inst->meets =
+        (inst->space != WARP_SHARED && (inst->orderly || inst->is_volatile || inst->acquires || inst->releases)) ||
+        (inst->execute == ptx_run_fence && inst->mode) || inst->execute == ptx_run_clock ||
+        inst->execute == ptx_run_bulk || inst->execute == ptx_run_tensor || inst->execute == ptx_run_call;
     if (!has_rows(&s, inst))
         ptx_refuse(parser, begin, "'_' stands for a register that '%s' needs", s.words[0]);
     parser->narrow = false;
