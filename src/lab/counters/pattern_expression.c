@@ -85,22 +85,17 @@ static int call(smp_pattern_parser *p, const smp_pattern_function *function, siz
 {
     int operands[3] = {NONE, NONE, NONE}, count = 0;
     p->at++; /* the parenthesis */
-    for (;;) {
-        int node = expression(p, 0);
+    do {
+        const int node = expression(p, 0);
         if (node < 0)
             return NONE;
-        smp_pattern_blanks(p);
         if (count < 3)
             operands[count] = node;
         count++;
-        if (p->at < p->length && p->text[p->at] == ',')
-            p->at++;
-        else
-            break;
-    }
+    } while (smp_pattern_skip_mark(p, ','));
     if (p->at >= p->length || p->text[p->at] != ')')
         return smp_pattern_expected(p, "',' or ')'");
-    p->at++;
+    p->at++; /* blanks behind it are not of the call */
     if (count < function->least || count > function->most) {
         smp_diag *diag =
             smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, p->at), "%s takes %d argument%s, not %d",
@@ -151,14 +146,8 @@ static int primary(smp_pattern_parser *p)
         return number(p);
     if (p->text[p->at] == '(') {
         p->at++;
-        int inner = expression(p, 0);
-        if (inner < 0)
-            return NONE;
-        smp_pattern_blanks(p);
-        if (p->at >= p->length || p->text[p->at] != ')')
-            return smp_pattern_expected(p, "an operator or ')'");
-        p->at++;
-        return inner;
+        const int inner = expression(p, 0);
+        return inner >= 0 && smp_pattern_close(p, ')') ? inner : NONE;
     }
     size_t end = smp_pattern_word_end(p);
     return end > p->at ? named(p, end) : smp_pattern_expected(p, "a number, tid or '('");
@@ -215,12 +204,8 @@ static int choice(smp_pattern_parser *p, int condition, size_t start)
     int operands[3] = {condition, NONE, NONE};
     p->at++; /* the question mark */
     operands[1] = expression(p, 0);
-    if (operands[1] < 0)
+    if (operands[1] < 0 || !smp_pattern_close(p, ':'))
         return NONE;
-    smp_pattern_blanks(p);
-    if (p->at >= p->length || p->text[p->at] != ':')
-        return smp_pattern_expected(p, "an operator or ':'");
-    p->at++;
     operands[2] = expression(p, 0);
     return operands[2] < 0 ? NONE : add_node(p, SMP_PN_CHOOSE, start, operands);
 }
@@ -262,4 +247,10 @@ static int expression(smp_pattern_parser *p, int level)
 int smp_pattern_expression(smp_pattern_parser *p)
 {
     return expression(p, 0);
+}
+
+bool smp_pattern_number(smp_pattern_parser *p, char mark, int64_t *value, int *node)
+{
+    *node = expression(p, 0);
+    return *node >= 0 && smp_pattern_value(p->out, *node, 0, NULL, p->diags, value) && smp_pattern_close(p, mark);
 }

@@ -37,14 +37,8 @@ static bool read_groups(smp_pattern_parser *p, groups *out)
         bool before = p->out->tid;
         p->out->tid = false;
         int node = smp_pattern_expression(p);
-        if (node < 0)
+        if (node < 0 || !smp_pattern_close(p, ']'))
             return false;
-        smp_pattern_blanks(p);
-        if (p->at >= p->length || p->text[p->at] != ']') {
-            smp_pattern_expected(p, "an operator or ']'");
-            return false;
-        }
-        p->at++;
         if (out->count == MAX_GROUPS) {
             smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, p->at),
                           "an array has at most %d dimensions here", SMP_ELEMENT_DIMS);
@@ -234,12 +228,8 @@ static bool read_sizes(smp_pattern_parser *p, array *out)
         p->out->tid = false;
         const int node = smp_pattern_expression(p);
         const int64_t size = node < 0 ? -1 : size_of(p, node, p->out->tid);
-        if (size < 0)
+        if (size < 0 || !smp_pattern_close(p, ']'))
             return false;
-        if (!smp_pattern_skip_mark(p, ']')) {
-            smp_pattern_expected(p, "an operator or ']'");
-            return false;
-        }
         rest = rest > SMP_ELEMENT_BYTES / size ? SMP_ELEMENT_BYTES : rest * size;
         out->dim[out->dims++] = size;
     }
@@ -305,10 +295,8 @@ static bool read_index(smp_pattern_parser *p, const array *of)
             return false;
         if (count < wanted)
             p->out->index[count] = node;
-        if (!smp_pattern_skip_mark(p, ']')) {
-            smp_pattern_expected(p, "an operator or ']'");
+        if (!smp_pattern_close(p, ']'))
             return false;
-        }
     }
     if (count == wanted)
         return true;

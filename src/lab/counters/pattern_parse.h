@@ -79,6 +79,8 @@ bool smp_pattern_is_word(const smp_pattern_parser *p, size_t start, size_t end, 
 /* Takes this word, or this character, and the blanks around it, where it stands here. */
 bool smp_pattern_skip_word(smp_pattern_parser *p, const char *word);
 bool smp_pattern_skip_mark(smp_pattern_parser *p, char mark);
+/* Takes the mark that ends an expression. False: it is not here, and that was reported. */
+bool smp_pattern_close(smp_pattern_parser *p, char mark);
 
 /* ------------------------------------------------------------------------------------------------ types */
 
@@ -115,3 +117,5 @@ int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end);
 
 /* A whole expression: its node, or SMP_PATTERN_NONE after a mistake. */
 int smp_pattern_expression(smp_pattern_parser *p);
+/* One that is the same number in all lanes, and the mark behind it. *node is the expression's. */
+bool smp_pattern_number(smp_pattern_parser *p, char mark, int64_t *value, int *node);

@@ -140,6 +140,16 @@ bool smp_pattern_skip_mark(smp_pattern_parser *p, char mark)
     return true;
 }
 
+bool smp_pattern_close(smp_pattern_parser *p, char mark)
+{
+    char what[] = "an operator or '?'";
+    if (smp_pattern_skip_mark(p, mark))
+        return true;
+    what[sizeof what - 3] = mark;
+    smp_pattern_expected(p, what);
+    return false;
+}
+
 /* __align__(16), alignas(16): the bytes; 0: there is none; below 0: a mistake was reported. */
 static int64_t read_alignment(smp_pattern_parser *p)
 {
@@ -149,11 +159,9 @@ static int64_t read_alignment(smp_pattern_parser *p)
         return 0;
     if (!smp_pattern_skip_mark(p, '('))
         return smp_pattern_expected(p, "'(' and a number of bytes");
-    const int node = smp_pattern_expression(p);
-    if (node < 0 || !smp_pattern_value(p->out, node, 0, NULL, p->diags, &bytes))
+    int node;
+    if (!smp_pattern_number(p, ')', &bytes, &node))
         return -1;
-    if (!smp_pattern_skip_mark(p, ')'))
-        return smp_pattern_expected(p, "an operator or ')'");
     if (bytes < 1 || bytes > 1024 || (bytes & (bytes - 1))) {
         smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, p->at), "an alignment is a power of two");
         return -1;
@@ -198,20 +206,14 @@ static bool read_members(smp_pattern_parser *p, const smp_pattern_shape *type, s
         smp_pattern_blanks(p);
         const size_t start = p->at, end = smp_pattern_word_end(p);
         int64_t count = 1;
+        int node;
         if (end == start || memchr(p->text + start, '.', end - start)) {
             smp_pattern_expected(p, "a member's name");
             return false;
         }
         p->at = end;
-        if (smp_pattern_skip_mark(p, '[')) {
-            const int node = smp_pattern_expression(p);
-            if (node < 0 || !smp_pattern_value(p->out, node, 0, NULL, p->diags, &count))
-                return false;
-            if (!smp_pattern_skip_mark(p, ']')) {
-                smp_pattern_expected(p, "an operator or ']'");
-                return false;
-            }
-        }
+        if (smp_pattern_skip_mark(p, '[') && !smp_pattern_number(p, ']', &count, &node))
+            return false;
         if (out->member_count == SMP_PATTERN_MEMBERS || count < 1 || count > 1024) {
             smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, p->at),
                           count < 1 || count > 1024 ? "a member has 1 to %d elements"
@@ -342,16 +344,12 @@ smp_pattern_found smp_pattern_read_member(smp_pattern_parser *p, const smp_patte
             continue;
         p->at = end;
         if (member->count > 1 && smp_pattern_skip_mark(p, '[')) {
-            const int node = smp_pattern_expression(p);
-            if (node < 0 || !smp_pattern_value(p->out, node, 0, NULL, p->diags, &at))
+            int node;
+            if (!smp_pattern_number(p, ']', &at, &node))
                 return SMP_PATTERN_WRONG;
             if (at < 0 || at >= member->count) {
                 smp_diags_add(p->diags, SMP_ERROR, p->out->nodes[node].span, "%s has %d elements", member->name,
                               member->count);
-                return SMP_PATTERN_WRONG;
-            }
-            if (!smp_pattern_skip_mark(p, ']')) {
-                smp_pattern_expected(p, "an operator or ']'");
                 return SMP_PATTERN_WRONG;
             }
         }
