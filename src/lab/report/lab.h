@@ -52,6 +52,9 @@ typedef struct smp_lab_total {
     uint64_t wavefronts, ideal, conflicts, sectors, sectors_ideal;
 } smp_lab_total;
 smp_lab_total smp_lab_total_of(const smp_warp_result *result);
+/* A blank and a / b ("-": b is 0) in a column of that width, in a colour where a is more. */
+enum { SMP_LAB_RATIO = 5 };
+void smp_lab_ratio(FILE *to, uint64_t a, uint64_t b, const char *color, const char *off);
 
 /* How often the blocks of a launch fill a GPU of its architecture, and that GPU's title. False: it is not known. */
 bool smp_lab_waves(const smp_warp_result *result, double *waves, const char **gpu);

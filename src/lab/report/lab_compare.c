@@ -33,9 +33,9 @@ bool smp_lab_waves(const smp_warp_result *result, double *waves, const char **gp
     return true;
 }
 
-enum { NAME = 20, COUNT = 9, RATIO = 5, REGISTERS = 4, BLOCKS = 6, AT = 17 };
+enum { NAME = 20, COUNT = 9, RATIO = SMP_LAB_RATIO, REGISTERS = 4, BLOCKS = 6, AT = 17 };
 
-static void put_ratio(FILE *to, uint64_t a, uint64_t b, const char *color, const char *off)
+void smp_lab_ratio(FILE *to, uint64_t a, uint64_t b, const char *color, const char *off)
 {
     char text[32] = "-";
     if (b)
@@ -54,9 +54,9 @@ static void put_kernel(FILE *to, const smp_warp_result *r, const smp_paint *pain
     smp_lab_number(to, t.wavefronts, COUNT);
     smp_lab_number(to, t.ideal, COUNT);
     smp_lab_number(to, t.conflicts, COUNT);
-    put_ratio(to, t.wavefronts, t.ideal, paint->red, paint->off);
+    smp_lab_ratio(to, t.wavefronts, t.ideal, paint->red, paint->off);
     smp_lab_number(to, t.sectors, COUNT);
-    put_ratio(to, t.sectors, t.sectors_ideal, paint->yellow, paint->off);
+    smp_lab_ratio(to, t.sectors, t.sectors_ideal, paint->yellow, paint->off);
     if (!r->fit.arch) {
         fprintf(to, " %*s %*s\n", REGISTERS, "-", BLOCKS, "-");
         return;

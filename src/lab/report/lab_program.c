@@ -9,7 +9,7 @@
 #include "report/text.h"
 
 enum { FEW = 3, LINES = 8, KERNELS = 10, FINDINGS = 6, NOTES = 3 }; /* rows of each part */
-enum { PLACE = 20, SOURCE = 24, ACCESS = 13, NAME = 18, COUNT = 7, BYTES = 9, RATIO = 5, TEXT = 64 };
+enum { PLACE = 20, SOURCE = 24, ACCESS = 13, NAME = 18, COUNT = 7, BYTES = 9, RATIO = SMP_LAB_RATIO, TEXT = 64 };
 
 bool smp_lab_is_long(const smp_lab_report *report)
 {
@@ -244,14 +244,6 @@ static void put_split(FILE *to, const screen *s)
             step->runs ? (double)step->lanes / (double)step->runs : 0);
 }
 
-static void put_ratio(FILE *to, uint64_t a, uint64_t b, const char *color, const char *off)
-{
-    char text[TEXT] = "-";
-    if (b)
-        snprintf(text, sizeof text, "%.3g", (double)a / (double)b);
-    fprintf(to, " %s%*s%s", a > b ? color : "", RATIO, text, a > b ? off : "");
-}
-
 static void put_bytes(FILE *to, uint64_t sectors)
 {
     enum { SECTOR = 32 };
@@ -270,11 +262,11 @@ static void put_kernel(FILE *to, const kernel *k, bool predicted, const smp_pain
     smp_text_column(to, k->first->kernel, NAME);
     fprintf(to, " %*s", COUNT + 1, brief(k->launches, text));
     fprintf(to, " %*s", COUNT, brief(k->instructions, text));
-    put_ratio(to, k->lanes, k->instructions, "", "");
-    put_ratio(to, k->total.wavefronts, k->total.ideal, paint->red, paint->off);
+    smp_lab_ratio(to, k->lanes, k->instructions, "", "");
+    smp_lab_ratio(to, k->total.wavefronts, k->total.ideal, paint->red, paint->off);
     put_bytes(to, k->total.sectors);
     put_bytes(to, k->total.sectors_ideal);
-    put_ratio(to, k->total.sectors, k->total.sectors_ideal, paint->yellow, paint->off);
+    smp_lab_ratio(to, k->total.sectors, k->total.sectors_ideal, paint->yellow, paint->off);
     snprintf(text, sizeof text, "%u %4.0f %% %-13.13s", fit->registers, 100 * fit->occupancy, fit->limit);
     fprintf(to, " %24s", fit->arch ? text : "-");
     if (k->us > 0)
