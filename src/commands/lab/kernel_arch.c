@@ -1,11 +1,11 @@
 /* The architecture that is counted: --arch, or that of a .ptx or .cubin, which are compiled for one already. */
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "commands/lab/kernel.h"
+#include "lab/machine/elf.h"
 
 static const char usual[] = "sm_90";
 
@@ -14,19 +14,17 @@ static smp_code arch_of(const char *file, char arch[16], smp_error *err)
 {
     char *bytes = NULL;
     size_t size;
-    Elf64_Ehdr head;
+    smp_elf elf;
     arch[0] = 0;
     SMP_TRY(smp_kernel_read(file, &bytes, &size, err));
     if (smp_ends_with(file, ".ptx")) {
         const char *target = strstr(bytes, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
         if (sm && sm < target + 20)
             snprintf(arch, 16, "%.*s", (int)(3 + strspn(sm + 3, "0123456789af")), sm);
-    } else if (size >= sizeof head) {
+    } else if (smp_elf_open(bytes, size, &elf)) {
         enum { OLD_ABI = 7 }; /* since the next one the number lies in the second byte of the flags */
-        memcpy(&head, bytes, sizeof head);
-        if (!memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_ident[EI_CLASS] == ELFCLASS64)
-            snprintf(arch, 16, "sm_%u",
-                     head.e_flags >> (head.e_ident[EI_ABIVERSION] > OLD_ABI ? 8 : 0) & UINT32_C(0xff));
+        snprintf(arch, 16, "sm_%u",
+                 elf.head.e_flags >> (elf.head.e_ident[EI_ABIVERSION] > OLD_ABI ? 8 : 0) & UINT32_C(0xff));
     }
     smp_free(bytes);
     return SMP_OK;

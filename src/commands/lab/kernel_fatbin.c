@@ -2,7 +2,6 @@
  * and what else is met is refused. */
 #include "commands/lab/kernel_fatbin.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +10,8 @@
 #endif
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "commands/lab/kernel.h"
+#include "lab/machine/elf.h"
 #include "lab/machine/fatbin.h"
 
 enum { MOST_UNPACKED = 1 << 28 };
@@ -37,27 +36,8 @@ bool smp_kernel_is_elf(const char *path)
     return is;
 }
 
-static bool section_at(const smp_kernel_elf *elf, const Elf64_Ehdr *head, size_t index, Elf64_Shdr *out)
-{
-    size_t at, end;
-    if (index >= head->e_shnum || !smp_add_size(head->e_shoff, index * sizeof *out, &at) ||
-        !smp_add_size(at, sizeof *out, &end) || end > elf->size)
-        return false;
-    memcpy(out, elf->bytes + at, sizeof *out);
-    return out->sh_type == SHT_NOBITS || (out->sh_offset <= elf->size && out->sh_size <= elf->size - out->sh_offset);
-}
-
-/* The text at an offset of a section of texts; "": there is none. */
-static const char *text_of(const smp_kernel_elf *elf, const Elf64_Shdr *texts, uint64_t at)
-{
-    if (texts->sh_type != SHT_STRTAB || at >= texts->sh_size)
-        return "";
-    const char *text = (const char *)elf->bytes + texts->sh_offset + at;
-    return memchr(text, 0, texts->sh_size - at) ? text : "";
-}
-
 /* Reads which libraries an executable needs, and where they are sought. */
-static void read_dynamic(smp_kernel_elf *elf, const Elf64_Shdr *dynamic, const Elf64_Shdr *texts)
+static void read_dynamic(const smp_elf *file, smp_kernel_elf *elf, const Elf64_Shdr *dynamic, const Elf64_Shdr *texts)
 {
     static const char runtime[] = "libcudart.so";
     bool fixed = false, later = false;
@@ -66,7 +46,7 @@ static void read_dynamic(smp_kernel_elf *elf, const Elf64_Shdr *dynamic, const E
         memcpy(&entry, elf->bytes + dynamic->sh_offset + at, sizeof entry);
         fixed = fixed || entry.d_tag == DT_RPATH;
         later = later || entry.d_tag == DT_RUNPATH;
-        const char *name = entry.d_tag == DT_NEEDED ? text_of(elf, texts, entry.d_un.d_val) : "";
+        const char *name = entry.d_tag == DT_NEEDED ? smp_elf_text(file, texts, entry.d_un.d_val) : "";
         if (!strncmp(name, runtime, sizeof runtime - 1) && strlen(name) < sizeof elf->runtime && !strchr(name, '/'))
             memcpy(elf->runtime, name, strlen(name) + 1);
     }
@@ -75,29 +55,26 @@ static void read_dynamic(smp_kernel_elf *elf, const Elf64_Shdr *dynamic, const E
 
 smp_code smp_kernel_elf_open(const char *path, smp_kernel_elf *out, smp_error *err)
 {
-    Elf64_Ehdr head;
-    Elf64_Shdr names, one, texts;
+    smp_elf file;
+    Elf64_Shdr one, texts;
     char *bytes;
     *out = (smp_kernel_elf){.size = 0};
     smp_code code = smp_kernel_read(path, &bytes, &out->size, err);
     out->bytes = (unsigned char *)bytes;
     if (code)
         return code;
-    if (out->size >= sizeof head)
-        memcpy(&head, out->bytes, sizeof head);
-    if (out->size < sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-        head.e_ident[EI_DATA] != ELFDATA2LSB || (head.e_type != ET_EXEC && head.e_type != ET_DYN) ||
-        head.e_shentsize != sizeof one || !section_at(out, &head, head.e_shstrndx, &names)) {
+    if (!smp_elf_open(bytes, out->size, &file) || !file.head.e_shnum || file.head.e_ident[EI_DATA] != ELFDATA2LSB ||
+        (file.head.e_type != ET_EXEC && file.head.e_type != ET_DYN)) {
         smp_fail(err, SMP_E_DECODE, "it is not an executable whose sections can be read");
         return smp_at(err, "%s", path);
     }
-    for (size_t i = 0; i < head.e_shnum; i++) {
-        if (!section_at(out, &head, i, &one) || one.sh_type == SHT_NOBITS)
+    for (size_t i = 0; i < file.head.e_shnum; i++) {
+        if (!smp_elf_section(&file, i, &one) || one.sh_type == SHT_NOBITS)
             continue;
-        if (one.sh_type == SHT_DYNAMIC && section_at(out, &head, one.sh_link, &texts))
-            read_dynamic(out, &one, &texts);
-        if (!strcmp(text_of(out, &names, one.sh_name), ".nv_fatbin")) {
-            out->code = out->bytes + one.sh_offset;
+        if (one.sh_type == SHT_DYNAMIC && smp_elf_section(&file, one.sh_link, &texts))
+            read_dynamic(&file, out, &one, &texts);
+        if (!strcmp(smp_elf_text(&file, &file.names, one.sh_name), ".nv_fatbin")) {
+            out->code = smp_elf_bytes(&file, &one);
             out->code_size = one.sh_size;
         }
     }

@@ -1,9 +1,9 @@
 /* Resources that a kernel takes of an SM: registers, as a cubin tells them, and how many of its blocks an SM holds at a
  * time. The limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", and
  * the units in which registers and shared memory are given those of NVIDIA's occupancy calculator. */
-#include <elf.h>
 #include <string.h>
 
+#include "lab/machine/elf.h"
 #include "lab/machine/warp.h"
 
 /* ------------------------------------------------------------------------------------------------ the cubin */
@@ -11,71 +11,18 @@
 /* Attributes of .nv.info whose payload is a symbol and a number. */
 enum { WITH_PAYLOAD = 4, REGISTER_COUNT = 0x2f, HEAD = 4 };
 
-typedef struct elf {
-    const unsigned char *bytes;
-    size_t size, sections;
-    uint64_t table;
-    uint16_t names; /* the section of section names */
-} elf;
-
-static bool part(const elf *e, uint64_t at, void *to, size_t size)
-{
-    if (at > e->size || size > e->size - at)
-        return false;
-    memcpy(to, e->bytes + at, size);
-    return true;
-}
-
-static bool section(const elf *e, size_t index, Elf64_Shdr *to)
-{
-    return index < e->sections && part(e, e->table + index * sizeof *to, to, sizeof *to) &&
-           (to->sh_type == SHT_NOBITS || (to->sh_offset <= e->size && to->sh_size <= e->size - to->sh_offset));
-}
-
-/* Whether the text at `at` of a section of texts is this one. */
-static bool is_text(const elf *e, const Elf64_Shdr *texts, uint64_t at, const char *text)
-{
-    const size_t size = strlen(text) + 1;
-    return texts->sh_type != SHT_NOBITS && at < texts->sh_size && size <= texts->sh_size - at &&
-           !memcmp(e->bytes + texts->sh_offset + at, text, size);
-}
-
-static bool open_elf(const void *bytes, size_t size, elf *e)
-{
-    Elf64_Ehdr head;
-    *e = (elf){.bytes = bytes, .size = size};
-    if (!part(e, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-        head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr))
-        return false;
-    e->sections = head.e_shnum;
-    e->table = head.e_shoff;
-    e->names = head.e_shstrndx;
-    return e->table <= size;
-}
-
-static bool is_symbol(const elf *e, uint32_t number, const char *name)
-{
-    Elf64_Shdr s, texts;
-    Elf64_Sym symbol;
-    for (size_t i = 0; i < e->sections; i++)
-        if (section(e, i, &s) && s.sh_type == SHT_SYMTAB)
-            return number < s.sh_size / sizeof symbol &&
-                   part(e, s.sh_offset + number * sizeof symbol, &symbol, sizeof symbol) &&
-                   section(e, s.sh_link, &texts) && is_text(e, &texts, symbol.st_name, name);
-    return false;
-}
-
 bool smp_warp_registers(const void *cubin, size_t size, const char *symbol, uint32_t *registers)
 {
-    elf e;
-    Elf64_Shdr s, names;
-    if (!open_elf(cubin, size, &e) || !section(&e, e.names, &names))
+    smp_elf e;
+    Elf64_Shdr s;
+    Elf64_Sym of;
+    if (!smp_elf_open(cubin, size, &e))
         return false;
-    for (size_t i = 0; i < e.sections; i++) {
-        if (!section(&e, i, &s) || s.sh_type == SHT_NOBITS || !is_text(&e, &names, s.sh_name, ".nv.info"))
+    for (size_t i = 0; i < e.head.e_shnum; i++) {
+        if (!smp_elf_section(&e, i, &s) || strcmp(smp_elf_text(&e, &e.names, s.sh_name), ".nv.info") != 0)
             continue;
-        const unsigned char *at = e.bytes + s.sh_offset, *end = at + s.sh_size;
-        while (end - at >= HEAD) {
+        const unsigned char *at = smp_elf_bytes(&e, &s), *end = at ? at + s.sh_size : NULL;
+        while (at && end - at >= HEAD) {
             const uint8_t format = at[0], attribute = at[1];
             uint16_t bytes;
             uint32_t words[2];
@@ -87,7 +34,7 @@ bool smp_warp_registers(const void *cubin, size_t size, const char *symbol, uint
                 return false;
             if (attribute == REGISTER_COUNT && bytes >= sizeof words) {
                 memcpy(words, at, sizeof words);
-                if (is_symbol(&e, words[0], symbol)) {
+                if (!strcmp(smp_elf_symbol(&e, words[0], &of), symbol)) {
                     *registers = words[1];
                     return true;
                 }
