@@ -16,7 +16,7 @@ bool ptx_has(const ptx_statement *s, const char *word)
     return false;
 }
 
-static bool in_list(const char *list, const char *word)
+bool ptx_in_list(const char *list, const char *word)
 {
     const size_t size = strlen(word);
     for (const char *at = list; size && (at = strstr(at, word)); at += size)
@@ -40,7 +40,7 @@ bool ptx_wrong_form(ptx_parser *parser, const ptx_statement *s)
 bool ptx_only(ptx_parser *parser, const ptx_statement *s, const char *known)
 {
     for (int i = 1; i < s->word_count; i++)
-        if (ptx_type_of(s->words[i]) == PTX_NONE && !in_list(known, s->words[i])) {
+        if (ptx_type_of(s->words[i]) == PTX_NONE && !ptx_in_list(known, s->words[i])) {
             char what[48];
             snprintf(what, sizeof what, "the modifier '.%s' of", s->words[i]);
             return ptx_unsupported(parser, s, what);
@@ -55,8 +55,8 @@ static void row_name(const ptx_statement *s, warp_inst *inst, char *name, size_t
 {
     const char *type = s->words[s->word_count - 1], *op = s->words[0];
     const bool single = !strcmp(type, "f32"), is_float = ptx_is_float(ptx_type_of(type));
-    const bool rounds = is_float && in_list("add sub mul fma mad div rcp sqrt", op);
-    const bool near = in_list("div rcp sqrt rsqrt sin cos ex2 lg2 tanh", op);
+    const bool rounds = is_float && ptx_in_list("add sub mul fma mad div rcp sqrt", op);
+    const bool near = ptx_in_list("div rcp sqrt rsqrt sin cos ex2 lg2 tanh", op);
     size_t used = (size_t)snprintf(name, size, "%s", op);
     for (int i = 1; i < s->word_count && used < size; i++) {
         const char *word = s->words[i];
@@ -69,7 +69,7 @@ static void row_name(const ptx_statement *s, warp_inst *inst, char *name, size_t
             continue;
         }
         const bool reciprocal = single && !strcmp(op, "div") && !strcmp(word, "approx");
-        if ((!strcmp(word, "rn") && rounds) || (near && !reciprocal && in_list("approx full", word)))
+        if ((!strcmp(word, "rn") && rounds) || (near && !reciprocal && ptx_in_list("approx full", word)))
             continue;
         used += (size_t)snprintf(name + used, size - used, ".%s", word);
     }
@@ -274,40 +274,27 @@ static bool decode_fence(ptx_parser *, const ptx_statement *s, warp_inst *inst)
 }
 
 static const struct {
-    const char *name;
+    const char *names; /* of operations, with blanks between */
     ptx_decoder *decode;
 } families[] = {
-    {"setp", decode_test},
-    {"set", decode_test},
+    {"setp set", decode_test},
     {"mov", decode_move},
-    {"add", decode_sum},
-    {"sub", decode_sum},
-    {"mad", decode_sum},
-    {"addc", ptx_decode_carry},
-    {"subc", ptx_decode_carry},
-    {"madc", ptx_decode_carry},
-    {"bfi", decode_four},
-    {"lop3", decode_four},
+    {"add sub mad", decode_sum},
+    {"addc subc madc", ptx_decode_carry},
+    {"bfi lop3", decode_four},
     {"cvt", ptx_decode_convert},
     {"bra", decode_jump},
-    {"ret", decode_end},
-    {"exit", decode_end},
-    {"trap", decode_trap},
-    {"brkpt", decode_trap},
+    {"ret exit", decode_end},
+    {"trap brkpt", decode_trap},
     {"call", ptx_decode_call},
-    {"ld", ptx_decode_access},
-    {"ldu", ptx_decode_access},
-    {"st", ptx_decode_access},
-    {"atom", ptx_decode_atomic},
-    {"red", ptx_decode_atomic},
+    {"ld ldu st", ptx_decode_access},
+    {"atom red", ptx_decode_atomic},
     {"cvta", ptx_decode_window},
     {"cp", ptx_decode_copy},
     {"isspacep", ptx_decode_is_space},
-    {"mapa", ptx_decode_rank},
-    {"getctarank", ptx_decode_rank},
+    {"mapa getctarank", ptx_decode_rank},
     {"mbarrier", ptx_decode_mbarrier},
-    {"bar", ptx_decode_barrier},
-    {"barrier", ptx_decode_barrier},
+    {"bar barrier", ptx_decode_barrier},
     {"shfl", ptx_decode_shuffle},
     {"vote", ptx_decode_vote},
     {"match", ptx_decode_match},
@@ -320,16 +307,9 @@ static const struct {
     {"ldmatrix", ptx_decode_ldmatrix},
     {"stmatrix", ptx_decode_stmatrix},
     {"movmatrix", ptx_decode_movmatrix},
-    {"membar", decode_fence},
-    {"fence", decode_fence},
-    {"setmaxnreg", decode_nothing},
-    {"griddepcontrol", decode_nothing}, /* launches run one after another */
-    {"prefetch", decode_nothing},
-    {"prefetchu", decode_nothing},
-    {"nanosleep", decode_nothing},
-    {"pmevent", decode_nothing},
-    {"discard", decode_nothing},
-    {"applypriority", decode_nothing},
+    {"membar fence", decode_fence},
+    /* of launches, which run one after another, of caches and of time */
+    {"setmaxnreg griddepcontrol prefetch prefetchu nanosleep pmevent discard applypriority", decode_nothing},
 };
 
 static bool read_guard(ptx_parser *parser, ptx_text *statement, warp_inst *inst)
@@ -411,7 +391,7 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
     parser->narrow = is_narrow(&s);
     ptx_decoder *decode = ptx_decode_alu;
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (!strcmp(families[i].name, s.words[0]))
+        if (ptx_in_list(families[i].names, s.words[0]))
             decode = families[i].decode;
     if (!decode(parser, &s, inst)) {
         ptx_unsupported(parser, &s, "the instruction"); /* unless a reason was given */

@@ -99,6 +99,7 @@ typedef struct ptx_statement {
 
 bool ptx_is(ptx_text text, const char *word);
 ptx_text ptx_trim(ptx_text text);
+bool ptx_in_list(const char *list, const char *word); /* of words with blanks between */
 /* Cuts at commas outside brackets; returns the number of parts, at most `most`, or -1. */
 int ptx_split(ptx_text text, char separator, ptx_text *parts, int most);
 char *ptx_copy(ptx_text text); /* null: no memory */

@@ -27,23 +27,11 @@ bool sass_refuse(sass_parser *parser, const sass_line *line, const char *why)
     return false;
 }
 
-static bool is_known(const char *known, const char *word)
-{
-    const size_t size = strlen(word);
-    for (const char *at = known; *at;) {
-        const size_t length = strcspn(at, " ");
-        if (length == size && !memcmp(at, word, size))
-            return true;
-        at += length + (at[length] == ' ');
-    }
-    return false;
-}
-
 bool sass_only(sass_parser *parser, const sass_line *line, const char *known)
 {
     char why[60];
     for (int i = 1; i < line->word_count; i++)
-        if (!is_known(known, line->words[i])) {
+        if (!ptx_in_list(known, line->words[i])) {
             snprintf(why, sizeof why, "'.%s' is unknown here", line->words[i]);
             return sass_refuse(parser, line, why);
         }
@@ -141,8 +129,8 @@ static const sass_decoder_row *find(const char *name)
     const sass_decoder_row *const tables[] = {sass_integer_decoders, sass_float_decoders, sass_memory_decoders,
                                               sass_flow_decoders, sass_mbarrier_decoders};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        for (const sass_decoder_row *row = tables[i]; row->name; row++)
-            if (!strcmp(row->name, name))
+        for (const sass_decoder_row *row = tables[i]; row->names; row++)
+            if (ptx_in_list(row->names, name))
                 return row;
     return NULL;
 }

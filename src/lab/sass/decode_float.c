@@ -288,9 +288,8 @@ static bool decode_doubles(sass_parser *parser, const sass_line *line, warp_inst
 #define ROUNDINGS "FTZ SAT RN RM RP RZ"
 #define TESTS     "LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR FTZ"
 const sass_decoder_row sass_float_decoders[] = {
-    {"FADD", decode_arithmetic, ROUNDINGS},
+    {"FADD FFMA", decode_arithmetic, ROUNDINGS},
     {"FMUL", decode_arithmetic, ROUNDINGS " D2 D4 D8 M2 M4 M8"},
-    {"FFMA", decode_arithmetic, ROUNDINGS},
     {"FMNMX", decode_minmax, "FTZ NAN"},
     {"FMNMX3", decode_minmax3, "FTZ NAN"},
     {"FSETP", decode_compare, TESTS},
@@ -298,8 +297,7 @@ const sass_decoder_row sass_float_decoders[] = {
     {"FSET", decode_set, TESTS " BF"},
     {"MUFU", decode_mufu, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H"},
     {"FCHK", decode_check, "DIVIDE"},
-    {"I2F", decode_convert, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
-    {"UI2F", decode_convert, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
+    {"I2F UI2F", decode_convert, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
     {"I2FP", decode_convert, "F32 U32 S32 RN RM RP RZ"},
     {"F2I", decode_convert, "FTZ U32 S32 U64 S64 F64 F32 F16 TRUNC FLOOR CEIL NTZ"},
     {"F2F", decode_convert, "F16 F32 F64 BF16 FTZ RN"},
@@ -310,8 +308,6 @@ const sass_decoder_row sass_float_decoders[] = {
     {"HMNMX2", decode_halves, ""},
     {"HSETP2", decode_half_compare, "LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR BF16_V2"},
     {"F2FP", decode_pack, "F16 BF16 F32 PACK_AB"},
-    {"DADD", decode_doubles, "RN RM RP RZ"},
-    {"DMUL", decode_doubles, "RN RM RP RZ"},
-    {"DFMA", decode_doubles, "RN RM RP RZ"},
+    {"DADD DMUL DFMA", decode_doubles, "RN RM RP RZ"},
     {NULL, NULL, NULL},
 };

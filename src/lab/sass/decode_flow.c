@@ -389,7 +389,7 @@ static bool decode_special(sass_parser *parser, const sass_line *line, warp_inst
     if (op->to == WARP_NO_ROW)
         return sass_refuse(parser, line, "this form");
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
-        if (!sass_is(line->operands[1].text, specials[i].name))
+        if (!ptx_is(line->operands[1].text, specials[i].name))
             continue;
         inst->execute = sass_function_of(SASS_COPY);
         if (specials[i].special == WARP_CLOCK)
@@ -410,31 +410,22 @@ const sass_decoder_row sass_flow_decoders[] = {
     {"EXIT", decode_exit, ""},
     {"CALL", decode_call, "REL ABS NOINC"},
     {"RET", decode_return, "REL NODEC"},
-    {"BRX", decode_table_jump, ""},
-    {"BRXU", decode_table_jump, ""},
+    {"BRX BRXU", decode_table_jump, ""},
     {"LEPC", decode_place, ""},
-    {"BSSY", decode_convergence, "RECONVERGENT RELIABLE"},
-    {"BSYNC", decode_convergence, "RECONVERGENT RELIABLE"},
-    {"BREAK", decode_convergence, "RECONVERGENT RELIABLE"},
+    {"BSSY BSYNC BREAK", decode_convergence, "RECONVERGENT RELIABLE"},
     {"BMOV", decode_barrier_move, "32 CLEAR"},
     {"WARPSYNC", decode_warpsync, "ALL COLLECTIVE EXCLUSIVE"},
     {"BAR", decode_barrier, "SYNC ARV RED POPC AND OR DEFER_BLOCKING"},
     {"B2R", decode_barrier_result, "RESULT"},
     {"SHFL", decode_shuffle, "UP DOWN BFLY IDX"},
-    {"VOTE", decode_vote, "ALL ANY EQ"},
-    {"VOTEU", decode_vote, "ALL ANY EQ"},
+    {"VOTE VOTEU", decode_vote, "ALL ANY EQ"},
     {"MATCH", decode_match, "ANY ALL U64"},
     {"REDUX", decode_reduce, "SUM MIN MAX AND OR XOR S32"},
     {"CREDUX", decode_reduce, "MIN MAX S32"}, /* of sm_100 */
     {"ELECT", decode_elect, ""},
-    {"S2R", decode_special, ""},
-    {"S2UR", decode_special, ""},
+    {"S2R S2UR", decode_special, ""},
     {"CS2R", decode_special, "32"},
-    {"UCGABAR_ARV", decode_cluster, ""},
-    {"UCGABAR_WAIT", decode_cluster, ""},
-    {"NOP", sass_decode_nothing, ""},
-    {"YIELD", sass_decode_nothing, ""},
-    {"NANOSLEEP", sass_decode_nothing, ""},
-    {"ENDCOLLECTIVE", sass_decode_nothing, ""},
+    {"UCGABAR_ARV UCGABAR_WAIT", decode_cluster, ""},
+    {"NOP YIELD NANOSLEEP ENDCOLLECTIVE", sass_decode_nothing, ""},
     {NULL, NULL, NULL},
 };

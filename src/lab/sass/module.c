@@ -29,7 +29,7 @@ static uint32_t file_of(sass_parser *parser, sass_text name)
 {
     struct smp_warp_module *m = parser->module;
     for (size_t i = 0; i < m->file_count; i++)
-        if (sass_is(name, m->files[i]))
+        if (ptx_is(name, m->files[i]))
             return (uint32_t)i;
     if (!smp_grow(&m->files, &m->file_capacity, m->file_count + 1, sizeof *m->files) ||
         !(m->files[m->file_count] = smp_strndup(name.at, name.size))) {

@@ -37,7 +37,7 @@ static bool read_register(sass_text text, sass_operand *o)
     const sass_text name = {text.at, size};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         const size_t letters = strlen(files[i].name);
-        if (files[i].none && sass_is(name, files[i].none)) {
+        if (files[i].none && ptx_is(name, files[i].none)) {
             o->kind = files[i].kind;
             o->number = files[i].none_number;
             break;
@@ -61,18 +61,18 @@ static bool read_register(sass_text text, sass_operand *o)
         for (size = 0; size < text.size && text.at[size] != '.';)
             size++;
         const sass_text word = {text.at, size};
-        if (sass_is(word, "64"))
+        if (ptx_is(word, "64"))
             o->wide = true;
-        else if (sass_is(word, "H0_H0") || sass_is(word, "H0"))
+        else if (ptx_is(word, "H0_H0") || ptx_is(word, "H0"))
             o->half = 1;
-        else if (sass_is(word, "H1_H1") || sass_is(word, "H1"))
+        else if (ptx_is(word, "H1_H1") || ptx_is(word, "H1"))
             o->half = 2;
         else if (size == 2 && word.at[0] == 'B' && word.at[1] >= '0' && word.at[1] <= '3')
             o->byte = (int8_t)(word.at[1] - '0');
-        else if (sass_is(word, "X4") || sass_is(word, "X8") || sass_is(word, "X16"))
+        else if (ptx_is(word, "X4") || ptx_is(word, "X8") || ptx_is(word, "X16"))
             o->scale = word.at[1] == '4' ? 2 : word.at[1] == '8' ? 3 : 4;
-        else if (!sass_is(word, "reuse") && !sass_is(word, "U32") && !sass_is(word, "H1_H0") && !sass_is(word, "ROW") &&
-                 !sass_is(word, "COL"))
+        else if (!ptx_is(word, "reuse") && !ptx_is(word, "U32") && !ptx_is(word, "H1_H0") && !ptx_is(word, "ROW") &&
+                 !ptx_is(word, "COL"))
             o->kind = SASS_NONE;
     }
     return o->kind != SASS_NONE;
@@ -177,7 +177,7 @@ void sass_read_operand(sass_text text, sass_operand *o)
         sass_read_operand((sass_text){text.at + 1, (size_t)(close - text.at) - 1}, &inner);
         /* a half is told behind the bar: |R2|.H1_H1 */
         const sass_text rest = after(text, (size_t)(close + 1 - text.at));
-        inner.half = sass_is(rest, ".H0_H0") ? 1 : sass_is(rest, ".H1_H1") ? 2 : inner.half;
+        inner.half = ptx_is(rest, ".H0_H0") ? 1 : ptx_is(rest, ".H1_H1") ? 2 : inner.half;
         inner.text = o->text;
         inner.absolute = true;
         inner.negate = o->negate;

@@ -3,7 +3,7 @@
  * cubin.c reads what the text does not tell. Registers are rows of 32 words, R0 first; 64 bits are two rows. */
 #pragma once
 
-#include "lab/machine/machine.h"
+#include "lab/ptx/ptx.h"
 
 enum {
     SASS_WORD_ROW = 4 * WARP_LANES, /* bytes of a row */
@@ -14,10 +14,7 @@ enum {
     SASS_ZERO_ROWS = 4  /* of RZ, and of what is written to it: 16 bytes a lane */
 };
 
-typedef struct sass_text {
-    const char *at;
-    size_t size;
-} sass_text;
+typedef ptx_text sass_text;
 
 typedef enum sass_kind {
     SASS_NONE,
@@ -105,9 +102,11 @@ typedef struct sass_op {
     F(ADD3_CARRY, add3_carry)                                                                                          \
     F(MULTIPLY, multiply)                                                                                              \
     F(MULTIPLY_WIDE, multiply_wide)                                                                                    \
-    F(LEA, lea) F(LOGIC, logic) F(SHIFT, shift) F(COMPARE, compare) F(SELECT, select) F(PERMUTE, permute)              \
-        F(MINMAX, minmax) F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul) F(FFMA, ffma)          \
-            F(FMINMAX, fminmax) F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles) F(DCOMPARE, dcompare)
+    F(LEA, lea)                                                                                                        \
+    F(LOGIC, logic)                                                                                                    \
+    F(SHIFT, shift) F(COMPARE, compare) F(SELECT, select) F(PERMUTE, permute) F(MINMAX, minmax)                        \
+        F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul) F(FFMA, ffma) F(FMINMAX, fminmax)        \
+            F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles) F(DCOMPARE, dcompare)
 #define SASS_FUNCTION(upper, lower) SASS_##upper,
 typedef enum sass_function { SASS_FUNCTION_LIST(SASS_FUNCTION) SASS_FUNCTIONS } sass_function;
 extern warp_execute *const sass_functions_base[SASS_FUNCTIONS];
@@ -162,7 +161,6 @@ typedef struct sass_parser {
 
 /* ------------------------------------------------------------------------------------------------ text.c */
 
-bool sass_is(sass_text text, const char *word);
 /* Cuts an instruction ("@!P0 LDS.64 R2, [R4+UR5] "); false: it has too many parts. */
 bool sass_cut(sass_text text, sass_line *line);
 
@@ -204,7 +202,7 @@ warp_execute *sass_function_of(sass_function function);
 typedef bool sass_decoder(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op);
 sass_decoder sass_decode_nothing; /* what the machine does anyway, or need not do */
 typedef struct sass_decoder_row {
-    const char *name;
+    const char *names; /* of operations, with blanks between */
     sass_decoder *decode;
     const char *known; /* words of the opcode that it understands */
 } sass_decoder_row;

@@ -1,24 +1,7 @@
 /* Cuts an instruction of nvdisasm's text into its opcode's words and operands. */
-#include <ctype.h>
 #include <string.h>
 
 #include "lab/sass/sass.h"
-
-bool sass_is(sass_text text, const char *word)
-{
-    return strlen(word) == text.size && !memcmp(text.at, word, text.size);
-}
-
-static sass_text trim(sass_text text)
-{
-    while (text.size && isspace((unsigned char)text.at[0])) {
-        text.at++;
-        text.size--;
-    }
-    while (text.size && isspace((unsigned char)text.at[text.size - 1]))
-        text.size--;
-    return text;
-}
 
 static bool cut_opcode(sass_text opcode, sass_line *line)
 {
@@ -50,7 +33,7 @@ static bool cut_operands(sass_text text, sass_line *line)
         const bool ends = (c == ',' && (!depth || i == text.size)) || (c == '`' && i > begin && !depth);
         if (!ends)
             continue;
-        const sass_text part = trim((sass_text){text.at + begin, i - begin});
+        const sass_text part = ptx_trim((sass_text){text.at + begin, i - begin});
         begin = c == '`' ? i : i + 1;
         if (!part.size)
             continue;
@@ -76,7 +59,7 @@ static sass_text without_remark(sass_text text, bool *spills)
 
 bool sass_cut(sass_text text, sass_line *line)
 {
-    text = trim(without_remark(text, &line->spills));
+    text = ptx_trim(without_remark(text, &line->spills));
     line->text = text;
     line->guard.kind = SASS_NONE;
     if (text.size && text.at[0] == '@') {
@@ -86,7 +69,7 @@ bool sass_cut(sass_text text, sass_line *line)
         sass_read_operand((sass_text){text.at + 1, size - 1}, &line->guard);
         if (!sass_is_predicate(&line->guard))
             return false;
-        text = trim((sass_text){text.at + size, text.size - size});
+        text = ptx_trim((sass_text){text.at + size, text.size - size});
     }
     size_t size = 0;
     while (size < text.size && text.at[size] != ' ')
