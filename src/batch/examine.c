@@ -67,10 +67,12 @@ smp_code smp_output_lookup_key(const smp_todo *todo, smp_output_lookup *lookup, 
         *key = lookup->real;
         smp_hash_text(key, slash ? slash + 1 : file->path);
     }
-    smp_hash_add(key, &file->size, sizeof file->size);
-    smp_hash_add(key, &file->mtime, sizeof file->mtime);
     if (file->page)
         smp_hash_add(key, &file->page, sizeof file->page);
+    const uint64_t of_path = smp_hash_mix(key->a);
+    smp_hash_add(key, &file->size, sizeof file->size);
+    smp_hash_add(key, &file->mtime, sizeof file->mtime);
+    key->a = of_path;
     return SMP_OK;
 }
 
@@ -145,8 +147,8 @@ static smp_code refuse_input(smp_todo *todo, const char *output, const struct st
 /* ------------------------------------------------------------------------------------------------ states */
 
 /* OURS may be replaced, and LOST, which a journal that is lost knew; CHANGED was made by this work and is not as it was
- * then. */
-typedef enum past { NOTHING, FINISHED, OURS, LOST, CHANGED, OTHER_WORK } past;
+ * then; OTHER_INPUT is of a file of another path. */
+typedef enum past { NOTHING, FINISHED, OURS, LOST, CHANGED, OTHER_WORK, OTHER_INPUT } past;
 
 /* Looks up what the journals say of an output that exists. */
 static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp_journal_log *log,
@@ -160,13 +162,14 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
     }
     bool untouched =
         p.done && p.last.size == (uint64_t)there->st_size && p.last.mtime == smp_nanoseconds(there->st_mtim);
-    if (untouched && smp_hash_equal(&p.last.work, work))
-        return smp_hash_equal(&p.last.input, &item->input) ? FINISHED : OURS;
+    const bool same_work = p.done && smp_hash_equal(&p.last.work, work), same_path = p.last.input.a == item->input.a;
+    if (untouched && same_work)
+        return smp_hash_equal(&p.last.input, &item->input) ? FINISHED : same_path ? OURS : OTHER_INPUT;
     if (p.begun && smp_hash_equal(&p.begun_work, work))
-        return OURS;
+        return p.begun_path == item->input.a ? OURS : OTHER_INPUT;
     if (untouched)
         return OTHER_WORK;
-    return p.done && smp_hash_equal(&p.last.work, work) ? CHANGED : NOTHING;
+    return same_work ? same_path ? CHANGED : OTHER_INPUT : NOTHING;
 }
 
 static smp_code is_saved(void *context, const char *path, smp_error *err)
@@ -296,6 +299,7 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
         item->lost = !r->force;
     else if (!item->replace) {
         found->other_work += before == OTHER_WORK;
+        found->other_input += before == OTHER_INPUT;
         if (!found->count++ && !(found->first = smp_strdup(item->output)))
             return smp_fail_memory(err, "a name", strlen(item->output));
     }
@@ -332,6 +336,8 @@ smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *foun
     if (found->other_work == found->count)
         smp_hint(err, "another pipeline or other settings made %s: --force makes %s again, or give another folder",
                  found->count == 1 ? "it" : "them", found->count == 1 ? "it" : "them");
+    else if (found->other_input == found->count)
+        smp_hint(err, "made of another input: give another folder by -o, or replace what is there by --force");
     else if (other_list)
         smp_hint(err,
                  "this pipeline made files here by another list: --skip-existing keeps what is there and does what is "

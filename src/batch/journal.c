@@ -134,7 +134,7 @@ enum { BLOCK = 4096, WORKS = UINT16_MAX }; /* records a block; kinds of work tha
 
 typedef struct record { /* of an output */
     smp_hash output, input;
-    uint64_t size;
+    uint64_t size, begun_path;
     int64_t mtime;
     uint32_t journal;          /* that says begun */
     uint16_t work, begun_work; /* in the table of works */
@@ -256,6 +256,7 @@ static smp_code take_line(smp_journal_log *log, char *line, bool doubtful, smp_e
     } else {
         r->begun = true;
         r->begun_work = number_of(log, &e.work);
+        r->begun_path = e.input.a;
         r->journal = log->journals;
     }
     return SMP_OK;
@@ -384,7 +385,7 @@ bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journa
     const record *r = log ? find_record(log, &hash, &key) : NULL;
     if (!r)
         return false;
-    *past = (smp_journal_past){.done = r->done, .begun = r->begun};
+    *past = (smp_journal_past){.done = r->done, .begun = r->begun, .begun_path = r->begun_path};
     past->begun_work = r->begun && r->begun_work != WORKS ? log->works[r->begun_work] : none;
     past->last = (smp_journal_entry){
         .done = r->done,

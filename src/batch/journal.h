@@ -20,7 +20,7 @@
 
 typedef struct smp_journal_entry { /* a line */
     bool done;                     /* else begun */
-    smp_hash input;                /* path, size, time of change */
+    smp_hash input;                /* a: of its path alone; b: of path, size, time of change */
     smp_hash work;                 /* pipeline, settings, version */
     uint64_t size;                 /* of the output, and */
     int64_t mtime;                 /* nanoseconds: when it was written; both 0 when begun */
@@ -30,6 +30,7 @@ typedef struct smp_journal_past { /* of one output */
     bool done, begun;             /* ever done; begun and, as far as its journal knows, never done since */
     smp_journal_entry last;       /* when it was done */
     smp_hash begun_work;
+    uint64_t begun_path; /* input.a */
 } smp_journal_past;
 
 /* Entries of journals about outputs: some 100 bytes an output, whatever it is called. Lines that were cut off are

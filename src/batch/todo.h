@@ -54,7 +54,7 @@ typedef struct smp_todo_item {
     bool lost;          /* ours as far as is known: its record was cut off or is gone */
     bool second;        /* of a list: a file before it has the same output, */
     const char *first;  /* this one; null: it is not known which */
-    smp_hash input;     /* path, size and time of change */
+    smp_hash input;     /* as in smp_journal_entry */
     uint64_t made_size; /* of the output, once it is there */
     int64_t made_mtime;
 } smp_todo_item;

@@ -85,6 +85,26 @@ class Resume(BatchCase):
         self.write("dark.png", png_bytes([bytes(33 * 3)] * 21, 33))
         self.assertIn("another pipeline", self.smp("batch", pipe, "in", "-o", "out", "--resume", status=4).stderr)
 
+    def test_another_input_of_the_same_name_is_no_reason_to_replace_an_output(self):
+        for home, width in (("a", 30), ("b", 40)):
+            self.pictures(["x.png"], home + "/in", width)
+        run = lambda home, *words, **how: self.batch(home + "/in", "-o", "out", *words, **how)
+        run("a")
+        first = self.outputs()
+        for words in ((), ("--redo-changed",), ("-n",)):
+            self.assertIn("made of another input: give another folder",
+                          run("b", "--resume", *words, status=4).stderr)
+        self.assertEqual(self.outputs(), first)
+        begun = [line for line in (self.folder / "out/.smempipe-journal").read_text().splitlines(True)
+                 if not line.startswith("done")]
+        for journal, changed in ((begun, first["x.png"]), (None, b"edited")):  # as after a kill; edited since
+            if journal:
+                self.write("out/.smempipe-journal", "".join(journal))
+            self.write("out/x.png", changed)
+            self.assertIn("made of another input", run("b", "--resume", status=4).stderr)
+            self.assertEqual(self.outputs()["x.png"], changed)
+        self.assertIn("1 file done", run("b", "--resume", "--force").stderr)
+
     def test_it_does_not_matter_how_the_folder_is_written(self):
         self.pictures(["a.png"])
         self.batch("in", "-o", "out")

@@ -67,7 +67,7 @@ bool smp_todo_input_changed(smp_last_folder *last, const smp_found *file, int64_
 
 /* Outputs that are in the way, by what the journals say of a unit's files. */
 typedef struct smp_conflicts {
-    size_t count, other_work;
+    size_t count, other_work, other_input;
     char *first; /* from smp_alloc */
 } smp_conflicts;
 

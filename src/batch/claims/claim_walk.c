@@ -288,6 +288,7 @@ static smp_code tell_seen(smp_todo *todo, seen *units, int count, smp_error *err
         }
         all.count += s->conflicts.count;
         all.other_work += s->conflicts.other_work;
+        all.other_input += s->conflicts.other_input;
         smp_free(s->conflicts.first);
     }
     if (!code && all.count)
