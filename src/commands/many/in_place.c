@@ -193,7 +193,7 @@ static void show_summary(const work *w, const smp_batch_count *count, double sec
                  {w->count - count->done - count->failed, "not begun"},
                  {w->before, "as this command left them before (--force does them again)"},
                  {w->twice, "listed twice"},
-                 {w->backups, "backups passed over"},
+                 {w->backups, w->backups == 1 ? "backup passed over" : "backups passed over"},
                  {w->found.left_out.files, "passed over by their names"}};
     fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -319,11 +319,14 @@ static smp_code check_settings(const smp_batch_settings *s, smp_error *err)
             smp_fail(err, SMP_E_USAGE, "--in-place and %s exclude each other", all[i].name);
             return smp_hint(err, "%s", all[i].why);
         }
-    if (s->backup && (!s->backup[0] || strchr(s->backup, '/'))) {
+    if (!s->backup || (s->backup[0] && !strchr(s->backup, '/') && smp_name_kind(s->backup) == SMP_KIND_NONE))
+        return SMP_OK;
+    if (!s->backup[0] || strchr(s->backup, '/'))
         smp_fail(err, SMP_E_USAGE, "'%.60s' is nothing to put behind a name", s->backup);
-        return smp_hint(err, "write --backup .orig");
-    }
-    return SMP_OK;
+    else
+        smp_fail(err, SMP_E_USAGE, "--backup %.60s: another run would take the backups for files to work on",
+                 s->backup);
+    return smp_hint(err, "write --backup .orig");
 }
 
 smp_code smp_cli_in_place(smp_batch_settings *settings, smp_error *err)
