@@ -1,6 +1,7 @@
 /* Meaning of a pipeline text: nodes, taps, branches, values of every type, and the texts made of them. */
 #include "suite.h"
 
+#include "pipe/language/lex.h"
 #include "pipe_case.h"
 
 #include <math.h>
@@ -91,19 +92,22 @@ static void a_comment_is_not_taken_for_a_color_nor_a_color_for_one(void **state)
     pipe_case c = pipe_good("#add\n"
                             "soften 2 # add\n"
                             "  #fade in\n"
-                            "soften 2 #1 of 2\n"
-                            "soften 2 #comment\n"
+                            "soften 2 #\n"
+                            "soften 2 ## add\n"
+                            "soften 2 #-- add\n"
                             "filter [0 1 0; #add\n 1 1 1; #12345\n 0 1 0]");
-    assert_int_equal(c.program->node_count, 4);
+    assert_int_equal(c.program->node_count, 5);
     pipe_done(&c);
     static const char *const texts[] = {"soften 2 #add",          "soften 2 #fade in", "soften 2 #12345",
                                         "soften 2 #fffff0000 in", "light linear #add", "soften 2 -> @x #add\nfrom @x",
-                                        "soften 2 \\\n #add",     "kind image #abc"};
+                                        "soften 2 \\\n #add",     "kind image #abc",   "soften 2 #ff",
+                                        "soften 2 #gg0",          "soften 2 #redd",    "soften 2 #1 of 2",
+                                        "soften 2 #\xC3\xB6l"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         c = pipe_parse(texts[i]);
         assert_int_not_equal(c.code, SMP_OK);
         assert_non_null(c.diags.items[0].note);
-        assert_string_equal(c.diags.items[0].note, "a colour has 3, 4, 6 or 8 digits; a comment begins with '# '");
+        assert_string_equal(c.diags.items[0].note, SMP_COLOR_OR_COMMENT);
         pipe_done(&c);
     }
 }

@@ -82,38 +82,6 @@ static size_t continuation(const smp_lexer *lexer, size_t at)
     return line ? end + line - at : 0;
 }
 
-/* The length of a `#` and its hexadecimal digits inside a statement, outside a list, where they seem to be a colour: 3
- * digits or more, then a blank, a sign or the end. 0: a comment begins there. */
-static size_t color_at(const smp_lexer *lexer, size_t at)
-{
-    static const char digits[] = "0123456789abcdefABCDEF";
-    enum { FEWEST = 3 };
-    size_t end = at + 1;
-    while (lexer->begun && !lexer->in_list && end < lexer->length && lexer->text[end] &&
-           strchr(digits, lexer->text[end]))
-        end++;
-    const bool ends =
-        end >= lexer->length || (unsigned char)lexer->text[end] <= ' ' || strchr(";]}|)\"\\", lexer->text[end]);
-    return ends && end - at > FEWEST ? end - at : 0;
-}
-
-static void skip_blanks(smp_lexer *lexer)
-{
-    for (size_t n;;) {
-        if (lexer->at >= lexer->length)
-            return;
-        if (is_blank(lexer->text[lexer->at]))
-            lexer->at++;
-        else if ((n = continuation(lexer, lexer->at)) != 0 || (lexer->in_list && (n = line_end(lexer, lexer->at)) != 0))
-            lexer->at += n;
-        else if (lexer->text[lexer->at] == '#' && !color_at(lexer, lexer->at))
-            while (lexer->at < lexer->length && !line_end(lexer, lexer->at))
-                lexer->at++;
-        else
-            return;
-    }
-}
-
 static bool at_arrow(const smp_lexer *lexer, size_t at)
 {
     return at + 1 < lexer->length && lexer->text[at] == '-' && lexer->text[at + 1] == '>';
@@ -131,6 +99,34 @@ static size_t word_end(const smp_lexer *lexer, size_t at)
     while (at < lexer->length && in_word(lexer, at))
         at++;
     return at;
+}
+
+/* The length of a `#` and its word inside a statement, outside a list, where they seem to be a colour: a letter or a
+ * digit follows. 0: a comment begins there. */
+static size_t color_at(const smp_lexer *lexer, size_t at)
+{
+    const char next = at + 1 < lexer->length ? lexer->text[at + 1] : ' ';
+    if (!lexer->begun || lexer->in_list || !(is_letter(next) || (next >= '0' && next <= '9') || (next & 0x80)))
+        return 0;
+    const size_t color = smp_color_length(lexer->text + at, lexer->length - at);
+    return color ? color : word_end(lexer, at + 1) - at;
+}
+
+static void skip_blanks(smp_lexer *lexer)
+{
+    for (size_t n;;) {
+        if (lexer->at >= lexer->length)
+            return;
+        if (is_blank(lexer->text[lexer->at]))
+            lexer->at++;
+        else if ((n = continuation(lexer, lexer->at)) != 0 || (lexer->in_list && (n = line_end(lexer, lexer->at)) != 0))
+            lexer->at += n;
+        else if (lexer->text[lexer->at] == '#' && !color_at(lexer, lexer->at))
+            while (lexer->at < lexer->length && !line_end(lexer, lexer->at))
+                lexer->at++;
+        else
+            return;
+    }
 }
 
 /* A word that begins with '(' goes to the ')' that closes it on its line, blanks included; where there is none, it is a
@@ -207,7 +203,7 @@ static smp_token sigil(smp_lexer *lexer, smp_token token)
     return token;
 }
 
-/* A colour, or what seems to be one: of 5, 7 or more than 8 digits. */
+/* A colour, or a word that is none. */
 static smp_token color(smp_lexer *lexer, smp_token token)
 {
     token.length = color_at(lexer, token.start);

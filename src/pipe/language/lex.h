@@ -39,7 +39,8 @@ typedef struct smp_lexer {
 } smp_lexer;
 
 /* What a # is (docs/design.md, "Colours and comments"). */
-#define SMP_COLOR_OR_COMMENT "a colour has 3, 4, 6 or 8 digits; a comment begins with '# '"
+#define SMP_COLOR_OR_COMMENT                                                                                           \
+    "a colour has 3, 4, 6 or 8 digits from 0 to f, or a name without #; a comment begins with '# '"
 
 smp_token smp_lex(smp_lexer *lexer);
 
