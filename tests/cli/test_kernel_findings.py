@@ -86,6 +86,8 @@ class Findings(CliCase):
         program = self.host("-Xcompiler", "-g1")
         text = self.smp("kernel", program, "--code", "ptx").stdout
         for told in ("cudaMemcpyToSymbol of 2048 bytes at byte 0 of a symbol of 1024 bytes: 1024 beyond its end",
+                     r"cudaMemset of 4 bytes 0 bytes past the end of a buffer \(1024 bytes\)",
+                     "cudaMemset of 256 bytes, whose device address is the host's: cudaMalloc gives one",
                      "cudaMemset2D of 4696 bytes at byte 0 of a buffer of 4096 bytes: 600 beyond its end",
                      "cudaMemcpy2D of 4097 bytes at byte 0 of a buffer of 4096 bytes: 1 beyond its end"):  # fmt: skip
             self.assertRegex(text, rf"copy  host.cu:\d+(?: and host.cu:\d+)?: {told}\n")

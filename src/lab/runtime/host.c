@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "lab/machine/buffers.h"
 #include "lab/runtime/runtime.h"
 
 typedef struct allocation {
@@ -143,12 +144,16 @@ void lab_host_misses_symbol(const char *call, size_t size, size_t from, size_t a
 void lab_host_misses(const char *call, const void *at, size_t size)
 {
     const allocation *a = allocation_of(at);
-    char *place = caller();
+    char *place = caller(), where[sizeof host.findings->text / 2];
+    bool illegal;
     if (!at)
         tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes: the pointer is null", call, size);
-    else if (!a)
-        tell(SMP_WARP_HOST_COPY, place, NULL,
-             "%s of %zu bytes, whose device address is the host's: the wrong direction?", call, size);
+    else if (!a && smp_warp_memory_is_device(lab_memory(), at)) {
+        warp_describe(lab_memory(), (uint64_t)(uintptr_t)at, where, sizeof where, &illegal);
+        tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes %s", call, size, where);
+    } else if (!a)
+        tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes, whose device address is the host's%s", call, size,
+             strstr(call, "Memset") ? ": cudaMalloc gives one" : ": the wrong direction?");
     else if (a->freed)
         tell(SMP_WARP_HOST_COPY, place, a->freed, "%s of %zu bytes of a buffer that was freed", call, size);
     else

@@ -24,6 +24,8 @@ int main()
     cudaMemcpy(host, x, N * sizeof *x + 1, cudaMemcpyDeviceToHost); //! copy back too far
     cudaMemcpy(x + N / 2, host, N * sizeof *x, cudaMemcpyHostToDevice); //! copy second half
     cudaMemset(x, 0, N * sizeof *x + 4); //! copy clears too much
+    cudaMemset(x + N, 0, sizeof *x); //! copy
+    cudaMemset(host, 0, N); //! copy
     cudaMemcpy(host, x, sizeof *x, cudaMemcpyHostToDevice); //! copy
     cudaMemcpy(x, host, sizeof *x, cudaMemcpyDeviceToHost); //! copy
     cudaMalloc(&y, N * sizeof *y);
