@@ -1,6 +1,7 @@
 """The scripts that make docs/results: tried small, on the CPU; and docs/results.md is what its JSON files make."""
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -94,6 +95,14 @@ class Results(CliCase):
         self.assertEqual(([row["row"] for row in told["rows"]], told["left_out"]), (["slower"], ["slow"]))
         told = self.counted(rows, "--only", "slow")
         self.assertEqual(([row["row"] for row in told["rows"]], told["left_out"]), (["slow", "slower"], []))
+
+    def test_the_error_of_predicted_times_that_is_told_is_the_measured_one(self):
+        (of_others,) = (one["summary"] for one in json.loads((ROOT / "docs/results/h200-time.json").read_text())["sets"]
+                        if "nobody had looked" in one["title"])
+        said = re.search(r"error was (\d+) %% \(median (\d+), on an H200\), and (\d+) %% lay in",
+                         (ROOT / "src/lab/report/lab_time.c").read_text())
+        self.assertEqual([int(number) for number in said.groups()],
+                         [round(of_others[key]) for key in ("mean", "median", "in_interval")])
 
     def test_the_page_is_what_the_files_make(self):
         if not (ROOT / "docs/results.md").exists():
