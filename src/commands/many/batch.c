@@ -22,7 +22,8 @@ const smp_option smp_batch_options[] = {
      .help = "the folder to write to; made when it is not there. Folders in the input become folders in it"},
     {"name", 0, SMP_O_STRING, offsetof(smp_batch_settings, pattern), .fallback = SMP_BATCH_NAMES, .argument = "PATTERN",
      .help = "names of the outputs: {stem} is the input's name without extension; {ext} its extension (png where that "
-             "cannot be written), {name} both, {from} the input's own whatever is written; '{stem}.jpg' writes JPEGs"},
+             "cannot be written), {name} both, {from} the input's own whatever is written; {date}, {time}, {camera}, "
+             "{title}, {width}, {height} are its header's; '{stem}.jpg' writes JPEGs"},
     {"to", 0, SMP_O_STRING, offsetof(smp_batch_settings, to), .argument = "EXT",
      .help = "the format of the outputs, by its extension: png, jpg, npy, flac; the inputs' own unless said"},
     {"resume", 0, SMP_O_FLAG, offsetof(smp_batch_settings, resume),
