@@ -51,7 +51,7 @@ class Refuses(CliCase):
 
     def test_a_lock_that_is_never_free_ends_at_the_time_limit(self):
         self.write("a.ptx", HEAD % "sm_80" + LOCK)
-        done = self.smp("kernel", "a.ptx", *LAUNCH, "--args", "lock=u32[1]=0", "--time-limit", "0.05", status=1)
+        done = self.smp("kernel", "a.ptx", *LAUNCH, "--args", "lock=u32[1]=0", "--time-limit", "0.05", status=6)
         told = r"line (8|9|10|11) of the PTX: error: kernel 'f', block 0,0,0: it still runs here after the time limit"
         self.assertRegex(done.stderr, told + " of")
         self.smp("kernel", "a.ptx", *LAUNCH[:4], "--block", "1", "--code", "ptx", "--args", "lock=u32[1]=0",

@@ -172,6 +172,8 @@ static bool has_time(warp_block *block, const warp_frame *frame, const warp_inst
     else if (block->block_deadline > 0 && now > block->block_deadline)
         warp_stop(block, frame, inst, "a block still runs here after %g s (--time-limit, --trust)",
                   block->launch->block_seconds);
+    if (block->stop)
+        block->error.code = SMP_E_LIMIT;
     return !block->stop;
 }
 

@@ -231,7 +231,8 @@ smp_code smp_assemble(const char *file, const char *arch, const char *code_wante
             smp_fail(err, SMP_E_DEVICE, "there is no SASS to count: %s is not on this machine", tool);
             smp_hint(err, "%s", missing);
         } else
-            smp_fail(err, SMP_E_PROCESS, "there is no SASS to count: %s", why);
+            smp_fail(err, is_cubin && smp_ends_with(why, "refuses it") ? SMP_E_DECODE : SMP_E_PROCESS,
+                     "there is no SASS to count: %s", why);
         code = smp_at(err, "%s", file);
     }
     return code;
