@@ -234,7 +234,7 @@ class Reports(CliCase):
     def test_junit_skips_what_was_not_looked_for(self):
         cases = self.junit(*RACE)[1]
         skipped = {c.get("name") for c in cases if c.find("skipped") is not None}
-        self.assertEqual(skipped, {"copy", "free", "leak", "spills"})  # kernels alone ran, and as PTX
+        self.assertEqual(skipped, {"copy", "free", "leak", "spills", "slower"})  # kernels alone ran, and as PTX
         self.assertEqual(len({c.get("name") for c in cases}), len(cases))
 
     # ---------------------------------------------------------------------------------------- the baseline
@@ -302,6 +302,36 @@ class Reports(CliCase):
         kernel = self.conflicting(2)[:-2]
         for words in ((*kernel, "--time", "h100"), ("--time", "h100", *kernel)):
             self.assertIn("--time=h100", self.smp("kernel", *words, status=2).stderr)
+
+    def test_a_failed_run_leaves_no_report_of_an_earlier_one(self):
+        reports = ("--junit", "a.xml", "--sarif", "a.sarif", "--html", "a.html", "--force")
+        self.smp("kernel", *self.conflicting(2), *reports)
+        self.assertTrue({"a.xml", "a.sarif", "a.html"} <= set(self.files()))
+        self.smp("kernel", *self.conflicting(2), *reports, "--only", "g", status=2)
+        self.assertFalse({"a.xml", "a.sarif", "a.html"} & set(self.files()))
+        self.smp("kernel", *self.conflicting(2), *reports[:-1])
+        self.smp("kernel", *self.conflicting(2), *reports[:-1], status=4)  # what is not to be replaced stays
+        self.assertTrue({"a.xml", "a.sarif", "a.html"} <= set(self.files()))
+
+    def test_quiet_says_why_the_status_is_7(self):
+        self.assertEqual(self.smp("kernel", *self.conflicting(7), "-q", "--fail-on", "conflicts", status=7).stderr,
+                         "found: conflicts at a.cu:3, kernel f: 31 of 32 wavefronts of a shared store are bank "
+                         "conflicts\n")  # fmt: skip
+        self.assertRegex(self.smp("kernel", *RACE, "-q", "--fail-on", "races", status=7).stderr, "found: race at ")
+
+    def test_a_file_of_times_may_have_commas_and_is_one(self):
+        kernel = self.conflicting(2)[:-2]
+        for words, said, status in (("races,slower=a,b.json:10%,bounds", "a,b.json: ", 3),
+                                    ("slower=a,b.json:10%", "a,b.json: ", 3),
+                                    ("slower=a.json:1,races", "a.json: ", 3),
+                                    ("slower=a.json:1%,slower=b.json:1%", "slower= twice", 2)):  # fmt: skip
+            self.assertIn(said, self.smp("kernel", *kernel, "--time", "--fail-on", words, status=status).stderr)
+
+    @unittest.skipUnless(shutil.which("nvdisasm"), "no nvdisasm")
+    def test_what_is_no_kernel_is_an_input_that_cannot_be_read(self):
+        for name in ("junk.cubin", "junk.ptx"):
+            self.write(name, "junk")
+            self.smp("kernel", name, "--only", "f", "--grid", "1", "--block", "1", status=3)
 
     def test_reports_replace_no_other_file(self):
         kernel = self.conflicting(2)

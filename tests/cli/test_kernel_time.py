@@ -76,6 +76,11 @@ class Time(CliCase):
         self.assertEqual(self.smp("kernel", "a.cu", *fails).stdout, "")
         error = self.smp("kernel", "b.cu", *fails, status=7).stderr
         self.assertRegex(error, r"slower: work takes [\d.]+ us, \d+(\.\d+)? % more than the [\d.]+ us in base.json")
+        self.smp("kernel", "b.cu", *fails, "--sarif", "b.sarif", "--junit", "b.xml", status=7)
+        [slower] = [one for one in json.loads((self.folder / "b.sarif").read_text())["runs"][0]["results"]
+                    if one["ruleId"] == "slower"]
+        self.assertIn("kernel work: takes", slower["message"]["text"])
+        self.assertRegex((self.folder / "b.xml").read_text(), 'name="slower">\\s*<failure [^>]*>b.cu: .*kernel work: takes')
         names = base
         for name in ("work", "sum", "counted"):
             names = names.replace(f'"kernel": "{name}"', f'"kernel": "other_{name}"')
@@ -87,7 +92,7 @@ class Time(CliCase):
                                          status=status).stderr)
         (self.folder / "other.json").write_text(base.replace('"kernel": "sum"', '"kernel": "add"'))
         told = self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=other.json:10%").stderr
-        for text in ("sum is not in other.json", "add is launched in other.json alone",
+        for text in ("sum is not in other.json", "add was launched in other.json alone",
                      "least has no predicted time here"):
             self.assertIn(f"not compared: {text}\n", told)
         self.assertNotIn("work", told)

@@ -90,16 +90,24 @@ enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS, SPILLS, L
 
 #define FAILURES "races, conflicts, uncoalesced, uninitialised, bounds, barriers, spills, leaks, slower=BASE.json:10%%"
 
-static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err)
+static smp_code read_failures(smp_kernel_settings *settings, unsigned *wanted, smp_error *err)
 {
+    static const char slower[] = "slower=";
+    const char *text = settings->fail_on;
     *wanted = 0;
     if (text && !*text) {
         smp_fail(err, SMP_E_USAGE, "--fail-on names nothing");
         return smp_hint(err, FAILURES);
     }
     for (const char *at = text; at && *at;) {
-        const size_t size = strcspn(at, ",");
-        int found = !strncmp(at, "slower=", strlen("slower=")) ? SLOWER : -1;
+        int found = !strncmp(at, slower, strlen(slower)) ? SLOWER : -1;
+        size_t size = strcspn(at, ",");
+        if (found == SLOWER && settings->slower)
+            return smp_fail(err, SMP_E_USAGE, "--fail-on has slower= twice");
+        if (found == SLOWER) {
+            settings->slower = at + strlen(slower);
+            size = strlen(slower) + smp_kernel_slower_length(settings->slower);
+        }
         for (int i = 0; failures[i]; i++)
             if (strlen(failures[i]) == size && !memcmp(failures[i], at, size))
                 found = i;
@@ -136,12 +144,14 @@ static bool find_failures(const smp_kernel_settings *settings, const smp_kernel_
     wanted &= ~(1u << SLOWER);
     for (size_t i = 0; i < issues->count; i++) {
         smp_lab_issue *issue = &issues->items[i];
-        const bool named = bit_of(issue) & wanted;
+        const bool named = issue->told || bit_of(issue) & wanted;
         if (settings->baseline)
             issue->fails = (named || !wanted) && issue->state && strcmp(issue->state, "unchanged") != 0;
         else
             issue->fails = settings->fail_on ? named : issue->cost <= 0;
         any = any || issue->fails;
+        if (issue->fails && settings->fail_on && settings->common.quiet && !settings->baseline && !issue->told)
+            smp_lab_issue_tell(stderr, "found", issue, 0);
     }
     return any && (settings->fail_on || settings->baseline);
 }
@@ -212,8 +222,9 @@ static bool runs_host(const smp_kernel_settings *settings)
     return !settings->only && !smp_ends_with(settings->file, ".ptx") && !smp_ends_with(settings->file, ".cubin");
 }
 
-static smp_code show(const smp_kernel_settings *settings, const smp_kernel_results *all, unsigned wanted, bool *failed,
-                     smp_error *err)
+/* ended: the run did, before its end, where no kernel stopped. */
+static smp_code show(const smp_kernel_settings *settings, const smp_kernel_results *all, unsigned wanted, bool ended,
+                     bool *failed, smp_error *err)
 {
     smp_lab_sources sources = {0};
     smp_lab_issues issues;
@@ -228,12 +239,15 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
                                    .compared = compares,
                                    .host = runs_host(settings),
                                    .leaks = wanted >> LEAKS & 1,
+                                   .slower = settings->slower,
                                    .gpu = all->gpu.ran ? &all->gpu : NULL};
     smp_code code = smp_lab_issues_of(all->results, all->count, &issues) ? SMP_OK : smp_fail_memory(err, "findings", 0);
     if (!code && settings->baseline)
         code = smp_kernel_compare_base(settings, &report, &issues, err);
+    if (!code && settings->slower && !ended)
+        code = smp_kernel_find_slower(settings, all, &issues, err);
     *failed = !code && find_failures(settings, all, wanted, &issues);
-    if (!code)
+    if (!code && !ended)
         code = smp_kernel_write_reports(settings, &report, err);
     if (settings->json)
         smp_lab_json(stdout, &report);
@@ -368,11 +382,12 @@ static smp_code kernel(void *given, smp_error *err)
     smp_kernel_settings *settings = given;
     smp_kernel_results all = {.count = 0};
     unsigned wanted;
-    bool differs = false, failed = false;
+    bool failed = false;
     smp_error shown = {0};
-    smp_code code = read_failures(settings->fail_on, &wanted, err);
+    smp_code code = read_failures(settings, &wanted, err);
     if (!code)
         code = check(settings, err);
+    const bool checked = !code;
     if (!code)
         code = smp_kernel_choose_time(settings, err);
     settings->each = settings->each || settings->device;
@@ -382,23 +397,23 @@ static smp_code kernel(void *given, smp_error *err)
         code = smp_kernel_all(settings, &all, err);
     if (!code && settings->save)
         code = smp_kernel_save(settings, &all, err);
-    if (all.count) {
-        const smp_code wrote = show(settings, &all, wanted, &failed, &shown);
-        if (wrote && !code) {
-            *err = shown;
-            code = wrote;
-        }
-    }
+    bool stopped = false, differs = all.gpu.differ;
     for (size_t i = 0; i < all.count; i++) {
+        const smp_error *stop = &all.results[i].error;
+        const bool late = stop->code == SMP_E_LIMIT; /* which ends its program, too */
         differs = differs || all.entries[i].same == SMP_LAB_DIFFERENT;
-        if (!code && all.results[i].stopped) {
-            *err = all.results[i].error;
-            code = SMP_E_PROCESS;
+        stopped = stopped || all.results[i].stopped;
+        if (all.results[i].stopped && (!code || (late && code == SMP_E_PROCESS))) {
+            *err = *stop;
+            code = late ? SMP_E_LIMIT : SMP_E_PROCESS;
         }
     }
-    differs = differs || all.gpu.differ;
-    if (!code && wanted >> SLOWER & 1)
-        code = smp_kernel_find_slower(settings, &all, &differs, err);
+    const smp_code wrote = all.count ? show(settings, &all, wanted, code && !stopped, &failed, &shown) : SMP_OK;
+    if (wrote && !code)
+        *err = shown;
+    code = code ? code : wrote;
+    if (checked && ((code && !stopped) || !all.count))
+        (void)smp_kernel_write_reports(settings, NULL, &shown);
     if (!code && !failed && !differs)
         code = refuse_unchecked(&all, wanted, err);
     smp_kernel_results_free(&all);

@@ -24,7 +24,8 @@ typedef struct smp_kernel_settings {
     char time_text[40];
     double time_limit; /* seconds of a launch; 0: none */
     const char *html, *sarif, *junit, *baseline;
-    char own_arch[16]; /* of the file: "sm_90a" */
+    const char *slower; /* BASE.json:10% in fail_on; null: it is not there */
+    char own_arch[16];  /* of the file: "sm_90a" */
 } smp_kernel_settings;
 
 extern const smp_command smp_command_kernel;
@@ -99,13 +100,16 @@ typedef struct smp_kernel_results {
 smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results *all, smp_error *err);
 void smp_kernel_results_free(smp_kernel_results *all);
 
-/* --fail-on slower=BASE.json:10%: tells kernels whose predicted time is that much above the one in BASE.json, and sets
- * *slower if there are some. */
-smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_kernel_results *all, bool *slower,
-                                smp_error *err);
+/* --fail-on slower=BASE.json:10%: tells kernels whose predicted time is that much above the one in BASE.json, and adds
+ * them to the issues. */
+smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_kernel_results *all,
+                                smp_lab_issues *issues, smp_error *err);
+/* The length of BASE.json:10% at the beginning of a text. */
+size_t smp_kernel_slower_length(const char *text);
 
 /* Refuses files of reports that cannot be written, and a baseline that cannot be read, before anything runs. */
 smp_code smp_kernel_check_reports(const smp_kernel_settings *settings, smp_error *err);
+/* report: null: the run failed, and what an earlier one left is removed. */
 smp_code smp_kernel_write_reports(const smp_kernel_settings *settings, const smp_lab_report *report, smp_error *err);
 /* Reads what --json wrote; the caller frees both. What is nothing of the kind is SMP_E_DECODE. */
 struct smp_json_tree;

@@ -1,6 +1,8 @@
 /* Files that `smempipe kernel` writes (--html, --sarif, --junit, --save), and the one that it compares with
  * (--baseline). */
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -113,8 +115,11 @@ smp_code smp_kernel_write_reports(const smp_kernel_settings *settings, const smp
 {
     report_file files[REPORTS];
     list_files(settings, files);
+    struct stat old;
     for (int i = 0; i < REPORTS; i++)
-        if (files[i].path)
+        if (files[i].path && !report && lstat(files[i].path, &old) == 0 && S_ISREG(old.st_mode))
+            unlink(files[i].path);
+        else if (files[i].path && report)
             SMP_TRY(smp_cli_write_file(files[i].path, settings->common.force, files[i].render, report, err));
     return SMP_OK;
 }

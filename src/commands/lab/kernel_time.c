@@ -34,7 +34,7 @@ smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
 {
     static char arch[12];
     smp_time_gpu gpu;
-    if (settings->fail_on && strstr(settings->fail_on, "slower="))
+    if (settings->slower)
         SMP_TRY(check_slower(settings, err));
     if (!settings->time)
         return SMP_OK;
@@ -106,13 +106,18 @@ static smp_code refuse_other_gpu(const base *b, const char *gpu, smp_error *err)
     return smp_hint(err, "--time=%.12s, or a BASE.json of %s", of, gpu);
 }
 
-/* "slower=BASE.json:10%" among the words of --fail-on. */
+size_t smp_kernel_slower_length(const char *text)
+{
+    const char *end = strstr(text, "%,"); /* a file's name may have commas */
+    const size_t all = strlen(text);
+    return end ? (size_t)(end - text) + 1 : all && text[all - 1] == '%' ? all : strcspn(text, ",");
+}
+
 static smp_code read_base(const char *text, char **path, double *share, smp_error *err)
 {
     const double percent = 100;
-    const char *at = strstr(text, "slower=") + strlen("slower=");
-    const size_t size = strcspn(at, ",");
-    char *word = smp_asprintf("%.*s", (int)size, at), *colon = word ? strrchr(word, ':') : NULL, *end = NULL;
+    const size_t size = smp_kernel_slower_length(text);
+    char *word = smp_strndup(text, size), *colon = word ? strrchr(word, ':') : NULL, *end = NULL;
     *path = word;
     if (!word)
         return smp_fail_memory(err, "--fail-on", size);
@@ -133,23 +138,12 @@ static bool is_among(const smp_kernel_results *all, size_t count, const char *na
     return false;
 }
 
-/* Kernels of the base that are launched no more, each once. */
-static void tell_gone(const smp_kernel_results *all, const base *b)
-{
-    for (const smp_json_node *at = launches_of(b); at; at = smp_json_next(&b->tree, at)) {
-        const char *kernel = smp_json_text(&b->tree, at, "kernel");
-        const smp_json_node *first = launches_of(b);
-        while (first != at && !is_of(b, first, kernel))
-            first = smp_json_next(&b->tree, first);
-        if (first == at && !is_among(all, all->count, kernel))
-            fprintf(stderr, "not compared: %s is launched in %s alone\n", kernel, b->path);
-    }
-}
-
 /* Compares each kernel, or tells why not. Returns how many were. */
-static size_t compare_times(const smp_kernel_results *all, const base *b, double share, bool *slower)
+static size_t compare_times(const smp_kernel_results *all, const base *b, double share, const char *state,
+                            smp_lab_issues *issues)
 {
     const smp_lab_report report = {.results = all->results, .count = all->count};
+    char text[SMP_LAB_ADVICE];
     size_t compared = 0;
     for (size_t i = 0; i < all->count; i++) {
         const char *kernel = all->results[i].kernel;
@@ -165,9 +159,11 @@ static size_t compare_times(const smp_kernel_results *all, const base *b, double
                              : "has no predicted time in ",
                     !there || known ? b->path : "");
         else if (now > before * (1 + share)) {
-            fprintf(stderr, "slower: %s takes %.4g us, %.1f %% more than the %.4g us in %s\n", kernel, now,
-                    100 * (now / before - 1), before, b->path);
-            *slower = true;
+            snprintf(text, sizeof text, "takes %.4g us, %.1f %% more than the %.4g us in %.200s", now,
+                     100 * (now / before - 1), before, b->path);
+            fprintf(stderr, "slower: %s %s\n", kernel, text);
+            smp_lab_issues_tell(issues, &(smp_lab_issue){.rule = "slower", .first = &all->results[i], .state = state},
+                                text);
         }
         compared += known && knew;
     }
@@ -187,7 +183,7 @@ static smp_code open_base(const smp_kernel_settings *settings, base *b, double *
     *b = (base){.path = NULL};
     if (!settings->time)
         return smp_fail(err, SMP_E_USAGE, "--fail-on slower= needs --time");
-    SMP_TRY(read_base(settings->fail_on, &b->path, share, err));
+    SMP_TRY(read_base(settings->slower, &b->path, share, err));
     SMP_TRY(smp_kernel_open_base(b->path, "--fail-on slower=", &b->json, &b->tree, err));
     return refuse_other_gpu(b, settings->time[0] ? settings->time : USUAL, err);
 }
@@ -201,17 +197,18 @@ static smp_code check_slower(const smp_kernel_settings *settings, smp_error *err
     return code;
 }
 
-smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_kernel_results *all, bool *slower,
-                                smp_error *err)
+smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_kernel_results *all,
+                                smp_lab_issues *issues, smp_error *err)
 {
     base b;
     double share;
     smp_code code = open_base(settings, &b, &share, err);
-    if (!code && !compare_times(all, &b, share, slower)) {
+    if (!code && !compare_times(all, &b, share, settings->baseline ? "updated" : NULL, issues)) {
         smp_fail(err, SMP_E_USAGE, "--fail-on slower=: no kernel has a predicted time both here and in %.200s", b.path);
         code = smp_hint(err, "BASE.json is what --time --json wrote of the same kernels");
     } else if (!code)
-        tell_gone(all, &b);
+        smp_lab_tell_gone(stderr, &b.tree, "launches", &(smp_lab_report){.results = all->results, .count = all->count},
+                          b.path);
     close_base(&b);
     return code;
 }

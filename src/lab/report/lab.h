@@ -81,7 +81,7 @@ typedef struct smp_lab_report {
     const smp_lab_entry *files;          /* of each result its file; never null */
     const struct smp_lab_issues *issues; /* lab_issues.h */
     bool compared;                       /* by --compare: pages have entries without it, too */
-    bool host, leaks;                    /* code of the host ran; what it never frees was looked for */
+    bool host, leaks, slower;            /* code of the host ran; its leaks, and slower kernels, were looked for */
 } smp_lab_report;
 
 /* One object with "kernels"; of a comparison each has its group and "same". */

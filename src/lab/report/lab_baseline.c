@@ -149,11 +149,11 @@ static const char *state_of(const baseline *b, const smp_lab_report *report, con
     return had ? "updated" : "new";
 }
 
-static void tell(FILE *to, const smp_lab_issue *issue, double before)
+void smp_lab_issue_tell(FILE *to, const char *word, const smp_lab_issue *issue, double before)
 {
     char text[SMP_LAB_ADVICE];
     smp_lab_issue_text(issue, text, sizeof text);
-    fprintf(to, "%s: %s at ", !strcmp(issue->state, "new") ? "new" : "worse", issue->rule);
+    fprintf(to, "%s: %s at ", word, issue->rule);
     smp_text_clean(to, smp_base_name(issue->path));
     fprintf(to, ":%u", issue->line);
     if (issue->other_line)
@@ -168,19 +168,19 @@ static void tell(FILE *to, const smp_lab_issue *issue, double before)
     fputc('\n', to);
 }
 
-/* Kernels of the earlier run that are launched no more, each once. */
-static void tell_gone(FILE *to, const baseline *b, const smp_lab_report *report)
+void smp_lab_tell_gone(FILE *to, const smp_json_tree *tree, const char *list, const smp_lab_report *report,
+                       const char *where)
 {
-    const smp_json_node *first = smp_json_first(&b->tree, smp_json_member(&b->tree, b->tree.nodes, "kernels"));
-    for (const smp_json_node *at = first; at; at = smp_json_next(&b->tree, at)) {
-        const char *name = smp_json_text(&b->tree, at, "kernel");
+    const smp_json_node *first = smp_json_first(tree, smp_json_member(tree, tree->nodes, list));
+    for (const smp_json_node *at = first; at; at = smp_json_next(tree, at)) {
+        const char *name = smp_json_text(tree, at, "kernel");
         bool known = false;
         for (size_t i = 0; i < report->count && !known; i++)
             known = !strcmp(report->results[i].kernel, name);
-        for (const smp_json_node *had = first; had != at && !known; had = smp_json_next(&b->tree, had))
-            known = !strcmp(smp_json_text(&b->tree, had, "kernel"), name);
+        for (const smp_json_node *had = first; had != at && !known; had = smp_json_next(tree, had))
+            known = !strcmp(smp_json_text(tree, had, "kernel"), name);
         if (!known)
-            smp_text_line(to, "not compared: %s was launched in the earlier run alone", name);
+            smp_text_line(to, "not compared: %s was launched in %s alone", name, where);
     }
 }
 
@@ -193,10 +193,10 @@ smp_code smp_lab_compare_baseline(FILE *to, char *json, const smp_lab_report *re
         double before;
         issues->items[i].state = state_of(&b, report, &issues->items[i], &before);
         if (strcmp(issues->items[i].state, "unchanged") != 0)
-            tell(to, &issues->items[i], before);
+            smp_lab_issue_tell(to, !strcmp(issues->items[i].state, "new") ? "new" : "worse", &issues->items[i], before);
     }
     if (!code)
-        tell_gone(to, &b, report);
+        smp_lab_tell_gone(to, &b.tree, "kernels", report, "the earlier run");
     smp_json_tree_free(&b.tree);
     smp_free(b.items);
     return code;

@@ -120,8 +120,22 @@ bool smp_lab_issues_of(const smp_warp_result *results, size_t count, smp_lab_iss
     return fits;
 }
 
+void smp_lab_issues_tell(smp_lab_issues *issues, const smp_lab_issue *issue, const char *text)
+{
+    if (!smp_grow(&issues->items, &issues->capacity, issues->count + 1, sizeof *issues->items))
+        return;
+    smp_lab_issue *at = issues->items + issues->count++ - issues->costs;
+    memmove(at + 1, at, issues->costs * sizeof *at);
+    *at = *issue;
+    at->path = "";
+    at->count = at->kernels = 1;
+    at->told = smp_strdup(text);
+}
+
 void smp_lab_issues_free(smp_lab_issues *issues)
 {
+    for (size_t i = 0; i < issues->count; i++)
+        smp_free(issues->items[i].told);
     smp_free(issues->items);
     *issues = (smp_lab_issues){.count = 0};
 }
@@ -129,8 +143,8 @@ void smp_lab_issues_free(smp_lab_issues *issues)
 void smp_lab_issue_text(const smp_lab_issue *issue, char *text, size_t size)
 {
     const smp_warp_row *row = &issue->sum;
-    if (issue->found)
-        snprintf(text, size, "%s", issue->found->text);
+    if (issue->told || issue->found)
+        snprintf(text, size, "%s", issue->told ? issue->told : issue->found->text);
     else if (issue->cost <= 0)
         snprintf(text, size, "%s", issue->first->error.message);
     else if (row->space == SMP_WARP_SHARED)

@@ -6,7 +6,7 @@
 
 /* One place, by kind and source lines. */
 typedef struct smp_lab_issue {
-    const char *rule;              /* "race", ..., "stopped", "conflicts", "uncoalesced", "spills", "local" */
+    const char *rule;              /* "race", ..., "stopped", "slower", "conflicts", "uncoalesced", ... */
     const smp_warp_result *first;  /* the result that has it first */
     const smp_warp_finding *found; /* null: a line's cost, or a kernel that stopped */
     const char *path, *other_path; /* of the source; other_path null: there is one place alone */
@@ -17,10 +17,12 @@ typedef struct smp_lab_issue {
     size_t kernels;                /* kernels of other names that have it, and one */
     bool fails;                    /* the caller's: it fails the run */
     const char *state;             /* the caller's: "new", "updated" (worse), "unchanged"; null: nothing to compare */
+    char *told;                    /* what else is told of its kernel; null: nothing */
 } smp_lab_issue;
 
 typedef struct smp_lab_issues {
-    smp_lab_issue *items;          /* findings in the order of launches, what stopped, then costs, the largest first */
+    smp_lab_issue
+        *items; /* findings in the order of launches, what stopped, what was added, costs, the largest first */
     size_t count, capacity, costs; /* costs: so many at the end */
     double cost;                   /* of all */
 } smp_lab_issues;
@@ -28,6 +30,8 @@ typedef struct smp_lab_issues {
 /* False: no memory. Texts are the results'. */
 bool smp_lab_issues_of(const smp_warp_result *results, size_t count, smp_lab_issues *out);
 void smp_lab_issues_free(smp_lab_issues *issues);
+/* Adds one of a kernel, with its text. */
+void smp_lab_issues_tell(smp_lab_issues *issues, const smp_lab_issue *issue, const char *text);
 
 /* The rule by which a row is told, and what it costs beyond its ideal, in clocks of an SM: smp_lab_cost, and all of
  * local memory. */
@@ -38,6 +42,14 @@ double smp_lab_issue_cost(const smp_warp_row *row);
  * json changes. */
 smp_code smp_lab_compare_baseline(FILE *to, char *json, const smp_lab_report *report, smp_lab_issues *issues,
                                   smp_error *err);
+
+/* Tells of kernels in a list of an earlier run's --json that are launched no more. where: what that run is called. */
+struct smp_json_tree;
+void smp_lab_tell_gone(FILE *to, const struct smp_json_tree *tree, const char *list, const smp_lab_report *report,
+                       const char *where);
+
+/* Tells one in a line: "worse: conflicts at a.cu:3, kernel f: ...; before 1". before: its cost then, or 0. */
+void smp_lab_issue_tell(FILE *to, const char *word, const smp_lab_issue *issue, double before);
 
 /* What is told of it: "15872 of 16384 wavefronts of a shared load are bank conflicts". */
 void smp_lab_issue_text(const smp_lab_issue *issue, char *text, size_t size);
