@@ -63,24 +63,13 @@ static bool keep_text(const smp_tiff *tiff, uint32_t tag, const char *key, smp_r
     return !failed;
 }
 
-static bool keep_profile(const smp_tiff *tiff, smp_reader *reader)
+static bool keep_blob(const smp_tiff *tiff, uint32_t tag, smp_blob *blob, smp_notes *notes)
 {
     size_t size = 0;
     bool failed = false;
-    uint8_t *data = load(tiff, TIFF_ICC, &size, &reader->notes, &failed);
+    uint8_t *data = load(tiff, tag, &size, notes, &failed);
     if (data)
-        failed = !smp_blob_set(&reader->media.meta.icc, data, size);
-    smp_free(data);
-    return !failed;
-}
-
-static bool keep_iptc(const smp_tiff *tiff, smp_reader *reader)
-{
-    size_t size = 0;
-    bool failed = false;
-    uint8_t *data = load(tiff, TIFF_IPTC, &size, &reader->notes, &failed);
-    if (data)
-        failed = !smp_blob_set(&reader->media.meta.iptc, data, size);
+        failed = !smp_blob_set(blob, data, size);
     smp_free(data);
     return !failed;
 }
@@ -167,11 +156,11 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error 
         orientation <= 8)
         media->orientation = (int)orientation;
     keep_resolution(tiff, &media->meta);
-    done = keep_profile(tiff, reader);
+    done = keep_blob(tiff, TIFF_ICC, &media->meta.icc, &reader->notes);
     for (int i = 0; i < TEXTS && done; i++)
         done = keep_text(tiff, texts[i].tag, texts[i].key, reader);
-    done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) && keep_iptc(tiff, reader) &&
-           keep_exif(tiff, &media->meta);
+    done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) &&
+           keep_blob(tiff, TIFF_IPTC, &media->meta.iptc, &reader->notes) && keep_exif(tiff, &media->meta);
     return done ? SMP_OK : smp_fail_memory(err, "metadata of a TIFF", 0);
 }
 
