@@ -159,6 +159,10 @@ smp_code smp_cli_device(const smp_common *common, const char *isa, const char *p
 smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, smp_diags *diags, smp_program **out,
                        smp_error *err);
 
+/* The same of a text that would be the pipe file's at path, which need not exist. text null: it is read. */
+smp_code smp_cli_parse_text(const smp_pipeline_settings *settings, const char *path, const char *text, smp_diags *diags,
+                            smp_program **out, smp_error *err);
+
 /* Prints the comment at the beginning of a pipe file or an installed pipeline, and its parameters. */
 smp_code smp_cli_show_pipeline(const smp_common *common, const char *name, smp_error *err);
 

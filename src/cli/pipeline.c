@@ -97,13 +97,13 @@ static smp_code check_stages(const smp_strings *stages, smp_error *err)
     return smp_hint(err, "smempipe stages lists them; to change nothing but the format write smempipe convert IN OUT");
 }
 
-static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *path, const smp_shipped *shipped,
-                           smp_readable *may, const smp_setting *pairs, smp_diags *diags, smp_program **out,
-                           smp_error *err)
+static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *path, const char *given,
+                           const smp_shipped *shipped, smp_readable *may, const smp_setting *pairs, smp_diags *diags,
+                           smp_program **out, smp_error *err)
 {
     char *text = NULL, *name = NULL;
-    size_t length = 0, count = settings->settings.count;
-    bool standard = path && !strcmp(path, "-");
+    size_t length = given ? strlen(given) : 0, count = settings->settings.count;
+    bool standard = path && !given && !strcmp(path, "-");
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < settings->readable.count; i++)
         code = smp_readable_add(may, settings->readable.items[i], err);
@@ -116,13 +116,13 @@ static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *pa
         code = smp_pipe_read_open(STDIN_FILENO, false, &text, &length, err);
         if (code)
             smp_at(err, "standard input");
-    } else if (!code)
+    } else if (!code && !given)
         code = read_pipe(path, shipped, &name, &text, &length, err);
     if (!code)
-        code = smp_readable_add_folder_of(may, name ? name : ".", err);
+        code = smp_readable_add_folder_of(may, name ? name : given ? path : ".", err);
     if (!code)
-        code =
-            smp_program_parse(name ? name : path, text, length, pairs, count, smp_pipe_include, may, diags, out, err);
+        code = smp_program_parse(name ? name : path, given ? given : text, length, pairs, count, smp_pipe_include, may,
+                                 diags, out, err);
     smp_free(text);
     smp_free(name);
     return code;
@@ -135,6 +135,12 @@ static bool is_command(const char *name)
 
 smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, smp_diags *diags, smp_program **out,
                        smp_error *err)
+{
+    return smp_cli_parse_text(settings, path, NULL, diags, out, err);
+}
+
+smp_code smp_cli_parse_text(const smp_pipeline_settings *settings, const char *path, const char *text, smp_diags *diags,
+                            smp_program **out, smp_error *err)
 {
     *out = NULL;
     smp_setting *pairs = NULL;
@@ -152,7 +158,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
                                      .lines_name = settings->stages_from};
     diags->around = &around;
     if (!code)
-        code = parse_pipe(settings, path, &shipped, &may, pairs, diags, out, err);
+        code = parse_pipe(settings, path, text, &shipped, &may, pairs, diags, out, err);
     if (!code && (code = smp_readable_check(&may, *out, diags, err)) != SMP_OK) {
         smp_program_free(*out);
         *out = NULL;

@@ -16,6 +16,8 @@ typedef struct smp_run_output { /* the file of one sink */
 /* The plan for an input; prepasses: what plans before it have found. */
 smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *media, const smp_prepasses *prepasses,
                            smp_plan **plan, smp_error *err);
+/* A factor too many is a mistake as an input that claims too much is: refused before anything is allocated. */
+smp_code smp_run_check_sizes(const smp_plan *plan, const smp_limits *limits, smp_error *err);
 smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err);
 
 /* Says in the report that JPEGs which the device could code are progressive, and coded by the CPU. */

@@ -23,8 +23,7 @@ bool smp_run_fuses(const smp_run_request *request)
     return !request->no_fuse && !(request->variant && !strcmp(request->variant, "naive"));
 }
 
-/* A factor too many is a mistake as an input that claims too much is: refused before anything is allocated. */
-static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_error *err)
+smp_code smp_run_check_sizes(const smp_plan *plan, const smp_limits *limits, smp_error *err)
 {
     for (size_t i = 0; limits->max_pixels && i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
@@ -108,7 +107,7 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         smp_diags_found_with(request->diags, known, request->input);
     pthread_mutex_unlock(&planning);
     smp_free(made.data);
-    if (!code && !media->open_end && (code = check_sizes(*plan, &request->read.limits, err))) {
+    if (!code && !media->open_end && (code = smp_run_check_sizes(*plan, &request->read.limits, err))) {
         smp_plan_free(*plan);
         *plan = NULL;
     }
