@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/paths.h"
 #include "cli/team.h"
 #include "commands/outputs.h"
@@ -63,6 +64,19 @@ void smp_cli_confine_folder(const smp_common *common, const smp_program *program
     smp_sandbox_allow_temporary(sandbox);
     smp_sandbox_allow(sandbox, folder, true);
     smp_sandbox_close(sandbox);
+}
+
+void smp_cli_confine_edit(const smp_common *common, const char *in, const char *pipe, const char *save_to)
+{
+    smp_sandbox *sandbox = begin(common, &(smp_program){0});
+    char *folder = sandbox ? smp_folder_part(pipe) : NULL;
+    if (folder) {
+        smp_sandbox_allow(sandbox, in, false);
+        smp_sandbox_allow(sandbox, folder, false);
+        smp_sandbox_allow_output(sandbox, save_to);
+        smp_sandbox_close(sandbox);
+    }
+    smp_free(folder);
 }
 
 /* Folders given are allowed as a whole, and what links in them lead to; so are folders of files given, once for those

@@ -57,3 +57,41 @@ file(GENERATE OUTPUT ${page_source} CONTENT "/* Made of src/report/page by page.
 extern const unsigned char smp_page_template[];
 const unsigned char smp_page_template[] = {${page_bytes}0};
 ")
+
+# The page of `smempipe edit`: its files as they are, the style of all pages, and dom.js as a module.
+set(edit_arrays "")
+set(edit_rows "")
+function(smp_edit_file name type text)
+  string(MAKE_C_IDENTIFIER ${name} identifier)
+  file(WRITE ${CMAKE_BINARY_DIR}/edit_page/${name} "${text}")
+  file(READ ${CMAKE_BINARY_DIR}/edit_page/${name} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+  string(APPEND edit_arrays "static const unsigned char ${identifier}[] = {${hex}};\n")
+  string(APPEND edit_rows "    {\"${name}\", \"${type}\", ${identifier}, sizeof ${identifier}},\n")
+  set(edit_arrays "${edit_arrays}" PARENT_SCOPE)
+  set(edit_rows "${edit_rows}" PARENT_SCOPE)
+endfunction()
+smp_page_part(dom.js part)
+smp_edit_file(kit.js text/javascript "${part}export {h, s, build, seconds, count};\n")
+smp_page_part(page.css part)
+smp_edit_file(page.css text/css "${part}")
+file(GLOB edit_files CONFIGURE_DEPENDS RELATIVE ${page_folder}/edit ${page_folder}/edit/*)
+foreach(name IN LISTS edit_files)
+  set(type text/javascript)
+  if(name MATCHES "css$")
+    set(type text/css)
+  elseif(name MATCHES "html$")
+    set(type text/html)
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_folder}/edit/${name})
+  file(READ ${page_folder}/edit/${name} text)
+  smp_edit_file(${name} ${type} "${text}")
+endforeach()
+set(edit_source ${CMAKE_BINARY_DIR}/edit_page.c)
+file(GENERATE OUTPUT ${edit_source} CONTENT "/* Made of src/report/page by page.cmake. */
+#include \"commands/edit/page_files.h\"
+
+${edit_arrays}
+const smp_edit_page_file smp_edit_page_files[] = {
+${edit_rows}    {0}};
+")

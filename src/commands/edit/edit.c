@@ -1,0 +1,301 @@
+/* smempipe edit: a pipeline that is edited in a browser, over one picture. */
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/paths.h"
+#include "cli/shipped.h"
+#include "commands/edit/http.h"
+#include "commands/edit/page_files.h"
+#include "commands/edit/session.h"
+#include "commands/outputs.h"
+#include "commands/stages.h"
+#include "io/decoder/worker.h"
+
+enum {
+    MOST_IDLE = 3600,  /* seconds without a request */
+    TAB_SECONDS = 3000 /* ms between the last page's end and the program's: a page may be loaded anew */
+};
+
+static const smp_option options[] = {
+    {"no-open", 0, SMP_O_FLAG, offsetof(smp_edit_settings, no_open),
+     .help = "print the page's address instead of opening it; who has the address may use the page"},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"IN", offsetof(smp_edit_settings, in), .help = "the picture that the pipeline is tried on"},
+    {"P.pipe", offsetof(smp_edit_settings, pipe), .optional = true, .refuse = smp_shipped_refuse,
+     .help = "the pipeline, which the page saves; or the name of one that 'smempipe pipelines' lists. Without it a new "
+             "one is saved beside IN"},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ answers */
+
+typedef struct question {
+    smp_edit_session *session;
+    smp_json_tree tree;
+    smp_http_answer *answer;
+} question;
+
+static const char *text_of(const question *q, const char *key)
+{
+    return smp_json_text(&q->tree, q->tree.nodes, key);
+}
+
+/* A whole number; one beyond what a picture may be is the least or the greatest of those. */
+static int64_t number_of(const question *q, const char *key)
+{
+    const double value = smp_json_value(&q->tree, q->tree.nodes, key);
+    return value >= -1e15 && value <= 1e15 ? (int64_t)value : value > 0 ? (int64_t)1e15 : (int64_t)-1e15;
+}
+
+static void put_error(smp_json *json, const smp_error *err)
+{
+    smp_json_string(json, "message", err->message);
+    smp_json_string(json, "where", err->where);
+    smp_json_string(json, "hint", err->hint);
+}
+
+static void tell_state(const question *q, smp_json *json)
+{
+    const smp_edit_session *s = q->session;
+    const smp_view *before = &s->shown[SMP_EDIT_BEFORE].view;
+    q->session->tabs++;
+    q->session->tab_left = 0;
+    smp_json_string(json, "text", s->text);
+    smp_json_string(json, "input", s->settings->in);
+    smp_json_string(json, "pipe", s->named ? s->settings->pipe : NULL);
+    smp_json_string(json, "saveTo", s->save_to);
+    smp_json_bool(json, "exists", s->saved != NULL);
+    smp_json_integer(json, "width", before->width);
+    smp_json_integer(json, "height", before->height);
+}
+
+static void check_text(const question *q, smp_json *json)
+{
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    smp_error err = {.code = SMP_OK};
+    if (smp_edit_parse(q->session, text_of(q, "text"), &diags, &program, &err))
+        put_error(json, &err);
+    smp_edit_describe(json, &diags, program);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+}
+
+static void save_text(const question *q, smp_json *json)
+{
+    smp_error err = {.code = SMP_OK};
+    const smp_json_node *force = smp_json_member(&q->tree, q->tree.nodes, "force");
+    const smp_code code = smp_edit_save(q->session, text_of(q, "text"), force && force->type == 't', &err);
+    smp_json_bool(json, "saved", code == SMP_OK);
+    if (code)
+        put_error(json, &err);
+}
+
+static void leave(const question *q, smp_json *)
+{
+    if (--q->session->tabs <= 0)
+        q->session->tab_left = (int64_t)(smp_now() * 1000) + 1;
+}
+
+static const struct {
+    const char *name;
+    void (*tell)(const question *q, smp_json *json);
+} tellers[] = {{"state", tell_state}, {"check", check_text}, {"save", save_text}, {"leave", leave}};
+
+/* Pixels of a part of the picture. */
+static void show_part(const question *q)
+{
+    const smp_edit_part part = {strcmp(text_of(q, "which"), "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE,
+                                number_of(q, "x"),
+                                number_of(q, "y"),
+                                number_of(q, "width"),
+                                number_of(q, "height"),
+                                number_of(q, "outWidth"),
+                                number_of(q, "outHeight")};
+    unsigned char *pixels;
+    q->answer->status =
+        smp_edit_show(q->session, &part, &pixels, &q->answer->size, &(smp_error){.code = SMP_OK}) ? 400 : 200;
+    q->answer->type = "application/octet-stream";
+    q->answer->data = pixels;
+}
+
+static void run_text(const question *q, FILE *to)
+{
+    smp_error err = {.code = SMP_OK};
+    const smp_edit_run run = {.text = text_of(q, "text"),
+                              .number = number_of(q, "number"),
+                              .which = SMP_EDIT_AFTER,
+                              .step = number_of(q, "step")};
+    int64_t latest = q->session->wanted;
+    while (latest < run.number && !atomic_compare_exchange_weak(&q->session->wanted, &latest, run.number))
+        ;
+    smp_edit_run_text(q->session, &run, to, &err);
+}
+
+/* Writes the answer to a POST; false: there is no such thing. */
+static bool tell(const question *q, const char *name, FILE *to)
+{
+    if (!strcmp(name, "stages"))
+        smp_stages_json(to, NULL, false);
+    else if (!strcmp(name, "run"))
+        run_text(q, to);
+    else {
+        size_t at = 0;
+        const size_t count = sizeof tellers / sizeof tellers[0];
+        while (at < count && strcmp(tellers[at].name, name) != 0)
+            at++;
+        if (at == count)
+            return false;
+        smp_json json;
+        smp_json_begin(&json, to, true);
+        smp_json_object(&json, NULL);
+        tellers[at].tell(q, &json);
+        smp_json_end(&json, '}');
+    }
+    return true;
+}
+
+static void answer_post(smp_edit_session *session, const char *name, char *body, smp_http_answer *answer)
+{
+    question q = {.session = session, .answer = answer};
+    if (smp_json_read(body, &q.tree, &(smp_error){.code = SMP_OK}) || !q.tree.count || q.tree.nodes[0].type != '{')
+        answer->status = 400;
+    else if (!strcmp(name, "show"))
+        show_part(&q);
+    else {
+        char *text = NULL;
+        FILE *to = open_memstream(&text, &answer->size);
+        const bool told = to && tell(&q, name, to);
+        const bool whole = to && fclose(to) == 0;
+        answer->status = told ? whole ? 200 : 500 : to ? 404 : 500;
+        answer->type = "application/json";
+        answer->data = text;
+    }
+    smp_json_tree_free(&q.tree);
+}
+
+static void respond(void *context, const char *name, char *body, size_t, smp_http_answer *answer)
+{
+    if (body) {
+        answer_post(context, name, body, answer);
+        return;
+    }
+    for (const smp_edit_page_file *file = smp_edit_page_files; file->name; file++)
+        if (!strcmp(file->name, name[0] ? name : "index.html")) {
+            answer->status = 200;
+            answer->type = file->type;
+            answer->size = file->size;
+            if ((answer->data = malloc(file->size)))
+                memcpy(answer->data, file->data, file->size);
+            else
+                answer->status = 500, answer->size = 0;
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------ the program */
+
+/* Has the desktop open an address; false: there is no xdg-open. */
+static bool open_browser(const char *address)
+{
+    extern char **environ;
+    char *const words[] = {(char *)(uintptr_t) "xdg-open", (char *)(uintptr_t)address, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    const bool begun = posix_spawnp(&child, words[0], &actions, NULL, words, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return begun;
+}
+
+static smp_code say_address(const smp_edit_settings *settings, const smp_http *http, smp_error *err)
+{
+    char address[128];
+    smp_http_address(http, !settings->no_open, address, sizeof address);
+    if (!settings->no_open && !open_browser(address)) {
+        smp_fail(err, SMP_E_PROCESS, "xdg-open, which opens the page in a browser, cannot be started");
+        return smp_hint(err, "write --no-open, and open the address that it prints");
+    }
+    if (settings->no_open)
+        puts(address);
+    else if (!settings->base.common.quiet)
+        fputs("smempipe: the page opens in your browser; it ends with its tab, or with Ctrl-C here\n", stderr);
+    fflush(stdout);
+    return SMP_OK;
+}
+
+static bool ended(const smp_edit_session *session, smp_http *http)
+{
+    const int64_t left = session->tab_left;
+    return smp_cli_stopped || smp_http_watch(http) > MOST_IDLE ||
+           (left && (int64_t)(smp_now() * 1000) - left > TAB_SECONDS);
+}
+
+static smp_code serve(smp_edit_session *session, smp_error *err)
+{
+    smp_http *http = NULL;
+    smp_cli_stop_gently();
+    smp_code code = smp_http_open(&http, err);
+    if (!code)
+        code = say_address(session->settings, http, err);
+    if (!code) {
+        smp_cli_confine_edit(&session->settings->base.common, session->settings->in, session->name, session->save_to);
+        code = smp_http_begin(http, respond, session, err);
+    }
+    while (!code && !ended(session, http))
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    session->wanted = INT64_MAX; /* a run that still goes on stops */
+    smp_http_close(http);
+    return code;
+}
+
+static smp_code edit(void *given, smp_error *err)
+{
+    const smp_edit_settings *settings = given;
+    smp_edit_session session = {.settings = settings};
+    pthread_mutex_init(&session.run, NULL);
+    pthread_mutex_init(&session.frames, NULL);
+    pthread_mutex_init(&session.save, NULL);
+    smp_code code = smp_edit_begin_text(&session, err);
+    if (!code)
+        code = smp_worker_more(err);
+    if (!code)
+        code = smp_edit_read_input(&session, err);
+    if (!code)
+        code = serve(&session, err);
+    smp_edit_free_input(&session);
+    smp_free(session.name);
+    smp_free(session.save_to);
+    smp_free(session.text);
+    smp_free(session.saved);
+    return code;
+}
+
+const smp_command smp_command_edit = {
+    .name = "edit",
+    .help = "tune a pipeline in the browser, over a picture",
+    .about = "Serves one page on 127.0.0.1 and opens it in the browser: the steps, the picture before and after, the "
+             "parameters of a step, and the text, which is what is saved. What the page shows has the bytes that run "
+             "would write.\n\n"
+             "Only who has the page's address can ask for anything. Files are read from IN and the pipeline's folder, "
+             "and nothing is written but the pipeline, by the page's button. It ends with the tab, with Ctrl-C, or "
+             "after an hour of silence.",
+    .settings_size = sizeof(smp_edit_settings),
+    .without = SMP_O_OUTPUTS | SMP_O_VERBOSE | SMP_O_SOUNDS,
+    .groups = {{"options", options}, SMP_COMMON_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe edit photo.jpg", "a new pipeline, saved as photo.pipe"},
+                 {"smempipe edit page.jpg scan-clean", "begin with one that comes with the program"},
+                 {"smempipe edit in.png my.pipe --no-open", "print the address, for a browser that is open"}},
+    .run = edit,
+};

@@ -1,0 +1,377 @@
+/* HTTP for one browser on the same machine: see http.h. */
+#include "commands/edit/http.h"
+
+#ifdef SMP_HAVE_MICROHTTPD
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "io/library.h"
+
+enum {
+    SECRET = 32, /* hexadecimal digits: 128 bits */
+    MOST_CONNECTIONS = 16,
+    MOST_BODY = 4 << 20, /* bytes: a pipeline of a megabyte as JSON */
+    HEAD_MEMORY = 32 << 10,
+    IDLE = 20, /* seconds without a byte, */
+    LATE = 30  /* and until a request must be whole */
+};
+
+#define POLICY                                                                                                         \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "                     \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+#define FUNCTIONS(X)                                                                                                   \
+    X(MHD_start_daemon)                                                                                                \
+    X(MHD_stop_daemon)                                                                                                 \
+    X(MHD_create_response_from_buffer)                                                                                 \
+    X(MHD_add_response_header)                                                                                         \
+    X(MHD_queue_response)                                                                                              \
+    X(MHD_destroy_response)                                                                                            \
+    X(MHD_lookup_connection_value)                                                                                     \
+    X(MHD_get_connection_info)
+
+static struct {
+#define FIELD(function) __typeof__(&function) function;
+    FUNCTIONS(FIELD)
+#undef FIELD
+} mhd;
+
+typedef struct http_connection { /* of a socket */
+    int socket;                  /* -1: this place is free */
+    bool busy;                   /* a request is whole, and being answered */
+    double since;                /* the last one was answered */
+} http_connection;
+
+struct smp_http {
+    struct MHD_Daemon *daemon;
+    int listening;
+    char host[32], origin[40]; /* "127.0.0.1:4711", and with http:// before it */
+    char secret[SECRET + 1], ticket[SECRET + 1];
+    bool ticket_used;
+    smp_http_respond *respond;
+    void *context;
+    pthread_mutex_t lock; /* of what follows, and the ticket */
+    http_connection connections[MOST_CONNECTIONS];
+    double last;
+};
+
+typedef struct http_request {
+    char name[64]; /* behind the secret */
+    bool post;
+    char *body;
+    size_t size, capacity;
+} http_request;
+
+static smp_code load(smp_error *err)
+{
+    void *library = smp_library_open("libmicrohttpd.so.12");
+    bool all = library != NULL;
+#define TAKE(function) all = all && smp_library_function(library, #function, &mhd.function);
+    FUNCTIONS(TAKE)
+#undef TAKE
+    if (all)
+        return SMP_OK;
+    smp_fail(err, SMP_E_READ, "libmicrohttpd, which serves the page, cannot be opened");
+    return smp_hint(err, "install libmicrohttpd12 (apt-get install libmicrohttpd12)");
+}
+
+static bool make_secret(char text[SECRET + 1])
+{
+    unsigned char bytes[SECRET / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return true;
+}
+
+smp_code smp_http_open(smp_http **out, smp_error *err)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    *out = NULL;
+    SMP_TRY(load(err));
+    smp_http *http = smp_alloc(sizeof *http);
+    if (!http)
+        return smp_fail_memory(err, "a server", sizeof *http);
+    http->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (http->listening < 0 || bind(http->listening, (struct sockaddr *)&at, size) != 0 ||
+        listen(http->listening, MOST_CONNECTIONS) != 0 ||
+        getsockname(http->listening, (struct sockaddr *)&at, &size) != 0 || !make_secret(http->secret) ||
+        !make_secret(http->ticket)) {
+        smp_fail(err, SMP_E_PROCESS, "cannot serve a page on 127.0.0.1: %s", strerror(errno));
+        smp_http_close(http);
+        return err->code;
+    }
+    snprintf(http->host, sizeof http->host, "127.0.0.1:%d", ntohs(at.sin_port));
+    snprintf(http->origin, sizeof http->origin, "http://%s", http->host);
+    pthread_mutex_init(&http->lock, NULL);
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+        http->connections[i].socket = -1;
+    http->last = smp_now();
+    *out = http;
+    return SMP_OK;
+}
+
+void smp_http_address(const smp_http *http, bool once, char *text, size_t size)
+{
+    snprintf(text, size, once ? "%s/once/%s" : "%s/%s/", http->origin, once ? http->ticket : http->secret);
+}
+
+/* ------------------------------------------------------------------------------------------------ who may ask */
+
+/* In a time that does not tell where they differ. */
+static bool same_secret(const char *given, const char *secret)
+{
+    unsigned char differ = 0;
+    for (size_t i = 0; i < SECRET; i++) {
+        differ |= (unsigned char)(*given ^ secret[i]);
+        given += *given != '\0';
+    }
+    return !differ;
+}
+
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+    return mhd.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static bool header_is(struct MHD_Connection *connection, const char *name, const char *wanted)
+{
+    const char *value = header(connection, name);
+    return value && !strcmp(value, wanted);
+}
+
+/* One that may go on is 0; else the status to refuse it with. 303: it came by the ticket. */
+static unsigned check(smp_http *http, struct MHD_Connection *connection, const char *url, const char *method,
+                      http_request *request)
+{
+    request->post = !strcmp(method, "POST");
+    const char *origin = header(connection, "Origin"), *length = header(connection, "Content-Length"),
+               *site = header(connection, "Sec-Fetch-Site");
+    if (!header_is(connection, "Host", http->host)) /* a name of somebody that leads here */
+        return MHD_HTTP_FORBIDDEN;
+    if (!request->post && strcmp(method, "GET") != 0)
+        return MHD_HTTP_METHOD_NOT_ALLOWED;
+    if (origin ? strcmp(origin, http->origin) != 0 : request->post)
+        return MHD_HTTP_FORBIDDEN;
+    if (!request->post && !strncmp(url, "/once/", 6)) {
+        pthread_mutex_lock(&http->lock);
+        const bool first = same_secret(url + 6, http->ticket) && strlen(url + 6) == SECRET && !http->ticket_used;
+        http->ticket_used |= first;
+        pthread_mutex_unlock(&http->lock);
+        return first ? MHD_HTTP_SEE_OTHER : MHD_HTTP_FORBIDDEN;
+    }
+    if (url[0] != '/' || !same_secret(url + 1, http->secret) || url[1 + SECRET] != '/')
+        return MHD_HTTP_FORBIDDEN;
+    const char *name = url + 2 + SECRET;
+    if (strlen(name) >= sizeof request->name)
+        return MHD_HTTP_NOT_FOUND;
+    strcpy(request->name, name);
+    if (name[0] && site && strcmp(site, "same-origin") != 0)
+        return MHD_HTTP_FORBIDDEN;
+    if (!request->post)
+        return length && strcmp(length, "0") != 0 ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
+    /* A page of somebody else would have to ask whether it may send these two, and is never answered. */
+    if (!header_is(connection, "Content-Type", "application/json") || !header_is(connection, "X-Smempipe", "edit"))
+        return MHD_HTTP_FORBIDDEN;
+    if (!length)
+        return MHD_HTTP_LENGTH_REQUIRED;
+    return strlen(length) > 7 || atol(length) > MOST_BODY ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ answers */
+
+static enum MHD_Result answer_with(smp_http *http, struct MHD_Connection *connection, const smp_http_answer *answer)
+{
+    static const char *const headers[][2] = {{"Content-Security-Policy", POLICY},
+                                             {"X-Content-Type-Options", "nosniff"},
+                                             {"X-Frame-Options", "DENY"},
+                                             {"Referrer-Policy", "no-referrer"},
+                                             {"Cross-Origin-Resource-Policy", "same-origin"},
+                                             {"Cross-Origin-Opener-Policy", "same-origin"},
+                                             {"Cache-Control", "no-store"}};
+    char address[128];
+    struct MHD_Response *response =
+        mhd.MHD_create_response_from_buffer(answer->size, answer->data, MHD_RESPMEM_MUST_FREE);
+    if (!response) {
+        free(answer->data);
+        return MHD_NO;
+    }
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+        mhd.MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    mhd.MHD_add_response_header(response, "Content-Type", answer->type);
+    if (answer->status == MHD_HTTP_SEE_OTHER) {
+        smp_http_address(http, false, address, sizeof address);
+        mhd.MHD_add_response_header(response, "Location", address);
+    }
+    if (answer->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        mhd.MHD_add_response_header(response, "Allow", "GET, POST");
+    const enum MHD_Result result = mhd.MHD_queue_response(connection, answer->status, response);
+    mhd.MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result refuse(smp_http *http, struct MHD_Connection *connection, unsigned status)
+{
+    const char *why = status == MHD_HTTP_SEE_OTHER ? "" : "smempipe edit: refused\n";
+    char *text = strdup(why);
+    return answer_with(http, connection, &(smp_http_answer){status, "text/plain", text, text ? strlen(text) : 0});
+}
+
+static http_connection *connection_of(smp_http *http, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    for (size_t i = 0; info && i < MOST_CONNECTIONS; i++)
+        if (http->connections[i].socket == info->connect_fd)
+            return &http->connections[i];
+    return NULL;
+}
+
+static void set_busy(smp_http *http, struct MHD_Connection *connection, bool busy)
+{
+    pthread_mutex_lock(&http->lock);
+    http_connection *at = connection_of(http, connection);
+    if (at) {
+        at->busy = busy;
+        at->since = smp_now();
+    }
+    if (busy)
+        http->last = smp_now();
+    pthread_mutex_unlock(&http->lock);
+}
+
+static bool add_body(http_request *request, const char *data, size_t size)
+{
+    if (request->size + size > MOST_BODY || !smp_grow(&request->body, &request->capacity, request->size + size + 1, 1))
+        return false;
+    memcpy(request->body + request->size, data, size);
+    request->size += size;
+    request->body[request->size] = '\0';
+    return true;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *, const char *data, size_t *size, void **kept)
+{
+    smp_http *http = context;
+    http_request *request = *kept;
+    if (!request) { /* the head is there */
+        request = *kept = smp_alloc(sizeof *request);
+        if (!request)
+            return MHD_NO;
+        const unsigned status = check(http, connection, url, method, request);
+        return status ? refuse(http, connection, status) : MHD_YES;
+    }
+    if (*size) {
+        const bool fits = request->post && add_body(request, data, *size);
+        *size = 0;
+        return fits ? MHD_YES : MHD_NO;
+    }
+    set_busy(http, connection, true);
+    smp_http_answer answer = {.status = MHD_HTTP_NOT_FOUND, .type = "text/plain"};
+    if (request->post && !request->body && !add_body(request, "", 0))
+        return MHD_NO;
+    http->respond(http->context, request->name, request->body, request->size, &answer);
+    return answer_with(http, connection, &answer);
+}
+
+static void completed(void *context, struct MHD_Connection *connection, void **kept, enum MHD_RequestTerminationCode)
+{
+    http_request *request = *kept;
+    set_busy(context, connection, false);
+    if (request)
+        smp_free(request->body);
+    smp_free(request);
+    *kept = NULL;
+}
+
+static void connected(void *context, struct MHD_Connection *connection, void **,
+                      enum MHD_ConnectionNotificationCode what)
+{
+    smp_http *http = context;
+    const union MHD_ConnectionInfo *info = mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    pthread_mutex_lock(&http->lock);
+    http_connection *at = connection_of(http, connection);
+    for (size_t i = 0; !at && i < MOST_CONNECTIONS; i++)
+        if (http->connections[i].socket < 0)
+            at = &http->connections[i];
+    if (at && info)
+        *at = (http_connection){.socket = what == MHD_CONNECTION_NOTIFY_STARTED ? info->connect_fd : -1,
+                                .since = smp_now()};
+    pthread_mutex_unlock(&http->lock);
+}
+
+smp_code smp_http_begin(smp_http *http, smp_http_respond *respond, void *context, smp_error *err)
+{
+    http->respond = respond;
+    http->context = context;
+    http->daemon = mhd.MHD_start_daemon(
+        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle, http,
+        MHD_OPTION_LISTEN_SOCKET, http->listening, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY,
+        MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_NOTIFY_CONNECTION, connected, http, MHD_OPTION_END);
+    if (!http->daemon)
+        return smp_fail(err, SMP_E_PROCESS, "cannot serve a page on %s", http->host);
+    http->listening = -1; /* the library closes it */
+    return SMP_OK;
+}
+
+double smp_http_watch(smp_http *http)
+{
+    const double now = smp_now();
+    pthread_mutex_lock(&http->lock);
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+        const http_connection *at = &http->connections[i];
+        if (at->socket >= 0 && !at->busy && now - at->since > LATE)
+            shutdown(at->socket, SHUT_RDWR);
+    }
+    const double idle = now - http->last;
+    pthread_mutex_unlock(&http->lock);
+    return idle;
+}
+
+void smp_http_close(smp_http *http)
+{
+    if (http && http->daemon)
+        mhd.MHD_stop_daemon(http->daemon);
+    if (http && http->listening >= 0)
+        close(http->listening);
+    smp_free(http);
+}
+
+#else
+
+smp_code smp_http_open(smp_http **out, smp_error *err)
+{
+    *out = NULL;
+    smp_fail(err, SMP_E_PROCESS, "this program was built without libmicrohttpd, which serves the page");
+    return smp_hint(err, "install libmicrohttpd-dev and build it again");
+}
+
+void smp_http_address(const smp_http *, bool, char *, size_t) {}
+
+smp_code smp_http_begin(smp_http *, smp_http_respond *, void *, smp_error *err)
+{
+    return smp_fail(err, SMP_E_PROCESS, "built without libmicrohttpd");
+}
+
+double smp_http_watch(smp_http *)
+{
+    return 0;
+}
+
+void smp_http_close(smp_http *) {}
+
+#endif

@@ -1,0 +1,303 @@
+/* The picture of `smempipe edit`: read once, run through the text as it is now, shown in parts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "commands/edit/session.h"
+#include "report/report.h"
+#include "run/file_source.h"
+#include "run/run_internal.h"
+#include "run/strips/runner.h"
+
+/* ------------------------------------------------------------------------------------------------ the input */
+
+static smp_code make_frame(const smp_shape *shape, smp_view *view, smp_error *err)
+{
+    size_t bytes;
+    if (!smp_run_view(shape, view, &bytes))
+        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    view->data = smp_alloc_raw(bytes);
+    return view->data ? SMP_OK : smp_fail_memory(err, "a picture", bytes);
+}
+
+smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
+{
+    smp_reader *reader;
+    SMP_TRY(smp_reader_open(session->settings->in, &session->settings->base.common.read, &reader, err));
+    const smp_media *media = smp_reader_media(reader);
+    session->shape = media->shape;
+    session->orientation = media->orientation;
+    smp_code code = smp_meta_copy(&session->meta, &media->meta) ? SMP_OK : smp_fail_memory(err, "metadata", 1);
+    if (!code && media->shape.kind != SMP_IMAGE) {
+        smp_fail(err, SMP_E_USAGE, "is a sound, and edit shows pictures");
+        smp_hint(err, "smempipe run -e spectrogram makes a picture of it");
+        code = smp_at(err, "%s", session->settings->in);
+    }
+    if (!code)
+        code = make_frame(&session->shape, &session->input, err);
+    if (!code)
+        code = smp_reader_rows(reader, session->input.data, session->input.stride, session->shape.height, err);
+    smp_reader_close(reader);
+    session->profile = smp_meta_profile(&session->meta, &session->shape, &session->profile_made);
+    session->shape.icc = session->profile.data;
+    session->shape.icc_size = session->profile.size;
+    if (!code && session->orientation <= 1)
+        session->shown[SMP_EDIT_BEFORE] = (smp_edit_frame){session->input, .borrowed = true, .number = 1};
+    else if (!code) {
+        const smp_edit_run upright = {.text = "", .which = SMP_EDIT_BEFORE, .number = 1, .step = -1};
+        code = smp_edit_run_text(session, &upright, NULL, err);
+    }
+    return code;
+}
+
+static void free_frame(smp_edit_frame *frame)
+{
+    if (!frame->borrowed)
+        smp_free(frame->view.data);
+    *frame = (smp_edit_frame){.number = 0};
+}
+
+void smp_edit_free_input(smp_edit_session *session)
+{
+    for (int i = 0; i < SMP_EDIT_FRAMES; i++)
+        free_frame(&session->shown[i]);
+    smp_free(session->input.data);
+    smp_free(session->profile_made.data);
+    smp_meta_free(&session->meta);
+    smp_device_close(session->device);
+}
+
+/* ------------------------------------------------------------------------------------------------ runs */
+
+typedef struct running {
+    smp_edit_session *session;
+    const smp_edit_run *run;
+} running;
+
+static smp_code go_on(void *context, int64_t, int64_t)
+{
+    const running *r = context;
+    return r->run->which == SMP_EDIT_AFTER && r->session->wanted > r->run->number ? SMP_E_INTERRUPTED : SMP_OK;
+}
+
+static smp_code accepts_all(void *, const char *, const smp_shape *shape, smp_shape *out, smp_error *)
+{
+    *out = *shape;
+    return SMP_OK;
+}
+
+/* Plans and runs; the caller holds the lock of runs. */
+static smp_code run_program(smp_edit_session *session, const smp_edit_run *run, const smp_program *program,
+                            smp_diags *diags, smp_view *out, smp_run_report *report, smp_error *err)
+{
+    const smp_common *common = &session->settings->base.common;
+    smp_plan *plan = NULL;
+    smp_plans prepasses = {0};
+    int failed = SMP_STEP_NONE;
+    char note[160];
+    if (!session->device)
+        SMP_TRY(smp_cli_device(common, NULL, session->settings->in, program, &session->device, note, sizeof note, err));
+    smp_plan_request ask = {.program = program,
+                            .input = session->shape,
+                            .orientation = session->orientation,
+                            .output = "memory",
+                            .accepts = accepts_all,
+                            .probe = smp_file_probe,
+                            .probe_context = (void *)(uintptr_t)&common->read,
+                            .fuse = true};
+    const smp_run_request request = {.program = program, .diags = diags, .input = session->settings->in};
+    smp_code code = smp_plan_memory(&ask, diags, session->device, &session->input, &prepasses, &plan, err);
+    if (!code)
+        code = smp_run_check_sizes(plan, &common->read.limits, err);
+    if (!code)
+        code = make_frame(&plan->sinks[0].shape, out, err);
+    if (!code) {
+        smp_endpoint source = {.view = session->input}, sink = {.view = *out};
+        const smp_runner_setup setup = {.plan = plan,
+                                        .device = session->device,
+                                        .read = &common->read,
+                                        .source = &source,
+                                        .sinks = &sink,
+                                        .progress = go_on,
+                                        .progress_context = &(running){session, run}};
+        code = smp_runner_run(&setup, report, &failed, err);
+        smp_run_blame(&request, plan, failed, code, err);
+        smp_run_locate(&request, report);
+        report->shape = plan->steps[0].out;
+    }
+    smp_plans_free(&prepasses);
+    smp_plan_free(plan);
+    return code;
+}
+
+static void put_told(FILE *to, smp_code code, const smp_error *err, smp_diags *diags, const smp_program *program,
+                     const smp_view *out)
+{
+    smp_json json;
+    smp_json_begin(&json, to, true);
+    smp_json_object(&json, NULL);
+    smp_json_bool(&json, "done", code == SMP_OK);
+    smp_json_bool(&json, "overtaken", code == SMP_E_INTERRUPTED);
+    if (code && code != SMP_E_INTERRUPTED) {
+        smp_json_string(&json, "message", err->message);
+        smp_json_string(&json, "where", err->where);
+        smp_json_string(&json, "hint", err->hint);
+    }
+    smp_json_integer(&json, "width", out->width);
+    smp_json_integer(&json, "height", out->height);
+    smp_json_integer(&json, "channels", out->channels);
+    smp_json_string(&json, "format", out->channels ? smp_format_name((smp_format)out->format) : "");
+    smp_edit_describe(&json, diags, program);
+    smp_json_end(&json, '}');
+}
+
+smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, FILE *to, smp_error *err)
+{
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    smp_run_report report = {.input = session->settings->in};
+    smp_view out = {.data = NULL};
+    smp_code code = smp_edit_parse(session, run->text, &diags, &program, err);
+    if (!code) {
+        const size_t nodes = program->node_count, saves = program->save_count;
+        const int output = program->output;
+        pthread_mutex_lock(&session->run);
+        program->output = smp_edit_node_behind(&diags, program, run->step);
+        program->node_count = run->step < 0 ? nodes : (size_t)(program->output + 1);
+        program->save_count = 0; /* nothing is written before the button */
+        const double start = smp_now();
+        code = go_on(&(running){session, run}, 0, 0);
+        if (!code)
+            code = run_program(session, run, program, &diags, &out, &report, err);
+        report.wall_seconds = smp_now() - start;
+        if (session->device)
+            report.device = session->device->info;
+        pthread_mutex_unlock(&session->run);
+        program->output = output;
+        program->node_count = nodes;
+        program->save_count = saves;
+    }
+    if (to && !code) {
+        fputs("{\"report\":", to);
+        smp_report_json(to, &report, true);
+        fputs(",\"told\":", to);
+    } else if (to)
+        fputs("{\"told\":", to);
+    if (to) {
+        put_told(to, code, err, &diags, program, &out);
+        fputs("}", to);
+    }
+    if (!code) {
+        pthread_mutex_lock(&session->frames);
+        free_frame(&session->shown[run->which]);
+        session->shown[run->which] = (smp_edit_frame){.view = out, .number = run->number};
+        pthread_mutex_unlock(&session->frames);
+    } else
+        smp_free(out.data);
+    smp_run_report_free(&report);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ showing */
+
+/* The channels of a picture that are shown: gray, gray and alpha, RGB, RGBA. */
+static int pick_channels(const smp_view *view, int pick[4])
+{
+    const int colours = view->channels - view->alpha >= 3 ? 3 : 1;
+    for (int c = 0; c < colours; c++)
+        pick[c] = c;
+    pick[colours] = view->channels - 1;
+    return colours + view->alpha;
+}
+
+/* Adds a row's pixels to the sums of boxes, whose first columns are at[]. */
+#define SMP_ADD_ROW(type, value)                                                                                       \
+    for (int64_t i = 0; i < count; i++)                                                                                \
+        for (int64_t x = at[i]; x < at[i + 1]; x++)                                                                    \
+            for (int c = 0; c < shown; c++) {                                                                          \
+                const type sample = ((const type *)row)[x * view->channels + pick[c]];                                 \
+                sums[i * 4 + c] += value;                                                                              \
+            }
+
+static void add_row(const smp_view *view, const void *row, const int64_t *at, int64_t count, int shown,
+                    const int pick[4], uint64_t *sums)
+{
+    enum { UNIT = 1 << 20 }; /* of a float: sums stay whole */
+    if (view->format == SMP_U8) {
+        SMP_ADD_ROW(uint8_t, sample)
+    } else if (view->format == SMP_U16) {
+        SMP_ADD_ROW(uint16_t, sample)
+    } else {
+        SMP_ADD_ROW(float, sample > 0 ? (uint64_t)((sample < 1 ? sample : 1) * UNIT + .5f) : 0)
+    }
+}
+#undef SMP_ADD_ROW
+
+static uint64_t full_of(const smp_view *view)
+{
+    return view->format == SMP_U8 ? 255 : view->format == SMP_U16 ? 65535 : 1 << 20;
+}
+
+static void store_row(const smp_view *view, const int64_t *at, int64_t count, int64_t rows, int shown,
+                      const uint64_t *sums, unsigned char *to)
+{
+    const uint64_t full = full_of(view);
+    for (int64_t i = 0; i < count; i++, to += 4) {
+        const uint64_t all = (uint64_t)((at[i + 1] - at[i]) * rows) * full;
+        unsigned char value[4] = {0};
+        for (int c = 0; c < shown; c++)
+            value[c] = (unsigned char)((sums[i * 4 + c] * 255 + all / 2) / all);
+        const bool gray = shown < 3;
+        for (int c = 0; c < 3; c++)
+            to[c] = value[gray ? 0 : c];
+        to[3] = view->alpha ? value[shown - 1] : 255;
+    }
+}
+
+static smp_code reduce(const smp_view *view, const smp_edit_part *part, unsigned char *to, smp_error *err)
+{
+    int pick[4];
+    const int shown = pick_channels(view, pick);
+    const size_t width = (size_t)part->out_width;
+    int64_t *at = smp_alloc_array(width + 1, sizeof *at);
+    uint64_t *sums = smp_alloc_array(width * 4, sizeof *sums);
+    smp_code code = at && sums ? SMP_OK : smp_fail_memory(err, "a part of a picture", width);
+    for (size_t i = 0; !code && i <= width; i++)
+        at[i] = part->x + (int64_t)i * part->width / part->out_width;
+    for (int64_t i = 0; !code && i < part->out_height; i++) {
+        const int64_t from = part->y + i * part->height / part->out_height,
+                      end = part->y + (i + 1) * part->height / part->out_height;
+        memset(sums, 0, width * 4 * sizeof *sums);
+        for (int64_t y = from; y < end; y++)
+            add_row(view, (const char *)view->data + y * view->stride, at, part->out_width, shown, pick, sums);
+        store_row(view, at, part->out_width, end - from, shown, sums, to + (size_t)i * width * 4);
+    }
+    smp_free(at);
+    smp_free(sums);
+    return code;
+}
+
+smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, unsigned char **pixels, size_t *size,
+                       smp_error *err)
+{
+    enum { MOST = 1 << 24 }; /* pixels: more than a screen has */
+    smp_code code = SMP_OK;
+    *pixels = NULL;
+    pthread_mutex_lock(&session->frames);
+    const smp_view *view = &session->shown[part->which].view;
+    if (part->x < 0 || part->y < 0 || part->out_width < 1 || part->out_height < 1 || part->width < part->out_width ||
+        part->height < part->out_height || part->width > view->width || part->height > view->height ||
+        part->x > view->width - part->width || part->y > view->height - part->height ||
+        part->out_width > MOST / part->out_height)
+        code = smp_fail(err, SMP_E_USAGE, "there is no such part of the picture");
+    *size = code ? 0 : (size_t)(part->out_width * part->out_height * 4);
+    if (!code && !(*pixels = malloc(*size)))
+        code = smp_fail_memory(err, "a part of a picture", *size);
+    if (!code)
+        code = reduce(view, part, *pixels, err);
+    pthread_mutex_unlock(&session->frames);
+    return code;
+}

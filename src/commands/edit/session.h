@@ -1,0 +1,80 @@
+/* One pipeline that is edited over one picture or sound: what the files of this room share. */
+#pragma once
+
+#include <pthread.h>
+
+#include "cli/cli.h"
+#include "report/json.h"
+#include "report/json_read.h"
+
+typedef struct smp_edit_settings {
+    smp_pipeline_settings base;
+    const char *in, *pipe;
+    bool no_open;
+} smp_edit_settings;
+
+/* Rows of a whole picture in memory. */
+typedef struct smp_edit_frame {
+    smp_view view; /* data: owned, but of the input that is shown as it is */
+    bool borrowed;
+    int64_t number; /* of the run that made it; 0: there is none */
+} smp_edit_frame;
+
+enum { SMP_EDIT_BEFORE, SMP_EDIT_AFTER, SMP_EDIT_FRAMES };
+
+typedef struct smp_edit_session {
+    const smp_edit_settings *settings;
+    char *name;         /* of the text in messages; its folder is what the text may read */
+    char *save_to;      /* a path */
+    bool named;         /* save_to was named on the command line, and has or had the text `saved` */
+    char *text;         /* that the page begins with */
+    char *saved;        /* the last text that is known to lie at save_to; null: none */
+    smp_device *device; /* opened by the first run */
+    smp_shape shape;    /* of the input, as decoded; its profile is `profile` */
+    int orientation;
+    smp_meta meta;
+    smp_blob profile, profile_made;
+    smp_view input;
+    pthread_mutex_t run, frames, save; /* one run at a time; what is shown; files */
+    smp_edit_frame shown[SMP_EDIT_FRAMES];
+    _Atomic int64_t wanted;         /* the number of the latest run that was asked for: older ones stop */
+    _Atomic int64_t tabs, tab_left; /* pages that are open; when the last one went, ms of smp_now, 0: never */
+} smp_edit_session;
+
+/* A text as the pipeline that `run` would make of it. *program is null after a mistake, which diags then has. Both are
+ * the caller's to free, as after smp_program_parse. */
+smp_code smp_edit_parse(const smp_edit_session *session, const char *text, smp_diags *diags, smp_program **program,
+                        smp_error *err);
+
+/* describe.c: members "statements" and "diagnostics" of json's object. program may be null. */
+void smp_edit_describe(smp_json *json, const smp_diags *diags, const smp_program *program);
+
+/* The program's node whose picture a text shows behind its statement `at` (from 0); SMP_NODE_INPUT: none yet. */
+int smp_edit_node_behind(const smp_diags *diags, const smp_program *program, int64_t at);
+
+/* picture.c */
+smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err);
+void smp_edit_free_input(smp_edit_session *session);
+
+typedef struct smp_edit_run {
+    const char *text;
+    int64_t number;
+    int which;    /* of shown */
+    int64_t step; /* the statement whose output is wanted; -1: the last */
+} smp_edit_run;
+
+/* Runs a text, keeps its picture in shown[which], and writes {report, told}; to may be null. */
+smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, FILE *to, smp_error *err);
+
+/* A part of a picture, width x height pixels from x, y, as out_width x out_height pixels of RGBA (means of boxes); from
+ * malloc. */
+typedef struct smp_edit_part {
+    int which;
+    int64_t x, y, width, height, out_width, out_height;
+} smp_edit_part;
+smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, unsigned char **pixels, size_t *size,
+                       smp_error *err);
+
+/* save.c: where the text comes from and goes to. */
+smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err);
+smp_code smp_edit_save(smp_edit_session *session, const char *text, bool force, smp_error *err);

@@ -1,0 +1,203 @@
+// The page of `smempipe edit`: joins the text, the steps, the parameters and the picture.
+import {calmly, fill} from "./fill.js";
+import {h, s, seconds, count} from "./kit.js";
+import {ask, leave} from "./server.js";
+import * as text from "./text.js";
+import * as steps from "./steps.js";
+import * as params from "./params.js";
+import * as picture from "./picture.js";
+
+const page = {state: null, number: 1, only: false, saved: "", force: false};
+
+// ------------------------------------------------------------------------------------------------ runs
+
+// The program stops a run that a later one overtakes.
+async function run() {
+  const number = ++page.number, source = text.pipe.text;
+  const item = steps.chosenItem();
+  const step = page.only && item && !item.off ? item.index : -1;
+  document.body.classList.add("runs");
+  const {told, report} = await ask("run", {text: source, number, step});
+  if (number !== page.number) return;
+  document.body.classList.remove("runs");
+  if (text.take(told, source)) changed("checked");
+  showFailure(told);
+  if (!told.done) return;
+  steps.showReport(report);
+  await picture.show({width: page.state.width, height: page.state.height}, {width: told.width, height: told.height});
+  document.body.dataset.ran = number;
+  showNumbers(told, report);
+}
+
+let waiting = 0;
+function soon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(run, 10);
+}
+
+function showFailure(told) {
+  const failed = !told.done && !told.overtaken && !text.pipe.diagnostics.some(d => d.error) && told.message;
+  fill(document.getElementById("failure"), failed &&
+    [h("p.bad", told.message, told.where && h("span.soft", ` (${told.where})`)), told.hint && h("p.small", told.hint)]);
+}
+
+function showNumbers(told, report) {
+  const wall = report.steps.reduce((sum, step) => sum + step.seconds, 0);
+  const clipped = report.steps.reduce((sum, step) => sum + (step.clipped || 0), 0);
+  fill(document.getElementById("numbers"),
+    `${told.width} × ${told.height}, ${report.output_type || `${told.channels} channels`}; steps ${seconds(wall)}`,
+    clipped > 0 && h("span.warn", `; ${count(clipped, "sample", "samples")} clipped`));
+  const found = report.steps.filter(step => step.findings);
+  const name = f => `${f.name}${f.channel >= 0 ? ` ${f.channel}` : ""}`;
+  fill(document.getElementById("findings"), found.map(step => h("details", h("summary", step.step),
+    h("dl.pairs.small", step.findings.filter(f => typeof f.value === "number").map(f =>
+      [h("dt", name(f)), h("dd", String(Number(f.value.toPrecision(5))))])))));
+  fill(document.getElementById("levels"), drawHistogram(picture.levels()));
+}
+
+function drawHistogram(histogram) {
+  const most = Math.max(1, ...histogram.flatMap(counts => counts.slice(1, 255)));
+  const classes = histogram.length === 1 ? ["gray"] : ["r", "g", "b"];
+  const height = n => (100 - 100 * Math.min(1, n / most)).toFixed(1);
+  const path = counts => `M0 100${counts.map((n, i) => `L${i} ${height(n)}`).join("")}L255 100Z`;
+  return s("svg.histogram", {viewBox: "0 0 255 100", preserveAspectRatio: "none", role: "img",
+                             "aria-label": "Levels of what is seen"},
+           histogram.map((counts, c) => s(`path.${classes[c]}`, {d: path(counts)})));
+}
+
+// ------------------------------------------------------------------------------------------------ the text
+
+function showText() {
+  const box = document.getElementById("source");
+  if (box.value !== text.pipe.text) box.value = text.pipe.text;
+  const marks = text.pipe.diagnostics.filter(d => !d.file), parts = [];
+  let at = 0;
+  for (const d of [...marks].sort((a, b) => a.start - b.start)) {
+    if (d.start < at) continue;
+    const end = Math.max(d.end, d.start + 1);
+    parts.push(text.pipe.text.slice(at, d.start),
+               h(d.error ? "mark.bad" : "mark", text.pipe.text.slice(d.start, end) || " "));
+    at = end;
+  }
+  parts.push(text.pipe.text.slice(at), "\n");
+  fill(document.getElementById("marks"), parts);
+}
+
+function showMistakes() {
+  const {diagnostics, failed} = text.pipe;
+  fill(document.getElementById("mistakes"), diagnostics.map(d => h("li",
+    h("button.name", {type: "button", onclick: () => goTo(d)}, d.file ? `${d.file}:${d.line}` : `line ${d.line}`), " ",
+    h(d.error ? "span.bad" : "span.warn", d.message), d.fix && [" — ", d.fix],
+    d.note && h("span.soft", ` (${d.note})`))),
+    failed && h("li.bad", failed.message, failed.hint && h("span.soft", ` (${failed.hint})`)));
+}
+
+function goTo(mistake) {
+  const box = document.getElementById("source");
+  box.focus();
+  box.setSelectionRange(mistake.start, mistake.end);
+}
+
+function changed(what) {
+  const saved = document.getElementById("save"), dirty = text.pipe.text !== page.saved;
+  showText();
+  document.getElementById("undo").disabled = !text.pipe.past.length;
+  document.getElementById("redo").disabled = !text.pipe.future.length;
+  saved.disabled = !dirty;
+  document.title = `${dirty ? "• " : ""}smempipe edit`;
+  if (what === "text") {
+    document.getElementById("said").textContent = "";
+    page.force = false;
+    soon();
+    return;
+  }
+  showMistakes();
+  calmly(steps.draw);
+  calmly(params.refresh);
+}
+
+// ------------------------------------------------------------------------------------------------ buttons
+
+// A word as a shell takes it.
+const quote = word => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
+
+// What would be typed to do the same.
+export function commandLine() {
+  const {input, pipe} = page.state;
+  const out = input.replace(/\.[^./]*$/, "") + "-edited.png";
+  const words = text.items().filter(item => !item.off).map(item => `-e ${quote(item.text.replace(/\s*\n\s*/g, " "))}`);
+  const named = pipe && text.pipe.text === page.saved;
+  return `smempipe run ${named ? quote(pipe) : words.join(" ")} ${quote(input)} ${quote(out)}`;
+}
+
+async function copy() {
+  const line = commandLine();
+  await navigator.clipboard?.writeText(line).catch(() => {});
+  document.getElementById("said").textContent = line;
+}
+
+async function save() {
+  const source = text.pipe.text, told = await ask("save", {text: source, force: page.force});
+  if (told.saved) page.saved = source;
+  page.force = !told.saved;
+  changed("checked");
+  fill(document.getElementById("said"), told.saved ? `saved as ${page.state.saveTo}`
+    : h("span.bad", `${told.where || ""} ${told.message}`, told.hint && ` — ${told.hint}`));
+}
+
+function head() {
+  const tool = (id, label, title, on) => h("button.tool", {type: "button", id, title, onclick: on}, label);
+  fill(document.getElementById("head"),
+    h("h1", "smempipe edit"), h("span.soft.small", page.state.input, " → ", page.state.saveTo),
+    h("span.tools", tool("undo", "Undo", "Undo (Ctrl+Z)", text.undo),
+      tool("redo", "Redo", "Redo (Ctrl+Shift+Z)", text.redo),
+      tool("copy", "Copy as command line", "Copy what would be typed to do the same", copy),
+      tool("save", "Save", `Save as ${page.state.saveTo} (Ctrl+S)`, save)),
+    h("span.small", {id: "said", role: "status"}));
+}
+
+function textPart() {
+  const source = h("textarea", {id: "source", spellcheck: "false", wrap: "off", "aria-label": "Text of the pipeline",
+                                oninput: () => text.setText(source.value, "typed")});
+  const marks = h("pre", {id: "marks", "aria-hidden": "true"});
+  source.addEventListener("scroll", () => {
+    marks.scrollTop = source.scrollTop;
+    marks.scrollLeft = source.scrollLeft;
+  });
+  const only = h("input", {type: "checkbox", id: "only", oninput: () => { page.only = only.checked; run(); }});
+  document.getElementById("picture").append(
+    h("p.small", h("label", only, " show the chosen step's output")),
+    h("div", {id: "failure", role: "alert"}), h("p.small", {id: "numbers"}), h("div", {id: "levels"}),
+    h("div", {id: "findings"}));
+  fill(document.getElementById("text"),
+    h("h2", "Text"), h("div.editor", marks, source), h("ul.small", {id: "mistakes", role: "status"}));
+}
+
+function keys(event) {
+  const control = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
+  if (control && key === "s") save();
+  else if (control && key === "z") (event.shiftKey ? text.redo : text.undo)();
+  else if (control && key === "y") text.redo();
+  else { steps.keys(event); return; }
+  event.preventDefault();
+}
+
+async function begin() {
+  page.state = await ask("state");
+  const stages = await ask("stages");
+  page.saved = page.state.exists ? page.state.text : "";
+  head();
+  picture.begin();
+  textPart();
+  steps.begin(stages, () => { picture.stopAsking(); params.draw(); if (page.only) run(); });
+  text.onChange(changed);
+  addEventListener("keydown", keys);
+  addEventListener("pagehide", leave);
+  addEventListener("beforeunload", event => { if (text.pipe.text !== page.saved) event.preventDefault(); });
+  await text.begin(page.state.text);
+  params.draw();
+  await run();
+  document.body.dataset.ready = "yes";
+}
+
+begin().catch(error => { document.getElementById("head").textContent = `smempipe edit has ended (${error.message})`; });

@@ -1,0 +1,21 @@
+// Questions to the program that serves this page. Its address has the secret; the header says that a page of the
+// program's own asks.
+const post = (name, body, more) => fetch(name, {
+  method: "POST", body: JSON.stringify(body),
+  headers: {"Content-Type": "application/json", "X-Smempipe": "edit"}, ...more
+});
+
+export async function ask(name, body = {}) {
+  const answer = await post(name, body);
+  if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+  return answer.json();
+}
+
+// Pixels of a part of a picture; null: it is another picture meanwhile, and has no such part.
+export async function pixels(part) {
+  const answer = await post("show", part);
+  if (!answer.ok) return null;
+  return new ImageData(new Uint8ClampedArray(await answer.arrayBuffer()), part.outWidth, part.outHeight);
+}
+
+export const leave = () => post("leave", {}, {keepalive: true}).catch(() => {});

@@ -1,0 +1,233 @@
+"""The page of smempipe edit in a browser: mouse, keyboard, text, undo, saving, and pixels that are run's."""
+import json
+import shutil
+import unittest
+
+import numpy
+
+from chromium import Browser
+from edit_case import EditCase
+from harness import SAMPLES
+from pages import needs_browser
+
+
+@needs_browser
+class EditPage(EditCase):
+    def setUp(self):
+        super().setUp()
+        shutil.copy(SAMPLES / "chelsea.png", self.folder / "cat.png")
+
+    def open(self, text="", width=1280):
+        self.write("p.pipe", text)
+        self.serve("cat.png", "p.pipe")
+        self.browser = Browser(self.folder, width)
+        self.addCleanup(self.browser.close)
+        self.browser.go(self.address)
+        self.browser.wait("document.body && document.body.dataset.ready")
+
+    def text(self):
+        return self.browser.run("document.getElementById('source').value")
+
+    def settle(self, text):
+        """Until the text is this one and its picture is shown; what the program then shows is what run writes."""
+        b = self.browser
+        b.wait(f"document.getElementById('source').value === {json.dumps(text)}")
+        b.wait("!document.body.classList.contains('runs') && document.body.dataset.ran")
+        b.wait("(async () => { const n = document.body.dataset.ran; await new Promise(r => setTimeout(r, 150)); "
+               "return n === document.body.dataset.ran && !document.body.classList.contains('runs'); })()")
+
+    def choose(self, at):
+        self.browser.click(f"#steps li:nth-child({at + 1}) button.name")
+
+    def same_as_run(self):
+        """The pixels of the canvas at 1:1 are those of a run of the text."""
+        b = self.browser
+        b.click("[value=after]")
+        b.click("[title='Pixel by pixel (1)']")
+        b.run("new Promise(r => setTimeout(r, 400))")
+        got = b.run("(() => { const c = document.getElementById('canvas'); return [c.width, c.height, Array.from("
+                    "c.getContext('2d').getImageData(0, 0, c.width, c.height).data)]; })()")
+        got = numpy.array(got[2], numpy.uint8).reshape(got[1], got[0], 4)
+        self.write("now.pipe", self.text())
+        self.smp("run", "now.pipe", "cat.png", "now.npy", "--force")
+        want = numpy.load(self.folder / "now.npy")
+        want = want.reshape(*want.shape[:2], -1)
+        want = numpy.repeat(want, 3, 2) if want.shape[2] == 1 else want
+        height, width = want.shape[:2]
+        shown = numpy.argwhere(got[..., 3] == 255)
+        top, left = shown.min(0)
+        part = got[top:top + height, left:left + width, :3]
+        self.assertEqual(part.shape, want.shape)
+        self.assertTrue((part == want).all())
+
+    def test_a_slider_by_mouse_and_keyboard(self):
+        self.open("# soft\ngaussian 2px  # how far\n")
+        self.choose(0)
+        b = self.browser
+        x, y, left, _, width, _ = b.place("[data-param=sigma] input[type=range]")
+        b.click_at(left + width * 0.6, y)
+        b.wait("!document.getElementById('source').value.includes('gaussian 2px')")
+        text = self.text()
+        self.assertRegex(text, r"^# soft\ngaussian \d+(\.\d+)?px  # how far\n$")
+        self.settle(text)
+        self.same_as_run()
+        b.run("document.querySelector('[data-param=sigma] input[type=range]').focus()")
+        for _ in range(3):
+            b.key("ArrowRight")
+        b.wait(f"document.getElementById('source').value !== {json.dumps(text)}")
+        value = lambda t: float(t.split("gaussian ")[1].split("px")[0])
+        self.assertGreater(value(self.text()), value(text))
+
+    def test_choices_booleans_colours_and_numbers(self):
+        self.open("gaussian 2px\npad 5px\ncrop width=300px\n")
+        b = self.browser
+        self.choose(0)
+        b.run("document.querySelectorAll('#params details').forEach(d => d.open = true)")
+        b.run("document.querySelector('[data-param=edge] select').focus()")
+        b.key("ArrowDown")
+        b.wait("document.getElementById('source').value.includes('edge=')")
+        self.choose(2)
+        b.run("document.querySelectorAll('#params details').forEach(d => d.open = true)")
+        b.run("""(() => { const e = document.querySelector('[data-param=clip] select'); e.value = 'yes';
+                 e.dispatchEvent(new Event('input')); })()""")
+        b.wait("document.getElementById('source').value.includes('clip=yes')")
+        self.choose(1)
+        b.run("document.querySelectorAll('#params details').forEach(d => d.open = true)")
+        b.run("""(() => { const e = document.querySelector('[data-param=fill] input[type=color]'); e.value = '#ff8000';
+                 e.dispatchEvent(new Event('input')); })()""")
+        b.wait("document.getElementById('source').value.includes('fill=#ff8000')")
+        text = self.text()
+        self.settle(text)
+        self.assertEqual(b.run("document.querySelectorAll('#mistakes li').length"), 0, text)
+        self.same_as_run()
+
+    def test_a_parameter_of_the_pipeline_moves_with_the_slider(self):
+        self.open("param s = 2px  # softness\ngaussian $s\n")
+        b = self.browser
+        self.choose(1)
+        b.run("""(() => { const e = document.querySelector('[data-param=sigma] input.exact'); e.value = '3px';
+                 e.dispatchEvent(new Event('input')); })()""")
+        self.settle("param s = 3px  # softness\ngaussian $s\n")
+        self.same_as_run()
+
+    def test_a_rectangle_gives_a_crop(self):
+        self.open("crop 400x200+5+7 clip=yes\n")
+        b = self.browser
+        self.choose(0)
+        b.run("document.getElementById('only').click()")
+        b.click("[value=before]")
+        b.click("#pick")
+        x, y = b.place("#canvas")[:2]
+        b.drag((x - 60, y - 40), (x + 60, y + 40))
+        b.wait("!document.getElementById('source').value.includes('400')")
+        text = self.text()
+        self.assertRegex(text, r"^crop (\w+=\S+ )*clip=yes( \w+=\S+)*\n$")
+        for name in ("width", "height", "x", "y"):
+            self.assertRegex(text, rf"\b{name}=\d+px")
+        self.settle(text)
+        self.assertEqual(b.run("document.getElementById('mistakes').textContent"), "")
+        self.same_as_run()
+
+    def test_a_click_gives_a_colour(self):
+        self.open("tint #ff0000\n")
+        b = self.browser
+        self.choose(0)
+        b.click("[value=before]")
+        b.click("[data-param=color] button[title^=Take]")
+        x, y = b.place("#canvas")[:2]
+        b.click_at(x, y)
+        b.wait("!document.getElementById('source').value.includes('ff0000')")
+        self.assertRegex(self.text(), r"^tint #[0-9a-f]{6}\n$")
+
+    def test_steps_move_switch_copy_and_go(self):
+        start = "# head\nkind image\ngray  # first\ninvert\n\ngamma 2\n"
+        self.open(start)
+        b = self.browser
+        self.choose(1)
+        b.click("[aria-label='Move down (Alt+Down)']")
+        moved = "# head\nkind image\ninvert\ngray  # first\n\ngamma 2\n"
+        self.settle(moved)
+        b.key("ArrowUp", alt=True)
+        self.settle(start)
+        b.click("[aria-label='Switch off']")
+        off = "# head\nkind image\n# off: gray  # first\ninvert\n\ngamma 2\n"
+        self.settle(off)
+        self.same_as_run()
+        b.click("[aria-label='Switch on']")
+        self.settle(start)
+        b.click("[aria-label=Duplicate]")
+        self.settle("# head\nkind image\ngray  # first\ngray  # first\ninvert\n\ngamma 2\n")
+        b.click("[aria-label='Delete (Del)']")
+        self.settle(start)
+        for _ in range(5):
+            b.key("z", control=True)
+        self.settle(moved)
+        b.key("z", control=True, shift=True)
+        self.settle(start)
+
+    def test_search_adds_a_stage(self):
+        self.open("gray\n")
+        b = self.browser
+        b.click("#add")
+        b.type("invert")
+        b.key("Enter")
+        self.settle("gray\ninvert\n")
+        self.assertEqual(b.run("document.querySelectorAll('#steps li.step').length"), 2)
+
+    def test_mistakes_are_told_at_their_place(self):
+        self.open("gray\n")
+        b = self.browser
+        b.click("#source")
+        b.key("Home")
+        b.run("document.getElementById('source').setSelectionRange(5, 5)")
+        b.type("gaussian sigam=2px")
+        b.wait("!!document.querySelector('#mistakes .bad')")
+        self.assertIn("sigam", b.run("document.querySelector('#marks mark.bad').textContent"))
+        self.assertIn("line 2", b.run("document.getElementById('mistakes').textContent"))
+        self.assertIn("did you mean", b.run("document.getElementById('mistakes').textContent"))
+        self.assertIn("unknown parameter", b.run("document.querySelector('#steps li:nth-child(2)').textContent"))
+        b.run("document.getElementById('source').setSelectionRange(0, 99)")
+        b.type("gray\ninvert\n")
+        self.settle("gray\ninvert\n")
+        self.assertEqual(b.run("document.getElementById('mistakes').textContent"), "")
+        self.same_as_run()
+
+    def test_save_and_copy(self):
+        self.open("gray\n")
+        b = self.browser
+        self.assertTrue(b.run("document.getElementById('save').disabled"))
+        b.run("""(() => { const e = document.getElementById('source'); e.value = "text \\"it's\\"\\n";
+                 e.dispatchEvent(new Event('input')); })()""")
+        self.settle("text \"it's\"\n")
+        b.click("#copy")
+        self.assertEqual(b.run("document.getElementById('said').textContent"),
+                         "smempipe run -e 'text \"it'\\''s\"' cat.png cat-edited.png")
+        b.key("s", control=True)
+        b.wait("document.getElementById('said').textContent.includes('saved')")
+        self.assertEqual(self.reads("p.pipe"), "text \"it's\"\n")
+        self.assertTrue(b.run("document.getElementById('save').disabled"))
+        b.click("#copy")
+        self.assertEqual(b.run("document.getElementById('said').textContent"),
+                         "smempipe run p.pipe cat.png cat-edited.png")
+
+    def test_the_page_is_quiet_and_ends_the_program(self):
+        self.open("gaussian 2px\nstats\n")
+        b = self.browser
+        self.assertEqual(b.console, [])
+        b.wait("document.querySelectorAll('svg.histogram path').length === 3")
+        self.assertGreater(b.run("document.querySelectorAll('#findings dt').length"), 3)
+        b.go("about:blank")
+        self.assertEqual(self.process.wait(30), 0)
+
+    def test_a_hostile_text_stays_text(self):
+        self.open("# <script>alert(1)</script>\ngaussian 2px <img src=x onerror=alert(1)>\ntext \"</textarea><b>\"\n")
+        b = self.browser
+        self.assertEqual(b.run("document.querySelectorAll('img, main b, script:not([src])').length"), 0)
+
+    def test_a_phone(self):
+        self.open("gaussian 2px\n", 500)
+        self.assertLessEqual(self.browser.run("document.documentElement.scrollWidth"), 500)
+
+
+if __name__ == "__main__":
+    unittest.main()
