@@ -161,6 +161,33 @@ void lab_host_misses(const char *call, const void *at, size_t size)
     smp_free(place);
 }
 
+bool lab_reaches(const char *call, const void *at, size_t size)
+{
+    LAB_ALONE;
+    uint64_t start, bytes;
+    const uint64_t address = (uint64_t)(uintptr_t)at;
+    const bool fits =
+        !size || (smp_warp_buffer_of(lab_memory(), address, &start, &bytes) && size <= bytes - (address - start));
+    if (!fits)
+        lab_host_misses(call, at, size);
+    return fits;
+}
+
+void lab_stand_in(const char *library, const char *what)
+{
+    static const char *said[2];
+    LAB_ALONE;
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        if (said[i] == library)
+            return;
+        if (!said[i]) {
+            said[i] = library;
+            break;
+        }
+    }
+    fprintf(stderr, "smempipe kernel: %s is a stand-in here: %s, and nothing of it is counted\n", library, what);
+}
+
 void lab_host_confuses(const char *call, size_t size)
 {
     char *place = caller();

@@ -52,10 +52,14 @@ typedef struct lab_copy_3d {
     int kind;
 } lab_copy_3d;
 
+LAB_API int cudaMalloc(void **p, size_t size);
+LAB_API int cudaFree(void *p);
 LAB_API int cudaMemcpy3D(const lab_copy_3d *p);
 LAB_API int cudaMemcpy(void *to, const void *from, size_t size, int kind);
 LAB_API int cudaMemset(void *p, int value, size_t size);
 LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
+LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         int kind);
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
 LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
 LAB_API int cudaMallocAsync(void **p, size_t size, void *stream);
@@ -96,6 +100,11 @@ void lab_host_misses_symbol(const char *call, size_t size, size_t from, size_t a
 void lab_host_confuses(const char *call, size_t size);
 /* The findings about it; null: there are none. leaks: what lives counts. */
 const smp_warp_result *lab_host_result(bool leaks);
+
+/* A call of another library is one of the lab's own: says so once for each library, and what holds of it. */
+void lab_stand_in(const char *library, const char *what);
+/* Whether bytes that such a call is given are a buffer's; a finding if not. */
+bool lab_reaches(const char *call, const void *at, size_t size);
 
 /* Reports a missing function, once for each name. */
 int lab_missing(const char *name);
