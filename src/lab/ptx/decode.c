@@ -294,6 +294,7 @@ static const struct {
     {"isspacep", ptx_decode_is_space},
     {"mapa getctarank", ptx_decode_rank},
     {"mbarrier", ptx_decode_mbarrier},
+    {"tex", ptx_decode_texture},
     {"bar barrier", ptx_decode_barrier},
     {"shfl", ptx_decode_shuffle},
     {"vote", ptx_decode_vote},
