@@ -77,7 +77,7 @@ static const smp_argument_row arguments[] = {
     {"FILE", offsetof(smp_kernel_settings, file),
      .help = "a CUDA source (.cu), PTX of any compiler (.ptx), a .cubin, or a program that nvcc -cudart shared made"},
     {"ARGUMENT", offsetof(smp_kernel_settings, program_args), .optional = true, .many = true,
-     .help = "with --compare more files; then, after --, what the program is given"},
+     .help = "more files; after -- nvcc's flags, after a second -- the program's words"},
     {0},
 };
 
@@ -308,9 +308,12 @@ static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
                      of_only[i].option);
             return smp_hint(err, "add --only NAME, or leave it out");
         }
-    if (!cuda && settings->defines.count + settings->includes.count) {
+    if (!cuda && settings->defines.count + settings->includes.count + settings->has_flags) {
         smp_fail(err, SMP_E_USAGE, "%s is for the compiler, and '%s' is compiled already",
-                 settings->defines.count ? "-D" : "-I", settings->file);
+                 settings->defines.count    ? "-D"
+                 : settings->includes.count ? "-I"
+                                            : "what stands behind --",
+                 settings->file);
         return smp_hint(err, "it changes what a .cu file becomes");
     }
     for (size_t i = 0; i < settings->includes.count; i++)
@@ -363,7 +366,12 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
     SMP_TRY(smp_kernel_check_time(settings, err));
     if (!smp_kernel_is_file(settings->file)) {
         smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file);
-        return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
+        return smp_hint(err, smp_kernel_is_host(settings->file) ? "name the .cu files of the program with it"
+                                                                : "nvcc -ptx -lineinfo makes PTX of a CUDA source");
+    }
+    if (settings->only && settings->sources.count) {
+        smp_fail(err, SMP_E_USAGE, "--only runs a kernel of one file, and '%s' is another", settings->sources.items[0]);
+        return smp_hint(err, "name the file of the kernel alone");
     }
     if (check_use(settings, err) || check_device(settings, err))
         return err->code;
@@ -385,6 +393,8 @@ static smp_code kernel(void *given, smp_error *err)
     bool failed = false;
     smp_error shown = {0};
     smp_code code = read_failures(settings, &wanted, err);
+    if (!code)
+        code = smp_kernel_take_words(settings, err);
     if (!code)
         code = check(settings, err);
     const bool checked = !code;
@@ -417,6 +427,7 @@ static smp_code kernel(void *given, smp_error *err)
     if (!code && !failed && !differs)
         code = refuse_unchecked(&all, wanted, err);
     smp_kernel_results_free(&all);
+    smp_kernel_free_words(settings);
     if (code && !err->code)
         smp_fail(err, code, "a kernel stopped");
     return !code && (failed || differs) ? SMP_E_DIFFERENT : code;
@@ -443,12 +454,12 @@ const smp_command smp_command_kernel = {
     .arguments = arguments,
     .examples =
         {{"smempipe kernel transpose.cu -- 1024", "the program's own main and its arguments, a table a kernel"},
+         {"smempipe kernel a.cu b.cu main.cpp -- -I include -O3 -lcublas -- 1024",
+          "several files, flags of nvcc, and the program's arguments"},
          {"smempipe kernel ./program -- 1024", "a program that nvcc -cudart shared -lineinfo made"},
          {"smempipe kernel a.cu --only naive,tiled --compare --grid 8x8 --block 32x8 --args 'out=f32[65536] n=256'",
           "side by side, and what they leave in their arrays"},
          {"smempipe kernel a.cu b.cu --compare --html page.html", "two programs, and a page"},
-         {"smempipe kernel a.cu --fail-on races,conflicts,bounds", "a test: exit status 7 where one is found"},
-         {"smempipe kernel a.ptx --only f --grid 1024 --block 128 --args 'x=f32[4096]' --blocks first,last",
-          "one kernel, without main; two blocks of its grid"}},
+         {"smempipe kernel a.cu --fail-on races,conflicts,bounds", "a test: exit status 7 where one is found"}},
     .run = kernel,
 };

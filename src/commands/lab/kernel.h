@@ -1,8 +1,8 @@
-/* Shared by the files of `smempipe kernel`: kernel.c runs the command, kernel_args.c makes a launch of --args,
- * kernel_names.c finds out which word is which parameter, kernel_arch.c chooses the architecture, kernel_run.c runs one
- * kernel, kernel_compare.c gathers several, kernel_program.c runs whole programs,
- * kernel_reports.c writes what --html, --sarif and --junit ask for, kernel_executable.c prepares those
- * that nvcc made elsewhere. */
+/* Shared by the files of `smempipe kernel`: kernel.c runs the command, kernel_flags.c sorts the words behind the file's
+ * name, kernel_args.c makes a launch of --args, kernel_names.c finds out which word is which parameter, kernel_arch.c
+ * chooses the architecture, kernel_run.c runs one kernel, kernel_compare.c gathers several, kernel_program.c runs whole
+ * programs, kernel_reports.c writes what --html, --sarif and --junit ask for, kernel_executable.c prepares those that
+ * nvcc made elsewhere. */
 #pragma once
 
 #include "cli/cli.h"
@@ -10,11 +10,16 @@
 #include "lab/report/lab_issues.h"
 #include "lab/stage/assemble.h"
 #include "lab/stage/compile.h"
+#include "lab/stage/nvcc_flags.h"
 
 typedef struct smp_kernel_settings {
     smp_common common;
     const char *file;
     smp_strings program_args; /* of the program */
+    smp_flag_list sources;    /* more files of it */
+    smp_nvcc_flags flags;     /* of the compilers, -D and -I among them */
+    bool has_flags;           /* some stand behind -- */
+    char *own_file;           /* `file`, where the one that was named has no kernels; from smp_alloc */
     const char *only, *grid, *block, *args, *save, *blocks, *fail_on, *arch, *std, *code, *device;
     uint64_t shared;
     smp_strings defines, includes;
@@ -127,10 +132,17 @@ smp_code smp_kernel_save(const smp_kernel_settings *settings, const smp_kernel_r
 smp_code smp_kernel_hidden_args(const char *ptx, const smp_warp_kernel *kernel, char **args, char note[200],
                                 smp_error *err);
 
+/* Sorts the words behind FILE into sources, flags and the program's arguments. */
+smp_code smp_kernel_take_words(smp_kernel_settings *settings, smp_error *err);
+void smp_kernel_free_words(smp_kernel_settings *settings);
+/* Whether it is a source of the host alone: a .cpp, .cc, .cxx or .c that is there. */
+bool smp_kernel_is_host(const char *file);
+
 /* Whether a file is one of kernels: by its name's end (.cu, .cuh, .ptx, .cubin), or an executable. */
 bool smp_kernel_is_file(const char *name);
 
-/* Compiles a .cu file, or finds it compiled: *ptx and *program (may be null: not wanted) are paths, from smp_alloc. */
+/* Compiles a .cu file, or finds it compiled: *ptx and *program (may be null: not wanted) are paths, from smp_alloc. Of
+ * a program of several files *ptx is null: it has its PTX in it. */
 smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *file, char **ptx, char **program,
                             smp_error *err);
 

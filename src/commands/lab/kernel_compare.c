@@ -68,7 +68,7 @@ void smp_kernel_results_free(smp_kernel_results *all)
 static void add_fits(const smp_kernel_settings *settings, const char *code, smp_kernel_results *all, size_t from)
 {
     smp_error ignored = {0};
-    char *path = smp_assemble_cubin(code, settings->arch), *cubin = NULL;
+    char *path = smp_assemble_cubin(code, settings->arch, &settings->flags.ptxas), *cubin = NULL;
     size_t size;
     if (path && !smp_kernel_read(path, &cubin, &size, &ignored))
         for (size_t i = from; i < all->count; i++) {
@@ -184,7 +184,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
         return run_executable(settings, file, file, number, all, err);
     if (cuda)
         code = smp_kernel_compile(settings, file, &ptx, program_runs ? &program : NULL, err);
-    if (!code && program_runs && settings->device) { /* with SASS in it, as on a GPU */
+    if (!code && program_runs && (settings->device || !ptx)) { /* its device code is taken from it */
         code = run_executable(settings, file, program, number, all, err);
         smp_free(ptx);
         smp_free(program);
@@ -192,7 +192,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
     }
     const char *source = cuda ? ptx : file;
     if (!code && (!is_ptx || settings->only))
-        code = smp_assemble(source, settings->arch, settings->code, NULL, &sass, why, err);
+        code = smp_assemble(source, settings->arch, settings->code, &settings->flags.ptxas, NULL, &sass, why, err);
     if (code && ptx && !strcmp(err->where, ptx)) /* which lies in the cache */
         snprintf(err->where, sizeof err->where, "%s", file);
     if (!code && !cuda && !is_ptx && !sass) {
@@ -202,7 +202,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
     }
     if (!code) {
         smp_kernel_job job = {.file = file, .file_number = number, .ptx = cuda || is_ptx ? source : NULL, .sass = sass};
-        char *cubin = program_runs && !sass ? smp_assemble_cubin(ptx, settings->arch) : NULL;
+        char *cubin = program_runs && !sass ? smp_assemble_cubin(ptx, settings->arch, &settings->flags.ptxas) : NULL;
         const smp_kernel_process process = {.program = program, .ptx = ptx, .sass = sass, .cubin = cubin};
         code = program_runs ? run_program(settings, &job, &process, all, err) : run_kernels(settings, &job, all, err);
         smp_free(cubin);

@@ -89,7 +89,8 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_fatbin
     if (!code)
         code = keep(bytes, size, image->is_ptx ? "ptx" : "cubin", &m->source, err);
     if (!code)
-        code = smp_assemble(m->source, settings->arch, settings->code, NULL, &m->sass, to->why, err);
+        code = smp_assemble(m->source, settings->arch, settings->code, &settings->flags.ptxas, NULL, &m->sass, to->why,
+                            err);
     if (code && err) { /* not the file in the cache */
         err->where[0] = 0;
         smp_at(err, "%s", file);

@@ -26,10 +26,8 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *fil
     char *runtime = program ? smp_kernel_runtime_folder() : NULL;
     const smp_compile_settings compile = {.std = settings->std,
                                           .arch = settings->arch,
-                                          .defines = settings->defines.items,
-                                          .define_count = settings->defines.count,
-                                          .includes = settings->includes.items,
-                                          .include_count = settings->includes.count,
+                                          .flags = &settings->flags,
+                                          .sources = program ? &settings->sources : NULL,
                                           .runtime = runtime,
                                           .gpu = program && settings->device};
     const smp_code code = smp_compile(&compile, file, ptx, program, err);

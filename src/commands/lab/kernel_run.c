@@ -71,11 +71,12 @@ static smp_code load_sass(const char *path, const smp_warp_module *ptx, smp_warp
 }
 
 /* Returns a thread's registers, as the cubin tells; 0: there is none. */
-static uint32_t registers_of(const smp_kernel_job *job, const char *arch, const smp_warp_kernel *kernel)
+static uint32_t registers_of(const smp_kernel_settings *settings, const smp_kernel_job *job,
+                             const smp_warp_kernel *kernel)
 {
     const char *sass = job->sass;
     char *path = sass       ? smp_asprintf("%.*s.cubin", (int)(strrchr(sass, '.') - sass), sass)
-                 : job->ptx ? smp_assemble_cubin(job->ptx, arch)
+                 : job->ptx ? smp_assemble_cubin(job->ptx, settings->arch, &settings->flags.ptxas)
                             : NULL;
     char *cubin = NULL;
     size_t size;
@@ -267,7 +268,7 @@ static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left 
     smp_warp_launch *launch = &r->launch;
     bool many;
     launch->dynamic_shared = (uint32_t)settings->shared;
-    launch->registers = registers_of(r->job, settings->arch, launch->kernel);
+    launch->registers = registers_of(settings, r->job, launch->kernel);
     launch->params = r->params;
     launch->memory = r->memory;
     launch->blocks = r->blocks;

@@ -23,6 +23,7 @@ enum { SECONDS = 60 };                  /* of ptxas and nvdisasm, where nothing 
 typedef struct input {
     const char *file, *arch;
     const smp_kernel_reach *reach;
+    const smp_flag_list *flags; /* of ptxas; null: none */
     bool is_cubin;
     char *bytes, *folder; /* folder: where its cubin and text are kept */
     size_t size;
@@ -47,6 +48,8 @@ static bool open_input(input *in)
         return false;
     smp_sha256_begin(&hash);
     smp_sha256_add(&hash, in->arch, strlen(in->arch) + 1);
+    for (size_t i = 0; in->flags && i < in->flags->count; i++)
+        smp_sha256_add(&hash, in->flags->items[i], strlen(in->flags->items[i]) + 1);
     smp_sha256_add(&hash, in->bytes, in->size);
     smp_sha256_end(&hash, text);
     char *cache = smp_toolkit_cache();
@@ -142,18 +145,24 @@ static smp_code make_cubin(const input *in, char why[SMP_ASSEMBLE_WHY], smp_erro
     }
     smp_code code = SMP_OK;
     snprintf(option, sizeof option, "-arch=sm_%s", smp_compile_arch(in->arch));
-    char *const argv[] = {in->ptxas,
-                          option,
-                          (char *)(uintptr_t) "-lineinfo",
-                          (char *)(uintptr_t) "k.ptx",
-                          (char *)(uintptr_t) "-o",
-                          (char *)(uintptr_t) "code.cubin",
-                          NULL};
+    static const char *const fixed[] = {"-lineinfo", "k.ptx", "-o", "code.cubin"};
+    enum { FIXED = sizeof fixed / sizeof fixed[0] };
+    const size_t more = in->flags ? in->flags->count : 0;
+    char **argv = smp_alloc_array(3 + FIXED + more, sizeof *argv);
+    if (!argv)
+        return smp_fail_memory(err, "words", more);
+    argv[0] = in->ptxas;
+    argv[1] = option;
+    for (size_t i = 0; i < more; i++)
+        argv[2 + i] = in->flags->items[i];
+    for (size_t i = 0; i <= FIXED; i++)
+        argv[2 + more + i] = i < FIXED ? (char *)(uintptr_t)fixed[i] : NULL;
     if (in->is_cubin) {
         if (!put(cubin, in->bytes, in->size))
             snprintf(why, SMP_ASSEMBLE_WHY, "the cache's folder cannot be written (XDG_CACHE_HOME)");
     } else
         code = make_file(in, argv, "k.ptx", in->bytes, in->size, "code.cubin", cubin, why, err);
+    smp_free(argv);
     if (why[0]) {
         refused = own;
         snprintf(said, sizeof said, "%s", why);
@@ -181,11 +190,11 @@ static smp_code make(const input *in, char **sass, char why[SMP_ASSEMBLE_WHY], s
     return code;
 }
 
-char *smp_assemble_cubin(const char *file, const char *arch)
+char *smp_assemble_cubin(const char *file, const char *arch, const smp_flag_list *flags)
 {
     smp_error err = {0};
     char cubin[PATH_MAX], why[SMP_ASSEMBLE_WHY] = "";
-    input in = {.file = file, .arch = arch, .is_cubin = smp_ends_with(file, ".cubin")};
+    input in = {.file = file, .arch = arch, .flags = flags, .is_cubin = smp_ends_with(file, ".cubin")};
     bool made = in.is_cubin || (in.ptxas = smp_toolkit_find("ptxas"));
     made = made && open_input(&in) && !make_cubin(&in, why, &err) && !why[0];
     if (made)
@@ -194,8 +203,8 @@ char *smp_assemble_cubin(const char *file, const char *arch)
     return made ? smp_strdup(cubin) : NULL;
 }
 
-smp_code smp_assemble(const char *file, const char *arch, const char *code_wanted, const smp_kernel_reach *reach,
-                      char **sass, char why[SMP_ASSEMBLE_WHY], smp_error *err)
+smp_code smp_assemble(const char *file, const char *arch, const char *code_wanted, const smp_flag_list *flags,
+                      const smp_kernel_reach *reach, char **sass, char why[SMP_ASSEMBLE_WHY], smp_error *err)
 {
     const bool wanted = code_wanted && !strcmp(code_wanted, "sass");
     smp_code code = SMP_OK;
@@ -207,6 +216,7 @@ smp_code smp_assemble(const char *file, const char *arch, const char *code_wante
     }
     input in = {.file = file,
                 .arch = arch,
+                .flags = flags,
                 .reach = reach,
                 .is_cubin = smp_ends_with(file, ".cubin"),
                 .ptxas = smp_toolkit_find("ptxas"),

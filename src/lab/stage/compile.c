@@ -19,7 +19,7 @@
 #include "lab/stage/toolkit.h"
 
 enum {
-    MOST_WORDS = 64,
+    MOST_WORDS = 1024,  /* those of flags and libraries are at most 600 */
     OWN_SECONDS = 1800, /* templates of CUTLASS take minutes */
     STRANGERS_SECONDS = 60,
 };
@@ -29,6 +29,7 @@ enum {
 
 /* Names in the folder of a compilation, such as no source includes. */
 #define SOURCE  "smempipe-k.cu"
+#define OTHERS  "smempipe-k%zu%s"
 #define PTX     "smempipe-k.ptx"
 #define PROGRAM "smempipe-program"
 #define OPTIONS "smempipe-options" /* of the preprocessor and compiler */
@@ -105,14 +106,33 @@ static void put_folder(FILE *to, const char *option, const char *path, const cha
     smp_free(real);
 }
 
+static const smp_nvcc_flags no_flags;
+
+static const smp_nvcc_flags *flags_of(const smp_compile_settings *settings)
+{
+    return settings->flags ? settings->flags : &no_flags;
+}
+
+static size_t other_sources(const smp_compile_settings *settings)
+{
+    return settings->sources ? settings->sources->count : 0;
+}
+
+/* Whether the program has its device code in itself alone, and no PTX of one source tells it. */
+static bool is_linked(const smp_compile_settings *settings)
+{
+    return other_sources(settings) || flags_of(settings)->linked;
+}
+
 static bool put_options(const smp_compile_settings *settings, const char *source, const char *work)
 {
+    const smp_nvcc_flags *flags = flags_of(settings);
     char *path = smp_asprintf("%s/" OPTIONS, work), *folder = smp_folder_part(source);
     FILE *to = path && folder ? fopen(path, "we") : NULL;
-    for (size_t i = 0; to && i < settings->define_count; i++)
-        put_option(to, "-D", settings->defines[i]);
-    for (size_t i = 0; to && i < settings->include_count; i++)
-        put_folder(to, "-I", settings->includes[i], work, i + 1);
+    for (size_t i = 0; to && i < flags->defines.count; i++)
+        put_option(to, "-D", flags->defines.items[i]);
+    for (size_t i = 0; to && i < flags->includes.count; i++)
+        put_folder(to, "-I", flags->includes.items[i], work, i + 1);
     if (to)
         put_folder(to, "-iquote\n", folder, work, 0);
     smp_free(path);
@@ -129,9 +149,18 @@ static bool put_linking(const smp_compile_settings *settings, const char *nvcc, 
     FILE *to = path ? fopen(path, "we") : NULL;
     if (to) /* the first word stands behind -Xlinker, the others are the driver's */
         fputs("--enable-new-dtags\n", to);
-    for (size_t i = 0; to && settings->gpu && slash && i < sizeof below / sizeof below[0]; i++) {
+    for (size_t i = 0;
+         to && (settings->gpu || flags_of(settings)->linked) && slash && i < sizeof below / sizeof below[0]; i++) {
         char *folder = smp_asprintf("%.*s/%s", (int)(slash - real), real, below[i]);
         if (folder && smp_is_folder(folder)) { /* where CUDA's runtime library lies, which the program shall find */
+            put_option(to, "-L", folder);
+            put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", folder);
+        }
+        smp_free(folder);
+    }
+    for (size_t i = 0; to && i < flags_of(settings)->folders.count; i++) {
+        char *folder = smp_real_path(flags_of(settings)->folders.items[i]);
+        if (folder) {
             put_option(to, "-L", folder);
             put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", folder);
         }
@@ -144,6 +173,35 @@ static bool put_linking(const smp_compile_settings *settings, const char *nvcc, 
     smp_free(real);
     smp_free(path);
     return to && !fclose(to);
+}
+
+/* ".cu", ".c" */
+static const char *ending_of(const char *file)
+{
+    const char *name = smp_base_name(file), *dot = strrchr(name, '.');
+    return dot ? dot : ".cu";
+}
+
+/* The other files are included, so that each finds its own folder's headers first. */
+static bool put_others(const smp_compile_settings *settings, const char *work)
+{
+    bool wrote = true;
+    for (size_t i = 0; i < other_sources(settings) && wrote; i++) {
+        const char *file = settings->sources->items[i], *name = smp_base_name(file);
+        char *folder = smp_folder_part(file), *real = folder ? smp_real_path(folder) : NULL;
+        char *place = smp_asprintf("%s/" OTHERS, work, i + 1, ending_of(file));
+        char *link = smp_asprintf("%s/smempipe-s%zu", work, i + 1);
+        FILE *to = real && place && link && !is_odd(name) ? fopen(place, "we") : NULL;
+        wrote = to && (!is_odd(real) || !symlink(real, link));
+        if (wrote)
+            fprintf(to, "#include \"%s/%s\"\n", is_odd(real) ? smp_base_name(link) : real, name);
+        wrote = to && !fclose(to) && wrote;
+        smp_free(folder);
+        smp_free(real);
+        smp_free(place);
+        smp_free(link);
+    }
+    return wrote;
 }
 
 /* The copy: messages and lines of what is compiled name the original. */
@@ -176,18 +234,56 @@ static smp_code check(const smp_compile_settings *settings, smp_error *err)
         return smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid architecture such as sm_90", settings->arch);
     if (strspn(settings->std, "abcdefghijklmnopqrstuvwxyz0123456789+") != strlen(settings->std))
         return smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid standard such as c++17", settings->std);
-    for (size_t i = 0; i < settings->define_count; i++)
-        if (!isalpha((unsigned char)settings->defines[i][0]) && settings->defines[i][0] != '_')
-            return smp_fail(err, SMP_E_USAGE, "-D '%.40s' names no macro", settings->defines[i]);
+    const smp_flag_list *defines = &flags_of(settings)->defines;
+    for (size_t i = 0; i < other_sources(settings); i++)
+        if (is_odd(smp_base_name(settings->sources->items[i])))
+            return smp_fail(err, SMP_E_USAGE, "'%.80s': a quote or backslash in its name confuses compilers",
+                            settings->sources->items[i]);
+    for (size_t i = 0; i < defines->count; i++)
+        if (!isalpha((unsigned char)defines->items[i][0]) && defines->items[i][0] != '_')
+            return smp_fail(err, SMP_E_USAGE, "-D '%.40s' names no macro", defines->items[i]);
     return SMP_OK;
+}
+
+/* What a whole program is made of. */
+static void add_program(const smp_compile_settings *settings, words *w)
+{
+    const smp_nvcc_flags *flags = flags_of(settings);
+    const char *number = smp_compile_arch(settings->arch);
+    const bool linked = is_linked(settings), sass = settings->gpu || flags->linked;
+    add_owned(w, sass ? smp_asprintf("-gencode=arch=compute_%s,code=[compute_%s,sm_%s]", number, number, number)
+                      : smp_asprintf("-gencode=arch=compute_%s,code=compute_%s", number, number));
+    add(w, sass ? "-cudart=shared" : "-cudart=none"); /* without it nvcc links no device code */
+    add(w, "-Xlinker=@" LINKING);
+    if (flags->linked)
+        add(w, "-rdc=true");
+    if (!linked) {
+        add(w, "--keep");
+        add(w, "--keep-dir=.");
+    }
+    add(w, "-o");
+    add(w, PROGRAM);
+    add(w, SOURCE);
+    for (size_t i = 0; i < other_sources(settings); i++)
+        add_owned(w, smp_asprintf(OTHERS, i + 1, ending_of(settings->sources->items[i])));
+    for (size_t i = 0; i < flags->libraries.count; i++)
+        if (settings->gpu || !smp_nvcc_stands_in(flags->libraries.items[i]))
+            add_owned(w, smp_asprintf("-l%s", flags->libraries.items[i]));
+    if (!settings->gpu)
+        add(w, "-lsmp_cudart");
 }
 
 /* The command line, whose names are ours. */
 static void command_of(const smp_compile_settings *settings, const char *nvcc, bool program, words *w)
 {
+    const smp_nvcc_flags *flags = flags_of(settings);
     const char *number = smp_compile_arch(settings->arch);
+    bool named = false;
+    for (size_t i = 0; i < flags->words.count; i++)
+        named = named || !strncmp(flags->words.items[i], "-std", strlen("-std"));
     add(w, nvcc);
-    add_owned(w, smp_asprintf("-std=%s", settings->std));
+    if (!named)
+        add_owned(w, smp_asprintf("-std=%s", settings->std));
     add(w, "--extended-lambda");
     add(w, "-lineinfo");
     if (program)
@@ -195,26 +291,16 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
     add(w, "-Xcompiler=@" OPTIONS);
     if (settings->no_fma)
         add(w, "--fmad=false");
+    for (size_t i = 0; i < flags->words.count; i++)
+        add(w, flags->words.items[i]);
     if (!program) {
         add_owned(w, smp_asprintf("-arch=sm_%s", number));
         add(w, "-ptx");
         add(w, "-o");
         add(w, PTX);
         add(w, SOURCE);
-    } else {
-        add_owned(w, settings->gpu
-                         ? smp_asprintf("-gencode=arch=compute_%s,code=[compute_%s,sm_%s]", number, number, number)
-                         : smp_asprintf("-gencode=arch=compute_%s,code=compute_%s", number, number));
-        add(w, settings->gpu ? "-cudart=shared" : "-cudart=none");
-        add(w, "-Xlinker=@" LINKING);
-        add(w, "--keep");
-        add(w, "--keep-dir=.");
-        add(w, "-o");
-        add(w, PROGRAM);
-        add(w, SOURCE);
-        if (!settings->gpu)
-            add(w, "-lsmp_cudart");
-    }
+    } else
+        add_program(settings, w);
     w->items[w->count] = NULL;
 }
 
@@ -225,10 +311,11 @@ static void hash_settings(const smp_compile_settings *settings, const words *w, 
     const smp_kernel_reach *reach = settings->reach;
     for (size_t i = 0; i < w->count; i++)
         smp_sha256_add(hash, w->items[i], strlen(w->items[i]) + 1);
-    for (size_t i = 0; i < settings->define_count; i++)
-        smp_sha256_add(hash, settings->defines[i], strlen(settings->defines[i]) + 1);
-    for (size_t i = 0; i < settings->include_count; i++)
-        smp_sha256_add(hash, settings->includes[i], strlen(settings->includes[i]) + 1);
+    const smp_nvcc_flags *flags = flags_of(settings);
+    const smp_flag_list *const lists[] = {&flags->defines, &flags->includes, &flags->folders};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            smp_sha256_add(hash, lists[i]->items[k], strlen(lists[i]->items[k]) + 1);
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i]);
         smp_sha256_add(hash, value ? value : "", value ? strlen(value) + 1 : 1);
@@ -237,6 +324,16 @@ static void hash_settings(const smp_compile_settings *settings, const words *w, 
         smp_sha256_add(hash, settings->runtime, strlen(settings->runtime) + 1);
     for (size_t i = 0; reach && !reach->trusted && reach->folders[i]; i++)
         smp_sha256_add(hash, reach->folders[i], strlen(reach->folders[i]) + 1);
+}
+
+/* clang takes one file, and few flags. */
+static smp_code check_compiler(const smp_compile_settings *settings, const char *nvcc, smp_error *err)
+{
+    const smp_nvcc_flags *flags = flags_of(settings);
+    if (!strstr(nvcc, "/clang/nvcc") || (!is_linked(settings) && !flags->words.count && !flags->libraries.count))
+        return SMP_OK;
+    smp_fail(err, SMP_E_DEVICE, "clang, in nvcc's place, takes one file with -D, -U, -I and -std, and no other flags");
+    return smp_hint(err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl");
 }
 
 /* Returns the compiler: nvcc, or clang by the script that stands in for it. */
@@ -307,7 +404,7 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
 }
 
 /* Moves the result into the cache, whole or not at all. */
-static smp_code keep(const char *work, const char *folder, bool program, smp_error *err)
+static smp_code keep(const char *work, const char *folder, bool has_ptx, bool program, smp_error *err)
 {
     char *made = smp_asprintf("%s.%d", folder, (int)getpid());
     char *ptx = made ? smp_asprintf("%s/" PTX, made) : NULL, *own = made ? smp_asprintf("%s/" PROGRAM, made) : NULL;
@@ -318,7 +415,7 @@ static smp_code keep(const char *work, const char *folder, bool program, smp_err
         smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", made, strerror(errno));
         code = smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
     }
-    if (!code)
+    if (!code && has_ptx)
         code = smp_tool_take(work, PTX, ptx, 0666, err);
     if (!code && program)
         code = smp_tool_take(work, PROGRAM, own, 0777, err);
@@ -351,15 +448,15 @@ static smp_code compile(const smp_compile_settings *settings, const source *s, c
         smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno));
         return smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
     }
-    if (!put_source(s->real, s->text, s->size, work) || !put_options(settings, s->real, work) ||
-        (program && !put_linking(settings, w->items[0], work))) {
+    if (!put_source(s->real, s->text, s->size, work) || !put_others(settings, work) ||
+        !put_options(settings, s->real, work) || (program && !put_linking(settings, w->items[0], work))) {
         smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
         code = smp_at(err, "%s", work);
     }
     if (!code)
         code = run_nvcc(settings, w, work, s->file, err);
     if (!code)
-        code = keep(work, s->folder, program, err);
+        code = keep(work, s->folder, !program || !is_linked(settings), program, err);
     smp_tool_folder_remove(work);
     return code;
 }
@@ -379,8 +476,19 @@ static smp_code find_kept(const smp_compile_settings *settings, const words *w, 
     char text[65], *cache = smp_toolkit_cache();
     smp_sha256_begin(&hash);
     hash_settings(settings, w, &hash);
-    smp_code code = smp_kernel_source_hash(s->real, s->text, s->size, settings->includes, settings->include_count,
-                                           settings->reach, &hash, has_main, err);
+    const smp_flag_list *includes = &flags_of(settings)->includes;
+    const char *const *folders = (const char *const *)includes->items;
+    smp_code code = smp_kernel_source_hash(s->real, s->text, s->size, folders, includes->count, settings->reach, &hash,
+                                           has_main, err);
+    for (size_t i = 0; i < other_sources(settings) && !code; i++) {
+        source other = {.file = settings->sources->items[i]};
+        code = read_source(settings, &other, err);
+        if (!code)
+            code = smp_kernel_source_hash(other.real, other.text, other.size, folders, includes->count, settings->reach,
+                                          &hash, has_main, err);
+        smp_free(other.text);
+        smp_free(other.real);
+    }
     smp_sha256_end(&hash, text);
     s->folder = cache ? smp_asprintf("%s/%.32s", cache, text) : NULL;
     smp_free(cache);
@@ -402,6 +510,8 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
     char *nvcc = code ? NULL : smp_toolkit_find("nvcc");
     if (!code)
         code = nvcc ? check(settings, err) : no_nvcc(err);
+    if (!code)
+        code = check_compiler(settings, nvcc, err);
     if (!code && program && !settings->runtime) {
         smp_fail(err, SMP_E_PROCESS, "the lab's runtime library libsmp_cudart.so is not beside this program");
         code = smp_hint(err, "install smempipe whole (cmake --install), or run one kernel with --only");
@@ -418,10 +528,12 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
     if (!code && !smp_is_folder(s.folder))
         code = compile(settings, &s, &w, program != NULL, err);
     if (!code) {
-        *ptx = smp_asprintf("%s/" PTX, s.folder);
+        const bool has_ptx = !program || !is_linked(settings);
+        if (has_ptx)
+            *ptx = smp_asprintf("%s/" PTX, s.folder);
         if (program)
             *program = smp_asprintf("%s/" PROGRAM, s.folder);
-        if (!*ptx || (program && !*program))
+        if ((has_ptx && !*ptx) || (program && !*program))
             code = smp_fail_memory(err, "a path", PATH_MAX);
     }
     for (size_t i = 0; i < w.owned_count; i++)

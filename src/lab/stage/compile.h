@@ -8,19 +8,21 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "lab/stage/nvcc_flags.h"
 #include "stages/foreign.h"
 
 typedef struct smp_compile_settings {
     const char *std, *arch; /* "c++17", "sm_90" */
-    const char *const *defines, *const *includes;
-    size_t define_count, include_count;
+    const smp_nvcc_flags *flags;  /* null: none */
+    const smp_flag_list *sources; /* more files of the program: .cu, .cpp, .c; null: none */
     bool no_fma;         /* multiplications and additions are not fused: the same bytes everywhere */
     const char *runtime; /* the folder of libsmp_cudart.so, which programs link; null: none is at hand */
     bool gpu;            /* the program has SASS for `arch` in it and links CUDA's own runtime library, to run on one */
     const smp_kernel_reach *reach; /* of a stranger's file; null: it is the user's own */
 } smp_compile_settings;
 
-/* *ptx and *program (may be null: not wanted, and then no code of the host is compiled) are paths, from smp_alloc. */
+/* *ptx and *program (may be null: not wanted, and then no code of the host is compiled) are paths, from smp_alloc. Of a
+ * program of several files *ptx is null: PTX of each is in it, or the SASS of all where they are linked (-rdc). */
 smp_code smp_compile(const smp_compile_settings *settings, const char *file, char **ptx, char **program,
                      smp_error *err);
 

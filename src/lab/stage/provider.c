@@ -291,7 +291,7 @@ static void assemble(loaded *l)
     if (l->assembled)
         return;
     l->assembled = true;
-    if (!smp_assemble(l->ptx_path, COUNTED_NAME, NULL, &reach, &path, l->why, &ignored) && path) {
+    if (!smp_assemble(l->ptx_path, COUNTED_NAME, NULL, NULL, &reach, &path, l->why, &ignored) && path) {
         const char *slash = strrchr(path, '/');
         cubin = smp_asprintf("%.*scode.cubin", (int)(slash + 1 - path), path);
         if (!cubin || read_file(path, NULL, &l->sass_text, &l->sass_size, &ignored) ||

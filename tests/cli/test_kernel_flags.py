@@ -1,0 +1,141 @@
+"""smempipe kernel on programs as they are built: flags of nvcc behind --, several files, and the libraries that the lab
+stands in for."""
+import json
+import os
+import pathlib
+import shutil
+import unittest
+
+from harness import ROOT, SANITIZED, CliCase
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+RUNTIME = ROOT / "tests" / "lab" / "runtime"
+BLAS = RUNTIME / "blas.cu"
+PLAIN = "__global__ void f(int *x) { x[threadIdx.x] = N; }\n"
+MAIN = """#include <cstdio>
+#include "part.h"
+__global__ void first(int *x) { x[threadIdx.x] = own(threadIdx.x) * N; }
+int main(int count, char **words)
+{
+    int *x, h[32];
+    cudaMalloc(&x, sizeof h);
+    first<<<1, 32>>>(x);
+    second(x);
+    cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost);
+    printf("%d %d %s\\n", h[3], plain(5), count > 1 ? words[1] : "alone");
+    cudaFree(x);
+}
+"""
+
+
+class Words(CliCase):
+    """What is refused before anything is compiled."""
+
+    def refused(self, *words):
+        self.write("a.cu", PLAIN)
+        return self.smp("kernel", "a.cu", "-q", "--", *words, status=2).stderr
+
+    def test_flags_that_would_run_or_write_something_else_are_refused(self):
+        for words in (["-ccbin", "./evil"], ["--compiler-bindir=./evil"], ["-Xcompiler", "-wrapper,./evil"],
+                      ["-Xcompiler=-fplugin=./evil.so"], ["-Xcompiler", "-B."], ["-Xcompiler", "-specs=x"],
+                      ["-Xcompiler", "-Wl,-rpath,."], ["-Xcompiler", "-O3;touch X"], ["-Xcompiler", "@more"],
+                      ["-DN=4", "--run"], ["-DN=4", "-o", "x"], ["-DN=4", "@more"], ["--options-file", "more"],
+                      ["-Xlinker", "-T"], ["-Xptxas", "-o,x"], ["-Xptxas", "--output-file=x"], ["-keep"],
+                      ["-DN=4", "-include", "/etc/passwd"], ["-DN=4", "-x", "cu"], ["-DN=4", "-Xnvlink", "x"],
+                      ["-Xptxas", "--input-as-string=x"], ["-DN=4", "b.cu"], ["-O3=x"]):  # fmt: skip
+            with self.subTest(words):
+                said = self.refused(*words)
+                self.assertIn("is no flag that the lab gives nvcc", said)
+                self.assertIn("behind a second --", said)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.cu"])
+
+    def test_values_are_checked(self):
+        for words in (["-DN=4", "-rdc", "maybe"], ["-DN=4", "-maxrregcount=6$(x)"], ["-DN=4", "-l", "-x"],
+                      ["-DN=4", "-std=c++17;x"], ["-DN=4", "-fmad=`x`"],
+                      ["-DN=4", "-D", "4"], ["-DN=4", "-l./evil"]):  # fmt: skip
+            with self.subTest(words):
+                self.assertIn("is not valid for nvcc", self.refused(*words))
+        self.assertIn("-I nothing is not a folder", self.refused("-I", "nothing"))
+        self.assertIn("-D has no value", self.refused("-DN=4", "-D"))
+        self.assertIn("more than 200 flags", self.smp("kernel", "a.cu", "--", *["-DN=4"] * 201, status=6).stderr)
+
+    def test_what_is_compiled_already_takes_no_flags(self):
+        said = self.smp("kernel", ROOT / "tests" / "lab" / "transpose.ptx", "--", "-DN=4", status=2).stderr
+        self.assertIn("is compiled already", said)
+
+    def test_a_kernel_alone_is_of_one_file(self):
+        self.write("a.cu", PLAIN)
+        self.write("b.cu", PLAIN)
+        said = self.smp("kernel", "a.cu", "b.cu", "--only", "f", status=2).stderr
+        self.assertIn("--only runs a kernel of one file, and 'b.cu' is another", said)
+        self.write("c.cpp", "int main() {}\n")
+        self.assertIn("name the .cu files of the program with it", self.smp("kernel", "c.cpp", status=2).stderr)
+
+
+@unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
+class Flags(CliCase):
+    def test_files_flags_and_arguments(self):
+        """Each file finds its own folder's headers; words behind a second -- are the program's."""
+        other = self.folder / "other's \"part\""
+        other.mkdir()
+        self.write("a.cu", MAIN)
+        self.write("part.h", "static __device__ int own(int i) { return i; }\nvoid second(int *);\n"
+                             "extern \"C\" int plain(int);\n")  # fmt: skip
+        (other / "part.h").write_text("#define MORE 1\n")
+        (other / "b.cu").write_text("#include \"part.h\"\n__global__ void add(int *x, int n) { x[threadIdx.x] += n; }\n"
+                                    "void second(int *x) { add<<<1, 32>>>(x, MORE); }\n")  # fmt: skip
+        self.write("c.c", "int plain(int n) { return n + N; }\n")
+        words = ["kernel", "c.c", "a.cu", other / "b.cu", "--", "-DN=4", "-O3", "-lm"]
+        done = self.smp(*words, "--", "-DN=5", "--json")
+        self.assertIn("\n13 9 -DN=5\n", "\n" + done.stdout)
+        self.assertIn("smempipe: nvcc gets -DN=4 -O3 -lm\n", done.stderr)
+        self.assertRegex(done.stdout, r"(?s)first  grid .*add  grid ")
+        self.assertIn("a second --\n", self.smp(*words).stderr)
+
+    def test_words_that_are_no_flags_stay_the_programs(self):
+        self.write("a.cu", "#include <cstdio>\n" + PLAIN.replace("N", "1") + """
+int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128); f<<<1, 32>>>(x); }""")
+        for words, got in ((["-n", "-DN=4"], "-n\n-DN=4\n"), (["--", "-DN=4"], "-DN=4\n"), (["1024"], "1024\n"),
+                           (["-g", "--", "-l"], "-g\n--")):
+            self.assertTrue(self.smp("kernel", "a.cu", "-q", "--", *words).stdout.startswith(got), words)
+
+    def test_registers_and_caches_are_ptxas(self):
+        self.write("a.cu", "__global__ void f(float *x) { float s[40]; for (int i = 0; i < 40; i++) s[i] = x[i];"
+                           "__syncthreads(); for (int i = 0; i < 40; i++) x[i] = s[39 - i]; }\n")  # fmt: skip
+        launch = ["kernel", "a.cu", "--only", "f", "--grid", "1", "--block", "32", "--args", "x=f32[40]", "--json"]
+
+        def registers(*flags):
+            return json.loads(self.smp(*launch, "-q", "--", *flags).stdout)["kernels"][0]["sm"]["registers"]
+
+        few, many = registers("-maxrregcount", "32"), registers("-Xptxas=-v,-dlcm=cg")
+        self.assertLessEqual(few, 32)
+        self.assertGreater(many, 32)
+
+    def test_linked_device_code_is_counted(self):
+        self.write("a.cu", "__global__ void f(int *x) { x[threadIdx.x] = 1; }\nvoid other(int *);\n"
+                           "int main() { int *x; cudaMalloc(&x, 128); f<<<1, 32>>>(x); other(x); cudaFree(x); }\n")
+        self.write("b.cu", "__global__ void g(int *x) { x[0] = 1; }\nvoid other(int *x) { g<<<1, 32>>>(x); }\n")
+        told = self.smp("kernel", "a.cu", "b.cu", "-q", "--json", "--", "-rdc=true").stdout
+        self.assertEqual([k["kernel"] for k in json.loads(told)["kernels"]], ["f", "g"])
+
+    @unittest.skipUnless(NVCC and (pathlib.Path(os.path.realpath(NVCC)).parent.parent / "include/cublas_v2.h").exists(),
+                         "no cublas_v2.h")
+    def test_blas_and_random_numbers(self):
+        done = self.smp("kernel", BLAS, "--no-findings", "--", "-lcublas", "-lcurand")
+        self.assertIn("blas.cu: right\n", done.stdout)
+        for library in ("cuBLAS", "cuRAND"):
+            self.assertEqual(done.stderr.count(f"{library} is a stand-in here"), 1)
+        self.assertIn("times_two", done.stdout)
+        done = self.smp("kernel", BLAS, "--json", "--", "-lcublas", "-lcurand", "--", "beyond")
+        self.assertIn("cublasSgemm of 288 bytes", done.stdout + done.stderr)
+
+    def test_textures(self):
+        done = self.smp("kernel", RUNTIME / "textures.cu", "-v")
+        self.assertIn("textures.cu: right\n", done.stdout)
+        self.assertRegex(done.stdout, "counted from PTX: .*(TEX|TLD|nvdisasm)")
+        self.assertIn("by a handle that is no texture",
+                      self.smp("kernel", RUNTIME / "textures.cu", "-v", "--", "wild").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
