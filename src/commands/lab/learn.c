@@ -213,7 +213,7 @@ static smp_code learn(void *given, smp_error *err)
 
 const smp_command smp_command_learn = {
     .name = "learn",
-    .help = "a course on shared memory: twelve lessons, each run as you read it",
+    .help = "a course on shared memory: fifteen lessons, each run as you read it",
     .about =
         "Each lesson asks what a small kernel costs, counts it, tells why, and counts the mended one. No GPU and no "
         "compiler are needed. docs/course has the texts and the kernels.",
