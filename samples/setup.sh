@@ -41,6 +41,8 @@ need_for_build() {
     need libwebp-dev "reads and writes WebP" has_library libwebp libwebp-dev
     need libheif-dev "reads HEIC, reads and writes AVIF" has_library libheif libheif-dev
     need libmicrohttpd-dev "serves the page of smempipe edit" has_library libmicrohttpd libmicrohttpd-dev
+    need libharfbuzz-dev "draws letters of fonts, with FreeType" has_library harfbuzz libharfbuzz-dev
+    need libfontconfig-dev "finds fonts by name" has_library fontconfig libfontconfig-dev
     need libgif-dev "reads GIF" has_library libgif libgif-dev
     need libsndfile1-dev "reads and writes FLAC and OGG" has_library sndfile libsndfile1-dev
     need libmpg123-dev "reads MP3" has_library libmpg123 libmpg123-dev

@@ -11,6 +11,7 @@
 
 #include "io/av/av_library.h"
 #include "io/files/source.h"
+#include "io/font/font_library.h"
 #include "io/format.h"
 #include "io/heif/heif_library.h"
 
@@ -90,11 +91,14 @@ void smp_libraries_open(unsigned libraries)
         (void)smp_av_load();
     if (libraries & SMP_LIBRARY_HEIF)
         (void)smp_heif_load();
+    if (libraries & SMP_LIBRARY_FONT)
+        (void)smp_font_load();
 }
 
 unsigned smp_libraries_opened(void)
 {
-    return (smp_av_loaded() ? SMP_LIBRARY_AV : 0u) | (smp_heif_loaded() ? SMP_LIBRARY_HEIF : 0u);
+    return (smp_av_loaded() ? SMP_LIBRARY_AV : 0u) | (smp_heif_loaded() ? SMP_LIBRARY_HEIF : 0u) |
+           (smp_font_loaded() ? SMP_LIBRARY_FONT : 0u);
 }
 
 void smp_libraries_close(void)

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/decoder/worker.h"
+#include "io/font/font.h"
 #include "io/format.h"
 
 static _Thread_local uint64_t checked;
@@ -158,10 +159,12 @@ static smp_code check_wanted(const smp_reader *reader, smp_error *err)
 /* Finds the format, and reads its header. */
 static smp_code read_header(smp_reader *reader, smp_error *err)
 {
-    const smp_file_format *format = &smp_format_raw;
+    const bool letters = reader->options.want.letters;
+    const smp_file_format *format = letters ? &smp_format_font : &smp_format_raw;
     smp_media *media = &reader->media;
     checked = 0;
-    SMP_TRY(reader->options.raw.given ? SMP_OK : smp_format_find(&reader->source, &format, &reader->id3, err));
+    SMP_TRY(letters || reader->options.raw.given ? SMP_OK
+                                                 : smp_format_find(&reader->source, &format, &reader->id3, err));
     if (!format)
         SMP_TRY(smp_format_unknown(&reader->source, err));
     if (reader->id3 && !format->id3)

@@ -20,6 +20,7 @@ typedef struct smp_read_want {
     uint64_t scan_from; /* pixels from which on a picture's coded scan replaces its rows (smp_media.scan); 0: never */
     bool coded;         /* the coded data of a picture instead of its rows (smp_media.coded) */
     bool live;          /* a sound from a pipe may come as it is made: see smp_media.live */
+    bool letters;       /* the input is a text and a font, and the rows are marks (io/font/font.c) */
     bool whole;         /* it is likely small, and read whole to memory that smp_reader_shared gives: rows may be there
                            before they are asked for */
 } smp_read_want;

@@ -11,7 +11,7 @@ chroot "$builder" bash -euc '
     apt-get -qy install --no-install-recommends crossbuild-essential-arm64 cmake make pkg-config dpkg-dev file python3 \
         zlib1g-dev:arm64 libpng-dev:arm64 libjpeg-dev:arm64 libtiff-dev:arm64 libzstd-dev:arm64 \
         libwebp-dev:arm64 libheif-dev:arm64 libgif-dev:arm64 libsndfile1-dev:arm64 libmpg123-dev:arm64 \
-        libisal-dev:arm64 libavformat-dev:arm64 libmicrohttpd-dev:arm64
+        libisal-dev:arm64 libavformat-dev:arm64 libmicrohttpd-dev:arm64 libharfbuzz-dev:arm64 libfontconfig-dev:arm64
     cd /src
     cmake --preset aarch64 -B /build -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib/aarch64-linux-gnu \
         -DSMP_TESTS=OFF -DSMP_PACKAGER="$0" -DCPACK_DEBIAN_PACKAGE_ARCHITECTURE=arm64

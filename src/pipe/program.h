@@ -102,9 +102,9 @@ smp_code smp_program_measures(const smp_program *program, smp_error *err);
 
 void smp_program_free(smp_program *program);
 
-/* Asks the files of kernels that stages name whether they have what is written there (smp_stage.examine). Mistakes
- * become diagnostics; with `lenient`, a compiler that is missing is a warning. Parameters that depend on the input wait
- * for the plan. */
+/* Lets stages open what they need (smp_stage.prepare), and asks the files of kernels that they name whether they have
+ * what is written there (smp_stage.examine). Mistakes become diagnostics; with `lenient`, a compiler that is missing is
+ * a warning. Parameters that depend on the input wait for the plan. */
 smp_code smp_program_examine(const smp_program *program, bool lenient, smp_diags *diags, smp_error *err);
 
 /* Whether the language has a statement of this name that is no stage: param, include, save. */

@@ -164,6 +164,9 @@ typedef struct smp_stage {
      * here: what that file says of the parameters, before there is an input. SMP_E_DEVICE: a compiler is missing. Null:
      * the kernels are the program's own. */
     smp_code (*examine)(const void *params, smp_error *err);
+    /* Opens what plan() needs besides the input, while the program can still open files; parameters that depend on the
+     * input are zero. May be null. */
+    smp_code (*prepare)(const void *params, smp_error *err);
 } smp_stage;
 
 static inline bool smp_stage_is(const smp_stage *stage, unsigned trait)

@@ -1,49 +1,72 @@
-/* text: words on a picture, in the built-in font. */
-#include "elementwise/text.h"
-
+/* text: words on a picture, in the built-in font or any other. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/text/font.h"
 #include "base/text/utf8.h"
+#include "stages/shared/drawing/layers.h"
+#include "stages/shared/drawing/letters.h"
 #include "stages/shared/geometry/anchor.h"
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
 
 enum {
-    MOST_CHARACTERS = 1000,
-    FIRST_SHOWN = 0xa0, /* in remarks; those before control a terminal */
+    FIRST_SHOWN = 0xa0, /* in remarks, beside ASCII; those before control a terminal */
     AUTO_LINES = 25     /* a line is 1/25 of the picture's height unless size is given */
 };
 
 typedef struct params {
-    const char *text;
-    int64_t size, x, y; /* INT64_MIN: auto */
-    int anchor;         /* one less than smp_anchored_x takes, which begin with auto */
-    smp_matrix fill, ground;
-    double opacity;
+    const char *text, *font;
+    int64_t size, x, y, width; /* INT64_MIN: auto */
+    int anchor;                /* one less than smp_anchored_x takes, which begin with auto */
+    int align;                 /* 0: auto */
+    double spacing, opacity;
+    int64_t outline, shadow, blur;
+    smp_matrix fill, ground, outline_fill, shadow_fill;
 } params;
 
+#define PLACE(name, flag, fallback, help)                                                                              \
+    {                                                                                                                  \
+#name, offsetof(params, name), SMP_T_INT, SMP_UNIT_PX, -1e6, 1e6, fallback, help, NULL, SMP_P_AUTO | (flag)    \
+    }
+#define COLOR(name, field, fallback, help)                                                                             \
+    {                                                                                                                  \
+        name, offsetof(params, field), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, fallback, help, NULL, SMP_P_LEVEL        \
+    }
+#define LENGTH(name, field, help)                                                                                      \
+    {                                                                                                                  \
+        name, offsetof(params, field), SMP_T_INT, SMP_UNIT_PX, 0, 1000, "0", help, NULL, SMP_P_OF_HEIGHT               \
+    }
 static const smp_param table[] = {
-    {"text", offsetof(params, text), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what is written, one line", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED},
+    {"text", offsetof(params, text), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what is written; \\n begins a line",
+     NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LINES},
+    {"font", offsetof(params, font), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL,
+     "a font by name, as \"DejaVu Sans:bold\", or sans, serif, monospace; or its file, as \"letters.ttf\"; without it, "
+     "the built-in one",
+     NULL, SMP_P_FILE | SMP_P_NAMED},
     {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_PX, 1, 10000, "auto",
-     "height of the line, rounded to a multiple of 10 px, since letters are 10 dots high; auto: 4% of the picture's",
+     "height of a line; auto: 4% of the picture's. Of the built-in font rounded to a multiple of 10 px, since its "
+     "letters are 10 dots high",
      NULL, SMP_P_AUTO | SMP_P_OF_HEIGHT},
-    {"x", offsetof(params, x), SMP_T_INT, SMP_UNIT_PX, -1e6, 1e6, "auto",
-     "to the right of where anchor puts it; auto: half a line away from the side", NULL, SMP_P_AUTO | SMP_P_OF_WIDTH},
-    {"y", offsetof(params, y), SMP_T_INT, SMP_UNIT_PX, -1e6, 1e6, "auto", "down from there; auto likewise", NULL,
-     SMP_P_AUTO | SMP_P_OF_HEIGHT},
+    {"width", offsetof(params, width), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto",
+     "lines are broken where they become wider; auto: they are not", NULL, SMP_P_AUTO | SMP_P_OF_WIDTH},
+    {"align", offsetof(params, align), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "auto",
+     "where lines begin or end together; auto: at anchor's side",
+     (const char *const[]){"auto", "left", "centre", "right", NULL}, 0},
+    {"spacing", offsetof(params, spacing), SMP_T_FLOAT, SMP_UNIT_NONE, 0.1, 10, "1",
+     "from a line to the next, in lines", NULL, 0},
+    PLACE(x, SMP_P_OF_WIDTH, "auto", "to the right of where anchor puts it; auto: half a line away from the side"),
+    PLACE(y, SMP_P_OF_HEIGHT, "auto", "down from there; auto likewise"),
     {"anchor", offsetof(params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "bottom-right",
-     "in which corner, at which side, or in the middle it stands",
-     (const char *const[]){"top-left", "top", "top-right", "left", "centre", "right", "bottom-left", "bottom",
-                           "bottom-right", NULL},
-     0},
-    {"fill", offsetof(params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[1]",
-     "the colour of the letters, one value for all colours, or three", NULL, SMP_P_LEVEL},
-    {"ground", offsetof(params, ground), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, NULL,
-     "the colour of a box behind them; unless it is given there is none", NULL, SMP_P_LEVEL},
+     "in which corner, at which side, or in the middle it stands", smp_anchors + 1, 0},
+    COLOR("fill", fill, "[1]", "the colour of the letters, one value for all colours, or three"),
+    COLOR("ground", ground, NULL, "the colour of a box behind them; unless it is given there is none"),
+    LENGTH("outline", outline, "how wide a line round the letters is"),
+    COLOR("outline-fill", outline_fill, "[0]", "its colour"),
+    LENGTH("shadow", shadow, "how far to the right and down a shadow falls; 0: there is none"),
+    LENGTH("shadow-blur", blur, "how far its edge spreads"),
+    COLOR("shadow-fill", shadow_fill, "[0]", "its colour"),
     {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
      "0% leaves the picture as it is", NULL, 0},
     {0},
@@ -54,136 +77,175 @@ static smp_code check(const void *given, smp_error *err)
     const params *p = given;
     if (!p->text[0])
         return smp_fail(err, SMP_E_PIPE, "the text is empty");
-    if (smp_font_length(p->text) > MOST_CHARACTERS)
-        return smp_fail(err, SMP_E_PIPE, "the text has more than %d characters", MOST_CHARACTERS);
+    if (smp_font_length(p->text) > SMP_TEXT_MOST)
+        return smp_fail(err, SMP_E_PIPE, "the text has more than %d characters", SMP_TEXT_MOST);
     return SMP_OK;
 }
 
-enum { BORDER_DOTS = 2 }; /* of the box round the letters */
-
-/* Finds the place of the box around the letters. */
-static void find_place(const params *p, const smp_shape *in, smp_text *k)
+static smp_code set_letters(const params *p, smp_marks *marks, smp_error *err)
 {
-    enum { SIDES = 3, MARGIN_DOTS = SMP_FONT_HEIGHT / 2 };
-    const int64_t usual = in->height / AUTO_LINES, size = p->size == INT64_MIN ? usual : p->size;
-    const int64_t border = p->ground.values ? BORDER_DOTS : 0;
-    const int anchor = p->anchor + 1, across = p->anchor % SIDES, down = p->anchor / SIDES;
-    k->scale = size < SMP_FONT_HEIGHT ? 1 : (int32_t)((size + SMP_FONT_HEIGHT / 2) / SMP_FONT_HEIGHT);
-    const int64_t margin = MARGIN_DOTS * k->scale;
-    k->columns = (int64_t)smp_font_length(p->text) * SMP_FONT_WIDTH - 1 + 2 * border;
-    k->width = k->columns * k->scale;
-    k->height = (SMP_FONT_HEIGHT + 2 * border) * k->scale;
-    k->x = smp_anchored_x(anchor, false, in->width, k->width) + (p->x == INT64_MIN ? margin * (1 - across) : p->x);
-    k->y = smp_anchored_y(anchor, false, in->height, k->height) + (p->y == INT64_MIN ? margin * (1 - down) : p->y);
-}
-
-static smp_code draw_dots(const params *p, const smp_text *k, smp_node_plan *work, smp_error *err)
-{
-    const uint8_t ink = SMP_TEXT_INK;
-    const int64_t rows = k->height / k->scale, border = p->ground.values ? BORDER_DOTS : 0;
-    work->table.size = (size_t)(k->columns * rows);
-    uint8_t *dots = work->table.data = smp_alloc(work->table.size);
-    if (!dots)
-        return smp_fail_memory(err, "a text", work->table.size);
-    memset(dots, p->ground.values ? SMP_TEXT_GROUND : SMP_TEXT_NOTHING, work->table.size);
-    const smp_font_canvas canvas = {
-        .samples = dots, .stride = k->columns, .width = k->columns, .height = rows, .channels = 1};
-    smp_font_draw(&canvas, border, border, 1, p->text, MOST_CHARACTERS, &ink);
+    if (p->font && p->font[0])
+        return smp_letters_set(p->font, p->text, marks, err);
+    smp_letters_built_in(p->text, marks);
     return SMP_OK;
 }
 
-static void fill_color(const smp_matrix *from, const smp_shape *in, float to[SMP_MAX_CHANNELS])
+static smp_code prepare(const void *given, smp_error *err)
 {
-    for (int c = 0; c < in->channels && from->values; c++)
-        to[c] = (float)(from->values[c < from->cols ? c : 0] * (double)smp_white(in->format));
+    const params *p = given;
+    smp_marks marks = {.count = 0};
+    const smp_code code = p->font && !check(p, NULL) ? set_letters(p, &marks, err) : SMP_OK;
+    smp_free(marks.items);
+    return code;
 }
 
-static smp_code check_color(const smp_matrix *color, const char *name, int colours, smp_error *err)
+/* ------------------------------------------------------------------------------------------------ remarks */
+
+static bool lacks(const smp_marks *marks, uint32_t code)
 {
-    if (!color->values || (color->rows == 1 && (color->cols == 1 || (color->cols == 3 && colours == 3))))
-        return SMP_OK;
-    smp_fail(err, SMP_E_PIPE, "'%s' has %d values, and the picture %d colour%s", name, color->rows * color->cols,
-             colours, colours == 1 ? "" : "s");
-    return colours == 1 ? smp_hint(err, "give one value, or write `color rgb` before it")
-                        : smp_hint(err, "give one value for all colours, or one for each of three");
+    for (size_t i = 0; i < marks->count; i++)
+        if (marks->items[i].kind == SMP_MARK_MISSING && marks->items[i].a == (float)code)
+            return true;
+    return false;
 }
 
-/* Says which characters are frames, and that a place for a name is none. */
-static void remark(const char *text, char *to, size_t size)
+/* Says which characters are frames. */
+static size_t tell_missing(const char *text, const smp_marks *marks, char *to, size_t size)
 {
     enum { MOST = 8 };
     uint32_t told[MOST], code;
     size_t count = 0, used = 0;
     const char *at = text, *begin = text;
-    for (; (code = smp_font_next(&at)) != 0; begin = at) {
-        bool before = smp_font_has(code);
+    for (; (code = smp_font_next(&at)) != 0 && count < MOST; begin = at) {
+        bool before = !lacks(marks, code == SMP_UTF8_INVALID ? SMP_NO_CHARACTER : code);
         for (size_t i = 0; i < count; i++)
             before |= told[i] == code;
-        if (before || count == MOST)
+        if (before)
             continue;
         told[count++] = code;
         const unsigned number = code == SMP_UTF8_INVALID ? (uint8_t)*begin : code;
         used += (size_t)snprintf(to + used, size - used, "%s", count > 1 ? ", " : "the font lacks ");
-        used += (size_t)(number == code && code >= FIRST_SHOWN
+        used += (size_t)(number == code && (code >= FIRST_SHOWN || isgraph((int)code))
                              ? snprintf(to + used, size - used, "%.*s", (int)(at - begin), begin)
                              : snprintf(to + used, size - used, "U+%04X", number));
     }
     if (count)
         used += (size_t)snprintf(to + used, size - used, ": frames stand for them");
-    const char *place = strstr(text, "{stem}") ? "{stem}" : strstr(text, "{name}") ? "{name}" : NULL;
+    return used;
+}
+
+static void remark(const params *p, const smp_marks *marks, int64_t over, char *to, size_t size)
+{
+    size_t used = tell_missing(p->text, marks, to, size);
+    const char *place = strstr(p->text, "{stem}") ? "{stem}" : strstr(p->text, "{name}") ? "{name}" : NULL;
     if (place)
-        snprintf(to + used, size - used, "%s%s is written as it stands, without a file's name", count ? "; " : "",
+        snprintf(to + used, size - used, "%s%s is written as it stands, without a file's name", used ? "; " : "",
                  place);
+    else if (over > 0 && p->x == INT64_MIN && !used)
+        snprintf(to, size, "the text is %lld px wider than the picture: width=90%% breaks its lines", (long long)over);
+}
+
+/* ------------------------------------------------------------------------------------------------ layers */
+
+typedef struct drawing {
+    smp_outline letters, ring, ground;
+    smp_layer layers[SMP_DRAWN_LAYERS];
+    int count;
+} drawing;
+
+static void add_layer(drawing *d, const smp_outline *of, smp_vertex by, const smp_matrix *fill)
+{
+    d->layers[d->count++] = (smp_layer){.outline = of, .by = by, .fill = fill};
+}
+
+/* The letters, the line round them, their shadow, and the box behind all. */
+static void add_layers(const params *p, drawing *d, int64_t border, const smp_box *box)
+{
+    enum { PX = SMP_OUTLINE_UNIT };
+    const smp_vertex at = {(box->x + border) * PX, (box->y + border) * PX}, none = {0, 0};
+    const smp_outline *widest = p->outline ? &d->ring : &d->letters;
+    add_layer(d, &d->letters, at, &p->fill);
+    if (p->outline) {
+        smp_outline_stroke(&d->ring, &d->letters, false, p->outline * PX);
+        add_layer(d, &d->ring, at, &p->outline_fill);
+    }
+    if (p->shadow) {
+        add_layer(d, widest, (smp_vertex){at.x + p->shadow * PX, at.y + p->shadow * PX}, &p->shadow_fill);
+        d->layers[d->count - 1].blur = (p->blur + 1) / 2;
+    }
+    if (p->ground.values) {
+        smp_outline_rectangle(&d->ground, (smp_vertex){box->x * PX, box->y * PX},
+                              (smp_vertex){(box->x + box->width) * PX, (box->y + box->height) * PX}, none, false);
+        add_layer(d, &d->ground, none, &p->ground);
+    }
+}
+
+static smp_code plan_letters(const params *p, const smp_marks *marks, drawing *d, const smp_shape *in,
+                             smp_node_plan *work, smp_error *err)
+{
+    enum { SIDES = 3, DOTS = SMP_FONT_HEIGHT };
+    const bool built_in = !p->font || !p->font[0];
+    int64_t size = p->size == INT64_MIN ? in->height / AUTO_LINES : p->size, width, height;
+    size = built_in ? smp_max_i64(1, (size + DOTS / 2) / DOTS) * DOTS : smp_max_i64(1, size);
+    const int across = p->anchor % SIDES, down = p->anchor / SIDES;
+    const smp_setting_of_lines how = {.size = size,
+                                      .width = p->width == INT64_MIN ? 0 : p->width,
+                                      .spacing = p->spacing,
+                                      .align = (smp_align)(p->align ? p->align - 1 : across)};
+    smp_letters_lay(marks, &how, &d->letters, &width, &height);
+    if (p->outline)
+        smp_letters_lay(marks, &how, &d->ring, &width, &height);
+    const int64_t border = p->ground.values ? size / 5 : 0, margin = size / 2;
+    smp_box box = {.width = width + 2 * border, .height = height + 2 * border};
+    box.x =
+        smp_anchored_x(p->anchor + 1, false, in->width, box.width) + (p->x == INT64_MIN ? margin * (1 - across) : p->x);
+    box.y =
+        smp_anchored_y(p->anchor + 1, false, in->height, box.height) + (p->y == INT64_MIN ? margin * (1 - down) : p->y);
+    add_layers(p, d, border, &box);
+    box = smp_layers_box(d->layers, d->count);
+    SMP_TRY(smp_layers_plan(d->layers, d->count, box, p->opacity, in, work, err));
+    if (!work->effect.none)
+        remark(p, marks, width - in->width, work->effect.remark, sizeof work->effect.remark);
+    return SMP_OK;
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
-    const int colours = in->channels - in->alpha;
-    smp_text *k = SMP_PLAN_KERNEL(work, smp_text);
-    SMP_TRY(check_color(&p->fill, "fill", colours, err));
-    SMP_TRY(check_color(&p->ground, "ground", colours, err));
-    *k = (smp_text){.opacity = (float)p->opacity};
-    find_place(p, in, k);
-    fill_color(&p->fill, in, k->ink);
-    fill_color(&p->ground, in, k->ground);
-    work->effect.none =
-        p->opacity == 0 || k->x >= in->width || k->y >= in->height || k->x + k->width <= 0 || k->y + k->height <= 0;
-    work->ops = in->alpha ? 8 : 4;
-    if (work->effect.none)
-        return SMP_OK;
-    remark(p->text, work->effect.remark, sizeof work->effect.remark);
-    return draw_dots(p, k, work, err);
+    drawing d = {.count = 0};
+    smp_marks marks = {.count = 0};
+    SMP_TRY(smp_check_ink(&p->fill, "fill", in, err));
+    SMP_TRY(smp_check_ink(&p->ground, "ground", in, err));
+    SMP_TRY(smp_check_ink(&p->outline_fill, "outline-fill", in, err));
+    SMP_TRY(smp_check_ink(&p->shadow_fill, "shadow-fill", in, err));
+    smp_code code = set_letters(p, &marks, err);
+    if (!code)
+        code = plan_letters(p, &marks, &d, in, work, err);
+    smp_outline_free(&d.letters);
+    smp_outline_free(&d.ring);
+    smp_outline_free(&d.ground);
+    smp_free(marks.items);
+    return code;
 }
-
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(text_naive), .cuda = "text_naive"}}},
-    {.name = "tiled",
-     .help = "CPU: rows are copied in vectors; GPU: 16 bytes a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(text_tiled),
-                   .cuda = "text_tiled",
-                   .geometry = smp_geometry_packs}}},
-    {0},
-};
 
 const smp_stage smp_stage_text = {
     .name = "text",
     .help = "writes words on a picture: a caption, a name, a date",
     .about = "The built-in font has printable ASCII and Latin-1, in letters of 6 x 10 dots; a dot is a square of whole "
-             "pixels. What hangs over is cut off. The letters, and the box behind them where ground gives it a colour, "
-             "are laid on by Porter and Duff's over, with opacity as their alpha. In `light linear`, colours are "
-             "linear values. For a logo, or letters of another font, draw a picture and lay it on.",
+             "pixels. Other fonts are set by HarfBuzz; their outlines, without hints, cover of each pixel the area "
+             "inside, in 255ths, computed in whole numbers: the same font gives the same bytes on every machine. What "
+             "a font lacks is a frame, and told. A line is as high as the font says, and breaks at blanks, hyphens and "
+             "ideographs; texts from right to left are set so. What hangs over is cut off. Letters, line, shadow "
+             "and box are laid on as one picture by Porter and Duff's over, with opacity as its alpha. In `light "
+             "linear`, colours are linear values.",
     .example = "text \"smempipe\" size=20px anchor=bottom",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
     SMP_PARAMS(table, params),
     .check = check,
+    .prepare = prepare,
     .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"annotate drawtext", "text \"words\""},
-                                              {"caption", "text \"words\" anchor=bottom"})),
+    .variants = smp_drawn_variants,
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"annotate drawtext", "text \"words\" font=sans"},
+                                              {"caption label", "text \"words\" font=sans anchor=bottom width=90%"})),
 };

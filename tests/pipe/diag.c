@@ -267,7 +267,7 @@ static void grammar_mistakes_are_explained(void **state)
     pipe_one_error("@input", 1, 1, "a statement begins with a stage's name, not with '@input'",
                    "did you mean 'from @input'?");
     pipe_one_error("measure name=\"a", 1, 14, "this text has no closing quote on its line", "close it with \"");
-    pipe_one_error("measure name=\"a\\n\"", 1, 16, "unknown escape in a text", "write \\\\ for a backslash");
+    pipe_one_error("measure name=\"a\\q\"", 1, 16, "unknown escape in a text", "write \\\\ for a backslash");
     pipe_one_error("measure name=\"a\"b", 1, 17, "a blank is missing before 'b'", NULL);
     pipe_one_error("negate -> x", 1, 11, "'->' needs a name for the result, found 'x'", "write -> @x");
     pipe_one_error("negate ->", 1, 10, "'->' needs a name for the result, found the end of the line", NULL);

@@ -516,7 +516,9 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     p->input = source->size;
     p->pipe = -1;
     const bool headless = reader->options.raw.bytes > 0;
-    const unsigned libraries = headless ? 0 : smp_libraries_of_input(source->fd);
+    const unsigned libraries = reader->options.want.letters ? SMP_LIBRARY_FONT
+                               : headless                   ? 0
+                                                            : smp_libraries_of_input(source->fd);
     SMP_TRY(smp_worker_take(libraries, reader->options.time_limit, &p->worker, err));
     smp_code code = SMP_OK;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {

@@ -150,7 +150,8 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
     if (row->type == SMP_T_OPERAND && !bind_second(b, scope, node, arg, &argument.value, bound))
         return false;
     size_t number;
-    if ((row->flags & SMP_P_FILE) && bound == SMP_BOUND_DONE) {
+    const bool file = (row->flags & SMP_P_FILE) && bound == SMP_BOUND_DONE;
+    if (file && !((row->flags & SMP_P_NAMED) && !strpbrk(argument.value.text, "./"))) {
         if (!bind_file(b, scope, &argument.value, &number, &argument.field.string))
             return false;
         b->program->files[number].foreign = stage->examine != NULL;

@@ -148,14 +148,15 @@ static bool is_known(const smp_node *node)
     return true;
 }
 
-static smp_code examine(const smp_node *node, smp_error *err)
+/* Calls the stage's examine, or prepare. */
+static smp_code ask_stage(const smp_node *node, smp_code (*ask)(const void *params, smp_error *err), smp_error *err)
 {
     void *params = smp_alloc(node->stage->params_size);
     if (!params)
         return smp_fail_memory(err, "parameters", node->stage->params_size);
     for (size_t i = 0; i < node->argument_count; i++)
         smp_field_put(node->arguments[i].param, &node->arguments[i].field, params);
-    const smp_code code = node->stage->examine(params, err);
+    const smp_code code = ask(params, err);
     smp_free(params);
     return code;
 }
@@ -166,7 +167,9 @@ smp_code smp_program_examine(const smp_program *program, bool lenient, smp_diags
     for (size_t i = 0; i < program->node_count; i++) {
         const smp_node *node = &program->nodes[i];
         smp_error why = {.code = SMP_OK};
-        if (!node->stage->examine || !is_known(node) || !examine(node, &why))
+        const smp_stage *stage = node->stage;
+        if (!(stage->prepare && ask_stage(node, stage->prepare, &why)) &&
+            !(stage->examine && is_known(node) && ask_stage(node, stage->examine, &why)))
             continue;
         if (why.code == SMP_E_MEMORY) {
             *err = why;

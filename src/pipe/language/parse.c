@@ -94,11 +94,15 @@ static bool string_value(parser *p, smp_token token, smp_ast_value *value)
     for (size_t i = 0; i < length; i++) {
         if (from[i] == '\\') {
             i++;
+            if (from[i] == 'n') {
+                text[n++] = '\n';
+                continue;
+            }
             if (from[i] != '"' && from[i] != '\\') {
                 smp_span span = {p->lexer.source, token.start + i, 2};
                 smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, span, "unknown escape in a text");
                 smp_diag_fix(p->diags, diag, "write \\\\ for a backslash");
-                smp_diag_note(p->diags, diag, "a text knows two: \\\" and \\\\");
+                smp_diag_note(p->diags, diag, "a text knows three: \\\", \\\\ and \\n, where another line begins");
                 value->kind = SMP_AST_BAD;
                 return true;
             }

@@ -299,6 +299,10 @@ static smp_bound bind_string(smp_check *check, const smp_param *param, const smp
 {
     if (value->kind == SMP_VALUE_STRING || value->kind == SMP_VALUE_WORD ||
         (value->kind == SMP_VALUE_NUMBER && value->text[0] != '{')) {
+        if (!(param->flags & SMP_P_LINES) && strchr(value->text, '\n')) {
+            smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is one line: it takes no \\n", param->name);
+            return SMP_BOUND_WRONG;
+        }
         field->string = value->text;
         return SMP_BOUND_DONE;
     }

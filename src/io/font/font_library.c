@@ -1,0 +1,148 @@
+/* Libraries for fonts, opened while the program runs: see font_library.h. */
+#include "io/font/font_library.h"
+
+#ifdef SMP_HAVE_FONTS
+
+#include <fontconfig/fontconfig.h>
+#include <pthread.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+
+smp_font_functions smp_font_library;
+
+static bool loaded;
+
+static void load(void)
+{
+    bool all = true;
+    void *freetype = smp_library_open("libfreetype.so.6"), *harfbuzz = smp_library_open("libharfbuzz.so.0");
+    if (!freetype || !harfbuzz)
+        return;
+#define TAKE(function) all = smp_library_function(freetype, #function, &smp_font_library.function) && all;
+    SMP_FREETYPE_FUNCTIONS(TAKE)
+#undef TAKE
+#define TAKE(function) all = smp_library_function(harfbuzz, #function, &smp_font_library.function) && all;
+    SMP_HARFBUZZ_FUNCTIONS(TAKE)
+#undef TAKE
+    loaded = all;
+}
+
+bool smp_font_load(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return loaded;
+}
+
+bool smp_font_loaded(void)
+{
+    return loaded;
+}
+
+smp_code smp_font_need(smp_error *err)
+{
+    if (smp_font_load())
+        return SMP_OK;
+    SMP_TRY(
+        smp_library_sought(SMP_LIBRARY_FONT, "FreeType and HarfBuzz, which letters of fonts need", SMP_E_DECODE, err));
+    smp_fail(err, SMP_E_DECODE, "FreeType and HarfBuzz, which letters of fonts need, cannot be opened");
+    return smp_hint(err, "install libharfbuzz0b (apt-get install libharfbuzz0b)");
+}
+
+/* ------------------------------------------------------------------------------------------------ names */
+
+#define FONTCONFIG_FUNCTIONS(X)                                                                                        \
+    X(FcConfigDestroy)                                                                                                 \
+    X(FcConfigSubstitute)                                                                                              \
+    X(FcFontMatch)                                                                                                     \
+    X(FcInitLoadConfigAndFonts)                                                                                        \
+    X(FcNameParse)                                                                                                     \
+    X(FcPatternDestroy)                                                                                                \
+    X(FcPatternGetInteger)                                                                                             \
+    X(FcPatternGetString)
+
+static struct {
+#define FIELD(function) __typeof__(function) *function;
+    FONTCONFIG_FUNCTIONS(FIELD)
+#undef FIELD
+} fc;
+
+/* Whether a font is called so, or somebody is content with any that looks so. */
+static bool is_called(FcPattern *font, const char *name)
+{
+    static const char *const any[] = {"sans", "sans-serif", "serif", "monospace", "mono", "cursive", "system-ui"};
+    const size_t length = strcspn(name, ":");
+    FcChar8 *family;
+    for (size_t i = 0; i < sizeof any / sizeof any[0]; i++)
+        if (strlen(any[i]) == length && !strncasecmp(any[i], name, length))
+            return true;
+    for (int i = 0; fc.FcPatternGetString(font, FC_FAMILY, i, &family) == FcResultMatch; i++)
+        if (strlen((const char *)family) == length && !strncasecmp((const char *)family, name, length))
+            return true;
+    return false;
+}
+
+static smp_code take(FcPattern *font, const char *name, char **path, int *index, smp_error *err)
+{
+    FcChar8 *file, *family;
+    if (!font || fc.FcPatternGetString(font, FC_FILE, 0, &file) != FcResultMatch ||
+        fc.FcPatternGetString(font, FC_FAMILY, 0, &family) != FcResultMatch) {
+        smp_fail(err, SMP_E_READ, "this machine has no fonts");
+        return smp_hint(err, "install some, as fonts-dejavu-core; or name a font's file: font=\"letters.ttf\"");
+    }
+    if (!is_called(font, name)) {
+        smp_fail(err, SMP_E_READ, "this machine has no font '%.100s'", name);
+        return smp_hint(err, "the nearest is font=\"%.100s\"; fc-list : family lists all; a file is named by its path",
+                        (const char *)family);
+    }
+    if (fc.FcPatternGetInteger(font, FC_INDEX, 0, index) != FcResultMatch)
+        *index = 0;
+    *path = smp_strdup((const char *)file);
+    return *path ? SMP_OK : smp_fail_memory(err, "a font's name", strlen((const char *)file));
+}
+
+smp_code smp_font_find(const char *name, char **path, int *index, smp_error *err)
+{
+    void *library = smp_library_open("libfontconfig.so.1");
+    bool all = library != NULL;
+#define TAKE(function) all = all && smp_library_function(library, #function, &fc.function);
+    FONTCONFIG_FUNCTIONS(TAKE)
+#undef TAKE
+    *path = NULL;
+    if (!all) {
+        smp_fail(err, SMP_E_READ, "fontconfig, which finds fonts by name, cannot be opened");
+        return smp_hint(err, "install libfontconfig1, or name the font's file: font=\"letters.ttf\"");
+    }
+    /* What the name leaves open is usual, and not as FcDefaultSubstitute has it, which goes by the user's language. */
+    char *full = smp_asprintf("%s:scalable=true:weight=80:slant=0:width=100", name);
+    FcConfig *config = fc.FcInitLoadConfigAndFonts(); /* the process may have another that is in use */
+    FcPattern *wanted = full ? fc.FcNameParse((const FcChar8 *)full) : NULL, *font = NULL;
+    FcResult result;
+    if (config && wanted && fc.FcConfigSubstitute(config, wanted, FcMatchPattern))
+        font = fc.FcFontMatch(config, wanted, &result);
+    const smp_code code = take(font, name, path, index, err);
+    if (wanted)
+        fc.FcPatternDestroy(wanted);
+    if (font)
+        fc.FcPatternDestroy(font);
+    if (config)
+        fc.FcConfigDestroy(config);
+    smp_free(full);
+    return code;
+}
+
+#else
+
+bool smp_font_load(void)
+{
+    return false;
+}
+
+bool smp_font_loaded(void)
+{
+    return false;
+}
+
+#endif

@@ -1,0 +1,202 @@
+/* Layers of outlines: see layers.h. */
+#include "stages/shared/drawing/layers.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+
+enum { UNIT = SMP_OUTLINE_UNIT, BLOCK = SMP_DRAWN_BLOCK, BLUR_PASSES = 3, BAND = 1 << 20 /* pixels at a time */ };
+
+static int64_t floor_px(int64_t v)
+{
+    return (v - (v < 0 ? UNIT - 1 : 0)) / UNIT;
+}
+
+smp_box smp_layers_box(const smp_layer *layers, int count)
+{
+    int64_t x0 = INT64_MAX, y0 = INT64_MAX, x1 = INT64_MIN, y1 = INT64_MIN;
+    for (const smp_layer *layer = layers; layer < layers + count; layer++)
+        for (size_t i = 0; i < layer->outline->count; i++) {
+            const smp_vertex p = layer->outline->points[i];
+            const int64_t x = floor_px(p.x + layer->by.x), y = floor_px(p.y + layer->by.y);
+            const int64_t more = layer->blur * BLUR_PASSES;
+            x0 = smp_min_i64(x0, x - more);
+            y0 = smp_min_i64(y0, y - more);
+            x1 = smp_max_i64(x1, x + 1 + more);
+            y1 = smp_max_i64(y1, y + 1 + more);
+        }
+    return x0 < x1 ? (smp_box){x0, y0, x1 - x0, y1 - y0} : (smp_box){0, 0, 0, 0};
+}
+
+smp_code smp_check_ink(const smp_matrix *fill, const char *name, const smp_shape *in, smp_error *err)
+{
+    const int colours = in->channels - in->alpha;
+    if (!fill->values || (fill->rows == 1 && (fill->cols == 1 || fill->cols == colours)))
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "'%s' has %d values, and the picture %d colour%s", name, fill->rows * fill->cols, colours,
+             colours == 1 ? "" : "s");
+    return colours == 1 ? smp_hint(err, "give one value, or write `color rgb` before it")
+                        : smp_hint(err, "give one value for all colours, or one for each of three");
+}
+
+/* ------------------------------------------------------------------------------------------------ coverage */
+
+/* The mean of 2 r + 1 bytes round each of n, `step` apart; what is outside counts as 0. */
+static void blur_line(uint8_t *v, uint8_t *copy, int64_t n, int64_t step, int64_t r)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        copy[i] = v[i * step];
+    for (int64_t i = 0; i < smp_min_i64(r, n); i++)
+        sum += copy[i];
+    for (int64_t i = 0; i < n; i++) {
+        sum += i + r < n ? copy[i + r] : 0;
+        v[i * step] = (uint8_t)((sum + r) / (2 * r + 1));
+        sum -= i >= r ? copy[i - r] : 0;
+    }
+}
+
+/* A layer's coverage of a band of the box; of a blurred one, of all of it and what shines in from round it. */
+typedef struct coverage {
+    const smp_layer *layer;
+    uint8_t *bytes;
+    smp_box of;
+} coverage;
+
+static bool blur(coverage *c)
+{
+    const int64_t width = c->of.width, height = c->of.height, r = c->layer->blur;
+    uint8_t *line = smp_alloc((size_t)smp_max_i64(width, height));
+    for (int pass = 0; line && pass < BLUR_PASSES; pass++) {
+        for (int64_t y = 0; y < height; y++)
+            blur_line(c->bytes + y * width, line, width, 1, r);
+        for (int64_t x = 0; x < width; x++)
+            blur_line(c->bytes + x, line, height, width, r);
+    }
+    const bool made = line != NULL;
+    smp_free(line);
+    return made;
+}
+
+static bool cover(coverage *c, const smp_box *box, int64_t first, int64_t rows)
+{
+    const int64_t r = c->layer->blur, more = r * BLUR_PASSES;
+    if (r && c->bytes)
+        return true;
+    c->of = (smp_box){box->x - more, r ? box->y - more : box->y + first, box->width + 2 * more,
+                      r ? box->height + 2 * more : rows};
+    if (!c->bytes)
+        c->bytes = smp_alloc((size_t)c->of.width * (size_t)c->of.height);
+    return c->bytes &&
+           smp_outline_cover(c->layer->outline, c->layer->by, c->of.x, c->of.y, c->of.width, c->of.height, c->bytes) &&
+           (!r || blur(c));
+}
+
+/* ------------------------------------------------------------------------------------------------ the table */
+
+typedef struct builder {
+    uint32_t *words; /* the blocks' numbers, then the blocks */
+    size_t count, capacity, blocks_at;
+    uint32_t last; /* block */
+} builder;
+
+/* How much each layer covers of a pixel of row y of the box. */
+static uint32_t shares(const coverage *layers, int count, const smp_box *box, int64_t x, int64_t y)
+{
+    uint32_t left = UINT8_MAX, all = 0;
+    for (int i = 0; i < count; i++) {
+        const coverage *c = &layers[i];
+        const uint32_t part = c->bytes[(y + box->y - c->of.y) * c->of.width + x + box->x - c->of.x];
+        const uint32_t taken = (left * (c->layer->outside ? UINT8_MAX - part : part) + UINT8_MAX / 2) / UINT8_MAX;
+        all |= taken << 8 * i;
+        left -= taken;
+    }
+    return all;
+}
+
+/* Numbers a block: that of an equal one before it or above it, where it is. */
+static bool add_block(builder *b, size_t at, size_t columns, const uint32_t pixels[BLOCK])
+{
+    const uint32_t above = at >= columns ? b->words[at - columns] : 0, tried[] = {0, b->last, above};
+    for (int i = 0; i < 3; i++)
+        if (!memcmp(b->words + b->blocks_at + (size_t)tried[i] * BLOCK, pixels, BLOCK * sizeof *pixels)) {
+            b->words[at] = b->last = tried[i];
+            return true;
+        }
+    if (!smp_grow(&b->words, &b->capacity, b->count + BLOCK, sizeof *b->words))
+        return false;
+    memcpy(b->words + b->count, pixels, BLOCK * sizeof *pixels);
+    b->words[at] = b->last = (uint32_t)((b->count - b->blocks_at) / BLOCK);
+    b->count += BLOCK;
+    return true;
+}
+
+static bool add_rows(builder *b, coverage *layers, int count, const smp_box *box, int64_t first, int64_t rows)
+{
+    const int64_t columns = (box->width + BLOCK - 1) / BLOCK;
+    for (int i = 0; i < count; i++)
+        if (!cover(&layers[i], box, first, rows))
+            return false;
+    for (int64_t y = first; y < first + rows; y++)
+        for (int64_t column = 0; column < columns; column++) {
+            uint32_t pixels[BLOCK] = {0};
+            for (int64_t x = column * BLOCK; x < smp_min_i64((column + 1) * BLOCK, box->width); x++)
+                pixels[x % BLOCK] = shares(layers, count, box, x, y);
+            if (!add_block(b, (size_t)(y * columns + column), (size_t)columns, pixels))
+                return false;
+        }
+    return true;
+}
+
+static bool make_table(const smp_layer *layers, int count, const smp_box *box, smp_table *table)
+{
+    coverage covers[SMP_DRAWN_LAYERS] = {0};
+    const int64_t columns = (box->width + BLOCK - 1) / BLOCK, rows = smp_max_i64(1, BAND / box->width);
+    builder b = {.blocks_at = (size_t)(columns * box->height)};
+    bool made = smp_grow(&b.words, &b.capacity, b.blocks_at + BLOCK, sizeof *b.words);
+    if (made)
+        memset(b.words, 0, (b.blocks_at + BLOCK) * sizeof *b.words);
+    b.count = b.blocks_at + BLOCK;
+    for (int i = 0; i < count; i++)
+        covers[i].layer = &layers[i];
+    for (int64_t y = 0; made && y < box->height; y += rows)
+        made = add_rows(&b, covers, count, box, y, smp_min_i64(rows, box->height - y));
+    for (int i = 0; i < count; i++)
+        smp_free(covers[i].bytes);
+    table->data = b.words;
+    table->size = b.count * sizeof *b.words;
+    return made;
+}
+
+smp_code smp_layers_plan(const smp_layer *layers, int count, smp_box box, double opacity, const smp_shape *in,
+                         smp_node_plan *work, smp_error *err)
+{
+    smp_drawn *k = SMP_PLAN_KERNEL(work, smp_drawn);
+    const int64_t x = smp_max_i64(box.x, 0), y = smp_max_i64(box.y, 0);
+    const smp_box part = {x, y, smp_min_i64(box.x + box.width, in->width) - x,
+                          smp_min_i64(box.y + box.height, in->height) - y};
+    *k = (smp_drawn){.x = x, .y = y, .width = part.width, .height = part.height, .opacity = (float)opacity};
+    k->columns = (part.width + BLOCK - 1) / BLOCK;
+    for (int i = 0; i < count; i++)
+        for (int c = 0; c < in->channels && layers[i].fill->values; c++)
+            k->colour[i][c] =
+                (float)(layers[i].fill->values[c < layers[i].fill->cols ? c : 0] * (double)smp_white(in->format));
+    work->effect.none = opacity == 0 || part.width <= 0 || part.height <= 0;
+    work->ops = in->alpha ? 8 : 4;
+    for (int i = 0; i < count; i++)
+        if (layers[i].outline->failed)
+            return smp_fail(err, SMP_E_LIMIT, "what is drawn has more than %d points", SMP_OUTLINE_MOST);
+    if (work->effect.none || work->probing)
+        return SMP_OK;
+    return make_table(layers, count, &part, &work->table) ? SMP_OK : smp_fail_memory(err, "a drawing", BAND);
+}
+
+const smp_variant smp_drawn_variants[] = {
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(drawn_naive)}},
+    {.name = "tiled",
+     .help = "CPU: what nothing is drawn on is copied; GPU: 16 bytes a thread",
+     .launches = {SMP_LAUNCH(drawn_tiled, .geometry = smp_geometry_packs)}},
+    {0},
+};
