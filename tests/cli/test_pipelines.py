@@ -24,8 +24,8 @@ PICTURES = ("chelsea.png", "camera.png", "rocket.jpg", "page.jpg")
 SOUNDS = ("speech-hum.flac", "field.flac", "chirp.wav")
 STEREO_ONLY = ("mid-side",)
 TO_PICTURE = ("mel-features", "spectrogram")
-SETTINGS = {"album": ("--set", "gain=-3dB")}  # without which they change nothing
-MARKED = ("watermark",)
+SETTINGS = {"album": ("--set", "gain=-3dB"),  # without which it changes nothing
+            "watermark": ("--set", "mark=mark.png"), "caption": ("--set", 'font=""')}  # the built-in one
 
 
 def digest(array):
@@ -46,9 +46,8 @@ class Pipelines(CliCase):
         Image.fromarray(np.dstack([mark, mark])).save(self.folder / "mark.png")
 
     def result(self, pipe, picture, *options):
-        if pipe in MARKED:
-            options = ("--set", "mark=mark.png", *options)
-        done = self.smp("run", PIPELINES / f"{pipe}.pipe", SAMPLES / picture, "out.npy", "--force", *options)
+        done = self.smp("run", PIPELINES / f"{pipe}.pipe", SAMPLES / picture, "out.npy", "--force",
+                        *SETTINGS.get(pipe, ()), *options)
         self.assertEqual(done.stderr, "", f"{pipe} on {picture} has something to say")
         return np.load(self.folder / "out.npy")
 
