@@ -243,7 +243,8 @@ smp_code smp_reader_open(const char *path, const smp_read_options *options, smp_
 {
     smp_source source;
     const char *name = strcmp(path, "-") ? path : "standard input";
-    return open_found(smp_source_find(&source, path, &options->limits, err), &source, name, options, out, err);
+    const smp_code code = smp_source_find(&source, path, &options->limits, options->time_limit, err);
+    return open_found(code, &source, name, options, out, err);
 }
 
 smp_code smp_reader_open_file(int fd, const char *name, const smp_read_options *options, smp_reader **out,

@@ -324,6 +324,15 @@ class LivePipes(CliCase):
         process.stdin.write(data)  # the pipe stays open, and nothing more comes
         self.assertEqual(process.wait(LONG), 4)
 
+    def test_a_pipe_into_which_nobody_writes_ends_at_the_time_limit_or_by_ctrl_c(self):
+        os.mkfifo(self.folder / "pipe.png")
+        for words in (("info", "pipe.png"), ("convert", "pipe.png", "out.wav")):
+            self.assertIn("nobody wrote for 0.2 s", self.smp(*words, "--time-limit", "0.2", status=6).stderr)
+        with subprocess.Popen([PROGRAM, "info", "pipe.png"], cwd=self.folder, stderr=subprocess.DEVNULL) as waits:
+            time.sleep(0.3)
+            waits.send_signal(signal.SIGINT)
+            self.assertEqual(abs(waits.wait(timeout=20)) % 128, 2)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -147,16 +148,31 @@ static smp_source closed_source(const smp_limits *limits)
     return (smp_source){.fd = -1, .size = UINT64_MAX, .limit = limits->max_file ? limits->max_file : UINT64_MAX};
 }
 
-smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
+/* Waits for somebody to write into a named pipe. */
+static smp_code await(int fd, double seconds, smp_error *err)
+{
+    struct stat status;
+    struct pollfd input = {.fd = fd, .events = POLLIN};
+    const bool pipe = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+    (void)fcntl(fd, F_SETFL, 0);
+    if (!pipe || poll(&input, 1, (int)fmin(1e3 * seconds, INT_MAX)) != 0)
+        return SMP_OK;
+    return smp_fail(err, SMP_E_LIMIT, "is a pipe into which nobody wrote for %g s (--time-limit)", seconds);
+}
+
+smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, double seconds, smp_error *err)
 {
     *source = closed_source(limits);
     bool standard = strcmp(path, "-") == 0;
     if (!standard && is_read_pipe(path))
         return fail_twice(path, err);
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int later = seconds > 0 ? O_NONBLOCK : 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | later);
     if (fd < 0)
         return fail_open(path, errno, err);
-    const smp_code code = look_at(source, fd, path, standard, err);
+    smp_code code = later && !standard ? await(fd, seconds, err) : SMP_OK;
+    if (!code)
+        code = look_at(source, fd, path, standard, err);
     if (code && !standard)
         close(fd);
     return code;
@@ -182,7 +198,7 @@ smp_code smp_source_buffer(smp_source *source, smp_error *err)
 
 smp_code smp_source_open(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
 {
-    SMP_TRY(smp_source_find(source, path, limits, err));
+    SMP_TRY(smp_source_find(source, path, limits, 0, err));
     return smp_source_buffer(source, err);
 }
 

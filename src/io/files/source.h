@@ -41,7 +41,8 @@ smp_code smp_source_open(smp_source *source, const char *path, const smp_limits 
 void smp_source_pipes_once(void);
 
 /* The same in two halves: finding opens and checks, the buffer is for reading. Closes on failure. */
-smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, smp_error *err);
+smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, double seconds,
+                         smp_error *err);
 smp_code smp_source_buffer(smp_source *source, smp_error *err);
 
 /* As smp_source_find, of a regular file that is open; takes fd over. */
