@@ -38,6 +38,7 @@ typedef struct smp_file_format {
     smp_kind kind;                 /* what it holds */
     bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
     bool texts;                    /* it has a place for texts of any key, or tells by itself which it leaves out */
+    size_t text_most;              /* bytes of KEY=TEXT that a picture's file holds; 0: it has no place for most keys */
     bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
     bool open_end;                 /* a sound is written whose length is not known before its end */
@@ -262,7 +263,14 @@ bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *v
 /* The same for an XMP packet, in place; null is allowed. */
 void smp_xmp_reset_orientation(char *xmp);
 void smp_xmp_exchange_axes(char *xmp);
-void smp_xmp_drop_thumbnails(char *xmp);
+/* Elements of a name, "dc:title", become blanks. False: there is none. */
+bool smp_xmp_drop(char *xmp, const char *name);
+
+/* A text of EXIF becomes empty. False: there is none. */
+bool smp_exif_drop_text(smp_blob *exif, uint32_t tag);
+
+/* Drops what XMP and EXIF say of a tag, so that no program tells another value than the one that is set. */
+void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes);
 
 /* Copies EXIF, with the orientation 1, and XMP, for formats that have no place for other texts. Notes the other texts.
  * format: "a WebP". False: out of memory. */

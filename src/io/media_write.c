@@ -301,13 +301,23 @@ static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
 static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp_meta_change *change, smp_error *err)
 {
     smp_meta changed = {.srgb_intent = -1};
-    if ((meta && !smp_meta_copy(&changed, meta)) || !smp_meta_edit(&changed, change)) {
-        smp_meta_free(&changed);
-        return smp_fail_memory(err, "tags", change->cover.size);
+    smp_code code = (!meta || smp_meta_copy(&changed, meta)) && smp_meta_edit(&changed, change)
+                        ? SMP_OK
+                        : smp_fail_memory(err, "tags", change->cover.size);
+    const size_t most = writer->format->text_most;
+    for (size_t i = 0; most && !code && i < change->tag_count; i++) {
+        char key[SMP_TAG_KEY];
+        smp_meta_change_key(change->tags[i], key);
+        smp_meta_drop_said(&changed, key, &writer->notes);
+        if (strlen(change->tags[i]) > most)
+            code = smp_fail(err, SMP_E_WRITE, "the tag %s is longer than the %zu bytes that a %s holds", key, most,
+                            writer->format->name);
     }
-    tell_left_out(writer, &changed);
-    tell_untaken(writer, change);
-    const smp_code code = writer->format->write_open(writer, &changed, err);
+    if (!code) {
+        tell_left_out(writer, &changed);
+        tell_untaken(writer, change);
+        code = writer->format->write_open(writer, &changed, err);
+    }
     smp_meta_free(&changed);
     return code;
 }

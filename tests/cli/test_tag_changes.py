@@ -6,6 +6,7 @@ import unittest
 
 import numpy as np
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from harness import SAMPLES, CliCase, png_bytes
 
@@ -53,8 +54,9 @@ class TagChanges(CliCase):
         self.assertIn("texts", self.smp("convert", "in.png", "a.bmp", "--tag", "Title=Rain").stderr)
         self.assertEqual(self.smp("convert", "in.png", "a.tif", "--tag", "Title=Rain").stderr.count("Title"), 0)
         self.assertEqual(self.texts("a.tif")[0], {"Title": "Rain"})
-        told = self.smp("convert", "in.png", "b.tif", "--tag", "artist=Me").stderr
-        self.assertEqual(told.lower().count("artist"), 1, told)
+        told = self.smp("convert", "in.png", "b.tif", "--tag", "mood=glad", "--tag", "artist=Me").stderr
+        self.assertEqual(told.lower().count("mood"), 1, told)
+        self.assertEqual(self.texts("b.tif")[0], {"Author": "Me"})
         self.write("cover.png", COVER)
         self.assertIn("since a picture has none: the cover",
                       self.smp("convert", "in.png", "b.png", "--cover", "cover.png").stderr)
@@ -74,6 +76,34 @@ class TagChanges(CliCase):
         self.assertEqual(self.smp("info", "--format", "{title}", "b.jpg").stdout, "Two\n")
         self.smp("convert", "b.jpg", "c.jpg", "--tag", "title=")
         self.assertNotIn("Title", self.texts("c.jpg")[0])
+
+    def test_xmp_and_exif_tell_no_other_value_than_the_one_that_is_set(self):
+        info = PngInfo()
+        info.add_itxt("XML:com.adobe.xmp", "<x><dc:title><rdf:li>Old</rdf:li></dc:title><dc:rights>Mine</dc:rights></x>")
+        camera = Image.Exif()
+        camera[0x010E], camera[0x8298] = "Old words", "Mine"
+        Image.new("RGB", (20, 10)).save(self.folder / "a.png", pnginfo=info, exif=camera)
+        self.smp("convert", "a.png", "a.tif")
+        self.smp("convert", "a.png", "a.jpg")
+        for name in ("a.png", "a.tif", "a.jpg"):
+            told = self.smp("convert", name, "b" + name[1:], "--tag", "title=New", "--tag", "description=Words").stderr
+            data = (self.folder / ("b" + name[1:])).read_bytes()
+            self.assertIn("what its XMP or EXIF said of title is dropped", told)
+            self.assertEqual([data.count(word) > 0 for word in (b"Old", b"New", b"Words", b"Mine")],
+                             [False, True, True, True], name)
+        told = self.smp("convert", "a.png", "b.webp", "--tag", "title=New").stderr  # which has XMP alone
+        self.assertIn("'Title' is left out", told)
+        self.assertIn(b"Old", (self.folder / "b.webp").read_bytes())
+
+    def test_a_tag_that_does_not_fit_leaves_the_old_one(self):
+        self.small_png("in.png")
+        self.smp("convert", "in.png", "a.jpg", "--tag", "title=Old")
+        before = (self.folder / "a.jpg").read_bytes()
+        for words in (("a.jpg", "b.jpg"), ("a.jpg", "--in-place")):
+            told = self.smp("convert", *words, "-q", "--tag", "title=" + 65530 * "x", status=(1, 4)).stderr
+            self.assertIn("the tag title is longer than the 65531 bytes that a JPEG holds", told)
+        self.assertEqual((self.folder / "a.jpg").read_bytes(), before)
+        self.assertNotIn("b.jpg", self.files())
 
     def test_a_long_title_is_shown_whole(self):
         self.small_png("in.png")

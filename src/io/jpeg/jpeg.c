@@ -52,6 +52,7 @@ const smp_file_format smp_format_jpeg = {
     .extensions = (const char *const[]){"jpg", "jpeg", "jpe", "jfif", NULL},
     .kind = SMP_IMAGE,
     .texts = true,
+    .text_most = 65531, /* and a sign more, in a marker */
     .takes =
         (const smp_write_takes[]){
             {&smp_write_quality}, {&smp_jpeg_quality}, {&smp_jpeg_subsampling}, {&smp_jpeg_progressive}, {0}},

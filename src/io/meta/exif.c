@@ -98,27 +98,32 @@ bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *v
     return true;
 }
 
-bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT])
+/* The bytes of a text in the first directory or in EXIF's own; null: there is none. */
+static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
 {
-    const uint8_t *data = exif->data;
+    uint8_t *data = exif->data;
     const size_t size = exif->size;
     bool big;
     tiff_folder folder;
     uint32_t inner;
-    text[0] = '\0';
     if (!first_folder(data, size, &big, &folder))
-        return false;
+        return NULL;
     size_t entry = find_entry(data, big, &folder, tag);
     if (!entry && smp_tiff_number(data, size, TAG_EXIF_FOLDER, &inner) && open_folder(data, size, big, inner, &folder))
         entry = find_entry(data, big, &folder, tag);
     if (!entry || smp_get_bytes(data + entry + 2, 2, big) != TYPE_ASCII)
-        return false;
-    const size_t count = smp_get_bytes(data + entry + 4, 4, big),
-                 at = count <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);
-    if (at > size || count > size - at)
-        return false;
-    snprintf(text, SMP_EXIF_TEXT, "%.*s", (int)(count < SMP_EXIF_TEXT ? count : SMP_EXIF_TEXT - 1),
-             (const char *)data + at);
+        return NULL;
+    *count = smp_get_bytes(data + entry + 4, 4, big);
+    const size_t at = *count <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);
+    return at <= size && *count <= size - at ? data + at : NULL;
+}
+
+bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT])
+{
+    size_t count;
+    const uint8_t *said = text_at(exif, tag, &count);
+    snprintf(text, SMP_EXIF_TEXT, "%.*s", !said ? 0 : (int)(count < SMP_EXIF_TEXT ? count : SMP_EXIF_TEXT - 1),
+             said ? (const char *)said : "");
     return text[0] != '\0';
 }
 
@@ -128,21 +133,24 @@ bool smp_exif_says(const smp_blob *exif, const char *key, const char *value)
         const char *key; /* PNG's */
         uint32_t tag;
     } tags[] = {{"Description", 0x010E}, {"Software", 0x0131}, {"Author", 0x013B}, {"Copyright", 0x8298}};
-    const size_t size = exif->size;
-    bool big;
-    tiff_folder folder;
+    const size_t length = strlen(value);
+    size_t count;
     for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        if (strcmp(tags[i].key, key) != 0 || !first_folder(exif->data, size, &big, &folder))
-            continue;
-        const size_t entry = find_entry(exif->data, big, &folder, tags[i].tag);
-        if (!entry || smp_get_bytes(exif->data + entry + 2, 2, big) != TYPE_ASCII)
-            return false;
-        const size_t length = strlen(value), count = smp_get_bytes(exif->data + entry + 4, 4, big),
-                     at = count <= 4 ? entry + 8 : smp_get_bytes(exif->data + entry + 8, 4, big);
-        return count >= length && at <= size && count <= size - at && !memcmp(exif->data + at, value, length) &&
-               (count == length || !exif->data[at + length]);
+        const uint8_t *said = strcmp(tags[i].key, key) == 0 ? text_at(exif, tags[i].tag, &count) : NULL;
+        if (said)
+            return count >= length && !memcmp(said, value, length) && (count == length || !said[length]);
     }
     return false;
+}
+
+bool smp_exif_drop_text(smp_blob *exif, uint32_t tag)
+{
+    size_t count;
+    uint8_t *said = text_at(exif, tag, &count);
+    const bool any = said && count && said[0];
+    if (any)
+        memset(said, 0, count);
+    return any;
 }
 
 int smp_exif_orientation(const uint8_t *data, size_t size)
@@ -323,13 +331,16 @@ void smp_xmp_exchange_axes(char *xmp)
     each_name(xmp, "exif:Pixel", exchange_letter);
 }
 
-void smp_xmp_drop_thumbnails(char *xmp)
+bool smp_xmp_drop(char *xmp, const char *name)
 {
-    static const char *const begins[] = {"<xmp:Thumbnails>", "<xap:Thumbnails>"};
-    static const char *const ends[] = {"</xmp:Thumbnails>", "</xap:Thumbnails>"};
-    for (int i = 0; i < 2; i++)
-        for (char *at = xmp, *end; at && (at = strstr(at, begins[i])) && (end = strstr(at, ends[i])); at = end) {
-            end += strlen(ends[i]);
-            memset(at, ' ', (size_t)(end - at));
+    char end_tag[40];
+    const size_t length = strlen(name);
+    bool any = false;
+    snprintf(end_tag, sizeof end_tag, "</%s>", name);
+    for (char *at = xmp, *end; at && (at = strchr(at, '<')); at++)
+        if (!strncmp(at + 1, name, length) && strchr("> \t\r\n", at[1 + length]) && (end = strstr(at, end_tag))) {
+            memset(at, ' ', (size_t)(end - at) + strlen(end_tag));
+            any = true;
         }
+    return any;
 }

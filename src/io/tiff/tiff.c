@@ -43,6 +43,7 @@ const smp_file_format smp_format_tiff = {
     .extensions = (const char *const[]){"tif", "tiff", NULL},
     .kind = SMP_IMAGE,
     .texts = true,
+    .text_most = INT32_MAX,
     .takes = (const smp_write_takes[]){{&smp_tiff_packing}, {&smp_tiff_tile}, {0}},
     .iptc = true,
 #ifdef SMP_HAVE_TIFF

@@ -4,8 +4,10 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
+#include "io/audio/tags.h"
 #include "io/bytes.h"
 
 enum { KEPT_BYTES = 32 << 20, INTEROPERABILITY = 40965 /* a directory below EXIF's */ };
@@ -178,9 +180,9 @@ static bool put_texts(const smp_meta *meta, smp_tiff_tags *tags, smp_notes *note
     bool done = true;
     for (size_t i = 0; i < meta->text_count && done; i++) {
         const char *key = meta->texts[i].key, *value = meta->texts[i].value;
-        uint32_t tag = strcmp(key, SMP_XMP_KEY) == 0 ? TIFF_XMP : strcmp(key, "Comment") == 0 ? TIFF_DESCRIPTION : 0;
-        for (int k = 0; k < TEXTS; k++)
-            tag = strcmp(key, texts[k].key) == 0 ? texts[k].tag : tag;
+        uint32_t tag = strcmp(key, SMP_XMP_KEY) == 0 ? TIFF_XMP : 0;
+        for (int k = 0; k < TEXTS; k++) /* a comment is a description, an artist an author */
+            tag = strcasecmp(smp_tag_any_key(key), smp_tag_any_key(texts[k].key)) == 0 ? texts[k].tag : tag;
         if (tag && smp_tiff_tags_say(tags, tag, value))
             continue;
         if (!tag || smp_tiff_tags_has(tags, tag))
@@ -210,6 +212,7 @@ static bool put_exif(const smp_meta *meta, smp_tiff_tags *tags, smp_tiff_tags *e
     smp_source source;
     smp_tiff tiff;
     smp_error err;
+    char text[SMP_EXIF_TEXT];
     bool done = true;
     smp_source_memory(&source, meta->exif.data, meta->exif.size);
     if (meta->exif.size >= 8 && smp_tiff_open(&tiff, &source, 1, &err) == SMP_OK) {
@@ -219,7 +222,7 @@ static bool put_exif(const smp_meta *meta, smp_tiff_tags *tags, smp_tiff_tags *e
         }
         for (int i = 0; i < SAID && done; i++) {
             const smp_tiff_entry *entry = smp_tiff_find(&tiff, said[i]);
-            done = !entry || entry->type != TYPE_ASCII || smp_tiff_tags_take(tags, &tiff, entry);
+            done = !entry || !smp_exif_text(&meta->exif, said[i], text) || smp_tiff_tags_take(tags, &tiff, entry);
         }
         done = done && take_folder(&tiff, TIFF_EXIF_FOLDER, exif) && take_folder(&tiff, TIFF_GPS_FOLDER, gps);
     }
