@@ -44,6 +44,22 @@ smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory)
     return copy;
 }
 
+uint64_t smp_warp_memory_digest(const smp_warp_memory *memory)
+{
+    uint64_t digest = 1, word;
+    for (size_t i = 0; i < memory->count; i++) {
+        const warp_buffer *b = &memory->buffers[i];
+        for (uint64_t at = 0; at < b->size; at += sizeof word) {
+            word = 0;
+            memcpy(&word, (const unsigned char *)(uintptr_t)b->start + at,
+                   b->size - at < sizeof word ? (size_t)(b->size - at) : sizeof word);
+            digest = (digest ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+            digest ^= digest >> 32;
+        }
+    }
+    return digest;
+}
+
 static bool same_buffers(const smp_warp_memory *memory, const smp_warp_copy *copy)
 {
     bool same = memory->count == copy->count;

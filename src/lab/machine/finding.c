@@ -60,6 +60,10 @@ void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t
 static void add_count(warp_count *sum, const warp_count *more)
 {
     sum->skipped += more->skipped;
+    sum->recorded += more->recorded;
+    sum->strided += more->strided;
+    if (more->stride && (!sum->stride || more->stride < sum->stride))
+        sum->stride = more->stride;
     sum->far = sum->far || more->far;
     sum->seen_space |= more->seen_space;
     for (int space = SMP_WARP_SHARED; space <= SMP_WARP_LOCAL; space++)
@@ -83,6 +87,9 @@ smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err
         sum->tallies[i].lanes += more->tallies[i].lanes;
         sum->tallies[i].splits += more->tallies[i].splits;
     }
+    for (size_t i = 0; i < more->patterns.count; i++)
+        if (!smp_warp_patterns_add(&sum->patterns, &more->patterns.items[i]))
+            return smp_fail_memory(err, "patterns", sizeof(smp_warp_pattern));
     for (size_t i = 0; i < more->fault_count; i++) {
         size_t at = 0;
         const warp_fault_key *f = &more->faults[i];

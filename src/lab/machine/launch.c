@@ -152,6 +152,7 @@ static void close_block(warp_block *block)
     smp_free(block->settled);
     smp_free(block->counts);
     smp_free(block->memos);
+    smp_warp_patterns_free(&block->patterns);
     smp_free(block->tallies);
     smp_free(block->faults);
     warp_close_watch(block);

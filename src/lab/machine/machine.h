@@ -128,6 +128,8 @@ typedef struct warp_special_row {
 typedef struct warp_shared_array {
     char name[64];
     uint32_t offset, size;
+    uint32_t alignment;
+    uint64_t declared; /* ascending in the text */
 } warp_shared_array;
 
 /* A row that holds the same in all lanes, from a constant bank of the launch. */
@@ -278,6 +280,9 @@ typedef struct warp_count {
     uint32_t worst_wavefronts, worst_ideal, worst_active;
     uint32_t worst_offset[WARP_LANES];
     smp_bank_op worst_op;
+    uint64_t recorded; /* of wavefronts: those of patterns */
+    uint64_t strided;  /* as in smp_warp_row */
+    uint32_t stride;
 } warp_count;
 
 /* How often an instruction ran, with how many lanes in all, and how often a branch split its warp. */
@@ -296,7 +301,8 @@ typedef struct warp_memo {
     uint32_t mixed;
     uint8_t op, width, known, lie;
     smp_bank_cost cost;
-    uint32_t sectors;
+    uint32_t sectors, stride;
+    uint32_t patterns, last; /* its number of them, and the last one's (patterns.c) */
 } warp_memo;
 
 /* The thread that touched a granule of shared memory. stamp: interval << 32 | turn << 16 | thread. */
@@ -376,6 +382,8 @@ struct warp_block {
     warp_count *counts;            /* of each */
     warp_tally *tallies;
     warp_memo *memos;
+    bool records; /* this block's patterns */
+    smp_warp_patterns patterns;
     warp_fault_key *faults;
     size_t fault_count, fault_capacity;
     uint64_t instructions, lane_instructions, jumps, calls;
@@ -537,6 +545,14 @@ void warp_begin_turn(warp_block *block);
 void warp_note_watch(const warp_block *block, smp_warp_result *result); /* what was not looked at */
 /* A fence of the whole GPU. */
 void warp_watch_fence(warp_block *block);
+
+/* Patterns (patterns.c): whether a block's are recorded; an access with what it cost; those of a launch. */
+bool warp_records_block(const smp_warp_launch *launch, uint64_t index);
+void warp_record(warp_block *block, uint32_t index, const smp_bank_access *access, int wavefronts);
+bool warp_make_patterns(const warp_block *block, smp_warp_result *result);
+
+/* The array at an offset in shared memory; UINT32_MAX: none is known. */
+uint32_t warp_array_at(const warp_block *block, uint32_t offset);
 
 /* Results (result.c). The first adds what another thread's blocks of the same launch counted and found (finding.c). */
 smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);

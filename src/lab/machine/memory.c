@@ -217,6 +217,23 @@ static uint32_t count_sectors(uint32_t lanes, const uint64_t address[WARP_LANES]
     return count;
 }
 
+/* Bytes between neighbouring lanes, where they are the same but for a few and more than the lane accesses; else 0. */
+static uint32_t stride_of(uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t width)
+{
+    enum { JUMPS = 3, MOST = 1 << 30 };
+    uint64_t stride = 0;
+    int jumps = 0, steps = 0;
+    for (uint32_t l = 1; l < WARP_LANES; l++) {
+        if ((lanes >> (l - 1) & 3) != 3)
+            continue;
+        const uint64_t step = address[l] > address[l - 1] ? address[l] - address[l - 1] : address[l - 1] - address[l];
+        stride = stride ? stride : step;
+        steps++;
+        jumps += step != stride;
+    }
+    return steps > JUMPS && jumps <= JUMPS && stride > width && stride < MOST ? (uint32_t)stride : 0;
+}
+
 void warp_count_local(warp_block *block, const warp_inst *inst, uint32_t lanes, const uint64_t address[WARP_LANES],
                       uint32_t width)
 {
@@ -273,6 +290,7 @@ static bool note_pattern(warp_memo *memo, uint32_t lanes, const uint64_t address
     memo->width = (uint8_t)width;
     memo->lie = (uint8_t)(near ? warp_lie_of(memo) : WARP_SCATTERED);
     memo->sectors = count_sectors(lanes, address);
+    memo->stride = stride_of(lanes, address, width);
     memo->low = memo->high = 0;
     memo->mixed = 0;
     for (int l = 0; l < WARP_LANES; l++) {
@@ -320,6 +338,10 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
     count->in[SMP_WARP_GLOBAL].lanes += active;
     count->in[SMP_WARP_GLOBAL].sectors += memo->sectors;
     count->in[SMP_WARP_GLOBAL].sectors_ideal += ideal < memo->sectors ? ideal : memo->sectors;
+    if (memo->stride && ideal < memo->sectors) {
+        count->strided += memo->sectors - ideal;
+        count->stride = count->stride && count->stride < memo->stride ? count->stride : memo->stride;
+    }
     if (block->watch)
         warp_watch_access(block, frame, inst, inside, address, &extent, access);
     return inside;

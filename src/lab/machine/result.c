@@ -35,6 +35,9 @@ static void add_row(smp_warp_row *to, const smp_warp_row *from)
     to->conflicts += from->conflicts;
     to->sectors += from->sectors;
     to->sectors_ideal += from->sectors_ideal;
+    to->strided += from->strided;
+    if (from->stride && (!to->stride || from->stride < to->stride))
+        to->stride = from->stride;
     if ((uint64_t)from->worst_wavefronts * to->worst_ideal > (uint64_t)to->worst_wavefronts * from->worst_ideal ||
         !to->worst_ideal) {
         to->worst_wavefronts = from->worst_wavefronts;
@@ -46,14 +49,14 @@ static void add_row(smp_warp_row *to, const smp_warp_row *from)
     }
 }
 
-static const char *array_at(const warp_block *block, uint32_t offset)
+uint32_t warp_array_at(const warp_block *block, uint32_t offset)
 {
     for (size_t i = 0; i < block->code->array_count; i++) {
         const warp_shared_array *a = &block->code->arrays[i];
         if (a->size ? offset >= a->offset && offset - a->offset < a->size : offset >= block->dynamic_base)
-            return a->name;
+            return (uint32_t)i;
     }
-    return "";
+    return UINT32_MAX;
 }
 
 static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_space space)
@@ -81,6 +84,8 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     row.conflicts = sums->conflicts;
     row.sectors = sums->sectors;
     row.sectors_ideal = sums->sectors_ideal;
+    row.strided = space == SMP_WARP_GLOBAL ? c->strided : 0;
+    row.stride = space == SMP_WARP_GLOBAL ? c->stride : 0;
     if (space != SMP_WARP_SHARED)
         return row;
     row.worst_wavefronts = c->worst_wavefronts;
@@ -88,8 +93,10 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     row.worst_active = c->worst_active;
     row.worst_op = c->worst_op;
     memcpy(row.worst_offset, c->worst_offset, sizeof row.worst_offset);
-    if (c->worst_active)
-        snprintf(row.array, sizeof row.array, "%s", array_at(block, c->worst_offset[__builtin_ctz(c->worst_active)]));
+    const uint32_t array =
+        c->worst_active ? warp_array_at(block, c->worst_offset[__builtin_ctz(c->worst_active)]) : UINT32_MAX;
+    if (array != UINT32_MAX)
+        snprintf(row.array, sizeof row.array, "%s", block->code->arrays[array].name);
     return row;
 }
 
@@ -227,7 +234,9 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     for (size_t i = 0; i < block->fault_count; i++)
         add_finding(block, &block->faults[i], result);
     warp_note_watch(block, result);
-    return warp_make_steps(block, result) ? SMP_OK : smp_fail_memory(err, "the result", all);
+    return warp_make_steps(block, result) && warp_make_patterns(block, result)
+               ? SMP_OK
+               : smp_fail_memory(err, "the result", all);
 }
 
 void smp_warp_result_free(smp_warp_result *result)
@@ -239,6 +248,8 @@ void smp_warp_result_free(smp_warp_result *result)
     smp_free(result->files);
     smp_free(result->rows);
     smp_free(result->findings);
+    smp_free(result->arrays);
+    smp_warp_patterns_free(&result->patterns);
     smp_warp_steps_free(result);
     smp_predictions_free(result->predictions);
     memset(result, 0, sizeof *result);
@@ -288,6 +299,23 @@ static bool add_predictions(smp_warp_result *sum, smp_warp_result *more)
     return true;
 }
 
+/* A launch without conflicts has no arrays. */
+static bool add_patterns(smp_warp_result *sum, smp_warp_result *more)
+{
+    if (!sum->array_count) {
+        smp_free(sum->arrays);
+        sum->arrays = more->arrays;
+        sum->array_count = more->array_count;
+        more->arrays = NULL;
+    }
+    for (size_t i = 0; i < more->array_count && more->arrays; i++)
+        sum->arrays[i].mixed = sum->arrays[i].mixed || more->arrays[i].mixed;
+    for (size_t i = 0; i < more->patterns.count; i++)
+        if (!smp_warp_patterns_add(&sum->patterns, &more->patterns.items[i]))
+            return false;
+    return true;
+}
+
 bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
 {
     if (sum->stopped && more->stopped && same_code(sum, more)) {
@@ -296,7 +324,8 @@ bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
     }
     if (!same_code(sum, more) || memcmp(sum->grid, more->grid, sizeof sum->grid) != 0 ||
         memcmp(sum->block, more->block, sizeof sum->block) != 0 || sum->dynamic_shared != more->dynamic_shared ||
-        strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped || !smp_warp_steps_add(sum, more))
+        strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped || !smp_warp_steps_add(sum, more) ||
+        !add_patterns(sum, more))
         return false;
     const size_t rows = sum->row_count + more->row_count, findings = sum->finding_count + more->finding_count;
     size_t row_capacity = 0, finding_capacity = 0;
@@ -339,6 +368,7 @@ bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
     sum->lane_instructions += more->lane_instructions;
     sum->seconds += more->seconds;
     sum->differing_bytes += more->differing_bytes;
+    sum->digest = sum->digest * 31 + more->digest;
     sum->unchecked = sum->unchecked || more->unchecked;
     add_notes(sum, more->notes);
     sum->launches += more->launches;

@@ -30,6 +30,8 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
         put_text(to, r->files[i]);
     put(to, r->rows, r->row_count, sizeof *r->rows);
     put(to, r->findings, r->finding_count, sizeof *r->findings);
+    put(to, r->arrays, r->array_count, sizeof *r->arrays);
+    put(to, r->patterns.items, r->patterns.count, sizeof *r->patterns.items);
     for (int i = 0; i < SMP_WARP_STEPS; i++)
         put(to, r->steps[i].items, r->steps[i].count, sizeof *r->steps[i].items);
     put(to, &all->count, 1, sizeof all->count);
@@ -94,6 +96,26 @@ static bool get_findings(FILE *from, size_t count, smp_warp_result *r)
     return r->findings != NULL;
 }
 
+static bool get_patterns(FILE *from, size_t arrays, size_t count, smp_warp_result *r)
+{
+    smp_warp_pattern *items = NULL;
+    r->arrays = get(from, arrays, sizeof *r->arrays);
+    for (; r->arrays && r->array_count < arrays; r->array_count++) {
+        END_TEXT(r->arrays[r->array_count].name);
+        END_TEXT(r->arrays[r->array_count].tip);
+        TRUTH(r->arrays[r->array_count].mixed);
+    }
+    bool good = r->arrays && (items = get(from, count, sizeof *items));
+    for (size_t i = 0; i < count && good; i++) {
+        const uint8_t width = items[i].width;
+        AT_MOST(uint8_t, items[i].op, SMP_BANK_ATOMIC_FLOAT);
+        good = items[i].of < arrays && width && width <= MOST_WIDTH && !(width & (width - 1)) &&
+               smp_warp_patterns_add(&r->patterns, &items[i]);
+    }
+    smp_free(items);
+    return good;
+}
+
 static bool get_steps(FILE *from, size_t count, smp_warp_steps *steps)
 {
     *steps = (smp_warp_steps){.items = get(from, count, sizeof *steps->items), .capacity = count};
@@ -151,7 +173,8 @@ static bool get_parts(FILE *from, const smp_warp_result *head, smp_warp_result *
     bool good = r->kernel && r->symbol && r->files;
     for (; good && r->file_count < head->file_count; r->file_count += good)
         good = (r->files[r->file_count] = get_text(from)) != NULL;
-    good = good && get_rows(from, head->row_count, r) && get_findings(from, head->finding_count, r);
+    good = good && get_rows(from, head->row_count, r) && get_findings(from, head->finding_count, r) &&
+           get_patterns(from, head->array_count, head->patterns.count, r);
     for (int i = 0; good && i < SMP_WARP_STEPS; i++)
         good = get_steps(from, head->steps[i].count, &r->steps[i]);
     return good && get_predictions(from, r);
@@ -168,7 +191,9 @@ smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_err
     r->rows = NULL;
     r->findings = NULL;
     r->predictions = NULL;
-    r->file_count = r->row_count = r->finding_count = 0;
+    r->arrays = NULL;
+    r->patterns = (smp_warp_patterns){.count = 0};
+    r->file_count = r->row_count = r->finding_count = r->array_count = 0;
     memset(r->steps, 0, sizeof r->steps);
     r->fit = (smp_warp_fit){.arch = 0};
     TRUTH(r->watched);

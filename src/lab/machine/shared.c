@@ -42,6 +42,8 @@ void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access 
     sums->ideal += (uint32_t)cost->ideal;
     sums->packed += (uint32_t)cost->packed;
     sums->conflicts += (uint32_t)cost->conflicts;
+    if (block->records)
+        warp_record(block, index, access, cost->wavefronts);
     if ((uint64_t)cost->wavefronts * count->worst_ideal > (uint64_t)count->worst_wavefronts * (uint32_t)cost->ideal ||
         !count->worst_ideal) {
         count->worst_wavefronts = (uint32_t)cost->wavefronts;

@@ -14,6 +14,7 @@
 
 #include "banks/bank.h"
 #include "base/error.h"
+#include "base/hash/hash_set.h"
 
 /* ------------------------------------------------------------------------------------------------ buffers */
 
@@ -50,6 +51,9 @@ bool smp_warp_buffer_of(const smp_warp_memory *memory, uint64_t address, uint64_
 void smp_warp_memory_know(smp_warp_memory *memory, const void *start, size_t size);
 void smp_warp_memory_know_copy(smp_warp_memory *memory, const void *to, const void *from, size_t size);
 void smp_warp_memory_know_all(smp_warp_memory *memory);
+
+/* A hash of what all buffers hold. */
+uint64_t smp_warp_memory_digest(const smp_warp_memory *memory);
 
 /* A copy of what all buffers hold. Null: no memory. */
 typedef struct smp_warp_copy smp_warp_copy;
@@ -158,10 +162,12 @@ typedef struct smp_warp_row {
     uint32_t file, line; /* file: an index for smp_warp_result.files */
     smp_warp_space space;
     smp_warp_op op;
-    uint32_t width;                                       /* bytes a lane */
-    uint64_t instructions, lanes;                         /* of warps; active lanes, summed */
-    uint64_t wavefronts, ideal, packed, conflicts;        /* as in smp_bank_cost */
-    uint64_t sectors, sectors_ideal;                      /* of 32 bytes; ideal: the lanes' bytes side by side */
+    uint32_t width;                                /* bytes a lane */
+    uint64_t instructions, lanes;                  /* of warps; active lanes, summed */
+    uint64_t wavefronts, ideal, packed, conflicts; /* as in smp_bank_cost */
+    uint64_t sectors, sectors_ideal;               /* of 32 bytes; ideal: the lanes' bytes side by side */
+    uint64_t strided; /* of sectors beyond the ideal: those of accesses whose lanes lie `stride` bytes apart */
+    uint32_t stride;  /* the least; 0: none */
     uint32_t worst_wavefronts, worst_ideal, worst_active; /* of one instruction: the worst */
     uint32_t worst_offset[SMP_WARP];
     smp_bank_op worst_op;
@@ -232,6 +238,26 @@ typedef struct smp_warp_steps {
 /* By line, by operation; with listing each instruction of what was counted, and of PTX beside SASS. */
 enum { SMP_WARP_LINES, SMP_WARP_MIX, SMP_WARP_LISTING, SMP_WARP_PTX_LISTING, SMP_WARP_STEPS };
 
+/* Accesses to an array in shared memory that lie alike, of all launches: see patterns.c. */
+typedef struct smp_warp_pattern {
+    uint32_t of; /* the array; in a launch that runs the instruction */
+    uint8_t op, width;
+    uint32_t active, offset[SMP_WARP]; /* from the array's beginning */
+    uint64_t count;
+} smp_warp_pattern;
+typedef struct smp_warp_patterns {
+    smp_warp_pattern *items;
+    size_t count, capacity;
+    smp_hash_set numbers; /* from 1 on, by what a pattern is */
+} smp_warp_patterns;
+
+typedef struct smp_warp_array {
+    char name[64];
+    uint32_t bytes; /* 0: dynamic */
+    bool mixed;     /* some instruction accesses another array too */
+    char tip[640];  /* the report's to fill in: another layout, and what the kernel costs with it; "" */
+} smp_warp_array;
+
 typedef struct smp_warp_result {
     char *kernel, *symbol; /* null: nothing ran */
     const void *of;        /* the kernel's code, in the process that ran it: files may share a symbol */
@@ -242,6 +268,7 @@ typedef struct smp_warp_result {
     char code[8];             /* what was counted: "ptx", "sass" */
     char notes[2000];         /* lines: where PTX and SASS disagree, why PTX was counted */
     uint64_t differing_bytes; /* of memory, between PTX and SASS */
+    uint64_t digest;          /* of what all buffers hold behind the launches, where it was wanted */
     char **files;
     size_t file_count;
     smp_warp_row *rows; /* by file and line */
@@ -257,6 +284,9 @@ typedef struct smp_warp_result {
     smp_error error;
     smp_warp_fit fit; /* the caller's to fill in */
     smp_warp_steps steps[SMP_WARP_STEPS];
+    smp_warp_array *arrays; /* in shared memory, where an access to it has conflicts */
+    size_t array_count;
+    smp_warp_patterns patterns;
     struct smp_predictions *predictions; /* of its time (predicted.h); null: not wanted */
 } smp_warp_result;
 
@@ -297,6 +327,10 @@ bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more);
 /* Steps (steps.c): another launch's are added. False: no memory. */
 bool smp_warp_steps_add(smp_warp_result *sum, const smp_warp_result *more);
 void smp_warp_steps_free(smp_warp_result *result);
+
+/* Adds a pattern, or its number to those that are alike. False: no memory. */
+bool smp_warp_patterns_add(smp_warp_patterns *to, const smp_warp_pattern *pattern);
+void smp_warp_patterns_free(smp_warp_patterns *patterns);
 
 /* A result that another process of the same build reads back (result_file.c). *end: there was no further one. */
 void smp_warp_result_write(FILE *to, const smp_warp_result *result);

@@ -462,6 +462,7 @@ void warp_begin_block(warp_block *block, uint64_t index)
     const smp_warp_launch *launch = block->launch;
     enum { PATTERN = 0xa5 }; /* what shared memory holds before it is written */
     block->index = index;
+    block->records = warp_records_block(launch, index);
     block->id[0] = (uint32_t)(index % launch->grid[0]);
     block->id[1] = (uint32_t)(index / launch->grid[0] % launch->grid[1]);
     block->id[2] = (uint32_t)(index / launch->grid[0] / launch->grid[1]);

@@ -130,6 +130,8 @@ static void read_local_variable(ptx_parser *parser, ptx_text text, warp_space sp
         smp_warp_source_name(d.name.at, d.name.size, a->name, sizeof a->name);
         a->offset = (uint32_t)s->offset;
         a->size = d.size;
+        a->alignment = d.alignment ? d.alignment : 1;
+        a->declared = (uint64_t)(uintptr_t)d.name.at;
     }
 }
 

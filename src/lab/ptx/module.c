@@ -172,6 +172,7 @@ static void read_variable(ptx_parser *parser, warp_space space)
     s->type = d.type;
     s->size = d.size;
     s->alignment = d.alignment;
+    s->offset = (uint64_t)(uintptr_t)d.name.at; /* of shared memory: for the order */
     if (space == WARP_SHARED)
         return;
     char *memory = smp_warp_buffer(parser->memory, d.size, s->name);

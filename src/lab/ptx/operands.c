@@ -92,6 +92,8 @@ static ptx_symbol *place_shared(ptx_parser *parser, const ptx_symbol *s, ptx_tex
         smp_warp_source_name(name.at, name.size, a->name, sizeof a->name);
         a->offset = size ? offset : 0;
         a->size = size;
+        a->alignment = alignment ? alignment : 1;
+        a->declared = s->offset;
     }
     return own;
 }

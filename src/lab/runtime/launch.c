@@ -366,6 +366,8 @@ static smp_code run_launch(one_launch *l)
                             : l->together ? NULL
                                           : l->sass,
                             &l->result, &l->err);
+    if (!code && getenv("SMEMPIPE_LAB_DIGEST"))
+        l->result.digest = smp_warp_memory_digest(lab_memory());
     if (!code && !l->ptx)
         smp_warp_note(&l->result, "mistakes are not looked for: the program has no PTX of it");
     else if (!code && l->sass && l->together)

@@ -313,6 +313,32 @@ static void settle_places(warp_code *code, const smp_warp_kernel *twin)
         code->insts[i].line = 0;
 }
 
+static int by_declaration(const void *a, const void *b)
+{
+    const warp_shared_array *x = a, *y = b;
+    return x->declared < y->declared ? -1 : x->declared > y->declared;
+}
+
+/* Names of arrays in shared memory. ptxas lays them out in the order in which PTX declares them (512 of 512 random
+ * ones), unless it leaves some out. */
+static void name_arrays(warp_code *code, const warp_code *twin, uint32_t bytes)
+{
+    const size_t count = twin->array_count;
+    uint32_t end = 0;
+    if (!count || !(code->arrays = smp_alloc_array(count, sizeof *code->arrays)))
+        return;
+    memcpy(code->arrays, twin->arrays, count * sizeof *code->arrays);
+    qsort(code->arrays, count, sizeof *code->arrays, by_declaration);
+    for (size_t i = 0; i < count; i++) {
+        warp_shared_array *a = &code->arrays[i];
+        if (!a->size)
+            continue;
+        a->offset = (end + a->alignment - 1) / a->alignment * a->alignment;
+        end = a->offset + a->size;
+    }
+    code->array_count = count == 1 || end == bytes ? count : 0;
+}
+
 /* The shared memory that the code may use, and shapes that the PTX knows better. */
 static void settle(sass_parser *parser, const smp_warp_module *ptx)
 {
@@ -337,11 +363,10 @@ static void settle(sass_parser *parser, const smp_warp_module *ptx)
             code->param_bytes = twin->code.param_bytes;
         }
         settle_places(code, twin);
-        code->shared_bytes = twin ? twin->code.shared_bytes : code->shared_bytes - (reserves ? RESERVED : 0);
-        if (twin && twin->code.array_count == 1 && /* of several, ptxas may choose another order */
-            (code->arrays = smp_alloc(sizeof *code->arrays))) {
-            code->arrays[0] = twin->code.arrays[0];
-            code->array_count = 1;
+        code->shared_bytes -= reserves ? RESERVED : 0;
+        if (twin) {
+            name_arrays(code, &twin->code, code->shared_bytes);
+            code->shared_bytes = twin->code.shared_bytes;
         }
         if (code->param_base < PARAM_BASE_LEAST)
             code->param_base = parser->architecture >= 100     ? PARAM_BASE_100

@@ -1,0 +1,135 @@
+/* Accesses to shared memory that lie alike, and how often they were made: by them it is told what a kernel would cost
+ * with another layout of an array. Of a large grid blocks are recorded that lie evenly apart, and of an instruction so
+ * many patterns; their numbers stand for all. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/machine/machine.h"
+
+enum { MOST = 8192, MOST_OF_ONE = 1024, MOST_BLOCKS = 64 };
+
+/* Never 0. */
+static uint64_t hash_of(const smp_warp_pattern *p)
+{
+    uint64_t hash = (uint64_t)p->of << 32 | (uint32_t)p->width << 8 | p->op;
+    for (int l = 0; l <= SMP_WARP; l++) {
+        hash = (hash ^ (l ? p->offset[l - 1] : p->active)) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return hash ? hash : 1;
+}
+
+bool smp_warp_patterns_add(smp_warp_patterns *to, const smp_warp_pattern *pattern)
+{
+    const uint64_t hash = hash_of(pattern);
+    uint64_t number = smp_hash_set_value(&to->numbers, hash);
+    if (number) {
+        to->items[number - 1].count += pattern->count;
+        return true;
+    }
+    if (!smp_grow(&to->items, &to->capacity, to->count + 1, sizeof *to->items))
+        return false;
+    to->items[to->count] = *pattern;
+    number = to->count + 1;
+    if (!smp_hash_set_swap(&to->numbers, hash, &number))
+        return false;
+    to->count++;
+    return true;
+}
+
+void smp_warp_patterns_free(smp_warp_patterns *patterns)
+{
+    smp_free(patterns->items);
+    smp_hash_set_free(&patterns->numbers);
+    *patterns = (smp_warp_patterns){.count = 0};
+}
+
+bool warp_records_block(const smp_warp_launch *launch, uint64_t index)
+{
+    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    return blocks <= MOST_BLOCKS || launch->blocks || !index ||
+           index / ((blocks + MOST_BLOCKS - 1) / MOST_BLOCKS) !=
+               (index - 1) / ((blocks + MOST_BLOCKS - 1) / MOST_BLOCKS);
+}
+
+void warp_record(warp_block *block, uint32_t index, const smp_bank_access *access, int wavefronts)
+{
+    warp_memo *memo = &block->memos[index];
+    smp_warp_patterns *to = &block->patterns;
+    const bool is_copy = access->op == SMP_BANK_ASYNC || access->op == SMP_BANK_ASYNC_L2;
+    smp_warp_pattern p = {.of = index,
+                          .op = (uint8_t)(is_copy ? SMP_BANK_STORE : access->op),
+                          .width = (uint8_t)access->width,
+                          .active = access->active,
+                          .count = 1};
+    for (int l = 0; l < WARP_LANES; l++)
+        p.offset[l] = access->offset[l] & (0 - (access->active >> l & 1));
+    smp_warp_pattern *last = memo->last < to->count ? &to->items[memo->last] : NULL;
+    if (last && last->of == index && last->active == p.active && last->op == p.op &&
+        !memcmp(last->offset, p.offset, sizeof p.offset)) {
+        last->count++;
+        block->counts[index].recorded += (uint32_t)wavefronts;
+        return;
+    }
+    const uint64_t number = smp_hash_set_value(&to->numbers, hash_of(&p));
+    if (!number && (to->count == MOST || memo->patterns == MOST_OF_ONE))
+        return;
+    if (!smp_warp_patterns_add(to, &p)) /* what was recorded stands for the rest */
+        return;
+    memo->patterns += !number;
+    memo->last = number ? (uint32_t)number - 1 : (uint32_t)to->count - 1;
+    block->counts[index].recorded += (uint32_t)wavefronts;
+}
+
+/* ------------------------------------------------------------------------------------------------ results */
+
+/* The array that holds all of an access; UINT32_MAX: none does, and those that hold some are mixed. */
+static uint32_t array_of(const warp_block *block, const smp_warp_pattern *p, smp_warp_result *result)
+{
+    uint32_t first = UINT32_MAX;
+    bool several = false;
+    WARP_ACTIVE_LANES(p->active)
+    {
+        const uint32_t at = warp_array_at(block, p->offset[l]);
+        several = several || (first != UINT32_MAX && at != first);
+        if (several && at != UINT32_MAX)
+            result->arrays[at].mixed = true;
+        if (several && first != UINT32_MAX)
+            result->arrays[first].mixed = true;
+        first = at;
+    }
+    return several ? UINT32_MAX : first;
+}
+
+bool warp_make_patterns(const warp_block *block, smp_warp_result *result)
+{
+    const warp_code *code = block->code;
+    uint64_t conflicts = 0;
+    result->arrays = smp_alloc_array(code->array_count + 1, sizeof *result->arrays);
+    if (!result->arrays)
+        return false;
+    for (size_t i = 0; i < result->row_count; i++)
+        conflicts += result->rows[i].conflicts;
+    result->array_count = conflicts ? code->array_count : 0;
+    for (size_t i = 0; i < result->array_count; i++) {
+        snprintf(result->arrays[i].name, sizeof result->arrays[i].name, "%s", code->arrays[i].name);
+        result->arrays[i].bytes = code->arrays[i].size;
+    }
+    for (size_t i = 0; i < block->patterns.count && result->array_count; i++) {
+        smp_warp_pattern p = block->patterns.items[i];
+        const warp_count *c = &block->counts[p.of];
+        const uint32_t array = array_of(block, &p, result);
+        if (array == UINT32_MAX || !c->recorded)
+            continue;
+        const uint64_t all = c->in[SMP_WARP_SHARED].wavefronts;
+        if (c->recorded < all)
+            p.count = (uint64_t)((double)p.count * (double)all / (double)c->recorded + 0.5);
+        const uint32_t base = code->arrays[array].size ? code->arrays[array].offset : block->dynamic_base;
+        p.of = array;
+        WARP_ACTIVE_LANES(p.active)
+        p.offset[l] -= base;
+        if (!smp_warp_patterns_add(&result->patterns, &p))
+            return false;
+    }
+    return true;
+}
