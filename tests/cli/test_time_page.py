@@ -82,7 +82,8 @@ class TimePage(CliCase):
 
         tiled = table("tiled")
         self.assertRegex(tiled,
-                         r"to avoid it: pad tile by 1 .*: 1 wavefront; saves [\d.]+ us \([\d.]+ to [\d.]+\), \d+ %")
+                         r"to avoid it: tile\[TILE\]\[TILE \+ PAD\] -> tile\[TILE\]\[TILE \+ PAD \+ 1\] .*: the "
+                         r"kernel's 67584 wavefronts become 4096; saves [\d.]+ us \([\d.]+ to [\d.]+\), \d+ %")
         self.assertRegex(tiled, r"\n +8 +64 +100 % +\d+ +4096 +[\d.]+ us: now, limited by warps\n")
         self.assertIn("--only NAME --compare --grid '..;..' --block '..;..'", tiled)
         self.assertRegex(table("naive"), r"to mend transposes.cu:11: (.|\n)*side by side; saves ")

@@ -1,13 +1,14 @@
 /* Shared by the files of `smempipe kernel`: kernel.c runs the command, kernel_flags.c sorts the words behind the file's
  * name, kernel_args.c makes a launch of --args, kernel_names.c finds out which word is which parameter, kernel_arch.c
  * chooses the architecture, kernel_run.c runs one kernel, kernel_compare.c gathers several, kernel_program.c runs whole
- * programs, kernel_reports.c writes what --html, --sarif and --junit ask for, kernel_executable.c prepares those that
- * nvcc made elsewhere. */
+ * programs, kernel_fix.c changes a source by its tips, kernel_reports.c writes what --html, --sarif and --junit ask
+ * for, kernel_executable.c prepares those that nvcc made elsewhere. */
 #pragma once
 
 #include "cli/cli.h"
 #include "lab/machine/warp.h"
 #include "lab/report/lab_issues.h"
+#include "lab/report/lab_tips.h"
 #include "lab/stage/assemble.h"
 #include "lab/stage/compile.h"
 #include "lab/stage/nvcc_flags.h"
@@ -23,7 +24,8 @@ typedef struct smp_kernel_settings {
     const char *only, *grid, *block, *args, *save, *blocks, *fail_on, *arch, *std, *code, *device;
     uint64_t shared;
     smp_strings defines, includes;
-    bool json, csv, each, no_findings, compare, map, what_if;
+    bool json, csv, each, no_findings, compare, map, what_if, fix;
+    bool again;              /* the second run of --fix, whose output nobody wants */
     const char *time;        /* a GPU; "": the usual one; null: no time is wanted */
     const char *time_wanted; /* as smp_time_run takes it: from time_text */
     char time_text[40];
@@ -101,6 +103,7 @@ typedef struct smp_kernel_results {
     bool no_ptx; /* and it has no PTX, in which mistakes are found */
     char why[200];
     smp_lab_gpu gpu;
+    smp_lab_tips tips;
 } smp_kernel_results;
 smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results *all, smp_error *err);
 void smp_kernel_results_free(smp_kernel_results *all);
@@ -122,6 +125,10 @@ smp_code smp_kernel_open_base(const char *path, const char *option, char **text,
                               smp_error *err);
 smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_lab_report *report,
                                  smp_lab_issues *issues, smp_error *err);
+
+/* --fix: a.cu with tips applied becomes a.fixed.cu, if it costs less and leaves the same. (kernel_fix.c) */
+smp_code smp_kernel_check_fix(const smp_kernel_settings *settings, smp_error *err);
+smp_code smp_kernel_fix(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err);
 
 /* --save: what one kernel left in its arrays, a file each. */
 smp_code smp_kernel_check_save(const smp_kernel_settings *settings, smp_error *err);
@@ -201,3 +208,4 @@ char *smp_kernel_runtime_folder(void);
 #define SMP_LAB_BLOCKS  "SMEMPIPE_LAB_BLOCKS"
 #define SMP_LAB_TIME    "SMEMPIPE_LAB_TIME"
 #define SMP_LAB_LEAKS   "SMEMPIPE_LAB_LEAKS"
+#define SMP_LAB_DIGEST  "SMEMPIPE_LAB_DIGEST"

@@ -61,6 +61,7 @@ void smp_kernel_results_free(smp_kernel_results *all)
     smp_free(all->results);
     smp_free(all->entries);
     smp_free(all->lefts);
+    smp_free(all->tips.items);
     *all = (smp_kernel_results){.count = 0};
 }
 
@@ -121,7 +122,7 @@ static smp_code run_program(const smp_kernel_settings *settings, const smp_kerne
 {
     smp_warp_result *results = NULL;
     size_t count = 0;
-    if ((settings->json || settings->csv) && !settings->common.quiet)
+    if ((settings->json || settings->csv) && !settings->common.quiet && !settings->again)
         fprintf(stderr, "smempipe: %s runs on this machine, not on a GPU, and prints:\n", job->file);
     smp_code code = smp_kernel_program(settings, process, &results, &count, err);
     for (size_t i = 0; i < count; i++) {
@@ -306,5 +307,7 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
         make_groups(all);
         check_results(all);
     }
-    return SMP_OK;
+    return smp_lab_find_tips(all->results, all->count, settings->defines.items, settings->defines.count, &all->tips)
+               ? SMP_OK
+               : smp_fail_memory(err, "tips", all->count);
 }

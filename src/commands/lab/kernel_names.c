@@ -21,38 +21,11 @@ static bool in_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Comments and what stands in quotes become blanks. */
-static void blank(char *text)
-{
-    for (char *at = text; *at;) {
-        char *end = at + 1;
-        bool blanks = true;
-        if (at[0] == '/' && at[1] == '/')
-            end = at + strcspn(at, "\n");
-        else if (at[0] == '/' && at[1] == '*')
-            end = strstr(at + 2, "*/") ? strstr(at + 2, "*/") + 2 : at + strlen(at);
-        else if (*at == '"' || (*at == '\'' && (at == text || !in_word(at[-1])))) {
-            while (*end && *end != *at && *end != '\n')
-                end += *end == '\\' && end[1] ? 2 : 1;
-            end += *end == *at;
-        } else
-            blanks = false;
-        for (; at < end; at++)
-            if (blanks && *at != '\n')
-                *at = ' ';
-    }
-}
-
 /* The text behind the bracket that closes the one at `at`; null: none does. */
 static const char *behind(const char *at)
 {
-    int depth = 0;
-    for (; *at; at++) {
-        depth += strchr("([{", *at) ? 1 : strchr(")]}", *at) ? -1 : 0;
-        if (!depth)
-            return at + 1;
-    }
-    return NULL;
+    const size_t close = smp_declared_close(at, 0, SIZE_MAX);
+    return close == SIZE_MAX ? NULL : at + close + 1;
 }
 
 /* The last word of "const float *__restrict__ in[8]" before what stands in brackets or behind '='. */
@@ -135,8 +108,8 @@ static bool find_names(const char *path, const char *kernel, size_t count, names
     snprintf(base, sizeof base, "%.*s", (int)(end - begin), begin);
     if (smp_kernel_read(path, &text, &size, &ignored))
         return false;
-    blank(text);
-    for (const char *at = text; (at = strstr(at, "__global__"));) {
+    char *plain = smp_declared_plain(text, strlen(text));
+    for (const char *at = plain; at && (at = strstr(at, "__global__"));) {
         names one = {.count = 0};
         at += strlen("__global__");
         const char *open = read_head(at, name);
@@ -147,6 +120,7 @@ static bool find_names(const char *path, const char *kernel, size_t count, names
         *out = one;
         found = true;
     }
+    smp_free(plain);
     smp_free(text);
     return found && agree;
 }

@@ -235,7 +235,7 @@ static void put_scattered(FILE *to, const smp_warp_result *result)
     for (size_t i = 0; i < result->row_count; i++)
         if (result->rows[i].space == SMP_WARP_GLOBAL && smp_lab_cost(&result->rows[i]) > (row ? smp_lab_cost(row) : 0))
             row = &result->rows[i];
-    if (!row || !smp_lab_advice(row, text, sizeof text))
+    if (!row || !smp_lab_advice(result, row, text, sizeof text))
         return;
     fprintf(to, "  to mend %s:%u: ", smp_lab_file(result, row->file), row->line);
     smp_text_wrap(to, text, AT, AT);
@@ -254,10 +254,13 @@ static void put_advice(FILE *to, const smp_warp_result *result, bool map, bool c
     fprintf(to, "  worst: %s:%u, a %.3g-way conflict: %u wavefronts where %u would do\n",
             smp_lab_file(result, row->file), row->line, each(row->worst_wavefronts, row->worst_ideal),
             row->worst_wavefronts, row->worst_ideal);
-    if (smp_lab_advice(row, advice, sizeof advice))
+    if (smp_lab_advice(result, row, advice, sizeof advice))
         fprintf(to, "  to avoid it: %s%s\n", advice, smp_lab_saved(result, row, saved));
     else if (smp_lab_saved(result, row, saved)[0])
         fprintf(to, "  without its conflicts%s\n", saved);
+    for (size_t i = 0; i < result->array_count; i++)
+        if (result->arrays[i].tip[0] && strcmp(result->arrays[i].name, row->array) != 0)
+            fprintf(to, "  and: %s\n", result->arrays[i].tip);
     if (map && smp_lab_access(row, &access))
         smp_bank_map_text(to, &access, SMP_BANKS_CC5, color);
 }

@@ -140,7 +140,7 @@ uint32_t smp_lab_warps(const smp_warp_result *result);
 
 /* ------------------------------------------------------------------------------------------------ advice */
 
-enum { SMP_LAB_ADVICE = 300 };
+enum { SMP_LAB_ADVICE = 640 };
 
 /* Returns the cost of a row beyond its ideal, in clocks of an SM: one for a wavefront, one for two sectors (an SM takes
  * 64 bytes of the second-level cache a clock). */
@@ -153,8 +153,8 @@ const smp_warp_row *smp_lab_dearest(const smp_warp_result *result);
 /* The worst access of a row; false: there is none to draw. */
 bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access);
 
-/* Advises against the conflicts of a row, or against sectors beyond the ideal. False: no advice. */
-bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size);
+/* Advises against the conflicts of a row (lab_tips.h), or against sectors beyond the ideal. False: no advice. */
+bool smp_lab_advice(const smp_warp_result *result, const smp_warp_row *row, char *text, size_t size);
 
 /* "a 32-way conflict: 15872 of its 16384 wavefronts are conflicts". */
 void smp_lab_verdict(const smp_warp_row *row, char *text, size_t size);

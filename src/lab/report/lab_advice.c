@@ -1,8 +1,6 @@
-/* Advises which line of a kernel to look at, what it costs and what to do: bank's search for a layout, on the accesses
- * that ran. */
+/* Advises which line of a kernel to look at, what it costs and what to do. */
 #include <string.h>
 
-#include "lab/report/bank_words.h"
 #include "lab/report/lab.h"
 
 static double ratio(uint64_t a, uint64_t b)
@@ -46,50 +44,50 @@ bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access)
     return smp_bank_cost_of(access, SMP_BANKS_CC5).conflicts > 0;
 }
 
-enum { BANK_ROW = 128 /* bytes of all banks */ };
-
-/* Bytes from a lane's place to the next one's, where that is the same for all; else 0. */
-static uint32_t stride_of(const smp_bank_access *access)
+/* Against lanes that lie apart in global memory: counted with all accesses of this stride side by side. */
+static bool against_strides(const smp_warp_result *result, const smp_warp_row *row, char *text, size_t size)
 {
-    uint32_t stride = 0;
-    for (int l = 1; l < SMP_WARP; l++) {
-        if (!(access->active >> l & 1) || !(access->active >> (l - 1) & 1))
-            return 0;
-        const uint32_t a = access->offset[l - 1], b = access->offset[l], apart = a > b ? a - b : b - a;
-        if (l > 1 && apart != stride)
-            return 0;
-        stride = apart;
+    enum { STRUCTURE = 64, VECTOR = 16 }; /* bytes, at most */
+    uint64_t all = 0, gone = 0, bytes = 0, lanes = 0;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const smp_warp_row *r = &result->rows[i];
+        all += r->space == SMP_WARP_GLOBAL ? r->sectors : 0;
+        if (r->space != SMP_WARP_GLOBAL || r->stride != row->stride || r->op != row->op)
+            continue;
+        gone += r->strided;
+        bytes += r->lanes * r->width;
+        lanes = r->lanes > lanes ? r->lanes : lanes;
     }
-    return stride;
-}
-
-/* A layout that frees the worst access of a row. */
-static bool against_conflicts(const smp_warp_row *row, char *text, size_t size)
-{
-    if (!row->worst_active || row->worst_wavefronts <= row->worst_ideal || row->worst_op >= SMP_BANK_ASYNC)
+    if (!row->stride || gone * 100 < all || !gone) /* less than 1 % is not worth a change */
         return false;
-    smp_bank_access access = {.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
-    memcpy(access.offset, row->worst_offset, sizeof access.offset);
-    if (!smp_bank_advice_text(text, size, &access, (int)row->worst_ideal, row->array))
-        return false;
-    const uint32_t stride = stride_of(&access), used = (uint32_t)strlen(text);
-    if (stride > row->width && stride < BANK_ROW && used < size)
-        snprintf(text + used, size - used, "; where it holds structures of %u bytes, make each member an array instead",
-                 stride);
+    const bool whole = row->stride <= VECTOR && !(row->stride & (row->stride - 1)) && bytes >= lanes * row->stride;
+    char what[200];
+    if (row->stride > STRUCTURE)
+        snprintf(what, sizeof what,
+                 "let neighbouring threads (threadIdx.x) access neighbouring addresses; where rows and columns must be "
+                 "exchanged, go through a tile in shared memory");
+    else if (whole)
+        snprintf(what, sizeof what, "let a thread access all %u bytes of its element at once, as a vector",
+                 row->stride);
+    else
+        snprintf(what, sizeof what, "threads lie %u bytes apart: make each member of the structure an array",
+                 row->stride);
+    snprintf(text, size, "%s: the kernel's %llu sectors become %llu", what, (unsigned long long)all,
+             (unsigned long long)(all - gone));
     return true;
 }
 
-bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size)
+bool smp_lab_advice(const smp_warp_result *result, const smp_warp_row *row, char *text, size_t size)
 {
-    if (row->space == SMP_WARP_SHARED)
-        return row->conflicts && against_conflicts(row, text, size);
-    enum { FEW = 8, FAR = 4 }; /* else rows that begin inside of a sector, say, which no other order of threads mends */
-    if (row->sectors < FEW * row->instructions || row->sectors < FAR * row->sectors_ideal)
+    if (row->space == SMP_WARP_SHARED) {
+        for (size_t i = 0; i < result->array_count && row->conflicts; i++)
+            if (result->arrays[i].tip[0] && !strcmp(result->arrays[i].name, row->array)) {
+                snprintf(text, size, "%s", result->arrays[i].tip);
+                return true;
+            }
         return false;
-    snprintf(text, size,
-             "let neighbouring threads (threadIdx.x) access neighbouring addresses; where rows and columns must be "
-             "exchanged, go through a tile in shared memory");
-    return true;
+    }
+    return against_strides(result, row, text, size);
 }
 
 void smp_lab_verdict(const smp_warp_row *row, char *text, size_t size)

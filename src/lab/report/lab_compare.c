@@ -138,7 +138,7 @@ static void put_look(FILE *to, const smp_lab_report *report, const smp_paint *pa
         fprintf(to, ", %s:%u: %s%s%s\n", smp_lab_file(r, row->file), row->line,
                 row->space == SMP_WARP_SHARED ? paint->red : paint->yellow, text, paint->off);
         const char *saved = smp_lab_saved(r, row, price);
-        if (smp_lab_advice(row, text, sizeof text)) {
+        if (smp_lab_advice(r, row, text, sizeof text)) {
             const size_t used = strlen(text);
             snprintf(text + used, sizeof text - used, "%s", saved);
             fputs("    to avoid it: ", to);

@@ -99,6 +99,15 @@ static void put_advice(smp_json *json, const smp_warp_result *r)
 {
     char text[SMP_LAB_ADVICE];
     const smp_warp_row *row = smp_lab_dearest(r);
+    smp_json_array(json, "tips");
+    for (size_t i = 0; i < r->array_count; i++)
+        if (r->arrays[i].tip[0]) {
+            smp_json_object(json, NULL);
+            smp_json_string(json, "array", r->arrays[i].name);
+            smp_json_string(json, "tip", r->arrays[i].tip);
+            smp_json_end(json, '}');
+        }
+    smp_json_end(json, ']');
     if (!row)
         return;
     smp_json_object(json, "look_at");
@@ -106,7 +115,7 @@ static void put_advice(smp_json *json, const smp_warp_result *r)
     put_count(json, "line", row->line);
     smp_lab_verdict(row, text, sizeof text);
     smp_json_string(json, "what", text);
-    smp_json_string(json, "advice", smp_lab_advice(row, text, sizeof text) ? text : NULL);
+    smp_json_string(json, "advice", smp_lab_advice(r, row, text, sizeof text) ? text : NULL);
     smp_json_end(json, '}');
 }
 

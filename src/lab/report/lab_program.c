@@ -208,7 +208,7 @@ static void put_lines(FILE *to, const screen *s, const smp_paint *paint)
     for (size_t i = 0; i < s->issues->costs && i < LINES; i++)
         put_line(to, s, &costs[i], paint);
     put_more(to, s->issues->costs, LINES, "line", paint);
-    if (costs[0].sum.space != SMP_WARP_LOCAL && smp_lab_advice(&costs[0].sum, advice, SMP_LAB_ADVICE)) {
+    if (costs[0].sum.space != SMP_WARP_LOCAL && smp_lab_advice(costs[0].first, &costs[0].sum, advice, SMP_LAB_ADVICE)) {
         enum { AT = 22 };
         const size_t used = strlen(advice);
         snprintf(advice + used, sizeof advice - used, "%s", smp_lab_saved(costs[0].first, &costs[0].sum, saved));

@@ -194,8 +194,8 @@ static void message_of(const smp_lab_issue *issue, char *text, size_t size)
     if (issue->other_path)
         snprintf(other, sizeof other, "; the other access is at %.80s:%u", smp_base_name(issue->other_path),
                  issue->other_line);
-    const bool advised =
-        issue->cost > 0 && issue->sum.space != SMP_WARP_LOCAL && smp_lab_advice(&issue->sum, advice, sizeof advice);
+    const bool advised = issue->cost > 0 && issue->sum.space != SMP_WARP_LOCAL &&
+                         smp_lab_advice(issue->first, &issue->sum, advice, sizeof advice);
     snprintf(text, size, "%s, %s%.200s%s: %s%s%s%s%s.", rule_of(issue->rule).title,
              issue->first->grid[0] ? "kernel " : "", issue->first->kernel, issue->kernels > 1 ? " and others" : "",
              what, times, other, advised ? ". To avoid it: " : "", advised ? advice : "");
