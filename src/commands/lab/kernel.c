@@ -53,6 +53,9 @@ static const smp_option options[] = {
      .help = "side by side: kernels of --only a,b,c, of several files, or of a program; exit status "
              "7 where --args are left with other values"},
     {"map", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, map), .help = "draw the banks of each kernel's worst access"},
+    {"fix", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, fix),
+     .help = "write a.fixed.cu, with tips about arrays in shared memory applied; run both: it stays where it takes "
+             "fewer wavefronts and leaves the same results"},
     {"html", 0, SMP_O_STRING, offsetof(smp_kernel_settings, html), .argument = "FILE",
      .help = "a page: the line to look at, bars, source lines by cost, banks, findings"},
     {"sarif", 0, SMP_O_STRING, offsetof(smp_kernel_settings, sarif), .argument = "FILE",
@@ -66,7 +69,7 @@ static const smp_option options[] = {
          "predict how long each launch takes and what bounds it: h100 (without a value), h200; with numbers of data "
          "sheets alone a100, l4, rtx4090, b200"},
     {"what-if", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, what_if),
-     .help = "with --time: times without conflicts, barriers, ..., at other occupancies"},
+     .help = "with --time: without conflicts, barriers, ...; at other occupancies"},
     {"json", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, json), .help = "machine-readable"},
     {"csv", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, csv),
      .help = "the rows as CSV; with --compare a row a kernel"},
@@ -380,6 +383,7 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         return smp_hint(err, "add --time");
     }
     SMP_TRY(smp_kernel_check_save(settings, err));
+    SMP_TRY(smp_kernel_check_fix(settings, err));
     if (settings->json && settings->csv)
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --csv can go to standard output");
     return smp_kernel_check_reports(settings, err);
@@ -424,6 +428,8 @@ static smp_code kernel(void *given, smp_error *err)
     code = code ? code : wrote;
     if (checked && ((code && !stopped) || !all.count))
         (void)smp_kernel_write_reports(settings, NULL, &shown);
+    if (!code && settings->fix)
+        code = smp_kernel_fix(settings, &all, err);
     if (!code && !failed && !differs)
         code = refuse_unchecked(&all, wanted, err);
     smp_kernel_results_free(&all);

@@ -307,7 +307,8 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
         make_groups(all);
         check_results(all);
     }
-    return smp_lab_find_tips(all->results, all->count, settings->defines.items, settings->defines.count, &all->tips)
+    return smp_lab_find_tips(all->results, all->count, settings->flags.defines.items, settings->flags.defines.count,
+                             &all->tips)
                ? SMP_OK
                : smp_fail_memory(err, "tips", all->count);
 }

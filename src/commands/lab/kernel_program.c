@@ -1,5 +1,6 @@
 /* A whole CUDA program under the lab's runtime library, which runs its kernels here and writes down what they cost. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static char *before(const char *name, const char *first, const char *file)
 /* Makes the environment by which the program finds the library and both find each other; from smp_alloc,
  * null-terminated. */
 static void make_environment(const smp_kernel_settings *settings, const smp_kernel_process *process,
-                             const char *results, char *environment[16])
+                             const char *results, char *environment[17])
 {
     const smp_kernel_modules *m = process->modules;
     size_t n = 0;
@@ -117,6 +118,8 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
         environment[n++] = smp_asprintf(SMP_LAB_LISTING "=1");
     if (settings->fail_on && strstr(settings->fail_on, "leaks"))
         environment[n++] = smp_asprintf(SMP_LAB_LEAKS "=1");
+    if (settings->fix)
+        environment[n++] = smp_asprintf(SMP_LAB_DIGEST "=1");
     if (settings->time_wanted)
         environment[n++] = smp_asprintf(SMP_LAB_TIME "=%s", settings->time_wanted);
     if (settings->time_limit > 0)
@@ -135,7 +138,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
     int status = 0;
     char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
     char *program = smp_asprintf("%s%s", strchr(process->program, '/') ? "" : "./", process->program);
-    char *environment[16];
+    char *environment[17];
     const int fd = mkstemp(path);
     *results = NULL;
     *count = 0;
@@ -148,8 +151,14 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
     for (size_t i = 0; i < settings->program_args.count; i++)
         argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
     make_environment(settings, process, path, environment);
-    smp_code code =
-        smp_tool_run_own(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
+    const int nowhere = settings->again ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    smp_code code = smp_tool_run_own(argv, environment,
+                                     nowhere >= 0                      ? nowhere
+                                     : settings->json || settings->csv ? STDERR_FILENO
+                                                                       : -1,
+                                     &status, err);
+    if (nowhere >= 0)
+        close(nowhere);
     FILE *from = fdopen(fd, "r");
     if (!code && from)
         code = read_results(from, results, count, err);

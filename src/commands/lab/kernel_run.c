@@ -272,7 +272,7 @@ static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left 
     launch->params = r->params;
     launch->memory = r->memory;
     launch->blocks = r->blocks;
-    launch->print = settings->json || settings->csv ? stderr : stdout;
+    launch->print = settings->again ? NULL : settings->json || settings->csv ? stderr : stdout;
     launch->each_instruction = settings->each;
     launch->listing = settings->each || settings->html;
     launch->seconds = settings->time_limit;

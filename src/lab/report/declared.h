@@ -23,7 +23,7 @@ typedef struct smp_declared {
 /* Values of names beside those that the text gives: NAME=VALUE of -D, and the kernel's symbol with its template
  * arguments (may be null). */
 typedef struct smp_declared_names {
-    const char *const *defines;
+    char *const *defines;
     size_t define_count;
     const char *symbol;
 } smp_declared_names;

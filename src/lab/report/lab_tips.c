@@ -385,7 +385,7 @@ static bool find_tip(const member *members, size_t count, size_t group, sources 
     return true;
 }
 
-bool smp_lab_find_tips(smp_warp_result *results, size_t count, const char *const *defines, size_t define_count,
+bool smp_lab_find_tips(smp_warp_result *results, size_t count, char *const *defines, size_t define_count,
                        smp_lab_tips *out)
 {
     sources all = {.count = 0};

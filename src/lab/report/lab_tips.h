@@ -23,7 +23,7 @@ typedef struct smp_lab_tip {
     const char *path, *name; /* path: of the source, which is a result's; null: no declaration is known */
     smp_declared declared;
     smp_lab_layout layout;
-    char refused[200];      /* the caller's: why it cannot be applied; "" */
+    char refused[200]; /* the caller's: why it cannot be applied; "" */
 } smp_lab_tip;
 
 typedef struct smp_lab_tips {
@@ -33,5 +33,5 @@ typedef struct smp_lab_tips {
 
 /* Finds the best layout of each array that has conflicts, and writes it into the results (smp_warp_array.tip).
  * defines: of the compiler's -D. False: no memory. */
-bool smp_lab_find_tips(smp_warp_result *results, size_t count, const char *const *defines, size_t define_count,
+bool smp_lab_find_tips(smp_warp_result *results, size_t count, char *const *defines, size_t define_count,
                        smp_lab_tips *out);

@@ -1,0 +1,122 @@
+"""smempipe kernel's tips: applied to the source (--fix) and counted again, they lower what a kernel costs, by what they
+told; and what --fix is not sure to change right, it leaves."""
+import json
+import os
+import re
+import shutil
+import unittest
+
+from harness import ROOT, CliCase
+
+TOOLS = [shutil.which(name, path=os.environ["PATH"] + ":/usr/local/cuda/bin") for name in ("ptxas", "nvdisasm", "nvcc")]
+KERNELS = os.path.join(ROOT, "tests", "lab", "tips", "kernels.cu")
+ONE = "--only k --grid 1 --block 32x4 --args out=f32[1024]".split()
+
+# A transpose through `tile`, with a declaration and a body of one's own.
+SOURCE = """#include "n.h"
+{before}
+__global__ void k(float *out)
+{{
+    {declaration}
+    const int x = threadIdx.x;
+    for (int y = threadIdx.y; y < 32; y += 4)
+        {store};
+    __syncthreads();
+    for (int y = threadIdx.y; y < 32; y += 4)
+        out[y * 32 + x] = {load};
+}}
+"""
+
+
+def source(declaration="__shared__ float tile[N][N];", store="tile[y][x] = x + y * 32", load="tile[x][y]", before=""):
+    return SOURCE.format(declaration=declaration, store=store, load=load, before=before)
+
+
+def total(kernel, what):
+    return sum(row.get(what, 0) for row in kernel["rows"])
+
+
+@unittest.skipUnless(all(TOOLS), "no nvcc, ptxas or nvdisasm")
+class Tips(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.write("n.h", b"#define N 32\n")
+
+    def fix(self, text, *options, status=0, name="a.cu"):
+        self.write(name, text.encode())
+        return self.smp("kernel", name, *ONE, "--fix", *options, status=status)
+
+    def test_twenty_kernels_and_more_cost_less(self):
+        shutil.copy(KERNELS, self.folder / "a.cu")
+        done = self.smp("kernel", "a.cu", "--fix", "--json")
+        before = {k["kernel"]: k for k in json.loads(done.stdout)["kernels"]}
+        after = {k["kernel"]: k for k in json.loads(self.smp("kernel", "a.fixed.cu", "--json").stdout)["kernels"]}
+        self.assertEqual(list(before), list(after))
+        lowered = []
+        for name, kernel in before.items():
+            was, now = total(kernel, "wavefronts"), total(after[name], "wavefronts")
+            self.assertLessEqual(now, was, name)
+            mended = after.get(name + "_mended")
+            told = [int(text) for text in re.findall(r"wavefronts become (?:about )?(\d+)", json.dumps(kernel["tips"]))]
+            if mended:
+                advice = kernel["look_at"]["advice"]
+                told = int(re.search(r"sectors become (\d+)", advice)[1])
+                self.assertEqual(told, total(mended, "sectors"), (name, advice))
+                self.assertLess(told, total(kernel, "sectors"))
+                lowered.append(name)
+            elif now < was:
+                gain = sum(was - t for t in told)  # compilers join other accesses where indices change
+                apart = 0.5 * gain + 1 if "about" in str(kernel["tips"]) else 1
+                self.assertLess(abs(was - now - gain), apart, name)
+                lowered.append(name)
+        self.assertGreaterEqual(len(lowered), 20, set(before) - set(lowered))
+        self.assertRegex(done.stderr, r"column_float: 64 wavefronts in shared memory, 1056 before; the same bytes")
+        self.assertNotIn("other results", done.stderr)
+
+    def test_the_declaration_is_named_and_changed(self):
+        done = self.fix(source())
+        self.assertIn("tile[N][N] -> tile[N][N + 1] (a.cu:5): the kernel's 1056 wavefronts become 64", done.stdout)
+        self.assertIn("k: 64 wavefronts in shared memory, 1056 before; the same bytes", done.stdout)
+        self.assertEqual((self.folder / "a.fixed.cu").read_text(), source().replace("tile[N][N]", "tile[N][N + 1]"))
+        self.assertIn("the file exists already", self.fix(source(), status=4).stderr)
+        self.fix(source(), "--force", "-q")
+
+    def test_what_is_not_sure_is_left(self):
+        for text, why in (
+            (source(before="#define AT(i, j) tile[i][j]\n", load="AT(x, y)"), "a directive of the preprocessor"),
+            (source(declaration="extern __shared__ float tile[];", store="tile[y * 32 + x] = x",
+                    load="tile[x * 32 + y]"), "declared extern"),
+            (source(load="(&tile[0][0])[x * 32 + y]"), "line 11 takes an address in tile"),
+            (source(load="((float *)tile)[x * 32 + y]"), "line 11 uses tile without all its indices"),
+            (source(declaration="DECLARE(tile)", before="#define DECLARE(a) __shared__ float a[N][N];"),
+             "its declaration is not found"),
+        ):  # fmt: skip
+            shared = ["--shared", "4096"] if "extern" in text else []
+            error = self.fix(text, *shared, status=1).stderr
+            self.assertIn("--fix wrote nothing: tile: ", error)
+            self.assertIn(why, error)
+            self.assertFalse((self.folder / "a.fixed.cu").exists())
+
+    def test_nothing_to_gain_is_no_mistake(self):
+        done = self.fix(source(load="tile[y][x]"))
+        self.assertIn("--fix wrote nothing: no other layout", done.stdout)
+        self.assertNotIn("to avoid it", done.stdout)
+        self.assertFalse((self.folder / "a.fixed.cu").exists())
+
+    def test_names_links_and_folders(self):
+        self.fix(source(), name="a b'$.cu")
+        self.assertTrue((self.folder / "a b'$.fixed.cu").exists())
+        (self.folder / "link.cu").symlink_to("a b'$.cu")
+        self.assertIn("is a link", self.smp("kernel", "link.cu", *ONE, "--fix", status=2).stderr)
+        self.assertIn("'n.h' is no", self.smp("kernel", "n.h", *ONE, "--fix", status=2).stderr)
+        self.assertIn("--compare", self.smp("kernel", "a b'$.cu", *ONE, "--fix", "--compare", status=2).stderr)
+
+    def test_two_arrays_on_a_line_and_one_alone_changes(self):
+        text = source(declaration="__shared__ float other[32], tile[32][32]; other[x0] = 1;").replace(
+            "{\n    __sh", "{\n    const int x0 = threadIdx.x;\n    __sh")  # fmt: skip
+        self.fix(text)
+        self.assertEqual((self.folder / "a.fixed.cu").read_text(), text.replace("tile[32][32]", "tile[32][33]"))
+
+
+if __name__ == "__main__":
+    unittest.main()
