@@ -331,6 +331,8 @@ static void tell(const member *m, const tip_source *s, const search *found, bool
              (unsigned long long)all,
              exact && !found->best.mask && (m->declared.dims > 1 || found->best.grow) ? "" : "about ",
              (unsigned long long)(all - (m->before - after)), found->fewer ? "; an SM holds fewer blocks then" : "");
+    for (char *at = a->tip; *at; at++)
+        *at = (unsigned char)*at < ' ' || *at == 0x7f ? ' ' : *at; /* of a stranger's source */
 }
 
 /* Whether all that the kernel did in shared memory is in the patterns. */
