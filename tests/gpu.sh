@@ -268,11 +268,12 @@ lab_pipelines() {
     done
 }
 
-# Programs of the lab, each with its argument. Left out are those of planted mistakes, which a GPU need not survive.
+# Programs of the lab, each with its argument. Left out are those of planted mistakes, which a GPU need not survive, and
+# cuBLAS', whose kernels are others there.
 lab_programs() {
     for file in "$here"/samples/kernels/*.cu "$here"/tests/lab/*.cu "$here"/tests/lab/*/*.cu; do
         case $file in
-        */k16_bugs.cu | */mistakes.cu) ;;
+        */k16_bugs.cu | */mistakes.cu | */blas.cu) ;;
         */mbarrier.cu) for which in turn parts bulk; do echo "$file $which"; done ;;
         *) ! grep -q '^int main' "$file" || echo "$file" ;;
         esac
