@@ -303,6 +303,33 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
     }
 }
 
+/* Words that a warp writes, of which most were not touched since the last barrier. Returns the lanes of the others. */
+static uint32_t write_fresh(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                            const uint32_t offset[WARP_LANES], const warp_access *access)
+{
+    enum { WORD_SHIFT = 2 };
+    const uint32_t *words = access->values ? access->values[0] : NULL, floor = block->order.floor;
+    const uint64_t stamp = warp_stamp(block, frame, 0);
+    uint32_t others = 0;
+    if (!words || access->width != sizeof *words || block->granule_shift != WORD_SHIFT || inst->orderly)
+        return lanes;
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const uint32_t at = offset[l] >> WORD_SHIFT;
+        warp_granule *g = &block->granules[at];
+        if (interval_of(&g->write) >= floor || interval_of(&g->read) >= floor || interval_of(&g->other) >= floor ||
+            g->write.copy) {
+            others |= UINT32_C(1) << l;
+            continue;
+        }
+        g->write = (warp_touch){stamp + l, inst->index, 0, 0};
+        if (block->settled)
+            block->settled[at] = 0;
+        memcpy(block->shared + offset[l], &words[l], sizeof *words);
+    }
+    return others;
+}
+
 void warp_check_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
                        uint32_t bytes, warp_touching how)
 {
@@ -381,9 +408,11 @@ uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *
     warp_check_near(block, frame, inst, l, offset[l], access);
     if (access->how == WARP_READS && access->width <= UINT32_C(1) << block->granule_shift)
         check_reads(block, frame, inst, lanes, offset);
-    else
-        WARP_ACTIVE_LANES(lanes)
-    check_lane(block, frame, inst, l, offset[l], access);
+    else {
+        const bool writes = access->how == WARP_WRITES && inst->kind == WARP_STORES;
+        WARP_ACTIVE_LANES(writes ? write_fresh(block, frame, inst, lanes, offset, access) : lanes)
+        check_lane(block, frame, inst, l, offset[l], access);
+    }
     return lanes;
 }
 
