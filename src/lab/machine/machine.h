@@ -557,6 +557,14 @@ uint32_t warp_array_at(const warp_block *block, uint32_t offset);
 /* Results (result.c). The first adds what another thread's blocks of the same launch counted and found (finding.c). */
 smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);
 bool warp_make_steps(const warp_block *block, smp_warp_result *result); /* steps.c; false: no memory */
+/* For qsort: the order of the first pair that differs. */
+static inline int warp_compare(const uint32_t keys[][2], size_t count)
+{
+    size_t at = 0;
+    while (at + 1 < count && keys[at][0] == keys[at][1])
+        at++;
+    return (keys[at][0] > keys[at][1]) - (keys[at][0] < keys[at][1]);
+}
 /* What an instruction does in a space, as rows tell it. */
 smp_warp_op warp_op_of(const warp_inst *inst, smp_warp_space space);
 smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err);

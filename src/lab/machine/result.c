@@ -103,19 +103,9 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
 static int by_line(const void *a, const void *b)
 {
     const smp_warp_row *x = a, *y = b;
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    if (x->file != y->file)
-        return x->file < y->file ? -1 : 1;
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
-    if (x->space != y->space)
-        return x->space < y->space ? -1 : 1;
-    if (x->op != y->op)
-        return x->op < y->op ? -1 : 1;
-    if (x->width != y->width)
-        return x->width < y->width ? -1 : 1;
-    return (int)x->spill - (int)y->spill;
+    const uint32_t keys[][2] = {{x->place, y->place}, {x->file, y->file},   {x->line, y->line},  {x->space, y->space},
+                                {x->op, y->op},       {x->width, y->width}, {x->spill, y->spill}};
+    return warp_compare(keys, sizeof keys / sizeof keys[0]);
 }
 
 static void set_place(const warp_block *block, uint32_t inst, uint32_t thread, smp_warp_place *place)

@@ -16,12 +16,10 @@ static bool add(smp_warp_steps *steps, const smp_warp_step *more)
 
 static int compare(const smp_warp_step *x, const smp_warp_step *y)
 {
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    if (x->file != y->file)
-        return x->file < y->file ? -1 : 1;
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
+    const uint32_t keys[][2] = {{x->place, y->place}, {x->file, y->file}, {x->line, y->line}};
+    const int order = warp_compare(keys, sizeof keys / sizeof keys[0]);
+    if (order)
+        return order;
     return x->place ? 0 : strcmp(x->text, y->text);
 }
 

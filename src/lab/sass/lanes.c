@@ -1,11 +1,6 @@
 /* Integers over whole rows. This file is compiled once for each instruction set; the results are the same. */
 #include "lab/sass/lanes.h"
 
-#define RUN(name) void SASS_NAME(name)(warp_block * block, warp_frame * frame, const warp_inst *inst, uint32_t lanes)
-#define BEGIN                                                                                                          \
-    const sass_op *op = inst->extra;                                                                                   \
-    uint32_t r[WARP_LANES];                                                                                            \
-    (void)block;
 #define TAKE(i, name)                                                                                                  \
     uint32_t name##_room[WARP_LANES];                                                                                  \
     const uint32_t *name = sass_take(frame, op, i, name##_room);

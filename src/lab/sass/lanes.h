@@ -12,3 +12,9 @@
 
 #define SASS_DECLARE(upper, lower) warp_execute SASS_NAME(lower);
 SASS_FUNCTION_LIST(SASS_DECLARE)
+
+#define RUN(name) void SASS_NAME(name)(warp_block * block, warp_frame * frame, const warp_inst *inst, uint32_t lanes)
+#define BEGIN                                                                                                          \
+    const sass_op *op = inst->extra;                                                                                   \
+    uint32_t r[WARP_LANES];                                                                                            \
+    (void)block;

@@ -6,12 +6,6 @@
 #include "lab/ptx/half.h"
 #include "lab/sass/lanes.h"
 
-#define RUN(name) void SASS_NAME(name)(warp_block * block, warp_frame * frame, const warp_inst *inst, uint32_t lanes)
-#define BEGIN                                                                                                          \
-    const sass_op *op = inst->extra;                                                                                   \
-    uint32_t r[WARP_LANES];                                                                                            \
-    (void)block;
-
 /* Registers as floats. */
 typedef float __attribute__((may_alias)) real;
 
