@@ -198,7 +198,7 @@ static void a_time_limit_holds_whatever_the_time_goes_into(void **state)
                                         .memory = l.memory,
                                         .seconds = limit};
         const double began = smp_now();
-        assert_int_equal(smp_warp_run(&launch, &l.result, &l.err), SMP_E_PROCESS);
+        assert_int_equal(smp_warp_run(&launch, &l.result, &l.err), SMP_E_LIMIT);
         if (smp_now() - began > late)
             fail_msg("%s took %g s", bodies[i], smp_now() - began);
         close_lab(&l);
