@@ -401,7 +401,8 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
     inst->meets =
         (inst->space != WARP_SHARED && (inst->orderly || inst->is_volatile || inst->acquires || inst->releases)) ||
         (inst->execute == ptx_run_fence && inst->mode) || inst->execute == ptx_run_clock ||
-        inst->execute == ptx_run_bulk || inst->execute == ptx_run_tensor || inst->execute == ptx_run_call;
+        inst->execute == ptx_run_bulk || inst->execute == ptx_run_tensor || inst->execute == ptx_run_fetch ||
+        inst->execute == ptx_run_call;
     if (!has_rows(&s, inst))
         ptx_refuse(parser, begin, "'_' stands for a register that '%s' needs", s.words[0]);
     parser->narrow = false;
