@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "commands/edit/session.h"
 #include "pipe/language/ast.h"
-#include "pipe/language/where.h"
 
 static void put_span(smp_json *json, const char *start, const char *end, smp_span span)
 {
@@ -86,27 +85,6 @@ static void put_statement(smp_json *json, const smp_program *program, const smp_
     smp_json_end(json, '}');
 }
 
-static void put_diagnostics(smp_json *json, const smp_diags *diags)
-{
-    smp_json_array(json, "diagnostics");
-    for (size_t i = 0; i < diags->count; i++) {
-        const smp_diag *diag = &diags->items[i];
-        int line, column;
-        smp_diags_locate(diags, diag->span, &line, &column);
-        smp_json_object(json, NULL);
-        smp_json_bool(json, "error", diag->severity == SMP_ERROR);
-        smp_json_string(json, "file", diag->span.source ? diags->sources[diag->span.source].name : NULL);
-        smp_json_integer(json, "line", line);
-        smp_json_integer(json, "column", column);
-        put_span(json, "start", "end", diag->span);
-        smp_json_string(json, "message", diag->message);
-        smp_json_string(json, "fix", diag->fix);
-        smp_json_string(json, "note", diag->note);
-        smp_json_end(json, '}');
-    }
-    smp_json_end(json, ']');
-}
-
 /* The statements of the text itself, and not of what it includes. */
 static bool parse(smp_arena *arena, const smp_diags *diags, smp_ast *ast)
 {
@@ -126,7 +104,9 @@ void smp_edit_describe(smp_json *json, const smp_diags *diags, const smp_program
         for (size_t i = 0; i < ast.count; i++)
             put_statement(json, program, &ast.statements[i]);
     smp_json_end(json, ']');
-    put_diagnostics(json, diags);
+    char *told = smp_diags_json(diags);
+    smp_json_string(json, "diagnostics", told ? told : "");
+    smp_free(told);
     smp_arena_free(&arena);
 }
 

@@ -3,15 +3,12 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/paths.h"
 #include "cli/shipped.h"
 #include "commands/edit/http.h"
-#include "commands/edit/page_files.h"
 #include "commands/edit/session.h"
 #include "commands/outputs.h"
 #include "commands/stages.h"
@@ -70,6 +67,7 @@ static void tell_state(const question *q, smp_json *json)
     q->session->tabs++;
     q->session->tab_left = 0;
     smp_json_string(json, "text", s->text);
+    smp_json_string(json, "name", s->name);
     smp_json_string(json, "input", s->settings->in);
     smp_json_string(json, "pipe", s->named ? s->settings->pipe : NULL);
     smp_json_string(json, "saveTo", s->save_to);
@@ -134,7 +132,8 @@ static void run_text(const question *q, FILE *to)
     const smp_edit_run run = {.text = text_of(q, "text"),
                               .number = number_of(q, "number"),
                               .which = SMP_EDIT_AFTER,
-                              .step = number_of(q, "step")};
+                              .step = number_of(q, "step"),
+                              .held = number_of(q, "held")};
     int64_t latest = q->session->wanted;
     while (latest < run.number && !atomic_compare_exchange_weak(&q->session->wanted, &latest, run.number))
         ;
@@ -234,11 +233,14 @@ static smp_code say_address(const smp_edit_settings *settings, const smp_http *h
     return SMP_OK;
 }
 
-static bool ended(const smp_edit_session *session, smp_http *http)
+static bool ended(void *context, double idle)
 {
+    smp_edit_session *session = context;
     const int64_t left = session->tab_left;
-    return smp_cli_stopped || smp_http_watch(http) > MOST_IDLE ||
-           (left && (int64_t)(smp_now() * 1000) - left > TAB_SECONDS);
+    if (!smp_cli_stopped && idle < MOST_IDLE && !(left && (int64_t)(smp_now() * 1000) - left > TAB_SECONDS))
+        return false;
+    session->wanted = INT64_MAX; /* a run that still goes on stops */
+    return true;
 }
 
 static smp_code serve(smp_edit_session *session, smp_error *err)
@@ -250,12 +252,9 @@ static smp_code serve(smp_edit_session *session, smp_error *err)
         code = say_address(session->settings, http, err);
     if (!code) {
         smp_cli_confine_edit(&session->settings->base.common, session->settings->in, session->name, session->save_to);
-        code = smp_http_begin(http, respond, session, err);
+        code = smp_http_serve(http, &(smp_http_use){respond, ended, session}, err);
     }
-    while (!code && !ended(session, http))
-        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
-    session->wanted = INT64_MAX; /* a run that still goes on stops */
-    smp_http_close(http);
+    smp_free(http);
     return code;
 }
 

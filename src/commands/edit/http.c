@@ -6,13 +6,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -24,7 +24,7 @@ enum {
     MOST_BODY = 4 << 20, /* bytes: a pipeline of a megabyte as JSON */
     HEAD_MEMORY = 32 << 10,
     IDLE = 20, /* seconds without a byte, */
-    LATE = 30  /* and until a request must be whole */
+    LATE = 30  /* and until a body must be whole */
 };
 
 #define POLICY                                                                                                         \
@@ -38,8 +38,7 @@ enum {
     X(MHD_add_response_header)                                                                                         \
     X(MHD_queue_response)                                                                                              \
     X(MHD_destroy_response)                                                                                            \
-    X(MHD_lookup_connection_value)                                                                                     \
-    X(MHD_get_connection_info)
+    X(MHD_lookup_connection_value)
 
 static struct {
 #define FIELD(function) __typeof__(&function) function;
@@ -47,23 +46,13 @@ static struct {
 #undef FIELD
 } mhd;
 
-typedef struct http_connection { /* of a socket */
-    int socket;                  /* -1: this place is free */
-    bool busy;                   /* a request is whole, and being answered */
-    double since;                /* the last one was answered */
-} http_connection;
-
 struct smp_http {
-    struct MHD_Daemon *daemon;
     int listening;
     char host[32], origin[40]; /* "127.0.0.1:4711", and with http:// before it */
     char secret[SECRET + 1], ticket[SECRET + 1];
-    bool ticket_used;
-    smp_http_respond *respond;
-    void *context;
-    pthread_mutex_t lock; /* of what follows, and the ticket */
-    http_connection connections[MOST_CONNECTIONS];
-    double last;
+    atomic_bool ticket_used;
+    const smp_http_use *use;
+    _Atomic int64_t last; /* seconds of smp_now: a request was answered */
 };
 
 typedef struct http_request {
@@ -71,6 +60,7 @@ typedef struct http_request {
     bool post;
     char *body;
     size_t size, capacity;
+    double began;
 } http_request;
 
 static smp_code load(smp_error *err)
@@ -111,15 +101,12 @@ smp_code smp_http_open(smp_http **out, smp_error *err)
         getsockname(http->listening, (struct sockaddr *)&at, &size) != 0 || !make_secret(http->secret) ||
         !make_secret(http->ticket)) {
         smp_fail(err, SMP_E_PROCESS, "cannot serve a page on 127.0.0.1: %s", strerror(errno));
-        smp_http_close(http);
+        smp_free(http); /* the program ends */
         return err->code;
     }
     snprintf(http->host, sizeof http->host, "127.0.0.1:%d", ntohs(at.sin_port));
     snprintf(http->origin, sizeof http->origin, "http://%s", http->host);
-    pthread_mutex_init(&http->lock, NULL);
-    for (size_t i = 0; i < MOST_CONNECTIONS; i++)
-        http->connections[i].socket = -1;
-    http->last = smp_now();
+    http->last = (int64_t)smp_now();
     *out = http;
     return SMP_OK;
 }
@@ -167,10 +154,8 @@ static unsigned check(smp_http *http, struct MHD_Connection *connection, const c
     if (origin ? strcmp(origin, http->origin) != 0 : request->post)
         return MHD_HTTP_FORBIDDEN;
     if (!request->post && !strncmp(url, "/once/", 6)) {
-        pthread_mutex_lock(&http->lock);
-        const bool first = same_secret(url + 6, http->ticket) && strlen(url + 6) == SECRET && !http->ticket_used;
-        http->ticket_used |= first;
-        pthread_mutex_unlock(&http->lock);
+        const bool first = strlen(url + 6) == SECRET && same_secret(url + 6, http->ticket) &&
+                           !atomic_exchange(&http->ticket_used, true);
         return first ? MHD_HTTP_SEE_OTHER : MHD_HTTP_FORBIDDEN;
     }
     if (url[0] != '/' || !same_secret(url + 1, http->secret) || url[1 + SECRET] != '/')
@@ -230,28 +215,6 @@ static enum MHD_Result refuse(smp_http *http, struct MHD_Connection *connection,
     return answer_with(http, connection, &(smp_http_answer){status, "text/plain", text, text ? strlen(text) : 0});
 }
 
-static http_connection *connection_of(smp_http *http, struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info = mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    for (size_t i = 0; info && i < MOST_CONNECTIONS; i++)
-        if (http->connections[i].socket == info->connect_fd)
-            return &http->connections[i];
-    return NULL;
-}
-
-static void set_busy(smp_http *http, struct MHD_Connection *connection, bool busy)
-{
-    pthread_mutex_lock(&http->lock);
-    http_connection *at = connection_of(http, connection);
-    if (at) {
-        at->busy = busy;
-        at->since = smp_now();
-    }
-    if (busy)
-        http->last = smp_now();
-    pthread_mutex_unlock(&http->lock);
-}
-
 static bool add_body(http_request *request, const char *data, size_t size)
 {
     if (request->size + size > MOST_BODY || !smp_grow(&request->body, &request->capacity, request->size + size + 1, 1))
@@ -271,84 +234,46 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         request = *kept = smp_alloc(sizeof *request);
         if (!request)
             return MHD_NO;
+        request->began = smp_now();
         const unsigned status = check(http, connection, url, method, request);
         return status ? refuse(http, connection, status) : MHD_YES;
     }
     if (*size) {
-        const bool fits = request->post && add_body(request, data, *size);
+        const bool fits = smp_now() - request->began < LATE && request->post && add_body(request, data, *size);
         *size = 0;
         return fits ? MHD_YES : MHD_NO;
     }
-    set_busy(http, connection, true);
+    http->last = (int64_t)smp_now();
     smp_http_answer answer = {.status = MHD_HTTP_NOT_FOUND, .type = "text/plain"};
     if (request->post && !request->body && !add_body(request, "", 0))
         return MHD_NO;
-    http->respond(http->context, request->name, request->body, request->size, &answer);
+    http->use->respond(http->use->context, request->name, request->body, request->size, &answer);
     return answer_with(http, connection, &answer);
 }
 
-static void completed(void *context, struct MHD_Connection *connection, void **kept, enum MHD_RequestTerminationCode)
+static void completed(void *, struct MHD_Connection *, void **kept, enum MHD_RequestTerminationCode)
 {
     http_request *request = *kept;
-    set_busy(context, connection, false);
     if (request)
         smp_free(request->body);
     smp_free(request);
     *kept = NULL;
 }
 
-static void connected(void *context, struct MHD_Connection *connection, void **,
-                      enum MHD_ConnectionNotificationCode what)
+smp_code smp_http_serve(smp_http *http, const smp_http_use *use, smp_error *err)
 {
-    smp_http *http = context;
-    const union MHD_ConnectionInfo *info = mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    pthread_mutex_lock(&http->lock);
-    http_connection *at = connection_of(http, connection);
-    for (size_t i = 0; !at && i < MOST_CONNECTIONS; i++)
-        if (http->connections[i].socket < 0)
-            at = &http->connections[i];
-    if (at && info)
-        *at = (http_connection){.socket = what == MHD_CONNECTION_NOTIFY_STARTED ? info->connect_fd : -1,
-                                .since = smp_now()};
-    pthread_mutex_unlock(&http->lock);
-}
-
-smp_code smp_http_begin(smp_http *http, smp_http_respond *respond, void *context, smp_error *err)
-{
-    http->respond = respond;
-    http->context = context;
-    http->daemon = mhd.MHD_start_daemon(
+    http->use = use;
+    struct MHD_Daemon *daemon = mhd.MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle, http,
         MHD_OPTION_LISTEN_SOCKET, http->listening, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY,
-        MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_NOTIFY_CONNECTION, connected, http, MHD_OPTION_END);
-    if (!http->daemon)
+        MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
+    if (!daemon)
         return smp_fail(err, SMP_E_PROCESS, "cannot serve a page on %s", http->host);
-    http->listening = -1; /* the library closes it */
+    while (!use->ended(use->context, smp_now() - (double)http->last))
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    mhd.MHD_stop_daemon(daemon);
     return SMP_OK;
-}
-
-double smp_http_watch(smp_http *http)
-{
-    const double now = smp_now();
-    pthread_mutex_lock(&http->lock);
-    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
-        const http_connection *at = &http->connections[i];
-        if (at->socket >= 0 && !at->busy && now - at->since > LATE)
-            shutdown(at->socket, SHUT_RDWR);
-    }
-    const double idle = now - http->last;
-    pthread_mutex_unlock(&http->lock);
-    return idle;
-}
-
-void smp_http_close(smp_http *http)
-{
-    if (http && http->daemon)
-        mhd.MHD_stop_daemon(http->daemon);
-    if (http && http->listening >= 0)
-        close(http->listening);
-    smp_free(http);
 }
 
 #else
@@ -362,16 +287,9 @@ smp_code smp_http_open(smp_http **out, smp_error *err)
 
 void smp_http_address(const smp_http *, bool, char *, size_t) {}
 
-smp_code smp_http_begin(smp_http *, smp_http_respond *, void *, smp_error *err)
+smp_code smp_http_serve(smp_http *, const smp_http_use *, smp_error *)
 {
-    return smp_fail(err, SMP_E_PROCESS, "built without libmicrohttpd");
+    return SMP_OK;
 }
-
-double smp_http_watch(smp_http *)
-{
-    return 0;
-}
-
-void smp_http_close(smp_http *) {}
 
 #endif

@@ -20,6 +20,12 @@ typedef struct smp_edit_frame {
     int64_t number; /* of the run that made it; 0: there is none */
 } smp_edit_frame;
 
+/* The picture in front of a step. */
+typedef struct smp_edit_kept {
+    char *text; /* of the pipeline up to that step; null: none is kept */
+    smp_view view;
+} smp_edit_kept;
+
 enum { SMP_EDIT_BEFORE, SMP_EDIT_AFTER, SMP_EDIT_FRAMES };
 
 typedef struct smp_edit_session {
@@ -37,6 +43,7 @@ typedef struct smp_edit_session {
     smp_view input;
     pthread_mutex_t run, frames, save; /* one run at a time; what is shown; files */
     smp_edit_frame shown[SMP_EDIT_FRAMES];
+    smp_edit_kept kept;             /* by who holds `run` */
     _Atomic int64_t wanted;         /* the number of the latest run that was asked for: older ones stop */
     _Atomic int64_t tabs, tab_left; /* pages that are open; when the last one went, ms of smp_now, 0: never */
 } smp_edit_session;
@@ -61,10 +68,19 @@ typedef struct smp_edit_run {
     int64_t number;
     int which;    /* of shown */
     int64_t step; /* the statement whose output is wanted; -1: the last */
+    int64_t held; /* that is being changed: what is in front of it is kept; -1: none */
 } smp_edit_run;
 
 /* Runs a text, keeps its picture in shown[which], and writes {report, told}; to may be null. */
 smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, FILE *to, smp_error *err);
+
+smp_code smp_edit_make_frame(const smp_shape *shape, smp_view *view, smp_error *err);
+
+/* keep.c: has a plan, which is not joined yet, begin at the picture in front of node `from`, if that is kept; else has
+ * it written to kept->view by a second sink (*fresh). Joins its steps. text: of the program. */
+smp_code smp_edit_keep(smp_edit_kept *kept, const smp_program *program, const char *text, int from, smp_plan *plan,
+                       bool *fresh, smp_error *err);
+void smp_edit_forget(smp_edit_kept *kept);
 
 /* A part of a picture, width x height pixels from x, y, as out_width x out_height pixels of RGBA (means of boxes); from
  * malloc. */
@@ -78,3 +94,11 @@ smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, uns
 /* save.c: where the text comes from and goes to. */
 smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err);
 smp_code smp_edit_save(smp_edit_session *session, const char *text, bool force, smp_error *err);
+
+/* The files of the page, which the build puts into the program (report/page/page.cmake); a null name ends them. */
+typedef struct smp_edit_page_file {
+    const char *name, *type;
+    const unsigned char *data;
+    size_t size;
+} smp_edit_page_file;
+extern const smp_edit_page_file smp_edit_page_files[];

@@ -54,3 +54,7 @@ bool smp_ast_parse(smp_arena *arena, smp_diags *diags, int source, smp_ast *ast)
 /* Parses [start, end) of a source as exactly one value: the default of a stage's parameter, or the value of --set. A
  * mistake gives a diagnostic and SMP_AST_BAD. */
 bool smp_ast_parse_value(smp_arena *arena, smp_diags *diags, int source, size_t start, smp_ast_value *value);
+
+/* The parameter that the value at this place was taken for; null: none, or a stage's form spread it over several. */
+struct smp_node;
+const struct smp_param *smp_node_param_at(const struct smp_node *node, smp_span value);

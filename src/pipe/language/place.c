@@ -233,3 +233,17 @@ const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_n
     note_params(b, diag, stage);
     return NULL;
 }
+
+const smp_param *smp_node_param_at(const smp_node *node, smp_span value)
+{
+    const smp_param *found = NULL;
+    for (size_t i = 0; i < node->argument_count; i++) {
+        const smp_span span = node->arguments[i].value.span;
+        if (span.source != value.source || span.start != value.start)
+            continue;
+        if (found)
+            return NULL;
+        found = node->arguments[i].param;
+    }
+    return found;
+}

@@ -89,7 +89,7 @@ foreach(name IN LISTS edit_files)
 endforeach()
 set(edit_source ${CMAKE_BINARY_DIR}/edit_page.c)
 file(GENERATE OUTPUT ${edit_source} CONTENT "/* Made of src/report/page by page.cmake. */
-#include \"commands/edit/page_files.h\"
+#include \"commands/edit/session.h\"
 
 ${edit_arrays}
 const smp_edit_page_file smp_edit_page_files[] = {

@@ -17,16 +17,27 @@ async function run() {
   const item = steps.chosenItem();
   const step = page.only && item && !item.off ? item.index : -1;
   document.body.classList.add("runs");
-  const {told, report} = await ask("run", {text: source, number, step});
+  const held = item && !item.off ? item.index : -1;
+  const {told, report} = await ask("run", {text: source, number, step, held});
   if (number !== page.number) return;
   document.body.classList.remove("runs");
   if (text.take(told, source)) changed("checked");
   showFailure(told);
   if (!told.done) return;
+  addEarlier(report, held > 0);
   steps.showReport(report);
   await picture.show({width: page.state.width, height: page.state.height}, {width: told.width, height: told.height});
   document.body.dataset.ran = number;
   showNumbers(told, report);
+}
+
+// A run that went on from a kept picture says nothing of the steps before it: they are as they were.
+let last = {steps: []};
+function addEarlier(report, held) {
+  const first = Math.min(...report.steps.filter(step => step.line).map(step => step.line));
+  const known = step => report.steps.some(s => s.line === step.line && s.step === step.step);
+  if (held) report.steps.unshift(...last.steps.filter(s => s.line && s.line <= first && !known(s)));
+  last = report;
 }
 
 let waiting = 0;
@@ -70,7 +81,7 @@ function drawHistogram(histogram) {
 function showText() {
   const box = document.getElementById("source");
   if (box.value !== text.pipe.text) box.value = text.pipe.text;
-  const marks = text.pipe.diagnostics.filter(d => !d.file), parts = [];
+  const marks = text.pipe.diagnostics.filter(d => !d.elsewhere), parts = [];
   let at = 0;
   for (const d of [...marks].sort((a, b) => a.start - b.start)) {
     if (d.start < at) continue;
@@ -86,7 +97,8 @@ function showText() {
 function showMistakes() {
   const {diagnostics, failed} = text.pipe;
   fill(document.getElementById("mistakes"), diagnostics.map(d => h("li",
-    h("button.name", {type: "button", onclick: () => goTo(d)}, d.file ? `${d.file}:${d.line}` : `line ${d.line}`), " ",
+    h("button.name", {type: "button", onclick: () => goTo(d)},
+      d.elsewhere ? `${d.elsewhere}:${d.line}` : `line ${d.line}`), " ",
     h(d.error ? "span.bad" : "span.warn", d.message), d.fix && [" — ", d.fix],
     d.note && h("span.soft", ` (${d.note})`))),
     failed && h("li.bad", failed.message, failed.hint && h("span.soft", ` (${failed.hint})`)));
@@ -184,6 +196,7 @@ function keys(event) {
 
 async function begin() {
   page.state = await ask("state");
+  text.own.name = page.state.name;
   const stages = await ask("stages");
   page.saved = page.state.exists ? page.state.text : "";
   head();

@@ -141,7 +141,7 @@ function control(item, param, shown, id) {
 function parameter(item, param) {
   const given = text.valueOf(item.statement, param.name), id = `param-${param.name}`;
   const arg = item.statement.args.find(a => a.param === param.name);
-  const wrong = arg && text.pipe.diagnostics.find(d => !d.file && d.start < arg.end && d.start + 1 > arg.from);
+  const wrong = arg && text.pipe.diagnostics.find(d => !d.elsewhere && d.start < arg.end && d.start + 1 > arg.from);
   return h("div.param", {"data-param": param.name},
     h("label", {for: id, title: `${param.help} (${param.accepts})`}, param.name,
       param.required && h("span.soft", " (must be given)")),
@@ -217,7 +217,7 @@ export function refresh() {
     for (const box of place.querySelectorAll(".param p.bad")) box.remove();
     if (item?.statement) for (const div of place.querySelectorAll(".param")) {
       const arg = item.statement.args.find(a => a.param === div.dataset.param);
-      const wrong = arg && text.pipe.diagnostics.find(d => !d.file && d.start < arg.end && d.start + 1 > arg.from);
+      const wrong = arg && text.pipe.diagnostics.find(d => !d.elsewhere && d.start < arg.end && d.start + 1 > arg.from);
       if (wrong) div.append(h("p.bad.small", wrong.message, wrong.fix && ` — ${wrong.fix}`));
     }
     return;

@@ -43,7 +43,7 @@ function cost(item) {
 }
 
 const mistakes = item => item.off ? [] : text.pipe.diagnostics.filter(
-  d => !d.file && d.start >= item.start && d.start <= item.end);
+  d => !d.elsewhere && d.start >= item.start && d.start <= item.end);
 
 function act(label, title, on, disabled) {
   return h("button.tool", {type: "button", title, "aria-label": title, disabled,

@@ -11,6 +11,8 @@ export const pipe = {
   checked: 0, wanted: 0 // numbers of texts
 };
 
+export const own = {name: ""}; // of the text, in messages
+
 export const onChange = listener => pipe.listeners.push(listener);
 const tell = what => pipe.listeners.forEach(listener => listener(what));
 
@@ -34,12 +36,21 @@ function toCharacters(text, told) {
   move(told);
 }
 
+// A mistake with its place in the text; `elsewhere`: the file that the text includes.
+function placed(mistake, text) {
+  const lines = text.split("\n");
+  const at = (line, column) => lines.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0)
+    + [...(lines[line - 1] || "")].slice(0, column - 1).join("").length;
+  return {...mistake, error: mistake.severity === "error", elsewhere: mistake.file !== own.name && mistake.file,
+          start: at(mistake.line, mistake.column), end: at(mistake.end_line, mistake.end_column)};
+}
+
 export function take(told, text) {
   if (text !== pipe.text) return false; // it was changed meanwhile
   toCharacters(text, told);
   pipe.statements = told.statements;
-  pipe.diagnostics = told.diagnostics;
-  pipe.failed = told.message && !told.diagnostics.some(d => d.error) ? told : null;
+  pipe.diagnostics = told.diagnostics.split("\n").filter(Boolean).map(line => placed(JSON.parse(line), text));
+  pipe.failed = told.message && !pipe.diagnostics.some(d => d.error) ? told : null;
   pipe.checked = pipe.wanted;
   return true;
 }
