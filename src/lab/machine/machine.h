@@ -302,7 +302,8 @@ typedef struct warp_memo {
     uint8_t op, width, known, lie;
     smp_bank_cost cost;
     uint32_t sectors, stride;
-    uint32_t patterns, last; /* its number of them, and the last one's (patterns.c) */
+    uint32_t patterns; /* its number of them (patterns.c) */
+    uint64_t hash;     /* of how lanes lie in shared memory; 0: not known yet */
 } warp_memo;
 
 /* The thread that touched a granule of shared memory. stamp: interval << 32 | turn << 16 | thread. */

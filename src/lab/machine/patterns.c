@@ -6,22 +6,25 @@
 #include "base/alloc.h"
 #include "lab/machine/machine.h"
 
-enum { MOST = 8192, MOST_OF_ONE = 1024, MOST_BLOCKS = 64 };
+enum { MOST = 8192, MOST_OF_ONE = 1024, MOST_BLOCKS = 32 };
+
+static uint64_t mixed(uint64_t hash, uint64_t bits)
+{
+    hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
 
 /* Never 0. */
-static uint64_t hash_of(const smp_warp_pattern *p)
+static uint64_t hash_of(uint32_t active, uint32_t width, int op, const uint32_t lanes[SMP_WARP])
 {
-    uint64_t hash = (uint64_t)p->of << 32 | (uint32_t)p->width << 8 | p->op;
-    for (int l = 0; l <= SMP_WARP; l++) {
-        hash = (hash ^ (l ? p->offset[l - 1] : p->active)) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
+    uint64_t hash = mixed((uint64_t)width << 8 | (uint32_t)op, active);
+    for (int l = 0; l < SMP_WARP; l++)
+        hash = mixed(hash, lanes[l]);
     return hash ? hash : 1;
 }
 
-bool smp_warp_patterns_add(smp_warp_patterns *to, const smp_warp_pattern *pattern)
+static bool add(smp_warp_patterns *to, const smp_warp_pattern *pattern, uint64_t hash)
 {
-    const uint64_t hash = hash_of(pattern);
     uint64_t number = smp_hash_set_value(&to->numbers, hash);
     if (number) {
         to->items[number - 1].count += pattern->count;
@@ -35,6 +38,11 @@ bool smp_warp_patterns_add(smp_warp_patterns *to, const smp_warp_pattern *patter
         return false;
     to->count++;
     return true;
+}
+
+bool smp_warp_patterns_add(smp_warp_patterns *to, const smp_warp_pattern *p)
+{
+    return add(to, p, mixed(hash_of(p->active, p->width, p->op, p->offset), p->of) | 1);
 }
 
 void smp_warp_patterns_free(smp_warp_patterns *patterns)
@@ -57,6 +65,15 @@ void warp_record(warp_block *block, uint32_t index, const smp_bank_access *acces
     warp_memo *memo = &block->memos[index];
     smp_warp_patterns *to = &block->patterns;
     const bool is_copy = access->op == SMP_BANK_ASYNC || access->op == SMP_BANK_ASYNC_L2;
+    if (!memo->hash)
+        memo->hash = hash_of(memo->active, memo->width, memo->op, memo->delta);
+    const uint64_t place = (uint64_t)index << 32 | access->offset[__builtin_ctz(access->active)];
+    const uint64_t hash = mixed(memo->hash, place) | 1, number = smp_hash_set_value(&to->numbers, hash);
+    if (number) {
+        to->items[number - 1].count++;
+        block->counts[index].recorded += (uint32_t)wavefronts;
+        return;
+    }
     smp_warp_pattern p = {.of = index,
                           .op = (uint8_t)(is_copy ? SMP_BANK_STORE : access->op),
                           .width = (uint8_t)access->width,
@@ -64,20 +81,9 @@ void warp_record(warp_block *block, uint32_t index, const smp_bank_access *acces
                           .count = 1};
     for (int l = 0; l < WARP_LANES; l++)
         p.offset[l] = access->offset[l] & (0 - (access->active >> l & 1));
-    smp_warp_pattern *last = memo->last < to->count ? &to->items[memo->last] : NULL;
-    if (last && last->of == index && last->active == p.active && last->op == p.op &&
-        !memcmp(last->offset, p.offset, sizeof p.offset)) {
-        last->count++;
-        block->counts[index].recorded += (uint32_t)wavefronts;
-        return;
-    }
-    const uint64_t number = smp_hash_set_value(&to->numbers, hash_of(&p));
-    if (!number && (to->count == MOST || memo->patterns == MOST_OF_ONE))
-        return;
-    if (!smp_warp_patterns_add(to, &p)) /* what was recorded stands for the rest */
-        return;
-    memo->patterns += !number;
-    memo->last = number ? (uint32_t)number - 1 : (uint32_t)to->count - 1;
+    if (to->count == MOST || memo->patterns == MOST_OF_ONE || !add(to, &p, hash))
+        return; /* what was recorded stands for the rest */
+    memo->patterns++;
     block->counts[index].recorded += (uint32_t)wavefronts;
 }
 
