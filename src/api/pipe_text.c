@@ -115,8 +115,7 @@ static smp_code open_foreign(const smp_readable *may, const smp_program *program
         }
         smp_free(folders);
         smp_free(folder);
-        if (!count)
-            return smp_fail_memory(err, "a path", strlen(file->path));
+        SMP_NEED(count, "a path", strlen(file->path), err);
     }
     return SMP_OK;
 }
@@ -128,8 +127,7 @@ smp_code smp_readable_check(smp_readable *may, smp_program *program, smp_diags *
         smp_operand_file *file = &program->files[i];
         if (users_own(may, diags->sources[file->source].name))
             continue;
-        if (!smp_beneath_find(&may->roots, file->path, &file->beneath))
-            return smp_fail_memory(err, "a path", strlen(file->path));
+        SMP_NEED(smp_beneath_find(&may->roots, file->path, &file->beneath), "a path", strlen(file->path), err);
         if (file->beneath.name)
             continue;
         smp_diag *diag =
@@ -150,8 +148,7 @@ static smp_code include_beneath(const smp_readable *may, const char *path, char 
 {
     int fd;
     smp_beneath at;
-    if (!smp_beneath_find(&may->roots, path, &at))
-        return smp_fail_memory(err, "path", strlen(path));
+    SMP_NEED(smp_beneath_find(&may->roots, path, &at), "path", strlen(path), err);
     smp_code code = at.name ? smp_beneath_open(&at, &fd, err)
                             : smp_fail(err, SMP_E_READ,
                                        "it lies outside the pipe file's folder; --allow-read DIR lets the pipeline "
@@ -174,8 +171,7 @@ smp_code smp_pipe_include(void *context, const char *including, const char *path
     const char *slash = including ? strrchr(including, '/') : NULL;
     char *full = path[0] == '/' || !slash ? smp_strdup(path)
                                           : smp_asprintf("%.*s%s", (int)(slash + 1 - including), including, path);
-    if (!full)
-        return smp_fail_memory(err, "path", strlen(path));
+    SMP_NEED(full, "path", strlen(path), err);
     smp_code code = SMP_OK;
     if (own) /* what that file names lies beside it */
         code = smp_readable_add_folder_of(may, full, err);

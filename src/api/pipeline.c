@@ -46,8 +46,7 @@ static smp_code rename_settings(smp_diags *diags, smp_error *err)
         if (strcmp(diags->sources[i].name, "--set") != 0)
             continue;
         char *name = smp_strdup(SMP_API_SETTINGS);
-        if (!name)
-            return smp_fail_memory(err, "a name", sizeof SMP_API_SETTINGS);
+        SMP_NEED(name, "a name", sizeof SMP_API_SETTINGS, err);
         smp_free(diags->sources[i].name);
         diags->sources[i].name = name;
     }

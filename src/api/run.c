@@ -149,8 +149,7 @@ static smp_code run_views(const smempipe_pipeline *pipeline, const smp_plan *pla
     const size_t row = (size_t)(out->width * out->channels * smp_sample_size(out->format));
     if (out->data && has_gaps(out)) {
         dense = smp_alloc_array((size_t)out->height, row);
-        if (!dense)
-            return smp_fail_memory(err, "a sound", (uint64_t)out->height * row);
+        SMP_NEED(dense, "a sound", (uint64_t)out->height * row, err);
         to->data = dense;
         to->stride = (int64_t)row;
     }
@@ -206,8 +205,7 @@ static smp_code make_output(const smp_plan *plan, smempipe_buffer *out, smp_erro
     size_t all;
     *out = (smempipe_buffer){.data = NULL};
     smp_api_public_shape(&plan->sinks[0].shape, &out->shape);
-    if (!smp_api_bytes(&out->shape, &out->stride, &all))
-        return smp_fail_memory(err, "the output", UINT64_MAX);
+    SMP_NEED(smp_api_bytes(&out->shape, &out->stride, &all), "the output", UINT64_MAX, err);
     out->data = smp_alloc_raw(all);
     return out->data ? SMP_OK : smp_fail_memory(err, "the output", all);
 }

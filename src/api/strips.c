@@ -36,8 +36,7 @@ static const smp_file_format functions = {.name = "rows", .read_rows = read_rows
 static smp_code open_reader(const smp_shape *shape, calls *from, smp_reader **out, smp_error *err)
 {
     smp_reader *reader = *out = smp_alloc(sizeof *reader);
-    if (!reader || !(reader->name = smp_strdup("rows")))
-        return smp_fail_memory(err, "a reader", sizeof *reader);
+    SMP_NEED(reader && (reader->name = smp_strdup("rows")), "a reader", sizeof *reader, err);
     smp_source_memory(&reader->source, "", 0);
     reader->format = &functions;
     reader->state = from;
@@ -50,8 +49,7 @@ static smp_code open_reader(const smp_shape *shape, calls *from, smp_reader **ou
 static smp_code open_writer(const smp_shape *shape, calls *to, smp_writer **out, smp_error *err)
 {
     smp_writer *writer = *out = smp_alloc(sizeof *writer);
-    if (!writer || !(writer->name = smp_strdup("rows")))
-        return smp_fail_memory(err, "a writer", sizeof *writer);
+    SMP_NEED(writer && (writer->name = smp_strdup("rows")), "a writer", sizeof *writer, err);
     writer->format = &functions;
     writer->state = to;
     writer->shape = *shape;

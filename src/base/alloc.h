@@ -64,3 +64,7 @@ uint64_t smp_alloc_count(void);
 
 /* Fails with "out of memory (WHAT, SIZE bytes)", or with SMP_E_LIMIT when --max-memory refused it. */
 smp_code smp_fail_memory(smp_error *err, const char *what, uint64_t size);
+
+/* Where memory is missing, the function around fails, and says for what. For functions that hold nothing yet, as
+ * SMP_TRY. made: whether it is there, `state` or `state && (state->line = smp_alloc(size))`. */
+#define SMP_NEED(made, what, size, err) SMP_TRY((made) ? SMP_OK : smp_fail_memory(err, what, size))

@@ -58,8 +58,7 @@ smp_code smp_pool_open(int threads, smp_pool **out, smp_error *err)
 {
     *out = NULL;
     smp_pool *p = smp_alloc(sizeof *p);
-    if (!p)
-        return smp_fail_memory(err, "threads", sizeof *p);
+    SMP_NEED(p, "threads", sizeof *p, err);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->done, NULL);

@@ -61,8 +61,7 @@ smp_code smp_tasks_open(int threads, int room, smp_task_fn *fn, void *context, s
 {
     *out = NULL;
     smp_tasks *t = smp_alloc(sizeof *t);
-    if (!t)
-        return smp_fail_memory(err, "threads", sizeof *t);
+    SMP_NEED(t, "threads", sizeof *t, err);
     t->fn = fn;
     t->context = context;
     t->room = room;

@@ -14,8 +14,7 @@ smp_code smp_read_stream(FILE *stream, size_t most, char **text, size_t *size, s
     *text = NULL;
     *size = 0;
     do {
-        if (!smp_grow(text, &capacity, *size + PORTION + 1, 1))
-            return smp_fail_memory(err, "a file", *size + PORTION);
+        SMP_NEED(smp_grow(text, &capacity, *size + PORTION + 1, 1), "a file", *size + PORTION, err);
         errno = 0;
         got = fread(*text + *size, 1, PORTION, stream);
         *size += got;

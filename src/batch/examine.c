@@ -31,8 +31,7 @@ static smp_code real_folder(smp_output_lookup *lookup, const char *path, size_t 
     smp_free(lookup->given);
     lookup->given = smp_strndup(path, length);
     char *real = lookup->given ? smp_real_path(length ? lookup->given : ".") : NULL;
-    if (!real)
-        return smp_fail_memory(err, "a path", length);
+    SMP_NEED(real, "a path", length, err);
     lookup->real = smp_hash_start();
     smp_hash_text(&lookup->real, real);
     smp_free(real);

@@ -130,8 +130,8 @@ static smp_code count_left_out(smp_left_out *left, const char *name, smp_error *
             left->others[i].count++;
             return SMP_OK;
         }
-    if (!smp_grow(&left->others, &left->other_capacity, left->other_count + 1, sizeof *left->others))
-        return smp_fail_memory(err, "extensions", left->other_count);
+    SMP_NEED(smp_grow(&left->others, &left->other_capacity, left->other_count + 1, sizeof *left->others), "extensions",
+             left->other_count, err);
     smp_other_files *other = &left->others[left->other_count++];
     *other = (smp_other_files){.count = 1};
     memcpy(other->extension, extension, sizeof extension);
@@ -174,8 +174,8 @@ static smp_code read_names(walk *w, DIR *dir, names *all)
         if (entry->d_name[0] == '.')
             continue;
         const char *text = smp_texts_add(&all->texts, entry->d_name, strlen(entry->d_name));
-        if (!text || !smp_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items))
-            return smp_fail_memory(w->err, "a folder's names", all->count);
+        SMP_NEED(text && smp_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items), "a folder's names",
+                 all->count, w->err);
         all->items[all->count++] = (folder_entry){.text = text, .type = entry->d_type};
     }
     if (all->count)
@@ -441,17 +441,16 @@ smp_code smp_walk_each(const char *const *given, size_t count, const smp_find_op
 smp_code smp_found_add(smp_found_list *list, const smp_found *found, smp_error *err)
 {
     if (list->count / SMP_FOUND_BLOCK == list->block_count) {
-        if (!smp_grow(&list->blocks, &list->block_capacity, list->block_count + 1, sizeof *list->blocks) ||
-            !(list->blocks[list->block_count] = smp_alloc_raw(SMP_FOUND_BLOCK * sizeof **list->blocks)))
-            return smp_fail_memory(err, "the list of files", (list->count + 1) * sizeof *found);
+        SMP_NEED(smp_grow(&list->blocks, &list->block_capacity, list->block_count + 1, sizeof *list->blocks) &&
+                     (list->blocks[list->block_count] = smp_alloc_raw(SMP_FOUND_BLOCK * sizeof **list->blocks)),
+                 "the list of files", (list->count + 1) * sizeof *found, err);
         list->block_count++;
     }
     const size_t length = strlen(found->path), name = strlen(found->name);
     const bool within = name <= length && !strcmp(found->path + length - name, found->name);
     const char *path = smp_texts_add(&list->texts, found->path, length);
     const char *other = within ? path : smp_texts_add(&list->texts, found->name, name);
-    if (!path || !other)
-        return smp_fail_memory(err, "the list of files", (list->count + 1) * sizeof *found);
+    SMP_NEED(path && other, "the list of files", (list->count + 1) * sizeof *found, err);
     smp_found *own = smp_found_at(list, list->count++);
     *own = *found;
     own->path = path;

@@ -242,8 +242,7 @@ static smp_code take_line(smp_journal_log *log, char *line, bool doubtful, smp_e
     if (log->only && !smp_hash_set_has(log->only, output.a))
         return SMP_OK;
     record *r = record_of(log, &output);
-    if (!r)
-        return smp_fail_memory(err, "the journal", log->count * sizeof *r);
+    SMP_NEED(r, "the journal", log->count * sizeof *r, err);
     if (e.done && !doubtful) {
         if (!r->done || e.mtime >= r->mtime) { /* of several shards' journals the last one counts */
             r->input = e.input;
@@ -275,8 +274,7 @@ typedef struct reading { /* of a file, in parts */
 static smp_code read_more(reading *in, const char *name, smp_error *err)
 {
     enum { PORTION = 1 << 20 };
-    if (!smp_grow(&in->text, &in->capacity, in->used + PORTION + 1, 1))
-        return smp_fail_memory(err, "the journal", in->used + PORTION);
+    SMP_NEED(smp_grow(&in->text, &in->capacity, in->used + PORTION + 1, 1), "the journal", in->used + PORTION, err);
     ssize_t got;
     while ((got = read(in->fd, in->text + in->used, PORTION)) < 0 && errno == EINTR)
         ;
@@ -524,8 +522,7 @@ smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_jou
     enum { NUMBERS = 128 };
     size_t most = NUMBERS + 2 * strlen(output) + sizeof "\"\"\n";
     char *line = smp_alloc_raw(most);
-    if (!line)
-        return smp_fail_memory(err, "a line", most);
+    SMP_NEED(line, "a line", most, err);
     int used =
         snprintf(line, NUMBERS, "%s %016" PRIx64 "%016" PRIx64 " %016" PRIx64 "%016" PRIx64 " %" PRIu64 " %" PRId64 " ",
                  e->done ? "done" : "begin", e->input.a, e->input.b, e->work.a, e->work.b, e->size, e->mtime);

@@ -53,8 +53,7 @@ smp_code smp_patterns_list(smp_bench_report *report, smp_error *err)
     report->pattern_count = 0;
     report->counted_instructions = COUNTED;
     report->patterns = smp_alloc_array(most, sizeof *report->patterns);
-    if (!report->patterns)
-        return smp_fail_memory(err, "patterns", most * sizeof *report->patterns);
+    SMP_NEED(report->patterns, "patterns", most * sizeof *report->patterns, err);
     for (int op = 0; op < SMP_BENCH_OPS; op++)
         for (size_t w = 0; w < width_count; w++) {
             if (op == SMP_BENCH_COUNT && widths[w] != 4)
@@ -99,8 +98,7 @@ static smp_code open_work(smp_device *device, pattern_work **out, smp_error *err
 {
     pattern_work *work = smp_alloc(sizeof *work);
     *out = work;
-    if (!work)
-        return smp_fail_memory(err, "a launch", sizeof *work);
+    SMP_NEED(work, "a launch", sizeof *work, err);
     work->device = device;
     work->blocks = (size_t)smp_max_i64(device->info.units, COUNTED_BLOCKS);
     work->io.out = (smp_view){.width = 1, .height = 1, .rows = 1, .channels = 1, .format = SMP_F32, .stride = 64};

@@ -118,8 +118,7 @@ static smp_code put_topic(FILE *to, const char *name, smp_error *err)
         if (!strcmp(topic->name, name))
             break;
     FILE *memory = topic ? open_memstream(&text, &size) : NULL;
-    if (!memory)
-        return smp_fail_memory(err, "manual page", 1 << 14);
+    SMP_NEED(memory, "manual page", 1 << 14, err);
     topic->print(memory);
     fclose(memory);
     while (size && text[size - 1] == '\n')
@@ -181,8 +180,7 @@ static smp_code put_examples(FILE *to, const smp_command *command, smp_error *er
         char *text = NULL;
         size_t size = 0;
         FILE *memory = open_memstream(&text, &size);
-        if (!memory)
-            return smp_fail_memory(err, "manual page", 4096);
+        SMP_NEED(memory, "manual page", 4096, err);
         smp_help_expand(memory, command->examples[i].line);
         fclose(memory);
         fputs(".TP\n\\fB", to);
@@ -204,8 +202,7 @@ static smp_code put_command(FILE *to, const smp_command *command, smp_error *err
     char *help = smp_asprintf(
         "%c%s.", command->help[0] >= 'a' && command->help[0] <= 'z' ? command->help[0] - 32 : command->help[0],
         command->help + 1);
-    if (!help)
-        return smp_fail_memory(err, "manual page", 256);
+    SMP_NEED(help, "manual page", 256, err);
     if (strlen(help) > 1 && strchr("?.", help[strlen(help) - 2]))
         help[strlen(help) - 1] = '\0'; /* a question has its own end */
     put_filled(to, help);

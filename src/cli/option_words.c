@@ -99,8 +99,8 @@ void smp_size_text(char *text, size_t size, uint64_t value)
 
 static smp_code add_string(smp_strings *list, const char *text, smp_error *err)
 {
-    if (!smp_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
-        return smp_fail_memory(err, "command line", (list->count + 1) * sizeof *list->items);
+    SMP_NEED(smp_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items), "command line",
+             (list->count + 1) * sizeof *list->items, err);
     list->items[list->count++] = text;
     return SMP_OK;
 }

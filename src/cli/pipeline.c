@@ -39,14 +39,12 @@ static smp_code split_settings(const smp_strings *pairs, smp_setting **out, smp_
 {
     smp_setting *settings = smp_alloc_array(pairs->count + 1, sizeof *settings);
     *out = settings;
-    if (!settings)
-        return smp_fail_memory(err, "settings", pairs->count * sizeof *settings);
+    SMP_NEED(settings, "settings", pairs->count * sizeof *settings, err);
     for (size_t i = 0; i < pairs->count; i++) {
         const char *equals = strchr(pairs->items[i], '=');
         settings[i].name = smp_strndup(pairs->items[i], (size_t)(equals - pairs->items[i]));
         settings[i].value = equals + 1;
-        if (!settings[i].name)
-            return smp_fail_memory(err, "settings", strlen(pairs->items[i]));
+        SMP_NEED(settings[i].name, "settings", strlen(pairs->items[i]), err);
     }
     return SMP_OK;
 }

@@ -199,8 +199,7 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
 {
     bool leaves;
     void *settings = smp_alloc(command->settings_size);
-    if (!settings)
-        return smp_fail_memory(err, "settings", command->settings_size);
+    SMP_NEED(settings, "settings", command->settings_size, err);
     smp_code code = smp_options_parse(command, argc, argv, settings, &leaves, err);
     **common = *(smp_common *)settings;
     const char *pipe = smp_cli_pipe_argument(command, settings);

@@ -106,8 +106,7 @@ static smp_code write_output(written *file, const smp_compare *compare, smp_erro
         return SMP_OK;
     }
     FILE *to = open_memstream(&text, &size);
-    if (!to)
-        return smp_fail_memory(err, "a report", 0);
+    SMP_NEED(to, "a report", 0, err);
     file->render(to, compare);
     smp_code code = fclose(to) ? smp_fail_memory(err, "a report", size) : SMP_OK;
     if (!code)
@@ -152,8 +151,7 @@ static smp_code split(const char *text, char **copy, const char ***out, size_t *
     if (!text)
         return SMP_OK;
     *out = smp_alloc_array(strlen(text) + 1, sizeof **out);
-    if (!*copy || !*out)
-        return smp_fail_memory(err, "a list", strlen(text));
+    SMP_NEED(*copy && *out, "a list", strlen(text), err);
     char *rest = *copy;
     for (char *word; (word = strsep(&rest, ","));)
         if (*word)

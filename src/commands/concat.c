@@ -111,8 +111,8 @@ static smp_code find_files(joined *j, const smp_program *program, smp_error *err
     walk.kind = SMP_AUDIO; /* whatever the stages are for */
     SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &j->found, err));
     SMP_TRY(smp_many_check(many, walk.kind, j->found.count, &j->found.left_out, err));
-    if (!(j->inputs = smp_alloc_array(j->found.count + 1, sizeof *j->inputs)))
-        return smp_fail_memory(err, "the list of files", j->found.count);
+    SMP_NEED(j->inputs = smp_alloc_array(j->found.count + 1, sizeof *j->inputs), "the list of files", j->found.count,
+             err);
     for (size_t i = 0; i < j->found.count; i++)
         j->inputs[i] = smp_found_at(&j->found, i)->path;
     return SMP_OK;
@@ -195,8 +195,7 @@ static smp_code copy_all(joined *j, smp_error *err)
 {
     const smp_common *common = &j->settings->many.plan.base.common;
     smp_progress progress;
-    if (!(j->block = smp_alloc_array(BLOCK, (size_t)j->shape.channels * sizeof(float))))
-        return smp_fail_memory(err, "samples", BLOCK);
+    SMP_NEED(j->block = smp_alloc_array(BLOCK, (size_t)j->shape.channels * sizeof(float)), "samples", BLOCK, err);
     smp_code code = open_output(j, err);
     smp_progress_begin(&progress, common, "concat");
     for (size_t i = 0; !code && i < j->found.count; i++) {

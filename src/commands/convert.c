@@ -139,8 +139,8 @@ static smp_code add_stages(const convert_settings *settings, smp_strings *stages
             smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for %s", value, o->name);
             return smp_hint(err, "it takes %s", o->takes);
         }
-        if (!smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items))
-            return smp_fail_memory(err, "stages", sizeof *stages->items);
+        SMP_NEED(smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items), "stages",
+                 sizeof *stages->items, err);
         if (!written)
             *from = stages->count ? "options" : o->name;
         stages->items[stages->count++] = texts[i];

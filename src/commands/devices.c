@@ -122,8 +122,7 @@ static smp_code measure(const smp_common *common, const smp_device_info *devices
                         smp_error *err)
 {
     *out = smp_alloc_array(count + 1, sizeof **out);
-    if (!*out)
-        return smp_fail_memory(err, "measurements", count * sizeof **out);
+    SMP_NEED(*out, "measurements", count * sizeof **out, err);
     for (size_t i = 0; i < count; i++) {
         char spec[32];
         smp_device *device = NULL;

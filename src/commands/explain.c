@@ -120,8 +120,7 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
         out->text = !statement ? NULL : smp_asprintf(inserted ? "(%s)" : measures ? "(measure) %s" : "%s", statement);
         smp_free(statement);
     }
-    if (!out->text)
-        return smp_fail_memory(err, "the plan's text", 256);
+    SMP_NEED(out->text, "the plan's text", 256, err);
     const smp_variant *variant = step->stage ? smp_step_variant(step, wanted) : NULL;
     const bool borrowed = smp_source_by_strips(plan, index, e->device) ||
                           (e->device->host_memory && smp_zero_copy_sink(plan, index) >= 0) ||
@@ -392,8 +391,7 @@ static smp_code explain_program(const explain_settings *settings, const smp_prog
         bool depends;
         smp_access access;
         char *text = statement_text(program, node, &depends, &access);
-        if (!text)
-            return smp_fail_memory(err, "the plan's text", 256);
+        SMP_NEED(text, "the plan's text", 256, err);
         if (settings->json)
             node_json(&json, (int)i, node, text, depends, access);
         else

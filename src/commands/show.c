@@ -117,8 +117,7 @@ static smp_code show_sixel(const smp_small_picture *picture, smp_error *err)
     enum { CUBE = 216, BAND = 6 };
     const size_t width = (size_t)picture->width;
     unsigned char *bits = smp_alloc_array(width, CUBE); /* of a colour and column */
-    if (!bits)
-        return smp_fail_memory(err, "sixels", width * CUBE);
+    SMP_NEED(bits, "sixels", width * CUBE, err);
     printf("\033P0;1q\"1;1;%lld;%lld", (long long)picture->width, (long long)picture->height);
     for (int c = 0; c < CUBE; c++)
         printf("#%d;2;%d;%d;%d", c, c / 36 * 20, c / 6 % 6 * 20, c % 6 * 20);

@@ -131,8 +131,8 @@ static smp_code find_parts(const split_settings *s, const smp_run_report *report
         const bool ends = loud == length; /* silence at the end is no boundary between two parts */
         const int64_t kept = smp_min_i64(keep, ends ? loud - silent : (loud - silent) / 2);
         if (silent > from) {
-            if (!smp_grow(&found->items, &found->capacity, found->count + 1, sizeof *found->items))
-                return smp_fail_memory(err, "the parts", found->count * sizeof *found->items);
+            SMP_NEED(smp_grow(&found->items, &found->capacity, found->count + 1, sizeof *found->items), "the parts",
+                     found->count * sizeof *found->items, err);
             found->items[found->count++] = (part){from - kept_before, silent + kept, NULL};
         }
         kept_before = smp_min_i64(keep, silent ? (loud - silent) / 2 : loud);
@@ -153,8 +153,8 @@ static smp_code cut_parts(const split_settings *s, const smp_shape *shape, parts
     if (each < 1 || (shape->height - 1) / each >= MOST)
         return smp_fail(err, SMP_E_USAGE, "--every %.6g makes %s parts", s->every, each < 1 ? "empty" : "too many");
     for (int64_t from = 0; from < shape->height; from += each) {
-        if (!smp_grow(&found->items, &found->capacity, found->count + 1, sizeof *found->items))
-            return smp_fail_memory(err, "the parts", found->count * sizeof *found->items);
+        SMP_NEED(smp_grow(&found->items, &found->capacity, found->count + 1, sizeof *found->items), "the parts",
+                 found->count * sizeof *found->items, err);
         found->items[found->count++] = (part){from, smp_min_i64(from + each, shape->height), NULL};
     }
     return SMP_OK;
@@ -165,8 +165,7 @@ static smp_code name_parts(const split_settings *s, const char *folder, parts *f
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < found->count; i++) {
         char *path = found->items[i].path = part_path(s, folder, (int64_t)i + 1, (int64_t)found->count);
-        if (!path)
-            return smp_fail_memory(err, "a path", 100);
+        SMP_NEED(path, "a path", 100, err);
         code = smp_target_check(path, err);
         if (!code && !s->plan.base.common.force && access(path, F_OK) == 0) {
             smp_fail(err, SMP_E_WRITE, "the file exists already");

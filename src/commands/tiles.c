@@ -108,8 +108,7 @@ static smp_code check_names(const tiling *t, smp_error *err)
     smp_code code = SMP_OK;
     for (int64_t i = 0; !code && i < t->across * t->down; i++) {
         char *path = tile_path(t, i % t->across, i / t->across);
-        if (!path)
-            return smp_fail_memory(err, "a path", 100);
+        SMP_NEED(path, "a path", 100, err);
         code = i ? SMP_OK : smp_target_check(path, err);
         if (!code && !t->settings->common.force && access(path, F_OK) == 0) {
             smp_fail(err, SMP_E_WRITE, "the file exists already");
@@ -212,8 +211,7 @@ static smp_code next_row(tiling *t, int64_t y, int64_t stride, smp_error *err)
 /* Memory for rows; of a picture that is turned, all of it. */
 static smp_code begin_rows(tiling *t, int64_t stride, smp_error *err)
 {
-    if (!(t->row = smp_alloc((size_t)stride)))
-        return smp_fail_memory(err, "a row", (uint64_t)stride);
+    SMP_NEED(t->row = smp_alloc((size_t)stride), "a row", (uint64_t)stride, err);
     t->kept = t->row;
     if (t->held.channels != t->shape.channels && !(t->kept = smp_alloc((size_t)stride)))
         return smp_fail_memory(err, "a row", (uint64_t)stride);

@@ -160,8 +160,7 @@ static smp_code poison_result(smp_trial *trial, smp_error *err)
     if (code || !size)
         return code;
     void *other = smp_alloc_raw(size);
-    if (!other)
-        return smp_fail_memory(err, "results", size);
+    SMP_NEED(other, "results", size, err);
     memset(other, 0xa5, size);
     code =
         run->device->ops->copy_in(run->device, run->result, (int64_t)size, other, (int64_t)size, (int64_t)size, 1, err);
@@ -273,8 +272,7 @@ static smp_code bring_home(smp_device *device, const smp_view *from, smp_view *t
         return SMP_OK;
     int64_t bytes = from->width * from->channels * smp_sample_size(from->format);
     to->data = smp_alloc_raw((size_t)(from->rows * from->stride));
-    if (!to->data)
-        return smp_fail_memory(err, "a picture", (uint64_t)(from->rows * from->stride));
+    SMP_NEED(to->data, "a picture", (uint64_t)(from->rows * from->stride), err);
     return device->ops->copy_out(device, to->data, to->stride, from->data, from->stride, bytes, from->rows, err);
 }
 

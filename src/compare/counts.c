@@ -32,8 +32,8 @@ static smp_code add_site(smp_compare_variant *to, const smp_trace_launch *launch
     while (i < to->site_count && !same_site(&to->sites[i], launch, from, where))
         i++;
     if (i == to->site_count) {
-        if (!smp_grow(&to->sites, &to->site_capacity, i + 1, sizeof *to->sites))
-            return smp_fail_memory(err, "sites", (i + 1) * sizeof *to->sites);
+        SMP_NEED(smp_grow(&to->sites, &to->site_capacity, i + 1, sizeof *to->sites), "sites",
+                 (i + 1) * sizeof *to->sites, err);
         smp_compare_site *site = &to->sites[to->site_count++];
         *site = (smp_compare_site){.op = from->op, .width = from->width, .example = from->example};
         snprintf(site->kernel, sizeof site->kernel, "%s", launch->kernel);
@@ -51,8 +51,8 @@ static smp_code add_site(smp_compare_variant *to, const smp_trace_launch *launch
 
 static smp_code add_launch(smp_compare_variant *to, const smp_trace_launch *launch, smp_error *err)
 {
-    if (!smp_grow(&to->launches, &to->launch_capacity, to->launch_count + 1, sizeof *to->launches))
-        return smp_fail_memory(err, "launches", sizeof *to->launches);
+    SMP_NEED(smp_grow(&to->launches, &to->launch_capacity, to->launch_count + 1, sizeof *to->launches), "launches",
+             sizeof *to->launches, err);
     smp_compare_launch *made = &to->launches[to->launch_count++];
     *made = (smp_compare_launch){.shared_bytes = launch->static_shared + launch->dynamic_shared};
     snprintf(made->kernel, sizeof made->kernel, "%s", launch->kernel);

@@ -168,8 +168,7 @@ smp_code smp_trial_fit(smp_trial *trial, smp_error *err)
         return SMP_OK;
     }
     double *seconds = smp_alloc_array(report->variant_count, sizeof *seconds);
-    if (!seconds)
-        return smp_fail_memory(err, "the comparison", report->variant_count * sizeof *seconds);
+    SMP_NEED(seconds, "the comparison", report->variant_count * sizeof *seconds, err);
     code = estimate_all(trial, granted, seconds, err);
     const smp_compare_variant *kept = code ? NULL : kept_row(trial, usual, granted, seconds);
     if (!code)

@@ -33,8 +33,7 @@ smp_code smp_flush_open(smp_device *device, smp_flush **out, smp_error *err)
     enum { LEAST = 4 << 20, MOST = 512 << 20, TIMES = 4 }; /* 1 is not enough: caches are not exactly LRU */
     *out = NULL;
     smp_flush *flush = smp_alloc(sizeof *flush);
-    if (!flush)
-        return smp_fail_memory(err, "a buffer", sizeof *flush);
+    SMP_NEED(flush, "a buffer", sizeof *flush, err);
     flush->device = device;
     smp_code code = SMP_OK;
     if (strcmp(device->info.kind, "simt") != 0 && (!device->host_memory || !by_lines)) {

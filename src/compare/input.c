@@ -91,11 +91,9 @@ static smp_code read_picture(smp_reader *reader, const smp_shape *shape, smp_vie
     const smp_shape *read = &smp_reader_media(reader)->shape;
     int64_t stride = smp_row_stride(shape, shape->format);
     size_t size;
-    if (!smp_mul_size((size_t)stride, (size_t)shape->height, &size))
-        return smp_fail_memory(err, "the picture", UINT64_MAX);
+    SMP_NEED(smp_mul_size((size_t)stride, (size_t)shape->height, &size), "the picture", UINT64_MAX, err);
     void *memory = smp_alloc_raw(size);
-    if (!memory)
-        return smp_fail_memory(err, "the picture", size);
+    SMP_NEED(memory, "the picture", size, err);
     *view = smp_view_of(shape, shape->format, memory, stride, 0, 0, shape->height);
     SMP_TRY(smp_reader_rows(reader, memory, stride, read->height, err));
     repeat_picture(read, shape, view);

@@ -29,8 +29,7 @@ smp_code smp_model_open(const smp_device_info *like, int threads, smp_model **ou
 {
     *out = NULL;
     smp_model *model = smp_alloc(sizeof *model);
-    if (!model)
-        return smp_fail_memory(err, "the emulator", sizeof *model);
+    SMP_NEED(model, "the emulator", sizeof *model, err);
     smp_simt_set_threads(threads);
     smp_own_count_launches(false);
     smp_code code = smp_cuda_open(smp_driver_simt(), 0, &model->device, err);
@@ -106,8 +105,7 @@ static smp_code copy_picture(smp_model *model, smp_device *device, const smp_vie
     int64_t bytes = from->width * from->channels * smp_sample_size(from->format);
     smp_view view = *from;
     size_t size;
-    if (!smp_mul_size((size_t)from->rows, (size_t)from->stride, &size))
-        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    SMP_NEED(smp_mul_size((size_t)from->rows, (size_t)from->stride, &size), "a picture", UINT64_MAX, err);
     SMP_TRY(model->device->ops->alloc(model->device, size, &view.data, err));
     to->view = view;
     return move_rows(model, device, from, &view, bytes, err);

@@ -37,8 +37,9 @@ static smp_code sample(smp_trial *trial, smp_compare_variant *variant, smp_error
 {
     const smp_variant *own = smp_trial_variant(trial, variant);
     const smp_view *views[] = {&trial->in, &trial->second, &trial->result};
-    if (!smp_grow(&variant->samples, &variant->sample_capacity, variant->sample_count + 1, sizeof *variant->samples))
-        return smp_fail_memory(err, "samples", variant->sample_count * sizeof *variant->samples);
+    SMP_NEED(
+        smp_grow(&variant->samples, &variant->sample_capacity, variant->sample_count + 1, sizeof *variant->samples),
+        "samples", variant->sample_count * sizeof *variant->samples, err);
     /* Hot caches are those that the variant's own last run left. Interleaving put another variant in between, so run
      * once untimed first. */
     const bool warm = trial->c->request->hot && trial->last != variant;
@@ -62,8 +63,8 @@ static smp_code settle(smp_compare_step *report, bool *done, smp_error *err)
     *done = true;
     for (size_t i = 0; i < report->variant_count; i++) {
         smp_compare_variant *variant = &report->variants[i];
-        if (!smp_spread_of(variant->samples, variant->sample_count, &variant->time))
-            return smp_fail_memory(err, "samples", variant->sample_count * sizeof *variant->samples);
+        SMP_NEED(smp_spread_of(variant->samples, variant->sample_count, &variant->time), "samples",
+                 variant->sample_count * sizeof *variant->samples, err);
         *done = *done && !(timed(variant) && smp_spread_width(&variant->time) > close_together);
     }
     return SMP_OK;

@@ -155,8 +155,7 @@ static smp_code make_frame(smp_comparison *c, int index, smp_error *err)
     smp_frame *frame = &c->frames[index];
     size_t size;
     frame->stride = smp_row_stride(&step->out, step->storage);
-    if (!smp_mul_size((size_t)step->out.height, (size_t)frame->stride, &size))
-        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    SMP_NEED(smp_mul_size((size_t)step->out.height, (size_t)frame->stride, &size), "a picture", UINT64_MAX, err);
     return c->device->ops->alloc(c->device, size, &frame->memory, err);
 }
 
@@ -285,8 +284,7 @@ static smp_code describe(smp_trial *trial, smp_error *err)
     to->width = step->out.width;
     size_t count = smp_variant_count(list);
     to->variants = smp_alloc_array(count, sizeof *to->variants);
-    if (!to->variants)
-        return smp_fail_memory(err, "the comparison", count * sizeof *to->variants);
+    SMP_NEED(to->variants, "the comparison", count * sizeof *to->variants, err);
     for (size_t i = 0; i < count; i++)
         if (wanted_variant(trial->c->request, step, &list[i])) {
             smp_compare_variant *variant = &to->variants[to->variant_count++];
@@ -455,8 +453,7 @@ static smp_code begin_part(smp_comparison *c, part *p, smp_error *err)
     const size_t count = p->plan->step_count;
     p->runs = smp_alloc_array(count, sizeof *p->runs);
     p->frames = smp_alloc_array(count, sizeof *p->frames);
-    if (!p->runs || !p->frames)
-        return smp_fail_memory(err, "the comparison", count * (sizeof *p->runs + sizeof *p->frames));
+    SMP_NEED(p->runs && p->frames, "the comparison", count * (sizeof *p->runs + sizeof *p->frames), err);
     choose_part(c, p);
     find_last_uses(c);
     for (int i = 0; i < (int)count; i++)
@@ -475,8 +472,8 @@ static smp_code begin(smp_comparison *c, part *parts, smp_error *err)
     }
     for (size_t i = 0; i < count; i++)
         SMP_TRY(begin_part(c, &parts[i], err));
-    if (!(c->out->steps = smp_alloc_array(steps, sizeof *c->out->steps)))
-        return smp_fail_memory(err, "the comparison", steps * sizeof *c->out->steps);
+    SMP_NEED(c->out->steps = smp_alloc_array(steps, sizeof *c->out->steps), "the comparison",
+             steps * sizeof *c->out->steps, err);
     c->steps_left = c->steps_wanted;
     c->started = smp_now();
     c->check_seconds = request->counts ? request->time_limit : 2 * request->time_limit;
@@ -526,8 +523,7 @@ smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in
         snprintf(out->toolkit, sizeof out->toolkit, "%s", smp_gpu_toolkit());
     SMP_TRY(check_names(request, err));
     part *parts = smp_alloc_array(part_count(request), sizeof *parts);
-    if (!parts)
-        return smp_fail_memory(err, "the comparison", part_count(request) * sizeof *parts);
+    SMP_NEED(parts, "the comparison", part_count(request) * sizeof *parts, err);
     smp_code code = begin(&c, parts, err);
     if (!code && request->times)
         code = walk(&c, parts, in, true, true, err);

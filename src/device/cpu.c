@@ -168,8 +168,7 @@ static smp_code reserve(void **memory, size_t *have, size_t want, smp_error *err
     smp_free(*memory);
     *have = 0;
     *memory = smp_alloc(want);
-    if (!*memory)
-        return smp_fail_memory(err, "a thread's memory", want);
+    SMP_NEED(*memory, "a thread's memory", want, err);
     *have = want;
     return SMP_OK;
 }
@@ -343,8 +342,7 @@ smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error 
         return smp_fail(err, SMP_E_DEVICE, "this build is for processors that have %s: cmake -DSMP_NATIVE=OFF",
                         isa_names[LOWEST]);
     cpu_device *cpu = smp_alloc(sizeof *cpu);
-    if (!cpu)
-        return smp_fail_memory(err, "the CPU device", sizeof *cpu);
+    SMP_NEED(cpu, "the CPU device", sizeof *cpu, err);
     cpu->base.ops = &cpu_ops;
     cpu->base.host_memory = true;
     smp_cpu_info(&cpu->base.info);

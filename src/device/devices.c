@@ -172,8 +172,7 @@ smp_code smp_device_list(smp_device_info **out, size_t *count, char *missing, si
     if (!code && gpus)
         code = smp_cuda_kernels(&why); /* lists the GPUs anyway */
     *out = smp_alloc_array((size_t)gpus + 2, sizeof **out);
-    if (!*out)
-        return smp_fail_memory(err, "the list of devices", ((size_t)gpus + 2) * sizeof **out);
+    SMP_NEED(*out, "the list of devices", ((size_t)gpus + 2) * sizeof **out, err);
     smp_cpu_info(&(*out)[(*count)++]);
     for (int i = 0; i < gpus; i++)
         if (smp_cuda_info(driver, i, &(*out)[*count], &why) == SMP_OK)

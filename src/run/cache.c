@@ -96,14 +96,13 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
 smp_code smp_cache_buffer(smp_run_cache *cache, size_t index, size_t size, void **out, smp_error *err)
 {
     *out = NULL;
-    if (!smp_grow(&cache->buffers, &cache->buffer_capacity, index + 1, sizeof *cache->buffers))
-        return smp_fail_memory(err, "buffers", (index + 1) * sizeof *cache->buffers);
+    SMP_NEED(smp_grow(&cache->buffers, &cache->buffer_capacity, index + 1, sizeof *cache->buffers), "buffers",
+             (index + 1) * sizeof *cache->buffers, err);
     if (cache->buffers[index].size < size) {
         smp_free(cache->buffers[index].data);
         cache->buffers[index].size = 0;
         cache->buffers[index].data = smp_alloc_raw(size);
-        if (!cache->buffers[index].data)
-            return smp_fail_memory(err, "a picture or a sound", size);
+        SMP_NEED(cache->buffers[index].data, "a picture or a sound", size, err);
         cache->buffers[index].size = size;
     }
     *out = cache->buffers[index].data;

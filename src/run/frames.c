@@ -182,14 +182,13 @@ static smp_code take_views(side *of, const smp_shape *const *shapes, size_t coun
     size_t all = 0;
     for (int s = 0; s < SLOTS; s++) {
         of->views[s] = smp_alloc_array(count ? count : 1, sizeof *of->views[s]);
-        if (!of->views[s])
-            return smp_fail_memory(err, "pictures", count * sizeof *of->views[s]);
+        SMP_NEED(of->views[s], "pictures", count * sizeof *of->views[s], err);
         size_t size = 0;
         for (size_t i = 0; i < count; i++) {
             size_t bytes;
-            if (!smp_run_view(shapes[i], &of->views[s][i], &bytes) || !smp_add_size(bytes, 2 * SMP_ALIGN, &bytes) ||
-                !smp_add_size(size, bytes & ~(size_t)(SMP_ALIGN - 1), &size))
-                return smp_fail_memory(err, "pictures", UINT64_MAX);
+            SMP_NEED(smp_run_view(shapes[i], &of->views[s][i], &bytes) && smp_add_size(bytes, 2 * SMP_ALIGN, &bytes) &&
+                         smp_add_size(size, bytes & ~(size_t)(SMP_ALIGN - 1), &size),
+                     "pictures", UINT64_MAX, err);
         }
         all = size;
     }
@@ -197,8 +196,7 @@ static smp_code take_views(side *of, const smp_shape *const *shapes, size_t coun
         reader && smp_mul_size(all, SLOTS, &(size_t){0}) ? smp_reader_shared(reader, all * SLOTS) : NULL;
     for (int s = 0; s < SLOTS; s++) {
         unsigned char *at = shared ? shared + (size_t)s * all : (of->memory[s] = smp_alloc_raw(all ? all : 1));
-        if (!at)
-            return smp_fail_memory(err, "pictures", all);
+        SMP_NEED(at, "pictures", all, err);
         for (size_t i = 0; i < count; i++) {
             smp_view *view = &of->views[s][i];
             view->data = at;
@@ -212,8 +210,7 @@ static smp_code take_memory(frames *f, smp_error *err)
 {
     const smp_shape *in = &f->plan->steps[0].out;
     const smp_shape **shapes = smp_alloc_array(f->plan->sink_count + 1, sizeof *shapes);
-    if (!shapes)
-        return smp_fail_memory(err, "outputs", f->plan->sink_count);
+    SMP_NEED(shapes, "outputs", f->plan->sink_count, err);
     for (size_t i = 0; i < f->plan->sink_count; i++)
         shapes[i] = &f->plan->sinks[i].shape;
     smp_code code = take_views(&f->in, &in, 1, f->reader, err);
@@ -374,8 +371,7 @@ static smp_code open_and_plan(frames *f, smp_error *err)
 static smp_code begin_outputs(frames *f, smp_error *err)
 {
     f->outputs = smp_alloc_array(f->plan->sink_count + 1, sizeof *f->outputs);
-    if (!f->outputs)
-        return smp_fail_memory(err, "outputs", f->plan->sink_count);
+    SMP_NEED(f->outputs, "outputs", f->plan->sink_count, err);
     if (f->plan->sink_count)
         smp_shape_text(&f->plan->sinks[0].shape, f->plan->sinks[0].shape.format, f->report->shape_out,
                        sizeof f->report->shape_out);

@@ -48,8 +48,7 @@ static smp_code sync_together(const smp_run_request *request, const smp_run_outp
     if (count < MANY || request->write.output.lazy_sync)
         return SMP_OK;
     smp_writer **writers = smp_alloc_array(count, sizeof *writers);
-    if (!writers)
-        return smp_fail_memory(err, "outputs", count * sizeof *writers);
+    SMP_NEED(writers, "outputs", count * sizeof *writers, err);
     for (size_t i = 0; i < count; i++)
         writers[i] = outputs[i].writer;
     smp_code code = smp_writers_sync(writers, count, err);

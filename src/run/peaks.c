@@ -112,8 +112,7 @@ smp_code smp_peak_stream(smp_device *device, smp_stream_op op, size_t size, smp_
     int64_t rows = (int64_t)size / row_bytes;
     void *in = NULL, *out = NULL;
     smp_node_plan *plan = smp_alloc(sizeof *plan);
-    if (!plan)
-        return smp_fail_memory(err, "a launch", sizeof *plan);
+    SMP_NEED(plan, "a launch", sizeof *plan, err);
     bool reads = op == SMP_STREAM_READ;
     smp_code code = op == SMP_STREAM_WRITE ? SMP_OK : zeroed(device, size, &in, err);
     if (!code)
@@ -180,8 +179,7 @@ static smp_code open_traffic(smp_device *device, traffic *t, size_t size, smp_er
 {
     smp_code code = zeroed(device, size, &t->there, err);
     for (int i = 0; !code && i < t->slots; i++) {
-        if (!(t->slot[i] = device->ops->pinned_alloc(device, t->slot_bytes)))
-            return smp_fail_memory(err, "pinned memory", t->slot_bytes);
+        SMP_NEED(t->slot[i] = device->ops->pinned_alloc(device, t->slot_bytes), "pinned memory", t->slot_bytes, err);
         memset(t->slot[i], 0, t->slot_bytes);
     }
     return code;
@@ -275,8 +273,7 @@ smp_code smp_peak_launch(smp_device *device, double *each, double *waited, smp_e
     void *memory = NULL;
     *each = *waited = 0;
     smp_node_plan *plan = smp_alloc(sizeof *plan);
-    if (!plan)
-        return smp_fail_memory(err, "a launch", sizeof *plan);
+    SMP_NEED(plan, "a launch", sizeof *plan, err);
     smp_code code = zeroed(device, (size_t)row_bytes, &memory, err);
     smp_io io = {.in = rows_view(memory, 256, 256), .out = rows_view(memory, 256, 256)};
     for (int i = 0; !code && i < WARM_UP; i++)

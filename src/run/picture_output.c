@@ -104,8 +104,7 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     if (sink->coded)
         here.coded.scan = sink->rows;
     smp_change change = find_change(plan, sink);
-    if (!smp_meta_copy(&changed, meta))
-        return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);
+    SMP_NEED(smp_meta_copy(&changed, meta), "metadata", meta->icc.size + meta->exif.size, err);
     smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
     tell_colours(&changed, sink, path, options, &report->output_notes);
     smp_code code = smp_writer_open(path, &sink->shape, &changed, &here, writer, err);

@@ -27,9 +27,9 @@ smp_code smp_prepasses_take(smp_prepasses *prepasses, const smp_plan *plan, smp_
             measurements = &report->steps[i].measurements;
     if (!measurements)
         return smp_fail(err, SMP_E_PROCESS, "a stage that looks at its input found nothing");
-    if (!smp_grow(&prepasses->found, &prepasses->capacity, want, sizeof *prepasses->found) ||
-        !smp_grow(&prepasses->reports, &prepasses->report_capacity, want, sizeof *prepasses->reports))
-        return smp_fail_memory(err, "what was found", want * sizeof *prepasses->reports);
+    SMP_NEED(smp_grow(&prepasses->found, &prepasses->capacity, want, sizeof *prepasses->found) &&
+                 smp_grow(&prepasses->reports, &prepasses->report_capacity, want, sizeof *prepasses->reports),
+             "what was found", want * sizeof *prepasses->reports, err);
     prepasses->found[prepasses->count] = (smp_seen){plan->prepass, measurements->found, measurements->found_size};
     prepasses->reports[prepasses->count++] = *report;
     measurements->found = NULL;
@@ -43,8 +43,8 @@ smp_code smp_prepasses_report(smp_prepasses *prepasses, smp_run_report *report, 
     for (size_t i = 0; i < prepasses->count; i++) {
         smp_run_report *from = &prepasses->reports[i];
         const size_t want = report->step_count + from->step_count;
-        if (!smp_grow(&report->steps, &capacity, want, sizeof *report->steps))
-            return smp_fail_memory(err, "the report", want * sizeof *report->steps);
+        SMP_NEED(smp_grow(&report->steps, &capacity, want, sizeof *report->steps), "the report",
+                 want * sizeof *report->steps, err);
         memcpy(report->steps + report->step_count, from->steps, from->step_count * sizeof *from->steps);
         report->step_count = want;
         from->step_count = 0;

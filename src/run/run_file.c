@@ -68,8 +68,7 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
     const char **inputs = smp_alloc_array(program->file_count + 2, sizeof *inputs);
     *options = request->write;
     options->output.inputs = inputs;
-    if (!inputs)
-        return smp_fail_memory(err, "outputs", program->file_count);
+    SMP_NEED(inputs, "outputs", program->file_count, err);
     inputs[0] = request->input;
     for (size_t i = 0; i < program->file_count; i++)
         inputs[i + 1] = program->files[i].path;
@@ -136,8 +135,7 @@ static smp_code buffer_view(smp_run_cache *cache, size_t index, smp_reader *read
                             smp_view *view, smp_error *err)
 {
     size_t bytes;
-    if (!smp_run_view(shape, view, &bytes))
-        return smp_fail_memory(err, "a picture or a sound", UINT64_MAX);
+    SMP_NEED(smp_run_view(shape, view, &bytes), "a picture or a sound", UINT64_MAX, err);
     if (reader && (view->data = smp_reader_shared(reader, bytes + SMP_ALIGN)))
         return SMP_OK;
     return smp_cache_buffer(cache, index, bytes, &view->data, err);
@@ -372,8 +370,7 @@ static smp_code begin_outputs(one_run *r, smp_error *err)
     const smp_plan *plan = r->plan;
     const smp_media *media = smp_reader_media(r->reader);
     r->outputs = smp_alloc_array(plan->sink_count, sizeof *r->outputs);
-    if (!r->outputs)
-        return smp_fail_memory(err, "outputs", plan->sink_count * sizeof *r->outputs);
+    SMP_NEED(r->outputs, "outputs", plan->sink_count * sizeof *r->outputs, err);
     r->output_count = plan->sink_count;
     for (size_t i = 0; i < plan->sink_count; i++)
         r->scanned |= plan->sinks[i].coded;

@@ -35,8 +35,7 @@ smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const ch
     const bool level = changes_level(plan, sink), times = changes_times(plan, sink);
     if (!level && !times)
         return smp_writer_open(path, &sink->shape, meta, options, writer, err);
-    if (!smp_meta_copy(&changed, meta))
-        return smp_fail_memory(err, "metadata", sizeof changed);
+    SMP_NEED(smp_meta_copy(&changed, meta), "metadata", sizeof changed, err);
     const size_t dropped = level ? smp_meta_drop_levels(&changed) : 0,
                  moved = times ? smp_meta_drop_times(&changed) : 0;
     if (dropped && !options->strip)

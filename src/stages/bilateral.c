@@ -41,8 +41,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
                          .unit = (float)(1 / white)};
     work->table.size = (size_t)(side * side + entries) * sizeof(float);
     float *to = work->table.data = smp_alloc(work->table.size);
-    if (!to)
-        return smp_fail_memory(err, "the weights of bilateral", work->table.size);
+    SMP_NEED(to, "the weights of bilateral", work->table.size, err);
     for (int dy = -r; dy <= r; dy++)
         for (int dx = -r; dx <= r; dx++) {
             const int square = dx * dx + dy * dy;

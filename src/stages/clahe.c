@@ -148,8 +148,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     uint64_t *counts = smp_alloc_array((size_t)bins, sizeof *counts);
     uint16_t *to = work->table.data;
     smp_extent extent = {.least = 0, .most = 1};
-    if (!counts)
-        return smp_fail_memory(err, "the tables of clahe", (uint64_t)bins * sizeof *counts);
+    SMP_NEED(counts, "the tables of clahe", (uint64_t)bins * sizeof *counts, err);
     for (int tile = 0; tile < planes * tiles * tiles; tile++, to += bins) {
         const int64_t plane = tile / (tiles * tiles), size = in->format == SMP_U16 ? 2 : 4;
         memset(counts, 0, (size_t)bins * sizeof *counts);

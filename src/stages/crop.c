@@ -183,8 +183,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     right = smp_min_i64(in->width - 1, right + p->margin), bottom = smp_min_i64(in->height - 1, bottom + p->margin);
     const rectangle r = {left, top, right - left + 1, bottom - top + 1};
     measurements->found = smp_alloc(sizeof r);
-    if (!measurements->found)
-        return smp_fail_memory(err, "a rectangle", sizeof r);
+    SMP_NEED(measurements->found, "a rectangle", sizeof r, err);
     memcpy(measurements->found, &r, sizeof r);
     measurements->found_size = sizeof r;
     SMP_TRY(smp_measurements_add(measurements, "x", -1, (double)r.x, err));

@@ -93,8 +93,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     const smp_denoise *k = (const smp_denoise *)(const void *)work->kernel.bytes;
     const size_t numbers = (size_t)k->f.bins + 1;
     float *found = smp_alloc_array(numbers * (size_t)in->channels, sizeof *found);
-    if (!found)
-        return smp_fail_memory(err, "levels of noise", numbers * (size_t)in->channels * sizeof *found);
+    SMP_NEED(found, "levels of noise", numbers * (size_t)in->channels * sizeof *found, err);
     measurements->found = found;
     measurements->found_size = numbers * (size_t)in->channels * sizeof *found;
     for (int c = 0; c < in->channels; c++) {

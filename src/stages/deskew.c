@@ -78,8 +78,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     const params *p = given;
     double angle;
     SMP_TRY(smp_skew_find(result, in->width, in->height, p->limit, &angle, err));
-    if (!(measurements->found = smp_alloc(sizeof angle)))
-        return smp_fail_memory(err, "an angle", sizeof angle);
+    SMP_NEED(measurements->found = smp_alloc(sizeof angle), "an angle", sizeof angle, err);
     memcpy(measurements->found, &angle, sizeof angle);
     measurements->found_size = sizeof angle;
     return smp_measurements_add(measurements, "angle", -1, angle, err);

@@ -32,8 +32,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     smp_count_ask(in, work);
     work->table.size = slots * sizeof(float);
     work->table.data = smp_alloc(work->table.size);
-    if (!work->table.data)
-        return smp_fail_memory(err, "the table of equalize", work->table.size);
+    SMP_NEED(work->table.data, "the table of equalize", work->table.size, err);
     work->values.exactness = k->count.colours ? SMP_REAL : SMP_INTEGER;
     work->values.clips = k->count.colours > 0;
     work->ops = k->count.colours ? 4 : 2;

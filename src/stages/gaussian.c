@@ -34,8 +34,7 @@ static smp_code plan_matrices(const smp_gaussian *gaussian, int channels, smp_no
     if (!steps)
         return SMP_OK;
     work->table.data = smp_alloc(size);
-    if (!work->table.data)
-        return smp_fail_memory(err, "filter weights", size);
+    SMP_NEED(work->table.data, "filter weights", size, err);
     work->table.size = size;
     smp_banded_matrices(gaussian, channels, steps, work->table.data);
     return SMP_OK;

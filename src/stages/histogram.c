@@ -47,8 +47,7 @@ static smp_code make(const partial *head, void **out, smp_error *err)
     const size_t bytes = sizeof *head + slots(head) * sizeof(uint64_t);
     partial *t = smp_alloc(bytes);
     *out = t;
-    if (!t)
-        return smp_fail_memory(err, "histogram", bytes);
+    SMP_NEED(t, "histogram", bytes, err);
     *t = *head;
     return SMP_OK;
 }
@@ -96,8 +95,7 @@ static smp_code report(const void *partial_, smp_measurements *measurements, smp
 {
     const partial *t = partial_;
     double *list = smp_alloc_array((size_t)t->bins, sizeof *list);
-    if (!list)
-        return smp_fail_memory(err, "histogram", (uint64_t)t->bins * sizeof *list);
+    SMP_NEED(list, "histogram", (uint64_t)t->bins * sizeof *list, err);
     smp_code code = SMP_OK;
     for (int c = 0; c < t->channels && !code; c++) {
         for (int32_t i = 0; i < t->bins; i++)

@@ -90,8 +90,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     work->ops = 20. * in->channels * (double)in->width * (double)in->height /
                 ((double)work->out.width * (double)work->out.height);
     work->table.size = sizeof(smp_jpeg_tables);
-    if (!(work->table.data = smp_alloc(work->table.size)))
-        return smp_fail_memory(err, "the tables of a JPEG", work->table.size);
+    SMP_NEED(work->table.data = smp_alloc(work->table.size), "the tables of a JPEG", work->table.size, err);
     smp_jpeg_fill_tables(p, work->table.data);
     return SMP_OK;
 }

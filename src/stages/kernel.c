@@ -222,8 +222,7 @@ static smp_code plan(const void *given_params, const smp_shape *in, const smp_sh
         INT32_MAX)
         return smp_fail(err, SMP_E_PIPE, "the picture has more samples than an int of a kernel can count");
     made *m = smp_alloc(sizeof *m);
-    if (!m)
-        return smp_fail_memory(err, "kernels", sizeof *m);
+    SMP_NEED(m, "kernels", sizeof *m, err);
     smp_code code = make_variants(p, file, in, &work->out, m, err);
     if (code) {
         smp_free(m);

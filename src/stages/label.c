@@ -229,8 +229,7 @@ static smp_code report_each(listing *l, smp_pool *pool, smp_measurements *measur
         SMP_TRY(smp_measurements_add(measurements, names[k], -1, 0, err));
         smp_measurement *column = &measurements->items[measurements->count - 1];
         column->list = l->columns[k] = smp_alloc_raw(count * sizeof *column->list);
-        if (!column->list)
-            return smp_fail_memory(err, "components", count * sizeof *column->list);
+        SMP_NEED(column->list, "components", count * sizeof *column->list, err);
         column->list_len = count;
         column->values = true;
     }
@@ -296,8 +295,7 @@ static smp_code partial(const void *given, const smp_shape *in, const smp_node_p
     listing l;
     smp_pool *pool = NULL;
     totals *t = *out = smp_alloc(sizeof *t);
-    if (!t)
-        return smp_fail_memory(err, "results", sizeof *t);
+    SMP_NEED(t, "results", sizeof *t, err);
     smp_code code = take(p, in, work, result, &found, err);
     if (!code)
         code = list_begin(&l, p, &found, work->reduction.threads, &pool, err);
@@ -328,8 +326,7 @@ static void pack(const void *partial_, smp_packer *to)
 static smp_code unpack(const smp_shape *, smp_unpacker *from, void **out, smp_error *err)
 {
     totals *t = *out = smp_alloc(sizeof *t);
-    if (!t)
-        return smp_fail_memory(err, "results", sizeof *t);
+    SMP_NEED(t, "results", sizeof *t, err);
     t->count = smp_unpack_uint(from);
     t->foreground = smp_unpack_uint(from);
     return SMP_OK;

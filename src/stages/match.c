@@ -41,8 +41,7 @@ static smp_code plan(const void *, const smp_shape *in, const smp_shape *by, smp
     smp_count_ask_second(by, work);
     work->table.size = (size_t)in->channels * (size_t)(bins + 1) * sizeof(float);
     work->table.data = smp_alloc(work->table.size);
-    if (!work->table.data)
-        return smp_fail_memory(err, "the table of match", work->table.size);
+    SMP_NEED(work->table.data, "the table of match", work->table.size, err);
     memset(work->table.data, 0, work->table.size);
     work->ops = 2;
     return SMP_OK;

@@ -88,8 +88,7 @@ static smp_code make_table(const params *p, smp_mel *k, double rate, smp_node_pl
 {
     const double pi = 3.14159265358979323846;
     int32_t *spans = smp_alloc_array((size_t)k->bands, 3 * sizeof *spans);
-    if (!spans)
-        return smp_fail_memory(err, "mel bands", (uint64_t)k->bands * 12);
+    SMP_NEED(spans, "mel bands", (uint64_t)k->bands * 12, err);
     const int64_t count = fill_bands(p, k, rate, spans, NULL);
     k->spans = (int32_t)smp_frames_floats(&k->f);
     k->weights = k->spans + 3 * k->bands;

@@ -41,8 +41,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     work->effect.none = p->amount == 0;
     work->table.size = (SMP_NOISE_SINES + 1) * sizeof(float);
     float *sines = work->table.data = smp_alloc(work->table.size);
-    if (!sines)
-        return smp_fail_memory(err, "a table of sines", work->table.size);
+    SMP_NEED(sines, "a table of sines", work->table.size, err);
     for (int i = 0; i <= SMP_NOISE_SINES; i++)
         sines[i] = (float)sin(turn * i / SMP_NOISE_SINES);
     smp_plan_kernel(work, &noise, sizeof noise);

@@ -70,8 +70,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     }
     const int count = (int)smp_max_i64(3, (int64_t)wanted | 1);
     double *taps = design(p, in->rate, count);
-    if (!taps)
-        return smp_fail_memory(err, "a filter", (uint64_t)count * sizeof *taps);
+    SMP_NEED(taps, "a filter", (uint64_t)count * sizeof *taps, err);
     smp_code code = smp_filter_plan(taps, count, work, err);
     smp_free(taps);
     return code;

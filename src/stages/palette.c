@@ -70,8 +70,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     work->table.size = smp_palette_size(&k);
     if (given_colors(p)) {
         work->access = SMP_POINT;
-        if (!(work->table.data = smp_alloc(work->table.size)))
-            return smp_fail_memory(err, "colours", work->table.size);
+        SMP_NEED(work->table.data = smp_alloc(work->table.size), "colours", work->table.size, err);
         smp_palette_fill(&k, in, p->colors.values, work->table.data);
     } else {
         work->reduction.kind = SMP_RESULT_COUNTS;

@@ -33,8 +33,7 @@ static smp_code plan_diffuse(int64_t levels, const smp_shape *in, smp_node_plan 
     smp_plan_kernel(work, &k, sizeof k);
     work->table.size = smp_palette_size(&k);
     work->table.data = smp_alloc(work->table.size);
-    if (!work->table.data)
-        return smp_fail_memory(err, "a table", work->table.size);
+    SMP_NEED(work->table.data, "a table", work->table.size, err);
     smp_palette_fill(&k, in, values, work->table.data);
     return smp_diffuse_plan(&k, in, work, err);
 }

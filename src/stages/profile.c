@@ -43,8 +43,7 @@ static smp_code fill_table(const smp_icc *icc, int colours, smp_node_plan *work,
     const smp_profile *k = (const smp_profile *)(const void *)work->kernel.bytes;
     work->table.size = (size_t)colours * (size_t)(k->entries + 1) * sizeof(float);
     float *to = work->table.data = smp_alloc(work->table.size);
-    if (!to)
-        return smp_fail_memory(err, "curves", work->table.size);
+    SMP_NEED(to, "curves", work->table.size, err);
     for (int c = 0; c < colours; c++)
         for (int i = 0; i <= k->entries; i++)
             *to++ = (float)smp_icc_light_of(icc, c, fmin(1, (double)i / (k->entries - 1)));
@@ -66,8 +65,7 @@ static smp_code fill_grid(const params *p, const smp_icc *icc, smp_node_plan *wo
     const double black = p->black_point ? smp_icc_lut_black(icc, intent, &lut) : 0;
     work->table.size = (size_t)(N * N * N) * 3 * sizeof(float);
     float *to = work->table.data = smp_alloc(work->table.size);
-    if (!to)
-        return smp_fail_memory(err, "a table of colours", work->table.size);
+    SMP_NEED(to, "a table of colours", work->table.size, err);
     smp_icc_srgb_of_xyz(inverse);
     *same = true;
     for (int i = 0; i < N * N * N; i++) {

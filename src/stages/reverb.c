@@ -67,8 +67,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
                         floor((double)(SMP_FIR_LONGEST - before) / in->rate * 100) / 100);
     }
     double *taps = smp_alloc_array((size_t)count * (size_t)in->channels, sizeof *taps);
-    if (!taps)
-        return smp_fail_memory(err, "a room", (uint64_t)count * (uint64_t)in->channels * sizeof *taps);
+    SMP_NEED(taps, "a room", (uint64_t)count * (uint64_t)in->channels * sizeof *taps, err);
     for (int c = 0; c < in->channels; c++)
         ring(p, in->rate, c, taps + c * count, before, count);
     const smp_code code = smp_echo_filter_plan(taps, (int)count, in->channels, work, err);

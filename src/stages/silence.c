@@ -53,8 +53,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     int64_t frames;
     const int64_t count = runs(result, in, least, NULL, NULL, &frames);
     double *start = smp_alloc_array((size_t)smp_max_i64(1, count), 2 * sizeof *start), *end = start + count;
-    if (!start)
-        return smp_fail_memory(err, "the silences of a sound", (uint64_t)count * 2 * sizeof *start);
+    SMP_NEED(start, "the silences of a sound", (uint64_t)count * 2 * sizeof *start, err);
     runs(result, in, least, start, end, &frames);
     smp_code code = smp_measurements_add(measurements, "silences", -1, (double)count, err);
     if (code == SMP_OK)

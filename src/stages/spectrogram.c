@@ -82,8 +82,7 @@ static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int wi
 {
     const int64_t size = k->f.size;
     double *turns = smp_alloc_array((size_t)size, sizeof *turns), sum = 0;
-    if (!turns)
-        return smp_fail_memory(err, "a table of cosines", (uint64_t)size * sizeof *turns);
+    SMP_NEED(turns, "a table of cosines", (uint64_t)size * sizeof *turns, err);
     for (int64_t n = 0; n < size; n++) {
         turns[n] = cos(2 * 3.14159265358979323846 * (double)n / (double)size);
         sum += smp_taper_at(window, n, size);
@@ -181,8 +180,7 @@ static smp_code make_table(const params *p, smp_spectrogram_params *k, const smp
     k->frame = k->spans + 2 * (int64_t)sizeof(int32_t) * k->rows;
     work->table.size = (size_t)k->frame + frame;
     work->table.data = smp_alloc(work->table.size);
-    if (!work->table.data)
-        return smp_fail_memory(err, "the table of a spectrogram", work->table.size);
+    SMP_NEED(work->table.data, "the table of a spectrogram", work->table.size, err);
     fill_map(work->table.data);
     fill_spans((int32_t *)(void *)((char *)work->table.data + k->spans), k->rows, &f);
     if (axes) {

@@ -165,8 +165,9 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
 smp_code smp_measurements_add(smp_measurements *measurements, const char *name, int channel, double value,
                               smp_error *err)
 {
-    if (!smp_grow(&measurements->items, &measurements->capacity, measurements->count + 1, sizeof *measurements->items))
-        return smp_fail_memory(err, "results", sizeof *measurements->items);
+    SMP_NEED(
+        smp_grow(&measurements->items, &measurements->capacity, measurements->count + 1, sizeof *measurements->items),
+        "results", sizeof *measurements->items, err);
     smp_measurement *item = &measurements->items[measurements->count++];
     *item = (smp_measurement){.channel = channel, .value = value};
     snprintf(item->name, sizeof item->name, "%s", name);
@@ -177,8 +178,7 @@ smp_code smp_measurements_add_list(smp_measurements *measurements, const char *n
                                    size_t length, smp_error *err)
 {
     double *copy = smp_alloc_array(length, sizeof *copy);
-    if (!copy)
-        return smp_fail_memory(err, "results", length * sizeof *copy);
+    SMP_NEED(copy, "results", length * sizeof *copy, err);
     memcpy(copy, list, length * sizeof *copy);
     smp_code code = smp_measurements_add(measurements, name, channel, 0, err);
     if (code) {

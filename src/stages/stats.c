@@ -93,8 +93,7 @@ static smp_code make(const partial *head, void **out, smp_error *err)
                         (size_t)head->percentiles * sizeof(double) + slots(head) * sizeof(uint64_t);
     partial *t = smp_alloc(size);
     *out = t;
-    if (!t)
-        return smp_fail_memory(err, "statistics", size);
+    SMP_NEED(t, "statistics", size, err);
     *t = *head;
     return SMP_OK;
 }

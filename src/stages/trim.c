@@ -99,8 +99,7 @@ static smp_code plan_found(const range *kept, size_t count, const smp_shape *in,
     if (count == 1)
         return SMP_OK;
     smp_row_span *spans = smp_alloc_array(count, sizeof *spans);
-    if (!spans)
-        return smp_fail_memory(err, "the parts of a sound", count * sizeof *spans);
+    SMP_NEED(spans, "the parts of a sound", count * sizeof *spans, err);
     int64_t at = 0;
     for (size_t i = 0; i < count; i++) {
         spans[i] = (smp_row_span){at, kept[i].from};
@@ -163,8 +162,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     if (count > INT32_MAX)
         return smp_fail(err, SMP_E_LIMIT, "the sound has more silences than can be cut");
     range *kept = smp_alloc_array(count, sizeof *kept);
-    if (!kept)
-        return smp_fail_memory(err, "the parts of a sound", count * sizeof *kept);
+    SMP_NEED(kept, "the parts of a sound", count * sizeof *kept, err);
     find_kept(p, in, result, kept);
     measurements->found = kept;
     measurements->found_size = count * sizeof *kept;

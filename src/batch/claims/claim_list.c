@@ -57,8 +57,7 @@ static smp_code open_list(smp_todo *todo, smp_error *err)
     SMP_TRY(smp_list_share_open(todo->list, r->shard, r->claim || r->deal ? 0 : r->shards, &own->share, err));
     own->share.deal = r->deal;
     own->met = smp_alloc_array(own->share.pieces / 8 + 1, 1);
-    if (!own->met)
-        return smp_fail_memory(err, "pieces", own->share.pieces / 8 + 1);
+    SMP_NEED(own->met, "pieces", own->share.pieces / 8 + 1, err);
     for (size_t i = 0; i < own->share.pieces; i++) {
         const smp_work_piece *piece = smp_work_list_piece(todo->list, i);
         if (!smp_list_share_has(&own->share, i))

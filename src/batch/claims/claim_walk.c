@@ -29,8 +29,8 @@ static smp_code meet_name(void *context, const char *path, smp_error *err)
     smp_todo *todo = context;
     bool there;
     const uint64_t hash = smp_hash_name(path);
-    if (!smp_hash_set_add(&todo->walk->outputs, hash, &there))
-        return smp_fail_memory(err, "names", todo->walk->outputs.count * sizeof hash);
+    SMP_NEED(smp_hash_set_add(&todo->walk->outputs, hash, &there), "names", todo->walk->outputs.count * sizeof hash,
+             err);
     if (there && !todo->walk->suspicious) {
         todo->walk->suspicious = true;
         todo->walk->suspect = hash;
@@ -51,8 +51,7 @@ static smp_code forget_others(smp_todo *todo, const char *name, smp_error *err)
         return SMP_OK;
     smp_free(todo->walk->outputs_of);
     todo->walk->outputs_of = smp_strndup(name, length);
-    if (!todo->walk->outputs_of)
-        return smp_fail_memory(err, "a path", length);
+    SMP_NEED(todo->walk->outputs_of, "a path", length, err);
     smp_hash_set_clear(&todo->walk->outputs);
     return SMP_OK;
 }

@@ -167,8 +167,7 @@ bool smp_claims_by_other_list(const smp_claims_request *request)
 smp_code smp_claims_open(const smp_claims_request *request, bool write, smp_claims **out, smp_error *err)
 {
     smp_claims *p = *out = smp_alloc(sizeof *p);
-    if (!p)
-        return smp_fail_memory(err, "pieces", sizeof *p);
+    SMP_NEED(p, "pieces", sizeof *p, err);
     p->request = *request;
     p->write = write;
     p->group = SIZE_MAX;
@@ -458,8 +457,7 @@ smp_code smp_claims_take(smp_claims *p, size_t piece, const smp_piece_past *past
     const uint32_t tries = past->tries;
     *out = NULL;
     smp_claim *claim = smp_alloc(sizeof *claim);
-    if (!claim)
-        return smp_fail_memory(err, "a claim", sizeof *claim);
+    SMP_NEED(claim, "a claim", sizeof *claim, err);
     *claim = (smp_claim){.pieces = p, .piece = piece, .tries = tries, .fd = -1};
     path_of(p, piece, tries, HELD, path);
     smp_code code = prepare(p, piece, claim, own, path, lockless, err);

@@ -74,8 +74,7 @@ static smp_code put(smp_list_writer *w, const char *text, size_t length, smp_err
 static smp_code compose(smp_list_writer *w, const char *words, const char *text, size_t *length, smp_error *err)
 {
     const size_t before = strlen(words);
-    if (!smp_grow(&w->line, &w->room, before + 2 * strlen(text) + 2, 1))
-        return smp_fail_memory(err, "a line", strlen(text));
+    SMP_NEED(smp_grow(&w->line, &w->room, before + 2 * strlen(text) + 2, 1), "a line", strlen(text), err);
     memcpy(w->line, words, before);
     char *end = smp_line_escape(w->line + before, text, false);
     *end++ = '\n';
@@ -88,8 +87,7 @@ smp_code smp_list_begin(const char *path, bool force, const char *root, uint64_t
 {
     size_t length = 0;
     smp_list_writer *w = *out = smp_alloc(sizeof *w);
-    if (!w)
-        return smp_fail_memory(err, "a list", sizeof *w);
+    SMP_NEED(w, "a list", sizeof *w, err);
     const bool chosen = piece_bytes || piece_files;
     w->piece_bytes = !chosen ? UNIT_BYTES : piece_bytes ? piece_bytes : SMP_PIECE_BYTES;
     w->piece_files = !chosen ? UNIT_FILES : piece_files ? piece_files : SMP_PIECE_FILES;
@@ -139,8 +137,8 @@ static smp_code end_piece(smp_list_writer *w, smp_error *err)
 {
     if (!w->piece.files)
         return SMP_OK;
-    if (!smp_grow(&w->pieces, &w->capacity, w->count + 1, sizeof *w->pieces))
-        return smp_fail_memory(err, "the pieces of a list", w->count);
+    SMP_NEED(smp_grow(&w->pieces, &w->capacity, w->count + 1, sizeof *w->pieces), "the pieces of a list", w->count,
+             err);
     w->piece.length = w->at - w->piece.offset;
     w->pieces[w->count++] = w->piece;
     w->piece = (smp_work_piece){.offset = w->at};
@@ -178,8 +176,7 @@ smp_code smp_list_add(smp_list_writer *w, const smp_found *found, smp_error *err
     uint64_t before = w->at;
     size_t length;
     smp_code code = SMP_OK;
-    if (!find_collision(w, found->name, &before))
-        return smp_fail_memory(err, "names", w->names.count * 2 * sizeof before);
+    SMP_NEED(find_collision(w, found->name, &before), "names", w->names.count * 2 * sizeof before, err);
     if (before)
         snprintf(collision, sizeof collision, "=%" PRIu64 " ", before);
     snprintf(numbers, sizeof numbers, "%s%s%" PRIu64 " %" PRId64 " ", found->link ? "l" : "", collision, found->size,
@@ -288,8 +285,7 @@ static smp_code read_head(smp_work_list *list, uint64_t size, uint64_t *begin, s
     enum { MOST_HEAD = 1 << 16 };
     const size_t head = size < MOST_HEAD ? (size_t)size : MOST_HEAD;
     char *text = smp_alloc(head + 1);
-    if (!text)
-        return smp_fail_memory(err, "a list", head);
+    SMP_NEED(text, "a list", head, err);
     smp_code code = read_at(list, text, head, 0, err);
     const char *end = NULL;
     char *root = text + strlen(title);
@@ -364,8 +360,7 @@ static smp_code read_list(smp_work_list *list, smp_error *err)
 smp_code smp_work_list_open(const char *path, smp_work_list **out, smp_error *err)
 {
     smp_work_list *list = *out = smp_alloc(sizeof *list);
-    if (!list)
-        return smp_fail_memory(err, "a list", sizeof *list);
+    SMP_NEED(list, "a list", sizeof *list, err);
     list->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     list->path = smp_strdup(path);
     smp_code code = SMP_OK;
@@ -476,8 +471,7 @@ static smp_code read_lines(const smp_work_list *list, uint64_t offset, size_t si
 {
     const size_t root = strlen(list->root);
     *l = (lines){smp_alloc_raw(size + 1), smp_alloc_raw(root + size + 2)};
-    if (!l->text || !l->path)
-        return smp_fail_memory(err, "a piece of a list", size);
+    SMP_NEED(l->text && l->path, "a piece of a list", size, err);
     l->text[size] = '\0';
     memcpy(l->path, list->root, root);
     l->path[root] = '/';

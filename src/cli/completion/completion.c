@@ -180,8 +180,7 @@ static smp_code put(FILE *to, const smp_completion_texts *texts, smp_completes k
     if (kind == SMP_COMPLETES_MEDIA)
         words = media_extensions();
     if (kind == SMP_COMPLETES_WORDS || kind == SMP_COMPLETES_MEDIA) {
-        if (!words)
-            return smp_fail_memory(err, "completion", 1024);
+        SMP_NEED(words, "completion", 1024, err);
         const bool media = kind == SMP_COMPLETES_MEDIA;
         fputs(media ? texts->media[0] : texts->words[0], to);
         for (const char *p = words; *p; p++)

@@ -130,8 +130,8 @@ smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, s
     }
     snprintf(set, size, "gain=%.4fdB", gain);
     smp_strings *sets = &base->settings;
-    if (!smp_grow(&sets->items, &sets->capacity, sets->count + 1, sizeof *sets->items))
-        return smp_fail_memory(err, "settings", sets->count * sizeof *sets->items);
+    SMP_NEED(smp_grow(&sets->items, &sets->capacity, sets->count + 1, sizeof *sets->items), "settings",
+             sets->count * sizeof *sets->items, err);
     sets->items[sets->count++] = set;
     return SMP_OK;
 }

@@ -106,8 +106,7 @@ static smp_code check_folder(const smp_batch_job *job, const char *path, smp_err
 {
     const int length = (int)(smp_base_name(path) - path);
     char *folder = smp_asprintf("%.*s", length, path);
-    if (!folder)
-        return smp_fail_memory(err, "a path", (uint64_t)length);
+    SMP_NEED(folder, "a path", (uint64_t)length, err);
     smp_code code = SMP_OK;
     if (length && access(folder, F_OK) != 0 && errno == ENOENT) {
         char *real = smp_real_path(path), *top = smp_real_path(job->todo.request->folder);
@@ -157,8 +156,7 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
                                  : "{shard} in a name is for --shard K/N");
     }
     char *path = report_path(job);
-    if (!path)
-        return smp_fail_memory(err, "a path", strlen(s->report));
+    SMP_NEED(path, "a path", strlen(s->report), err);
     code = check_path(job, path, program, diags, err);
     if (!code)
         code = check_folder(job, path, err);
@@ -186,8 +184,7 @@ smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err)
     if (!s->report)
         return SMP_OK;
     char *path = report_path(job);
-    if (!path)
-        return smp_fail_memory(err, "a path", strlen(s->report));
+    SMP_NEED(path, "a path", strlen(s->report), err);
     if (!strcmp(path, "-"))
         job->report = stdout;
     else

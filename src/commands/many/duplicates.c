@@ -138,8 +138,8 @@ static smp_code find_pairs(duplicates_run *r, smp_error *err)
             const int distance = __builtin_popcountll(r->files[a].hash ^ r->files[b].hash);
             if (!r->files[b].known || distance > r->settings->threshold)
                 continue;
-            if (!smp_grow(&r->pairs, &r->pair_capacity, r->pair_count + 1, sizeof *r->pairs))
-                return smp_fail_memory(err, "pairs", r->pair_count * sizeof *r->pairs);
+            SMP_NEED(smp_grow(&r->pairs, &r->pair_capacity, r->pair_count + 1, sizeof *r->pairs), "pairs",
+                     r->pair_count * sizeof *r->pairs, err);
             const bool same = distance == 0 && identical(&r->files[a], &r->files[b]);
             r->pairs[r->pair_count++] = (pair){distance, same, a, b};
         }

@@ -106,13 +106,11 @@ static smp_code list_files(work *w, smp_error *err)
     size_t used = 0;
     w->places = smp_alloc_array(all, sizeof *w->places);
     w->files = smp_alloc_array(all, sizeof *w->files);
-    if (!w->places || !w->files)
-        return smp_fail_memory(err, "the list of files", all * sizeof *w->files);
+    SMP_NEED(w->places && w->files, "the list of files", all * sizeof *w->files, err);
     for (size_t i = 0; i < all; i++) {
         const smp_found *file = smp_found_at(&w->found, i);
         char *real = smp_real_path(file->path);
-        if (!real)
-            return smp_fail_memory(err, "a path", PATH_MAX);
+        SMP_NEED(real, "a path", PATH_MAX, err);
         w->places[i] = (place){real, file};
     }
     qsort(w->places, all, sizeof *w->places, by_real);

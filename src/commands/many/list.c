@@ -86,8 +86,7 @@ static smp_code put_name(listing *l, const list_settings *s, const char *real, c
         return smp_hint(err, "DIR is the folder that find was given");
     }
     char *full = smp_asprintf("%s/%s", real, name);
-    if (!full)
-        return smp_fail_memory(err, "a path", strlen(name));
+    SMP_NEED(full, "a path", strlen(name), err);
     const bool there = lstat(full, &link) == 0 && stat(full, &status) == 0;
     smp_found found = {.path = full, .name = full + strlen(real) + 1, .link = there && S_ISLNK(link.st_mode)};
     l->missing += !there;
@@ -234,8 +233,7 @@ static smp_code list(void *settings, smp_error *err)
     if (s->common.force && (code = smp_cli_keep_other(s->output, "smempipe list ", "list", err)))
         return code;
     char *real = smp_real_path(s->folder);
-    if (!real)
-        return smp_fail_memory(err, "a path", strlen(s->folder));
+    SMP_NEED(real, "a path", strlen(s->folder), err);
     code = smp_list_begin(s->output, s->common.force, real, s->piece_size, (uint64_t)s->piece_files, &l.writer, err);
     if (code)
         smp_at(err, "%s", s->output);

@@ -61,8 +61,8 @@ smp_code smp_many_open(smp_many_settings *settings, smp_error *err)
             at = next;
             continue;
         }
-        if (!smp_grow(&inputs->items, &inputs->capacity, inputs->count + 1, sizeof *inputs->items))
-            return smp_fail_memory(err, "the list of files", inputs->count);
+        SMP_NEED(smp_grow(&inputs->items, &inputs->capacity, inputs->count + 1, sizeof *inputs->items),
+                 "the list of files", inputs->count, err);
         inputs->items[inputs->count++] = text + at;
         at = next;
     }

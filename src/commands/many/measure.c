@@ -100,16 +100,14 @@ smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, cons
         return SMP_OK;
     }
     smp_remarks_add(&m->remarks, report);
-    if (!m->output.to)
-        return smp_fail_memory(err, "the page", 0);
+    SMP_NEED(m->output.to, "the page", 0, err);
     return smp_measure_file(&m->output, report, err);
 }
 
 smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_error *err)
 {
     const char *sort = m->settings->sort;
-    if (!m->output.to)
-        return smp_fail_memory(err, "the page", 0);
+    SMP_NEED(m->output.to, "the page", 0, err);
     if (m->output.wide.lists && !m->settings->html && !m->common->quiet)
         smp_cli_warning(m->common, "histograms have no columns; --csv --long writes them");
     const bool wide = m->output.format == SMP_MEASURE_CSV && m->output.totals_only;
@@ -254,8 +252,7 @@ static smp_code create_part(const smp_measure_settings *settings, const smp_meas
                             smp_error *err)
 {
     const char **inputs = smp_alloc_array(work->files.count + 2, sizeof *inputs);
-    if (!inputs)
-        return smp_fail_memory(err, "the list of files", work->files.count * sizeof *inputs);
+    SMP_NEED(inputs, "the list of files", work->files.count * sizeof *inputs, err);
     for (size_t i = 0; i < work->files.count; i++)
         inputs[i] = work->files.items[i].input;
     inputs[work->files.count] = settings->many.pipe && strcmp(settings->many.pipe, "-") ? settings->many.pipe : NULL;

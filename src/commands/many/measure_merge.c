@@ -65,8 +65,7 @@ static smp_code check_shards(const merging *m, smp_error *err)
 {
     const int64_t shards = m->parts[0].head.shards;
     size_t *part_of = smp_alloc_array((size_t)shards, sizeof *part_of), missing = (size_t)shards; /* from 1 on */
-    if (!part_of)
-        return smp_fail_memory(err, "the list of parts", (uint64_t)shards * sizeof *part_of);
+    SMP_NEED(part_of, "the list of parts", (uint64_t)shards * sizeof *part_of, err);
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < m->count; i++) {
         size_t *of = &part_of[m->parts[i].head.shard - 1];
@@ -111,8 +110,7 @@ static smp_code start(merging *m, smp_error *err)
 {
     smp_code code = SMP_OK;
     m->heap = smp_alloc_array(m->count, sizeof *m->heap);
-    if (!m->heap)
-        return smp_fail_memory(err, "the list of parts", m->count * sizeof *m->heap);
+    SMP_NEED(m->heap, "the list of parts", m->count * sizeof *m->heap, err);
     for (size_t i = 0; !code && i < m->count; i++) {
         bool more;
         code = smp_part_next(&m->parts[i], &more, err);
@@ -188,8 +186,7 @@ smp_code smp_measure_merge(const smp_measure_settings *settings, smp_error *err)
     smp_totals totals = {0};
     smp_measuring told;
     uint64_t done = 0, failed = 0, passed = 0;
-    if (!m.parts)
-        return smp_fail_memory(err, "the list of parts", given * sizeof *m.parts);
+    SMP_NEED(m.parts, "the list of parts", given * sizeof *m.parts, err);
     smp_code code = open_parts(&m, settings, err);
     if (!code)
         code = check_parts(&m, &totals, &done, &failed, &passed, err);

@@ -15,8 +15,7 @@ smp_code smp_measure_team_open(const smp_measure_settings *settings, const smp_p
     SMP_TRY(smp_work_list_open(settings->work_list, &work->list, err));
     work->kind = smp_many_walk(&settings->many, program).kind;
     work->starts = smp_alloc_array(smp_work_list_pieces(work->list), sizeof *work->starts);
-    if (!work->starts)
-        return smp_fail_memory(err, "pieces", smp_work_list_pieces(work->list));
+    SMP_NEED(work->starts, "pieces", smp_work_list_pieces(work->list), err);
     work->head.shard = smp_cli_team->rank + 1;
     work->head.shards = smp_cli_team->size;
     work->head.list = *smp_work_list_hash(work->list);
@@ -34,8 +33,7 @@ smp_code smp_measure_team_more(smp_measure_work *work, const smp_batch_file **fi
     *count = 0;
     while (!code && !*count && smp_cli_team->deal(smp_work_list_pieces(work->list), &piece)) {
         smp_measure_files *dealt = smp_alloc(sizeof *dealt);
-        if (!dealt)
-            return smp_fail_memory(err, "a piece", sizeof *dealt);
+        SMP_NEED(dealt, "a piece", sizeof *dealt, err);
         code = smp_measure_add_piece(work, work->list, piece, work->kind, work->starts[piece], dealt, err);
         dealt->next = work->pieces;
         work->pieces = dealt;
@@ -75,8 +73,7 @@ static smp_code merge(const smp_measure_settings *settings, char **paths, smp_er
     smp_measure_settings all = *settings;
     const size_t count = (size_t)smp_cli_team->size;
     const char **items = smp_alloc_array(count, sizeof *items);
-    if (!items)
-        return smp_fail_memory(err, "the list of parts", count * sizeof *items);
+    SMP_NEED(items, "the list of parts", count * sizeof *items, err);
     for (size_t i = 0; i < count; i++)
         items[i] = paths[i];
     all.many.inputs.items = items;

@@ -9,8 +9,8 @@
 /* listed: when the file was changed last, as a list says; 0: there is none. */
 static smp_code add(smp_measure_files *to, const smp_found *file, int64_t listed, uint64_t number, smp_error *err)
 {
-    if (!smp_grow(&to->items, &to->capacity, to->count + 1, sizeof *to->items))
-        return smp_fail_memory(err, "the list of files", to->count * sizeof *to->items);
+    SMP_NEED(smp_grow(&to->items, &to->capacity, to->count + 1, sizeof *to->items), "the list of files",
+             to->count * sizeof *to->items, err);
     to->items[to->count++] =
         (smp_batch_file){.input = file->path, .bytes = file->size, .mtime = listed, .number = number};
     return SMP_OK;

@@ -86,8 +86,7 @@ static smp_code name_pages(montage_run *r, smp_error *err)
     smp_free(r->paths);
     r->per_page = s->rows ? (size_t)(s->columns * s->rows) : r->count;
     r->pages = r->count ? (r->count - 1) / r->per_page + 1 : 0;
-    if (!(r->paths = smp_alloc_array(r->pages + 1, sizeof *r->paths)))
-        return smp_fail_memory(err, "the pages", r->pages);
+    SMP_NEED(r->paths = smp_alloc_array(r->pages + 1, sizeof *r->paths), "the pages", r->pages, err);
     for (size_t i = 0; i < r->pages; i++)
         if (!(r->paths[i] = page_path(s->out, i + 1, r->pages)))
             return smp_fail_memory(err, "a path", strlen(s->out));
@@ -189,8 +188,7 @@ static smp_code find_files(montage_run *r, const smp_program *program, smp_error
     SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &r->found, err));
     SMP_TRY(smp_many_check(many, walk.kind, r->found.count, &r->found.left_out, err));
     r->count = r->found.count;
-    if (!(r->files = smp_alloc_array(r->count, sizeof *r->files)))
-        return smp_fail_memory(err, "the list of files", r->count);
+    SMP_NEED(r->files = smp_alloc_array(r->count, sizeof *r->files), "the list of files", r->count, err);
     smp_code code = name_pages(r, err);
     for (size_t i = 0; !code && i < r->found.count; i++) {
         r->files[i] = smp_found_at(&r->found, i);
@@ -205,8 +203,7 @@ static smp_code run_files(montage_run *r, const smp_program *program, smp_error 
 {
     const smp_common *common = &r->settings->many.plan.base.common;
     size_t failed = 0;
-    if (!(r->inputs = smp_alloc_array(r->count + 1, sizeof *r->inputs)))
-        return smp_fail_memory(err, "the files", r->count);
+    SMP_NEED(r->inputs = smp_alloc_array(r->count + 1, sizeof *r->inputs), "the files", r->count, err);
     for (size_t i = 0; i < r->count; i++)
         r->inputs[i] = r->files[i]->path;
     smp_code code =

@@ -57,8 +57,7 @@ smp_code smp_montage_page_make(const smp_montage *m, int64_t rows, uint64_t most
     }
     page->stride = page->width * 3;
     page->samples = smp_alloc(bytes);
-    if (!page->samples)
-        return smp_fail_memory(err, "a page", bytes);
+    SMP_NEED(page->samples, "a page", bytes, err);
     for (size_t i = 0; i < bytes; i += 3)
         memcpy(page->samples + i, m->ground, 3);
     return SMP_OK;

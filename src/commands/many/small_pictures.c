@@ -34,8 +34,7 @@ static smp_code take(void *context, const char *name, const smp_shape *shape, in
                                  .width = shape->width,
                                  .height = shape->height,
                                  .channels = shape->channels};
-        if (!p->samples)
-            return smp_fail_memory(err, "a picture", (uint64_t)shape->height * row);
+        SMP_NEED(p->samples, "a picture", (uint64_t)shape->height * row, err);
     }
     for (int64_t i = 0; i < rows; i++)
         memcpy(p->samples + (size_t)(y + i) * row, (const char *)from + i * stride, row);

@@ -351,8 +351,7 @@ smp_code smp_cuda_open(smp_driver *driver, int index, smp_device **out, smp_erro
     *out = NULL;
     SMP_TRY(driver->emulated ? SMP_OK : smp_cuda_kernels(err));
     cuda_device *gpu = smp_alloc(sizeof *gpu);
-    if (!gpu)
-        return smp_fail_memory(err, "a device", sizeof *gpu);
+    SMP_NEED(gpu, "a device", sizeof *gpu, err);
     gpu->driver = driver;
     gpu->base.ops = &operations;
     smp_code code = find(driver, index, &gpu->device, err);

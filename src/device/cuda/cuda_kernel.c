@@ -85,8 +85,8 @@ smp_code cuda_load_module(cuda_device *gpu, const void *file, const void *image,
             *out = gpu->modules[i].module;
             return SMP_OK;
         }
-    if (!smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules))
-        return smp_fail_memory(err, "GPU modules", sizeof *gpu->modules);
+    SMP_NEED(smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules), "GPU modules",
+             sizeof *gpu->modules, err);
     SMP_TRY(share_module(gpu, file, image, out, err));
     gpu->modules[gpu->module_count++] = (cuda_module){.file = file, .module = *out};
     return SMP_OK;
@@ -113,8 +113,8 @@ static smp_code find_function(cuda_device *gpu, const char *kernel, const smp_io
     code = cuda_load_module(gpu, file, image, &module, err);
     if (code)
         return code;
-    if (!smp_grow(&gpu->functions, &gpu->function_capacity, gpu->function_count + 1, sizeof *gpu->functions))
-        return smp_fail_memory(err, "GPU functions", sizeof *gpu->functions);
+    SMP_NEED(smp_grow(&gpu->functions, &gpu->function_capacity, gpu->function_count + 1, sizeof *gpu->functions),
+             "GPU functions", sizeof *gpu->functions, err);
     CUDA_TRY(gpu, cuModuleGetFunction, &made.function, module, made.name);
     gpu->functions[gpu->function_count] = made;
     *out = &gpu->functions[gpu->function_count++];

@@ -41,8 +41,8 @@ smp_code cuda_alloc(smp_device *device, size_t size, void **out, smp_error *err)
             return SMP_OK;
         }
     }
-    if (!smp_grow(&gpu->blocks, &gpu->block_capacity, gpu->block_count + 1, sizeof *gpu->blocks))
-        return smp_fail_memory(err, "device buffers", sizeof *gpu->blocks);
+    SMP_NEED(smp_grow(&gpu->blocks, &gpu->block_capacity, gpu->block_count + 1, sizeof *gpu->blocks), "device buffers",
+             sizeof *gpu->blocks, err);
     CUdeviceptr memory = 0;
     CUresult result = smp_cuMemAlloc(gpu->driver, &memory, want);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && give_back(gpu))

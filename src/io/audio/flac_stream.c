@@ -143,8 +143,7 @@ smp_code smp_flac_find_end(smp_source *source, const smp_flac_info *info, int64_
     const uint64_t whole = source->size - from;
     const size_t have = (size_t)smp_min_u64(whole, (uint64_t)MOST_BLOCK * (uint64_t)info->channels);
     uint8_t *end = smp_alloc_raw(have);
-    if (!end)
-        return smp_fail_memory(err, "a FLAC's last block", have);
+    SMP_NEED(end, "a FLAC's last block", have, err);
     if (!smp_sound_look(source, source->size - have, end, have)) {
         smp_free(end);
         return SMP_OK;

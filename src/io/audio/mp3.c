@@ -106,8 +106,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code != SMP_OK)
         return code;
     mp3 *m = reader->state = smp_alloc(sizeof *m);
-    if (!m || !(m->buffer = smp_alloc_raw(SAMPLES * sizeof *m->buffer)))
-        return smp_fail_memory(err, "a sound", SAMPLES * sizeof *m->buffer);
+    SMP_NEED(m && (m->buffer = smp_alloc_raw(SAMPLES * sizeof *m->buffer)), "a sound", SAMPLES * sizeof *m->buffer,
+             err);
     m->source = &reader->source;
     m->begin = reader->id3;
     m->gap = chain.begin - reader->id3;

@@ -76,8 +76,8 @@ static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, si
         if (!*count || (first && !in_first)) {
             if (*count >= SOME_LINKS + source->size / BYTES_A_LINK)
                 return fail_chain(*count, source->size, err);
-            if (!smp_grow(links, &capacity, *count + 1, sizeof **links))
-                return smp_fail_memory(err, "streams", (*count + 1) * sizeof **links);
+            SMP_NEED(smp_grow(links, &capacity, *count + 1, sizeof **links), "streams", (*count + 1) * sizeof **links,
+                     err);
             (*links)[(*count)++] = (smp_ogg_link){.from = at, .serial = serial};
         }
         in_first = first;
@@ -125,8 +125,7 @@ smp_code smp_ogg_check_end(smp_source *source, smp_error *err)
     const size_t have = (size_t)smp_min_u64(source->size, SMP_OGG_MOST);
     uint8_t *end = smp_alloc_raw(have);
     bool whole = false;
-    if (!end)
-        return smp_fail_memory(err, "a page", have);
+    SMP_NEED(end, "a page", have, err);
     if (smp_sound_look(source, source->size - have, end, have))
         for (size_t at = 0; at + HEADER <= have && !whole; at++) {
             const uint8_t *page = end + at;

@@ -16,8 +16,7 @@ smp_code smp_pcm_open_read(smp_reader *reader, int type, bool big, uint64_t data
 {
     smp_source *source = &reader->source;
     smp_pcm *pcm = reader->state = smp_alloc(sizeof *pcm);
-    if (!pcm || !(pcm->buffer = smp_alloc_raw(PCM_SAMPLES * 8)))
-        return smp_fail_memory(err, "a sound", PCM_SAMPLES * 8);
+    SMP_NEED(pcm && (pcm->buffer = smp_alloc_raw(PCM_SAMPLES * 8)), "a sound", PCM_SAMPLES * 8, err);
     pcm->type = type;
     pcm->big = big;
     pcm->at = data_at;
@@ -86,8 +85,7 @@ smp_code smp_pcm_open_write(smp_writer *writer, int type, bool big, smp_error *e
 {
     smp_pcm *pcm = writer->state ? writer->state : smp_alloc(sizeof *pcm);
     writer->state = pcm;
-    if (!pcm || !(pcm->buffer = smp_alloc_raw(PCM_SAMPLES * 8)))
-        return smp_fail_memory(err, "a sound", PCM_SAMPLES * 8);
+    SMP_NEED(pcm && (pcm->buffer = smp_alloc_raw(PCM_SAMPLES * 8)), "a sound", PCM_SAMPLES * 8, err);
     pcm->type = type;
     pcm->big = big;
     return SMP_OK;

@@ -279,8 +279,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     SF_INFO info = {0};
     smp_sndfile *s = reader->state = smp_alloc(sizeof *s);
-    if (!s || !(s->buffer = smp_alloc_raw(SMP_SNDFILE_SAMPLES * sizeof(float))))
-        return smp_fail_memory(err, "a sound", sizeof *s);
+    SMP_NEED(s && (s->buffer = smp_alloc_raw(SMP_SNDFILE_SAMPLES * sizeof(float))), "a sound", sizeof *s, err);
     s->source = source;
     code = open_links(reader, s, &info, err);
     const int type = info.format & SF_FORMAT_SUBMASK;
@@ -324,8 +323,7 @@ static smp_code refuse_second(smp_reader *reader, smp_error *err)
     if (reader->format != &smp_format_flac || source->position >= source->size + BACK)
         return SMP_OK;
     uint8_t *piece = smp_alloc_raw(PIECE);
-    if (!piece)
-        return smp_fail_memory(err, "what follows a FLAC", PIECE);
+    SMP_NEED(piece, "what follows a FLAC", PIECE, err);
     uint64_t at = source->position > BACK ? source->position - BACK : MARK, second = 0;
     while (!second && at + MARK < source->size) {
         const size_t n = (size_t)smp_min_u64(source->size - at, PIECE);

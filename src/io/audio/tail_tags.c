@@ -190,8 +190,7 @@ smp_code smp_tail_tags_take(smp_reader *reader, smp_error *err)
                  (!smp_source_look(&reader->source, t.ape, data, (size_t)size) || take_ape(reader, data, (size_t)size));
         smp_free(data);
     }
-    if (!memory)
-        return smp_fail_memory(err, "tags", (size_t)size);
+    SMP_NEED(memory, "tags", (size_t)size, err);
     return t.id3 ? smp_id3_take(reader, t.id3, "APE tag", err) : SMP_OK;
 }
 

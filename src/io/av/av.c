@@ -123,8 +123,7 @@ static smp_code open_file(av_state *s, smp_error *err)
     s->file = av->avformat_alloc_context();
     s->packet = av->av_packet_alloc();
     s->frame = av->av_frame_alloc();
-    if (!s->io || !s->file || !s->packet || !s->frame)
-        return smp_fail_memory(err, "a decoder", IO_BUFFER);
+    SMP_NEED(s->io && s->file && s->packet && s->frame, "a decoder", IO_BUFFER, err);
     s->file->pb = s->io;
     s->file->flags |= AVFMT_FLAG_CUSTOM_IO;
     const AVInputFormat *format = av->av_find_input_format(s->kind);
@@ -425,8 +424,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
     const char *name = smp_av_kind(head, size);
     av_state *s = reader->state = smp_alloc(sizeof *s);
-    if (!s)
-        return smp_fail_memory(err, "a decoder", sizeof *s);
+    SMP_NEED(s, "a decoder", sizeof *s, err);
     s->source = source;
     s->kind = name;
     s->no_verify = reader->options.no_verify;

@@ -117,8 +117,7 @@ smp_code smp_matroska_check(smp_source *source, smp_error *err)
     element e;
     smp_code code = SMP_OK;
     uint8_t *piece = smp_alloc_raw(PIECE);
-    if (!piece)
-        return smp_fail_memory(err, "a piece of a file", PIECE);
+    SMP_NEED(piece, "a piece of a file", PIECE, err);
     for (uint64_t at = 0; !code && take(source, at, &e) && (e.id == EBML || e.id == SEGMENT || e.id == VOID);) {
         uint64_t end;
         if (e.size == UNKNOWN)

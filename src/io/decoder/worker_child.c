@@ -181,8 +181,7 @@ static smp_code gather_rows(decoder *d, const smp_ask *ask, smp_blob *rows, smp_
 
 static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
 {
-    if (!map_arena(d, ask->arena))
-        return smp_fail_memory(err, "rows", ask->arena);
+    SMP_NEED(map_arena(d, ask->arena), "rows", ask->arena, err);
     return read_rows(d, d->arena + ask->at, ask, err);
 }
 

@@ -115,8 +115,7 @@ static smp_code make_worker(smp_worker **out, int *other, smp_error *err)
 {
     int pair[2], arena;
     smp_worker *w = *out = smp_alloc(sizeof *w);
-    if (!w)
-        return smp_fail_memory(err, "a decoder", sizeof *w);
+    SMP_NEED(w, "a decoder", sizeof *w, err);
     if (!make_ends(pair, &arena)) {
         const int number = errno;
         smp_free(w);

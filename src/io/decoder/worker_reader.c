@@ -291,8 +291,7 @@ static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t str
         return smp_fail(err, SMP_E_PROCESS, "rows are wanted beside the memory that was taken for them");
     const bool arena = smp_worker_map_arena(p->worker, (size_t)(most * row));
     smp_blob part = {.data = arena ? p->worker->map : smp_alloc_raw((size_t)(most * row))};
-    if (!part.data)
-        return smp_fail_memory(err, "rows", (uint64_t)(most * row));
+    SMP_NEED(part.data, "rows", (uint64_t)(most * row), err);
     bound_memory(p, true);
     for (int64_t y = 0, n; !code && y < rows; y += n) {
         n = smp_min_i64(most, rows - y);
@@ -322,8 +321,7 @@ static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t 
     } else {
         ask.rows = smp_min_i64(ask.rows, smp_max_i64(1, COPIED / row));
         part.size = (size_t)(ask.rows * row);
-        if (!(part.data = smp_alloc_raw(part.size)))
-            return smp_fail_memory(err, "rows", part.size);
+        SMP_NEED(part.data = smp_alloc_raw(part.size), "rows", part.size, err);
     }
     begin_picture(p, &reader->options);
     bound_time(p, &reader->options, 0);
@@ -384,8 +382,7 @@ static smp_code take_ahead(smp_reader *reader, unsigned char *to, int64_t stride
         return SMP_OK;
     if (!p->all) { /* where rows are wanted, others may lie */
         const size_t bytes = (size_t)(apart * shape->height);
-        if (!(p->all = smp_alloc_raw(bytes)))
-            return smp_fail_memory(err, "rows", bytes);
+        SMP_NEED(p->all = smp_alloc_raw(bytes), "rows", bytes, err);
         memcpy(p->all, map, bytes);
     }
     for (int64_t i = 0; i < rows; i++)
@@ -511,8 +508,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
         .kind = SMP_ASK_OPEN, .options = reader->options, .seekable = source->seekable, .size = source->size};
     int descriptors[] = {source->fd, -1}, count = 1;
     proxy *p = reader->state = smp_alloc(sizeof *p);
-    if (!p)
-        return smp_fail_memory(err, "a reader", sizeof *p);
+    SMP_NEED(p, "a reader", sizeof *p, err);
     p->input = source->size;
     p->pipe = -1;
     const bool headless = reader->options.raw.bytes > 0;

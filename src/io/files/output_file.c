@@ -314,8 +314,7 @@ static smp_code open_path(smp_output *output, const char *path, const char *cons
         }
         output->target = smp_strdup(path);
     }
-    if (!output->target)
-        return smp_fail_memory(err, "a path", length);
+    SMP_NEED(output->target, "a path", length, err);
     smp_code code = smp_temporary_open(output->target, output->path, &output->temporary, &output->fd, err);
     if (code == SMP_OK && exists) /* replacing a private file must not make it public */
         (void)fchmod(output->fd, status.st_mode & 0777);
@@ -346,8 +345,7 @@ smp_code smp_output_open_as(const char *path, const smp_output_options *options,
     const char *const *inputs = options->inputs;
     *out = NULL;
     smp_output *output = smp_alloc_raw(sizeof *output);
-    if (!output)
-        return smp_fail_memory(err, "an output buffer", sizeof *output);
+    SMP_NEED(output, "an output buffer", sizeof *output, err);
     output->target = NULL;
     output->temporary = (smp_temporary){.slot = NULL};
     output->fd = output->folder = -1;

@@ -54,8 +54,7 @@ static smp_code open_encoder(avif_writer *state, smp_error *err)
 {
     const int quality = smp_write_value(&state->writer->options.values, &smp_write_quality);
     state->context = lib->heif_context_alloc();
-    if (!state->context)
-        return smp_fail_memory(err, "an AVIF", 0);
+    SMP_NEED(state->context, "an AVIF", 0, err);
     smp_code code =
         check(lib->heif_context_get_encoder_for_format(state->context, heif_compression_AV1, &state->encoder), err);
     if (!code)
@@ -79,8 +78,7 @@ static smp_code open_image(avif_writer *state, const smp_shape *shape, smp_error
                                          &state->image),
                   err));
     SMP_TRY(check(lib->heif_image_add_plane(state->image, channel, width, height, 8), err));
-    if (!(state->samples = lib->heif_image_get_plane(state->image, channel, &state->stride)))
-        return smp_fail_memory(err, "an AVIF", 0);
+    SMP_NEED(state->samples = lib->heif_image_get_plane(state->image, channel, &state->stride), "an AVIF", 0, err);
     return SMP_OK;
 }
 
@@ -104,8 +102,7 @@ smp_code smp_avif_write_open(smp_writer *writer, const smp_meta *meta, smp_error
         return smp_hint(err, "write a .webp, .png or .tif, or leave --lossless out");
     }
     avif_writer *state = writer->state = smp_alloc(sizeof *state);
-    if (!state || !smp_alloc_borrow(held))
-        return smp_fail_memory(err, "an AVIF", held);
+    SMP_NEED(state && smp_alloc_borrow(held), "an AVIF", held, err);
     state->borrowed = held;
     state->writer = writer;
     smp_code code = open_encoder(state, err);

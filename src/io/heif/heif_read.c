@@ -203,8 +203,7 @@ static smp_code open_library(heif_state *state, smp_reader *reader, smp_error *e
     SMP_TRY(smp_heif_need(SMP_E_READ, err));
     state->input.source = &reader->source;
     state->context = lib->heif_context_alloc();
-    if (!state->context)
-        return smp_fail_memory(err, name, 0);
+    SMP_NEED(state->context, name, 0, err);
     lib->heif_context_set_max_decoding_threads(state->context, 0);
     const int64_t side = smp_max_i64(state->heif.width, state->heif.height);
     lib->heif_context_set_maximum_image_size_limit(state->context, (int)smp_min_i64(side + PADDING, INT32_MAX));
@@ -282,8 +281,7 @@ smp_code smp_heif_read_open(smp_reader *reader, smp_error *err)
     smp_media *media = &reader->media;
     SMP_TRY(smp_source_spool(&reader->source, err));
     heif_state *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, media->file_format, sizeof *state);
+    SMP_NEED(state, media->file_format, sizeof *state, err);
     const smp_heif *heif = &state->heif;
     SMP_TRY(smp_heif_walk(&reader->source, &state->heif, err));
     uint64_t memory;

@@ -20,8 +20,7 @@ static smp_code decode_as(heif_state *state, const smp_reader *reader, enum heif
                           enum heif_chroma chroma, smp_error *err)
 {
     struct heif_decoding_options *options = lib->heif_decoding_options_alloc();
-    if (!options)
-        return smp_fail_memory(err, reader->media.file_format, 0);
+    SMP_NEED(options, reader->media.file_format, 0, err);
     if (options->version >= 3)
         options->strict_decoding = 1;
     const struct heif_error why = lib->heif_decode_image(state->handle, &state->image, space, chroma, options);

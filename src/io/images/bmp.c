@@ -75,8 +75,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     uint8_t head[SMP_BMP_HEAD];
     const size_t used = smp_bmp_head(shape, meta, head);
     writer->state = smp_alloc(smp_bmp_line_bytes(shape));
-    if (!writer->state)
-        return smp_fail_memory(err, "a row", smp_bmp_line_bytes(shape));
+    SMP_NEED(writer->state, "a row", smp_bmp_line_bytes(shape), err);
     return smp_output_write(writer->output, head, used, err);
 }
 

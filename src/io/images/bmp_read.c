@@ -171,8 +171,7 @@ static smp_code read_profile(smp_reader *reader, const uint8_t *head, smp_error 
     if (!size || size > MOST_PROFILE || at + size > reader->source.size)
         return SMP_OK;
     icc.data = smp_alloc_raw((size_t)size);
-    if (!icc.data)
-        return smp_fail_memory(err, "a colour profile", size);
+    SMP_NEED(icc.data, "a colour profile", size, err);
     icc.size = (size_t)size;
     if (smp_source_look(&reader->source, at, icc.data, icc.size) && smp_icc_fits(&icc, 3))
         reader->media.meta.icc = icc;

@@ -114,8 +114,7 @@ smp_code smp_bmp_read_runs(smp_reader *reader, bool *holes, smp_error *err)
     SMP_TRY(smp_check_size(&reader->source, bmp->offset + pixels / PIXELS_A_BYTE, err));
     bmp->frame = smp_alloc((size_t)pixels * (size_t)r.unit);
     bmp->painted = smp_alloc((size_t)(pixels + 7) / 8);
-    if (!bmp->frame || !bmp->painted)
-        return smp_fail_memory(err, "a BMP with runs", bytes);
+    SMP_NEED(bmp->frame && bmp->painted, "a BMP with runs", bytes, err);
     SMP_TRY(decode(&r, err));
     *holes = r.painted < r.width * r.height;
     return SMP_OK;

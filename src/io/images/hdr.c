@@ -90,8 +90,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, bytes, err));
     SMP_TRY(smp_check_size(&reader->source, (uint64_t)shape->width * (uint64_t)shape->height / PIXELS_A_BYTE, err));
     hdr *state = reader->state = smp_alloc_raw(sizeof *state + (size_t)bytes);
-    if (!state)
-        return smp_fail_memory(err, "a row", sizeof *state + bytes);
+    SMP_NEED(state, "a row", sizeof *state + bytes, err);
     for (int i = 0; i < 256; i++)
         state->unit[i] = i ? ldexpf(1.f, i - BIAS) : 0;
     return SMP_OK;

@@ -191,8 +191,7 @@ static smp_code read_dictionary(smp_source *source, char **text, size_t *length,
         return smp_fail(err, SMP_E_LIMIT, "the array's header has %zu bytes; at most %d are accepted", *length,
                         MAX_HEADER);
     *text = smp_alloc(*length + 1);
-    if (!*text)
-        return smp_fail_memory(err, "an array's header", *length);
+    SMP_NEED(*text, "an array's header", *length, err);
     return smp_source_read(source, *text, *length) == *length ? SMP_OK : smp_source_ended(source, err);
 }
 
@@ -263,8 +262,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "a row of an array", row);
     if (array->fortran) {
         array->whole = smp_alloc_raw(size);
-        if (!array->whole)
-            return smp_fail_memory(err, "an array in Fortran order", size);
+        SMP_NEED(array->whole, "an array in Fortran order", size, err);
         if (smp_source_read(&reader->source, array->whole, size) != size)
             return smp_source_ended(&reader->source, err);
     }
@@ -468,8 +466,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
         return code;
     npy_writer *state = writer->state = smp_alloc(sizeof *state);
     const size_t line = (size_t)smp_row_bytes(shape);
-    if (!state || !(state->line = smp_alloc_raw(line)))
-        return smp_fail_memory(err, "a row of an array", line);
+    SMP_NEED(state && (state->line = smp_alloc_raw(line)), "a row of an array", line, err);
     state->data = total;
     state->size = half ? sizeof(uint16_t) : (size_t)smp_sample_size((int)shape->format);
     return SMP_OK;

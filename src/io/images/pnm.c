@@ -294,8 +294,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
     int channels = repeats(writer) ? 3 : shape->channels, max = shape->format == SMP_U16 ? UINT16_MAX : UINT8_MAX;
     writer->state =
         smp_alloc_array((size_t)shape->width, (size_t)channels * (size_t)smp_sample_size((int)shape->format));
-    if (!writer->state)
-        return smp_fail_memory(err, "a row", (uint64_t)shape->width);
+    SMP_NEED(writer->state, "a row", (uint64_t)shape->width, err);
     char text[256];
     int n;
     if (strcmp(writer->extension, "pam") == 0) {

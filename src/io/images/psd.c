@@ -113,8 +113,7 @@ static smp_code keep_profile(smp_reader *reader, uint64_t at, uint64_t end, smp_
         if (profile && bytes > MOST_PROFILE)
             smp_note(&reader->notes, "the ICC profile is left out: it has %llu bytes", (unsigned long long)bytes);
         else if (profile) {
-            if (!(icc->data = smp_alloc_raw((size_t)bytes)))
-                return smp_fail_memory(err, "an ICC profile", bytes);
+            SMP_NEED(icc->data = smp_alloc_raw((size_t)bytes), "an ICC profile", bytes, err);
             icc->size = (size_t)bytes;
             if (!smp_source_look(source, at, icc->data, icc->size))
                 return smp_fail(err, SMP_E_READ, "cannot read the PSD's ICC profile");
@@ -221,8 +220,7 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
     state->starts = smp_alloc_array((size_t)packed + 1, sizeof *state->starts);
     state->packed = smp_alloc_raw(UINT16_MAX);
     state->lines = smp_alloc_array(state->row, (size_t)state->planes);
-    if (!state->starts || !state->packed || !state->lines)
-        return smp_fail_memory(err, "a PSD", memory);
+    SMP_NEED(state->starts && state->packed && state->lines, "a PSD", memory, err);
     smp_source_seek(source, at);
     for (uint64_t i = 0; i < rows * channels; i++) { /* of all channels, to detect a file that was cut off */
         uint8_t size[2];

@@ -137,8 +137,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
     const smp_shape *shape = &writer->shape;
     uint8_t head[HEADER] = "qoif";
     qoi *state = writer->state;
-    if (!(state->out = smp_alloc_array((size_t)shape->width + 1, MOST_PIXEL)))
-        return smp_fail_memory(err, "a QOI", (uint64_t)shape->width * MOST_PIXEL);
+    SMP_NEED(state->out = smp_alloc_array((size_t)shape->width + 1, MOST_PIXEL), "a QOI",
+             (uint64_t)shape->width * MOST_PIXEL, err);
     state->last.a = 255;
     smp_put_be(head + 4, (uint64_t)shape->width, 4);
     smp_put_be(head + 8, (uint64_t)shape->height, 4);

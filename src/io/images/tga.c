@@ -103,8 +103,7 @@ static smp_code read_palette(smp_reader *reader, int bits, smp_error *err)
     if (!state->colour_count)
         return smp_fail(err, SMP_E_DECODE, "the TGA is damaged: its palette is empty");
     state->palette = smp_alloc_array(state->colour_count, sizeof *state->palette);
-    if (!state->palette)
-        return smp_fail_memory(err, "a palette", state->colour_count * sizeof *state->palette);
+    SMP_NEED(state->palette, "a palette", state->colour_count * sizeof *state->palette, err);
     for (uint32_t i = 0; i < state->colour_count; i++) {
         uint8_t colour[MOST_PIXEL];
         if (smp_source_read(&reader->source, colour, unit) != unit)
@@ -225,8 +224,7 @@ static smp_code unpack_frame(smp_reader *reader, smp_error *err)
     const smp_shape *shape = &reader->media.shape;
     size_t row = (size_t)smp_row_bytes(shape), size = row * (size_t)shape->height;
     state->frame = smp_alloc_raw(size);
-    if (!state->frame)
-        return smp_fail_memory(err, "a TGA whose last row comes first", size);
+    SMP_NEED(state->frame, "a TGA whose last row comes first", size, err);
     smp_code code = SMP_OK;
     for (int64_t y = shape->height; y-- > 0 && code == SMP_OK;)
         code = unpack_row(reader, state->frame + (size_t)y * row, err);
@@ -303,8 +301,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
     head[16] = (uint8_t)(shape->channels * 8);
     head[17] = (uint8_t)(TOP_FIRST | (shape->alpha ? 8 : 0));
     writer->state = smp_alloc((size_t)smp_row_bytes(shape));
-    if (!writer->state)
-        return smp_fail_memory(err, "a row", (uint64_t)smp_row_bytes(shape));
+    SMP_NEED(writer->state, "a row", (uint64_t)smp_row_bytes(shape), err);
     return smp_output_write(writer->output, head, sizeof head, err);
 }
 

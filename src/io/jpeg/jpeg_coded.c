@@ -57,8 +57,7 @@ smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err)
     if (code || source->size > SIZE_MAX || source->size < 4 || !smp_source_seek(source, 0))
         return code;
     const size_t size = (size_t)source->size;
-    if (!(coded->data = smp_alloc_raw(size)))
-        return smp_fail_memory(err, "a JPEG", size);
+    SMP_NEED(coded->data = smp_alloc_raw(size), "a JPEG", size, err);
     if (smp_source_read(source, coded->data, size) == size)
         coded->size = keep_picture(coded->data, size);
     return SMP_OK;

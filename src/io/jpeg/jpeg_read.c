@@ -301,8 +301,7 @@ static bool wants_scan(const smp_reader *reader)
 smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
 {
     jpeg_reader *state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "JPEG", sizeof *state);
+    SMP_NEED(state, "JPEG", sizeof *state, err);
     reader->state = state;
     state->reader = reader;
     state->base.markers = &state->markers;

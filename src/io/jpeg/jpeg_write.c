@@ -242,8 +242,7 @@ static void write_header(void *context)
 smp_code smp_jpeg_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     jpeg_writer *state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "JPEG", sizeof *state);
+    SMP_NEED(state, "JPEG", sizeof *state, err);
     writer->state = state;
     if (smp_write_value(&writer->options.values, &smp_write_lossless)) {
         smp_fail(err, SMP_E_WRITE, "a JPEG always loses some: --lossless cannot be had");

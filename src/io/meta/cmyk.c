@@ -53,8 +53,7 @@ static smp_code fill(smp_cmyk *map, const smp_icc_lut *lut, double black, smp_er
     }
     map->enter[0] = smp_alloc_array(samples, INKS * sizeof(float));
     map->grid = smp_alloc_array(points, COLOURS * sizeof(float));
-    if (!map->enter[0] || !map->grid)
-        return smp_fail_memory(err, "a table of inks", points * COLOURS * sizeof(float));
+    SMP_NEED(map->enter[0] && map->grid, "a table of inks", points * COLOURS * sizeof(float), err);
     for (int c = 0; c < INKS; c++) {
         map->enter[c] = map->enter[0] + (size_t)c * samples;
         for (size_t i = 0; i < samples; i++)
@@ -87,8 +86,7 @@ smp_code smp_cmyk_open(smp_reader *reader, uint32_t full, smp_cmyk **out, smp_er
     smp_icc icc;
     smp_icc_lut lut;
     smp_cmyk *map = *out = smp_alloc(sizeof *map);
-    if (!map)
-        return smp_fail_memory(err, "inks", sizeof *map);
+    SMP_NEED(map, "inks", sizeof *map, err);
     map->full = full;
     map->last[0] = full + 1; /* no pixel is so */
     if (!meta->icc.size) {

@@ -221,8 +221,7 @@ smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks *
 {
     *out = NULL;
     smp_png_blocks *p = smp_alloc(sizeof *p);
-    if (!p)
-        return smp_fail_memory(err, "PNG", sizeof *p);
+    SMP_NEED(p, "PNG", sizeof *p, err);
     p->setup = *setup;
     p->adler = 1;
     const int64_t line = setup->row_bytes + 1;

@@ -151,8 +151,7 @@ static void read_beside(void *context)
 static smp_code open_beside(smp_reader *reader, const piece *chunks, int count, smp_error *err)
 {
     beside *state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "PNG", sizeof *state);
+    SMP_NEED(state, "PNG", sizeof *state, err);
     state->reader = reader;
     state->goes_on = !count;
     state->count = count + 2;

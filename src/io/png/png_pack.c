@@ -26,11 +26,9 @@ smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *opti
         smp_fail(err, SMP_E_WRITE, "--png-bits %d is for gray pictures, and this one has colours", bits);
         return smp_hint(err, "--png-palette, or `gray`");
     }
-    if (!smp_mul_i64(shape->width, shape->height, &size))
-        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    SMP_NEED(smp_mul_i64(shape->width, shape->height, &size), "a picture", UINT64_MAX, err);
     smp_png_pack *pack = *out = smp_alloc(sizeof *pack);
-    if (!pack || !(pack->rows = smp_alloc_raw((size_t)size)))
-        return smp_fail_memory(err, "a picture", (uint64_t)size);
+    SMP_NEED(pack && (pack->rows = smp_alloc_raw((size_t)size)), "a picture", (uint64_t)size, err);
     pack->bits = bits;
     pack->channels = shape->channels;
     pack->width = shape->width;

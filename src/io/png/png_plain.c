@@ -56,8 +56,7 @@ smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes
 {
     *out = NULL;
     smp_png_plain *plain = smp_alloc(sizeof *plain);
-    if (!plain)
-        return smp_fail_memory(err, "PNG", sizeof *plain);
+    SMP_NEED(plain, "PNG", sizeof *plain, err);
     plain->source = source;
     plain->left = left;
     plain->crc = crc32_gzip_refl(0, (const unsigned char *)"IDAT", 4);

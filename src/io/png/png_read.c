@@ -243,8 +243,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     uint64_t row_bytes = 0;
     SMP_TRY(check_header(reader, &row_bytes, err));
     png_reader *state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "PNG", sizeof *state);
+    SMP_NEED(state, "PNG", sizeof *state, err);
     reader->state = state;
     state->reader = reader;
     state->base.source = &reader->source;

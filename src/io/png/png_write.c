@@ -278,8 +278,7 @@ static smp_code open_blocks(png_writer *state, smp_error *err)
 smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     png_writer *state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "PNG", sizeof *state);
+    SMP_NEED(state, "PNG", sizeof *state, err);
     writer->state = state;
     state->writer = writer;
     state->meta = meta;

@@ -109,8 +109,7 @@ smp_code smp_tiff_inflate_open(smp_source *source, const smp_tiff *tiff, const s
         (predictor != TIFF_PREDICT_NOT && page->bits < 8) || (predictor == TIFF_PREDICT_FLOATS && !page->is_float))
         return SMP_OK;
     smp_tiff_inflate *in = smp_alloc(sizeof *in);
-    if (!in)
-        return smp_fail_memory(err, "a TIFF", sizeof *in);
+    SMP_NEED(in, "a TIFF", sizeof *in, err);
     in->source = source;
     in->tiff = tiff;
     in->page = page;

@@ -166,8 +166,7 @@ smp_code smp_tiff_handle_open(smp_reader *reader, const smp_tiff *tiff, const sm
                               smp_tiff_handle **out, smp_error *err)
 {
     smp_tiff_handle *handle = *out = smp_alloc(sizeof *handle);
-    if (!handle)
-        return smp_fail_memory(err, "a TIFF", sizeof *handle);
+    SMP_NEED(handle, "a TIFF", sizeof *handle, err);
     handle->source = &reader->source;
     handle->notes = &reader->notes;
     handle->lenient = reader->options.no_verify;

@@ -99,8 +99,7 @@ static smp_code read_strip_row(tiff_reader *state, int i, int64_t y, smp_error *
 smp_code smp_tiff_read_open(smp_reader *reader, smp_error *err)
 {
     tiff_reader *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a TIFF", sizeof *state);
+    SMP_NEED(state, "a TIFF", sizeof *state, err);
     SMP_TRY(smp_source_spool(&reader->source, err));
     SMP_TRY(smp_tiff_open(&state->tiff, &reader->source, reader->options.page ? reader->options.page : 1, err));
     state->shown = smp_tiff_open_below(&state->below, &state->tiff) ? &state->below : &state->tiff;

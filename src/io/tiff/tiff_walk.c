@@ -150,8 +150,7 @@ smp_code smp_tiff_open(smp_tiff *tiff, const smp_source *source, int64_t page, s
                  (long long)tiff->pages);
         return smp_hint(err, "`smempipe info` tells how many a file has");
     }
-    if (!read_folder(tiff, &found))
-        return smp_fail_memory(err, "a TIFF", found.count * sizeof *tiff->entries);
+    SMP_NEED(read_folder(tiff, &found), "a TIFF", found.count * sizeof *tiff->entries, err);
     if (!tiff->entries)
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: a directory has %llu entries",
                         (unsigned long long)found.count);

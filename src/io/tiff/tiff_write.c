@@ -138,8 +138,7 @@ smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error
 {
     const uint64_t most = UINT32_MAX - (64u << 20); /* bytes of samples: directories come to them */
     tiff_writer *state = writer->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a TIFF", sizeof *state);
+    SMP_NEED(state, "a TIFF", sizeof *state, err);
     if (!smp_output_seekable(writer->output)) {
         smp_fail(err, SMP_E_WRITE, "a TIFF cannot be written to a pipe: its header says where its end is");
         return smp_hint(err, "write it to a file, or another format to the pipe");
@@ -240,8 +239,7 @@ static smp_code put_directories(tiff_writer *state, smp_writer *writer, smp_erro
     const uint64_t gps_at = exif_at + (state->exif.count ? smp_tiff_tags_size(&state->exif, state->big) : 0);
     const uint64_t end = gps_at + (state->gps.count ? smp_tiff_tags_size(&state->gps, state->big) : 0);
     uint8_t place[8], *bytes = smp_alloc((size_t)(end - state->position));
-    if (!bytes)
-        return smp_fail_memory(err, "the directory of a TIFF", end - state->position);
+    SMP_NEED(bytes, "the directory of a TIFF", end - state->position, err);
     for (size_t i = 0; i < state->tags.count; i++) {
         const smp_tiff_tag *tag = &state->tags.items[i];
         const uint64_t where = tag->tag == TIFF_EXIF_FOLDER ? exif_at : gps_at;

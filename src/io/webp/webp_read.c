@@ -54,8 +54,7 @@ static smp_code keep_metadata(smp_reader *reader, const smp_webp *webp, smp_erro
     if (done && xmp.size)
         done = smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)xmp.data, xmp.size);
     smp_free(xmp.data);
-    if (!done)
-        return smp_fail_memory(err, "metadata of a WebP", webp->icc.size + webp->exif.size + webp->xmp.size);
+    SMP_NEED(done, "metadata of a WebP", webp->icc.size + webp->exif.size + webp->xmp.size, err);
     if (meta->exif.size > 6 && memcmp(meta->exif.data, "Exif\0", 6) == 0) { /* some programs store JPEG's marker */
         meta->exif.size -= 6;
         memmove(meta->exif.data, meta->exif.data + 6, meta->exif.size);
@@ -80,8 +79,7 @@ static smp_code open_decoder(smp_reader *reader, int channels, smp_error *err)
     const size_t size = state->stride * (size_t)webp->inner_height;
     state->data = smp_alloc_raw((size_t)webp->coded.size);
     state->pixels = smp_alloc_raw(size);
-    if (!state->data || !state->pixels)
-        return smp_fail_memory(err, "a WebP", size + webp->coded.size);
+    SMP_NEED(state->data && state->pixels, "a WebP", size + webp->coded.size, err);
     if (!smp_source_look(&reader->source, webp->coded.at, state->data, (size_t)webp->coded.size))
         return smp_fail(err, SMP_E_READ, "cannot read the picture of the WebP");
     if (!WebPInitDecoderConfig(&state->config))
@@ -109,8 +107,7 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
     smp_media *media = &reader->media;
     SMP_TRY(smp_source_spool(&reader->source, err));
     webp_reader *state = reader->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a WebP", sizeof *state);
+    SMP_NEED(state, "a WebP", sizeof *state, err);
     const smp_webp *webp = &state->webp;
     SMP_TRY(smp_webp_walk(&reader->source, &state->webp, err));
     const bool movie = reader->options.frames && webp->frames;

@@ -90,13 +90,11 @@ smp_code smp_webp_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
     const uint64_t held = pixels * (is_lossless(writer) ? LOSSLESS_HELD : LOSSY_HELD);
     webp_writer *state = writer->state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "a WebP", sizeof *state);
+    SMP_NEED(state, "a WebP", sizeof *state, err);
     if (!configure(state, shape, &writer->options, is_lossless(writer)))
         return smp_fail(err, SMP_E_PROCESS, "this libwebp is older than the one that smempipe was built with");
     state->pixels = smp_alloc_array((size_t)pixels, sizeof *state->pixels);
-    if (!state->pixels || !smp_alloc_borrow(held))
-        return smp_fail_memory(err, "a WebP", held);
+    SMP_NEED(state->pixels && smp_alloc_borrow(held), "a WebP", held, err);
     state->borrowed = held;
     state->picture.argb = state->pixels;
     state->picture.argb_stride = (int)shape->width;

@@ -116,8 +116,7 @@ smp_code smp_program_parse_lines(const char *const *lines, size_t count, const s
     }
     size_t length = text.length;
     char *all = smp_text_take(&text);
-    if (!all)
-        return smp_fail_memory(err, "pipeline", length);
+    SMP_NEED(all, "pipeline", length, err);
     const char *name = diags->around && diags->around->lines_name ? diags->around->lines_name : "-e";
     smp_code code = smp_program_parse(name, all, length, settings, setting_count, loader, context, diags, out, err);
     smp_free(all);
@@ -152,8 +151,7 @@ static bool is_known(const smp_node *node)
 static smp_code ask_stage(const smp_node *node, smp_code (*ask)(const void *params, smp_error *err), smp_error *err)
 {
     void *params = smp_alloc(node->stage->params_size);
-    if (!params)
-        return smp_fail_memory(err, "parameters", node->stage->params_size);
+    SMP_NEED(params, "parameters", node->stage->params_size, err);
     for (size_t i = 0; i < node->argument_count; i++)
         smp_field_put(node->arguments[i].param, &node->arguments[i].field, params);
     const smp_code code = ask(params, err);

@@ -138,8 +138,7 @@ static smp_code join(smp_step *first, smp_step *second, const smp_stage *stage, 
     const size_t parts = (first->part_count ? first->part_count : 1) + (second->part_count ? second->part_count : 1);
     joined.part_count = 0;
     joined.parts = smp_alloc_array(parts, sizeof *joined.parts);
-    if (!joined.parts)
-        return smp_fail_memory(err, "the plan", parts * sizeof *joined.parts);
+    SMP_NEED(joined.parts, "the plan", parts * sizeof *joined.parts, err);
     move_parts(&joined, first);
     move_parts(&joined, second);
     smp_free(second->parts);

@@ -132,8 +132,7 @@ static smp_code read_params(entering *e)
 {
     smp_planner *p = e->p;
     const size_t size = e->stage->params_size;
-    if (!(e->params = smp_alloc(size ? size : 1)))
-        return smp_fail_memory(p->err, "parameters", size);
+    SMP_NEED(e->params = smp_alloc(size ? size : 1), "parameters", size, p->err);
     const smp_code code = smp_node_params(p->request->program, e->node, &e->in, p->diags, e->params, p->err);
     return code || !e->stage->check ? code : blame(p, e->node, e->stage->check(e->params, p->err));
 }

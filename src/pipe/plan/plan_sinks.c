@@ -58,8 +58,8 @@ smp_code smp_planner_add_sink(smp_planner *p, int node, int save, const char *pa
         convert->out.alpha = shape.alpha;
         convert->work.out = convert->out;
     }
-    if (!smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks))
-        return smp_fail_memory(p->err, "the plan", sizeof *p->plan->sinks);
+    SMP_NEED(smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks),
+             "the plan", sizeof *p->plan->sinks, p->err);
     smp_sink sink = {.step = step, .save = save, .path = path, .shape = shape, .was_rate = was_rate};
     sink.dpi = smp_planner_dpi_of(p, node);
     sink.drops_alpha = drops_alpha;

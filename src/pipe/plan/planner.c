@@ -46,8 +46,8 @@ static smp_code open_planner(smp_planner *p)
     p->dpi_of = smp_alloc_array(program->node_count + 1, sizeof *p->dpi_of);
     p->step_of_file = smp_alloc_array(program->file_count + 1, sizeof *p->step_of_file);
     p->icc_of_file = smp_alloc_array(program->file_count + 1, sizeof *p->icc_of_file);
-    if (!p->plan || !p->step_of || !p->dpi_of || !p->step_of_file || !p->icc_of_file)
-        return smp_fail_memory(p->err, "the plan", sizeof *p->plan);
+    SMP_NEED(p->plan && p->step_of && p->dpi_of && p->step_of_file && p->icc_of_file, "the plan", sizeof *p->plan,
+             p->err);
     for (size_t i = 0; i < program->file_count; i++)
         p->step_of_file[i] = SMP_STEP_NONE;
     p->plan->row_multiple = 1;

@@ -272,8 +272,7 @@ static smp_code find_twins(smp_measure_find *f, smp_error *err)
     if (!varied || !f->file_count)
         return SMP_OK;
     twin *sorted = smp_alloc_array(f->file_count, sizeof *sorted);
-    if (!sorted)
-        return smp_fail_memory(err, "the page", f->file_count * sizeof *sorted);
+    SMP_NEED(sorted, "the page", f->file_count * sizeof *sorted, err);
     for (size_t i = 0; i < f->file_count; i++)
         sorted[i] = (twin){.row = f->files[i], .file = i};
     qsort(sorted, f->file_count, sizeof *sorted, by_row);

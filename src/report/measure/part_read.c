@@ -34,8 +34,7 @@ static smp_code read_piece(smp_part_reader *part, size_t want, smp_error *err)
 {
     enum { PIECE = 1 << 14 /* bytes: of each part while parts are merged */ };
     const size_t size = (size_t)smp_min_u64(smp_max_u64(want, PIECE), part->size - part->at);
-    if (!smp_grow(&part->buffer, &part->capacity, size, 1))
-        return smp_fail_memory(err, "a part of a measurement", size);
+    SMP_NEED(smp_grow(&part->buffer, &part->capacity, size, 1), "a part of a measurement", size, err);
     const int fd = open(part->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : 1;
     part->held_at = part->at;
@@ -201,8 +200,7 @@ static smp_code unpack_measurement(smp_unpacker *from, smp_measurement *measurem
     if (from->failed)
         return SMP_OK;
     measurement->list = smp_alloc_array(length, sizeof(double));
-    if (!measurement->list)
-        return smp_fail_memory(err, "a list of findings", (uint64_t)length * sizeof(double));
+    SMP_NEED(measurement->list, "a list of findings", (uint64_t)length * sizeof(double), err);
     measurement->list_len = length;
     for (size_t i = 0; i < length; i++)
         measurement->list[i] = smp_unpack_double(from);
@@ -217,8 +215,7 @@ static smp_code unpack_step(smp_unpacker *from, smp_step_report *step, smp_error
     step->in = unpack_shape(from);
     const size_t count = smp_unpack_count(from, LEAST);
     step->measurements.items = smp_alloc_array(count, sizeof *step->measurements.items);
-    if (!step->measurements.items)
-        return smp_fail_memory(err, "findings", (uint64_t)count * sizeof *step->measurements.items);
+    SMP_NEED(step->measurements.items, "findings", (uint64_t)count * sizeof *step->measurements.items, err);
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && !from->failed && i < count; i++)
         code = unpack_measurement(from, &step->measurements.items[step->measurements.count++], step->in.channels, err);
@@ -237,8 +234,7 @@ static smp_code unpack_measured(smp_unpacker *from, smp_run_report *report, smp_
     report->shape = unpack_shape(from);
     const size_t count = smp_unpack_count(from, LEAST);
     report->steps = smp_alloc_array(count, sizeof *report->steps);
-    if (!report->steps)
-        return smp_fail_memory(err, "findings", (uint64_t)count * sizeof *report->steps);
+    SMP_NEED(report->steps, "findings", (uint64_t)count * sizeof *report->steps, err);
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && !from->failed && i < count; i++)
         code = unpack_step(from, &report->steps[report->step_count++], err);

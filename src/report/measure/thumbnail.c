@@ -79,8 +79,7 @@ static smp_code set_upright(smp_small_picture *p, int orientation, smp_error *er
     if (orientation <= 1)
         return SMP_OK;
     uint8_t *to = smp_alloc_array((size_t)h, (size_t)w * 3);
-    if (!to)
-        return smp_fail_memory(err, "a small picture", (uint64_t)(w * h * 3));
+    SMP_NEED(to, "a small picture", (uint64_t)(w * h * 3), err);
     smp_orientation_put(orientation, w, h, 3, 0, h, p->samples, to);
     smp_free(p->samples);
     p->samples = to;
@@ -139,8 +138,7 @@ smp_code smp_small_picture_bmp(const smp_small_picture *picture, unsigned char *
     const size_t line = smp_bmp_line_bytes(&shape), used = smp_bmp_head(&shape, NULL, head);
     *size = used + line * (size_t)picture->height;
     unsigned char *to = *file = smp_alloc(*size);
-    if (!to)
-        return smp_fail_memory(err, "a small picture", *size);
+    SMP_NEED(to, "a small picture", *size, err);
     memcpy(to, head, used);
     for (int64_t y = 0; y < picture->height; y++)
         smp_bmp_line(&shape, picture->samples + y * picture->width * 3, to + used + (size_t)y * line);

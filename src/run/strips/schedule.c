@@ -231,8 +231,7 @@ int smp_zero_copy_sink(const smp_plan *plan, int index)
 smp_code smp_rows_needed(const smp_plan *plan, int source, int64_t *rows, smp_error *err)
 {
     smp_rows *needs = smp_alloc_array(plan->step_count, sizeof *needs);
-    if (!needs)
-        return smp_fail_memory(err, "a schedule", plan->step_count * sizeof *needs);
+    SMP_NEED(needs, "a schedule", plan->step_count * sizeof *needs, err);
     smp_strip_needs(plan, plan->steps[source].phase, INT64_MAX, 0, needs); /* one strip of everything */
     *rows = needs[source].to;
     smp_free(needs);

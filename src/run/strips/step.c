@@ -199,8 +199,7 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
     smp_code code = SMP_OK;
     if (table) { /* a reduction fills in a copy of its own */
         run->work.table.data = smp_alloc(run->work.table.size);
-        if (!run->work.table.data)
-            return smp_fail_memory(err, "a table", run->work.table.size);
+        SMP_NEED(run->work.table.data, "a table", run->work.table.size, err);
         memcpy(run->work.table.data, table, run->work.table.size);
         code = upload_table(run, err);
     }
@@ -224,8 +223,8 @@ smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_
         device->ops->free(device, run->scratch);
     run->scratch = NULL;
     run->scratch_rows = 0;
-    if (!smp_mul_size((size_t)rows, (size_t)smp_step_scratch_stride(step), &bytes))
-        return smp_fail_memory(err, "a picture or a sound", UINT64_MAX);
+    SMP_NEED(smp_mul_size((size_t)rows, (size_t)smp_step_scratch_stride(step), &bytes), "a picture or a sound",
+             UINT64_MAX, err);
     smp_code code = device->ops->alloc(device, bytes, &run->scratch, err);
     run->scratch_rows = code ? 0 : rows;
     return code == SMP_E_DEVICE_MEMORY && run->work.reduction.more_at ? SMP_OK : code;
@@ -372,8 +371,7 @@ smp_code smp_step_result(const smp_step_run *run, void **result, const void **ta
     *result = NULL;
     *table = NULL;
     SMP_TRY(at ? bring(run, &more, (const char *)run->result + at, sizeof more, err) : SMP_OK);
-    if (!smp_add_size(size, (size_t)more, &whole) || !(*result = smp_alloc_raw(whole)))
-        return smp_fail_memory(err, "results", size + more);
+    SMP_NEED(smp_add_size(size, (size_t)more, &whole) && (*result = smp_alloc_raw(whole)), "results", size + more, err);
     if (!more)
         return bring(run, *result, run->result, size, err);
     memcpy((char *)*result + at, &more, sizeof more);

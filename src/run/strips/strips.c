@@ -14,8 +14,7 @@
 static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void **out, smp_error *err)
 {
     size_t bytes;
-    if (!smp_mul_size((size_t)rows, (size_t)stride, &bytes))
-        return smp_fail_memory(err, "a picture or a sound", UINT64_MAX);
+    SMP_NEED(smp_mul_size((size_t)rows, (size_t)stride, &bytes), "a picture or a sound", UINT64_MAX, err);
     return r->device->ops->alloc(r->device, bytes, out, err);
 }
 
@@ -395,8 +394,7 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
 {
     const smp_plan *plan = r->plan;
     report->steps = smp_alloc_array(plan->step_count, sizeof *report->steps);
-    if (!report->steps)
-        return smp_fail_memory(err, "the report", plan->step_count * sizeof *report->steps);
+    SMP_NEED(report->steps, "the report", plan->step_count * sizeof *report->steps, err);
     int64_t highest = 0; /* a picture lower than a strip is one strip of its own height */
     for (size_t i = 0; i < plan->step_count; i++)
         highest = smp_max_i64(highest, plan->steps[i].out.height);
@@ -445,8 +443,7 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
 smp_code smp_runner_open(const smp_runner_setup *setup, smp_runner **out, smp_error *err)
 {
     smp_runner *r = *out = smp_alloc(sizeof *r);
-    if (!r)
-        return smp_fail_memory(err, "a run", sizeof *r);
+    SMP_NEED(r, "a run", sizeof *r, err);
     *r = (smp_runner){.setup = setup, .plan = setup->plan, .device = setup->device};
     r->strip_rows = smp_strip_rows(setup->plan, setup->device, setup->strip_rows);
     r->open = setup->open;

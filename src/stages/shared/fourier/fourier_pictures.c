@@ -54,8 +54,7 @@ smp_code smp_fourier_prepare(smp_fourier *k, int64_t width, int64_t height, bool
     const int64_t floats = k->squares_at + (squares ? k->bins + height : 0);
     work->table.size = (size_t)smp_max_i64(floats, 1) * sizeof(float);
     float *table = work->table.data = smp_alloc(work->table.size);
-    if (!table)
-        return smp_fail_memory(err, "the table of a transform", work->table.size);
+    SMP_NEED(table, "the table of a transform", work->table.size, err);
     table[0] = 0;
     smp_fourier_fill(&k->across, k->halves, table);
     smp_fourier_fill(&k->down, false, table + k->down_at);

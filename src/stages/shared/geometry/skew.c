@@ -67,8 +67,8 @@ static smp_code find_ink(const uint16_t *sums, int64_t width, page *p, smp_error
         dark += counts[i];
     const bool light = dark > all / 2;
     const int64_t ink = level < 0 ? 0 : light ? all - dark : dark;
-    if (!(p->points = smp_alloc_array((size_t)ink + 1, sizeof *p->points)))
-        return smp_fail_memory(err, "the ink of a page", (uint64_t)ink * sizeof *p->points);
+    SMP_NEED(p->points = smp_alloc_array((size_t)ink + 1, sizeof *p->points), "the ink of a page",
+             (uint64_t)ink * sizeof *p->points, err);
     for (int64_t i = 0; ink && i < all; i++)
         if ((mean_of(sums[i], i % p->groups, width) > level) == light)
             p->points[p->count++] = (point){(int32_t)(i % p->groups), (int32_t)(i / p->groups)};

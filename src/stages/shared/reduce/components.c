@@ -225,8 +225,7 @@ static smp_code join_bands(search *s, smp_error *err)
     }
     s->of = smp_alloc_array(all + 1, sizeof *s->of);
     s->found->parts = smp_alloc_array(all + 1, sizeof *s->found->parts);
-    if (!s->of || !s->found->parts)
-        return smp_fail_memory(err, "components", all * sizeof *s->found->parts);
+    SMP_NEED(s->of && s->found->parts, "components", all * sizeof *s->found->parts, err);
     for (size_t i = 0; i < all; i++)
         s->of[i] = (uint32_t)i;
     for (int b = 1; b < s->count; b++)
@@ -254,8 +253,7 @@ static smp_code cut(search *s, int64_t height, int threads, smp_error *err)
     const int64_t worth = smp_max_i64(1, smp_min_i64(s->words * height / WORTH, height));
     s->count = (int)smp_clamp_i64(threads, 1, worth);
     s->bands = smp_alloc_array((size_t)s->count, sizeof *s->bands);
-    if (!s->bands)
-        return smp_fail_memory(err, "bands of rows", (size_t)s->count * sizeof *s->bands);
+    SMP_NEED(s->bands, "bands of rows", (size_t)s->count * sizeof *s->bands, err);
     for (int b = 0; b < s->count; b++)
         s->bands[b] = (band){.from = height * b / s->count, .to = height * (b + 1) / s->count};
     return SMP_OK;
@@ -271,8 +269,7 @@ static smp_code search_in(search *s, smp_pool *pool, int64_t height, smp_error *
     if (runs >= UINT32_MAX)
         return smp_fail(err, SMP_E_PROCESS, "the picture has more parts than can be numbered");
     found->runs = smp_alloc_array(runs + 1, sizeof *found->runs);
-    if (!found->runs)
-        return smp_fail_memory(err, "components", (uint64_t)runs * sizeof *found->runs);
+    SMP_NEED(found->runs, "components", (uint64_t)runs * sizeof *found->runs, err);
     smp_pool_run(pool, s->count, join_band, s);
     for (int b = 0; b < s->count; b++)
         if (s->bands[b].failed)

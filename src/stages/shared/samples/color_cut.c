@@ -113,8 +113,7 @@ smp_code smp_color_cut(const uint64_t *counts, int colours, int count, double *v
 {
     part parts[SMP_PALETTE_MOST] = {0};
     bin *bins = smp_alloc_array(SMP_PALETTE_BINS, sizeof *bins);
-    if (!bins)
-        return smp_fail_memory(err, "colours", SMP_PALETTE_BINS * sizeof *bins);
+    SMP_NEED(bins, "colours", SMP_PALETTE_BINS * sizeof *bins, err);
     const size_t n = bins_of(counts, colours, bins);
     const int made = n ? cut(bins, n, colours, count, parts) : 1;
     for (int round = 0; round < ROUNDS; round++) {

@@ -15,8 +15,7 @@ static smp_code make_table(int ahead, smp_node_plan *work, smp_error *err)
     work->table.size = ((size_t)ahead + 1) * sizeof(int32_t);
     int32_t *to = work->table.data = smp_alloc(work->table.size), rest = 65536;
     double sum = 0;
-    if (!to)
-        return smp_fail_memory(err, "the curve of a gain", work->table.size);
+    SMP_NEED(to, "the curve of a gain", work->table.size, err);
     for (int k = 0; k <= ahead; k++)
         sum += pow(sin(pi * (k + 1) / (ahead + 2)), 2);
     for (int k = 0; k <= ahead; k++) {

@@ -110,8 +110,7 @@ static smp_code fourier_plan(const double *taps, int lists, smp_fir *fir, smp_no
     const size_t spectra = (size_t)fir->parts * SMP_FIR_SPECTRUM;
     work->table.size = (factors + (size_t)lists * spectra) * sizeof(float);
     float *table = work->table.data = smp_alloc(work->table.size);
-    if (!table)
-        return smp_fail_memory(err, "a filter", work->table.size);
+    SMP_NEED(table, "a filter", work->table.size, err);
     smp_fourier_fill(&fir->fft, true, table);
     const int64_t after = fir->taps - 1 - fir->before; /* a row may be any of its block */
     work->rows.up = (int64_t)fir->parts * SMP_FIR_STEP - after + SMP_FIR_STEP - 1;
@@ -144,8 +143,7 @@ smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp
         return fourier_plan(taps, 1, fir, work, err);
     work->table.size = (size_t)count * sizeof(float);
     float *table = work->table.data = smp_alloc(work->table.size);
-    if (!table)
-        return smp_fail_memory(err, "a filter", work->table.size);
+    SMP_NEED(table, "a filter", work->table.size, err);
     for (int i = 0; i < count; i++) /* a convolution's last tap meets the earliest sample */
         table[i] = (float)taps[count - 1 - i];
     work->rows.up = fir->before;
@@ -289,8 +287,7 @@ smp_code smp_band_plan(const smp_filter_params *filter, double low, double high,
         count = smp_max_i64(3, (int64_t)wanted | 1);
     }
     double *taps = smp_band_taps(filter, low, high, in->rate, (int)count);
-    if (!taps)
-        return smp_fail_memory(err, "a filter", (uint64_t)count * sizeof *taps);
+    SMP_NEED(taps, "a filter", (uint64_t)count * sizeof *taps, err);
     smp_code code = smp_filter_plan(taps, (int)count, work, err);
     smp_free(taps);
     return code;

@@ -69,8 +69,7 @@ smp_code smp_framing_table(const smp_frames *f, int window, size_t more, smp_nod
 {
     work->table.size = ((size_t)smp_frames_floats(f) + more) * sizeof(float);
     work->table.data = smp_alloc(work->table.size);
-    if (!work->table.data)
-        return smp_fail_memory(err, "the table of a transform", work->table.size);
+    SMP_NEED(work->table.data, "the table of a transform", work->table.size, err);
     smp_framing_fill(f, window, work->table.data);
     return SMP_OK;
 }

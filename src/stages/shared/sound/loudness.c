@@ -94,8 +94,9 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
     work->rows.up = smp_segments_reach(&p->segments, in->height);
     work->rows.unit = SMP_BIQUAD_SEGMENT;
     work->reduction.kind = SMP_RESULT_CHUNKS;
-    if (!smp_mul_size((size_t)pieces(p, in), (size_t)in->channels * sizeof(smp_loudness_piece), &work->reduction.size))
-        return smp_fail_memory(err, "the loudness of a sound", UINT64_MAX);
+    SMP_NEED(
+        smp_mul_size((size_t)pieces(p, in), (size_t)in->channels * sizeof(smp_loudness_piece), &work->reduction.size),
+        "the loudness of a sound", UINT64_MAX, err);
     work->ops = 18 + 2. * SMP_PEAK_TAPS * p->phases;
     return SMP_OK;
 }
@@ -163,8 +164,7 @@ smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, 
     const smp_loudness_piece *records = result;
     const int64_t all = pieces(p, in), whole = in->height / p->piece;
     *found = (smp_loudness_blocks){.momentary = smp_alloc_array((size_t)smp_max_i64(1, all), 3 * sizeof(double))};
-    if (!found->momentary)
-        return smp_fail_memory(err, "the loudness of a sound", (uint64_t)all * 3 * sizeof(double));
+    SMP_NEED(found->momentary, "the loudness of a sound", (uint64_t)all * 3 * sizeof(double), err);
     found->shortterm = found->momentary + all;
     double *energy = found->shortterm + all;
     for (int64_t i = 0; i < all; i++)

@@ -113,8 +113,7 @@ smp_code smp_stretch_finish(const smp_stretch *ask, const smp_shape *in, const v
     const layout l = layout_of(ask, in);
     const trace t = {result, (in->height + l.every - 1) / l.every};
     int64_t *at = smp_alloc_array((size_t)l.count, sizeof *at);
-    if (!at)
-        return smp_fail_memory(err, "the grains of a sound", (uint64_t)l.count * sizeof *at);
+    SMP_NEED(at, "the grains of a sound", (uint64_t)l.count * sizeof *at, err);
     for (int64_t k = 1; k < l.count; k++) {
         const int64_t found = place(&t, &l, at[k - 1] + (l.hop * l.step >> 16), due(&l, k) * FRAME);
         at[k] = ask->rate == 1 ? ((found + FRAME / 2) >> 16) * FRAME : found;

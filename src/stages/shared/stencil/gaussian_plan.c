@@ -74,8 +74,7 @@ smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill,
     *gaussian = (smp_gaussian){.radius = radius, .edge = edge, .fill = (float)fill};
     double *w = smp_alloc_array((size_t)radius + 1, sizeof *w);
     float *table = NULL;
-    if (!w)
-        return smp_fail_memory(err, "filter weights", ((size_t)radius + 1) * sizeof *w);
+    SMP_NEED(w, "filter weights", ((size_t)radius + 1) * sizeof *w, err);
     if (radius >= SMP_GAUSSIAN_INLINE) {
         table = smp_alloc_array((size_t)radius + 1, sizeof *table);
         if (!table) {

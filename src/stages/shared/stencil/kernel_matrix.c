@@ -114,8 +114,7 @@ smp_code smp_convolve_plan(const smp_convolve_params *params, bool flip, smp_nod
     if (count > SMP_CONVOLVE_INLINE) {
         work->table.size = (size_t)count * sizeof *k;
         work->table.data = k = smp_alloc(work->table.size);
-        if (!k)
-            return smp_fail_memory(err, "a kernel matrix", work->table.size);
+        SMP_NEED(k, "a kernel matrix", work->table.size, err);
     }
     bool negative = false;
     for (int i = 0; i < count; i++) {
