@@ -1,5 +1,5 @@
 /* See cpu_gpu_split.h. */
-#include "batch/cpu_gpu_split.h"
+#include "batch/runner.h"
 
 #include <string.h>
 

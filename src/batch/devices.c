@@ -1,5 +1,5 @@
 /* From --device to the devices of a batch: see devices.h. */
-#include "batch/devices.h"
+#include "batch/runner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
-#include "pipe/plan/work.h"
+#include "pipe/plan/plan.h"
 
 static smp_code add_gpu(smp_batch_devices *devices, int index, smp_error *err)
 {

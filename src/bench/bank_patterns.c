@@ -1,5 +1,5 @@
 /* Access patterns of shared memory, row by row: see bank_patterns.h and kernels/bench/bench.cu. */
-#include "bench/bank_patterns.h"
+#include "bench/bench_run.h"
 
 #include <stdlib.h>
 #include <string.h>

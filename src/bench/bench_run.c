@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "bench/bank_patterns.h"
 #include "device/cpu.h"
 #include "device/cuda/cuda.h"
 #include "device/cuda/cuda_state.h"

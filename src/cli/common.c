@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/mistakes.h"
-#include "pipe/plan/work.h"
+#include "pipe/plan/plan.h"
 #include "report/report.h"
 #include "report/text.h"
 

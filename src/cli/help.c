@@ -4,7 +4,6 @@
 
 #include "base/version.h"
 #include "cli/cli.h"
-#include "cli/man.h"
 #include "cli/shipped.h"
 #include "cli/topics.h"
 #include "report/text.h"

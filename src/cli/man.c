@@ -1,5 +1,5 @@
 /* Manual pages in man(7): see man.h. What help lays out itself (topics) is shown as it is, in a constant-width font. */
-#include "cli/man.h"
+#include "cli/topics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/version.h"
 #include "cli/cli.h"
-#include "cli/topics.h"
 
 /* Date of the last change to the text of these pages; a date of the build would make every build different. */
 static const char page_date[] = "2026-11-29";

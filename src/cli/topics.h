@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/error.h"
+
 typedef struct smp_topic {
     const char *name, *help;
     void (*print)(FILE *to);
@@ -16,3 +18,11 @@ void smp_topic_banks(FILE *to);
 
 /* Null past the last. */
 const smp_topic *smp_topic_at(size_t index);
+
+/* The manual pages, made from the tables that --help is made from. */
+
+/* smempipe(1): every command with its options and examples. */
+smp_code smp_man_commands(FILE *to, smp_error *err);
+
+/* smempipe-pipe(5): the language, and every stage with its parameters. */
+smp_code smp_man_language(FILE *to, smp_error *err);

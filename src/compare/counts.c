@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "compare/crop.h"
+#include "compare/internal.h"
 #include "device/simt/simt.h"
 #include "lab/program_kernels/own.h"
 #include "lab/stage/provider.h"

@@ -1,5 +1,5 @@
 /* Decides what part of a step to count: see crop.h. */
-#include "compare/crop.h"
+#include "compare/internal.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"

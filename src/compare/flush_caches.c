@@ -1,5 +1,5 @@
 /* Flushing caches: see flush_caches.h. */
-#include "compare/flush_caches.h"
+#include "compare/internal.h"
 
 #include <string.h>
 

@@ -2,10 +2,58 @@
  * limit has room for, timing.c samples, counts.c counts. */
 #pragma once
 
+#include "banks/trace.h"
 #include "compare/compare.h"
-#include "compare/flush_caches.h"
-#include "compare/model.h"
+#include "device/device.h"
 #include "run/strips/step.h"
+
+/* Flushes caches between samples, so that data comes from memory, as in a run over much data. */
+
+typedef struct smp_flush smp_flush;
+
+/* *out null on failure. */
+smp_code smp_flush_open(smp_device *device, smp_flush **out, smp_error *err);
+void smp_flush_close(smp_flush *flush); /* null is allowed */
+
+/* Flushes the cache lines of these views (data null: none) and waits. x86 processors flush exactly those lines. Other
+ * processors and GPUs read a buffer four times the last cache instead: written lines would still be on their way to
+ * memory while the sample runs. The emulator has no caches. */
+smp_code smp_flush_views(smp_flush *flush, const smp_view *const *views, size_t count, smp_error *err);
+
+/* Counts shared-memory accesses without a GPU: the emulator runs a step's GPU kernels on the step's own input, by their
+ * SASS where the build has it, else traced as the host's compiler made them.
+ * Of large pictures only some whole rows are counted, launched as a run would launch a strip. */
+
+typedef struct smp_model smp_model;
+
+/* The size of the counted GPU decides grids. like: a real one (kind cuda); null: an H100. threads: 0 for all. *out is
+ * null on failure. */
+smp_code smp_model_open(const smp_device_info *like, int threads, smp_model **out, smp_error *err);
+void smp_model_close(smp_model *model); /* null is allowed */
+
+/* Writes "a GPU of compute capability 9.0 with 132 SMs" to text. */
+void smp_model_text(const smp_model *model, char *text, size_t size);
+
+/* Sets the step whose kernels are counted next. `in` and `second` (data null without one) are whole pictures on
+ * `device`. */
+smp_code smp_model_load(smp_model *model, const smp_step *step, const smp_node_plan *work, smp_device *device,
+                        const smp_view *in, const smp_view *second, smp_error *err);
+
+/* Traces one variant over output rows from .. from+rows-1 (a reduction: input rows). The caller frees *trace.
+ * SMP_E_DEVICE: the variant has no GPU kernels for this work. */
+smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t from, int64_t rows, smp_trace *trace,
+                         smp_error *err);
+
+/* The fewest rows that are counted when not all are: whole blocks of kernels, multiples of row_multiple. */
+int64_t smp_model_unit(const smp_step *step, int64_t row_multiple);
+
+/* Rows in the middle of the output whose trace takes about `seconds` in all. Traces the variants on one unit first to
+ * learn their speed. */
+smp_code smp_model_rows(smp_model *model, const smp_variant *const *variants, size_t count, int64_t row_multiple,
+                        double seconds, int64_t *from, int64_t *rows, smp_error *err);
+
+/* Rows first .. first+count-1 of a whole picture; an empty view of an empty view. */
+smp_view smp_view_rows(const smp_view *whole, int64_t first, int64_t count);
 
 typedef struct smp_frame { /* the whole output of a step, on the device */
     void *memory;
@@ -86,3 +134,20 @@ smp_code smp_trial_time(smp_trial *trial, smp_error *err);
 
 /* Counts all variants that have GPU kernels. */
 smp_code smp_trial_count(smp_trial *trial, smp_error *err);
+
+/* Chooses what to count when tracing the whole step would take too long: fewer rows (model.h) or, when one row is
+ * already too much work (a matrix product), the step planned again for the upper left corner of its pictures. */
+
+typedef struct smp_counted {
+    smp_step step;             /* the trial's, or planned for the corner; owns its table when `planned` */
+    const smp_node_plan *work; /* the parameters it computes with */
+    bool planned;
+    smp_view in, second, out; /* whole pictures of that step, on the trial's device; out: memory it may write */
+    int64_t from, rows;       /* output rows to count */
+} smp_counted;
+
+/* Chooses the part for this trial and `count` variants so that tracing takes about `seconds`. Fills in the report's
+ * count_* and loads the step and its inputs into the model. Close it also after a failure. */
+smp_code smp_counted_open(smp_trial *trial, const smp_variant *const *variants, size_t count, double seconds,
+                          smp_counted *counted, smp_error *err);
+void smp_counted_close(smp_counted *counted);

@@ -1,5 +1,5 @@
 /* Counting in the emulator: see model.h. */
-#include "compare/model.h"
+#include "compare/internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Colour profiles by tables: see icc_table.h. */
-#include "media/icc_table.h"
+#include "media/icc.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/text/diag.h"
-#include "pipe/plan/length.h"
+#include "pipe/plan/plan.h"
 #include "run/run_internal.h"
 
 /* Whether all outputs can be written before the sound's length is known. */

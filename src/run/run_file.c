@@ -14,7 +14,6 @@
 #include "run/prepass.h"
 #include "run/run.h"
 #include "run/run_internal.h"
-#include "run/shortcuts.h"
 #include "run/strips/runner.h"
 #include "run/strips/step.h"
 

@@ -75,3 +75,11 @@ bool smp_run_view(const smp_shape *shape, smp_view *view, size_t *bytes);
 /* Opens what is read, or what the pipeline makes in its place. */
 smp_code smp_run_open_input(const smp_run_request *request, const smp_read_options *how, smp_reader **reader,
                             smp_error *err);
+
+/* Opens the input again, to be decoded smaller, where that gives outputs of the same size. */
+smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp_error *err);
+
+/* Writes the input's coded picture to the output, where no step changes it: *copied. The reader may be another one
+ * afterwards. */
+smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_reader **reader, smp_run_report *report,
+                      bool *copied, smp_error *err);

@@ -1,12 +1,11 @@
 /* Ways round decoding a whole picture: at a smaller size, where it is scaled down anyway and --fast-decode allows it;
  * and not at all, where no stage changes it and the output has the input's format. */
-#include "run/shortcuts.h"
+#include "run/run_internal.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text/diag.h"
-#include "run/run_internal.h"
 
 /* ------------------------------------------------------------------------------------------------ smaller */
 

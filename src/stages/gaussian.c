@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "stages/shared/stencil/banded_matrices.h"
-#include "stages/shared/stencil/gaussian_launch.h"
 #include "stages/shared/stencil/gaussian_plan.h"
 #include "stages/shared/stencil/warp_strip_launch.h"
 #include "stages/shared/stencil/window_plan.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "media/icc_table.h"
+#include "media/icc.h"
 #include "stages/shared/samples/elementwise.h"
 
 enum { EMBEDDED, DISPLAY_P3, ADOBE_RGB };

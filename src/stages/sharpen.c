@@ -1,7 +1,6 @@
 /* sharpen: unsharp mask. */
 #include "gaussian/sharpen.h"
 
-#include "stages/shared/stencil/gaussian_launch.h"
 #include "stages/shared/stencil/gaussian_plan.h"
 #include "stages/shared/stencil/window_plan.h"
 

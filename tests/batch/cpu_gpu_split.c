@@ -1,7 +1,7 @@
 /* Splitting a batch between processors and GPUs: the rules, and a machine that follows them. */
 #include "suite.h"
 
-#include "batch/cpu_gpu_split.h"
+#include "batch/runner.h"
 
 #include <stdio.h>
 

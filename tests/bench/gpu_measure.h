@@ -4,7 +4,7 @@
 #ifndef SMP_TESTS_BENCH_GPU_MEASURE_H
 #define SMP_TESTS_BENCH_GPU_MEASURE_H
 
-#include "compare/flush_caches.h"
+#include "compare/internal.h"
 #include "device/cuda/cuda.h"
 #include "gpu_data.h"
 #include "gpu_libs.h"

@@ -4,8 +4,8 @@
 
 #include "compare_case.h"
 
-#include "compare/flush_caches.h"
 #include "compare/input.h"
+#include "compare/internal.h"
 #include "report/samples.h"
 #include "report/text.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "io/format.h"
-#include "media/icc_table.h"
+#include "media/icc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

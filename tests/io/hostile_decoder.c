@@ -22,7 +22,7 @@
 #include "io/decoder/worker.h"
 #include "io/decoder/worker_child.h"
 #include "io/decoder/worker_message.h"
-#include "io/decoder/worker_watch.h"
+#include "io/decoder/worker_process.h"
 #include "io/format.h"
 
 #define PICTURE SMP_SOURCE_DIR "/samples/chelsea.png"

@@ -4,7 +4,7 @@
 
 #include "media_fixture.h"
 
-#include "io/png/png_pack.h"
+#include "io/png/png_glue.h"
 
 #include <png.h>
 #include <zlib.h>

@@ -10,7 +10,6 @@
 #include "suite.h"
 
 #include "io/png/png_filter.h"
-#include "io/png/png_unfilter.h"
 
 enum { MOST = 200, ROWS = 6 };
 static const int pixels[] = {1, 2, 3, 4, 6, 8};

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "io/format.h"
-#include "io/png/png_unfilter.h"
+#include "io/png/png_filter.h"
 
 typedef struct bytes {
     uint8_t data[4 << 20];

@@ -1,7 +1,7 @@
 /* TIFFs made by hand and by libtiff: every kind of samples, metadata, pages, and what is refused. */
 #include "suite.h"
 
-#include "io/tiff/tiff_walk.h"
+#include "io/tiff/tiff_glue.h"
 #include "media_fixture.h"
 
 #ifdef SMP_TEST_TIFF

@@ -5,7 +5,7 @@
 
 #include "media_fixture.h"
 
-#include "io/tiff/tiff_pack.h"
+#include "io/tiff/tiff_glue.h"
 
 static void write_tiff(const picture *p, int compression, int threads, const smp_meta *meta)
 {

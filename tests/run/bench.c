@@ -12,7 +12,6 @@
 
 #include "suite.h"
 
-#include "bench/bank_patterns.h"
 #include "bench/bench_run.h"
 #include "device/cpu.h"
 #include "device/cuda/cuda.h"

@@ -1,5 +1,5 @@
 /* Files of pieces, their text: see claim_record.h. */
-#include "batch/claims/claim_record.h"
+#include "batch/claims/claims.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -18,7 +18,6 @@
 #include "base/clock.h"
 #include "base/os/writer.h"
 #include "base/whole_file.h"
-#include "batch/claims/claim_record.h"
 #include "batch/folder_lock.h"
 #include "io/files/output.h"
 #include "io/files/source.h"

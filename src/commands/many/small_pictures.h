@@ -3,7 +3,7 @@
 #pragma once
 
 #include "commands/many/many.h"
-#include "report/measure/small_picture.h"
+#include "report/measure/thumbnail.h"
 
 /* Gets every file's picture in the order of files, one call at a time; without samples where it could not be read,
  * which are freed afterwards. */

@@ -1,11 +1,10 @@
 /* See ogg_links.h. A link begins with a page marked as the first of a stream, after a page that is not marked. */
-#include "io/audio/ogg_links.h"
+#include "io/audio/ogg_pages.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/ogg_pages.h"
 
 enum {
     HEADER = SMP_OGG_HEADER,

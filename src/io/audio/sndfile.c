@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/ogg_links.h"
+#include "io/audio/ogg_pages.h"
 #include "io/audio/tags.h"
 #include "io/audio/wav.h"
 

@@ -12,7 +12,6 @@ void smp_sndfile_write_close(smp_writer *writer);
 #include <sndfile.h>
 
 #include "io/audio/flac_stream.h"
-#include "io/audio/ogg_links.h"
 #include "io/audio/ogg_pages.h"
 
 enum {

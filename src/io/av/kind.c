@@ -1,7 +1,7 @@
 /* Recognises what FFmpeg's libraries read by its first bytes. */
 #include <string.h>
 
-#include "io/audio/ogg_links.h"
+#include "io/audio/ogg_pages.h"
 #include "io/av/av_library.h"
 
 typedef struct kind {

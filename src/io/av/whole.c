@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/audio/ogg_links.h"
+#include "io/audio/ogg_pages.h"
 #include "io/audio/sound.h"
 #include "io/bytes.h"
 

@@ -1,5 +1,5 @@
 /* See worker_watch.h. */
-#include "io/decoder/worker_watch.h"
+#include "io/decoder/worker_process.h"
 
 #ifdef __linux__
 

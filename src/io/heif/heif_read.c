@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/bytes.h"
-#include "io/heif/heif_state.h"
 
 static const smp_heif_functions *const lib = &smp_heif_library;
 

@@ -1,5 +1,5 @@
 /* Reads the markers of a JPEG: see jpeg_markers.h. */
-#include "io/jpeg/jpeg_markers.h"
+#include "io/jpeg/jpeg_glue.h"
 
 #include <stdio.h>
 #include <string.h>

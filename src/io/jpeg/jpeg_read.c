@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/jpeg/jpeg_markers.h"
+#include "io/jpeg/jpeg_glue.h"
 #include "io/meta/cmyk.h"
 
 enum {

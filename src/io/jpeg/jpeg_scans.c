@@ -2,7 +2,7 @@
  * and costs a file a few bytes. Source: ITU-T T.81, B.1.1 and B.2. */
 #include <string.h>
 
-#include "io/jpeg/jpeg_markers.h"
+#include "io/jpeg/jpeg_glue.h"
 
 enum { BLOCK = 1 << 15, START_OF_SCAN = 0xDA, END = 0xD9, RESTART = 0xD0, START = 0xD8, TEMPORARY = 0x01 };
 

@@ -8,7 +8,6 @@
 #include "io/bytes.h"
 #include "io/jpeg/jpeg_by_device.h"
 #include "io/jpeg/jpeg_glue.h"
-#include "io/jpeg/jpeg_markers.h"
 
 #include <jerror.h>
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "media/icc_table.h"
+#include "media/icc.h"
 
 enum { INKS = 4, COLOURS = 3, STEPS = 4096 /* of light, for its encoded values */ };
 

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "io/png/png_glue.h"
-#include "io/png/png_pack.h"
 
 const smp_write_option smp_png_level = {
     .name = "png-level",

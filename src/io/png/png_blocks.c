@@ -1,5 +1,5 @@
 /* Blocks of a PNG's picture data: see png_blocks.h. */
-#include "io/png/png_blocks.h"
+#include "io/png/png_glue.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -3,8 +3,14 @@
 
 #include <png.h>
 #include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/error.h"
+#include "io/files/source.h"
 #include "io/format.h"
+#include "io/media.h"
 
 /* The cut of a truncated file, so that it is read as if it ended as a PNG does (png_cut.c). */
 typedef struct smp_png_cut {
@@ -92,3 +98,100 @@ bool smp_png_sniff(const uint8_t *head, size_t size);
 SMP_DECLARE_READER(smp_png, rows);
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err);
 SMP_DECLARE_WRITER(smp_png, rows);
+
+/* PNGs of fewer bits: gray of 1, 2 or 4, and palettes. What they hold is known behind the last row alone, so that the
+ * picture is kept until then, a byte a pixel. */
+
+/* The options --png-level (0 fastest .. 9 smallest; -1: default), --png-bits (of a sample or index: 1, 2, 4 or 8; 0: 8
+ * or 16, or the fewest that do with a palette) and
+ * --png-palette (colours by palette, gray with as few bits as do). */
+extern const smp_write_option smp_png_level, smp_png_bits, smp_png_palette;
+
+enum { SMP_PNG_COLOURS = 256, SMP_PNG_SLOTS = 1024 };
+
+typedef struct smp_png_pack {
+    int bits;                            /* of a sample or index: 1, 2, 4 or 8; 0: to be chosen */
+    int colours;                         /* in the palette; 0: gray, without one */
+    uint8_t palette[SMP_PNG_COLOURS][4]; /* red, green, blue, alpha; in the order in which they appear */
+    int16_t slots[SMP_PNG_SLOTS];        /* of a hash table: indices of the palette, or -1 */
+    bool seen[SMP_PNG_COLOURS];          /* values of a gray picture */
+    bool full;                           /* there are more than 256 colours */
+    bool kept;                           /* nobody asked for it: a gray picture of 8 bits has too many as well */
+    int channels;
+    int64_t width, height, row_bytes; /* row_bytes: of a packed row, once it is packed */
+    uint8_t *rows;                    /* first a byte a pixel, then packed */
+} smp_png_pack;
+
+/* Whether these options ask for it. */
+static inline bool smp_png_pack_wanted(const smp_write_options *options)
+{
+    return smp_write_value(&options->values, &smp_png_bits) || smp_write_value(&options->values, &smp_png_palette);
+}
+
+/* Fails for what has no such form. *pack: freed by smp_png_pack_close, on failure too. */
+smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *options, smp_png_pack **pack,
+                           smp_error *err);
+/* Takes rows from row y on. Returns how many: fewer when one does not fit, and then no more should come. */
+int64_t smp_png_pack_put(smp_png_pack *pack, int64_t y, const void *from, int64_t stride, int64_t rows);
+
+/* Rows that were taken, as they came, one behind the other. */
+void smp_png_pack_restore(const smp_png_pack *pack, int64_t y, int64_t rows, void *to);
+
+/* For an input of few bits: asks for as many as do. *pack is null where the picture, or its size, does not suit. */
+smp_code smp_png_pack_keep(const smp_shape *shape, const smp_png_coding *coding, smp_png_pack **pack, smp_error *err);
+
+/* Behind the last row: chooses, and packs; fails where samples do not fit. */
+smp_code smp_png_pack_finish(smp_png_pack *pack, smp_error *err);
+void smp_png_pack_close(smp_png_pack *pack);
+
+/* Reads the picture of a plain PNG (8 or 16 bits, gray or RGB, with or without alpha, not interlaced) with ISA-L's
+ * inflate and our own unfiltering: several times as fast as libpng, which still reads everything before and after it.
+ * This code refuses nothing: after anything unusual libpng reads the file again from its beginning and decides. */
+
+typedef struct smp_png_plain smp_png_plain;
+
+/* Rows of row_bytes, pixels of pixel_bytes (1, 2, 3, 4, 6 or 8), samples of sample_bytes (1, or 2, which are swapped to
+ * native order). source: right after the header of the first IDAT chunk, which has `left` bytes. *out is null with
+ * SMP_OK in a build without ISA-L. */
+smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes, int pixel_bytes, int sample_bytes,
+                            smp_png_plain **out, smp_error *err);
+
+/* The next rows. False: something is unusual, and `to` is undefined. */
+bool smp_png_plain_rows(smp_png_plain *plain, void *to, int64_t stride, int64_t rows);
+
+/* After the last row: whether the stream ends correctly. *next: where in the source the next chunk begins. */
+bool smp_png_plain_end(smp_png_plain *plain, uint64_t *next);
+
+void smp_png_plain_close(smp_png_plain *plain);
+
+/* The picture data of a PNG, compressed in blocks of rows on several threads. Each block is filtered and deflated alone
+ * and ends on a byte boundary, so that the blocks' outputs, one IDAT chunk each, form one valid stream. The blocks
+ * depend only on the picture's shape and the level: strips and threads do not change the bytes. */
+
+typedef struct smp_png_blocks smp_png_blocks;
+
+typedef struct smp_png_blocks_setup {
+    int64_t row_bytes; /* of the picture: samples without a filter byte */
+    int64_t rows;
+    int pixel_bytes; /* 1 to 8 */
+    bool swap;       /* samples are 16-bit and little-endian */
+    int level;       /* 0 fastest .. 9 smallest: png_deflate.h */
+    int threads;     /* for compression; 1 or more */
+} smp_png_blocks_setup;
+
+smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks **out, smp_error *err);
+void smp_png_blocks_close(smp_png_blocks *blocks);
+
+/* Takes at most `rows` rows. Returns how many: fewer when chunks must be fetched first. The rows are borrowed and must
+ * not change until smp_png_blocks_settle. */
+int64_t smp_png_blocks_put(smp_png_blocks *blocks, const void *from, int64_t stride, int64_t rows);
+
+/* Ends the borrowing of rows: waits until full blocks have been read (they need not be compressed yet), and copies the
+ * rows of a partial block. */
+void smp_png_blocks_settle(smp_png_blocks *blocks);
+
+/* Whether smp_png_blocks_next must be called: all blocks are in use, or the picture is complete and chunks are left. */
+bool smp_png_blocks_due(const smp_png_blocks *blocks);
+
+/* The next IDAT chunk, from its length to its CRC. Waits until it is compressed. Valid until the next put. */
+const uint8_t *smp_png_blocks_next(smp_png_blocks *blocks, size_t *size);

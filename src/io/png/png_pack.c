@@ -1,5 +1,5 @@
 /* Packs a picture for a PNG of fewer bits: see png_pack.h. */
-#include "io/png/png_pack.h"
+#include "io/png/png_glue.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* A plain PNG's picture data: chunks, inflate, unfilter. See png_plain.h. */
-#include "io/png/png_plain.h"
+#include "io/png/png_glue.h"
 
 #ifndef SMP_HAVE_ISAL
 
@@ -28,7 +28,6 @@ void smp_png_plain_close(smp_png_plain *) {}
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/png/png_filter.h"
-#include "io/png/png_unfilter.h"
 
 enum {
     BATCH_BYTES = 1 << 18,  /* rows are inflated together: ISA-L copies its 32 KB window with every call */

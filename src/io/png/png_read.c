@@ -7,7 +7,6 @@
 #include "base/checked.h"
 #include "io/bytes.h"
 #include "io/png/png_glue.h"
-#include "io/png/png_plain.h"
 
 enum {
     ROWS_HELD = 4,       /* rows that libpng holds, at their widest */

@@ -1,11 +1,9 @@
 /* Undoes PNG's row filters. Sub, average and Paeth make each pixel depend on the one before. A pixel's bytes are one
  * vector. Four rows are processed together, each one pixel behind the row above, whose results it needs: this gives
  * four independent instruction chains instead of one. */
-#include "io/png/png_unfilter.h"
+#include "io/png/png_filter.h"
 
 #include <string.h>
-
-#include "io/png/png_filter.h"
 
 typedef uint8_t bytes8 __attribute__((vector_size(8)));
 typedef int16_t words8 __attribute__((vector_size(16)));

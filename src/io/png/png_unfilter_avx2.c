@@ -1,14 +1,12 @@
 /* Four rows at once in 256-bit registers, each with its own filter: see png_unfilter.h. Each row is LAG pixels behind
  * the row above, whose results it needs, so that the four instruction chains become one stream. A lag of two keeps the
  * move of a row's result to its neighbour's lane off the critical path. */
-#include "io/png/png_unfilter.h"
+#include "io/png/png_filter.h"
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 #include <string.h>
-
-#include "io/png/png_filter.h"
 
 #define INLINE static inline __attribute__((always_inline, target("avx2")))
 

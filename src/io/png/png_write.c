@@ -8,9 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/pool.h"
-#include "io/png/png_blocks.h"
 #include "io/png/png_glue.h"
-#include "io/png/png_pack.h"
 
 enum {
     FIXED_MAX = 21474, /* libpng stores gamma and chromaticities as hundred-thousandths in 32 bits */

@@ -1,6 +1,5 @@
 /* The TIFF format's row of the table. Reading needs libtiff, writing nothing. */
 #include "io/tiff/tiff_glue.h"
-#include "io/tiff/tiff_pack.h"
 
 #include <string.h>
 

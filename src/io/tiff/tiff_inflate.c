@@ -1,5 +1,5 @@
 /* Inflates strips and tiles: see tiff_inflate.h. */
-#include "io/tiff/tiff_inflate.h"
+#include "io/tiff/tiff_glue.h"
 
 #include <string.h>
 
@@ -12,7 +12,6 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "io/tiff/tiff_unpredict.h"
 
 enum {
     BATCH_BYTES = 1 << 18, /* rows are inflated together: ISA-L copies its 32 KB window with every call */

@@ -1,6 +1,6 @@
 /* Runs libtiff: see tiff_library.h. It has no memory of ours: what it takes was counted by tiff_page.c, is bounded for
  * one allocation here, and in all by the limits of the process that decodes. */
-#include "io/tiff/tiff_library.h"
+#include "io/tiff/tiff_glue.h"
 
 #ifdef SMP_HAVE_TIFF
 

@@ -1,5 +1,5 @@
 /* Packs by LZW: see tiff_lzw.h. */
-#include "io/tiff/tiff_lzw.h"
+#include "io/tiff/tiff_glue.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Metadata of TIFFs: see tiff_meta.h. EXIF is a TIFF directory of its own, whose entries point into the file: they are
  * copied, with their values, into a block that stands alone. */
-#include "io/tiff/tiff_meta.h"
+#include "io/tiff/tiff_glue.h"
 
 #include <math.h>
 #include <string.h>

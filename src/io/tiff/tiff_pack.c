@@ -1,6 +1,6 @@
 /* Packs strips of a TIFF: see tiff_pack.h. Sources: TIFF 6.0, sections 13 and 14; Adobe Photoshop TIFF Technical Notes
  * 3 (floating-point predictor); RFC 1950. */
-#include "io/tiff/tiff_pack.h"
+#include "io/tiff/tiff_glue.h"
 
 #include <string.h>
 
@@ -13,7 +13,6 @@
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/png/png_deflate.h"
-#include "io/tiff/tiff_lzw.h"
 
 enum { LEVEL = 1, ZSTD_LEVEL = 3, SAMPLE = 1 << 15 /* bytes that decide how a strip is deflated */ };
 enum { ZLIB_HEADER = 2, ZLIB_END = 2 + 4 /* an empty last block, Adler-32 */ };

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
-#include "io/tiff/tiff_walk.h"
+#include "io/tiff/tiff_glue.h"
 
 enum { LARGEST_TILE = 4096 /* sides of a tile that a smaller picture may have */ };
 

@@ -9,10 +9,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/tiff/tiff_inflate.h"
-#include "io/tiff/tiff_library.h"
-#include "io/tiff/tiff_meta.h"
-#include "io/tiff/tiff_samples.h"
 
 typedef struct tiff_reader {
     smp_tiff tiff, below; /* below: of the picture of which the page is a thumbnail */

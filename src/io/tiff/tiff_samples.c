@@ -1,5 +1,5 @@
 /* Converts rows of a TIFF: see tiff_samples.h. */
-#include "io/tiff/tiff_samples.h"
+#include "io/tiff/tiff_glue.h"
 
 #include <string.h>
 

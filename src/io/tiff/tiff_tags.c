@@ -1,5 +1,5 @@
 /* Entries with their values: see tiff_tags.h. */
-#include "io/tiff/tiff_tags.h"
+#include "io/tiff/tiff_glue.h"
 
 #include <stdlib.h>
 #include <string.h>

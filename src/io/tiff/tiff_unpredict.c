@@ -1,5 +1,5 @@
 /* Undoes predictors: see tiff_unpredict.h. */
-#include "io/tiff/tiff_unpredict.h"
+#include "io/tiff/tiff_glue.h"
 
 #include <string.h>
 

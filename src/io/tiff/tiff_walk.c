@@ -1,5 +1,5 @@
 /* Walks the directories of a TIFF: see tiff_walk.h. */
-#include "io/tiff/tiff_walk.h"
+#include "io/tiff/tiff_glue.h"
 
 #include "base/alloc.h"
 #include "io/bytes.h"

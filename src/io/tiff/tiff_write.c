@@ -8,8 +8,6 @@
 #include "base/pool.h"
 #include "base/tasks.h"
 #include "io/tiff/tiff_glue.h"
-#include "io/tiff/tiff_meta.h"
-#include "io/tiff/tiff_pack.h"
 
 enum { STRIP = 512 << 10 /* bytes */, SPARE_STRIPS = 2, LARGEST_SIDE = INT32_MAX };
 

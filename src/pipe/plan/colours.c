@@ -1,5 +1,5 @@
 /* Colours of pictures in a plan: see colours.h. */
-#include "pipe/plan/colours.h"
+#include "pipe/plan/planner.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Drops and joins the steps of a plan: see fuse.h. */
-#include "pipe/plan/fuse.h"
+#include "pipe/plan/planner.h"
 
 #include <stdio.h>
 #include <string.h>

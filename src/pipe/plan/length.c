@@ -1,5 +1,5 @@
 /* See length.h. */
-#include "pipe/plan/length.h"
+#include "pipe/plan/plan.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Phases and strips: see phases.h. */
-#include "pipe/plan/phases.h"
+#include "pipe/plan/planner.h"
 
 #include <limits.h>
 #include <math.h>

@@ -119,3 +119,17 @@ typedef struct smp_plan_request {
 /* *out is null on failure. Mistakes that belong to a place in the text also become diagnostics. */
 smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_plan **out, smp_error *err);
 void smp_plan_free(smp_plan *plan);
+
+/* Arithmetic operations that the stages take for a picture of that shape, as smp_node_plan.ops counts them; 0: it
+ * cannot be planned alone. output: a path, or null. */
+double smp_program_operations(const smp_program *program, const smp_shape *shape, const char *output);
+
+/* Whether two plans of one program, for a sound and for a longer one, compute the same rows as far as the shorter
+ * reaches, and each from rows that precede its end by no more than a reach: then rows may be computed before the length
+ * is known. The plans have one phase. */
+bool smp_plans_agree(const smp_plan *shorter, const smp_plan *longer);
+
+/* Gives all steps and sinks the heights that follow from so many frames of the input. *failed: the step that cannot
+ * have them, of which nothing may be left; else SMP_STEP_NONE. *differs: the first step that would compute its rows in
+ * another way had the length been known, or SMP_STEP_NONE. */
+smp_code smp_plan_set_length(smp_plan *plan, int64_t frames, int *differs, int *failed, smp_error *err);

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "pipe/plan/colours.h"
 #include "pipe/plan/planner.h"
 
 /* Reports a failure to plan a node also as a diagnostic at the stage's name. */

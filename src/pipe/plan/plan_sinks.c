@@ -2,8 +2,6 @@
 #include "pipe/plan/planner.h"
 
 #include "base/alloc.h"
-#include "pipe/plan/colours.h"
-#include "pipe/plan/storage.h"
 
 /* Light for a file of integers, as sRGB encodes it. */
 static int light_encoded(smp_planner *p, int step)

@@ -5,10 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "pipe/plan/fuse.h"
-#include "pipe/plan/phases.h"
 #include "pipe/plan/planner.h"
-#include "pipe/plan/storage.h"
 
 static smp_code finish_plan(smp_planner *p)
 {

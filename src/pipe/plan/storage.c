@@ -1,5 +1,5 @@
 /* Storage of a plan's steps: see storage.h. */
-#include "pipe/plan/storage.h"
+#include "pipe/plan/planner.h"
 
 /* For every step, whether its output may be rounded when it is stored: all its consumers are sinks, or steps that only
  * move samples to sinks. */

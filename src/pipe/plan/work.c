@@ -1,5 +1,5 @@
 /* Estimates the work of a pipeline: see work.h. */
-#include "pipe/plan/work.h"
+#include "pipe/plan/plan.h"
 
 double smp_program_operations(const smp_program *program, const smp_shape *shape, const char *output)
 {

@@ -2,8 +2,25 @@
  * duplicates. */
 #pragma once
 
+#include <stddef.h>
+
+#include "report/measure/measure.h"
 #include "report/measure/measure_wide.h"
-#include "report/measure/spread.h"
+
+/* Spread of a value over many files: quantiles, and a histogram. */
+
+enum { SMP_SPREAD_BINS = 32 };
+
+typedef struct smp_spread {
+    size_t count;                          /* of the values that are finite */
+    double least, low, middle, high, most; /* low and high: quartiles */
+    double scale; /* of the usual distance from the middle, as a normal distribution's deviation: the larger of what the
+                     median of the distances and what the quartiles say; 0: more than half of the values are the same */
+    size_t bins[SMP_SPREAD_BINS]; /* from least to most */
+} smp_spread;
+
+/* values: not NaN; they are sorted. scratch: as many. */
+void smp_spread_find(double *values, size_t count, double *scratch, smp_spread *spread);
 
 enum {
     SMP_FIND_GROUPS = 8, /* of files whose values can be compared */
@@ -71,3 +88,18 @@ bool smp_column_is_minor(const char *column);
 
 /* Compares by score, the largest first, then by file: for qsort. */
 int smp_by_score(const void *a, const void *b);
+
+/* The results of `measure` as one page: files of another kind, outliers, histograms of all files together, how each
+ * value is spread over the files, and a table to sort and to download. */
+
+/* The page of the table of files, their totals, and what failed. */
+smp_code smp_measure_page(const smp_measure_output *output, const smp_totals *totals, size_t failed, smp_error *err);
+
+/* The plain table "files": a row a file, all digits. Columns that no file has are left out. */
+smp_code smp_measure_page_table(FILE *to, const smp_measure_find *found, smp_error *err);
+
+/* "judged": for each judgement that recordings' numbers allow (too soft, clipped), how many files were measured and are
+ * beyond its bound, and the first of those. "things": how many things were found in each file, where a stage tells them
+ * one by one. */
+void smp_measure_page_judgements(smp_json *json, const smp_measure_find *found);
+void smp_measure_page_things(smp_json *json, const smp_measure_find *found);

@@ -1,5 +1,5 @@
 /* A data set at a glance, as data of its page: see measure_page.h. */
-#include "report/measure/measure_page.h"
+#include "report/measure/measure_find.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "report/measure/measure_page.h"
+#include "report/measure/measure_find.h"
 #include "report/page.h"
 
 enum {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "report/measure/measure_page.h"
+#include "report/measure/measure_find.h"
 #include "report/report.h"
 #include "report/text.h"
 

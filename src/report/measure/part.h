@@ -74,3 +74,17 @@ smp_code smp_part_next(smp_part_reader *part, bool *more, smp_error *err);
  * smp_part_report_free, also on failure. */
 smp_code smp_part_report(smp_part_reader *part, smp_run_report *report, smp_error *why, smp_error *err);
 void smp_part_report_free(smp_run_report *report);
+
+#define SMP_PART_MAGIC "smempipe part 3\n"
+
+enum { SMP_PART_MAGIC_SIZE = sizeof SMP_PART_MAGIC - 1, SMP_PART_FRAME = 16 /* bytes: length, hash */ };
+
+enum { SMP_PART_HEAD = 'h', SMP_PART_FILE = 'f', SMP_PART_TOTAL = 't', SMP_PART_END = 'e' };
+
+enum {
+    SMP_MEASUREMENT_NUMBER,
+    SMP_MEASUREMENT_COUNTS,
+    SMP_MEASUREMENT_VALUES,
+    SMP_MEASUREMENT_WORD,
+    SMP_MEASUREMENT_KINDS
+};

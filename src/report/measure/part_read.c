@@ -10,7 +10,6 @@
 #include "base/checked.h"
 #include "base/version.h"
 #include "report/measure/part.h"
-#include "report/measure/part_format.h"
 
 static smp_code fail_damaged(const smp_part_reader *part, smp_error *err)
 {

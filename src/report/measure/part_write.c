@@ -2,7 +2,6 @@
 #include "base/alloc.h"
 #include "base/version.h"
 #include "report/measure/part.h"
-#include "report/measure/part_format.h"
 
 static void begin(smp_part_writer *writer, char kind)
 {

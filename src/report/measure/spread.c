@@ -1,5 +1,5 @@
 /* Values over many files: see spread.h. */
-#include "report/measure/spread.h"
+#include "report/measure/measure_find.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "io/read_options.h"
 #include "report/json.h"
-#include "report/measure/small_picture.h"
+
+typedef struct smp_small_picture {
+    uint8_t *samples; /* without gaps, from smp_alloc; null: there is none */
+    int64_t width, height;
+    int channels; /* gray or RGB, with alpha or without */
+} smp_small_picture;
 
 /* Reads the picture of a file, at most `width` wide and `height` high, and never larger than it is, as EXIF's
  * orientation says that it is seen. RGB; alpha is laid on black. Fails where the file is no picture or cannot be read.

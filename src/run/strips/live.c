@@ -6,7 +6,7 @@
  * unit's beginning, and that again with more of it. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "pipe/plan/length.h"
+#include "pipe/plan/plan.h"
 #include "run/strips/runner_internal.h"
 
 static int64_t unit_of(const smp_step *step)

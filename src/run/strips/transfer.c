@@ -1,5 +1,5 @@
 /* Rows between endpoints and a device: see transfer.h. */
-#include "run/strips/transfer.h"
+#include "run/strips/runner_internal.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"

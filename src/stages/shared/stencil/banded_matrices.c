@@ -1,5 +1,5 @@
 /* Banded matrices of weights: see banded_matrices.h. */
-#include "stages/shared/stencil/banded_matrices.h"
+#include "stages/shared/stencil/gaussian_plan.h"
 
 #include <string.h>
 

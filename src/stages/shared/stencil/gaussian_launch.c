@@ -1,5 +1,5 @@
 /* GPU launches of the gaussian-shaped blurs: see gaussian_launch.h. */
-#include "stages/shared/stencil/gaussian_launch.h"
+#include "stages/shared/stencil/gaussian_plan.h"
 
 #include "gaussian/gaussian_weights.h"
 #include "stages/shared/stencil/warp_strip_launch.h"

@@ -1,7 +1,9 @@
 /* Weights of the gaussian-shaped blur, for the stages that plan one. */
 #pragma once
 
+#include "gaussian/banded_mma.h"
 #include "gaussian/gaussian_weights.h"
+#include "lib/tuning.h"
 #include "stages/stage.h"
 
 enum { SMP_GAUSSIAN_MAX_SIGMA = 1000 }; /* px: 8001 taps a pass with the default truncation */
@@ -21,3 +23,25 @@ int smp_gaussian_integer_rows(const double *b, int radius, int32_t *whole, doubl
  * fill a fraction of full scale; bytes: of an 8-bit picture, whose row weights may be 65536ths (gaussian_weights.h). */
 smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_gaussian *gaussian,
                            smp_node_plan *work, smp_error *err);
+
+/* GPU launches that the gaussian-shaped blurs share (gaussian, sharpen). */
+
+/* smp_launch.tiles of the row and of the column pass of `tiled`. */
+#define SMP_GAUSSIAN_ROW_TILES                                                                                         \
+    {                                                                                                                  \
+        SMP_GAUSSIAN_ACROSS, SMP_GAUSSIAN_LINES, SMP_GAUSSIAN_LANES, SMP_GAUSSIAN_ROWS                                 \
+    }
+#define SMP_GAUSSIAN_COLUMN_TILES                                                                                      \
+    {                                                                                                                  \
+        SMP_GAUSSIAN_COLUMNS, SMP_GAUSSIAN_DOWN, SMP_GAUSSIAN_COLUMNS / 4, SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH       \
+    }
+
+/* The grid of a kernel of kernels/gaussian/gaussian_warp.cuh of this radius. */
+void smp_gaussian_warp_grid(const smp_io *io, int radius, smp_grid *grid);
+
+/* The matrices of whole weights (kernels/gaussian/banded_mma.h) as tensor cores want them: registers of
+ * smp_mma_u8's left operand, [matrix][register][lane]. steps > 0: as smp_banded_steps() says. */
+
+/* Fills words[smp_banded_words(steps)], of the row pass: `steps` matrices with the weights' high bytes, then `steps`
+ * with their low bytes. Their order of rows and columns is that of banded_mma.cuh. */
+void smp_banded_matrices(const smp_gaussian *gaussian, int channels, int steps, uint32_t *words);
