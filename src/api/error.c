@@ -224,12 +224,8 @@ void smempipe_error_free(smempipe_error *error)
     if (!error || error == &no_memory)
         return;
     for (size_t i = 0; error->problems && i < error->count; i++) {
-        smp_free((void *)(uintptr_t)error->problems[i].message);
-        smp_free((void *)(uintptr_t)error->problems[i].hint);
-        smp_free((void *)(uintptr_t)error->problems[i].note);
-        smp_free((void *)(uintptr_t)error->problems[i].file);
+        smp_free_all((void *)(uintptr_t)error->problems[i].message, (void *)(uintptr_t)error->problems[i].hint,
+                     (void *)(uintptr_t)error->problems[i].note, (void *)(uintptr_t)error->problems[i].file);
     }
-    smp_free(error->problems);
-    smp_free(error->text);
-    smp_free(error);
+    smp_free_all(error->problems, error->text, error);
 }

@@ -113,8 +113,7 @@ static smp_code open_foreign(const smp_readable *may, const smp_program *program
             smp_foreign_prepare(file->path, &(smp_kernel_reach){folders, may->tool_seconds, may->trust});
             count++;
         }
-        smp_free(folders);
-        smp_free(folder);
+        smp_free_all(folders, folder);
         SMP_NEED(count, "a path", strlen(file->path), err);
     }
     return SMP_OK;

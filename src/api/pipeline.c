@@ -78,8 +78,7 @@ static smp_code compile(const char *path, const char *text, const char *const *s
     if (!code && pipeline->diags.warnings && !(pipeline->warnings = smp_diags_text(&pipeline->diags, false)))
         code = smp_fail_memory(err, "warnings", (uint64_t)pipeline->diags.warnings);
     smp_readable_free(&may);
-    smp_free(read);
-    smp_free(pairs);
+    smp_free_all(read, pairs);
     return code;
 }
 
@@ -138,8 +137,7 @@ void smempipe_pipeline_free(smempipe_pipeline *pipeline)
         return;
     smp_program_free(pipeline->program);
     smp_diags_free(&pipeline->diags);
-    smp_free(pipeline->warnings);
-    smp_free(pipeline);
+    smp_free_all(pipeline->warnings, pipeline);
 }
 
 /* ------------------------------------------------------------------------------------------------ shapes */

@@ -1,7 +1,6 @@
 /* Measurements of a run: every measurement of every step in one list, and the report as JSON. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/api.h"
 #include "base/alloc.h"

@@ -1,6 +1,5 @@
 /* Runs whose rows come from and go to functions of the caller: a reader and a writer without a file behind them, so
  * that the streams of src/run drive them like any other. */
-#include <string.h>
 
 #include "api/api.h"
 #include "base/alloc.h"

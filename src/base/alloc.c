@@ -253,6 +253,12 @@ void smp_free(void *pointer)
         free(block);
 }
 
+void smp_free_each(void *const *pointers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        smp_free(pointers[i]);
+}
+
 uint64_t smp_alloc_live(void)
 {
     return atomic_load(&live);

@@ -29,6 +29,10 @@ char *smp_strndup(const char *text, size_t length);
 char *smp_asprintf(const char *format, ...) SMP_PRINTF(1, 2);
 void smp_free(void *pointer);
 
+/* Frees each of them. */
+#define smp_free_all(...) smp_free_each((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void smp_free_each(void *const *pointers, size_t count);
+
 /* The live bytes, their peak, and the limit (0: none). */
 uint64_t smp_alloc_live(void);
 uint64_t smp_alloc_peak(void);

@@ -123,6 +123,5 @@ void smp_pool_close(smp_pool *p)
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->done);
     pthread_mutex_destroy(&p->lock);
-    smp_free(p->threads);
-    smp_free(p);
+    smp_free_all(p->threads, p);
 }

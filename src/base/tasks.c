@@ -144,7 +144,5 @@ void smp_tasks_close(smp_tasks *t)
     pthread_cond_destroy(&t->done);
     pthread_cond_destroy(&t->unused);
     pthread_mutex_destroy(&t->lock);
-    smp_free(t->threads);
-    smp_free(t->finished);
-    smp_free(t);
+    smp_free_all(t->threads, t->finished, t);
 }

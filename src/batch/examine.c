@@ -210,8 +210,7 @@ static smp_code follow_folder(smp_todo *todo, const char *output, size_t length,
     smp_code code = real && top ? SMP_OK : smp_fail_memory(err, "a path", length);
     if (!code && !smp_path_within(real, top))
         code = keep_link(todo, output, length + 1, err);
-    smp_free(real);
-    smp_free(top);
+    smp_free_all(real, top);
     return code;
 }
 

@@ -433,8 +433,7 @@ smp_code smp_walk_each(const char *const *given, size_t count, const smp_find_op
     if (!code && w.missing && !w.there)
         code = fail_missing(&w, w.missing);
     smp_pool_close(w.pool);
-    smp_free(w.block);
-    smp_free(w.path);
+    smp_free_all(w.block, w.path);
     return code;
 }
 

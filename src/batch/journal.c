@@ -403,8 +403,7 @@ void smp_journal_log_free(smp_journal_log *log)
         smp_free(log->blocks[i]);
     smp_free(log->blocks);
     smp_hash_set_free(&log->numbers);
-    smp_free(log->works);
-    smp_free(log);
+    smp_free_all(log->works, log);
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */

@@ -413,9 +413,7 @@ static void close_batch(smp_batch *b, smp_batch_worker *workers)
         pthread_cond_destroy(&b->idle[kind]);
     pthread_mutex_destroy(&b->wide_lock);
     pthread_mutex_destroy(&b->lock);
-    smp_free(b->results);
-    smp_free(b->marks);
-    smp_free(workers);
+    smp_free_all(b->results, b->marks, workers);
 }
 
 smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count, char *note, size_t note_size,

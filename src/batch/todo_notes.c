@@ -33,9 +33,7 @@ void smp_work_unit_free(smp_work_unit *unit)
 {
     if (!unit)
         return;
-    smp_free(unit->items);
-    smp_free(unit->files);
-    smp_free(unit->found);
+    smp_free_all(unit->items, unit->files, unit->found);
     smp_texts_free(&unit->texts);
     smp_free(unit);
 }

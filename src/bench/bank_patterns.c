@@ -212,8 +212,7 @@ static smp_code time_once(pattern_work *work, double *seconds, double *cycles, s
         *seconds = cost.seconds;
         *cycles = median(values, units);
     }
-    smp_free(ticks);
-    smp_free(values);
+    smp_free_all(ticks, values);
     return code;
 }
 

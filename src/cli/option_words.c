@@ -442,9 +442,8 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
             return fail_unknown(p->command, p->settings, text, word, NULL, 0, err);
         }
         p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
-        if (row->type != SMP_O_FLAG && letter[1]) {
+        if (row->type != SMP_O_FLAG && letter[1])
             return fail_whole(p->command, word, err) ? SMP_E_USAGE : store(row, letter + 1, p->settings, true, err);
-        }
         SMP_TRY(take_value(p, row, err));
     }
     return SMP_OK;

@@ -121,8 +121,7 @@ static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *pa
     if (!code)
         code = smp_program_parse(name ? name : path, given ? given : text, length, pairs, count, smp_pipe_include, may,
                                  diags, out, err);
-    smp_free(text);
-    smp_free(name);
+    smp_free_all(text, name);
     return code;
 }
 

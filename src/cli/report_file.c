@@ -18,8 +18,7 @@ static bool is_same(const char *path, const struct stat *report, const char *oth
         return false;
     char *real = smp_real_path(path), *real_other = smp_real_path(other);
     bool same = !real || !real_other || !strcmp(real, real_other); /* without memory rather not written */
-    smp_free(real);
-    smp_free(real_other);
+    smp_free_all(real, real_other);
     return same;
 }
 

@@ -253,10 +253,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
 end:
     smp_compare_free(&found);
     smp_device_close(device);
-    smp_free(variants);
-    smp_free(stages);
-    smp_free(variant_text);
-    smp_free(stage_text);
+    smp_free_all(variants, stages, variant_text, stage_text);
     return code;
 }
 

@@ -232,8 +232,7 @@ static smp_code join_files(void *given, const smp_program *program, smp_diags *,
         smp_cli_confine_many(&j.settings->many, program, &j.found, j.settings->out);
         code = copy_all(&j, err);
     }
-    smp_free(j.block);
-    smp_free(j.inputs);
+    smp_free_all(j.block, j.inputs);
     smp_found_free(&j.found);
     return code;
 }

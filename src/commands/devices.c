@@ -175,8 +175,7 @@ static smp_code devices(void *given, smp_error *err)
         put_json(list, measures, count, missing);
     else if (!code)
         put_table(&settings->common, list, measures, count, missing);
-    smp_free(measures);
-    smp_free(list);
+    smp_free_all(measures, list);
     return code;
 }
 

@@ -193,8 +193,7 @@ static smp_code compare_rows(side *sides, const diff_settings *settings, differe
         smp_progress_step(&progress, y + count, shape.height);
     }
     smp_progress_end(&progress);
-    smp_free(buffers[0]);
-    smp_free(buffers[1]);
+    smp_free_all(buffers[0], buffers[1]);
     d->samples = (uint64_t)shape.width * (uint64_t)shape.height * (uint64_t)shape.channels;
     d->white = (double)smp_white(shape.format);
     return code;

@@ -94,8 +94,7 @@ static char *parts_text(const smp_step *step)
         text = statement ? smp_asprintf("%s%s%s%s%s", before, i ? " + " : "", inserted ? "(" : "", statement,
                                         inserted ? ")" : "")
                          : NULL;
-        smp_free(statement);
-        smp_free(before);
+        smp_free_all(statement, before);
     }
     return text;
 }
@@ -174,8 +173,7 @@ static smp_code explain_plan(const explain_settings *settings, smp_explanation *
         smp_explanation_table(stdout, e, smp_cli_color(&settings->plan.base.common, STDOUT_FILENO));
     for (size_t i = 0; e->steps && i < plan->step_count; i++)
         smp_free(e->steps[i].text);
-    smp_free(e->steps);
-    smp_free(windows);
+    smp_free_all(e->steps, windows);
     return code;
 }
 

@@ -88,7 +88,6 @@ smp_code smp_info_levels(smp_reader *reader, smp_error *err)
     }
     for (int c = 0; !code && c < shape->channels; c++)
         put_channel(l, shape, c);
-    smp_free(rows);
-    smp_free(l);
+    smp_free_all(rows, l);
     return code;
 }

@@ -277,8 +277,7 @@ static smp_code cut(tiling *t, smp_error *err)
     smp_free(t->bands);
     if (t->kept != t->row)
         smp_free(t->kept);
-    smp_free(t->row);
-    smp_free(t->whole);
+    smp_free_all(t->row, t->whole);
     return code;
 }
 
@@ -376,8 +375,7 @@ static smp_code tiles(void *given, smp_error *err)
         if (!s->common.quiet)
             smp_text_line(stdout, "%lld x %lld tiles in %s", (long long)t.across, (long long)t.down, s->folder);
     }
-    smp_free(first);
-    smp_free(t.stem);
+    smp_free_all(first, t.stem);
     smp_reader_close(t.reader);
     return code;
 }

@@ -30,8 +30,7 @@ static smp_code pieces_open(const smp_view *view, pieces *p, smp_error *err)
 
 static void pieces_close(pieces *p)
 {
-    smp_free(p->want);
-    smp_free(p->got);
+    smp_free_all(p->want, p->got);
 }
 
 static smp_code read_rows(smp_device *device, const smp_view *view, int64_t y, const pieces *p, void *to, int64_t rows,
@@ -336,10 +335,7 @@ static smp_code check_definition(smp_trial *trial, const digest *want, smp_compa
     }
     digest_free(&found);
     smp_step_close(&run);
-    smp_free(in.data);
-    smp_free(second.data);
-    smp_free(out.data);
-    smp_free(got.data);
+    smp_free_all(in.data, second.data, out.data, got.data);
     return code;
 }
 

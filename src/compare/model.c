@@ -2,7 +2,6 @@
 #include "compare/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"

@@ -494,8 +494,7 @@ static void end_part(smp_comparison *c, const part *p)
         if (c->runs)
             smp_step_close(&c->runs[i]);
     }
-    smp_free(c->frames);
-    smp_free(c->runs);
+    smp_free_all(c->frames, c->runs);
 }
 
 static void end(smp_comparison *c, part *parts)

@@ -300,13 +300,10 @@ static smp_code cpu_sync(smp_device *, smp_error *)
 static void cpu_close(smp_device *device)
 {
     cpu_device *cpu = (cpu_device *)device;
-    for (int i = 0; cpu->workers && i < cpu->threads; i++) {
-        smp_free(cpu->workers[i].scratch);
-        smp_free(cpu->workers[i].counts);
-    }
+    for (int i = 0; cpu->workers && i < cpu->threads; i++)
+        smp_free_all(cpu->workers[i].scratch, cpu->workers[i].counts);
     smp_pool_close(cpu->pool);
-    smp_free(cpu->workers);
-    smp_free(cpu);
+    smp_free_all(cpu->workers, cpu);
 }
 
 static const smp_device_ops cpu_ops = {
@@ -354,8 +351,7 @@ smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error 
     smp_code code = cpu->workers ? smp_pool_open(cpu->threads, &cpu->pool, err)
                                  : smp_fail_memory(err, "the CPU device", sizeof *cpu->workers);
     if (code) {
-        smp_free(cpu->workers);
-        smp_free(cpu);
+        smp_free_all(cpu->workers, cpu);
         return code;
     }
     *out = &cpu->base;

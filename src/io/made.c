@@ -57,8 +57,7 @@ smp_code smp_reader_open_made(const smp_origin *origin, const void *params, cons
     made *state = smp_alloc(sizeof *state);
     *out = NULL;
     if (!reader || !state || !(reader->name = smp_strdup(name))) {
-        smp_free(reader);
-        smp_free(state);
+        smp_free_all(reader, state);
         return smp_fail_memory(err, "a reader", sizeof *reader);
     }
     *state = (made){origin, params};

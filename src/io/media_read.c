@@ -400,9 +400,7 @@ void smp_reader_close(smp_reader *reader)
         smp_free(reader->state);
     smp_source_close(&reader->source);
     smp_meta_free(&reader->media.meta);
-    smp_free(reader->media.coded.data);
-    smp_free(reader->name);
-    smp_free(reader);
+    smp_free_all(reader->media.coded.data, reader->name, reader);
 }
 
 double smp_reader_input_seconds(const smp_reader *reader)

@@ -196,8 +196,7 @@ static void free_writer(smp_writer *writer)
     else
         smp_free(writer->state);
     smp_output_abort(writer->output);
-    smp_free(writer->name);
-    smp_free(writer);
+    smp_free_all(writer->name, writer);
 }
 
 /* The picture whose rows the writer gets. */

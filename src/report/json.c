@@ -1,11 +1,10 @@
 /* Writes JSON: see json.h. Commas, line ends, escapes and the form of numbers are decided here only. */
 #include "report/json.h"
+#include "base/text/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/text/text.h"
 
 enum { MAX_DEPTH = sizeof((smp_json *)0)->first / sizeof(bool) };
 

@@ -1,11 +1,10 @@
 /* See json_read.h. */
 #include "report/json_read.h"
+#include "base/alloc.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/alloc.h"
 
 enum { MOST_DEPTH = 64 };
 

@@ -105,8 +105,7 @@ static int close_table(void *cookie)
 {
     table *t = cookie;
     fputs("</table>\n", t->to);
-    smp_free(t->cell);
-    smp_free(t);
+    smp_free_all(t->cell, t);
     return 0;
 }
 

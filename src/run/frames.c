@@ -123,8 +123,7 @@ static smp_code open_writer(frames *f, size_t sink, smp_error *err)
     if (!code)
         code = smp_run_open_output(f->plan, &f->plan->sinks[sink], path, &smp_reader_media(f->reader)->meta, &options,
                                    f->report, &f->outputs[sink].writer, err);
-    smp_free(path);
-    smp_free(name);
+    smp_free_all(path, name);
     return code;
 }
 
@@ -222,10 +221,8 @@ static smp_code take_memory(frames *f, smp_error *err)
 
 static void free_side(side *of)
 {
-    for (int s = 0; s < SLOTS; s++) {
-        smp_free(of->views[s]);
-        smp_free(of->memory[s]);
-    }
+    for (int s = 0; s < SLOTS; s++)
+        smp_free_all(of->views[s], of->memory[s]);
     smp_ring_close(&of->ring);
 }
 
@@ -383,8 +380,7 @@ static void close_all(frames *f)
 {
     for (size_t i = 0; f->outputs && i < f->plan->sink_count; i++)
         smp_run_output_close(&f->outputs[i]);
-    smp_free(f->outputs);
-    smp_free((void *)(uintptr_t)f->options.output.inputs);
+    smp_free_all(f->outputs, (void *)(uintptr_t)f->options.output.inputs);
     smp_plan_free(f->plan);
     if (f->reader) {
         f->report->input_seconds = smp_reader_input_seconds(f->reader);

@@ -72,8 +72,7 @@ void smp_run_output_close(smp_run_output *output)
     smp_writer_abort(output->writer);
     if (output->path && output->beneath.folder > 0)
         close(output->beneath.folder);
-    smp_free(output->beneath.name);
-    smp_free(output->path);
+    smp_free_all(output->beneath.name, output->path);
 }
 
 /* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */

@@ -1,6 +1,5 @@
 /* Outputs that are pictures: the input's metadata as the steps changed them, and notes of what the file's format loses.
  */
-#include <string.h>
 
 #include "base/alloc.h"
 #include "media/icc.h"

@@ -62,8 +62,7 @@ void smp_prepasses_free(smp_prepasses *prepasses)
         smp_free(prepasses->found[i].data);
         smp_run_report_free(&prepasses->reports[i]);
     }
-    smp_free(prepasses->found);
-    smp_free(prepasses->reports);
+    smp_free_all(prepasses->found, prepasses->reports);
     *prepasses = (smp_prepasses){.found = NULL};
 }
 

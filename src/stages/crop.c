@@ -2,7 +2,6 @@
 #include "geometry/crop.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"

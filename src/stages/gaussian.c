@@ -1,8 +1,6 @@
 /* gaussian: blur by a gaussian of standard deviation sigma. */
 #include "gaussian/gaussian.h"
 
-#include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "stages/shared/stencil/gaussian_plan.h"

@@ -1,6 +1,5 @@
 /* hash: 64 bits of what a picture looks like; the picture passes on. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"

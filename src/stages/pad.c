@@ -2,8 +2,6 @@
 #include "geometry/pad.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "stages/shared/geometry/anchor.h"

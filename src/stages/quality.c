@@ -1,7 +1,5 @@
 /* quality: how close two pictures are. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "reduce/quality.h"
 #include "stages/shared/launch_shapes.h"

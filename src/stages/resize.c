@@ -2,7 +2,6 @@
 #include "stencil/resize.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "stages/shared/sound/filtering.h"
 
 typedef struct params {

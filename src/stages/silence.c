@@ -1,6 +1,5 @@
 /* silence: where a sound is silent; the sound passes on. */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"

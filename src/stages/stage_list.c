@@ -209,7 +209,6 @@ void smp_measurements_free(smp_measurements *measurements)
 {
     for (size_t i = 0; i < measurements->count; i++)
         smp_free(measurements->items[i].list);
-    smp_free(measurements->items);
-    smp_free(measurements->found);
+    smp_free_all(measurements->items, measurements->found);
     *measurements = (smp_measurements){0};
 }

@@ -1,7 +1,6 @@
 /* threshold: black below a level, white from it on; the level is given or found by Otsu's method. */
 #include <float.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "stages/shared/reduce/counting.h"
 #include "stages/shared/samples/elementwise.h"

@@ -27,8 +27,7 @@ static bool grow(smp_hash_set *set)
     larger.slots = smp_alloc_array(wanted, sizeof *larger.slots);
     larger.values = set->valued ? smp_alloc_array(wanted, sizeof *larger.values) : NULL;
     if (!larger.slots || (set->valued && !larger.values)) {
-        smp_free(larger.slots);
-        smp_free(larger.values);
+        smp_free_all(larger.slots, larger.values);
         return false;
     }
     for (size_t i = 0; i < set->capacity; i++)
@@ -38,8 +37,7 @@ static bool grow(smp_hash_set *set)
             if (set->valued)
                 larger.values[at] = set->values[i];
         }
-    smp_free(set->slots);
-    smp_free(set->values);
+    smp_free_all(set->slots, set->values);
     *set = larger;
     return true;
 }
@@ -100,7 +98,6 @@ void smp_hash_set_clear(smp_hash_set *set)
 
 void smp_hash_set_free(smp_hash_set *set)
 {
-    smp_free(set->slots);
-    smp_free(set->values);
+    smp_free_all(set->slots, set->values);
     *set = (smp_hash_set){.slots = NULL};
 }

@@ -24,22 +24,16 @@ static char *format_text(const char *format, va_list args)
 
 static void free_item(smp_diag *item)
 {
-    smp_free(item->message);
-    smp_free(item->fix);
-    smp_free(item->note);
-    smp_free(item->input);
+    smp_free_all(item->message, item->fix, item->note, item->input);
 }
 
 void smp_diags_free(smp_diags *diags)
 {
-    for (size_t i = 0; i < diags->source_count; i++) {
-        smp_free(diags->sources[i].name);
-        smp_free(diags->sources[i].text);
-    }
+    for (size_t i = 0; i < diags->source_count; i++)
+        smp_free_all(diags->sources[i].name, diags->sources[i].text);
     for (size_t i = 0; i < diags->count; i++)
         free_item(&diags->items[i]);
-    smp_free(diags->sources);
-    smp_free(diags->items);
+    smp_free_all(diags->sources, diags->items);
     *diags = (smp_diags){0};
 }
 
@@ -48,8 +42,7 @@ int smp_diags_add_source(smp_diags *diags, const char *name, const char *text, s
     smp_diag_source source = {.name = smp_strdup(name), .text = smp_strndup(text, length), .length = length};
     if (!source.name || !source.text ||
         !smp_grow(&diags->sources, &diags->source_capacity, diags->source_count + 1, sizeof source)) {
-        smp_free(source.name);
-        smp_free(source.text);
+        smp_free_all(source.name, source.text);
         diags->out_of_memory = true;
         return -1;
     }

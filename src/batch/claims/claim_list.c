@@ -78,8 +78,7 @@ static void close_list(smp_todo *todo)
     smp_claims_close(own->claims);
     smp_list_share_close(&own->share);
     smp_hash_set_free(&own->outputs);
-    smp_free(own->met);
-    smp_free(own);
+    smp_free_all(own->met, own);
     smp_work_list_close(todo->list);
 }
 

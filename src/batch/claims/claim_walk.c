@@ -119,8 +119,7 @@ static smp_code tell_collision(smp_todo *todo, smp_error *err)
     smp_left_out left_out;
     smp_code code = smp_walk_each(r->given, r->given_count, &r->walk, meet_again, &p, &left_out, err);
     smp_left_out_free(&left_out);
-    smp_free(p.first);
-    smp_free(p.output);
+    smp_free_all(p.first, p.output);
     return code;
 }
 
@@ -139,8 +138,7 @@ static smp_code spread_pages(smp_todo *todo, smp_error *err)
     }
     for (size_t i = 0; !code && todo->walk->suspicious && i < todo->found.count; i++)
         code = meet_again(&p, smp_found_at(&todo->found, i), err);
-    smp_free(p.first);
-    smp_free(p.output);
+    smp_free_all(p.first, p.output);
     return code;
 }
 
@@ -388,8 +386,7 @@ static void close_walk(smp_todo *todo)
     if (!todo->walk)
         return;
     smp_journal_close(todo->walk->journal);
-    smp_free(todo->walk->states);
-    smp_free(todo->walk->outputs_of);
+    smp_free_all(todo->walk->states, todo->walk->outputs_of);
     smp_hash_set_free(&todo->walk->outputs);
     smp_hash_set_free(&todo->walk->own);
     smp_free(todo->walk);

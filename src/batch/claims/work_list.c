@@ -234,8 +234,7 @@ void smp_list_abort(smp_list_writer *w)
     smp_output_abort(w->output);
     smp_free(w->pieces);
     smp_hash_set_free(&w->names);
-    smp_free(w->line);
-    smp_free(w);
+    smp_free_all(w->line, w);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -386,10 +385,7 @@ void smp_work_list_close(smp_work_list *list)
         return;
     if (list->fd >= 0)
         close(list->fd);
-    smp_free(list->path);
-    smp_free(list->root);
-    smp_free(list->pieces);
-    smp_free(list);
+    smp_free_all(list->path, list->root, list->pieces, list);
 }
 
 size_t smp_work_list_pieces(const smp_work_list *list)
@@ -480,8 +476,7 @@ static smp_code read_lines(const smp_work_list *list, uint64_t offset, size_t si
 
 static void free_lines(lines *l)
 {
-    smp_free(l->text);
-    smp_free(l->path);
+    smp_free_all(l->text, l->path);
 }
 
 smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *texts, smp_found **found, size_t *count,

@@ -33,8 +33,7 @@ smp_code smp_work_list_shares(const smp_work_list *list, int64_t shards, uint32_
     uint32_t *owners = *out = smp_alloc_array(pieces, sizeof *owners);
     shard_load *heap = smp_alloc_array(count, sizeof *heap);
     if (!owners || !heap) {
-        smp_free(owners);
-        smp_free(heap);
+        smp_free_all(owners, heap);
         *out = NULL;
         return smp_fail_memory(err, "shares of a list", pieces * sizeof *owners);
     }

@@ -68,8 +68,7 @@ static smp_code check_files(const smp_batch_job *job, const char *path, const sm
         }
         smp_todo_rewind(todo);
     }
-    smp_free(real);
-    smp_free(top);
+    smp_free_all(real, top);
     return code;
 }
 
@@ -117,8 +116,7 @@ static smp_code check_folder(const smp_batch_job *job, const char *path, smp_err
             smp_hint(err, "make it first: mkdir -p '%s'", folder);
             code = smp_at(err, "%s", path);
         }
-        smp_free(real);
-        smp_free(top);
+        smp_free_all(real, top);
     }
     smp_free(folder);
     return code;

@@ -246,9 +246,7 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *, sm
     if (!code && !s->hashes && !r.pair_count && !s->many.plan.base.common.quiet)
         fprintf(stderr, "smempipe: no pair among %zu picture%s differs in at most %d of 64 bits\n", r.count - failed,
                 r.count - failed == 1 ? "" : "s", (int)s->threshold);
-    smp_free(r.files);
-    smp_free(r.pairs);
-    smp_free(files);
+    smp_free_all(r.files, r.pairs, files);
     smp_found_free(&found);
     return code ? code : failed ? SMP_E_PROCESS : SMP_OK;
 }

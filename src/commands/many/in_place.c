@@ -282,8 +282,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         code = do_files(&w, program, diags, err);
     for (size_t i = 0; w.places && i < w.found.count; i++)
         smp_free(w.places[i].real);
-    smp_free(w.places);
-    smp_free(w.files);
+    smp_free_all(w.places, w.files);
     smp_failures_free(&w.failures);
     smp_remarks_free(&w.remarks);
     smp_found_free(&w.found);

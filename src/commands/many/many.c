@@ -314,8 +314,7 @@ void smp_failures_free(smp_failures *failures)
 {
     for (size_t i = 0; i < failures->kept; i++)
         smp_free(failures->lines[i]);
-    smp_free(failures->lines);
-    smp_free(failures->pattern);
+    smp_free_all(failures->lines, failures->pattern);
     *failures = (smp_failures){0};
 }
 

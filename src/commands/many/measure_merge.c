@@ -203,7 +203,6 @@ smp_code smp_measure_merge(const smp_measure_settings *settings, smp_error *err)
     }
     for (size_t i = 0; i < m.count; i++)
         smp_part_close(&m.parts[i]);
-    smp_free(m.heap);
-    smp_free(m.parts);
+    smp_free_all(m.heap, m.parts);
     return code;
 }

@@ -47,8 +47,7 @@ void smp_measure_team_close(smp_measure_work *work)
 {
     for (smp_measure_files *piece = work->pieces, *next; piece; piece = next) {
         next = piece->next;
-        smp_free(piece->items);
-        smp_free(piece);
+        smp_free_all(piece->items, piece);
     }
     smp_free(work->starts);
     smp_work_list_close(work->list);

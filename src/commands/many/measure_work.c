@@ -101,8 +101,7 @@ smp_code smp_measure_work_find(const smp_measure_settings *settings, const smp_p
 void smp_measure_work_free(smp_measure_work *work)
 {
     smp_measure_team_close(work);
-    smp_free(work->files.items);
-    smp_free(work->head.others);
+    smp_free_all(work->files.items, work->head.others);
     smp_texts_free(&work->texts);
     smp_found_free(&work->found);
 }

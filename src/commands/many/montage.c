@@ -221,9 +221,7 @@ static void free_run(montage_run *r)
 {
     for (size_t i = 0; r->paths && r->paths[i]; i++)
         smp_free(r->paths[i]);
-    smp_free(r->paths);
-    smp_free(r->inputs);
-    smp_free(r->files);
+    smp_free_all(r->paths, r->inputs, r->files);
     smp_montage_page_free(&r->page);
     smp_found_free(&r->found);
 }

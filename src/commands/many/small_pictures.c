@@ -124,9 +124,7 @@ smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *pr
         fprintf(stderr, "smempipe: %s\n", note);
     for (size_t i = 0; w.pictures && i < count; i++)
         smp_free(w.pictures[i].samples);
-    smp_free(w.pictures);
-    smp_free(files);
-    smp_free(names);
+    smp_free_all(w.pictures, files, names);
     smp_remarks_show(&w.remarks, common);
     smp_failures_show(&w.failures, common, count);
     smp_remarks_free(&w.remarks);

@@ -163,8 +163,7 @@ void cuda_kernels_close(cuda_device *gpu)
 {
     for (size_t i = 0; i < gpu->module_count; i++)
         leave_module(gpu, gpu->modules[i].file);
-    smp_free(gpu->modules);
-    smp_free(gpu->functions);
+    smp_free_all(gpu->modules, gpu->functions);
 }
 
 /* A warp gets registers in units of 256. */

@@ -89,8 +89,7 @@ static void leave_context(const cuda_device *gpu)
         *used = foreign.contexts[--foreign.context_count];
     }
     if (!foreign.context_count) {
-        smp_free(foreign.contexts);
-        smp_free(foreign.all);
+        smp_free_all(foreign.contexts, foreign.all);
         foreign.contexts = NULL;
         foreign.all = NULL;
         foreign.context_capacity = foreign.capacity = 0;

@@ -374,8 +374,7 @@ static void worker_free(simt_worker *worker)
         return;
     simt_fibers_free(worker->fibers);
     simt_trace_free(worker);
-    smp_free(worker->calls);
-    smp_free(worker->copies);
+    smp_free_all(worker->calls, worker->copies);
     if (worker->arena)
         simt_memory_close(worker);
     smp_free(worker);

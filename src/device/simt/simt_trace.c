@@ -113,8 +113,7 @@ void simt_trace_free(simt_worker *worker)
     munmap(recorder->words, SHADOW_BYTES);
     for (int i = 0; i < SITES; i++)
         smp_free(recorder->logs[i].items);
-    smp_free(recorder->instructions);
-    smp_free(recorder);
+    smp_free_all(recorder->instructions, recorder);
     worker->recorder = NULL;
 }
 

@@ -210,8 +210,7 @@ smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_
         from += HEAD + segments + size;
     }
     const bool memory = piece && !packet.failed && (packets < 2 || take_packet(reader, packet.data, packet.size));
-    smp_free(piece);
-    smp_free(packet.data);
+    smp_free_all(piece, packet.data);
     return memory ? SMP_OK : smp_fail_memory(err, "tags", packet.size);
 }
 

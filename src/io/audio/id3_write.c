@@ -208,8 +208,7 @@ void smp_id3_put(smp_bytes *out, const smp_meta *meta)
     put_syncsafe(out, frames.size);
     smp_bytes_add(out, frames.data, frames.size);
     out->failed |= frames.failed || !places;
-    smp_free(frames.data);
-    smp_free(places);
+    smp_free_all(frames.data, places);
 }
 
 void smp_id3_put_chunk(smp_bytes *out, const char *name, const smp_meta *meta, bool big)

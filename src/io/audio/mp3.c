@@ -180,8 +180,7 @@ static void read_close(smp_reader *reader)
     mp3 *m = reader->state;
     if (m->handle)
         mpg123_delete(m->handle);
-    smp_free(m->buffer);
-    smp_free(m);
+    smp_free_all(m->buffer, m);
 }
 
 #else

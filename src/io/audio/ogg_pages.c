@@ -55,10 +55,7 @@ void smp_ogg_pages_free(smp_ogg_pages *p)
 {
     if (!p)
         return;
-    smp_free(p->packets[0].data);
-    smp_free(p->packets[1].data);
-    smp_free(p->comment.data);
-    smp_free(p);
+    smp_free_all(p->packets[0].data, p->packets[1].data, p->comment.data, p);
 }
 
 bool smp_ogg_pages_comment(smp_ogg_pages *p, const smp_meta *meta, bool opus)

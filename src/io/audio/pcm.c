@@ -1,5 +1,4 @@
 /* Sounds whose samples lie in the file as they are: WAV, W64, AIFF, CAF, and those without a header. */
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -77,8 +76,7 @@ smp_code smp_pcm_read_end(smp_reader *reader, smp_error *err)
 void smp_pcm_close_read(smp_reader *reader)
 {
     smp_pcm *pcm = reader->state;
-    smp_free(pcm->buffer);
-    smp_free(pcm);
+    smp_free_all(pcm->buffer, pcm);
 }
 
 smp_code smp_pcm_open_write(smp_writer *writer, int type, bool big, smp_error *err)
@@ -139,10 +137,7 @@ bool smp_pcm_may_have_tail(smp_writer *writer)
 void smp_pcm_close_write(smp_writer *writer)
 {
     smp_pcm *pcm = writer->state;
-    smp_free(pcm->buffer);
-    smp_free(pcm->tail.data);
-    smp_free(pcm->head.data);
-    smp_free(pcm);
+    smp_free_all(pcm->buffer, pcm->tail.data, pcm->head.data, pcm);
 }
 
 smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_sound_sizes *sizes, smp_error *err)

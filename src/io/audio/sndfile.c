@@ -408,9 +408,7 @@ static void read_close(smp_reader *reader)
     smp_sndfile *s = reader->state;
     if (s->file)
         sf_close(s->file);
-    smp_free(s->buffer);
-    smp_free(s->links);
-    smp_free(s);
+    smp_free_all(s->buffer, s->links, s);
 }
 
 #else

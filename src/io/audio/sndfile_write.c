@@ -125,8 +125,7 @@ static smp_code put_flac_head(smp_sndfile *s, size_t blocks)
     s->more_at = FIRST;
     smp_bytes_add(&out, s->head.data + blocks, s->head.size - blocks);
     smp_code code = out.failed ? smp_fail_memory(s->err, "tags", out.size) : put_there(s, out.data, out.size, 0, 0);
-    smp_free(out.data);
-    smp_free(comment.data);
+    smp_free_all(out.data, comment.data);
     return code;
 }
 
@@ -447,11 +446,7 @@ void smp_sndfile_write_close(smp_writer *writer)
         sf_close(s->file);
     smp_free(s->buffer);
     smp_ogg_pages_free(s->pages);
-    smp_free(s->comment.data);
-    smp_free(s->pictures.data);
-    smp_free(s->head.data);
-    smp_free(s->held.data);
-    smp_free(s);
+    smp_free_all(s->comment.data, s->pictures.data, s->head.data, s->held.data, s);
 }
 
 #endif

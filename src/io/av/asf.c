@@ -169,7 +169,6 @@ smp_code smp_asf_check(const smp_source *source, smp_error *err)
                             "the file is damaged: its packet at byte %llu is none, or does not follow the one before",
                             (unsigned long long)at);
     }
-    smp_free(bytes);
-    smp_free(a);
+    smp_free_all(bytes, a);
     return code;
 }

@@ -98,8 +98,7 @@ static void pass_texts(smp_wire *w, smp_meta *meta)
             w->failed = !smp_meta_add_text(meta, (const char *)key.data, (const char *)value.data, value.size - 1);
         if (!w->failed)
             memcpy(meta->texts[i].language, language, sizeof language);
-        smp_free(key.data);
-        smp_free(value.data);
+        smp_free_all(key.data, value.data);
     }
 }
 
@@ -126,8 +125,7 @@ static void pass_attached(smp_wire *w, smp_meta *meta)
         one.description = (char *)description.data;
         if (!w->failed)
             w->failed = !smp_meta_attach(meta, &one);
-        smp_free(description.data);
-        smp_free(one.data.data);
+        smp_free_all(description.data, one.data.data);
     }
 }
 

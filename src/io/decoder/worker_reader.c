@@ -437,8 +437,7 @@ static void close_proxy(smp_reader *reader)
     if (p->pipe >= 0)
         close(p->pipe);
     smp_worker_unmap(p->left, p->left_size);
-    smp_free(p->all);
-    smp_free(p);
+    smp_free_all(p->all, p);
 }
 
 static const smp_file_format elsewhere = {.name = "",

@@ -50,9 +50,7 @@ static void destroy(smp_output *output)
     smp_temporary_remove(&output->temporary);
     if (output->folder >= 0)
         close(output->folder);
-    smp_free(output->path);
-    smp_free(output->target);
-    smp_free(output);
+    smp_free_all(output->path, output->target, output);
 }
 
 void smp_output_abort(smp_output *output)

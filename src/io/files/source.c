@@ -213,9 +213,7 @@ void smp_source_close(smp_source *source)
         close(source->fd);
     if (source->spool_file > 0)
         close(source->spool_file);
-    smp_free(source->buffer);
-    smp_free(source->spooled);
-    smp_free(source->kept);
+    smp_free_all(source->buffer, source->spooled, source->kept);
     *source = (smp_source){.fd = -1};
 }
 

@@ -302,10 +302,7 @@ static void read_close(smp_reader *reader)
     int number;
     if (state->library)
         DGifCloseFile(state->library, &number);
-    smp_free(state->rows);
-    smp_free(state->canvas);
-    smp_free(state->before);
-    smp_free(state);
+    smp_free_all(state->rows, state->canvas, state->before, state);
 }
 
 #endif

@@ -169,9 +169,7 @@ void smp_avif_write_close(smp_writer *writer)
         lib->heif_encoder_release(state->encoder);
     if (state->context)
         lib->heif_context_free(state->context);
-    smp_free(state->exif.data);
-    smp_free(state->xmp.data);
-    smp_free(state);
+    smp_free_all(state->exif.data, state->xmp.data, state);
 }
 
 #endif

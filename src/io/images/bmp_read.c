@@ -321,7 +321,5 @@ void smp_bmp_read_close(smp_reader *reader)
 {
     bmp_reader *bmp = reader->state;
     smp_stored_rows_free(&bmp->stored);
-    smp_free(bmp->frame);
-    smp_free(bmp->painted);
-    smp_free(bmp);
+    smp_free_all(bmp->frame, bmp->painted, bmp);
 }

@@ -332,9 +332,7 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
 static void read_close(smp_reader *reader)
 {
     npy *array = reader->state;
-    smp_free(array->whole);
-    smp_free(array->line);
-    smp_free(array);
+    smp_free_all(array->whole, array->line, array);
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */

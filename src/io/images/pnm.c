@@ -260,8 +260,7 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
 static void read_close(smp_reader *reader)
 {
     pnm *state = reader->state;
-    smp_free(state->line);
-    smp_free(state);
+    smp_free_all(state->line, state);
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */

@@ -445,9 +445,7 @@ static void read_close(smp_reader *reader)
     psd *state = reader->state;
     for (int i = 0; i < MOST_PLANES; i++)
         smp_stored_rows_free(&state->stored[i]);
-    smp_free(state->starts);
-    smp_free(state->packed);
-    smp_free(state->lines);
+    smp_free_all(state->starts, state->packed, state->lines);
     smp_cmyk_close(state->cmyk);
     smp_free(state);
 }

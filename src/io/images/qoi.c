@@ -217,8 +217,7 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
 static void write_close(smp_writer *writer)
 {
     qoi *state = writer->state;
-    smp_free(state->out);
-    smp_free(state);
+    smp_free_all(state->out, state);
 }
 
 const smp_file_format smp_format_qoi = {

@@ -272,9 +272,7 @@ static void read_close(smp_reader *reader)
 {
     tga *state = reader->state;
     smp_stored_rows_free(&state->stored);
-    smp_free(state->palette);
-    smp_free(state->frame);
-    smp_free(state);
+    smp_free_all(state->palette, state->frame, state);
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */

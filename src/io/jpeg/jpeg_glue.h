@@ -1,9 +1,10 @@
 /* Shared by the JPEG reader and writer: libjpeg's errors as ours, its memory counted and limited. */
 #pragma once
 
-#include <jpeglib.h>
 #include <setjmp.h>
 #include <stdio.h> /* jpeglib.h needs it */
+
+#include <jpeglib.h>
 
 #include "io/format.h"
 

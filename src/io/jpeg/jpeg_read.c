@@ -451,6 +451,5 @@ void smp_jpeg_read_close(smp_reader *reader)
     smp_jpeg_free_markers(&state->markers);
     smp_free(state->cmyk);
     smp_cmyk_close(state->to_rgb);
-    smp_free(state->scan);
-    smp_free(state);
+    smp_free_all(state->scan, state);
 }

@@ -294,6 +294,5 @@ void smp_jpeg_write_close(smp_writer *writer)
     jpeg_writer *state = writer->state;
     if (state->created)
         jpeg_destroy_compress(&state->jpeg);
-    smp_free(state->marker);
-    smp_free(state);
+    smp_free_all(state->marker, state);
 }

@@ -27,9 +27,7 @@ void smp_cmyk_close(smp_cmyk *map)
 {
     if (!map)
         return;
-    smp_free(map->enter[0]);
-    smp_free(map->grid);
-    smp_free(map);
+    smp_free_all(map->enter[0], map->grid, map);
 }
 
 bool smp_cmyk_profiled(const smp_cmyk *map)

@@ -15,8 +15,7 @@ static void drop_texts(smp_meta *meta, const char *key)
             meta->texts[kept++] = meta->texts[i];
             continue;
         }
-        smp_free(meta->texts[i].key);
-        smp_free(meta->texts[i].value);
+        smp_free_all(meta->texts[i].key, meta->texts[i].value);
     }
     meta->text_count = kept;
 }
@@ -31,8 +30,7 @@ static void drop_attached(smp_meta *meta, int kind)
             meta->attached[kept++] = *one;
             continue;
         }
-        smp_free(one->description);
-        smp_free(one->data.data);
+        smp_free_all(one->description, one->data.data);
     }
     meta->attached_count = kept;
 }

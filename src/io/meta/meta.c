@@ -10,24 +10,19 @@
 
 static void free_attached(smp_attached *one)
 {
-    smp_free(one->description);
-    smp_free(one->data.data);
+    smp_free_all(one->description, one->data.data);
 }
 
 void smp_meta_free(smp_meta *meta)
 {
     if (!meta)
         return;
-    smp_free(meta->icc.data);
-    smp_free(meta->exif.data);
-    smp_free(meta->iptc.data);
+    smp_free_all(meta->icc.data, meta->exif.data, meta->iptc.data);
     for (size_t i = 0; i < meta->attached_count; i++)
         free_attached(&meta->attached[i]);
     smp_free(meta->attached);
-    for (size_t i = 0; i < meta->text_count; i++) {
-        smp_free(meta->texts[i].key);
-        smp_free(meta->texts[i].value);
-    }
+    for (size_t i = 0; i < meta->text_count; i++)
+        smp_free_all(meta->texts[i].key, meta->texts[i].value);
     smp_free(meta->texts);
     *meta = (smp_meta){.srgb_intent = -1};
 }
@@ -99,8 +94,7 @@ bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_
         return false;
     struct smp_text text = {clean_text(key, strlen(key)), clean_text(value, length), ""};
     if (!text.key || !text.value) {
-        smp_free(text.key);
-        smp_free(text.value);
+        smp_free_all(text.key, text.value);
         return false;
     }
     meta->texts[meta->text_count++] = text;
@@ -264,8 +258,7 @@ size_t smp_meta_drop_levels(smp_meta *meta)
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) /* begin so */
             level = level || strncasecmp(text.key, keys[k], strlen(keys[k])) == 0;
         if (level) {
-            smp_free(text.key);
-            smp_free(text.value);
+            smp_free_all(text.key, text.value);
         } else
             meta->texts[kept++] = text;
     }

@@ -250,18 +250,13 @@ void smp_png_blocks_close(smp_png_blocks *p)
     if (!p)
         return;
     smp_tasks_close(p->tasks);
-    for (int i = 0; p->block && i < p->room; i++) {
+    for (int i = 0; p->block && i < p->room; i++)
         smp_free(p->block[i].packed);
-    }
     for (int i = 0; p->packer && i < p->setup.threads; i++) {
         smp_png_deflate_close(p->packer[i].deflate);
-        smp_free(p->packer[i].lines);
-        smp_free(p->packer[i].sample);
+        smp_free_all(p->packer[i].lines, p->packer[i].sample);
     }
-    smp_free(p->block);
-    smp_free(p->packer);
-    smp_free(p->kept);
-    smp_free(p);
+    smp_free_all(p->block, p->packer, p->kept, p);
 }
 
 int64_t smp_png_blocks_put(smp_png_blocks *p, const void *from, int64_t stride, int64_t rows)

@@ -168,8 +168,7 @@ void smp_png_deflate_close(smp_png_deflate *d)
 #ifdef SMP_HAVE_ISAL
     smp_free(d->level_buffer);
 #endif
-    smp_free(d->other);
-    smp_free(d);
+    smp_free_all(d->other, d);
 }
 
 size_t smp_png_deflate_sample(smp_png_deflate *d, const uint8_t *from, size_t size)

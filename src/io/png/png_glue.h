@@ -3,14 +3,8 @@
 
 #include <png.h>
 #include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/error.h"
-#include "io/files/source.h"
 #include "io/format.h"
-#include "io/media.h"
 
 /* The cut of a truncated file, so that it is read as if it ended as a PNG does (png_cut.c). */
 typedef struct smp_png_cut {

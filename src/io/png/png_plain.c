@@ -181,10 +181,7 @@ void smp_png_plain_close(smp_png_plain *plain)
 {
     if (!plain)
         return;
-    smp_free(plain->raw);
-    smp_free(plain->packed);
-    smp_free(plain->above);
-    smp_free(plain);
+    smp_free_all(plain->raw, plain->packed, plain->above, plain);
 }
 
 #endif

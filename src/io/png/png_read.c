@@ -415,8 +415,7 @@ void smp_png_read_close(smp_reader *reader)
     if (state->behind)
         png_destroy_info_struct(state->base.png, &state->behind);
     smp_png_destroy(&state->base, true);
-    smp_free(state->whole);
-    smp_free(state->line);
+    smp_free_all(state->whole, state->line);
     smp_png_expand_free(state->expand);
     smp_free(state);
 }

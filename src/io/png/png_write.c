@@ -380,10 +380,8 @@ void smp_png_write_close(smp_writer *writer)
     smp_png_destroy(&state->base, false);
     smp_png_blocks_close(state->blocks);
     smp_png_pack_close(state->pack);
-    smp_free(state->exif);
-    smp_free(state->texts);
+    smp_free_all(state->exif, state->texts);
     for (size_t i = 0; state->latin1 && i < 2 * state->text_count; i++)
         smp_free(state->latin1[i]);
-    smp_free(state->latin1);
-    smp_free(state);
+    smp_free_all(state->latin1, state);
 }

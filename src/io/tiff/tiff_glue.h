@@ -1,12 +1,7 @@
-/* The functions of the TIFF format: in tiff_read.c and tiff_write.c; tiff.c puts them into the table. */
+/* Shared by the reader and the writer of TIFFs; tiff.c puts their functions into the table. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "io/format.h"
-#include "io/media.h"
 #include "io/meta/cmyk.h"
 
 SMP_DECLARE_READER(smp_tiff, row);

@@ -135,10 +135,7 @@ void smp_tiff_inflate_close(smp_tiff_inflate *in)
     if (!in)
         return;
     stop(in);
-    smp_free(in->packed);
-    smp_free(in->raw);
-    smp_free(in->line);
-    smp_free(in);
+    smp_free_all(in->packed, in->raw, in->line, in);
 }
 
 /* ------------------------------------------------------------------------------------------------ segments */

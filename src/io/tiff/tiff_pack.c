@@ -82,10 +82,7 @@ void smp_tiff_packer_close(smp_tiff_packer *packer)
 #ifdef SMP_HAVE_ZSTD
     ZSTD_freeCCtx(packer->zstd);
 #endif
-    smp_free(packer->lzw);
-    smp_free(packer->line);
-    smp_free(packer->out);
-    smp_free(packer);
+    smp_free_all(packer->lzw, packer->line, packer->out, packer);
 }
 
 /* ------------------------------------------------------------------------------------------------ differences */

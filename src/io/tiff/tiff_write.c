@@ -290,9 +290,7 @@ void smp_tiff_write_close(smp_writer *writer)
         smp_free(state->strips[i].rows);
         smp_tiff_packer_close(state->strips[i].packer);
     }
-    smp_free(state->strips);
-    smp_free(state->places);
-    smp_free(state->sizes);
+    smp_free_all(state->strips, state->places, state->sizes);
     smp_tiff_tags_free(&state->tags);
     smp_tiff_tags_free(&state->exif);
     smp_tiff_tags_free(&state->gps);

@@ -84,9 +84,7 @@ static uint8_t *row_of(const y4m *state, int plane, int64_t y)
 
 static void free_state(y4m *state)
 {
-    smp_free(state->planes);
-    smp_free(state->sums);
-    smp_free(state);
+    smp_free_all(state->planes, state->sums, state);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */

@@ -42,11 +42,8 @@ smp_code smp_webp_movie_open(const smp_webp *webp, smp_webp_movie **out, smp_err
 
 void smp_webp_movie_close(smp_webp_movie *movie)
 {
-    if (movie) {
-        smp_free(movie->canvas);
-        smp_free(movie->pixels);
-        smp_free(movie->data);
-    }
+    if (movie)
+        smp_free_all(movie->canvas, movie->pixels, movie->data);
     smp_free(movie);
 }
 

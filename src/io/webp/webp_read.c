@@ -237,9 +237,7 @@ void smp_webp_read_close(smp_reader *reader)
     if (state->decoder)
         WebPIDelete(state->decoder);
     smp_webp_movie_close(state->movie);
-    smp_free(state->data);
-    smp_free(state->pixels);
-    smp_free(state);
+    smp_free_all(state->data, state->pixels, state);
 }
 
 #endif

@@ -185,12 +185,7 @@ void smp_webp_write_close(smp_writer *writer)
     webp_writer *state = writer->state;
     smp_alloc_elsewhere(state->borrowed, 0, 0, 0);
     WebPPictureFree(&state->picture); /* what the library made of it; our pixels are not its own */
-    smp_free(state->pixels);
-    smp_free(state->icc.data);
-    smp_free(state->exif.data);
-    smp_free(state->xmp.data);
-    smp_free(state->coded);
-    smp_free(state);
+    smp_free_all(state->pixels, state->icc.data, state->exif.data, state->xmp.data, state->coded, state);
 }
 
 #endif

@@ -21,14 +21,12 @@ void smp_program_free(smp_program *program)
         smp_arena_free(&owned->arena);
         smp_free(owned);
     }
-    smp_free(program->nodes);
-    smp_free(program->saves);
+    smp_free_all(program->nodes, program->saves);
     for (size_t i = 0; i < program->file_count; i++)
         smp_free(program->files[i].beneath.name);
     smp_free(program->files);
     smp_roots_free(&program->roots);
-    smp_free(program->params);
-    smp_free(program);
+    smp_free_all(program->params, program);
 }
 
 /* Warns of branches whose result is not used: they are computed for nothing. */
@@ -93,8 +91,7 @@ smp_code smp_program_parse(const char *name, const char *text, size_t length, co
         code = smp_fail(err, SMP_E_PIPE, "%d error%s in '%s'", diags->errors - errors,
                         diags->errors - errors == 1 ? "" : "s", name);
     smp_diags_sort(diags, first);
-    smp_free(b.infos);
-    smp_free(b.files);
+    smp_free_all(b.infos, b.files);
     if (!b.program)
         smp_free(b.owned);
     if (code)

@@ -2,7 +2,6 @@
  * here. See build.h. */
 #include <string.h>
 
-#include "base/text/text.h"
 #include "pipe/language/build.h"
 
 enum {

@@ -516,9 +516,7 @@ bool smp_ast_parse(smp_arena *arena, smp_diags *diags, int source, smp_ast *ast)
     done = ast->statements != NULL;
 fail:
     diags->out_of_memory |= !done;
-    smp_free(statements);
-    smp_free(p.args);
-    smp_free(p.items);
+    smp_free_all(statements, p.args, p.items);
     return done;
 }
 
@@ -540,7 +538,6 @@ bool smp_ast_parse_value(smp_arena *arena, smp_diags *diags, int source, size_t 
         value->kind = SMP_AST_BAD;
     }
     diags->out_of_memory |= !done;
-    smp_free(p.items);
-    smp_free(p.args);
+    smp_free_all(p.items, p.args);
     return done;
 }

@@ -277,9 +277,7 @@ void smp_scope_finish(smp_builder *b, smp_scope *scope)
     for (size_t i = 0; warn && i < scope->tap_count; i++)
         if (!scope->taps[i].used)
             smp_diags_add(b->diags, SMP_WARNING, scope->taps[i].span, "'@%.60s' is not used", scope->taps[i].name);
-    smp_free(scope->params);
-    smp_free(scope->taps);
-    smp_free(scope->givens);
+    smp_free_all(scope->params, scope->taps, scope->givens);
     scope->params = NULL;
     scope->taps = NULL;
     scope->givens = NULL;

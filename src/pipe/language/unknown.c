@@ -99,9 +99,7 @@ typedef struct near_names {
 
 static void near_names_free(near_names *list)
 {
-    smp_free(list->names);
-    smp_free(list->say);
-    smp_free(list->texts);
+    smp_free_all(list->names, list->say, list->texts);
 }
 
 /* Stages that take what there is, keywords, and how other tools call them; others: the most of the last. False: out of

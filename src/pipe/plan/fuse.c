@@ -13,9 +13,7 @@ void smp_step_free(smp_step *step)
 {
     for (size_t i = 0; i < step->part_count; i++)
         smp_free(step->parts[i].params);
-    smp_free(step->parts);
-    smp_free(step->params);
-    smp_free(step->work.table.data);
+    smp_free_all(step->parts, step->params, step->work.table.data);
 }
 
 /* Drops the steps that are not to be kept and renumbers the references to the others. moved: scratch, an int for each
@@ -141,8 +139,7 @@ static smp_code join(smp_step *first, smp_step *second, const smp_stage *stage, 
     SMP_NEED(joined.parts, "the plan", parts * sizeof *joined.parts, err);
     move_parts(&joined, first);
     move_parts(&joined, second);
-    smp_free(second->parts);
-    smp_free(second->work.table.data);
+    smp_free_all(second->parts, second->work.table.data);
     joined.stage = stage;
     joined.params = NULL;
     joined.input = first->input;
@@ -198,7 +195,6 @@ smp_code smp_plan_fuse(smp_plan *plan, smp_error *err)
         if (!code)
             keep_steps(plan, keep, uses + n);
     }
-    smp_free(uses);
-    smp_free(keep);
+    smp_free_all(uses, keep);
     return code;
 }

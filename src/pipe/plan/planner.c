@@ -21,8 +21,7 @@ static smp_code finish_plan(smp_planner *p)
         if (!code)
             code = smp_planner_code_sinks(p);
     }
-    smp_free(flags);
-    smp_free(moved);
+    smp_free_all(flags, moved);
     if (code)
         return code;
     smp_plan_clipping(p->plan);
@@ -56,11 +55,7 @@ static void close_planner(smp_planner *p)
 {
     for (size_t i = 0; p->icc_of_file && i < p->request->program->file_count; i++)
         smp_free(p->icc_of_file[i]);
-    smp_free(p->icc_of_file);
-    smp_free(p->step_of);
-    smp_free(p->dpi_of);
-    smp_free(p->step_of_file);
-    smp_free(p->converted);
+    smp_free_all(p->icc_of_file, p->step_of, p->dpi_of, p->step_of_file, p->converted);
 }
 
 /* The input, decoded by a step where its rows are a coded scan, and turned upright. */
@@ -128,7 +123,5 @@ void smp_plan_free(smp_plan *plan)
         return;
     for (size_t i = 0; i < plan->step_count; i++)
         smp_step_free(&plan->steps[i]);
-    smp_free(plan->steps);
-    smp_free(plan->sinks);
-    smp_free(plan);
+    smp_free_all(plan->steps, plan->sinks, plan);
 }

@@ -2,9 +2,7 @@
  * other tools write them. See build.h. */
 #include <string.h>
 
-#include "pipe/catalog.h"
 #include "pipe/language/build.h"
-#include "pipe/values/units.h"
 
 enum { MOST = 80 }; /* bytes of a text that is looked at */
 

@@ -9,11 +9,8 @@ void smp_compare_free(smp_compare *compare)
 {
     for (size_t i = 0; i < compare->step_count; i++) {
         smp_compare_step *step = &compare->steps[i];
-        for (size_t k = 0; k < step->variant_count; k++) {
-            smp_free(step->variants[k].samples);
-            smp_free(step->variants[k].launches);
-            smp_free(step->variants[k].sites);
-        }
+        for (size_t k = 0; k < step->variant_count; k++)
+            smp_free_all(step->variants[k].samples, step->variants[k].launches, step->variants[k].sites);
         smp_free(step->variants);
     }
     smp_free(compare->steps);

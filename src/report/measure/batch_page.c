@@ -13,9 +13,7 @@ enum { PAIR = 360 /* px */ };
 
 static void free_file(smp_page_file *file)
 {
-    smp_free(file->input);
-    smp_free(file->text);
-    smp_free(file->hint);
+    smp_free_all(file->input, file->text, file->hint);
 }
 
 /* Puts a file where it belongs among at most `most`, the least keys first; the last goes. */
@@ -75,8 +73,7 @@ static void put_pairs(smp_json *json, const smp_batch_page *page, const smp_read
             (void)smp_small_picture_json(json, "after", &after);
             smp_json_end(json, '}');
         }
-        smp_free(before.samples);
-        smp_free(after.samples);
+        smp_free_all(before.samples, after.samples);
     }
     smp_json_end(json, ']');
 }
@@ -157,9 +154,8 @@ void smp_batch_page_write(FILE *to, smp_batch_page *page, const smp_page_work *w
 
 static void free_files(smp_page_file *files, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         free_file(&files[i]);
-    }
 }
 
 void smp_batch_page_free(smp_batch_page *page)

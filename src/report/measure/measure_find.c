@@ -342,12 +342,5 @@ smp_code smp_measure_find_all(smp_measure_find *f, const smp_wide *wide, smp_err
 
 void smp_measure_find_free(smp_measure_find *f)
 {
-    smp_free(f->spreads);
-    smp_free(f->files);
-    smp_free(f->things);
-    smp_free(f->worst);
-    smp_free(f->ranking);
-    smp_free(f->twins);
-    smp_free(f->group_of);
-    smp_free(f->kind_of);
+    smp_free_all(f->spreads, f->files, f->things, f->worst, f->ranking, f->twins, f->group_of, f->kind_of);
 }

@@ -2,7 +2,6 @@
 #include "report/measure/measure_find.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "report/measure/thumbnail.h"
 #include "report/page.h"

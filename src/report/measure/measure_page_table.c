@@ -100,9 +100,7 @@ smp_code smp_measure_page_table(FILE *to, const smp_measure_find *found, smp_err
     const bool made = c.texts && c.numbers && shown;
     if (made)
         put_table(to, found, shown, &c);
-    smp_free(c.texts);
-    smp_free(c.numbers);
-    smp_free(shown);
+    smp_free_all(c.texts, c.numbers, shown);
     return made ? SMP_OK : smp_fail_memory(err, "the page", columns * sizeof *c.numbers);
 }
 

@@ -431,15 +431,10 @@ smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *e
 
 void smp_wide_free(smp_wide *wide)
 {
-    for (size_t i = 0; i < wide->row_count; i++) {
-        smp_free(wide->rows[i].path);
-        smp_free(wide->rows[i].format);
-        smp_free(wide->rows[i].values);
-        smp_free(wide->rows[i].texts);
-    }
+    for (size_t i = 0; i < wide->row_count; i++)
+        smp_free_all(wide->rows[i].path, wide->rows[i].format, wide->rows[i].values, wide->rows[i].texts);
     for (size_t i = 0; i < wide->column_count; i++)
         smp_free(wide->columns[i]);
-    smp_free(wide->rows);
-    smp_free(wide->columns);
+    smp_free_all(wide->rows, wide->columns);
     *wide = (smp_wide){0};
 }

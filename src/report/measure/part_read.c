@@ -148,8 +148,7 @@ smp_code smp_part_open(const char *path, smp_part_reader *part, smp_error *err)
 
 void smp_part_close(smp_part_reader *part)
 {
-    smp_free(part->buffer);
-    smp_free(part->head.others);
+    smp_free_all(part->buffer, part->head.others);
     *part = (smp_part_reader){0};
 }
 

@@ -122,9 +122,7 @@ end:
         smp_free(out->samples);
         out->samples = NULL;
     }
-    smp_free(r.sums);
-    smp_free(r.counts);
-    smp_free(r.in);
+    smp_free_all(r.sums, r.counts, r.in);
     smp_reader_close(reader);
     return code;
 }

@@ -264,8 +264,7 @@ void smp_step_close(smp_step_run *run)
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         if (owned[i])
             run->device->ops->free(run->device, owned[i]);
-    smp_free(run->work.table.data);
-    smp_free(run->partial);
+    smp_free_all(run->work.table.data, run->partial);
     smp_measurements_free(&run->measurements);
     *run = (smp_step_run){.device = run->device};
 }

@@ -122,8 +122,7 @@ static smp_code prepare(smp_runner *r, smp_error *err)
         code = prepare_scratch(r, (int)i, most[i], err);
     for (size_t i = 0; !code && i < count; i++)
         code = prepare_stagings(r, (int)i, most[i], err);
-    smp_free(windows);
-    smp_free(most);
+    smp_free_all(windows, most);
     return code;
 }
 
@@ -142,8 +141,7 @@ static void release(smp_runner *r)
         smp_staging_close(r->device, r->stagings[i]);
     smp_free(r->stagings);
     r->stagings = NULL;
-    smp_free(r->states);
-    smp_free(r->rows);
+    smp_free_all(r->states, r->rows);
     r->states = NULL;
     r->rows = NULL;
     r->strips_all = 0;

@@ -3,8 +3,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
 const char *const smp_anchors[] = {"auto",  "top-left",    "top",    "top-right",    "left", "centre",
                                    "right", "bottom-left", "bottom", "bottom-right", NULL};

@@ -123,7 +123,6 @@ smp_code smp_skew_find(const uint16_t *sums, int64_t width, int64_t height, doub
         *angle = best_of(&p, 0, COARSE, (int)floor(limit / COARSE), limit);
         *angle = best_of(&p, *angle, FINE, (int)(COARSE / FINE), limit);
     }
-    smp_free(p.points);
-    smp_free(p.rows);
+    smp_free_all(p.points, p.rows);
     return code;
 }

@@ -303,16 +303,13 @@ smp_code smp_components_find(const void *bits, int64_t width, int64_t height, in
         smp_pool_close(pool);
     for (int b = 0; b < s.count && s.bands; b++)
         smp_free(s.bands[b].parts);
-    smp_free(s.bands);
-    smp_free(s.of);
+    smp_free_all(s.bands, s.of);
     return code;
 }
 
 void smp_components_free(smp_components *found)
 {
-    smp_free(found->runs);
-    smp_free(found->first);
-    smp_free(found->parts);
+    smp_free_all(found->runs, found->first, found->parts);
     *found = (smp_components){0};
 }
 
