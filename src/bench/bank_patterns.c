@@ -75,14 +75,11 @@ static void pattern_geometry(const smp_io *, const void *params, smp_grid *grid)
     grid->block[0] = (unsigned)p->warps * SMP_WARP;
 }
 
-#define LAUNCH(name)                                                                                                   \
-    {                                                                                                                  \
-        SMP_IN, SMP_OUT, {{0}}, name, pattern_geometry                                                                 \
-    }
+#define LAUNCH(name) SMP_IN, SMP_OUT, {{0}}, name, pattern_geometry
 static const smp_launch launches[SMP_BENCH_OPS][3] = {
-    [SMP_BENCH_LOAD] = {LAUNCH("bench_load4"), LAUNCH("bench_load8"), LAUNCH("bench_load16")},
-    [SMP_BENCH_STORE] = {LAUNCH("bench_store4"), LAUNCH("bench_store8"), LAUNCH("bench_store16")},
-    [SMP_BENCH_COUNT] = {LAUNCH("bench_count4")},
+    [SMP_BENCH_LOAD] = {{LAUNCH("bench_load4")}, {LAUNCH("bench_load8")}, {LAUNCH("bench_load16")}},
+    [SMP_BENCH_STORE] = {{LAUNCH("bench_store4")}, {LAUNCH("bench_store8")}, {LAUNCH("bench_store16")}},
+    [SMP_BENCH_COUNT] = {{LAUNCH("bench_count4")}},
 };
 
 /* The launch of one row: also the work that a source counts. */

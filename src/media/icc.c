@@ -294,19 +294,13 @@ void smp_icc_name(const void *data, size_t size, char name[64])
     name[n] = '\0';
 }
 
-#define SRGB                                                                                                           \
-    {                                                                                                                  \
-        .kind = 3, .values = { 2.4, 1 / 1.055, .055 / 1.055, 1 / 12.92, .04045 }                                       \
-    }
-#define GAMMA(g)                                                                                                       \
-    {                                                                                                                  \
-        .kind = 0, .values = { g }                                                                                     \
-    }
+#define SRGB     .kind = 3, .values = {2.4, 1 / 1.055, .055 / 1.055, 1 / 12.92, .04045}
+#define GAMMA(g) .kind = 0, .values = {g}
 const smp_icc smp_icc_srgb = {.colorants = {.43604, .38512, .14305, .22249, .71690, .06061, .01392, .09706, .71393},
-                              .curves = {SRGB, SRGB, SRGB}};
+                              .curves = {{SRGB}, {SRGB}, {SRGB}}};
 const smp_icc smp_icc_display_p3 = {
     .colorants = {.51512, .29198, .15710, .24120, .69225, .06657, -.00105, .04189, .78407},
-    .curves = {SRGB, SRGB, SRGB}};
+    .curves = {{SRGB}, {SRGB}, {SRGB}}};
 const smp_icc smp_icc_adobe_rgb = {
     .colorants = {.60974, .20528, .14919, .31111, .62567, .06322, .01947, .06087, .74457},
-    .curves = {GAMMA(2.19921875), GAMMA(2.19921875), GAMMA(2.19921875)}};
+    .curves = {{GAMMA(2.19921875)}, {GAMMA(2.19921875)}, {GAMMA(2.19921875)}}};

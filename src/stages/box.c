@@ -69,12 +69,9 @@ static void columns_grid(const smp_io *io, const void *kernel, smp_grid *grid)
 
 static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-#define WARP(SIZE)                                                                                                     \
-    {                                                                                                                  \
-        "box_warp" #SIZE "_1", NULL, "box_warp" #SIZE "_3", "box_warp" #SIZE "_4"                                      \
-    }
-    static const char *const names[SMP_BOX_WARP_SIZE / 2][4] = {WARP(3),  WARP(5),  WARP(7), WARP(9),
-                                                                WARP(11), WARP(13), WARP(15)};
+#define WARP(SIZE) "box_warp" #SIZE "_1", NULL, "box_warp" #SIZE "_3", "box_warp" #SIZE "_4"
+    static const char *const names[SMP_BOX_WARP_SIZE / 2][4] = {{WARP(3)},  {WARP(5)},  {WARP(7)}, {WARP(9)},
+                                                                {WARP(11)}, {WARP(13)}, {WARP(15)}};
 #undef WARP
     const smp_box *box = kernel;
     const smp_bands bands = {.most = smp_box_band(box->size), .halo = box->size - 1};

@@ -24,31 +24,29 @@ typedef struct crop_params {
 } crop_params;
 
 #define PIXELS(name, least, most, fallback, help, flags)                                                               \
-    {                                                                                                                  \
-#name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags           \
-    }
+#name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags
 static const smp_param params[] = {
     {"kind", offsetof(crop_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "box",
      "box: a rectangle by size and place; auto: cut off what is like the corners",
      (const char *const[]){"box", "auto", NULL}, SMP_P_MAIN},
-    PIXELS(width, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_WIDTH),
-    PIXELS(height, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_HEIGHT),
+    {PIXELS(width, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_WIDTH)},
+    {PIXELS(height, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_HEIGHT)},
     {"aspect", offsetof(crop_params, aspect), SMP_T_FLOAT, SMP_UNIT_NONE, 0.001, 1000, "auto",
      "instead of width and height: the largest rectangle of this ratio, as in {16/9}", NULL, SMP_P_AUTO},
-    PIXELS(x, -1e6, 1e6, "auto", "to the right of where anchor puts it", SMP_P_AUTO | SMP_P_OF_WIDTH),
-    PIXELS(y, -1e6, 1e6, "auto", "down from where anchor puts it", SMP_P_AUTO | SMP_P_OF_HEIGHT),
+    {PIXELS(x, -1e6, 1e6, "auto", "to the right of where anchor puts it", SMP_P_AUTO | SMP_P_OF_WIDTH)},
+    {PIXELS(y, -1e6, 1e6, "auto", "down from where anchor puts it", SMP_P_AUTO | SMP_P_OF_HEIGHT)},
     {"anchor", offsetof(crop_params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "auto",
      "where the rectangle lies; auto: top-left with x or y, else centre", smp_anchors, 0},
-    PIXELS(left, 0, 1e6, "0", "instead of a size: what to cut off on the left", SMP_P_OF_WIDTH),
-    PIXELS(right, 0, 1e6, "0", "what to cut off on the right", SMP_P_OF_WIDTH),
-    PIXELS(top, 0, 1e6, "0", "what to cut off at the top", SMP_P_OF_HEIGHT),
-    PIXELS(bottom, 0, 1e6, "0", "what to cut off at the bottom", SMP_P_OF_HEIGHT),
+    {PIXELS(left, 0, 1e6, "0", "instead of a size: what to cut off on the left", SMP_P_OF_WIDTH)},
+    {PIXELS(right, 0, 1e6, "0", "what to cut off on the right", SMP_P_OF_WIDTH)},
+    {PIXELS(top, 0, 1e6, "0", "what to cut off at the top", SMP_P_OF_HEIGHT)},
+    {PIXELS(bottom, 0, 1e6, "0", "what to cut off at the bottom", SMP_P_OF_HEIGHT)},
     {"clip", offsetof(crop_params, clip), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
      "yes: keep the part of the rectangle that lies in the picture; no: all of it must", NULL, 0},
     {"tolerance", offsetof(crop_params, tolerance), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "auto",
      "crop auto: how far a channel may be from the corners' median, of full scale; auto: 2%", NULL,
      SMP_P_AUTO | SMP_P_LEVEL},
-    PIXELS(margin, 0, 1e6, "0", "crop auto: what is left round the content", 0),
+    {PIXELS(margin, 0, 1e6, "0", "crop auto: what is left round the content", 0)},
     {0},
 };
 

@@ -1,7 +1,6 @@
 /* gaussian: blur by a gaussian of standard deviation sigma. */
 #include "gaussian/gaussian.h"
 
-
 #include "base/alloc.h"
 #include "stages/shared/stencil/gaussian_plan.h"
 #include "stages/shared/stencil/warp_strip_launch.h"
@@ -65,13 +64,10 @@ static int kernel_radius(const smp_gaussian *gaussian, const smp_io *io)
 
 static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-#define WARP(R)                                                                                                        \
-    {                                                                                                                  \
-        "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"                                \
-    }
+#define WARP(R) "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"
     static const char *const names[SMP_GAUSSIAN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
-        WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7),  WARP(8),
-        WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15), WARP(16)};
+        {WARP(1)}, {WARP(2)},  {WARP(3)},  {WARP(4)},  {WARP(5)},  {WARP(6)},  {WARP(7)},  {WARP(8)},
+        {WARP(9)}, {WARP(10)}, {WARP(11)}, {WARP(12)}, {WARP(13)}, {WARP(14)}, {WARP(15)}, {WARP(16)}};
 #undef WARP
     const int radius = kernel_radius(kernel, io);
     if (!radius)
@@ -82,13 +78,10 @@ static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 
 static const char *mma(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-#define BANDED(R)                                                                                                      \
-    {                                                                                                                  \
-        "gaussian_banded" #R "_1", "gaussian_banded" #R "_2", "gaussian_banded" #R "_3"                                \
-    }
+#define BANDED(R) "gaussian_banded" #R "_1", "gaussian_banded" #R "_2", "gaussian_banded" #R "_3"
     static const char *const names[SMP_BANDED_RADIUS + 1][SMP_BANDED_STEPS] = {
-        [4] = BANDED(4), [5] = BANDED(5),   [6] = BANDED(6),  [7] = BANDED(7),
-        [8] = BANDED(8), [10] = BANDED(10), [12] = BANDED(12)};
+        [4] = {BANDED(4)}, [5] = {BANDED(5)},   [6] = {BANDED(6)},  [7] = {BANDED(7)},
+        [8] = {BANDED(8)}, [10] = {BANDED(10)}, [12] = {BANDED(12)}};
 #undef BANDED
     static const smp_bands bands = {.most = SMP_BANDED_TALL, .warps = SMP_BANDED_BUSY, .uneven = true};
     const smp_gaussian *gaussian = kernel;

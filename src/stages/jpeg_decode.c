@@ -106,15 +106,12 @@ static void fours_geometry(const smp_io *io, const void *params, smp_grid *grid)
 }
 
 /* A CPU has one launch up to the planes, a GPU four. */
-#define ONCE(kernel, grid)                                                                                             \
-    {                                                                                                                  \
-        .from = SMP_IN, .to = SMP_SCRATCH, .once = true, .cuda = (kernel), .geometry = (grid)                          \
-    }
+#define ONCE(kernel, grid) .from = SMP_IN, .to = SMP_SCRATCH, .once = true, .cuda = (kernel), .geometry = (grid)
 #define LADDER(codes, idct, idct_grid, pixels, pixel_grid)                                                             \
     {                                                                                                                  \
         {.from = SMP_IN, .to = SMP_SCRATCH, .once = true, .cpu = SMP_CPU(jpeg_planes_naive), .items = one_item},       \
-            ONCE("jpeg_sync_" codes, sync_geometry), ONCE("jpeg_join_" codes, join_geometry),                          \
-            ONCE("jpeg_coefs_" codes, sync_geometry), ONCE(idct, idct_grid),                                           \
+            {ONCE("jpeg_sync_" codes, sync_geometry)}, {ONCE("jpeg_join_" codes, join_geometry)},                      \
+            {ONCE("jpeg_coefs_" codes, sync_geometry)}, {ONCE(idct, idct_grid)},                                       \
         {                                                                                                              \
             .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(jpeg_pixels_naive), .cuda = (pixels),                   \
             .geometry = (pixel_grid)                                                                                   \

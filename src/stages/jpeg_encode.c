@@ -130,44 +130,39 @@ static int64_t one(const smp_io *, const void *)
 
 /* Launches of a GPU between the first and the last; a CPU does them in one, in one thread. */
 #define LAUNCHES(rung, shape)                                                                                          \
-    {                                                                                                                  \
-        {.from = SMP_IN,                                                                                               \
+    {.from = SMP_IN,                                                                                                   \
+     .to = SMP_SCRATCH,                                                                                                \
+     .cpu = SMP_CPU(jpeg_encode_blocks),                                                                               \
+     .cuda = "jpeg_encode_blocks_" rung,                                                                               \
+     .geometry = shape,                                                                                                \
+     .once = true,                                                                                                     \
+     .items = rows_of_mcus},                                                                                           \
+        {.from = SMP_SCRATCH,                                                                                          \
          .to = SMP_SCRATCH,                                                                                            \
-         .cpu = SMP_CPU(jpeg_encode_blocks),                                                                           \
-         .cuda = "jpeg_encode_blocks_" rung,                                                                           \
-         .geometry = shape,                                                                                            \
+         .cpu = SMP_CPU(jpeg_encode_codes),                                                                            \
+         .cuda = "jpeg_encode_spans",                                                                                  \
+         .geometry = naive_geometry,                                                                                   \
          .once = true,                                                                                                 \
-         .items = rows_of_mcus},                                                                                       \
-            {.from = SMP_SCRATCH,                                                                                      \
-             .to = SMP_SCRATCH,                                                                                        \
-             .cpu = SMP_CPU(jpeg_encode_codes),                                                                        \
-             .cuda = "jpeg_encode_spans",                                                                              \
-             .geometry = naive_geometry,                                                                               \
-             .once = true,                                                                                             \
-             .items = one},                                                                                            \
-            BETWEEN("jpeg_encode_scan", scan_geometry), BETWEEN("jpeg_encode_codes_" rung, naive_geometry),            \
-            BETWEEN("jpeg_encode_pieces", pieces_geometry), BETWEEN("jpeg_encode_places", scan_geometry),              \
-            {.from = SMP_SCRATCH,                                                                                      \
-             .to = SMP_OUT,                                                                                            \
-             .cpu = SMP_CPU(jpeg_encode_stuff),                                                                        \
-             .cuda = "jpeg_encode_stuff",                                                                              \
-             .geometry = pieces_geometry},                                                                             \
-    }
-#define BETWEEN(kernel, shape)                                                                                         \
-    {                                                                                                                  \
-        .from = SMP_SCRATCH, .to = SMP_SCRATCH, .cuda = kernel, .geometry = shape, .once = true                        \
-    }
+         .items = one},                                                                                                \
+        {BETWEEN("jpeg_encode_scan", scan_geometry)}, {BETWEEN("jpeg_encode_codes_" rung, naive_geometry)},            \
+        {BETWEEN("jpeg_encode_pieces", pieces_geometry)}, {BETWEEN("jpeg_encode_places", scan_geometry)},              \
+        {.from = SMP_SCRATCH,                                                                                          \
+         .to = SMP_OUT,                                                                                                \
+         .cpu = SMP_CPU(jpeg_encode_stuff),                                                                            \
+         .cuda = "jpeg_encode_stuff",                                                                                  \
+         .geometry = pieces_geometry},
+#define BETWEEN(kernel, shape) .from = SMP_SCRATCH, .to = SMP_SCRATCH, .cuda = kernel, .geometry = shape, .once = true
 
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "on GPUs a thread transforms a block, and codes it from global memory",
-     .launches = LAUNCHES("naive", naive_geometry)},
+     .launches = {LAUNCHES("naive", naive_geometry)}},
     {.name = "tiled",
      .help = "on GPUs eight threads transform a block, and coefficients are staged in shared memory: conflicts",
-     .launches = LAUNCHES("tiled", together_geometry)},
+     .launches = {LAUNCHES("tiled", together_geometry)}},
     {.name = "padded",
      .help = "with an unused word at the end of each row: few conflicts",
-     .launches = LAUNCHES("padded", together_geometry)},
+     .launches = {LAUNCHES("padded", together_geometry)}},
     {0},
 };
 

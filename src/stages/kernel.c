@@ -16,34 +16,30 @@ typedef struct params {
 } params;
 
 #define TEXT(name, fallback, help, flags)                                                                              \
-    {                                                                                                                  \
-#name, offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, fallback, help, NULL, flags                  \
-    }
+#name, offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, fallback, help, NULL, flags
 #define COUNT(name, unit, least, most, fallback, help)                                                                 \
-    {                                                                                                                  \
-#name, offsetof(params, name), SMP_T_INT, unit, least, most, fallback, help, NULL, SMP_P_AUTO                  \
-    }
+#name, offsetof(params, name), SMP_T_INT, unit, least, most, fallback, help, NULL, SMP_P_AUTO
 static const smp_param table[] = {
-    TEXT(file, NULL, "a .cu, which is compiled by nvcc, or a .ptx of any compiler; below the pipe file's folder",
-         SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_FILE),
-    TEXT(name, NULL, "the kernel, by its name in the source; needed where the file has several", 0),
-    TEXT(variants, NULL, "several kernels of the file, a,b,c: the last one runs, compare holds all against the first",
-         0),
-    TEXT(block, "16x16", "threads of a block", 0),
-    TEXT(tile, NULL,
-         "what a block covers: pixels across x down, or with one number samples in a row; without it, a thread each",
-         0),
-    TEXT(grid, NULL, "blocks, instead of as many as cover the output", 0),
-    TEXT(args, "\"(in, out, width, height)\"", "what the kernel's parameters are given: pictures, sizes, numbers", 0),
+    {TEXT(file, NULL, "a .cu, which is compiled by nvcc, or a .ptx of any compiler; below the pipe file's folder",
+          SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_FILE)},
+    {TEXT(name, NULL, "the kernel, by its name in the source; needed where the file has several", 0)},
+    {TEXT(variants, NULL, "several kernels of the file, a,b,c: the last one runs, compare holds all against the first",
+          0)},
+    {TEXT(block, "16x16", "threads of a block", 0)},
+    {TEXT(tile, NULL,
+          "what a block covers: pixels across x down, or with one number samples in a row; without it, a thread each",
+          0)},
+    {TEXT(grid, NULL, "blocks, instead of as many as cover the output", 0)},
+    {TEXT(args, "\"(in, out, width, height)\"", "what the kernel's parameters are given: pictures, sizes, numbers", 0)},
     {"over", offsetof(params, over), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "output",
      "which picture the tiles of all blocks cover", (const char *const[]){"output", "input", NULL}, 0},
     {"shared", offsetof(params, shared), SMP_T_INT, SMP_UNIT_NONE, 0, 232448, "0",
      "dynamic shared memory of a block, bytes", NULL, 0},
-    COUNT(reach, SMP_UNIT_PX, 0, 65536, "auto",
-          "rows above and below that an output row needs: the picture then streams by strips; auto: it is one piece"),
-    COUNT(width, SMP_UNIT_PX, 1, 1e6, "auto", "of the output; auto: the input's"),
-    COUNT(height, SMP_UNIT_PX, 1, 1e6, "auto", "of the output; auto: the input's"),
-    COUNT(channels, SMP_UNIT_NONE, 1, SMP_MAX_CHANNELS, "auto", "of the output; auto: the input's"),
+    {COUNT(reach, SMP_UNIT_PX, 0, 65536, "auto",
+           "rows above and below that an output row needs: the picture then streams by strips; auto: it is one piece")},
+    {COUNT(width, SMP_UNIT_PX, 1, 1e6, "auto", "of the output; auto: the input's")},
+    {COUNT(height, SMP_UNIT_PX, 1, 1e6, "auto", "of the output; auto: the input's")},
+    {COUNT(channels, SMP_UNIT_NONE, 1, SMP_MAX_CHANNELS, "auto", "of the output; auto: the input's")},
     {0},
 };
 

@@ -350,11 +350,8 @@ static void record_chunks_geometry(const smp_io *, const void *kernel, smp_grid 
 }
 
 /* The first launch, on GPUs only. */
-#define JOIN(name, shape)                                                                                              \
-    {                                                                                                                  \
-        .from = SMP_IN, .to = SMP_SCRATCH, .cuda = #name, .geometry = shape                                            \
-    }
-#define NUMBER SMP_UNION_FIND_FLATTEN, SMP_UNION_FIND_THEN(label_number, smp_geometry_union_find_chunks)
+#define JOIN(name, shape) .from = SMP_IN, .to = SMP_SCRATCH, .cuda = #name, .geometry = shape
+#define NUMBER            SMP_UNION_FIND_FLATTEN, SMP_UNION_FIND_THEN(label_number, smp_geometry_union_find_chunks)
 #define FILL_IN                                                                                                        \
     SMP_UNION_FIND_THEN(label_keep, record_chunks_geometry),                                                           \
         SMP_UNION_FIND_THEN(label_keep_number, record_chunks_geometry),                                                \
@@ -364,7 +361,7 @@ static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "pixel by pixel; on GPUs runs are joined and measured in global memory",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_naive)},
-                  JOIN(label_join_naive, strip_words_geometry),
+                  {JOIN(label_join_naive, strip_words_geometry)},
                   SMP_UNION_FIND_SEAMS(naive),
                   NUMBER,
                   SMP_UNION_FIND_THEN(label_measure_naive, smp_geometry_union_find_words),
@@ -372,7 +369,7 @@ static const smp_variant reducers[] = {
     {.name = "tiled",
      .help = "32 pixels in vectors; on GPUs tiles are joined and measured in shared memory, then their borders",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_tiled)},
-                  JOIN(label_join_tiled, strip_tiles_geometry),
+                  {JOIN(label_join_tiled, strip_tiles_geometry)},
                   SMP_UNION_FIND_SEAMS(tiled),
                   NUMBER,
                   SMP_UNION_FIND_THEN(label_measure_tiled, smp_geometry_union_find_tiles),

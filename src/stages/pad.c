@@ -23,15 +23,13 @@ typedef struct pad_params {
 } pad_params;
 
 #define SIDE(name, help, flags)                                                                                        \
-    {                                                                                                                  \
-#name, offsetof(pad_params, name), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", help, NULL, flags                      \
-    }
+#name, offsetof(pad_params, name), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", help, NULL, flags
 static const smp_param params[] = {
-    SIDE(all, "border on all four sides", SMP_P_MAIN),
-    SIDE(left, "border on the left", SMP_P_OF_WIDTH),
-    SIDE(right, "border on the right", SMP_P_OF_WIDTH),
-    SIDE(top, "border at the top", SMP_P_OF_HEIGHT),
-    SIDE(bottom, "border at the bottom", SMP_P_OF_HEIGHT),
+    {SIDE(all, "border on all four sides", SMP_P_MAIN)},
+    {SIDE(left, "border on the left", SMP_P_OF_WIDTH)},
+    {SIDE(right, "border on the right", SMP_P_OF_WIDTH)},
+    {SIDE(top, "border at the top", SMP_P_OF_HEIGHT)},
+    {SIDE(bottom, "border at the bottom", SMP_P_OF_HEIGHT)},
     {"width", offsetof(pad_params, width), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto",
      "instead of borders: at least so wide in the end", NULL, SMP_P_AUTO | SMP_P_OF_WIDTH},
     {"height", offsetof(pad_params, height), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto",

@@ -29,38 +29,32 @@ static const char *const filters[] = {[SMP_RESIZE_LANCZOS3] = "lanczos3", [SMP_R
 static const char *const arithmetics[] = {"float", "fixed", NULL};
 
 #define PIXELS(name, help, share)                                                                                      \
-    {                                                                                                                  \
-#name, offsetof(resize_params, name), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto", help, NULL, SMP_P_AUTO | (share) \
-    }
+#name, offsetof(resize_params, name), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto", help, NULL, SMP_P_AUTO | (share)
 #define WORD(name, fallback, help, choices)                                                                            \
-    {                                                                                                                  \
-#name, offsetof(resize_params, name), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, fallback, help, choices, 0              \
-    }
-#define SWITCH(name, help)                                                                                             \
-    {                                                                                                                  \
-#name, offsetof(resize_params, name), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes", help, NULL, 0                    \
-    }
+#name, offsetof(resize_params, name), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, fallback, help, choices, 0
+#define SWITCH(name, help) #name, offsetof(resize_params, name), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes", help, NULL, 0
 static const smp_param params[] = {
     {"scale", offsetof(resize_params, scale), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0.0001, 64, "auto",
      "factor for both sides: 0.5 or 50% is half as wide and half as high", NULL,
      SMP_P_MAIN | SMP_P_AUTO | SMP_P_FACTOR},
-    PIXELS(width, "of the new picture; auto: as height and the picture's ratio say", SMP_P_OF_WIDTH),
-    PIXELS(height, "of the new picture; auto: as width and the picture's ratio say", SMP_P_OF_HEIGHT),
-    PIXELS(longest, "instead of width or height: what the longer side becomes", 0),
-    PIXELS(shortest, "instead of width or height: what the shorter side becomes", 0),
-    WORD(fit, "inside",
-         "with width and height. inside: the largest that fits; cover: the middle, of that size; stretch: that size, "
-         "whatever the ratio",
-         fits),
-    WORD(filter, "lanczos3",
-         "what a sample is made of; lanczos3 is sharpest, mitchell and bicubic ring less, area averages, nearest takes "
-         "one",
-         filters),
-    WORD(arithmetic, "float",
-         "float: rounded once; fixed: 8 bits, rounded after each pass, the bytes of Pillow's Image.resize (up to 12)",
-         arithmetics),
-    SWITCH(antialias, "yes: when shrinking, filters are as wide as the step; no: they stay narrow"),
-    SWITCH(enlarge, "no: a picture that would become larger stays as it is"),
+    {PIXELS(width, "of the new picture; auto: as height and the picture's ratio say", SMP_P_OF_WIDTH)},
+    {PIXELS(height, "of the new picture; auto: as width and the picture's ratio say", SMP_P_OF_HEIGHT)},
+    {PIXELS(longest, "instead of width or height: what the longer side becomes", 0)},
+    {PIXELS(shortest, "instead of width or height: what the shorter side becomes", 0)},
+    {WORD(fit, "inside",
+          "with width and height. inside: the largest that fits; cover: the middle, of that size; stretch: that size, "
+          "whatever the ratio",
+          fits)},
+    {WORD(
+        filter, "lanczos3",
+        "what a sample is made of; lanczos3 is sharpest, mitchell and bicubic ring less, area averages, nearest takes "
+        "one",
+        filters)},
+    {WORD(arithmetic, "float",
+          "float: rounded once; fixed: 8 bits, rounded after each pass, the bytes of Pillow's Image.resize (up to 12)",
+          arithmetics)},
+    {SWITCH(antialias, "yes: when shrinking, filters are as wide as the step; no: they stay narrow")},
+    {SWITCH(enlarge, "no: a picture that would become larger stays as it is")},
     {"dpi", offsetof(resize_params, dpi), SMP_T_FLOAT, SMP_UNIT_NONE, 1, 30000, "auto",
      "pixels an inch that the file says, for print; auto: as the input says", NULL, SMP_P_AUTO},
     {0},

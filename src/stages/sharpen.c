@@ -48,12 +48,9 @@ static size_t scratch(const smp_io *io, const void *kernel)
 
 static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-#define WARP(R)                                                                                                        \
-    {                                                                                                                  \
-        "sharpen_warp" #R "_1", NULL, "sharpen_warp" #R "_3", "sharpen_warp" #R "_4"                                   \
-    }
+#define WARP(R) "sharpen_warp" #R "_1", NULL, "sharpen_warp" #R "_3", "sharpen_warp" #R "_4"
     static const char *const names[SMP_SHARPEN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
-        WARP(1), WARP(2), WARP(3), WARP(4), WARP(5), WARP(6), WARP(7), WARP(8)};
+        {WARP(1)}, {WARP(2)}, {WARP(3)}, {WARP(4)}, {WARP(5)}, {WARP(6)}, {WARP(7)}, {WARP(8)}};
 #undef WARP
     const int radius = smp_sharpen_warp(kernel, io);
     if (!radius)

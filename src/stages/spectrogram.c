@@ -288,10 +288,8 @@ static size_t scratch(const smp_io *, const void *)
 }
 
 #define PAINT                                                                                                          \
-    {                                                                                                                  \
-        .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(spectrogram_paint), .cuda = "spectrogram_paint",            \
-        .geometry = smp_geometry_pixels                                                                                \
-    }
+    .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(spectrogram_paint), .cuda = "spectrogram_paint",                \
+    .geometry = smp_geometry_pixels
 
 static const smp_variant product_variants[3] = {
     {.name = "naive",
@@ -302,7 +300,7 @@ static const smp_variant product_variants[3] = {
                    .cuda = "spectrogram_naive",
                    .geometry = smp_geometry_pixels,
                    .once = true},
-                  PAINT}},
+                  {PAINT}}},
     {.name = "register",
      .help = "the matrix product of frames with cosines and sines as matmul's register, on a CPU as its tiled",
      .launches = {{.from = SMP_IN,
@@ -311,7 +309,7 @@ static const smp_variant product_variants[3] = {
                    .cuda = "spectrogram_tiled",
                    .geometry = tiled_geometry,
                    .once = true},
-                  PAINT},
+                  {PAINT}},
      .scratch = scratch},
     {0},
 };
@@ -360,7 +358,7 @@ static const smp_variant variants[] = {
                    .geometry = plain_geometry,
                    .once = true,
                    .items = groups},
-                  PAINT},
+                  {PAINT}},
      .scratch = fft_scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
@@ -370,7 +368,7 @@ static const smp_variant variants[] = {
                    .decide = padded_kernel,
                    .once = true,
                    .items = groups},
-                  PAINT},
+                  {PAINT}},
      .scratch = fft_scratch},
     {0},
 };

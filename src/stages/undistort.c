@@ -10,9 +10,7 @@ typedef struct params {
 } params;
 
 #define COEFFICIENT(name, text)                                                                                        \
-    {                                                                                                                  \
-#name, offsetof(params, name), SMP_T_FLOAT, SMP_UNIT_NONE, -1000, 1000, "0", text, NULL, 0                     \
-    }
+#name, offsetof(params, name), SMP_T_FLOAT, SMP_UNIT_NONE, -1000, 1000, "0", text, NULL, 0
 
 static const char *const filters[] = {
     [SMP_WARP_BILINEAR] = "bilinear", [SMP_WARP_BICUBIC] = "bicubic", [SMP_WARP_NEAREST] = "nearest", NULL};
@@ -25,11 +23,11 @@ static const smp_param table[] = {
     {"cx", offsetof(params, cx), SMP_T_FLOAT, SMP_UNIT_PX, -1e6, 1e6, "auto",
      "the lens's axis, column from the left; auto: the middle", NULL, SMP_P_AUTO},
     {"cy", offsetof(params, cy), SMP_T_FLOAT, SMP_UNIT_PX, -1e6, 1e6, "auto", "and row from the top", NULL, SMP_P_AUTO},
-    COEFFICIENT(k1, "radial distortion: below 0 of a barrel, above 0 of a cushion"),
-    COEFFICIENT(k2, "radial, of the fourth power"),
-    COEFFICIENT(p1, "tangential distortion, down"),
-    COEFFICIENT(p2, "tangential distortion, across"),
-    COEFFICIENT(k3, "radial, of the sixth power"),
+    {COEFFICIENT(k1, "radial distortion: below 0 of a barrel, above 0 of a cushion")},
+    {COEFFICIENT(k2, "radial, of the fourth power")},
+    {COEFFICIENT(p1, "tangential distortion, down")},
+    {COEFFICIENT(p2, "tangential distortion, across")},
+    {COEFFICIENT(k3, "radial, of the sixth power")},
     {"filter", offsetof(params, filter), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "bilinear",
      "between pixels; bicubic is sharper, nearest takes the nearest pixel", filters, 0},
     {"edge", offsetof(params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "constant", "what lies outside", smp_edge_names,

@@ -75,18 +75,16 @@ static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 #define FIND_NAIVE .cpu = SMP_CPU(waveform_naive), .cuda = "waveform_naive", .geometry = naive_geometry
 #define FIND_TILED .cpu = SMP_CPU(waveform_tiled), .cuda = "waveform_tiled", .geometry = tiled_geometry
 #define DRAW                                                                                                           \
-    {                                                                                                                  \
-        .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(waveform_draw), .cuda = "waveform_draw",                    \
-        .geometry = smp_geometry_pixels                                                                                \
-    }
+    .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(waveform_draw), .cuda = "waveform_draw",                        \
+    .geometry = smp_geometry_pixels
 
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = NAIVE_HELP,
-     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, FIND_NAIVE, .once = true}, DRAW}},
+     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, FIND_NAIVE, .once = true}, {DRAW}}},
     {.name = "tiled",
      .help = TILED_HELP,
-     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, FIND_TILED, .once = true}, DRAW}},
+     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, FIND_TILED, .once = true}, {DRAW}}},
     {0},
 };
 

@@ -74,10 +74,7 @@ static size_t tiled_scratch(const smp_io *, const void *)
     return SMP_DIFFUSE_SCRATCH;
 }
 
-#define PAINT                                                                                                          \
-    {                                                                                                                  \
-        .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(diffuse_paint), .cuda = "diffuse_paint"                     \
-    }
+#define PAINT .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(diffuse_paint), .cuda = "diffuse_paint"
 
 const smp_variant smp_diffuse_variants[] = {
     {.name = "naive",
@@ -89,7 +86,7 @@ const smp_variant smp_diffuse_variants[] = {
                    .geometry = naive_geometry,
                    .once = true,
                    .items = parts},
-                  PAINT}},
+                  {PAINT}}},
     {.name = "tiled",
      .help = "rows side by side, each two columns behind the one above",
      .launches = {{.from = SMP_IN,
@@ -99,7 +96,7 @@ const smp_variant smp_diffuse_variants[] = {
                    .geometry = tiled_geometry,
                    .once = true,
                    .items = parts},
-                  PAINT},
+                  {PAINT}},
      .scratch = tiled_scratch},
     {0},
 };

@@ -40,11 +40,8 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 /* Small squares have kernels of their own. */
 static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-#define WARP(K)                                                                                                        \
-    {                                                                                                                  \
-        "convolve_warp" #K "_1", NULL, "convolve_warp" #K "_3", "convolve_warp" #K "_4"                                \
-    }
-    static const char *const names[3][4] = {WARP(3), WARP(5), WARP(7)};
+#define WARP(K) "convolve_warp" #K "_1", NULL, "convolve_warp" #K "_3", "convolve_warp" #K "_4"
+    static const char *const names[3][4] = {{WARP(3)}, {WARP(5)}, {WARP(7)}};
 #undef WARP
     const int side = smp_convolve_warp(kernel, io);
     const bool many = side > 5, tall = many && io->in.format == SMP_U8;
