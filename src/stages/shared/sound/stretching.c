@@ -12,6 +12,18 @@
 /* Times in seconds. */
 static const double grain = 0.04, fade = 0.02, trace_rate = 8000;
 
+/* The parameters in terms of grains: speed as there, and by how many frames one moves in its own sound for each of the
+ * output. */
+typedef struct pace {
+    double speed, rate, search;
+} pace;
+
+static pace pace_of(const void *params)
+{
+    const smp_stretch *p = params;
+    return (pace){p->speed > 0 ? p->speed : 1, exp2(p->semitones / 12), p->search};
+}
+
 /* What speed and rate come to for a sound. Frames are of the input, but for hop and overlap. */
 typedef struct layout {
     int64_t hop, overlap, range, count, height;
@@ -20,7 +32,7 @@ typedef struct layout {
     int32_t every;
 } layout;
 
-static layout layout_of(const smp_stretch *ask, const smp_shape *in)
+static layout layout_of(const pace *ask, const smp_shape *in)
 {
     enum { PARTS = 1 << 24 };
     const double every = floor(in->rate / trace_rate), length = grain / fmax(1, ask->speed / ask->rate);
@@ -107,16 +119,17 @@ static int64_t place(const trace *t, const layout *l, int64_t from, int64_t want
     return best * every + rest + (int64_t)floor(off * (double)every + 0.5);
 }
 
-smp_code smp_stretch_finish(const smp_stretch *ask, const smp_shape *in, const void *result,
-                            smp_measurements *measurements, smp_error *err)
+static smp_code finish(const void *params, const smp_shape *in, const void *result, smp_node_plan *,
+                       smp_measurements *measurements, smp_error *err)
 {
-    const layout l = layout_of(ask, in);
+    const pace ask = pace_of(params);
+    const layout l = layout_of(&ask, in);
     const trace t = {result, (in->height + l.every - 1) / l.every};
     int64_t *at = smp_alloc_array((size_t)l.count, sizeof *at);
     SMP_NEED(at, "the grains of a sound", (uint64_t)l.count * sizeof *at, err);
     for (int64_t k = 1; k < l.count; k++) {
         const int64_t found = place(&t, &l, at[k - 1] + (l.hop * l.step >> 16), due(&l, k) * FRAME);
-        at[k] = ask->rate == 1 ? ((found + FRAME / 2) >> 16) * FRAME : found;
+        at[k] = ask.rate == 1 ? ((found + FRAME / 2) >> 16) * FRAME : found;
     }
     measurements->found = at;
     measurements->found_size = (size_t)l.count * sizeof *at;
@@ -181,23 +194,31 @@ static smp_code fill_table(double rate, int half, smp_node_plan *work, smp_error
     return SMP_OK;
 }
 
-smp_code smp_stretch_plan(const smp_stretch *ask, const smp_shape *in, smp_node_plan *work, smp_error *err)
+static bool prepass(const void *params)
 {
-    const layout l = layout_of(ask, in);
+    const pace ask = pace_of(params);
+    return ask.search > 0 && (ask.speed != 1 || ask.rate != 1);
+}
+
+smp_code smp_stretch_plan(const void *params, const smp_shape *in, const smp_shape *, smp_node_plan *work,
+                          smp_error *err)
+{
+    const pace ask = pace_of(params);
+    const layout l = layout_of(&ask, in);
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
-    work->effect.none = ask->speed == 1 && ask->rate == 1;
+    work->effect.none = ask.speed == 1 && ask.rate == 1;
     work->values.clips = true;
     if (work->effect.none)
         return SMP_OK;
-    if (ask->search > 0 && !work->prepass.found) {
+    if (ask.search > 0 && !work->prepass.found) {
         plan_trace(&l, in, work);
         return SMP_OK;
     }
-    const int half = ask->rate == 1 ? 0 : 4 * (int)ceil(4 * fmax(1, ask->rate));
-    const double drift = fabs(ask->speed - ask->rate) * (double)(l.hop + l.overlap);
+    const int half = ask.rate == 1 ? 0 : 4 * (int)ceil(4 * fmax(1, ask.rate));
+    const double drift = fabs(ask.speed - ask.rate) * (double)(l.hop + l.overlap);
     *SMP_PLAN_KERNEL(work, smp_grains) = (smp_grains){.step = l.step,
-                                                      .count = ask->search > 0 ? l.count : 0,
+                                                      .count = ask.search > 0 ? l.count : 0,
                                                       .num = l.num,
                                                       .den = l.den,
                                                       .hop = (int32_t)l.hop,
@@ -207,9 +228,9 @@ smp_code smp_stretch_plan(const smp_stretch *ask, const smp_shape *in, smp_node_
     work->out.height = l.height;
     work->rows.num = l.num;
     work->rows.den = l.den;
-    work->rows.up = work->rows.down = l.range + (int64_t)ceil(drift + ask->speed) + 2 * (int64_t)l.every + half + 2;
+    work->rows.up = work->rows.down = l.range + (int64_t)ceil(drift + ask.speed) + 2 * (int64_t)l.every + half + 2;
     work->ops = 4 + 4. * half;
-    return fill_table(ask->rate, half, work, err);
+    return fill_table(ask.rate, half, work, err);
 }
 
 static void trace_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
@@ -217,13 +238,15 @@ static void trace_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
     smp_grid_line(io->out.rows / ((const smp_trace *)kernel)->every + 1, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 
-const smp_variant smp_trace_variants[] = {
+static const smp_variant trace_variants[] = {
     {.name = "naive", .help = "tap after tap", .launches = {SMP_LAUNCH(trace_naive, .geometry = trace_geometry)}},
     {.name = "tiled",
      .help = "CPU: frames as whole numbers once, products in vectors (GPU: as naive)",
      .launches = {SMP_LAUNCH_AS(trace_tiled, .cuda = "trace_naive", .geometry = trace_geometry)}},
     {0},
 };
+
+const smp_reduction_ops smp_stretch_reduction = {.prepass = prepass, .finish = finish, .reducers = trace_variants};
 
 const smp_variant smp_stretch_variants[] = {
     {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(grains_naive)}},
