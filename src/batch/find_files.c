@@ -288,31 +288,27 @@ static smp_code set_path(walk *w, size_t end, const char *text)
 static smp_code walk_block(walk *w, int folder, size_t end, size_t under, names *all, size_t from, size_t count,
                            size_t *inner)
 {
-    smp_code code = SMP_OK;
     if (!w->block && !(w->block = smp_alloc_array(BLOCK, sizeof *w->block)))
         return smp_fail_memory(w->err, "a folder's files", BLOCK * sizeof *w->block);
     looking l = {.folder = folder, .entries = all->items + from, .block = w->block, .count = count};
     size_t unknown = 0;
-    for (size_t i = 0; !code && i < count; i++) {
-        code = set_path(w, end, l.entries[i].text);
-        if (!code)
-            code = judge(w, folder, &l.entries[i], w->path + under, &w->block[i]);
+    for (size_t i = 0; i < count; i++) {
+        SMP_TRY(set_path(w, end, l.entries[i].text));
+        SMP_TRY(judge(w, folder, &l.entries[i], w->path + under, &w->block[i]));
         unknown += w->block[i].what == LOOK;
     }
-    if (!code)
-        smp_pool_wait(&w->pool, unknown >= FEW, unknown ? (int)((count + PART - 1) / PART) : 0, look_at, &l);
-    for (size_t i = 0; !code && i < count; i++) {
+    smp_pool_wait(&w->pool, unknown >= FEW, unknown ? (int)((count + PART - 1) / PART) : 0, look_at, &l);
+    for (size_t i = 0; i < count; i++) {
         const known_file *s = &w->block[i];
         if (s->what < GIVE || s->gone)
             continue;
-        code = set_path(w, end, l.entries[i].text);
-        if (!code)
-            code = give(w, w->path + under, s->known ? &s->status : NULL, s->link);
+        SMP_TRY(set_path(w, end, l.entries[i].text));
+        SMP_TRY(give(w, w->path + under, s->known ? &s->status : NULL, s->link));
     }
-    for (size_t i = 0; !code && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (w->block[i].what == ENTER)
             all->items[(*inner)++] = l.entries[i];
-    return code;
+    return SMP_OK;
 }
 
 /* The files of the folder w->path[0 .. length), then those of the folders in it. under: where in the path the name

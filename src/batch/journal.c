@@ -442,9 +442,9 @@ static smp_code begin(smp_journal *journal, smp_error *err)
         return write_line(journal, title, strlen(title), err);
     if (pread(journal->fd, &last, 1, status.st_size - 1) != 1 || last == '\n')
         return SMP_OK;
-    const smp_code code = write_line(journal, "\n", 1, err);
-    if (code || fstat(journal->fd, &status) != 0)
-        return code;
+    SMP_TRY(write_line(journal, "\n", 1, err));
+    if (fstat(journal->fd, &status) != 0)
+        return SMP_OK;
     const int length = snprintf(lost, sizeof lost, "%s %" PRId64 "\n", lost_word, smp_nanoseconds(status.st_mtim));
     return write_line(journal, lost, (size_t)length, err);
 }

@@ -33,13 +33,11 @@ static smp_code measure_streams(const smp_bench_request *request, smp_device *de
     stream->threads = threads;
     smp_rate *rates[SMP_STREAM_OPS] = {
         [SMP_STREAM_COPY] = &stream->copy, [SMP_STREAM_READ] = &stream->read, [SMP_STREAM_WRITE] = &stream->write};
-    smp_code code = SMP_OK;
-    for (int op = 0; !code && op < SMP_STREAM_OPS; op++) {
-        code = smp_peak_stream(device, (smp_stream_op)op, request->size, rates[op], err);
-        if (!code)
-            code = step(at, err);
+    for (int op = 0; op < SMP_STREAM_OPS; op++) {
+        SMP_TRY(smp_peak_stream(device, (smp_stream_op)op, request->size, rates[op], err));
+        SMP_TRY(step(at, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 /* 1, 2, 4, ... threads, and all. */
@@ -102,24 +100,19 @@ static void compare_sources(smp_bench_report *report)
 static smp_code measure_patterns(const smp_bench_request *request, smp_bench_report *report, steps *at, smp_error *err)
 {
     bool gpu = !strcmp(request->device->info.kind, "cuda");
-    smp_code code = smp_patterns_list(report, err);
-    if (!code)
-        code = model_patterns(report, err);
-    if (!code)
-        code = step(at, err);
-    if (!code && gpu)
-        code = smp_patterns_time(request->device, report, err);
-    if (!code)
-        code = step(at, err);
+    SMP_TRY(smp_patterns_list(report, err));
+    SMP_TRY(model_patterns(report, err));
+    SMP_TRY(step(at, err));
+    if (gpu)
+        SMP_TRY(smp_patterns_time(request->device, report, err));
+    SMP_TRY(step(at, err));
     /* Counting comes last: once a profiler is active it may slow the rest of the process. */
-    for (int kind = SMP_COUNT_SASS; gpu && !code && kind <= SMP_COUNT_HW; kind++) {
-        code = smp_patterns_count(request->device, (smp_count_kind)kind, report, err);
-        if (!code)
-            code = step(at, err);
+    for (int kind = SMP_COUNT_SASS; gpu && kind <= SMP_COUNT_HW; kind++) {
+        SMP_TRY(smp_patterns_count(request->device, (smp_count_kind)kind, report, err));
+        SMP_TRY(step(at, err));
     }
-    if (!code)
-        compare_sources(report);
-    return code;
+    compare_sources(report);
+    return SMP_OK;
 }
 
 smp_code smp_bench_run(const smp_bench_request *request, smp_bench_report *report, smp_error *err)

@@ -124,20 +124,19 @@ static smp_code show(const compare_settings *settings, written *files, const smp
 {
     const smp_common *common = &settings->plan.base.common;
     bool table = !common->quiet;
-    smp_code code = SMP_OK;
-    for (int i = 0; !code && i < OUTPUTS; i++)
+    for (int i = 0; i < OUTPUTS; i++)
         if (files[i].path) {
             table = table && strcmp(files[i].path, "-") != 0;
-            code = write_output(&files[i], compare, err);
+            SMP_TRY(write_output(&files[i], compare, err));
         }
-    if (!code && table) {
+    if (table) {
         smp_compare_table(stdout, compare, common->verbose, smp_cli_color(common, STDOUT_FILENO));
         if (settings->explain) {
             fputs("\n", stdout);
             smp_compare_explain(stdout);
         }
     }
-    return code;
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ the work */

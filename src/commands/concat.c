@@ -158,13 +158,12 @@ static smp_code open_output(joined *j, smp_error *err)
 static smp_code write_silence(joined *j, int64_t frames, smp_error *err)
 {
     const int64_t stride = j->shape.channels * (int64_t)sizeof(float);
-    smp_code code = SMP_OK;
     memset(j->block, 0, (size_t)(smp_min_i64(frames, BLOCK) * stride));
-    for (int64_t n; !code && frames > 0; frames -= n) {
+    for (int64_t n; frames > 0; frames -= n) {
         n = smp_min_i64(frames, BLOCK);
-        code = smp_writer_rows(j->writer, j->block, stride, n, err);
+        SMP_TRY(smp_writer_rows(j->writer, j->block, stride, n, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 static smp_code copy(joined *j, const char *path, smp_error *err)

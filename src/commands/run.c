@@ -119,33 +119,31 @@ static smp_code write_report(const smp_run_settings *settings, const smp_run_rep
 
 static smp_code check_format(const smp_run_settings *settings, smp_error *err)
 {
-    smp_code code = smp_cli_check_extension("format", settings->format, err);
-    if (code || !strcmp(settings->out, "-"))
-        return code;
+    SMP_TRY(smp_cli_check_extension("format", settings->format, err));
+    if (!strcmp(settings->out, "-"))
+        return SMP_OK;
     return smp_cli_refuse_format("format", "standard output", "give - as OUT", settings->out, settings->format, err);
 }
 
 static smp_code check_arguments(const smp_run_settings *settings, smp_error *err)
 {
-    smp_code code = settings->in ? smp_cli_check_input(settings->pipe, settings->in, err) : SMP_OK;
-    if (!code && !settings->in && (settings->frames || settings->counters))
-        code = smp_fail(err, SMP_E_USAGE, "--%s reads a file, and the pipeline makes its input",
+    SMP_TRY(settings->in ? smp_cli_check_input(settings->pipe, settings->in, err) : SMP_OK);
+    if (!settings->in && (settings->frames || settings->counters))
+        return smp_fail(err, SMP_E_USAGE, "--%s reads a file, and the pipeline makes its input",
                         settings->frames ? "frames" : "counters");
-    if (!code)
-        code = smp_cli_check_stdout(settings->out, err);
-    if (!code && settings->format)
-        code = check_format(settings, err);
-    if (!code)
-        code = smp_cli_check_variant(&settings->plan, err);
-    if (!code && is_file_report(settings))
-        code = check_report(settings, err);
-    if (!code && settings->counters && settings->in && !strcmp(settings->in, "-")) {
+    SMP_TRY(smp_cli_check_stdout(settings->out, err));
+    if (settings->format)
+        SMP_TRY(check_format(settings, err));
+    SMP_TRY(smp_cli_check_variant(&settings->plan, err));
+    if (is_file_report(settings))
+        SMP_TRY(check_report(settings, err));
+    if (settings->counters && settings->in && !strcmp(settings->in, "-")) {
         smp_fail(err, SMP_E_USAGE, "--counters reads the input again, which standard input cannot do");
-        code = smp_hint(err, "name a file");
+        return smp_hint(err, "name a file");
     }
-    if (!code && settings->counters && settings->frames)
-        code = smp_fail(err, SMP_E_USAGE, "--counters counts one picture, and --frames runs many");
-    return code;
+    if (settings->counters && settings->frames)
+        return smp_fail(err, SMP_E_USAGE, "--counters counts one picture, and --frames runs many");
+    return SMP_OK;
 }
 
 typedef struct frame_log { /* what was found in each picture */

@@ -182,12 +182,11 @@ enum { BLOCK = 1 << 15 /* frames */ };
 
 static smp_code skip(smp_reader *reader, float *block, int64_t stride, int64_t frames, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (int64_t n; !code && frames > 0; frames -= n) {
+    for (int64_t n; frames > 0; frames -= n) {
         n = smp_min_i64(frames, BLOCK);
-        code = smp_reader_rows(reader, block, stride, n, err);
+        SMP_TRY(smp_reader_rows(reader, block, stride, n, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 static smp_code write_part(const split_settings *s, smp_reader *reader, const part *p, float *block, int64_t stride,
@@ -280,8 +279,7 @@ static smp_code take_rows(void *context, const char *, const smp_shape *shape, i
 {
     fitting *f = context;
     const double ratio = shape->rate / f->rate;
-    smp_code code = SMP_OK;
-    while (!code && f->next < f->found->count) {
+    while (f->next < f->found->count) {
         const part *p = &f->found->items[f->next];
         const int64_t begin = smp_min_i64(shape->height - 1, llround((double)p->from * ratio)),
                       end = smp_max_i64(begin + 1, smp_min_i64(shape->height, llround((double)p->to * ratio))),
@@ -296,15 +294,14 @@ static smp_code take_rows(void *context, const char *, const smp_shape *shape, i
             smp_cli_write_options(&f->s->write, &write);
             write.output.force = f->s->plan.base.common.force;
             write.output.inputs = inputs;
-            code = smp_writer_open(p->path, &held, f->meta, &write, &f->writer, err);
+            SMP_TRY(smp_writer_open(p->path, &held, f->meta, &write, &f->writer, err));
         }
-        if (!code)
-            code = smp_writer_rows(f->writer, (const char *)from + (first - y) * stride, stride, last - first, err);
-        if (code || last < end)
+        SMP_TRY(smp_writer_rows(f->writer, (const char *)from + (first - y) * stride, stride, last - first, err));
+        if (last < end)
             break;
-        code = end_part(f, err);
+        SMP_TRY(end_part(f, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 /* Tags are read from a reader of their own. */

@@ -198,14 +198,13 @@ static void flatten(const tiling *t)
 
 static smp_code next_row(tiling *t, int64_t y, int64_t stride, smp_error *err)
 {
-    smp_code code = SMP_OK;
     if (t->whole)
         memcpy(t->row, (const uint8_t *)t->whole + (size_t)(y * stride), (size_t)stride);
     else
-        code = smp_reader_rows(t->reader, t->row, stride, 1, err);
-    if (!code && t->kept != t->row)
+        SMP_TRY(smp_reader_rows(t->reader, t->row, stride, 1, err));
+    if (t->kept != t->row)
         flatten(t);
-    return code;
+    return SMP_OK;
 }
 
 /* Memory for rows; of a picture that is turned, all of it. */

@@ -350,10 +350,10 @@ typedef struct checker { /* knows the right results */
 /* The maker has been run into trial->out, and nothing since. Close it also when opening failed. */
 static smp_code checker_open(smp_trial *trial, checker *r, smp_error *err)
 {
-    smp_code code = smp_step_clipped(trial->run, &r->clipped, err);
-    if (!code && trial->step->job == SMP_JOB_REDUCE)
+    SMP_TRY(smp_step_clipped(trial->run, &r->clipped, err));
+    if (trial->step->job == SMP_JOB_REDUCE)
         return make_digest(trial, trial->run, &r->want, err);
-    return code ? code : pieces_open(&trial->out, &r->pieces, err);
+    return pieces_open(&trial->out, &r->pieces, err);
 }
 
 static void checker_close(checker *r)

@@ -58,30 +58,28 @@ static smp_code add_launch(smp_compare_variant *to, const smp_trace_launch *laun
     snprintf(made->kernel, sizeof made->kernel, "%s", launch->kernel);
     memcpy(made->grid, launch->grid, sizeof made->grid);
     memcpy(made->block, launch->block, sizeof made->block);
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < launch->site_count; i++)
-        code = add_site(to, launch, &launch->sites[i], err);
-    return code;
+    for (size_t i = 0; i < launch->site_count; i++)
+        SMP_TRY(add_site(to, launch, &launch->sites[i], err));
+    return SMP_OK;
 }
 
 static smp_code take_trace(smp_compare_variant *to, const smp_trace *trace, smp_error *err)
 {
     smp_compare_count *count = &to->counts[SMP_COUNT_MODEL];
     smp_trace_faults faults = smp_trace_all_faults(trace);
-    smp_code code = SMP_OK;
     count->known = true;
     count->total = smp_trace_total(trace);
     count->faults = smp_trace_fault_count(&faults);
-    for (size_t i = 0; !code && i < trace->count; i++) {
+    for (size_t i = 0; i < trace->count; i++) {
         for (int op = 0; op < SMP_SHARED_OPS; op++) {
             count->ops[op].instructions += trace->launches[i].ops[op].instructions;
             count->ops[op].wavefronts += trace->launches[i].ops[op].wavefronts;
             count->ops[op].ideal += trace->launches[i].ops[op].ideal;
         }
         to->architecture = trace->launches[i].architecture;
-        code = add_launch(to, &trace->launches[i], err);
+        SMP_TRY(add_launch(to, &trace->launches[i], err));
     }
-    return code;
+    return SMP_OK;
 }
 
 /* Counts of the warp machine for a kernel that is not this program's. */

@@ -314,14 +314,13 @@ static smp_code choose_maker(smp_trial *trial, bool times, smp_error *err)
 /* Runs the step into its frame for later steps. A reduction finishes only on the first walk. */
 static smp_code run_step(smp_trial *trial, bool first, smp_error *err)
 {
-    smp_code code = smp_step_reset(trial->run, err);
-    if (!code)
-        code = smp_trial_run(trial, trial->maker, &trial->out, err);
-    if (!code && first && trial->step->job == SMP_JOB_REDUCE)
-        code = smp_step_finish(trial->run, trial->target, err);
-    if (!code && first && trial->step->job == SMP_JOB_REDUCE && trial->target != trial->run)
-        code = smp_step_bring_table(trial->target, err); /* the model and the CPU need it, too */
-    return code;
+    SMP_TRY(smp_step_reset(trial->run, err));
+    SMP_TRY(smp_trial_run(trial, trial->maker, &trial->out, err));
+    if (first && trial->step->job == SMP_JOB_REDUCE)
+        SMP_TRY(smp_step_finish(trial->run, trial->target, err));
+    if (first && trial->step->job == SMP_JOB_REDUCE && trial->target != trial->run)
+        SMP_TRY(smp_step_bring_table(trial->target, err)); /* the model and the CPU need it, too */
+    return SMP_OK;
 }
 
 static smp_compare_step *report_of(const smp_comparison *c, int index)
@@ -405,12 +404,11 @@ static smp_code walk(smp_comparison *c, const part *parts, const smp_view *in, b
 {
     const size_t count = part_count(c->request);
     const part *last = &parts[count - 1];
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         choose_part(c, &parts[i]);
-        code = walk_part(c, in, times, first, last->before + (int64_t)last->plan->step_count, err);
+        SMP_TRY(walk_part(c, in, times, first, last->before + (int64_t)last->plan->step_count, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ the whole */

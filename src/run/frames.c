@@ -130,12 +130,9 @@ static smp_code open_writer(frames *f, size_t sink, smp_error *err)
 static smp_code write_picture(frames *f, size_t sink, const smp_view *view, smp_error *err)
 {
     smp_run_output *output = &f->outputs[sink];
-    smp_code code = !output->writer ? open_writer(f, sink, err)
-                    : f->written    ? smp_writer_next(output->writer, err)
-                                    : SMP_OK;
-    if (!code)
-        code = smp_writer_rows(output->writer, view->data, view->stride, view->height, err);
-    return !code && is_numbered(path_of(f, sink)) ? commit(f, sink, err) : code;
+    SMP_TRY(!output->writer ? open_writer(f, sink, err) : f->written ? smp_writer_next(output->writer, err) : SMP_OK);
+    SMP_TRY(smp_writer_rows(output->writer, view->data, view->stride, view->height, err));
+    return is_numbered(path_of(f, sink)) ? commit(f, sink, err) : SMP_OK;
 }
 
 static void *write_all(void *context)

@@ -177,12 +177,12 @@ typedef struct traffic {
 
 static smp_code open_traffic(smp_device *device, traffic *t, size_t size, smp_error *err)
 {
-    smp_code code = zeroed(device, size, &t->there, err);
-    for (int i = 0; !code && i < t->slots; i++) {
+    SMP_TRY(zeroed(device, size, &t->there, err));
+    for (int i = 0; i < t->slots; i++) {
         SMP_NEED(t->slot[i] = device->ops->pinned_alloc(device, t->slot_bytes), "pinned memory", t->slot_bytes, err);
         memset(t->slot[i], 0, t->slot_bytes);
     }
-    return code;
+    return SMP_OK;
 }
 
 static void close_traffic(smp_device *device, traffic *t)

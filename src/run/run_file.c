@@ -228,11 +228,10 @@ smp_code smp_run_open_input(const smp_run_request *request, const smp_read_optio
 /* Opens the input. What will be read again is kept first: *start is where it begins. */
 static smp_code open_input(const smp_run_request *request, smp_reader **reader, int64_t *start, smp_error *err)
 {
-    smp_code code = SMP_OK;
     *start = -1;
     if (!strcmp(request->input, "-") && smp_program_has_prepass(request->program))
-        code = smp_prepass_keep_stdin(&request->read.limits, start, err);
-    return code ? code : smp_run_open_input(request, &request->read, reader, err);
+        SMP_TRY(smp_prepass_keep_stdin(&request->read.limits, start, err));
+    return smp_run_open_input(request, &request->read, reader, err);
 }
 
 static smp_code open_again(const smp_run_request *request, smp_reader **reader, int64_t start, smp_error *err)
@@ -427,8 +426,8 @@ static smp_code commit_outputs(one_run *r, smp_error *err)
     if (leftover && files)
         return fail_leftover(r->request, leftover, files, err);
     r->scanned = false; /* from here on outputs may be in their places */
-    const smp_code code = smp_run_commit(r->request, r->plan, r->outputs, r->report, err);
-    return code || !leftover ? code : fail_leftover(r->request, leftover, files, err);
+    SMP_TRY(smp_run_commit(r->request, r->plan, r->outputs, r->report, err));
+    return !leftover ? SMP_OK : fail_leftover(r->request, leftover, files, err);
 }
 
 static void close_all(one_run *r)

@@ -55,18 +55,17 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     smp_balance *k = (smp_balance *)(void *)work->kernel.bytes;
     const int colours = in->channels - in->alpha;
     double level[SMP_MAX_CHANNELS], middle = 0;
-    smp_code code = SMP_OK;
     for (int c = 0; c < colours; c++) {
         const uint64_t *counts = (const uint64_t *)result + smp_histogram_slot(k->count.bins, c, 0);
         level[c] = measured(counts, k->count.bins, p->percentile / 100, p->method == GRAY, in->format == SMP_F32);
         middle += level[c] / colours;
     }
-    for (int c = 0; c < colours && !code; c++) {
+    for (int c = 0; c < colours; c++) {
         const double gain = level[c] > 0 ? (p->method == GRAY ? middle : 1) / level[c] : 1;
         k->gain[c] = (float)gain;
-        code = smp_measurements_add(measurements, "gain", c, gain, err);
+        SMP_TRY(smp_measurements_add(measurements, "gain", c, gain, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 SMP_ELEMENTWISE_VARIANTS(balance, packs);

@@ -14,14 +14,13 @@ static smp_code plan(const void *, const smp_shape *in, const smp_shape *, smp_n
 static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_measurements *measurements, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (int c = 0; c < in->channels && code == SMP_OK; c++) {
+    for (int c = 0; c < in->channels; c++) {
         const smp_stats_chunk all = smp_chunks_fold(result, in, c);
         const double mean = all.count > 0 ? all.sum / (double)all.count : 0;
         smp_gain_offset_set(work, c, 1, -mean);
-        code = smp_measurements_add(measurements, "dc", c, mean, err);
+        SMP_TRY(smp_measurements_add(measurements, "dc", c, mean, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 const smp_stage smp_stage_dc_remove = {

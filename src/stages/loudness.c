@@ -209,10 +209,9 @@ static smp_code report(const void *partial_, smp_measurements *measurements, smp
                  {"momentary", smp_lufs(t->most[MOMENTARY])},
                  {"shortterm", smp_lufs(t->most[SHORT])},
                  {"true_peak", 20 * log10(t->peak)}};
-    smp_code code = SMP_OK;
-    for (size_t i = 0; i < sizeof found / sizeof found[0] && code == SMP_OK; i++)
-        code = smp_measurements_add(measurements, found[i].name, -1, found[i].value, err);
-    return code;
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
+        SMP_TRY(smp_measurements_add(measurements, found[i].name, -1, found[i].value, err));
+    return SMP_OK;
 }
 
 /* The loudness that the parameters ask for is of each file. */

@@ -124,12 +124,11 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     smp_gain_offset_plan(factor, work);
     for (int c = 0; c < in->channels && !same; c++)
         smp_gain_offset_set(work, c, levels[c] > 0 ? wanted / levels[c] : 1, 0);
-    smp_code code = SMP_OK;
-    for (int c = 0; c < in->channels && code == SMP_OK && (c == 0 || !same); c++) {
+    for (int c = 0; c < in->channels && (c == 0 || !same); c++) {
         double used = same ? factor : levels[c] > 0 ? wanted / levels[c] : 1;
-        code = smp_measurements_add(measurements, "gain_db", same ? -1 : c, 20 * log10(used), err);
+        SMP_TRY(smp_measurements_add(measurements, "gain_db", same ? -1 : c, 20 * log10(used), err));
     }
-    return code;
+    return SMP_OK;
 }
 
 const smp_stage smp_stage_normalize = {

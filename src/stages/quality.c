@@ -93,10 +93,9 @@ static smp_code tell(const measured *m, double samples, double white, int channe
                   {"max", m->most},
                   {"psnr", mse == 0 ? INFINITY : 10 * log10(white * white / mse)},
                   {"ssim", (m->ssim.sum + m->ssim.rest) / m->windows}};
-    smp_code code = SMP_OK;
-    for (int i = 0; !code && i < (m->windows > 0 ? 5 : 4); i++)
-        code = smp_measurements_add(measurements, values[i].name, channel, values[i].value, err);
-    return code;
+    for (int i = 0; i < (m->windows > 0 ? 5 : 4); i++)
+        SMP_TRY(smp_measurements_add(measurements, values[i].name, channel, values[i].value, err));
+    return SMP_OK;
 }
 
 static smp_code finish(const void *, const smp_shape *in, const void *result, smp_node_plan *,
@@ -107,17 +106,16 @@ static smp_code finish(const void *, const smp_shape *in, const void *result, sm
     const int64_t count = smp_chunk_count(in->width, in->height);
     const double pixels = (double)in->width * (double)in->height, white = (double)smp_white(in->format);
     measured all = {.most = 0};
-    smp_code code = SMP_OK;
     for (int64_t i = 0; i < count * colours; i++)
         add_chunk(&all, &chunks[i]);
-    code = tell(&all, pixels * colours, white, -1, measurements, err);
-    for (int c = 0; !code && c < colours && colours > 1; c++) {
+    SMP_TRY(tell(&all, pixels * colours, white, -1, measurements, err));
+    for (int c = 0; c < colours && colours > 1; c++) {
         measured one = {.most = 0};
         for (int64_t i = 0; i < count; i++)
             add_chunk(&one, &chunks[i * colours + c]);
-        code = tell(&one, pixels, white, c, measurements, err);
+        SMP_TRY(tell(&one, pixels, white, c, measurements, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 static int64_t chunks_of(const smp_io *io)

@@ -82,12 +82,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
         return SMP_OK;
     }
     work->access = SMP_POINT;
-    smp_code code = p->mode == IMAGENET ? SMP_OK : colours_of("mean", &p->mean, colours, mean, err);
-    if (!code && p->mode == GIVEN)
-        code = colours_of("std", &p->std, colours, std, err);
-    for (int c = 0; c < colours && !code; c++)
+    SMP_TRY(p->mode == IMAGENET ? SMP_OK : colours_of("mean", &p->mean, colours, mean, err));
+    if (p->mode == GIVEN)
+        SMP_TRY(colours_of("std", &p->std, colours, std, err));
+    for (int c = 0; c < colours; c++)
         set_colour(k, c, mean[c], std[c]);
-    return code;
+    return SMP_OK;
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,

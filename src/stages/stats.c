@@ -260,10 +260,9 @@ static smp_code report_levels(const smp_stats_chunk *all, int64_t clipped, int c
         {"dc", mean},
         {"clipped", (double)clipped},
     };
-    smp_code code = SMP_OK;
-    for (size_t i = 0; i < sizeof values / sizeof values[0] && !code; i++)
-        code = smp_measurements_add(measurements, values[i].name, channel, values[i].value, err);
-    return code;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        SMP_TRY(smp_measurements_add(measurements, values[i].name, channel, values[i].value, err));
+    return SMP_OK;
 }
 
 static smp_code report(const void *partial_, smp_measurements *measurements, smp_error *err)
@@ -288,19 +287,16 @@ static smp_code report(const void *partial_, smp_measurements *measurements, smp
             {"rms", some ? sqrt(all.squares / n + mean * mean) : (double)NAN},
             {"peak", some ? fmax(fabs((double)all.min), fabs((double)all.max)) : (double)NAN},
         };
-        smp_code code = SMP_OK;
-        for (size_t i = 0; i < sizeof values / sizeof values[0] && !code; i++)
+        for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
             if (i != 1 || t->format == SMP_F32 || all.count < records(t)[c].samples)
-                code = smp_measurements_add(measurements, values[i].name, c, values[i].value, err);
-        if (t->sound && some && !code)
-            code = report_levels(&all, records(t)[c].clipped, c, measurements, err);
-        for (int64_t i = 0; i < t->percentiles && !code; i++) {
+                SMP_TRY(smp_measurements_add(measurements, values[i].name, c, values[i].value, err));
+        if (t->sound && some)
+            SMP_TRY(report_levels(&all, records(t)[c].clipped, c, measurements, err));
+        for (int64_t i = 0; i < t->percentiles; i++) {
             char name[32];
             snprintf(name, sizeof name, "p%g", percents(t)[i]);
-            code = smp_measurements_add(measurements, name, c, percentile(t, c, percents(t)[i], &all), err);
+            SMP_TRY(smp_measurements_add(measurements, name, c, percentile(t, c, percents(t)[i], &all), err));
         }
-        if (code)
-            return code;
     }
     return SMP_OK;
 }

@@ -247,11 +247,10 @@ static smp_code start(smp_todo *todo, smp_error *err)
 
 static smp_code tell_keys(smp_todo *todo, smp_work_unit *unit, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < unit->count; i++)
+    for (size_t i = 0; i < unit->count; i++)
         if (unit->items[i].state == SMP_TODO_DO)
-            code = smp_output_lookup_key(todo, &todo->lookup, &unit->items[i], err);
-    return code;
+            SMP_TRY(smp_output_lookup_key(todo, &todo->lookup, &unit->items[i], err));
+    return SMP_OK;
 }
 
 static size_t count_of(const smp_work_unit *unit, smp_todo_state state)
@@ -308,22 +307,20 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
 static smp_code note_past(smp_todo *todo, smp_work_unit *unit, smp_journal *journal, const smp_piece_past *past,
                           smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < unit->count; i++) {
+    for (size_t i = 0; i < unit->count; i++) {
         smp_todo_item *item = &unit->items[i];
         if (!item->made_mtime || item->second)
             continue;
         const bool changed = item->made_mtime > past->newest;
-        code = smp_output_lookup_key(todo, &todo->lookup, item, err);
+        SMP_TRY(smp_output_lookup_key(todo, &todo->lookup, item, err));
         const smp_journal_entry entry = {.done = true,
                                          .input = item->input,
                                          .work = todo->request->work,
                                          .size = changed ? 0 : item->made_size,
                                          .mtime = changed ? past->newest : item->made_mtime};
-        if (!code)
-            code = smp_journal_add(journal, smp_todo_under(todo, item->output), &entry, err);
+        SMP_TRY(smp_journal_add(journal, smp_todo_under(todo, item->output), &entry, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 /* Before a start: every piece of the shard is only looked at. */

@@ -43,7 +43,6 @@ static smp_code put_argument(FILE *to, const smp_command *command, const smp_arg
 
 smp_code smp_completion_fish(FILE *to, smp_error *err)
 {
-    smp_code code = SMP_OK;
     fputs("# fish completion for smempipe; made by: smempipe completion fish\n"
           "complete -c smempipe -f\n"
           "complete -c smempipe -n __fish_use_subcommand -s h -l help -d 'commands, topics and stages'\n"
@@ -54,13 +53,13 @@ smp_code smp_completion_fish(FILE *to, smp_error *err)
         smp_put_quoted(to, smp_command_at(i)->help, "\\");
         fputs("'\n", to);
     }
-    for (size_t i = 0; !code && i < smp_command_count(); i++) {
+    for (size_t i = 0; i < smp_command_count(); i++) {
         const smp_command *command = smp_command_at(i);
         const smp_option *row;
-        for (size_t k = 0; !code && (row = smp_command_option(command, k, NULL)); k++)
-            code = put_option(to, command, row, err);
-        for (const smp_argument_row *argument = command->arguments; !code && argument && argument->name; argument++)
-            code = put_argument(to, command, argument, err);
+        for (size_t k = 0; (row = smp_command_option(command, k, NULL)); k++)
+            SMP_TRY(put_option(to, command, row, err));
+        for (const smp_argument_row *argument = command->arguments; argument && argument->name; argument++)
+            SMP_TRY(put_argument(to, command, argument, err));
     }
-    return code;
+    return SMP_OK;
 }

@@ -130,12 +130,11 @@ static smp_code check_page(const smp_batch_job *job, const smp_program *program,
         return SMP_OK;
     if (!strcmp(s->html, "-"))
         return smp_fail(err, SMP_E_USAGE, "--html takes a file's name");
-    smp_code code = check_path(job, s->html, program, diags, err);
-    if (!code)
-        code = check_folder(job, s->html, err);
-    if (!code && !s->many.plan.base.common.force && stat(s->html, &status) == 0)
-        code = fail_exists(s->html, "", err);
-    return code || s->work_list ? code : check_files(job, s->html, program, err);
+    SMP_TRY(check_path(job, s->html, program, diags, err));
+    SMP_TRY(check_folder(job, s->html, err));
+    if (!s->many.plan.base.common.force && stat(s->html, &status) == 0)
+        return fail_exists(s->html, "", err);
+    return s->work_list ? SMP_OK : check_files(job, s->html, program, err);
 }
 
 smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *program, const smp_diags *diags,

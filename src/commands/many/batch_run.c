@@ -164,17 +164,15 @@ static smp_code start(smp_batch_job *b, const smp_program *program, smp_error *e
 {
     const smp_batch_settings *s = b->settings;
     smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
-    smp_code code = smp_todo_start(&b->todo, err);
-    if (!code && b->todo.lockless)
+    SMP_TRY(smp_todo_start(&b->todo, err));
+    if (b->todo.lockless)
         smp_cli_warning(&s->many.plan.base.common,
                         "%s: this file system has no locks; take care that no other batch writes to it", s->folder);
-    if (!code)
-        code = smp_batch_report_open(b, err);
-    if (smp_cli_team && !code)
-        code = smp_cli_team->agree(SMP_OK);
-    if (!code)
-        smp_cli_confine_batch(s, program, &b->todo);
-    return code;
+    SMP_TRY(smp_batch_report_open(b, err));
+    if (smp_cli_team)
+        SMP_TRY(smp_cli_team->agree(SMP_OK));
+    smp_cli_confine_batch(s, program, &b->todo);
+    return SMP_OK;
 }
 
 /* The sums of all ranks, on rank 0; what it and the others end with. Another rank tells itself what kept it from going

@@ -396,8 +396,8 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
     smp_common quiet = s->many.plan.base.common; /* what auto takes is said when it is used */
     smp_shard shard;
     quiet.quiet = true;
-    const smp_code code = check_list(s, err);
-    return code || s->merge ? code : smp_cli_shard(&quiet, s->shard, smp_cli_team != NULL, &shard, err);
+    SMP_TRY(check_list(s, err));
+    return s->merge ? SMP_OK : smp_cli_shard(&quiet, s->shard, smp_cli_team != NULL, &shard, err);
 }
 
 static smp_code measure(void *given, smp_error *err)

@@ -147,14 +147,12 @@ static smp_code tell_files(merging *m, smp_measuring *told, smp_error *err)
 
 static smp_code open_parts(merging *m, const smp_measure_settings *settings, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < settings->many.inputs.count; i++) {
+    for (size_t i = 0; i < settings->many.inputs.count; i++) {
         smp_part_reader *part = &m->parts[m->count++];
-        code = smp_part_open(settings->many.inputs.items[i], part, err);
-        if (!code)
-            code = compare(part, &m->parts[0], settings, err);
+        SMP_TRY(smp_part_open(settings->many.inputs.items[i], part, err));
+        SMP_TRY(compare(part, &m->parts[0], settings, err));
     }
-    return code ? code : check_shards(m, err);
+    return check_shards(m, err);
 }
 
 /* Every byte of every part, before the first is told. *passed: files passed over, of which the parts of a list say

@@ -25,21 +25,20 @@ static smp_code from_folders(const smp_measure_settings *settings, const smp_pro
     smp_found_list *found = &work->found;
     smp_part_head *head = &work->head;
     walk.standard_input = true;
-    smp_code code = smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, found, err);
-    if (!code)
-        code = smp_many_check(&settings->many, walk.kind, found->count, &found->left_out, err);
-    for (size_t i = 0; !code && i < found->count; i++) {
+    SMP_TRY(smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, found, err));
+    SMP_TRY(smp_many_check(&settings->many, walk.kind, found->count, &found->left_out, err));
+    for (size_t i = 0; i < found->count; i++) {
         const smp_found *file = smp_found_at(found, i);
         if (head->shards == 1 || smp_shard_of(file->name, head->shards) == head->shard)
-            code = add(&work->files, file, 0, i, err);
+            SMP_TRY(add(&work->files, file, 0, i, err));
     }
     head->files = found->count;
     head->list = smp_many_list(found);
     head->left_out = found->left_out.files;
     head->others = smp_left_out_text(&found->left_out);
-    if (!code && head->left_out && !head->others)
-        code = smp_fail_memory(err, "a list of extensions", found->left_out.other_count);
-    return code;
+    if (head->left_out && !head->others)
+        return smp_fail_memory(err, "a list of extensions", found->left_out.other_count);
+    return SMP_OK;
 }
 
 smp_code smp_measure_add_piece(smp_measure_work *work, const smp_work_list *list, size_t piece, smp_kind kind,

@@ -226,30 +226,28 @@ smp_code cuda_copy_out(smp_device *device, void *to, int64_t to_stride, const vo
                        int64_t row_bytes, int64_t rows, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
-    smp_code code = cuda_enter(gpu, err);
+    SMP_TRY(cuda_enter(gpu, err));
     piece queued = {0, 0, 0, 0}, pending[CUDA_STAGES];
     unsigned sent = 0, taken = 0;
     bool more = row_bytes > 0;
     /* One piece is on the bus while the host copies the one before. */
-    while (!code && (more || taken < sent)) {
+    while (more || taken < sent) {
         if (more && sent - taken < CUDA_STAGES) {
             more = next_piece(&queued, row_bytes, rows);
             if (!more)
                 continue;
             cuda_stage *stage = &gpu->out[sent % CUDA_STAGES];
-            code = ready(gpu, stage, err);
-            if (!code)
-                code = travel(gpu, stage, (char *)(uintptr_t)from, from_stride, &queued, false, err);
+            SMP_TRY(ready(gpu, stage, err));
+            SMP_TRY(travel(gpu, stage, (char *)(uintptr_t)from, from_stride, &queued, false, err));
             pending[sent++ % CUDA_STAGES] = queued;
             continue;
         }
         cuda_stage *stage = &gpu->out[taken % CUDA_STAGES];
         const piece *p = &pending[taken++ % CUDA_STAGES];
-        code = ready(gpu, stage, err);
-        if (!code)
-            copy_rows((char *)to + p->y * to_stride + p->x, to_stride, stage->memory, p->bytes, p);
+        SMP_TRY(ready(gpu, stage, err));
+        copy_rows((char *)to + p->y * to_stride + p->x, to_stride, stage->memory, p->bytes, p);
     }
-    return code;
+    return SMP_OK;
 }
 
 void cuda_memory_close(cuda_device *gpu)

@@ -116,14 +116,13 @@ smp_code cuda_mark(smp_device *device, smp_order order, smp_mark **mark, smp_err
 {
     cuda_device *gpu = (cuda_device *)device;
     CUstream stream = gpu->stream;
-    smp_code code = cuda_enter(gpu, err);
-    if (!code && order != SMP_WORK)
-        code = open_way(gpu, order == SMP_UP, &stream, err);
-    if (!code && !*mark)
-        code = take_mark(gpu, mark, err);
-    if (!code)
-        code = record(gpu, *mark, stream, err);
-    return code || order == SMP_WORK ? code : end_span(gpu, &gpu->ways[order == SMP_UP], err);
+    SMP_TRY(cuda_enter(gpu, err));
+    if (order != SMP_WORK)
+        SMP_TRY(open_way(gpu, order == SMP_UP, &stream, err));
+    if (!*mark)
+        SMP_TRY(take_mark(gpu, mark, err));
+    SMP_TRY(record(gpu, *mark, stream, err));
+    return order == SMP_WORK ? SMP_OK : end_span(gpu, &gpu->ways[order == SMP_UP], err);
 }
 
 smp_code cuda_follow(smp_device *device, const smp_mark *mark, smp_error *err)

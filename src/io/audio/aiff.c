@@ -221,21 +221,14 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     header h = {0};
     int type = SMP_SOUND_NONE;
     bool big = true;
-    smp_code code = walk(&h, reader, err);
-    if (code == SMP_OK)
-        code = choose_type(&h, &type, &big, err);
-    if (code == SMP_OK) /* check before using its numbers */
-        code = smp_sound_header(reader, 1, h.channels, h.rate, type, err);
-    if (code == SMP_OK)
-        code = find_frames(&h, reader, h.channels * (uint64_t)(smp_sound_bits(type) / 8), err);
-    if (code == SMP_OK)
-        code = smp_sound_header(reader, (int64_t)h.frames, h.channels, h.rate, type, err);
-    if (code == SMP_OK)
-        code = smp_sound_hint_cut(smp_check_size(&reader->source, h.data_at + h.data_size, err), err);
-    if (code == SMP_OK && h.id3_at)
-        code = smp_id3_take(reader, h.id3_at, "texts", err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(walk(&h, reader, err));
+    SMP_TRY(choose_type(&h, &type, &big, err));
+    SMP_TRY(smp_sound_header(reader, 1, h.channels, h.rate, type, err)); /* check before using its numbers */
+    SMP_TRY(find_frames(&h, reader, h.channels * (uint64_t)(smp_sound_bits(type) / 8), err));
+    SMP_TRY(smp_sound_header(reader, (int64_t)h.frames, h.channels, h.rate, type, err));
+    SMP_TRY(smp_sound_hint_cut(smp_check_size(&reader->source, h.data_at + h.data_size, err), err));
+    if (h.id3_at)
+        SMP_TRY(smp_id3_take(reader, h.id3_at, "texts", err));
     if (h.left.count)
         smp_note(&reader->notes, "its chunks of other kinds are left out: %s", smp_names_end(&h.left));
     smp_sound_note_behind(reader, smp_max_u64(h.end, h.data_at + h.data_size));

@@ -157,15 +157,14 @@ smp_code smp_sound_take_flac(smp_reader *reader, smp_error *err)
     for (int i = 0; i < MOST_BLOCKS && smp_sound_look(&reader->source, at, head, 4); i++) {
         const int kind = head[0] & 0x7F;
         const size_t size = smp_get_be(head + 1, 3);
-        smp_code code = SMP_OK;
         if (kind == COMMENT)
-            code = take_bytes(reader, at + 4, size, smp_sound_take_comments, err);
+            SMP_TRY(take_bytes(reader, at + 4, size, smp_sound_take_comments, err));
         else if (kind == PICTURE)
-            code = take_bytes(reader, at + 4, size, smp_sound_take_picture, err);
+            SMP_TRY(take_bytes(reader, at + 4, size, smp_sound_take_picture, err));
         else if (kind == APPLICATION || kind == CUESHEET)
             smp_note(&reader->notes, "its block of kind %s is left out", kind == CUESHEET ? "CUESHEET" : "APPLICATION");
-        if (code != SMP_OK || head[0] & 0x80)
-            return code;
+        if (head[0] & 0x80)
+            return SMP_OK;
         at += 4 + size;
     }
     return SMP_OK;

@@ -100,11 +100,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     static const int types[] = {SMP_SOUND_MPEG_1, SMP_SOUND_MPEG_2, SMP_SOUND_MPEG_3};
     smp_mp3_chain chain;
-    smp_code code = smp_source_spool(&reader->source, err); /* the length is known only at the end */
-    if (code == SMP_OK)
-        code = smp_mp3_walk(&reader->source, reader->id3, &chain, &reader->notes, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_source_spool(&reader->source, err)); /* the length is known only at the end */
+    SMP_TRY(smp_mp3_walk(&reader->source, reader->id3, &chain, &reader->notes, err));
     mp3 *m = reader->state = smp_alloc(sizeof *m);
     SMP_NEED(m && (m->buffer = smp_alloc_raw(SAMPLES * sizeof *m->buffer)), "a sound", SAMPLES * sizeof *m->buffer,
              err);
@@ -126,7 +123,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_sound_header(reader, frames, channels, (double)rate, types[chain.first.layer - 1], err));
     smp_sound_describe(&reader->media, NULL);
     const uint64_t position = reader->source.position;
-    code = take_tags(reader, err);
+    smp_code code = take_tags(reader, err);
     return code || smp_source_seek(&reader->source, position) ? code : smp_source_ended(&reader->source, err);
 }
 

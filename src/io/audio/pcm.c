@@ -95,14 +95,13 @@ smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int
     const int channels = writer->shape.channels;
     const int64_t frame = frame_bytes(pcm->type, channels), row = smp_row_bytes(&writer->shape);
     const int64_t together = rows == 1 || stride == row ? PCM_SAMPLES / channels : 1;
-    smp_code code = SMP_OK;
-    for (int64_t y = 0; y < rows && code == SMP_OK; y += together) {
+    for (int64_t y = 0; y < rows; y += together) {
         int64_t n = smp_min_i64(together, rows - y);
         const float *samples = (const float *)(const void *)((const char *)from + y * stride);
         writer->clipped += smp_sound_encode(pcm->buffer, samples, n * channels, pcm->type, pcm->big);
-        code = smp_output_write(writer->output, pcm->buffer, (size_t)(n * frame), err);
+        SMP_TRY(smp_output_write(writer->output, pcm->buffer, (size_t)(n * frame), err));
     }
-    return code;
+    return SMP_OK;
 }
 
 static uint64_t samples_size(const smp_writer *writer)

@@ -138,10 +138,10 @@ static smp_code check_ogg(smp_reader *reader, const smp_ogg_link *link, smp_erro
 static smp_code check_coded(smp_reader *reader, smp_error *err)
 {
     smp_wav h = {.kind = "WAV", .pad = 2};
-    const smp_code code = smp_wav_walk(&h, reader, err);
-    if (!code && !h.align)
+    SMP_TRY(smp_wav_walk(&h, reader, err));
+    if (!h.align)
         return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: its blocks have no bytes");
-    return code ? code : smp_wav_check(&h, reader, err);
+    return smp_wav_check(&h, reader, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -272,25 +272,21 @@ static smp_code open_links(smp_reader *reader, smp_sndfile *s, SF_INFO *first, s
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
-    smp_code code = smp_source_spool(source, err); /* the library seeks */
-    if (code == SMP_OK && reader->format == &smp_format_ogg)
-        code = smp_ogg_check_end(source, err);
-    if (code != SMP_OK)
-        return code;
     SF_INFO info = {0};
+    SMP_TRY(smp_source_spool(source, err)); /* the library seeks */
+    if (reader->format == &smp_format_ogg)
+        SMP_TRY(smp_ogg_check_end(source, err));
     smp_sndfile *s = reader->state = smp_alloc(sizeof *s);
     SMP_NEED(s && (s->buffer = smp_alloc_raw(SMP_SNDFILE_SAMPLES * sizeof(float))), "a sound", sizeof *s, err);
     s->source = source;
-    code = open_links(reader, s, &info, err);
+    SMP_TRY(open_links(reader, s, &info, err));
     const int type = info.format & SF_FORMAT_SUBMASK;
-    if (code == SMP_OK)
-        code = smp_sound_header(reader, info.frames, info.channels, info.samplerate, type, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_sound_header(reader, info.frames, info.channels, info.samplerate, type, err));
     s->real = !smp_sound_bits(type);
     s->order = type == SMP_SOUND_VORBIS || type == SMP_SOUND_OPUS ? smp_vorbis_order(info.channels) : NULL;
     reader->media.meta.coding.sound.mask = info.channels > 2 ? smp_usual_speakers(info.channels) : 0;
     const uint64_t position = source->position;
+    smp_code code = SMP_OK;
     if (reader->format == &smp_format_ogg)
         code = smp_sound_take_ogg(reader, s->links[0].from, s->links[0].to, err);
     else if (reader->format == &smp_format_flac)
@@ -399,8 +395,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
 
 static smp_code read_end(smp_reader *reader, smp_error *err)
 {
-    smp_code code = end_link(reader, reader->state, err);
-    return code == SMP_OK ? refuse_second(reader, err) : code;
+    SMP_TRY(end_link(reader, reader->state, err));
+    return refuse_second(reader, err);
 }
 
 static void read_close(smp_reader *reader)

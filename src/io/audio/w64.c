@@ -53,13 +53,10 @@ static smp_code walk(smp_wav *h, uint64_t *frames, smp_source *source, smp_error
             return smp_fail(err, SMP_E_DECODE, "the W64 is damaged: a chunk has a size of %llu bytes",
                             (unsigned long long)c.size);
         if (is_named(c.id, "fmt "))
-            code = smp_wav_format(h, source, c.body, (uint32_t)smp_min_u64(c.size - HEAD, UINT32_MAX), err);
+            SMP_TRY(smp_wav_format(h, source, c.body, (uint32_t)smp_min_u64(c.size - HEAD, UINT32_MAX), err));
         else if (is_named(c.id, "fact") && c.size == HEAD + sizeof count && smp_sound_look(source, c.body, count, 8))
             *frames = smp_get_bytes(count, 8, false);
-        if (code == SMP_OK)
-            code = smp_check_size(source, c.at + c.size, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(smp_check_size(source, c.at + c.size, err));
         c.at += (c.size + 7) / 8 * 8;
     }
     if (code || c.count == SMP_MOST_CHUNKS)
@@ -86,13 +83,12 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_wav h = {.kind = "W64", .pad = 8};
     uint8_t size[8];
     uint64_t frames = UINT64_MAX;
-    smp_code code = walk(&h, &frames, &reader->source, err);
+    SMP_TRY(walk(&h, &frames, &reader->source, err));
     leave_out_filling(&h, frames);
-    if (code == SMP_OK)
-        code = smp_wav_open(reader, &h, "W64", err);
-    if (code == SMP_OK && h.size_known && smp_sound_look(&reader->source, NAME, size, sizeof size))
+    SMP_TRY(smp_wav_open(reader, &h, "W64", err));
+    if (h.size_known && smp_sound_look(&reader->source, NAME, size, sizeof size))
         smp_sound_note_behind(reader, smp_max_u64(h.data_at + h.data_size, smp_get_bytes(size, 8, false)));
-    return code;
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */

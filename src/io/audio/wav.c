@@ -403,8 +403,8 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_wav h = {.kind = "WAV", .pad = 2};
-    const smp_code code = smp_wav_walk(&h, reader, err);
-    return code == SMP_OK ? smp_wav_open(reader, &h, h.rf64 ? "RF64" : h.big ? "RIFX" : NULL, err) : code;
+    SMP_TRY(smp_wav_walk(&h, reader, err));
+    return smp_wav_open(reader, &h, h.rf64 ? "RF64" : h.big ? "RIFX" : NULL, err);
 }
 
 /* Notes that a second WAV follows (cat a.wav b.wav). */

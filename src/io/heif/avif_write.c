@@ -55,15 +55,13 @@ static smp_code open_encoder(avif_writer *state, smp_error *err)
     const int quality = smp_write_value(&state->writer->options.values, &smp_write_quality);
     state->context = lib->heif_context_alloc();
     SMP_NEED(state->context, "an AVIF", 0, err);
-    smp_code code =
-        check(lib->heif_context_get_encoder_for_format(state->context, heif_compression_AV1, &state->encoder), err);
-    if (!code)
-        code = check(lib->heif_encoder_set_lossy_quality(state->encoder, quality ? quality : DEFAULT_QUALITY), err);
-    if (!code) { /* not every encoder has them */
-        (void)lib->heif_encoder_set_parameter_integer(state->encoder, "speed", SPEED);
-        (void)lib->heif_encoder_set_parameter_integer(state->encoder, "threads", THREADS);
-    }
-    return code;
+    SMP_TRY(
+        check(lib->heif_context_get_encoder_for_format(state->context, heif_compression_AV1, &state->encoder), err));
+    SMP_TRY(check(lib->heif_encoder_set_lossy_quality(state->encoder, quality ? quality : DEFAULT_QUALITY), err));
+    /* not every encoder has them */
+    (void)lib->heif_encoder_set_parameter_integer(state->encoder, "speed", SPEED);
+    (void)lib->heif_encoder_set_parameter_integer(state->encoder, "threads", THREADS);
+    return SMP_OK;
 }
 
 static smp_code open_image(avif_writer *state, const smp_shape *shape, smp_error *err)
@@ -105,10 +103,9 @@ smp_code smp_avif_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     SMP_NEED(state && smp_alloc_borrow(held), "an AVIF", held, err);
     state->borrowed = held;
     state->writer = writer;
-    smp_code code = open_encoder(state, err);
-    if (!code)
-        code = open_image(state, shape, err);
-    return code || !meta ? code : keep_meta(state, meta, err);
+    SMP_TRY(open_encoder(state, err));
+    SMP_TRY(open_image(state, shape, err));
+    return !meta ? SMP_OK : keep_meta(state, meta, err);
 }
 
 smp_code smp_avif_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *)

@@ -14,14 +14,13 @@ static_assert(SMP_BMP_HEAD == BMP_FILE_HEADER + BMP_V4_HEADER + 256 * 4, "header
 static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
     shape->format = SMP_U8;
-    smp_code code = smp_check_colour("BMP", shape, err);
-    if (code == SMP_OK && (shape->width > INT32_MAX / 4 || shape->height > INT32_MAX ||
-                           (shape->width * 4 + 4) * shape->height > INT32_MAX)) {
+    SMP_TRY(smp_check_colour("BMP", shape, err));
+    if (shape->width > INT32_MAX / 4 || shape->height > INT32_MAX ||
+        (shape->width * 4 + 4) * shape->height > INT32_MAX) {
         smp_fail(err, SMP_E_WRITE, "the picture is too large for a BMP, which holds 2 GiB");
-        smp_hint(err, "write a .png, which may be larger");
-        code = SMP_E_WRITE;
+        return smp_hint(err, "write a .png, which may be larger");
     }
-    return code;
+    return SMP_OK;
 }
 
 static int bytes_a_pixel(const smp_shape *shape)

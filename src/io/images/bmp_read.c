@@ -240,20 +240,16 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
         SMP_TRY(smp_source_spool(source, err));
     if (profile)
         SMP_TRY(read_profile(reader, head, err));
-    smp_code code = SMP_OK;
     smp_source_skip(source, end);
-    if (bmp->bits <= 8)
-        code = read_palette(reader, bmp, end, bmp->header >= 36 ? smp_get_le(head + 46, 4) : 0, err);
-    if (bmp->bits <= 8)
-        spread_palette(bmp);
-    if (code == SMP_OK)
-        code = open_pixels(reader, bmp, err);
     media->bits = bmp->bits <= 8 ? (int)bmp->bits : 8;
-    if (bmp->bits <= 8)
+    if (bmp->bits <= 8) {
+        SMP_TRY(read_palette(reader, bmp, end, bmp->header >= 36 ? smp_get_le(head + 46, 4) : 0, err));
+        spread_palette(bmp);
         media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {(int)bmp->bits, true}};
+    }
     snprintf(media->detail, sizeof media->detail, "%u bits a pixel%s%s", bmp->bits, bmp->bits <= 8 ? ", palette" : "",
              runs ? ", runs" : "");
-    return code;
+    return open_pixels(reader, bmp, err);
 }
 
 static uint8_t sample_of(const bmp_channel *channel, uint32_t pixel)

@@ -209,17 +209,15 @@ static smp_code check_data(smp_reader *reader, const npy *array, smp_error *err)
     if (!smp_mul_i64(shape->width, (int64_t)shape->channels * array->type->bytes, &row) ||
         !smp_mul_i64(row, shape->height, &total))
         return smp_fail(err, SMP_E_LIMIT, "the array's size is past what can be counted");
-    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height,
-                                      (uint64_t)(array->fortran ? total : row), err);
-    uint64_t size = reader->source.size, at = reader->source.position;
-    if (code == SMP_OK)
-        code = smp_check_size(&reader->source, at + (uint64_t)total, err);
-    if (code == SMP_OK && size != UINT64_MAX && size > at + (uint64_t)total) {
-        code = smp_fail(err, SMP_E_DECODE, "%llu bytes follow the array that the header describes",
-                        (unsigned long long)(size - at - (uint64_t)total));
-        smp_hint(err, "a file must hold one array");
-    }
-    return code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height,
+                              (uint64_t)(array->fortran ? total : row), err));
+    const uint64_t size = reader->source.size, end = reader->source.position + (uint64_t)total;
+    SMP_TRY(smp_check_size(&reader->source, end, err));
+    if (size == UINT64_MAX || size <= end)
+        return SMP_OK;
+    smp_fail(err, SMP_E_DECODE, "%llu bytes follow the array that the header describes",
+             (unsigned long long)(size - end));
+    return smp_hint(err, "a file must hold one array");
 }
 
 /* An array of many rows and few columns may be a sound that was written so; it has lost its rate. */
@@ -247,16 +245,12 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK && !parse_header(text, length, array))
         code = smp_fail(err, SMP_E_DECODE, "the array's header cannot be understood: %.200s", text);
     smp_free(text);
-    if (code == SMP_OK && !(array->type = smp_npy_find_type(array->descr, &array->swap, err)))
-        code = SMP_E_DECODE;
-    if (code == SMP_OK)
-        code = take_shape(array, &reader->media, err);
-    if (code == SMP_OK)
-        code = check_data(reader, array, err);
-    if (code == SMP_OK)
-        describe(reader, array);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(code);
+    if (!(array->type = smp_npy_find_type(array->descr, &array->swap, err)))
+        return SMP_E_DECODE;
+    SMP_TRY(take_shape(array, &reader->media, err));
+    SMP_TRY(check_data(reader, array, err));
+    describe(reader, array);
     const size_t row = file_row(array, &reader->media.shape), size = row * (size_t)reader->media.shape.height;
     if (array->type->convert && !(array->line = smp_alloc_raw(row)))
         return smp_fail_memory(err, "a row of an array", row);
@@ -477,31 +471,29 @@ static smp_code write_changed(smp_writer *writer, const uint8_t *row, int64_t y,
     const smp_shape *shape = &writer->shape;
     const size_t line = (size_t)shape->width * state->size;
     const int64_t size = smp_sample_size((int)shape->format);
-    smp_code code = SMP_OK;
     if (!is_planar(&writer->options)) {
         take(state, row, (int)shape->format, shape->width * shape->channels, 1);
         return smp_output_write(writer->output, state->line, line * (size_t)shape->channels, err);
     }
-    for (int c = 0; c < shape->channels && !code; c++) {
+    for (int c = 0; c < shape->channels; c++) {
         take(state, row + c * size, (int)shape->format, shape->width, shape->channels);
-        code = smp_output_patch(writer->output, state->data + (uint64_t)(c * shape->height + y) * line, state->line,
-                                line, err);
+        SMP_TRY(smp_output_patch(writer->output, state->data + (uint64_t)(c * shape->height + y) * line, state->line,
+                                 line, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     const size_t row = (size_t)smp_row_bytes(&writer->shape);
-    smp_code code = SMP_OK;
     if (!writer->state && stride == (int64_t)row)
         return smp_output_write(writer->output, from, row * (size_t)rows, err);
-    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
+    for (int64_t i = 0; i < rows; i++) {
         const uint8_t *at = (const uint8_t *)from + i * stride;
-        code = writer->state ? write_changed(writer, at, writer->next_row + i, err)
-                             : smp_output_write(writer->output, at, row, err);
+        SMP_TRY(writer->state ? write_changed(writer, at, writer->next_row + i, err)
+                              : smp_output_write(writer->output, at, row, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 static void write_close(smp_writer *writer)

@@ -92,13 +92,11 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err));
     smp_stored_rows_set(&state->stored, reader->source.position, (uint64_t)smp_row_bytes(&media->shape),
                         media->shape.height);
-    smp_code code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height,
-                                      smp_stored_rows_memory(&state->stored), err);
-    if (code == SMP_OK)
-        code = smp_check_size(&reader->source, smp_stored_rows_end(&state->stored), err);
+    SMP_TRY(smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height,
+                              smp_stored_rows_memory(&state->stored), err));
     media->bits = 8 * SAMPLE;
     snprintf(media->detail, sizeof media->detail, "scale %s", scale);
-    return code;
+    return smp_check_size(&reader->source, smp_stored_rows_end(&state->stored), err);
 }
 
 static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)

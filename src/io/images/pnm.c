@@ -132,25 +132,22 @@ static smp_code read_header(smp_source *source, pnm *state, smp_shape *shape, sm
     int64_t max = 1;
     next_byte(source);
     state->kind = next_byte(source) - '0';
-    smp_code code;
     if (state->kind == 7) {
         char text[256];
-        code = read_line(source, text, sizeof text, err); /* the rest of the first line */
-        if (code == SMP_OK)
-            code = read_pam_header(source, shape, &max, err);
+        SMP_TRY(read_line(source, text, sizeof text, err)); /* the rest of the first line */
+        SMP_TRY(read_pam_header(source, shape, &max, err));
     } else {
         shape->channels = state->kind % 3 == 0 ? 3 : 1;
-        code = read_number(source, INT32_MAX, &shape->width, err);
-        if (code == SMP_OK)
-            code = read_number(source, INT32_MAX, &shape->height, err);
-        if (code == SMP_OK && state->kind % 3 != 1)
-            code = read_number(source, UINT16_MAX, &max, err);
+        SMP_TRY(read_number(source, INT32_MAX, &shape->width, err));
+        SMP_TRY(read_number(source, INT32_MAX, &shape->height, err));
+        if (state->kind % 3 != 1)
+            SMP_TRY(read_number(source, UINT16_MAX, &max, err));
     }
-    if (code == SMP_OK && (max < 1 || max > UINT16_MAX))
-        code = smp_fail(err, SMP_E_DECODE, "the PNM's largest value is %lld; 1 to 65535 can be read", (long long)max);
+    if (max < 1 || max > UINT16_MAX)
+        return smp_fail(err, SMP_E_DECODE, "the PNM's largest value is %lld; 1 to 65535 can be read", (long long)max);
     state->max = (uint32_t)max;
     shape->format = max > 255 ? SMP_U16 : SMP_U8;
-    return code;
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -163,13 +160,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(read_header(&reader->source, state, shape, err));
     SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err));
     uint64_t row = state->kind == 4 ? (uint64_t)(shape->width + 7) / 8 : (uint64_t)smp_row_bytes(shape);
-    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, row, err);
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, row, err));
     if (state->kind < 4) /* in text a sample takes at least a digit and, except the last, white space */
         row = (uint64_t)shape->width * (uint64_t)shape->channels;
-    if (code == SMP_OK)
-        code = smp_check_size(&reader->source, reader->source.position + row * (uint64_t)shape->height, err);
-    if (code != SMP_OK)
-        return code;
+    SMP_TRY(smp_check_size(&reader->source, reader->source.position + row * (uint64_t)shape->height, err));
     if (state->kind == 4 && !(state->line = smp_alloc_raw((size_t)row)))
         return smp_fail_memory(err, "PNM", row);
     for (media->bits = 1; state->max >> media->bits; media->bits++)

@@ -202,8 +202,8 @@ static smp_code open_plain(smp_reader *reader, uint64_t at, uint32_t channels, s
         smp_stored_rows_set(&state->stored[i], at + (uint64_t)i * plane, state->row, shape->height);
         memory += smp_stored_rows_memory(&state->stored[i]);
     }
-    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, memory, err);
-    return code == SMP_OK ? smp_check_size(&reader->source, at + channels * plane, err) : code;
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, memory, err));
+    return smp_check_size(&reader->source, at + channels * plane, err);
 }
 
 /* The table of compressed row sizes, for all channels, precedes the rows. */

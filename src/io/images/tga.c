@@ -225,10 +225,9 @@ static smp_code unpack_frame(smp_reader *reader, smp_error *err)
     size_t row = (size_t)smp_row_bytes(shape), size = row * (size_t)shape->height;
     state->frame = smp_alloc_raw(size);
     SMP_NEED(state->frame, "a TGA whose last row comes first", size, err);
-    smp_code code = SMP_OK;
-    for (int64_t y = shape->height; y-- > 0 && code == SMP_OK;)
-        code = unpack_row(reader, state->frame + (size_t)y * row, err);
-    return code;
+    for (int64_t y = shape->height; y-- > 0;)
+        SMP_TRY(unpack_row(reader, state->frame + (size_t)y * row, err));
+    return SMP_OK;
 }
 
 static void mirror(uint8_t *row, const smp_shape *shape)

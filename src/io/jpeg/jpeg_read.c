@@ -307,11 +307,11 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     state->base.markers = &state->markers;
     state->base.notes = &reader->notes;
     state->markers.meta = &reader->media.meta;
-    smp_code code = smp_jpeg_guard(&state->base, read_header, state, err);
-    if (!code && wants_scan(reader))
+    SMP_TRY(smp_jpeg_guard(&state->base, read_header, state, err));
+    if (wants_scan(reader))
         smp_jpeg_read_scan(&state->jpeg, &reader->source, reader->source.position - state->source.bytes_in_buffer,
                            &reader->options.limits, &reader->media.scan, &state->scan, &state->followed);
-    return !code && reader->options.want.coded ? smp_jpeg_keep_coded(reader, err) : code;
+    return reader->options.want.coded ? smp_jpeg_keep_coded(reader, err) : SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ rows */

@@ -252,19 +252,15 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     state->base.lenient = reader->options.no_verify;
     if (reader->options.no_verify)
         state->cut = smp_png_find_cut(&reader->source);
-    smp_code code = smp_png_create(&state->base, true, err);
-    if (code == SMP_OK)
-        code = smp_png_guard(&state->base, read_header, state, err);
-    if (code == SMP_OK)
-        code = smp_png_read_late(reader, err);
+    SMP_TRY(smp_png_create(&state->base, true, err));
+    SMP_TRY(smp_png_guard(&state->base, read_header, state, err));
+    SMP_TRY(smp_png_read_late(reader, err));
+    if (!state->plain_format || state->cut.is || !reader->source.seekable || memcmp(state->frame + 4, "IDAT", 4) != 0)
+        return SMP_OK;
     /* Only for a file that can be read again: see fall_back(). */
-    if (code == SMP_OK && state->plain_format && !state->cut.is && reader->source.seekable &&
-        memcmp(state->frame + 4, "IDAT", 4) == 0) {
-        int sample = (int)smp_sample_size((int)reader->media.shape.format);
-        code = smp_png_plain_open(&reader->source, smp_get_be(state->frame, 4), state->stride,
-                                  reader->media.shape.channels * sample, sample, &state->plain, err);
-    }
-    return code;
+    const int sample = (int)smp_sample_size((int)reader->media.shape.format);
+    return smp_png_plain_open(&reader->source, smp_get_be(state->frame, 4), state->stride,
+                              reader->media.shape.channels * sample, sample, &state->plain, err);
 }
 
 static void skip_rows(void *context)

@@ -138,13 +138,13 @@ static smp_code fetch_row(tiff_reader *state, int64_t y, const uint8_t **rows, s
 {
     const smp_tiff_page *page = &state->page;
     const size_t line = (size_t)page->row_bytes * (size_t)page->across;
-    smp_code code = page->tiled ? read_band(state, y, err) : SMP_OK;
-    for (int i = 0; i < state->planes && !code; i++) {
+    SMP_TRY(page->tiled ? read_band(state, y, err) : SMP_OK);
+    for (int i = 0; i < state->planes; i++) {
         rows[i] = state->rows[i] + (page->tiled ? (size_t)(y % page->unit_rows) * line : 0);
         if (!page->tiled)
-            code = read_strip_row(state, i, y, err);
+            SMP_TRY(read_strip_row(state, i, y, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 smp_code smp_tiff_read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)

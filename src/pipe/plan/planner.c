@@ -86,15 +86,14 @@ static smp_code add_program(smp_planner *p)
 {
     const smp_plan_request *request = p->request;
     const smp_program *program = request->program;
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < program->node_count && p->plan->prepass < 0; i++)
-        code = smp_planner_add_node(p, (int)i);
-    if (code || !request->output || p->plan->prepass >= 0)
-        return code;
-    code = smp_planner_add_sink(p, program->output, -1, request->output);
-    for (size_t i = 0; !code && i < program->save_count; i++)
-        code = smp_planner_add_sink(p, program->saves[i].node, (int)i, program->saves[i].path);
-    return code;
+    for (size_t i = 0; i < program->node_count && p->plan->prepass < 0; i++)
+        SMP_TRY(smp_planner_add_node(p, (int)i));
+    if (!request->output || p->plan->prepass >= 0)
+        return SMP_OK;
+    SMP_TRY(smp_planner_add_sink(p, program->output, -1, request->output));
+    for (size_t i = 0; i < program->save_count; i++)
+        SMP_TRY(smp_planner_add_sink(p, program->saves[i].node, (int)i, program->saves[i].path));
+    return SMP_OK;
 }
 
 smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_plan **out, smp_error *err)

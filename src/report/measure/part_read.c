@@ -214,10 +214,10 @@ static smp_code unpack_step(smp_unpacker *from, smp_step_report *step, smp_error
     const size_t count = smp_unpack_count(from, LEAST);
     step->measurements.items = smp_alloc_array(count, sizeof *step->measurements.items);
     SMP_NEED(step->measurements.items, "findings", (uint64_t)count * sizeof *step->measurements.items, err);
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && !from->failed && i < count; i++)
-        code = unpack_measurement(from, &step->measurements.items[step->measurements.count++], step->in.channels, err);
-    return code;
+    for (size_t i = 0; !from->failed && i < count; i++)
+        SMP_TRY(
+            unpack_measurement(from, &step->measurements.items[step->measurements.count++], step->in.channels, err));
+    return SMP_OK;
 }
 
 static smp_code unpack_measured(smp_unpacker *from, smp_run_report *report, smp_error *err)
@@ -233,10 +233,9 @@ static smp_code unpack_measured(smp_unpacker *from, smp_run_report *report, smp_
     const size_t count = smp_unpack_count(from, LEAST);
     report->steps = smp_alloc_array(count, sizeof *report->steps);
     SMP_NEED(report->steps, "findings", (uint64_t)count * sizeof *report->steps, err);
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && !from->failed && i < count; i++)
-        code = unpack_step(from, &report->steps[report->step_count++], err);
-    return code;
+    for (size_t i = 0; !from->failed && i < count; i++)
+        SMP_TRY(unpack_step(from, &report->steps[report->step_count++], err));
+    return SMP_OK;
 }
 
 static void unpack_failed(smp_unpacker *from, smp_run_report *report, smp_error *why)
@@ -257,16 +256,15 @@ static void unpack_failed(smp_unpacker *from, smp_run_report *report, smp_error 
 smp_code smp_part_report(smp_part_reader *part, smp_run_report *report, smp_error *why, smp_error *err)
 {
     smp_unpacker *from = &part->record;
-    smp_code code = SMP_OK;
     *why = (smp_error){.code = SMP_OK};
     *report = (smp_run_report){.input = smp_unpack_copy(from)};
     if (smp_unpack_upto(from, 1))
         unpack_failed(from, report, why);
     else
-        code = unpack_measured(from, report, err);
-    if (!code && (from->failed || from->at < from->size))
-        code = fail_damaged(part, err);
-    return code;
+        SMP_TRY(unpack_measured(from, report, err));
+    if (from->failed || from->at < from->size)
+        return fail_damaged(part, err);
+    return SMP_OK;
 }
 
 void smp_part_report_free(smp_run_report *report)

@@ -66,8 +66,7 @@ smp_code smp_totals_join(smp_totals *totals, const smp_total *more, smp_error *e
 
 smp_code smp_totals_add(smp_totals *totals, uint64_t file, smp_run_report *report, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < report->step_count; i++) {
+    for (size_t i = 0; i < report->step_count; i++) {
         smp_step_report *step = &report->steps[i];
         if (!step->measurements.count)
             continue;
@@ -83,9 +82,9 @@ smp_code smp_totals_add(smp_totals *totals, uint64_t file, smp_run_report *repor
         memcpy(one.label, step->label, sizeof one.label);
         memcpy(one.name, step->name, sizeof one.name);
         step->partial = NULL;
-        code = smp_totals_join(totals, &one, err);
+        SMP_TRY(smp_totals_join(totals, &one, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 void smp_totals_free(smp_totals *totals)

@@ -196,19 +196,18 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
     const void *table = run->work.table.data;
     run->work.table.data = NULL;
     SMP_TRY(check_kernels(run, err));
-    smp_code code = SMP_OK;
     if (table) { /* a reduction fills in a copy of its own */
         run->work.table.data = smp_alloc(run->work.table.size);
         SMP_NEED(run->work.table.data, "a table", run->work.table.size, err);
         memcpy(run->work.table.data, table, run->work.table.size);
-        code = upload_table(run, err);
+        SMP_TRY(upload_table(run, err));
     }
-    if (!code && step->job == SMP_JOB_REDUCE)
-        code = device->ops->alloc(device, run->work.reduction.size, &run->result, err);
-    if (!code && step->job == SMP_JOB_STAGE &&
+    if (step->job == SMP_JOB_REDUCE)
+        SMP_TRY(device->ops->alloc(device, run->work.reduction.size, &run->result, err));
+    if (step->job == SMP_JOB_STAGE &&
         ((run->work.values.clips && step->storage != SMP_F32) || run->work.values.undecided))
-        code = device->ops->alloc(device, sizeof *run->clipped, (void **)&run->clipped, err);
-    return code ? code : smp_step_reset(run, err);
+        SMP_TRY(device->ops->alloc(device, sizeof *run->clipped, (void **)&run->clipped, err));
+    return smp_step_reset(run, err);
 }
 
 smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_error *err)
@@ -233,12 +232,11 @@ smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_
 smp_code smp_step_reset(smp_step_run *run, smp_error *err)
 {
     smp_device *device = run->device;
-    smp_code code = SMP_OK;
     if (run->result)
-        code = device->ops->zero(device, run->result, run->work.reduction.size, err);
-    if (!code && run->clipped)
-        code = device->ops->zero(device, run->clipped, sizeof *run->clipped, err);
-    return code;
+        SMP_TRY(device->ops->zero(device, run->result, run->work.reduction.size, err));
+    if (run->clipped)
+        SMP_TRY(device->ops->zero(device, run->clipped, sizeof *run->clipped, err));
+    return SMP_OK;
 }
 
 smp_code smp_step_again(smp_step_run *run, smp_error *err)

@@ -99,12 +99,11 @@ static void *read_live(void *context)
 /* Reads rows that no step needs: the beginning of a trimmed sound. */
 static smp_code pass_over(smp_stream *s, unsigned char *slot, int64_t rows)
 {
-    smp_code code = SMP_OK;
-    for (int64_t n; !code && rows > 0; rows -= n) {
+    for (int64_t n; rows > 0; rows -= n) {
         n = smp_min_i64(rows, s->slot_rows);
-        code = read_rows(s, slot, n);
+        SMP_TRY(read_rows(s, slot, n));
     }
-    return code;
+    return SMP_OK;
 }
 
 static void *read_strips(void *context)

@@ -83,15 +83,14 @@ static smp_code prepare_stagings(smp_runner *r, int index, int64_t most_rows, sm
     const smp_step *step = &plan->steps[index];
     smp_step_state *state = &r->states[index];
     const int64_t row_bytes = smp_row_bytes(&step->out, step->storage);
-    smp_code code = SMP_OK;
     if (r->device->host_memory || !state->memory || smp_strip_count(plan, step->phase, r->strip_rows) < 2)
         return SMP_OK;
     if (step->job == SMP_JOB_SOURCE && !step->frame && (step->file || r->setup->source->stream))
-        code = smp_staging_open(r->device, 1, most_rows, state->stride, row_bytes, &state->staging, err);
-    for (size_t i = 0; !code && i < plan->sink_count; i++)
+        SMP_TRY(smp_staging_open(r->device, 1, most_rows, state->stride, row_bytes, &state->staging, err));
+    for (size_t i = 0; i < plan->sink_count; i++)
         if (plan->sinks[i].step == index && !plan->sinks[i].coded && r->setup->sinks[i].stream)
-            code = smp_staging_open(r->device, 2, most_rows, state->stride, row_bytes, &r->stagings[i], err);
-    return code;
+            SMP_TRY(smp_staging_open(r->device, 2, most_rows, state->stride, row_bytes, &r->stagings[i], err));
+    return SMP_OK;
 }
 
 static smp_code prepare(smp_runner *r, smp_error *err)
@@ -189,11 +188,10 @@ static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_er
 /* Towards sinks, of what stops over: as smp_staging_give has it. */
 static smp_code give(smp_runner *r, int wait, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < r->plan->sink_count; i++)
+    for (size_t i = 0; i < r->plan->sink_count; i++)
         if (r->stagings[i])
-            code = smp_staging_give(&r->transfer, r->stagings[i], &r->setup->sinks[i], wait, err);
-    return code;
+            SMP_TRY(smp_staging_give(&r->transfer, r->stagings[i], &r->setup->sinks[i], wait, err));
+    return SMP_OK;
 }
 
 smp_code smp_runner_fill(smp_runner *r, int index, const smp_rows *need, smp_error *err)
@@ -462,24 +460,20 @@ void smp_runner_close(smp_runner *r)
 
 static smp_code run_phase(smp_runner *r, int phase, int *failed_step, smp_error *err)
 {
-    smp_code code = SMP_OK;
     int64_t strips = r->setup->live ? 0 : smp_strip_count(r->plan, phase, r->strip_rows);
     if (r->setup->live)
-        code = smp_live_phase(r, failed_step, err);
-    for (int64_t k = 0; !code && k < strips; k++)
-        code = run_strip(r, phase, k, failed_step, err);
-    if (!code)
-        code = give(r, 2, err);
-    if (!code)
-        code = r->device->ops->sync(r->device, err);
-    for (size_t i = 0; !code && i < r->plan->step_count; i++)
+        SMP_TRY(smp_live_phase(r, failed_step, err));
+    for (int64_t k = 0; k < strips; k++)
+        SMP_TRY(run_strip(r, phase, k, failed_step, err));
+    SMP_TRY(give(r, 2, err));
+    SMP_TRY(r->device->ops->sync(r->device, err));
+    for (size_t i = 0; i < r->plan->step_count; i++)
         if (r->plan->steps[i].phase == phase && r->plan->steps[i].job == SMP_JOB_REDUCE) {
             *failed_step = (int)i;
-            code = finish_reduction(r, (int)i, err);
+            SMP_TRY(finish_reduction(r, (int)i, err));
         }
-    if (!code)
-        *failed_step = SMP_STEP_NONE;
-    return code;
+    *failed_step = SMP_STEP_NONE;
+    return SMP_OK;
 }
 
 smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_report *report, int *failed_step,

@@ -72,14 +72,13 @@ void smp_staging_close(smp_device *device, smp_staging *staging)
 
 smp_code smp_staging_begin(smp_device *device, smp_staging *staging, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    for (int i = 0; !code && i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         smp_staging_buffer *buffer = &staging->buffers[i];
         buffer->first = buffer->at = buffer->end = 0;
         if (buffer->memory)
-            code = device->ops->mark(device, SMP_WORK, &buffer->emptied, err);
+            SMP_TRY(device->ops->mark(device, SMP_WORK, &buffer->emptied, err));
     }
-    return code;
+    return SMP_OK;
 }
 
 /* Between two places of the device that have the same stride, gaps included. */
@@ -143,6 +142,6 @@ smp_code smp_staging_give(smp_transfer *transfer, smp_staging *staging, smp_endp
                           smp_error *err)
 {
     smp_staging_buffer *older = &staging->buffers[staging->next], *newer = &staging->buffers[!staging->next];
-    smp_code code = give_buffer(transfer, staging, older, endpoint, wait > 0, err);
-    return code || older->at < older->end ? code : give_buffer(transfer, staging, newer, endpoint, wait > 1, err);
+    SMP_TRY(give_buffer(transfer, staging, older, endpoint, wait > 0, err));
+    return older->at < older->end ? SMP_OK : give_buffer(transfer, staging, newer, endpoint, wait > 1, err);
 }

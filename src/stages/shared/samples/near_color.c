@@ -36,8 +36,8 @@ smp_code smp_near_color_plan(const smp_near_params *near, bool key, const smp_ma
         return smp_fail(err, SMP_E_PIPE, "a picture of %d colours has no room for alpha", colours);
     if (key)
         work->out.alpha = 1, work->out.channels = colours + 1;
-    const smp_code code = read_color("color", &near->color, in, k->color, err);
-    return code || !to ? code : read_color("to", to, in, k->to, err);
+    SMP_TRY(read_color("color", &near->color, in, k->color, err));
+    return !to ? SMP_OK : read_color("to", to, in, k->to, err);
 }
 
 SMP_PIXEL_VARIANTS(near_color);

@@ -117,10 +117,9 @@ static smp_code fourier_plan(const double *taps, int lists, smp_fir *fir, smp_no
     work->rows.down = after + SMP_FIR_STEP - 1;
     work->rows.unit = SMP_FIR_STEP;
     work->ops = 2 * 5 * 11 + 2 * 14 + 8. * fir->parts; /* 5 n log2 n a transform, the splits, the products */
-    smp_code code = SMP_OK;
-    for (int i = 0; i < lists && !code; i++)
-        code = fill_spectra(taps + (size_t)i * (size_t)fir->taps, fir, table + factors + (size_t)i * spectra, err);
-    return code;
+    for (int i = 0; i < lists; i++)
+        SMP_TRY(fill_spectra(taps + (size_t)i * (size_t)fir->taps, fir, table + factors + (size_t)i * spectra, err));
+    return SMP_OK;
 }
 
 smp_code smp_echo_filter_plan(const double *taps, int count, int channels, smp_node_plan *work, smp_error *err)
