@@ -9,13 +9,9 @@
 
 extern const unsigned char smp_page_template[]; /* by page.cmake */
 
-/* The template's text from behind one mark, or its beginning, to another, or its end. */
 static void put_between(FILE *to, const char *from, const char *end)
 {
-    const char *const template = (const char *)smp_page_template;
-    const char *at = from ? strstr(template, from) + strlen(from) : template;
-    const char *last = end ? strstr(at, end) : at + strlen(at);
-    fwrite(at, 1, (size_t)(last - at), to);
+    smp_text_between(to, smp_page_template, from, end);
 }
 
 void smp_page_begin(FILE *to, const char *command, const char *title)

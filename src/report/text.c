@@ -212,6 +212,14 @@ void smp_text_wrap(FILE *to, const char *text, int at, int indent)
     fputc('\n', to);
 }
 
+void smp_text_between(FILE *to, const unsigned char *text, const char *from, const char *end)
+{
+    const char *const all = (const char *)text;
+    const char *at = from ? strstr(all, from) + strlen(from) : all;
+    const char *last = end ? strstr(at, end) : at + strlen(at);
+    fwrite(at, 1, (size_t)(last - at), to);
+}
+
 void smp_text_bytes(char *text, size_t size, double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};

@@ -51,6 +51,9 @@ void smp_text_wrap(FILE *to, const char *text, int at, int indent);
 /* "512 B", "1.5 MiB". */
 void smp_text_bytes(char *text, size_t size, double bytes);
 
+/* A template's text from behind one mark, or its beginning, to another, or its end. */
+void smp_text_between(FILE *to, const unsigned char *text, const char *from, const char *end);
+
 /* ANSI codes; "" without colour. */
 typedef struct smp_paint {
     const char *bold, *dim, *red, *yellow, *green, *off;

@@ -1,35 +1,8 @@
 /* Completion for bash. Needs nothing but bash itself (4 or later). */
 #include "cli/completion/completion.h"
+#include "report/text.h"
 
-static const char prologue[] =
-    "# bash completion for smempipe; made by: smempipe completion bash\n"
-    "\n"
-    "_smempipe_words() {\n"
-    "    COMPREPLY=($(compgen -W \"$1\" -- \"$cur\"))\n"
-    "}\n"
-    "\n"
-    "# Folders, and files with one of these extensions.\n"
-    "_smempipe_files() {\n"
-    "    local file extension\n"
-    "    compopt -o filenames 2>/dev/null\n"
-    "    while IFS= read -r file; do\n"
-    "        extension=${file##*.}\n"
-    "        if [[ -z $1 || -d $file || \" $1 \" == *\" ${extension,,} \"* ]]; then\n"
-    "            COMPREPLY+=(\"$file\")\n"
-    "        fi\n"
-    "    done < <(compgen -f -- \"$cur\")\n"
-    "}\n"
-    "\n"
-    "_smempipe_folders() {\n"
-    "    local file\n"
-    "    compopt -o filenames 2>/dev/null\n"
-    "    while IFS= read -r file; do COMPREPLY+=(\"$file\"); done < <(compgen -d -- \"$cur\")\n"
-    "}\n"
-    "\n"
-    "_smempipe() {\n"
-    "    local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
-    "    local options='' takes=' ' replaces=' ' place=0 i word\n"
-    "    COMPREPLY=()\n";
+extern const unsigned char smp_template_bash[]; /* smempipe.bash, by CMakeLists.txt */
 
 /* Options of a command, each followed by a blank. */
 static void put_names(FILE *to, const smp_command *command, bool (*wanted)(const smp_option *option))
@@ -91,12 +64,10 @@ static smp_code put_places(FILE *to, const smp_command *command, smp_error *err)
 
 smp_code smp_completion_bash(FILE *to, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    fputs(prologue, to);
-    fputs("    if ((COMP_CWORD == 1)); then\n        _smempipe_words '", to);
+    smp_text_between(to, smp_template_bash, NULL, "@COMMANDS@");
     for (size_t i = 0; i < smp_command_count(); i++)
         fprintf(to, "%s ", smp_command_at(i)->name);
-    fputs("--help --version'\n        return\n    fi\n    case $command in\n", to);
+    smp_text_between(to, smp_template_bash, "@COMMANDS@", "@OPTIONS@\n");
     for (size_t i = 0; i < smp_command_count(); i++) {
         const smp_command *command = smp_command_at(i);
         fprintf(to, "        %s)\n            options='", command->name);
@@ -113,36 +84,12 @@ smp_code smp_completion_bash(FILE *to, smp_error *err)
             }
         fputs("' ;;\n", to);
     }
-    fputs("    esac\n"
-          "    # bash splits --option=value at the sign; a quote that was opened belongs to no word\n"
-          "    if [[ $cur == = ]]; then\n"
-          "        cur=''\n"
-          "    elif [[ $previous == = ]]; then\n"
-          "        previous=${COMP_WORDS[COMP_CWORD-2]}\n"
-          "    elif [[ $previous == -* && $takes != *\" $previous \"* ]]; then\n"
-          "        previous=''\n"
-          "    fi\n"
-          "    cur=${cur#[\\'\\\"]}\n"
-          "    case \"$command $previous\" in\n",
-          to);
-    for (size_t i = 0; !code && i < smp_command_count(); i++)
-        code = put_values(to, smp_command_at(i), err);
-    fputs("    esac\n"
-          "    if [[ $cur == -* ]]; then\n"
-          "        _smempipe_words \"$options\"\n"
-          "        return\n"
-          "    fi\n"
-          "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
-          "        word=${COMP_WORDS[i]}\n"
-          "        if [[ $replaces == *\" $word \"* && $place == 0 ]]; then place=1; replaces=' '; fi\n"
-          "        if [[ ${COMP_WORDS[i+1]} == = ]]; then ((i += 2)); continue; fi\n"
-          "        if [[ $takes == *\" $word \"* ]]; then ((i += 1)); continue; fi\n"
-          "        [[ $word == -?* ]] || ((place += 1))\n"
-          "    done\n"
-          "    case \"$command $place\" in\n",
-          to);
-    for (size_t i = 0; !code && i < smp_command_count(); i++)
-        code = put_places(to, smp_command_at(i), err);
-    fputs("    esac\n}\n\ncomplete -F _smempipe smempipe\n", to);
-    return code;
+    smp_text_between(to, smp_template_bash, "@OPTIONS@\n", "@VALUES@\n");
+    for (size_t i = 0; i < smp_command_count(); i++)
+        SMP_TRY(put_values(to, smp_command_at(i), err));
+    smp_text_between(to, smp_template_bash, "@VALUES@\n", "@PLACES@\n");
+    for (size_t i = 0; i < smp_command_count(); i++)
+        SMP_TRY(put_places(to, smp_command_at(i), err));
+    smp_text_between(to, smp_template_bash, "@PLACES@\n", NULL);
+    return SMP_OK;
 }

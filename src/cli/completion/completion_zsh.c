@@ -1,5 +1,8 @@
 /* Completion for zsh: specifications for _arguments (zshcompsys(1)). */
 #include "cli/completion/completion.h"
+#include "report/text.h"
+
+extern const unsigned char smp_template_zsh[]; /* smempipe.zsh, by CMakeLists.txt */
 
 /* Actions of _arguments. */
 static const smp_completion_texts texts = {.words = {"(", ")"},
@@ -51,50 +54,24 @@ static smp_code put_argument(FILE *to, const smp_argument_row *row, smp_error *e
 
 smp_code smp_completion_zsh(FILE *to, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    fputs("#compdef smempipe\n"
-          "# zsh completion for smempipe; made by: smempipe completion zsh\n"
-          "\n"
-          "_smempipe() {\n"
-          "    local curcontext=\"$curcontext\" state line\n"
-          "    typeset -A opt_args\n"
-          "    local -a commands\n"
-          "    commands=(\n",
-          to);
+    smp_text_between(to, smp_template_zsh, NULL, "@COMMANDS@\n");
     for (size_t i = 0; i < smp_command_count(); i++) {
         const smp_command *command = smp_command_at(i);
         fprintf(to, "        '%s:", command->name);
         smp_put_quoted(to, command->help, ":\\");
         fputs("'\n", to);
     }
-    fputs("    )\n"
-          "    _arguments -C '(- *)'{-h,--help}'[commands, topics and stages]' '(- *)--version[show the version]' \\\n"
-          "        '1: :->command' '*:: :->rest'\n"
-          "    case $state in\n"
-          "    command) _describe -t commands 'command' commands ;;\n"
-          "    rest)\n"
-          "        case $words[1] in\n",
-          to);
-    for (size_t i = 0; !code && i < smp_command_count(); i++) {
+    smp_text_between(to, smp_template_zsh, "@COMMANDS@\n", "@ARGUMENTS@\n");
+    for (size_t i = 0; i < smp_command_count(); i++) {
         const smp_command *command = smp_command_at(i);
         const smp_option *row;
         fprintf(to, "        %s)\n            _arguments -s -S \\\n", command->name);
-        for (size_t k = 0; !code && (row = smp_command_option(command, k, NULL)); k++)
-            code = put_option(to, row, err);
-        for (const smp_argument_row *argument = command->arguments; !code && argument && argument->name; argument++)
-            code = put_argument(to, argument, err);
+        for (size_t k = 0; (row = smp_command_option(command, k, NULL)); k++)
+            SMP_TRY(put_option(to, row, err));
+        for (const smp_argument_row *argument = command->arguments; argument && argument->name; argument++)
+            SMP_TRY(put_argument(to, argument, err));
         fputs("                && return 0 ;;\n", to);
     }
-    fputs("        esac ;;\n"
-          "    esac\n"
-          "    return 1\n"
-          "}\n"
-          "\n"
-          "if [ \"$funcstack[1]\" = _smempipe ]; then\n"
-          "    _smempipe \"$@\"\n"
-          "else\n"
-          "    compdef _smempipe smempipe\n"
-          "fi\n",
-          to);
-    return code;
+    smp_text_between(to, smp_template_zsh, "@ARGUMENTS@\n", NULL);
+    return SMP_OK;
 }

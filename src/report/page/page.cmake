@@ -50,13 +50,7 @@ foreach(name STYLE_HASH SCRIPT_HASH STYLE SCRIPT)
 endforeach()
 string(REPLACE "@VERSION@" "${PROJECT_VERSION}" page_template "${page_template}")
 file(WRITE ${CMAKE_BINARY_DIR}/page.html "${page_template}") # tests fill it in, too
-file(READ ${CMAKE_BINARY_DIR}/page.html page_bytes HEX)
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," page_bytes "${page_bytes}")
-set(page_source ${CMAKE_BINARY_DIR}/page_template.c)
-file(GENERATE OUTPUT ${page_source} CONTENT "/* Made of src/report/page by page.cmake. */
-extern const unsigned char smp_page_template[];
-const unsigned char smp_page_template[] = {${page_bytes}0};
-")
+smp_embed(smp_page_template ${CMAKE_BINARY_DIR}/page.html page_source)
 
 # The page of `smempipe edit`: its files as they are, the style of all pages, and dom.js as a module.
 set(edit_arrays "")
