@@ -19,6 +19,5 @@ const smp_stage smp_stage_add = {
     .example = "add 10%",
     SMP_ARITHMETIC_STAGE(table),
     .plan = plan,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"plus", "add"}, {"sum", "add by=@name"}, {"brightness offset", "add 10%"})),
+    SMP_ALSO({"plus", "add"}, {"sum", "add by=@name"}, {"brightness offset", "add 10%"}),
 };

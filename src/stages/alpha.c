@@ -99,12 +99,8 @@ const smp_stage smp_stage_alpha = {
         "none. extract: alpha as a gray picture, full scale where there is none. set: alpha is the second picture, "
         "which has one colour and the same size; other depths are scaled.",
     .example = "alpha flatten",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_alpha_change_variants),
     .check = check,
-    .plan = plan,
-    .variants = smp_alpha_change_variants,
     .hints = SMP_HINTS(.aliases =
                            SMP_ALIASES({"flatten background", "alpha flatten"}, {"remove_alpha", "alpha drop"},
                                        {"alphaextract", "alpha extract"}, {"alphamerge bandjoin", "alpha set by=@name"},

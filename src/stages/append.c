@@ -57,14 +57,9 @@ const smp_stage smp_stage_append = {
              "`append by=\"b.wav\"`, `append by=\"c.wav\"`. A file streams; a sound that comes from the same input is "
              "kept until this one has ended.",
     .example = "append by=@input gap=1ms",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_mix_variants),
     .check = check,
-    .plan = plan,
-    .variants = smp_mix_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"concat concatenate", "append by=\"next.wav\""},
-                                              {"splice", "append by=\"next.wav\" crossfade=10ms"},
-                                              {"repeat loop aloop", "append by=@input"},
-                                              {"acrossfade crossfade", "append by=\"next.wav\" crossfade=2s"})),
+    SMP_ALSO({"concat concatenate", "append by=\"next.wav\""}, {"splice", "append by=\"next.wav\" crossfade=10ms"},
+             {"repeat loop aloop", "append by=@input"},
+             {"acrossfade crossfade", "append by=\"next.wav\" crossfade=2s"}),
 };

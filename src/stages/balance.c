@@ -79,13 +79,9 @@ const smp_stage smp_stage_balance = {
         "(white patch). Colours without light keep theirs. Measured in every value of 8 and 16 bits, and in 65536 bins "
         "over 0..1 for float pictures. Alpha stays.",
     .example = "balance white",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, smp_balance_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_count_variants),
-    .variants = smp_balance_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"white_balance whitebalance awb wb temperature", "balance"},
-                                              {"grayworld greyworld", "balance gray"}, {"autowhite", "balance white"})),
+    SMP_ALSO({"white_balance whitebalance awb wb temperature", "balance"}, {"grayworld greyworld", "balance gray"},
+             {"autowhite", "balance white"}),
 };

@@ -38,11 +38,7 @@ const smp_stage smp_stage_bandpass = {
              "made up for, the length kept; outside the sound is silence. `eq bandpass freq=1kHz` is the short filter "
              "that equalizers of other programs have.",
     .example = "bandpass low=2kHz high=6kHz taps=63",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_filter_variants),
     .check = check,
-    .plan = plan,
-    .variants = smp_filter_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"bp bandfilter sinc", "bandpass low=300Hz high=3400Hz"})),
+    SMP_ALSO({"bp bandfilter sinc", "bandpass low=300Hz high=3400Hz"}),
 };

@@ -105,13 +105,8 @@ const smp_stage smp_stage_bilateral = {
         "bilateralFilter(d, range * 255, sigma) with BORDER_REPLICATE, where it rounds the same numbers.\n"
         "Of 8 bits differences are looked up as whole code values. Alpha stays; colour is premultiplied.",
     .example = "bilateral 1px range=20%",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
-                           {"bilateralfilter bilateral_filter denoise_bilateral smartblur", "bilateral 3px"},
-                           {"surface_blur", "bilateral 5px"})),
+    SMP_ALSO({"bilateralfilter bilateral_filter denoise_bilateral smartblur", "bilateral 3px"},
+             {"surface_blur", "bilateral 5px"}),
 };

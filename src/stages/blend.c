@@ -41,13 +41,8 @@ const smp_stage smp_stage_blend = {
         "for a <= 1/4, else sqrt(a). The formulas are those of W3C Compositing and Blending Level 1; the first "
         "picture's alpha stays (source atop)." SMP_OPERAND_ABOUT,
     .example = "blend 20% mode=screen opacity=50%",
-    .domain = SMP_BOTH,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_BOTH, SMP_POINT, table, params, smp_arithmetic_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_arithmetic_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"mix lerp", "blend by=@name opacity=50%"},
-                                              {"screen", "blend by=@name mode=screen"},
-                                              {"average", "blend by=@name mode=average"})),
+    SMP_ALSO({"mix lerp", "blend by=@name opacity=50%"}, {"screen", "blend by=@name mode=screen"},
+             {"average", "blend by=@name mode=average"}),
 };

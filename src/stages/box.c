@@ -113,12 +113,7 @@ const smp_stage smp_stage_box = {
         "are exact up to 2^24 (8-bit pictures: size 256), and the mean is one division.\n"
         "Alpha is averaged like a colour; colour is premultiplied.",
     .example = "box 5px",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, box_params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(params, box_params),
-    .plan = plan,
-    .variants = variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"boxblur boxfilter box_blur mean average avgblur uniform_filter", "box"})),
+    SMP_ALSO({"boxblur boxfilter box_blur mean average avgblur uniform_filter", "box"}),
 };

@@ -165,12 +165,8 @@ const smp_stage smp_stage_canny = {
         "`canny 100cv high=200cv`. Other formats compute the same in f32. Blur first (`gaussian 1.4px`): noise has "
         "edges too. For pictures of one channel; alpha stays.",
     .example = "canny 20% high=60%",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"edgedetect edge cannyedges", "canny"})),
+    SMP_ALSO({"edgedetect edge cannyedges", "canny"}),
 };

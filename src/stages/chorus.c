@@ -43,11 +43,7 @@ const smp_stage smp_stage_chorus = {
              "to that and `depth`, swings rate (1 + k / 16) times a second and begins at k / n of a turn. No louder "
              "than the sound itself." SMP_SWING_ABOUT,
     .example = "chorus 50Hz voices=2 delay=1ms depth=2ms",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_modulated_variants,
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_modulated_variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(
                            {.values = "$A $B $C $D $E $F -t",
                             .say = "write rate=$EHz delay=$Cms depth=$Fms voices=1 shape=triangle"},

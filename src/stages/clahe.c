@@ -257,13 +257,8 @@ const smp_stage smp_stage_clahe = {
         "channel=luma takes Y = 0.299 R + 0.587 G + 0.114 B and adds its change to every colour, as `equalize` does; "
         "a strongly coloured pixel can leave the range. Alpha stays, and pixels count however transparent they are.",
     .example = "clahe 4 clip=3",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
-                           {"adapthisteq equalize_adapthist hist_local localcontrast local_contrast", "clahe"})),
+    SMP_ALSO({"adapthisteq equalize_adapthist hist_local localcontrast local_contrast", "clahe"}),
 };

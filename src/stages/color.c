@@ -73,16 +73,11 @@ const smp_stage smp_stage_color = {
         "What leaves the range on the way back is clipped and counted. The spaces are of encoded values: under `light "
         "linear` say `light encoded` first.",
     .example = "color lab",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_color_space_variants),
     .traits = SMP_TRAIT_ENCODED | SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = smp_color_space_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
-                           {"colour rgb2lab lab", "color lab"}, {"cvtcolor rgb2hsv hsv", "color hsv"},
-                           {"lab2rgb", "color from=lab"}, {"hsv2rgb", "color from=hsv"},
-                           {"rgb gray2rgb grey2rgb truecolor", "color rgb"}, {"yuv ycbcr ycrcb", "color ycbcr"},
-                           {"colorspace", "color lab"}, {"colorspace", "color hsv"}, {"colorspace", "color ycbcr"})),
+    SMP_ALSO({"colour rgb2lab lab", "color lab"}, {"cvtcolor rgb2hsv hsv", "color hsv"}, {"lab2rgb", "color from=lab"},
+             {"hsv2rgb", "color from=hsv"}, {"rgb gray2rgb grey2rgb truecolor", "color rgb"},
+             {"yuv ycbcr ycrcb", "color ycbcr"}, {"colorspace", "color lab"}, {"colorspace", "color hsv"},
+             {"colorspace", "color ycbcr"}),
 };

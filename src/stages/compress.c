@@ -58,12 +58,7 @@ const smp_stage smp_stage_compress = {
         "voice of one channel: `mix by=\"voice.wav\" how=beside length=first`, then `compress -40dB ratio=4 key=1 "
         "attack=50ms release=500ms`, then `mix by=\"voice.wav\"`.",
     .example = "compress -30dB ratio=3 attack=0.3ms release=0.1ms makeup=6dB",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_dynamics_variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"compressor acompressor compand drc", "compress -20dB ratio=4"},
-                                         {"duck ducking sidechain sidechaincompress", "compress -30dB ratio=4 key=1"})),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_dynamics_variants),
+    SMP_ALSO({"compressor acompressor compand drc", "compress -20dB ratio=4"},
+             {"duck ducking sidechain sidechaincompress", "compress -30dB ratio=4 key=1"}),
 };

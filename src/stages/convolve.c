@@ -15,5 +15,5 @@ const smp_stage smp_stage_convolve = {
     .example = "convolve [1 2 1; 2 4 2; 1 2 1]",
     SMP_CONVOLVE_STAGE,
     .plan = plan,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"conv convolution convolve2d conv2d", "convolve"})),
+    SMP_ALSO({"conv convolution convolve2d conv2d", "convolve"}),
 };

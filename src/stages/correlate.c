@@ -15,6 +15,5 @@ const smp_stage smp_stage_correlate = {
     .example = "correlate [-1 0 1] offset=50%",
     SMP_CONVOLVE_STAGE,
     .plan = plan,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"filter2D filter2d correlation xcorr", "correlate"},
-                                              {"emboss", "correlate [-2 -1 0; -1 1 1; 0 1 2]"})),
+    SMP_ALSO({"filter2D filter2d correlation xcorr", "correlate"}, {"emboss", "correlate [-2 -1 0; -1 1 1; 0 1 2]"}),
 };

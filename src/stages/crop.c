@@ -253,13 +253,9 @@ const smp_stage smp_stage_crop = {
         "tolerance in a channel, and margin round it; colour counts as much as it is opaque. It reads the picture "
         "twice, and keeps all of it the first time.",
     .example = "crop aspect=1 anchor=centre",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(params, crop_params),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, crop_params, variants),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = content_variants),
-    .variants = variants,
     .hints =
         SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$Wx$H+$X+$Y", "width=$W height=$H x=$X y=$Y"),
                                      SMP_MEANS("$Wx$H+$X-$Y", "width=$W height=$H x=$X y=-$Y"),

@@ -112,15 +112,10 @@ const smp_stage smp_stage_curves = {
         "last. With two points it is a line. Alpha stays.\n"
         "GIMP's and ffmpeg's curves are splines that swing beyond their points; between these they differ a little.",
     .example = "curves [0 0; 0.25 0.18; 0.75 0.82; 1 1]",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_curves_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = smp_curves_variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"curve tonecurve tone_curve lut clut s_curve sigmoidal sigmoidal_contrast",
-                                          "curves [0 0; 0.25 0.18; 0.75 0.82; 1 1]"},
-                                         {"solarize solarise", "curves [0 0; 0.5 0.5; 1 0] shape=linear"})),
+    SMP_ALSO({"curve tonecurve tone_curve lut clut s_curve sigmoidal sigmoidal_contrast",
+              "curves [0 0; 0.25 0.18; 0.75 0.82; 1 1]"},
+             {"solarize solarise", "curves [0 0; 0.5 0.5; 1 0] shape=linear"}),
 };

@@ -33,5 +33,5 @@ const smp_stage smp_stage_dc_remove = {
     .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_chunk_variants),
     .variants = smp_gain_offset_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"dcshift dc_remove dcblock", "dc-remove"})),
+    SMP_ALSO({"dcshift dc_remove dcblock", "dc-remove"}),
 };

@@ -223,13 +223,8 @@ const smp_stage smp_stage_denoise = {
              "takes out single tones. It reads the sound twice unless `noise` is given, and streams. Frames overlap by "
              "three quarters (`stft`, `istft` with a Hann window); nothing is delayed.",
     .example = "denoise 12dB noise=-20dBFS size=64",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = reducers),
-    .variants = variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"noisered noise-reduction afftdn anlmdn arnndn noiseprof", "denoise 12dB"})),
+    SMP_ALSO({"noisered noise-reduction afftdn anlmdn arnndn noiseprof", "denoise 12dB"}),
 };

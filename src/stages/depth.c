@@ -30,10 +30,6 @@ const smp_stage smp_stage_depth = {
         "Rounding happens once, at the end of the pipeline: `depth 8bit` before other stages does not make them "
         "work on fewer levels.",
     .example = "depth 16bit",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, depth_params),
-    .plan = plan,
-    .variants = smp_convert_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"bitdepth bits format", "depth 8bit"}, {"cast", "depth float"})),
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, depth_params, smp_convert_variants),
+    SMP_ALSO({"bitdepth bits format", "depth 8bit"}, {"cast", "depth float"}),
 };

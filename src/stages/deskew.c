@@ -115,13 +115,9 @@ const smp_stage smp_stage_deskew = {
         "middle. Light text on a dark ground is found too. The picture is read twice. Photographs have no such lines: "
         "`warp 5` turns by an angle that you know.",
     .example = "deskew angle=3deg",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, smp_warp_variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = reducers),
-    .variants = smp_warp_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"straighten_page", "deskew"})),
+    SMP_ALSO({"straighten_page", "deskew"}),
 };

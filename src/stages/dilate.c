@@ -15,5 +15,5 @@ const smp_stage smp_stage_dilate = {
     .example = "dilate 5px shape=disk",
     SMP_MORPH_ONE_PASS,
     .plan = plan,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"maximum_filter max_filter dilation grow", "dilate 3"})),
+    SMP_ALSO({"maximum_filter max_filter dilation grow", "dilate 3"}),
 };

@@ -119,12 +119,7 @@ const smp_stage smp_stage_distance = {
         "The result is a float picture of one channel whose values are pixels, not fractions: `multiply` scales it "
         "for a file of 8 or 16 bits.",
     .example = "distance l1",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
-    SMP_PARAMS(table, params),
-    .plan = plan,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
-                           {"edt distancetransform distance_transform bwdist distance_transform_edt", "distance"})),
+    SMP_ALSO({"edt distancetransform distance_transform bwdist distance_transform_edt", "distance"}),
 };

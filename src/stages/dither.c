@@ -41,11 +41,7 @@ const smp_stage smp_stage_dither = {
              "many bits: faint sounds then fade into noise and not into distortion. Files are written without dither "
              "unless this is asked for.",
     .example = "dither 16bit",
-    .domain = SMP_AUDIO,
+    SMP_PLANNED(SMP_AUDIO, SMP_POINT, table, params, variants),
     .traits = SMP_TRAIT_SAME_LEVEL,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"tpdf", "dither 16bit"})),
+    SMP_ALSO({"tpdf", "dither 16bit"}),
 };

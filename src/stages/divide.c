@@ -28,12 +28,8 @@ const smp_stage smp_stage_divide = {
     .about = "out = a * full scale / b: where both are equal the result is white; dividing by a blurred copy takes "
              "uneven light away. Dividing by 0 gives full scale with the sign of a, and 0 for 0 / 0." SMP_OPERAND_ABOUT,
     .example = "divide 80%",
-    .domain = SMP_BOTH,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_BOTH, SMP_POINT, table, params, smp_arithmetic_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = smp_arithmetic_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"div", "divide"}, {"flatfield", "divide by=@name"})),
+    SMP_ALSO({"div", "divide"}, {"flatfield", "divide by=@name"}),
 };

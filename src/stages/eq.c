@@ -147,15 +147,10 @@ const smp_stage smp_stage_eq = {
         "frames or more, and every segment is warmed up until what came before has faded to 2^-32, so that all devices "
         "give the same bytes.",
     .example = "eq highpass freq=1kHz",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .check = check,
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
-                           {"equalizer anequalizer firequalizer biquad peaking", "eq peak freq=1kHz gain=6dB q=1"},
-                           {"bass lowshelf", "eq lowshelf freq=100Hz gain=6dB"},
-                           {"treble highshelf", "eq highshelf freq=3kHz gain=6dB"}, {"allpass", "eq allpass freq=1kHz"},
-                           {"iirfilter aiir", "eq lowpass freq=4kHz"}, {"tone", "eq lowshelf freq=100Hz gain=3dB"})),
+    SMP_ALSO({"equalizer anequalizer firequalizer biquad peaking", "eq peak freq=1kHz gain=6dB q=1"},
+             {"bass lowshelf", "eq lowshelf freq=100Hz gain=6dB"},
+             {"treble highshelf", "eq highshelf freq=3kHz gain=6dB"}, {"allpass", "eq allpass freq=1kHz"},
+             {"iirfilter aiir", "eq lowpass freq=4kHz"}, {"tone", "eq lowshelf freq=100Hz gain=3dB"}),
 };

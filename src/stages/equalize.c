@@ -95,14 +95,9 @@ const smp_stage smp_stage_equalize = {
         "Alpha stays, and pixels count however transparent they are. Fractions between stages are looked up as the "
         "code value that a file would hold.",
     .example = "equalize each",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, smp_equalize_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_count_variants),
-    .variants = smp_equalize_variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"equalise equalize_histogram equalize_hist histeq hist_equal", "equalize"},
-                                         {"equalizehist", "equalize each"})),
+    SMP_ALSO({"equalise equalize_histogram equalize_hist histeq hist_equal", "equalize"},
+             {"equalizehist", "equalize each"}),
 };

@@ -15,5 +15,5 @@ const smp_stage smp_stage_erode = {
     .example = "erode 5px shape=disk",
     SMP_MORPH_ONE_PASS,
     .plan = plan,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"minimum_filter min_filter erosion shrink", "erode 3"})),
+    SMP_ALSO({"minimum_filter min_filter erosion shrink", "erode 3"}),
 };

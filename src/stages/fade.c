@@ -70,11 +70,7 @@ const smp_stage smp_stage_fade = {
     .about = "Frame k of a fade of n frames is multiplied by t = (k + 1/2) / n, or t^2 (3 - 2t) with curve=smooth; "
              "where both fades meet, by both.",
     .example = "fade in=10ms out=0.2ms",
-    .domain = SMP_AUDIO,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = variants,
+    SMP_PLANNED(SMP_AUDIO, SMP_POINT, table, params, variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(
                            SMP_MEANS("$I", "in=$I"), SMP_MEANS("$I 0 $O", "in=$I out=$O"),
                            {.values = "$I $O", .say = "write in=$I out=$O: sox's second value is where it ends"}),

@@ -56,11 +56,6 @@ const smp_stage smp_stage_fft = {
         "rows first, of two real samples as one complex number, then columns. The same bytes on every device. Alpha is "
         "left out. `stft` has spectra of sound, `fftfilter` filters by frequency.",
     .example = "fft log",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_fourier_forward,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"fft2 dft fourier", "fft"}, {"rfft2", "fft output=complex"},
-                                              {"fft_spectrum", "fft log"})),
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, smp_fourier_forward),
+    SMP_ALSO({"fft2 dft fourier", "fft"}, {"rfft2", "fft output=complex"}, {"fft_spectrum", "fft log"}),
 };

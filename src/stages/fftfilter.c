@@ -92,14 +92,9 @@ const smp_stage smp_stage_fftfilter = {
         "of some pixels (sigma = 0.159 / c). A low pass filters alpha like a colour, otherwise it passes; colour is "
         "premultiplied.",
     .example = "fftfilter 0.2 highpass=0.02",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, smp_fourier_filtered),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = smp_fourier_filtered,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"fft_filter", "fftfilter 0.1"},
-                                              {"bandpass_filter fftbandpass", "fftfilter 0.3 highpass=0.02"},
-                                              {"butterworth", "fftfilter 0.1 shape=butterworth"})),
+    SMP_ALSO({"fft_filter", "fftfilter 0.1"}, {"bandpass_filter fftbandpass", "fftfilter 0.3 highpass=0.02"},
+             {"butterworth", "fftfilter 0.1 shape=butterworth"}),
 };

@@ -47,11 +47,7 @@ const smp_stage smp_stage_fir = {
              "is silence. f32 with fused operations, taps in blocks of 256 and in them every 32nd together; more than "
              "300 taps go through Fourier transforms of 4096 frames in fixed blocks of 2048 (kernels/audio/fir.h).",
     .example = "fir [0.25 0.5 0.25]",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_filter_variants),
     .check = check,
-    .plan = plan,
-    .variants = smp_filter_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"firfilter afir lfilter", "fir [0.25 0.5 0.25]"})),
+    SMP_ALSO({"firfilter afir lfilter", "fir [0.25 0.5 0.25]"}),
 };

@@ -45,10 +45,6 @@ const smp_stage smp_stage_flanger = {
              "and back `rate` times a second. With feedback f, e is (1 - |f|) times the sum of the sound k d later by "
              "f^(k - 1), k = 1, 2, .. 16 while that is above 0.001. No louder than the sound itself." SMP_SWING_ABOUT,
     .example = "flanger 50Hz depth=2ms feedback=-50%",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_modulated_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"flange aflanger", "flanger feedback=50%"})),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_modulated_variants),
+    SMP_ALSO({"flange aflanger", "flanger feedback=50%"}),
 };

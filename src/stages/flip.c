@@ -32,6 +32,5 @@ const smp_stage smp_stage_flip = {
     SMP_PARAMS(table, flip_params),
     .plan = plan,
     .variants = smp_transpose_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"hflip fliph flop mirror fliplr", "flip horizontal"},
-                                              {"vflip flipv flipud", "flip vertical"})),
+    SMP_ALSO({"hflip fliph flop mirror fliplr", "flip horizontal"}, {"vflip flipv flipud", "flip vertical"}),
 };

@@ -29,10 +29,6 @@ const smp_stage smp_stage_gain = {
         "out = in * 10^(gain / 20), in f32: values beyond full scale stay until they are written as integers, where "
         "they are clamped and counted.",
     .example = "gain -6dB",
-    .domain = SMP_AUDIO,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_gain_offset_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"vol volume", "gain -6dB"}, {"amplify", "gain 6dB"})),
+    SMP_PLANNED(SMP_AUDIO, SMP_POINT, table, params, smp_gain_offset_variants),
+    SMP_ALSO({"vol volume", "gain -6dB"}, {"amplify", "gain 6dB"}),
 };

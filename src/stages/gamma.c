@@ -31,11 +31,7 @@ const smp_stage smp_stage_gamma = {
         "1 brightens. Values below 0 are mirrored, alpha stays. Relative error at most 4e-7 for g from 0.25 on. To "
         "do arithmetic in linear light, use `light linear` rather than two of these.",
     .example = "gamma 1.8",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, gamma_params, smp_tone_curve_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, gamma_params),
-    .plan = plan,
-    .variants = smp_tone_curve_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"pow power gammaval", "gamma {1/2.2}"})),
+    SMP_ALSO({"pow power gammaval", "gamma {1/2.2}"}),
 };

@@ -44,11 +44,6 @@ const smp_stage smp_stage_gate = {
         "threshold samples stay as they are. Nothing is delayed. `silence` tells where a sound is soft, and `trim` "
         "cuts it out. Gains are whole numbers of 2^-16 dB, so that all devices give the same bytes.",
     .example = "gate -10dB range=20dB attack=0.1ms release=0.1ms",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_dynamics_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"agate noisegate noise-gate", "gate -50dB"},
-                                              {"expander", "gate -50dB ratio=2"})),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_dynamics_variants),
+    SMP_ALSO({"agate noisegate noise-gate", "gate -50dB"}, {"expander", "gate -50dB ratio=2"}),
 };

@@ -133,12 +133,8 @@ const smp_stage smp_stage_gaussian = {
         "the row pass is exact.\n"
         "Alpha is blurred like a colour; colour is premultiplied. edge=constant: both passes see `fill` outside.",
     .example = "gaussian 2px edge=mirror",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, gaussian_params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(params, gaussian_params),
-    .plan = plan,
-    .variants = variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("0x$S", "sigma=$S"),
                                           {.values = "$Rx$S", .say = "write $Spx, the sigma"}),
                        .aliases = SMP_ALIASES(

@@ -39,13 +39,7 @@ const smp_stage smp_stage_gray = {
              "luminance of Rec. ITU-R BT.709; [0.299 0.587 0.114] are those of BT.601, as OpenCV and JPEG use them. "
              "The sum is over values as stored (luma); under `light linear` it is luminance proper.",
     .example = "gray",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, gray_params, smp_channel_mix_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, gray_params),
-    .plan = plan,
-    .variants = smp_channel_mix_variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES(
-                      {"grey decolor grayscale greyscale desaturate luma luminance bw monochrome colorspace", "gray"})),
+    SMP_ALSO({"grey decolor grayscale greyscale desaturate luma luminance bw monochrome colorspace", "gray"}),
 };

@@ -120,12 +120,8 @@ const smp_stage smp_stage_guided = {
         "Each colour is guided by itself, or all by a gray guide (a flash picture, a mask's photograph). Alpha stays; "
         "colour is premultiplied. The picture is kept in memory, with two numbers a sample.",
     .example = "guided 2px epsilon=2%",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"guidedfilter", "guided 8px"}, {"guided_filter", "guided 8px"},
-                                              {"imguidedfilter", "guided 2px"}, {"edge_preserving", "guided 8px"})),
+    SMP_ALSO({"guidedfilter", "guided 8px"}, {"guided_filter", "guided 8px"}, {"imguidedfilter", "guided 2px"},
+             {"edge_preserving", "guided 8px"}),
 };

@@ -16,5 +16,5 @@ const smp_stage smp_stage_highpass = {
     .example = "highpass 3kHz taps=63",
     SMP_CUTOFF_STAGE,
     .plan = plan,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"hp lowcut basscut rumble", "highpass 80Hz"})),
+    SMP_ALSO({"hp lowcut basscut rumble", "highpass 80Hz"}),
 };

@@ -128,13 +128,9 @@ const smp_stage smp_stage_histogram = {
              "floor(v * n); sound: floor((v + 1) * n / 2). What lies outside counts in the first or last bin, NaN "
              "apart. Alpha is a channel like the others.",
     .example = "histogram bins=64",
-    .domain = SMP_BOTH,
-    .access = SMP_REDUCE,
-    SMP_PARAMS(table, params),
-    .plan = plan,
+    SMP_PLANNED(SMP_BOTH, SMP_REDUCE, table, params, smp_count_variants),
     .reduction =
         SMP_REDUCTION(.finish = finish, .partials = SMP_PARTIALS(.make = make_partial, .merge = merge, .report = report,
                                                                  .pack = pack, .unpack = unpack)),
-    .variants = smp_count_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"hist histo", "histogram"})),
+    SMP_ALSO({"hist histo", "histogram"}),
 };

@@ -51,10 +51,6 @@ const smp_stage smp_stage_ifft = {
         "`fft` says: `crop` what was there. Spectra from elsewhere come as .npy of float32, height x width x 2.\n"
         "Columns first, then rows, in the order of `fft` with real and imaginary parts exchanged, times 1 / pixels.",
     .example = "ifft magnitude",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_fourier_inverse,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"ifft2 idft irfft2 ift invfft", "ifft"})),
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, smp_fourier_inverse),
+    SMP_ALSO({"ifft2 idft irfft2 ift invfft", "ifft"}),
 };

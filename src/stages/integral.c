@@ -178,12 +178,8 @@ const smp_stage smp_stage_integral = {
         "in blocks of 1024 pixels, down columns in blocks of 16 rows, each in order, the blocks in order. Fractions "
         "between stages count as the code value that a file would hold. Alpha is summed like a colour.",
     .example = "integral rows",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
-    SMP_PARAMS(table, params),
-    .plan = plan,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"cumsum sat summed_area summedareatable integralimage", "integral"},
-                                              {"scan prefixsum prefix_sum", "integral rows"})),
+    SMP_ALSO({"cumsum sat summed_area summedareatable integralimage", "integral"},
+             {"scan prefixsum prefix_sum", "integral rows"}),
 };

@@ -19,5 +19,5 @@ const smp_stage smp_stage_invert = {
     .traits = SMP_TRAIT_KEEPS_ALPHA,
     .plan = plan,
     .variants = smp_invert_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"negate negative not bitwise_not", "invert"})),
+    SMP_ALSO({"negate negative not bitwise_not", "invert"}),
 };

@@ -103,11 +103,7 @@ const smp_stage smp_stage_istft = {
         "squared windows, as librosa's and scipy's istft do. `hop` and `window` must be those of `stft`: the file does "
         "not tell. `stft` forgets how much the sound goes on behind the middle of its last frame: `frames` says so.",
     .example = "istft 8kHz hop=40",
-    .domain = SMP_IMAGE,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_GIVES_SOUND,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"irfft", "istft 44.1kHz"})),
+    SMP_ALSO({"irfft", "istft 44.1kHz"}),
 };

@@ -124,12 +124,8 @@ const smp_stage smp_stage_join = {
              "second picture serves every channel of a coloured one; other depths are scaled; a second picture without "
              "alpha is opaque. The second picture is kept whole in memory.",
     .example = "join by=@input side=below gap=3",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(params, join_params),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, join_params, variants),
     .check = check,
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"append splice stitch hconcat hstack beside", "join by=@name"},
-                                              {"vconcat vstack", "join by=@name side=below"})),
+    SMP_ALSO({"append splice stitch hconcat hstack beside", "join by=@name"},
+             {"vconcat vstack", "join by=@name side=below"}),
 };

@@ -137,11 +137,7 @@ const smp_stage smp_stage_jpeg_decode = {
     .about = "Baseline JPEG (ITU-T T.81), the same bytes as libjpeg-turbo's: accurate integer transform, chroma "
              "interpolated by 3/4 and 1/4. Files that it is in doubt about are decoded by libjpeg-turbo.",
     .example = "jpeg_decode width=160 height=120 across=2 down=2",
-    .domain = SMP_IMAGE,
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, smp_jpeg_source, variants),
     .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_JPEG,
-    .access = SMP_WHOLE,
-    SMP_PARAMS(table, smp_jpeg_source),
-    .plan = plan,
-    .variants = variants,
 };

@@ -175,11 +175,7 @@ const smp_stage smp_stage_jpeg_encode = {
         "lowest byte first), 1 (32 bits) where it has more than a byte a pixel and is left out. The scan "
         "follows, without the end marker, then zeros.",
     .example = "jpeg_encode 75 sampling=420 restart=5",
-    .domain = SMP_IMAGE,
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, smp_jpeg_params, variants),
     .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_JPEG_ENCODE,
-    .access = SMP_WHOLE,
-    SMP_PARAMS(table, smp_jpeg_params),
-    .plan = plan,
-    .variants = variants,
 };

@@ -261,13 +261,9 @@ const smp_stage smp_stage_kernel = {
         "above and below where the picture has them; height is then that of the strip, y the picture's row that it "
         "begins with, whole_height the picture's height.",
     .example = "kernel \"blur3.ptx\" name=blur3 block=32x8 args=(in, out, width, height, 3.5)",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, variants),
     .check = check,
     .examine = examine,
-    .plan = plan,
-    .variants = variants,
     .hints = SMP_HINTS(.aliases =
                            SMP_ALIASES({"cuda", "kernel \"my.cu\" name=NAME"}, {"ptx", "kernel \"my.ptx\" name=NAME"})),
 };

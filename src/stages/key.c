@@ -19,12 +19,8 @@ const smp_stage smp_stage_key = {
     "Within `tolerance` alpha becomes 0; over the next `soft` it grows to what it was, in proportion to the distance. "
     "Colours stay as they are, so that `alpha drop` brings them back. A picture without alpha gets it.",
     .example = "key [0.5] tolerance=20% soft=10%",
-    .domain = SMP_IMAGE,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_near_color_variants),
     .traits = SMP_TRAIT_ENCODED,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_near_color_variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("@C $T", "color=@C tolerance=$T")),
                        .aliases = SMP_ALIASES(
                            {"transparent make_transparent color_to_alpha remove_background", "key white tolerance=10%"},

@@ -399,19 +399,12 @@ const smp_stage smp_stage_label = {
         "values are the numbers (at most 65535), output=input passes the picture on. For pictures of one channel; of "
         "alpha nothing is measured.",
     .example = "label 40% min-area=2px",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers,
                                .partials = SMP_PARTIALS(.make = partial, .merge = merge, .report = report, .pack = pack,
                                                         .unpack = unpack)),
-    .variants = variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES(
-                      {"components connectedcomponents connected_components bwlabel blobs particles ccl labelregions",
-                       "label"},
-                      {"analyze_particles analyzeparticles regionprops", "label min-area=20px output=input"},
-                      {"bwareaopen remove_small_objects", "label min-area=50px"})),
+    SMP_ALSO({"components connectedcomponents connected_components bwlabel blobs particles ccl labelregions", "label"},
+             {"analyze_particles analyzeparticles regionprops", "label min-area=20px output=input"},
+             {"bwareaopen remove_small_objects", "label min-area=50px"}),
 };

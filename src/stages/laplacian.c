@@ -57,12 +57,8 @@ const smp_stage smp_stage_laplacian = {
              "integer format is stored at the end.\n"
              "Alpha passes through; colour is premultiplied.",
     .example = "laplacian edge=reflect",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, laplacian_params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(params, laplacian_params),
     .check = check,
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"laplace laplacefilter", "laplacian"})),
+    SMP_ALSO({"laplace laplacefilter", "laplacian"}),
 };

@@ -141,14 +141,10 @@ const smp_stage smp_stage_levels = {
         "picture without such a pair, of one value, say, is left as it is. Counted in every value of 8 and 16 bits, "
         "and in 65536 bins over 0..1 for float pictures, where what lies outside must be clipped.",
     .example = "levels gamma=1.2",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, smp_levels_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_count_variants),
-    .variants = smp_levels_variants,
     .hints =
         SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$B $W", "black=$B white=$W"), SMP_MEANS("$B,$W", "black=$B white=$W"),
                                      SMP_MEANS("$B,$W,$G", "black=$B white=$W gamma=$G"),

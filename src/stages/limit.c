@@ -43,10 +43,6 @@ const smp_stage smp_stage_limit = {
              "turns down by 60 dB at most, and samples that are not finite stay. Nothing is delayed. Gains are whole "
              "numbers of 2^-16 dB, so that all devices give the same bytes.",
     .example = "limit -6dB lookahead=0.1ms release=100000",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_dynamics_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"limiter alimiter brickwall maximizer", "limit -1dB"})),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_dynamics_variants),
+    SMP_ALSO({"limiter alimiter brickwall maximizer", "limit -1dB"}),
 };

@@ -92,11 +92,7 @@ const smp_stage smp_stage_local_threshold = {
         "edge=mirror. Fractions between stages count as the code value that a file would hold. Colours count however "
         "transparent they are.",
     .example = "local-threshold 5px",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = variants,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .hints = SMP_HINTS(.aliases =
                            SMP_ALIASES({"adaptive sauvola autolocalthreshold", "local-threshold 31px"},
                                        {"adaptivethreshold adaptive_threshold lat", "local-threshold 31px method=mean"},

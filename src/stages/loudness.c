@@ -303,13 +303,9 @@ const smp_stage smp_stage_loudness = {
         "(-inf). `normalize lufs=-16LUFS` brings a sound to a loudness. Several files together are one sound with the "
         "blocks of all (the loudness of an album); of more than three hours, blocks are rounded to 0.001 LU.",
     .example = "loudness",
-    .domain = SMP_AUDIO,
-    .access = SMP_REDUCE,
-    SMP_PARAMS(table, params),
-    .plan = plan,
+    SMP_PLANNED(SMP_AUDIO, SMP_REDUCE, table, params, smp_loudness_variants),
     .reduction = SMP_REDUCTION(.finish = finish, .level = "lufs",
                                .partials = SMP_PARTIALS(.make = make_partial, .merge = merge, .report = report,
                                                         .pack = pack, .unpack = unpack)),
-    .variants = smp_loudness_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"ebur128 r128 lufs", "loudness"})),
+    SMP_ALSO({"ebur128 r128 lufs", "loudness"}),
 };

@@ -14,5 +14,5 @@ const smp_stage smp_stage_lowpass = {
     .example = "lowpass 4kHz taps=63",
     SMP_CUTOFF_STAGE,
     .plan = plan,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"lowpas lp hicut treblecut", "lowpass 4kHz"})),
+    SMP_ALSO({"lowpas lp hicut treblecut", "lowpass 4kHz"}),
 };

@@ -132,13 +132,8 @@ const smp_stage smp_stage_match = {
         "samples have 65536 bins from 0 to 1, of which the middle counts. Alpha stays, and pixels count however "
         "transparent they are.",
     .example = "match to=@input",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, smp_equalize_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_count_both_variants),
-    .variants = smp_equalize_variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"match_histograms imhistmatch histogram_matching histmatch", "match @name"})),
+    SMP_ALSO({"match_histograms imhistmatch histogram_matching histmatch", "match @name"}),
 };

@@ -132,11 +132,7 @@ const smp_stage smp_stage_matmul = {
         "A sample is one chain of fused multiply-adds in f32, the inner index ascending, on every device: the error is "
         "at most n 6e-8 |L| |R| for n products. NaN in either gives NaN. Under `light linear` `with` stays as it is.",
     .example = "matmul with=@input",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"gemm sgemm dot mm matrixmultiply", "matmul with=@name"})),
+    SMP_ALSO({"gemm sgemm dot mm matrixmultiply", "matmul with=@name"}),
 };

@@ -58,14 +58,8 @@ const smp_stage smp_stage_matrix = {
         "columns as all channels (and a constant, if wanted) mixes alpha too, and the result's last channel is alpha "
         "again if there are as many rows as channels.",
     .example = "matrix [0.393 0.769 0.189; 0.349 0.686 0.168; 0.272 0.534 0.131]",
-    .domain = SMP_BOTH,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, matrix_params),
-    .plan = plan,
-    .variants = smp_channel_mix_variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES(
-                      {"colorchannelmixer recolor recomb colormatrix channelmixer", "matrix [1 0 0; 0 1 0; 0 0 1]"},
-                      {"separate channel", "matrix [1 0 0]"},
-                      {"sepia sepia-tone", "matrix [0.393 0.769 0.189; 0.349 0.686 0.168; 0.272 0.534 0.131]"})),
+    SMP_PLANNED(SMP_BOTH, SMP_POINT, table, matrix_params, smp_channel_mix_variants),
+    SMP_ALSO({"colorchannelmixer recolor recomb colormatrix channelmixer", "matrix [1 0 0; 0 1 0; 0 0 1]"},
+             {"separate channel", "matrix [1 0 0]"},
+             {"sepia sepia-tone", "matrix [0.393 0.769 0.189; 0.349 0.686 0.168; 0.272 0.534 0.131]"}),
 };

@@ -22,12 +22,8 @@ const smp_stage smp_stage_median = {
         "`dilate`.\n"
         "Alpha is filtered like a colour; colour is premultiplied.",
     .example = "median 3px",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, smp_rank_params, smp_rank_variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(table, smp_rank_params),
-    .plan = plan,
-    .variants = smp_rank_variants,
     .hints = SMP_HINTS(.aliases =
                            SMP_ALIASES({"medianblur median_blur median_filter medfilt medfilt2 denoise", "median 3"})),
 };

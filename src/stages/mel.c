@@ -267,14 +267,9 @@ const smp_stage smp_stage_mel = {
         "Takes one channel: `remix mono` before. `save` as .npy keeps the values. A `size` whose half has a prime "
         "factor above 7 takes many times longer.",
     .example = "mel 40 size=128 hop=200 log=ln",
-    .domain = SMP_AUDIO,
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_GIVES_IMAGE,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"melspectrogram features", "mel"}, {"logmel fbank", "mel log=ln"},
-                                         {"mfcc", "mel log=db mfcc=13"}, {"whisper", "mel edge=mirror log=whisper"})),
+    SMP_ALSO({"melspectrogram features", "mel"}, {"logmel fbank", "mel log=ln"}, {"mfcc", "mel log=db mfcc=13"},
+             {"whisper", "mel edge=mirror log=whisper"}),
 };

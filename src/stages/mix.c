@@ -43,12 +43,7 @@ const smp_stage smp_stage_mix = {
         "stereo one. Nothing is made quieter to avoid clipping: `limit` or "
         "`normalize` behind it do. Both stream.",
     .example = "mix by=@input at=1ms gain=-6dB",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_mix_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"amix", "mix by=\"voice.wav\""},
-                                              {"amerge merge", "mix by=\"right.wav\" how=beside"},
-                                              {"echo aecho", "mix by=@input at=0.3s gain=-6dB"})),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_mix_variants),
+    SMP_ALSO({"amix", "mix by=\"voice.wav\""}, {"amerge merge", "mix by=\"right.wav\" how=beside"},
+             {"echo aecho", "mix by=@input at=0.3s gain=-6dB"}),
 };

@@ -47,12 +47,8 @@ const smp_stage smp_stage_modulate = {
         "from -180deg to 180deg. What leaves the range is clipped and counted. `saturate` keeps the brightness that "
         "the eye sees.",
     .example = "modulate 120% saturation=80% hue=30deg",
-    .domain = SMP_IMAGE,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_modulate_variants),
     .traits = SMP_TRAIT_ENCODED | SMP_TRAIT_KEEPS_ALPHA,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_modulate_variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$B,$S,$H", "brightness={$B/100} saturation={$S/100} "
                                                                 "hue={($H-100)*1.8}"),
                                           SMP_MEANS("$B,$S", "brightness={$B/100} saturation={$S/100}")),

@@ -19,5 +19,5 @@ const smp_stage smp_stage_multiply = {
     .example = "multiply 120%",
     SMP_ARITHMETIC_STAGE(table),
     .plan = plan,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"mul times", "multiply"}, {"exposure", "multiply 2"})),
+    SMP_ALSO({"mul times", "multiply"}, {"exposure", "multiply 2"}),
 };

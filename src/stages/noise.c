@@ -69,12 +69,8 @@ const smp_stage smp_stage_noise = {
         "2^-24), the sine from a table of 4096 and lines between. salt-pepper: 0 where u < amount / 2, full scale "
         "where u < amount. Alpha passes.",
     .example = "noise 4%",
-    .domain = SMP_BOTH,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_BOTH, SMP_POINT, params, noise_params, variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(params, noise_params),
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"addnoise random_noise gaussnoise", "noise 4%"}, {"grain", "noise 2%"},
-                                              {"salt_and_pepper", "noise 1% kind=salt-pepper"})),
+    SMP_ALSO({"addnoise random_noise gaussnoise", "noise 4%"}, {"grain", "noise 2%"},
+             {"salt_and_pepper", "noise 1% kind=salt-pepper"}),
 };

@@ -142,14 +142,9 @@ const smp_stage smp_stage_normalize = {
         "true peak is below the ceiling, as they are. Silence stays silence; sounds under 0.4 s have no loudness and "
         "stay as they are. Samples that are not finite are left out of the measure.",
     .example = "normalize peak=-3dBFS",
-    .domain = SMP_AUDIO,
-    .access = SMP_ADJUST,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_AUDIO, SMP_ADJUST, table, params, smp_gain_offset_variants),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_chunk_variants),
-    .variants = smp_gain_offset_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"norm normalise dynaudnorm", "normalize"},
-                                              {"loudnorm", "normalize lufs=-16LUFS"},
-                                              {"replaygain", "normalize lufs=-18LUFS"})),
+    SMP_ALSO({"norm normalise dynaudnorm", "normalize"}, {"loudnorm", "normalize lufs=-16LUFS"},
+             {"replaygain", "normalize lufs=-18LUFS"}),
 };

@@ -83,12 +83,7 @@ const smp_stage smp_stage_notch = {
              "for each. The slopes are as wide as the band. Harmonics above half the rate are left out. Narrow bands "
              "take long filters: 10 Hz at 48 kHz 12,700 taps.",
     .example = "notch 3kHz width=800Hz",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_filter_variants),
     .check = check,
-    .plan = plan,
-    .variants = smp_filter_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"bandstop bandreject", "notch 50Hz"},
-                                              {"dehum humremove", "notch 50Hz harmonics=6"})),
+    SMP_ALSO({"bandstop bandreject", "notch 50Hz"}, {"dehum humremove", "notch 50Hz harmonics=6"}),
 };

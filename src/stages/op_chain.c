@@ -41,11 +41,7 @@ const smp_stage smp_stage_op_chain = {
     .about = "What neighbouring stages make of a sample by itself, computed in f32 without a store between them: the "
              "same bytes as the stages one by one. By itself: black and white points, gamma, negative; alpha stays.",
     .example = "op_chain black=10%",
-    .domain = SMP_BOTH,
+    SMP_PLANNED(SMP_BOTH, SMP_POINT, table, params, smp_op_chain_variants),
     .traits = SMP_TRAIT_INTERNAL | SMP_TRAIT_KEEPS_ALPHA,
     .role = SMP_ROLE_OP_CHAIN,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_op_chain_variants,
 };

@@ -29,7 +29,6 @@ const smp_stage smp_stage_orient = {
     SMP_PARAMS(table, smp_orient_params),
     .plan = plan,
     .variants = smp_transpose_variants,
-    .hints =
-        SMP_HINTS(.aliases = SMP_ALIASES({"autorotate auto_rotate auto-orient autoorient auto_orient exif_transpose",
-                                          "nothing: every picture is turned as its EXIF says, by itself"})),
+    SMP_ALSO({"autorotate auto_rotate auto-orient autoorient auto_orient exif_transpose",
+              "nothing: every picture is turned as its EXIF says, by itself"}),
 };

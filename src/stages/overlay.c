@@ -83,13 +83,8 @@ const smp_stage smp_stage_overlay = {
              "one needs color=yes; other depths are scaled. The second picture is kept whole in memory. For the blend "
              "mode of that name: `blend by=@name mode=overlay`.",
     .example = "overlay by=@input x=8 y=8 opacity=50%",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_overlay_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"watermark", "overlay by=\"logo.png\" anchor=bottom-right opacity=50%"},
-                                              {"composite merge over alpha_composite", "overlay by=@name"},
-                                              {"logo", "overlay by=\"logo.png\" anchor=bottom-right"},
-                                              {"stamp", "overlay by=\"stamp.png\" x=10 y=10"})),
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_overlay_variants),
+    SMP_ALSO({"watermark", "overlay by=\"logo.png\" anchor=bottom-right opacity=50%"},
+             {"composite merge over alpha_composite", "overlay by=@name"},
+             {"logo", "overlay by=\"logo.png\" anchor=bottom-right"}, {"stamp", "overlay by=\"stamp.png\" x=10 y=10"}),
 };

@@ -217,12 +217,8 @@ const smp_stage smp_stage_pad = {
              "Sounds: start and end are times of silence, rounded to frames; length adds what is missing at the end.\n"
              "Streams, but for edge=wrap and for mirrored borders of more than 4096 rows.",
     .example = "pad aspect=1 fill=[1]",
-    .domain = SMP_BOTH,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(params, pad_params),
+    SMP_PLANNED(SMP_BOTH, SMP_STENCIL, params, pad_params, variants),
     .check = check,
-    .plan = plan,
-    .variants = variants,
     .hints =
         SMP_HINTS(.forms = SMP_FORMS(
                       SMP_FORMS_OF_RATIO, {.values = "$A $B", .means = "start=$A end=$B", .given = SMP_AUDIO},

@@ -119,14 +119,9 @@ const smp_stage smp_stage_palette = {
         "dither=diffuse hands what is left over to the pixels that follow, as `posterise` says. It needs the whole "
         "picture in memory. A PNG of it is small with --png-palette.",
     .example = "palette 5",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, smp_palette_variants),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
-    .variants = smp_palette_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"quantize quantise colors reduce_colors", "palette 16"},
-                                              {"pngquant", "palette 256 dither=diffuse"},
-                                              {"remap", "palette colors=[0 0 0; 1 1 1]"})),
+    SMP_ALSO({"quantize quantise colors reduce_colors", "palette 16"}, {"pngquant", "palette 256 dither=diffuse"},
+             {"remap", "palette colors=[0 0 0; 1 1 1]"}),
 };

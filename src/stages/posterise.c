@@ -65,14 +65,9 @@ const smp_stage smp_stage_posterise = {
              "1/16 below, in whole numbers (floats: of 65535ths). `gray`, then `posterise 2 dither=diffuse`, are the "
              "bytes of Pillow's convert('1'). The whole picture is needed in memory. For colours of your own: palette.",
     .example = "posterise 4",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_posterise_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_posterise_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
-                           {"posterize", "posterise 4"},
-                           {"floyd_steinberg floydsteinberg error_diffusion dither", "posterise 2 dither=diffuse"},
-                           {"halftone bayer", "posterise 2 dither=bayer8"})),
+    SMP_ALSO({"posterize", "posterise 4"},
+             {"floyd_steinberg floydsteinberg error_diffusion dither", "posterise 2 dither=diffuse"},
+             {"halftone bayer", "posterise 2 dither=bayer8"}),
 };

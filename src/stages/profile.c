@@ -169,11 +169,7 @@ const smp_stage smp_stage_profile = {
         "of it are read so, by their profile.\n"
         "It works on encoded values: first in a pipeline, before `light linear`. Alpha stays.",
     .example = "profile from=display-p3",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_profile_variants),
     .traits = SMP_TRAIT_ENCODED | SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_profile_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"icc icc_transform srgb tosrgb colormanage", "profile"})),
+    SMP_ALSO({"icc icc_transform srgb tosrgb colormanage", "profile"}),
 };

@@ -156,12 +156,8 @@ const smp_stage smp_stage_quality = {
         "than 11 pixels wide or high have none. Over all it is the mean of the colours.\n"
         "Alpha is not compared. A second picture of other bits is scaled to the first's.",
     .example = "quality by=@input",
-    .domain = SMP_IMAGE,
-    .access = SMP_REDUCE,
-    SMP_PARAMS(table, params),
-    .plan = plan,
+    SMP_PLANNED(SMP_IMAGE, SMP_REDUCE, table, params, variants),
     .reduction = SMP_REDUCTION(.finish = finish),
-    .variants = variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS({.values = "$Q", .say = "this is an option, not a stage: --quality $Q"}),
                        .aliases = SMP_ALIASES(
                            {"psnr ssim mse compare_images similarity structural_similarity", "quality by=@name"})),

@@ -28,12 +28,7 @@ const smp_stage smp_stage_rank = {
         "size (scipy.ndimage.percentile_filter, up to the rank that a percentile between two means). 50 is "
         "`median`, 0 `erode`, 100 `dilate`, whose shapes are these. Exact in every format.",
     .example = "rank 90 size=5 shape=disk",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, smp_rank_variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_rank_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"percentile percentile_filter rank_filter nlfilt", "rank 90 size=5"},
-                                              {"statistic", "rank 50 size=3"})),
+    SMP_ALSO({"percentile percentile_filter rank_filter nlfilt", "rank 90 size=5"}, {"statistic", "rank 50 size=3"}),
 };

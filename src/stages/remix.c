@@ -138,11 +138,7 @@ const smp_stage smp_stage_remix = {
         "from the number of channels. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of "
         "a mono sound are that sound. A matrix has a row for each output channel.",
     .example = "remix mono",
-    .domain = SMP_AUDIO,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_channel_mix_variants,
+    SMP_PLANNED(SMP_AUDIO, SMP_POINT, table, params, smp_channel_mix_variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(
                            SMP_MEANS("-", "mode=mono"), SMP_MEANS("1", "mode=left"), SMP_MEANS("2", "mode=right"),
                            {.values = "1 1", .say = "write matrix=[1 0; 1 0]"}, SMP_MEANS("2 1", "mode=swap"),

@@ -26,12 +26,8 @@ const smp_stage smp_stage_replace = {
     "Within `tolerance` a pixel becomes the other colour; over the next `soft` it is moved towards it by less and "
     "less. Alpha stays.",
     .example = "replace [0.5] to=[1] tolerance=20% soft=10%",
-    .domain = SMP_IMAGE,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_near_color_variants),
     .traits = SMP_TRAIT_ENCODED | SMP_TRAIT_KEEPS_ALPHA,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_near_color_variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("@C @D", "color=@C to=@D"),
                                           SMP_MEANS("@C @D $T", "color=@C to=@D tolerance=$T")),
                        .aliases = SMP_ALIASES({"opaque replace_color recolor recolour colorhold swap_color",

@@ -184,15 +184,10 @@ const smp_stage smp_stage_resample = {
         "Every phase's weights add up to 1; outside the sound is silence. The length becomes the input's times the "
         "ratio of the rates, rounded up. With a speed the sound's rate counts as so many times what it is. Streams.",
     .example = "resample 32kHz bandwidth=80% attenuation=60dB",
-    .domain = SMP_AUDIO,
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_SAME_LEVEL,
     .role = SMP_ROLE_RATE,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
-                           {"rate aresample samplerate src resample_poly upsample resize", "resample 48kHz"},
-                           {"downsample", "resample 16kHz"}, {"speed asetrate", "resample speed=1.25"})),
+    SMP_ALSO({"rate aresample samplerate src resample_poly upsample resize", "resample 48kHz"},
+             {"downsample", "resample 16kHz"}, {"speed asetrate", "resample speed=1.25"}),
 };

@@ -506,12 +506,8 @@ const smp_stage smp_stage_resize = {
         "arithmetic=fixed gives the bytes of Pillow's Image.resize up to Pillow 12 (and of torchvision's on PIL "
         "images), on every device; Pillow 13 filters some shapes columns first, which differs by some levels.",
     .example = "resize width=48 height=36",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(params, resize_params),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, resize_params, variants),
     .check = check,
-    .plan = plan,
-    .variants = variants,
     .hints =
         SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$Wx$H", "width=$W height=$H"), SMP_MEANS("$Wx", "width=$W"),
                                      SMP_MEANS("x$H", "height=$H"), SMP_MEANS("$Wx$H^", "width=$W height=$H fit=cover"),

@@ -84,11 +84,7 @@ const smp_stage smp_stage_reverb = {
         "a common one as width leaves. Made in double, once, and computed by Fourier transforms in fixed blocks as "
         "long filters are (`fir`). The length stays: `pad end=2s` in front keeps what rings on.",
     .example = "reverb 0.6s predelay=1ms",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_filter_variants,
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_filter_variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(
                            {.values = "$A $B", .say = "write time=1.2s damping=$B%: sox's first number is no time"},
                            {.values = "$A $B $C", .say = "write time=1.2s damping=$B%: sox's first number is no time"}),

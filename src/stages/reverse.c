@@ -16,5 +16,5 @@ const smp_stage smp_stage_reverse = {
     .access = SMP_STENCIL,
     .plan = plan,
     .variants = smp_reverse_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"areverse backwards", "reverse"})),
+    SMP_ALSO({"areverse backwards", "reverse"}),
 };

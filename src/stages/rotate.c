@@ -53,11 +53,7 @@ const smp_stage smp_stage_rotate = {
              "in(w-1-y, x); 0 leaves the picture alone. Samples move and do not change: four times 90 is the identity, "
              "byte for byte.",
     .example = "rotate 90",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
-    SMP_PARAMS(table, rotate_params),
-    .plan = plan,
-    .variants = smp_transpose_variants,
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, rotate_params, smp_transpose_variants),
     .hints = SMP_HINTS(.instead = instead,
                        .aliases = SMP_ALIASES({"rot90 rotate90 rot turn", "rotate 90"},
                                               {"rot180 rotate180", "rotate 180"}, {"rot270 rotate270", "rotate 270"})),

@@ -61,13 +61,8 @@ const smp_stage smp_stage_saturate = {
         "as CSS filters use them, made in double and their product rounded to f32. Grays stay as they are; strong "
         "colours can leave the range and are clipped and counted. Alpha stays, and so does a gray picture.",
     .example = "saturate 1.5 hue=30deg",
-    .domain = SMP_IMAGE,
-    .access = SMP_POINT,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_channel_mix_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_channel_mix_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"saturation", "saturate 1.5"}, {"vibrance", "saturate 1.3"},
-                                              {"huesaturation", "saturate 1.5 hue=30deg"},
-                                              {"hue hue-rotate", "saturate hue=90deg"})),
+    SMP_ALSO({"saturation", "saturate 1.5"}, {"vibrance", "saturate 1.3"}, {"huesaturation", "saturate 1.5 hue=30deg"},
+             {"hue hue-rotate", "saturate hue=90deg"}),
 };

@@ -91,12 +91,8 @@ const smp_stage smp_stage_sharpen = {
              "standard deviation sigma, cut at 4 sigma, in f32 and unrounded.\n"
              "Alpha is sharpened like a colour; colour is premultiplied: as if the picture lay on any background.",
     .example = "sharpen 0.8 sigma=1.5px threshold=2%",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, sharpen_params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(params, sharpen_params),
-    .plan = plan,
-    .variants = variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("0x$S", "amount=1 sigma=$S"),
                                           SMP_MEANS("0x$S+$A+$T", "amount=$A sigma=$S threshold=$T")),
                        .aliases = SMP_ALIASES({"unsharp usm unsharpmask unsharp_mask", "sharpen"})),

@@ -76,12 +76,8 @@ const smp_stage smp_stage_silence = {
              "is the first frame that is loud again). `trim auto` cuts silence off, `smempipe split` makes a file of "
              "each part.",
     .example = "silence -40dBFS min=1ms",
-    .domain = SMP_AUDIO,
-    .access = SMP_REDUCE,
-    SMP_PARAMS(table, params),
-    .plan = plan,
+    SMP_PLANNED(SMP_AUDIO, SMP_REDUCE, table, params, smp_silence_variants),
     .reduction = SMP_REDUCTION(.finish = finish),
-    .variants = smp_silence_variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS({.values = "$A $B $C", .say = SILENCE_CUT},
                                           {.values = "$A $B $C $D $E $F", .say = SILENCE_CUT},
                                           {.values = "$A $B $C -$D $E $F", .say = SILENCE_CUT},

@@ -72,11 +72,7 @@ const smp_stage smp_stage_sobel = {
         "stay in float data and are clamped to 0, and counted, where an integer format is stored at the end.\n"
         "Alpha passes through; colour is premultiplied.",
     .example = "sobel output=magnitude edge=mirror",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, sobel_params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(params, sobel_params),
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"edge edges edgedetect gradient", "sobel"})),
+    SMP_ALSO({"edge edges edgedetect gradient", "sobel"}),
 };

@@ -390,12 +390,8 @@ const smp_stage smp_stage_spectrogram = {
         "axes=no leaves the picture alone. colors=none gives levels from 0 to 1 in float, without axes: `save` as .npy "
         "keeps them. NaN in a sound is black, and NaN with colors=none.",
     .example = "spectrogram size=44 hop=16 range=60dB",
-    .domain = SMP_AUDIO,
+    SMP_PLANNED(SMP_AUDIO, SMP_WHOLE, table, params, variants),
     .traits = SMP_TRAIT_GIVES_IMAGE,
-    .access = SMP_WHOLE,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"sonogram spectrum showspectrumpic specgram", "spectrogram"})),
+    SMP_ALSO({"sonogram spectrum showspectrumpic specgram", "spectrogram"}),
 };

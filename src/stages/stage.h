@@ -140,6 +140,12 @@ typedef struct smp_hints {
 /* The fields of a table of parameters and of the struct that it describes. */
 #define SMP_PARAMS(table, type) .params = (table), .params_size = sizeof(type)
 
+/* Fields of smp_stage that most stages fill in alike: what they work on, how they read it, their parameters, variants,
+ * and a function `plan` above; and hints that are names of other programs alone. */
+#define SMP_PLANNED(kind, reads, table, type, rungs)                                                                   \
+    .domain = (kind), .access = (reads), SMP_PARAMS(table, type), .plan = plan, .variants = (rungs)
+#define SMP_ALSO(...) .hints = SMP_HINTS(.aliases = SMP_ALIASES(__VA_ARGS__))
+
 typedef struct smp_stage {
     const char *name;
     const char *help;    /* one line */

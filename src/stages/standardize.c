@@ -127,15 +127,9 @@ const smp_stage smp_stage_standardize = {
              "colours, the deviation at least 1 / sqrt(samples) (tf.image.per_image_standardization); channels: the "
              "same of each channel. Values leave 0..1 on purpose: write them as npy, or as 32-bit floats.",
     .example = "standardize auto",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, smp_standardize_variants),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_chunk_variants),
-    .variants = smp_standardize_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"zscore", "standardize channels"},
-                                              {"normalize_imagenet", "standardize imagenet"},
-                                              {"per_image_standardization whiten", "standardize auto"},
-                                              {"meanstd", "standardize mean=[0.5] std=[0.5]"})),
+    SMP_ALSO({"zscore", "standardize channels"}, {"normalize_imagenet", "standardize imagenet"},
+             {"per_image_standardization whiten", "standardize auto"}, {"meanstd", "standardize mean=[0.5] std=[0.5]"}),
 };

@@ -378,14 +378,9 @@ const smp_stage smp_stage_stats = {
              "-3.01 dBFS); crest_db, the peak over the rms; dc, the mean; clipped, the samples at full scale or "
              "beyond: the highest and the lowest code of 16 bits, and what lies outside them.",
     .example = "stats percentiles=[5 50 95]",
-    .domain = SMP_BOTH,
-    .access = SMP_REDUCE,
-    SMP_PARAMS(table, params),
-    .plan = plan,
+    SMP_PLANNED(SMP_BOTH, SMP_REDUCE, table, params, variants),
     .reduction =
         SMP_REDUCTION(.finish = finish, .partials = SMP_PARTIALS(.make = make_partial, .merge = merge, .report = report,
                                                                  .pack = pack, .unpack = unpack)),
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"statistics mean minmax stat astats volumedetect", "stats"},
-                                              {"percentile", "stats percentiles=[50]"})),
+    SMP_ALSO({"statistics mean minmax stat astats volumedetect", "stats"}, {"percentile", "stats percentiles=[50]"}),
 };

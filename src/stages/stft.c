@@ -87,12 +87,8 @@ const smp_stage smp_stage_stft = {
              "sound. `save` as .npy keeps the values, and `istft` makes a sound of them again.\n"
              "`spectrogram` shows levels as a picture, `mel` makes bands.",
     .example = "stft 32 hop=200",
-    .domain = SMP_AUDIO,
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_GIVES_IMAGE,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"rfft", "stft"})),
+    SMP_ALSO({"rfft", "stft"}),
 };

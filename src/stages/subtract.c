@@ -18,6 +18,5 @@ const smp_stage smp_stage_subtract = {
     .example = "subtract 10%",
     SMP_ARITHMETIC_STAGE(table),
     .plan = plan,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"sub minus", "subtract"},
-                                              {"absdiff difference", "blend by=@name mode=difference"})),
+    SMP_ALSO({"sub minus", "subtract"}, {"absdiff difference", "blend by=@name mode=difference"}),
 };

@@ -102,22 +102,16 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "place by place",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(template_scores_naive),
-                   .cuda = "template_scores_naive",
-                   .geometry = places_geometry}}},
+     .launches = {SMP_LAUNCH(template_scores_naive, .geometry = places_geometry)}},
     {.name = "tiled",
      .help = "32 places side by side; on GPUs rows of both pictures in shared memory",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(template_scores_tiled), .decide = tiled}},
+     .launches = {SMP_LAUNCH_AS(template_scores_tiled, .decide = tiled)},
      .scratch = smp_template_scratch},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "a look-up a sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(template_naive), .cuda = "template_naive"}}},
+    {.name = "naive", .help = "a look-up a sample", .launches = {SMP_LAUNCH_SAMPLES(template_naive)}},
     {0},
 };
 
@@ -134,12 +128,8 @@ const smp_stage smp_stage_template = {
         "Time grows with the product of both sizes: templates of up to about 64 x 64 are meant. Alpha does not count; "
         "the second picture is kept in memory, and a number for each place.",
     .example = "template by=@input output=score",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
-    SMP_PARAMS(table, params),
-    .plan = plan,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
-    .variants = variants,
     .hints = SMP_HINTS(.aliases =
                            SMP_ALIASES({"matchtemplate", "template by=@name"}, {"match_template", "template by=@name"},
                                        {"match-template", "template by=@name"}, {"ncc", "template by=@name"},

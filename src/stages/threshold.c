@@ -145,14 +145,10 @@ const smp_stage smp_stage_threshold = {
         "exactly OpenCV's THRESH_OTSU. A picture of one value has nothing to part: it comes out white, unless it is "
         "black, as OpenCV's does, with a warning; flat=black makes it black.",
     .example = "threshold method=otsu",
-    .domain = SMP_IMAGE,
-    .access = SMP_ADJUST,
+    SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, smp_threshold_variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_count_variants),
-    .variants = smp_threshold_variants,
     .hints =
         SMP_HINTS(.forms = SMP_FORMS({.values = "auto", .say = "write method=otsu"}),
                   .aliases = SMP_ALIASES({"otsu", "threshold method=otsu"}, {"binarize binarise binary", "threshold"})),

@@ -46,12 +46,8 @@ const smp_stage smp_stage_tint = {
              "Y = 0.2126 R + 0.7152 G + 0.0722 B of it: a middle gray becomes the colour as bright as that gray. A "
              "gray picture gets three channels by `color rgb` first.",
     .example = "tint orange amount=50%",
-    .domain = SMP_IMAGE,
+    SMP_PLANNED(SMP_IMAGE, SMP_POINT, table, params, smp_tint_variants),
     .traits = SMP_TRAIT_ENCODED | SMP_TRAIT_KEEPS_ALPHA,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_tint_variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("@C $A", "color=@C amount=$A")),
                        .aliases = SMP_ALIASES({"colorize colourize tone toning photo_filter", "tint orange"})),
 };

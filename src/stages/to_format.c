@@ -24,11 +24,7 @@ const smp_stage smp_stage_to_format = {
              "16 to 8 bits (v * 255 + 32895) >> 16, to float v / white, from float v * white rounded to nearest even "
              "and clamped. Where the output has no alpha channel the last channel is dropped.",
     .example = "to_format u8",
-    .domain = SMP_BOTH,
+    SMP_PLANNED(SMP_BOTH, SMP_POINT, table, smp_convert_params, smp_convert_variants),
     .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_CONVERT,
-    .access = SMP_POINT,
-    SMP_PARAMS(table, smp_convert_params),
-    .plan = plan,
-    .variants = smp_convert_variants,
 };

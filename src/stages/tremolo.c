@@ -28,11 +28,7 @@ const smp_stage smp_stage_tremolo = {
     .about = "out = in (1 - depth u), where u goes from 0 to 1 and back `rate` times a second. With spread=180deg left "
              "and right take turns. The phase depends on the time from the sound's beginning alone.",
     .example = "tremolo 100Hz depth=60% spread=90deg",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_modulated_variants,
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_modulated_variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$R $D", "rate=$R depth=$D")),
                        .aliases = SMP_ALIASES({"apulsator autopan", "tremolo 1Hz depth=80% spread=180deg"})),
 };

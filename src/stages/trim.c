@@ -249,13 +249,9 @@ const smp_stage smp_stage_trim = {
         "twice, and streams. Of a sound that is silent throughout nothing would be left: that is an error (exit status "
         "3), and no file is written.",
     .example = "trim first=1",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .check = check,
-    .plan = plan,
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = smp_silence_variants),
-    .variants = variants,
     .hints = SMP_HINTS(.forms = SMP_FORMS(
                            SMP_MEANS("0 $E", "end=$E"), SMP_MEANS("0s $E", "end=$E"), SMP_MEANS("$S", "start=$S"),
                            SMP_MEANS("-$S", "start=-$S"), SMP_MEANS("$S -$E", "start=$S end=-$E"),

@@ -67,13 +67,8 @@ const smp_stage smp_stage_undistort = {
         "x^2)) + cx, row fy (y k + p1 (r2 + 2 y^2) + 2 p2 x y) + cy, in double: cv2.undistort's map, which OpenCV then "
         "rounds to 1/32 pixel and this stage does not. Between pixels as `warp`. The size stays.",
     .example = "undistort 400px k1=-0.2",
-    .domain = SMP_IMAGE,
-    .access = SMP_WHOLE,
+    SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, smp_warp_variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    SMP_PARAMS(table, params),
     .check = check,
-    .plan = plan,
-    .variants = smp_warp_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"lens_correction lenscorrection barrel initundistortrectifymap",
-                                               "undistort 1000px k1=-0.1"})),
+    SMP_ALSO({"lens_correction lenscorrection barrel initundistortrectifymap", "undistort 1000px k1=-0.1"}),
 };

@@ -27,10 +27,6 @@ const smp_stage smp_stage_vibrato = {
     .about = "The sound is delayed by a time that goes from 0 to `depth` and back `rate` times a second. So the pitch "
              "swings by pi rate depth either way: 5 Hz and 1 ms are 1.6 %, a quarter of a semitone." SMP_SWING_ABOUT,
     .example = "vibrato 100Hz depth=2ms",
-    .domain = SMP_AUDIO,
-    .access = SMP_STENCIL,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = smp_modulated_variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"wow flutter", "vibrato 1Hz depth=2ms"})),
+    SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_modulated_variants),
+    SMP_ALSO({"wow flutter", "vibrato 1Hz depth=2ms"}),
 };

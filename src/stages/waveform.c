@@ -104,11 +104,7 @@ const smp_stage smp_stage_waveform = {
         "colors=none gives numbers instead: a row for each column, least and most of the first channel, then of the "
         "next ones; `save` as .npy keeps them. The whole sound is needed in memory. `spectrogram` shows frequencies.",
     .example = "waveform 50 height=40",
-    .domain = SMP_AUDIO,
+    SMP_PLANNED(SMP_AUDIO, SMP_WHOLE, table, params, variants),
     .traits = SMP_TRAIT_GIVES_IMAGE,
-    .access = SMP_WHOLE,
-    SMP_PARAMS(table, params),
-    .plan = plan,
-    .variants = variants,
-    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"showwavespic audiowaveform", "waveform"})),
+    SMP_ALSO({"showwavespic audiowaveform", "waveform"}),
 };
