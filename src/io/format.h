@@ -104,6 +104,9 @@ typedef struct smp_file_format {
     smp_write_##by name##_write_##by;                                                                                  \
     smp_code name##_write_end(smp_writer *writer, smp_error *err);                                                     \
     void name##_write_close(smp_writer *writer)
+/* The fields of a format whose functions are in its own file, called as the fields. */
+#define SMP_READS(by)  .read_open = read_open, .read_##by = read_##by
+#define SMP_WRITES(by) .write_shape = write_shape, .write_open = write_open, .write_##by = write_##by
 #define SMP_READER(name, by)                                                                                           \
     .read_open = name##_read_open, .read_##by = name##_read_##by, .read_close = name##_read_close
 #define SMP_WRITER(name, by)                                                                                           \

@@ -233,8 +233,7 @@ const smp_file_format smp_format_mp3 = {
     .id3 = true,
     .sniff = smp_mp3_sniff,
     .find = smp_mp3_find,
-    .read_open = read_open,
-    .read_rows = read_rows,
+    SMP_READS(rows),
     .read_close = read_close,
 #ifdef SMP_HAVE_SNDFILE_MPEG
     .write_shape = write_shape,

@@ -568,8 +568,7 @@ const smp_file_format smp_format_av = {
     .kind = SMP_AUDIO,
     .library = SMP_LIBRARY_AV,
     .sniff = smp_av_sniff,
-    .read_open = read_open,
-    .read_rows = read_rows,
+    SMP_READS(rows),
     .read_end = read_end,
     .read_close = read_close,
 };

@@ -520,3 +520,8 @@ smp_code smp_source_ended(const smp_source *source, smp_error *err)
              (unsigned long long)source->position);
     return smp_hint_damaged(err);
 }
+
+smp_code smp_source_fill(smp_source *source, void *to, size_t size, smp_error *err)
+{
+    return smp_source_read(source, to, size) == size ? SMP_OK : smp_source_ended(source, err);
+}

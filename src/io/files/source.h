@@ -58,6 +58,9 @@ size_t smp_source_peek(smp_source *source, const uint8_t **at, size_t want);
 
 /* Consumes bytes; fewer than asked for only at the end or on failure. */
 size_t smp_source_read(smp_source *source, void *to, size_t size);
+
+/* The same, where all of it must be there: else as smp_source_ended. */
+smp_code smp_source_fill(smp_source *source, void *to, size_t size, smp_error *err);
 uint64_t smp_source_skip(smp_source *source, uint64_t size);
 
 /* Consumes all that is buffered, and reads first when nothing is. *at is valid until the next call. 0 at the end. */

@@ -314,8 +314,7 @@ const smp_file_format smp_format_gif = {
 #ifdef SMP_HAVE_GIF
     .sniff = sniff,
     .read_state = sizeof(gif_reader),
-    .read_open = read_open,
-    .read_row = read_row,
+    SMP_READS(row),
     .read_next = read_next,
     .read_close = read_close,
 #endif

@@ -109,7 +109,5 @@ const smp_file_format smp_format_bmp = {
     .sniff = smp_bmp_sniff,
     .read_state = sizeof(bmp_reader),
     SMP_READER(smp_bmp, row),
-    .write_shape = write_shape,
-    .write_open = write_open,
-    .write_row = write_row,
+    SMP_WRITES(row),
 };

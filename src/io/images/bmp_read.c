@@ -154,8 +154,7 @@ static smp_code read_palette(smp_reader *reader, bmp_reader *bmp, uint32_t at, u
         return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: it has no palette");
     for (uint64_t i = 0; i < count; i++) {
         uint8_t bgr[4];
-        if (smp_source_read(&reader->source, bgr, entry) != entry)
-            return smp_source_ended(&reader->source, err);
+        SMP_TRY(smp_source_fill(&reader->source, bgr, entry, err));
         for (int c = 0; c < 3; c++)
             bmp->palette[i][c] = bgr[2 - c];
     }

@@ -54,8 +54,7 @@ static smp_code paint_plain(runs *r, int count, smp_error *err)
     const bool nibbles = r->bmp->coding == BMP_RLE4;
     size_t size = (size_t)(nibbles ? (count + 1) / 2 : count * r->unit);
     size += size % 2;
-    if (smp_source_read(r->source, bytes, size) != size)
-        return smp_source_ended(r->source, err);
+    SMP_TRY(smp_source_fill(r->source, bytes, size, err));
     for (int i = 0; i < count; i++) {
         uint8_t nibble = (uint8_t)(bytes[i / 2] >> (i % 2 ? 0 : 4) & 15);
         paint(r, nibbles ? &nibble : bytes + i * r->unit);
@@ -66,8 +65,7 @@ static smp_code paint_plain(runs *r, int count, smp_error *err)
 static smp_code skip_pixels(runs *r, smp_error *err)
 {
     uint8_t by[2];
-    if (smp_source_read(r->source, by, 2) != 2)
-        return smp_source_ended(r->source, err);
+    SMP_TRY(smp_source_fill(r->source, by, 2, err));
     if (by[1] >= r->height - r->y)
         return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: its runs go past the last row");
     r->x += by[0];
@@ -82,8 +80,7 @@ static smp_code decode(runs *r, smp_error *err)
     while (r->y < r->height) {
         uint8_t code[2];
         smp_code result = SMP_OK;
-        if (smp_source_read(r->source, code, 2) != 2)
-            return smp_source_ended(r->source, err);
+        SMP_TRY(smp_source_fill(r->source, code, 2, err));
         if (code[0] != ESCAPE) {
             result = paint_run(r, code[0], code[1], err);
         } else if (code[1] == END_ROW) {

@@ -33,8 +33,7 @@ static bool sniff(const uint8_t *head, size_t size)
 static smp_code read_line(smp_source *source, char *line, smp_error *err)
 {
     for (size_t n = 0; n < MOST_LINE; n++) {
-        if (smp_source_read(source, line + n, 1) != 1)
-            return smp_source_ended(source, err);
+        SMP_TRY(smp_source_fill(source, line + n, 1, err));
         if (line[n] == '\n') {
             line[n] = '\0';
             return SMP_OK;
@@ -107,15 +106,13 @@ static smp_code read_channels(smp_source *source, uint8_t *row, int64_t width, s
     for (int c = 0; c < PIXEL; c++)
         for (int64_t x = 0; x < width;) {
             uint8_t code, *to = row + c * width + x;
-            if (smp_source_read(source, &code, 1) != 1)
-                return smp_source_ended(source, err);
+            SMP_TRY(smp_source_fill(source, &code, 1, err));
             const bool repeats = code > 128;
             const int count = repeats ? code - 128 : code;
             if (!count || count > width - x)
                 return fail_runs(err);
             size_t size = repeats ? 1 : (size_t)count;
-            if (smp_source_read(source, to, size) != size)
-                return smp_source_ended(source, err);
+            SMP_TRY(smp_source_fill(source, to, size, err));
             if (repeats)
                 memset(to, *to, (size_t)count);
             x += count;
@@ -154,8 +151,7 @@ static smp_code decode_row(smp_reader *reader, smp_error *err)
     smp_source *source = &reader->source;
     const int64_t width = reader->media.shape.width;
     state->planar = false;
-    if (smp_source_read(source, row, PIXEL) != PIXEL)
-        return smp_source_ended(source, err);
+    SMP_TRY(smp_source_fill(source, row, PIXEL, err));
     if (width < RUN_WIDTH || width >= RUN_WIDTH_END || row[0] != 2 || row[1] != 2 || row[2] >= 128)
         return read_pixels(source, row, width, err);
     if ((row[2] << 8 | row[3]) != width)
@@ -218,6 +214,5 @@ const smp_file_format smp_format_hdr = {
     .extensions = (const char *const[]){"hdr", NULL},
     .kind = SMP_IMAGE,
     .sniff = sniff,
-    .read_open = read_open,
-    .read_row = read_row,
+    SMP_READS(row),
 };

@@ -177,15 +177,13 @@ static smp_code read_dictionary(smp_source *source, char **text, size_t *length,
 {
     uint8_t head[MAGIC + 2], size[4] = {0};
     *text = NULL;
-    if (smp_source_read(source, head, sizeof head) != sizeof head)
-        return smp_source_ended(source, err);
+    SMP_TRY(smp_source_fill(source, head, sizeof head, err));
     int major = head[MAGIC], minor = head[MAGIC + 1];
     if (major < 1 || major > 3 || minor != 0)
         return smp_fail(err, SMP_E_DECODE, "the array file has version %d.%d; 1.0, 2.0 and 3.0 can be read", major,
                         minor);
     size_t bytes = major == 1 ? 2 : 4;
-    if (smp_source_read(source, size, bytes) != bytes)
-        return smp_source_ended(source, err);
+    SMP_TRY(smp_source_fill(source, size, bytes, err));
     *length = (size_t)size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
     if (*length > MAX_HEADER)
         return smp_fail(err, SMP_E_LIMIT, "the array's header has %zu bytes; at most %d are accepted", *length,
@@ -257,8 +255,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (array->fortran) {
         array->whole = smp_alloc_raw(size);
         SMP_NEED(array->whole, "an array in Fortran order", size, err);
-        if (smp_source_read(&reader->source, array->whole, size) != size)
-            return smp_source_ended(&reader->source, err);
+        SMP_TRY(smp_source_fill(&reader->source, array->whole, size, err));
     }
     return code;
 }
@@ -511,13 +508,10 @@ const smp_file_format smp_format_npy = {
     .kind = SMP_BOTH, /* writes sound too, as frames x channels; reads only pictures */
     .sniff = sniff,
     .read_state = sizeof(npy),
-    .read_open = read_open,
-    .read_rows = read_rows,
+    SMP_READS(rows),
     .read_end = read_end,
     .read_close = read_close,
-    .write_shape = write_shape,
-    .write_open = write_open,
-    .write_rows = write_rows,
+    SMP_WRITES(rows),
     .write_close = write_close,
     .takes = takes,
 };

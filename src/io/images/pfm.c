@@ -160,11 +160,8 @@ const smp_file_format smp_format_pfm = {
     .bare = true,
     .sniff = sniff,
     .read_state = sizeof(pfm),
-    .read_open = read_open,
-    .read_row = read_row,
+    SMP_READS(row),
     .read_close = read_close,
-    .write_shape = write_shape,
+    SMP_WRITES(row),
     .write_state = sizeof(uint64_t),
-    .write_open = write_open,
-    .write_row = write_row,
 };

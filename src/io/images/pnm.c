@@ -202,8 +202,7 @@ static smp_code read_byte_row(smp_reader *reader, void *to, smp_error *err)
     const pnm *state = reader->state;
     const smp_shape *shape = &reader->media.shape;
     size_t row = state->kind == 4 ? (size_t)(shape->width + 7) / 8 : (size_t)smp_row_bytes(shape);
-    if (smp_source_read(&reader->source, state->line ? state->line : to, row) != row)
-        return smp_source_ended(&reader->source, err);
+    SMP_TRY(smp_source_fill(&reader->source, state->line ? state->line : to, row, err));
     if (state->line)
         for (int64_t x = 0; x < shape->width; x++)
             ((uint8_t *)to)[x] = !(state->line[x / 8] >> (7 - x % 8) & 1);
@@ -332,11 +331,8 @@ const smp_file_format smp_format_pnm = {
     .bare = true,
     .sniff = sniff,
     .read_state = sizeof(pnm),
-    .read_open = read_open,
-    .read_row = read_row,
+    SMP_READS(row),
     .read_end = read_end,
     .read_close = read_close,
-    .write_shape = write_shape,
-    .write_open = write_open,
-    .write_row = write_row,
+    SMP_WRITES(row),
 };

@@ -224,8 +224,7 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
     smp_source_seek(source, at);
     for (uint64_t i = 0; i < rows * channels; i++) { /* of all channels, to detect a file that was cut off */
         uint8_t size[2];
-        if (smp_source_read(source, size, 2) != 2)
-            return smp_source_ended(source, err);
+        SMP_TRY(smp_source_fill(source, size, 2, err));
         if (i <= packed)
             state->starts[i] = start;
         start += smp_get_be(size, 2);
@@ -282,8 +281,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_source_spool(source, err));
     uint8_t head[HEADER];
     psd *state = reader->state;
-    if (smp_source_read(source, head, HEADER) != HEADER)
-        return smp_source_ended(source, err);
+    SMP_TRY(smp_source_fill(source, head, HEADER, err));
     uint32_t channels, coding;
     uint64_t at;
     bool alpha = false;
@@ -456,7 +454,6 @@ const smp_file_format smp_format_psd = {
     .kind = SMP_IMAGE,
     .sniff = sniff,
     .read_state = sizeof(psd),
-    .read_open = read_open,
-    .read_row = read_row,
+    SMP_READS(row),
     .read_close = read_close,
 };

@@ -45,8 +45,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_media *media = &reader->media;
     uint8_t head[HEADER];
     ((qoi *)reader->state)->last.a = 255;
-    if (smp_source_read(&reader->source, head, HEADER) != HEADER)
-        return smp_source_ended(&reader->source, err);
+    SMP_TRY(smp_source_fill(&reader->source, head, HEADER, err));
     media->shape.width = smp_get_be(head + 4, 4);
     media->shape.height = smp_get_be(head + 8, 4);
     media->shape.channels = head[12];
@@ -68,12 +67,10 @@ static smp_code read_pixel(smp_reader *reader, smp_error *err)
     smp_source *source = &reader->source;
     pixel *p = &state->last;
     uint8_t op, more[4];
-    if (smp_source_read(source, &op, 1) != 1)
-        return smp_source_ended(source, err);
+    SMP_TRY(smp_source_fill(source, &op, 1, err));
     if (op == OP_RGB || op == OP_RGBA) {
         const size_t n = op == OP_RGB ? 3 : 4;
-        if (smp_source_read(source, more, n) != n)
-            return smp_source_ended(source, err);
+        SMP_TRY(smp_source_fill(source, more, n, err));
         *p = (pixel){more[0], more[1], more[2], n == 4 ? more[3] : p->a};
     } else if ((op & MASK) == OP_INDEX) {
         *p = state->seen[op];
@@ -82,8 +79,7 @@ static smp_code read_pixel(smp_reader *reader, smp_error *err)
         p->g = (uint8_t)(p->g + (op >> 2 & 3) - 2);
         p->b = (uint8_t)(p->b + (op & 3) - 2);
     } else if ((op & MASK) == OP_LUMA) {
-        if (smp_source_read(source, more, 1) != 1)
-            return smp_source_ended(source, err);
+        SMP_TRY(smp_source_fill(source, more, 1, err));
         const int green = (op & 63) - 32;
         p->r = (uint8_t)(p->r + green - 8 + (more[0] >> 4));
         p->g = (uint8_t)(p->g + green);
@@ -113,8 +109,7 @@ static smp_code read_row(smp_reader *reader, int64_t, void *to, smp_error *err)
 static smp_code read_end(smp_reader *reader, smp_error *err)
 {
     uint8_t mark[END];
-    if (smp_source_read(&reader->source, mark, END) != END)
-        return smp_source_ended(&reader->source, err);
+    SMP_TRY(smp_source_fill(&reader->source, mark, END, err));
     if (memcmp(mark, end_mark, END) == 0 && !((qoi *)reader->state)->run)
         return SMP_OK;
     smp_fail(err, SMP_E_DECODE, "the QOI is damaged: its end mark is missing");
@@ -227,13 +222,10 @@ const smp_file_format smp_format_qoi = {
     .bare = true,
     .sniff = sniff,
     .read_state = sizeof(qoi),
-    .read_open = read_open,
-    .read_row = read_row,
+    SMP_READS(row),
     .read_end = read_end,
-    .write_shape = write_shape,
+    SMP_WRITES(row),
     .write_state = sizeof(qoi),
-    .write_open = write_open,
-    .write_row = write_row,
     .write_end = write_end,
     .write_close = write_close,
 };

@@ -106,8 +106,7 @@ static smp_code read_palette(smp_reader *reader, int bits, smp_error *err)
     SMP_NEED(state->palette, "a palette", state->colour_count * sizeof *state->palette, err);
     for (uint32_t i = 0; i < state->colour_count; i++) {
         uint8_t colour[MOST_PIXEL];
-        if (smp_source_read(&reader->source, colour, unit) != unit)
-            return smp_source_ended(&reader->source, err);
+        SMP_TRY(smp_source_fill(&reader->source, colour, unit, err));
         convert_pixel(colour, bits, reader->media.shape.channels, state->palette[i]);
     }
     return SMP_OK;
@@ -197,8 +196,7 @@ static smp_code unpack_row(smp_reader *reader, uint8_t *to, smp_error *err)
     for (int64_t left = reader->media.shape.width; left;) {
         uint8_t bytes[128 * MOST_PIXEL];
         if (!state->left) {
-            if (smp_source_read(&reader->source, bytes, 1) != 1)
-                return smp_source_ended(&reader->source, err);
+            SMP_TRY(smp_source_fill(&reader->source, bytes, 1, err));
             state->left = (bytes[0] & 127) + 1;
             state->repeats = bytes[0] & 128;
             if (state->repeats && smp_source_read(&reader->source, state->pixel, unit) != unit)
@@ -324,10 +322,7 @@ const smp_file_format smp_format_tga = {
     .bare = true,
     .sniff = sniff,
     .read_state = sizeof(tga),
-    .read_open = read_open,
-    .read_row = read_row,
+    SMP_READS(row),
     .read_close = read_close,
-    .write_shape = write_shape,
-    .write_open = write_open,
-    .write_row = write_row,
+    SMP_WRITES(row),
 };
