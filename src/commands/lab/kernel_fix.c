@@ -297,8 +297,9 @@ smp_code smp_kernel_check_fix(const smp_kernel_settings *settings, smp_error *er
         return smp_hint(err, "name the file that it leads to");
     }
     char *path = fixed_path(settings->file);
-    const smp_code code =
-        path ? smp_cli_check_report(path, settings->common.force, err) : smp_fail_memory(err, "a path", 0);
+    smp_code code = path ? smp_cli_refuse_report(path, settings->file, err) : smp_fail_memory(err, "a path", 0);
+    if (!code)
+        code = smp_cli_check_report(path, settings->common.force, err);
     smp_free(path);
     return code;
 }
