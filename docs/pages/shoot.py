@@ -4,7 +4,7 @@ headless Chromium:
 
     shoot.py SMEMPIPE OUT [PAGE...]
 
-PAGE: compare, kernel, time, measure, batch, explain; all by default. OUT gets PAGE.html (or .svg) and
+PAGE: compare, kernel, time, measure, batch, explain, edit; all by default. OUT gets PAGE.html (or .svg) and
 PAGE-WIDTH-light.webp, and dark ones. Prints the height of each page. Pictures are cut after 3,000 pixels (a phone's:
 2,400)."""
 import concurrent.futures
@@ -84,6 +84,44 @@ def shoot(program, page, out, width, dark):
     return height
 
 
+EDITED = """# A cat for the wall
+param soft = 1.5px help="how soft the fur becomes"
+median 3px  # grain goes first
+gaussian $soft
+levels black=4% white=90%
+# off: gray
+saturate 130%
+"""
+
+
+def shoot_edit(program, out):
+    """The page of `smempipe edit`, with a step chosen."""
+    sys.path.insert(0, str(ROOT / "tests/cli"))
+    from chromium import Browser  # pylint: disable=import-outside-toplevel
+    with tempfile.TemporaryDirectory(prefix="shoot-") as folder:
+        folder = pathlib.Path(folder)
+        shutil.copy(ROOT / "samples/chelsea.png", folder / "cat.png")
+        (folder / "wall.pipe").write_text(EDITED)
+        server = subprocess.Popen([program, "edit", "cat.png", "wall.pipe", "--no-open"], cwd=folder, text=True,
+                                  stdout=subprocess.PIPE)
+        browser = Browser(folder)
+        browser.call("Page.navigate", url=server.stdout.readline().strip())
+        browser.wait("document.body && document.body.dataset.ready")
+        browser.click("#steps li:nth-child(4) button.name")
+        for width, height in ((1280, 800), (390, 1500)):
+            browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                         mobile=False)
+            for scheme in ("light", "dark"):
+                browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                browser.run("new Promise(r => setTimeout(r, 700))")
+                (folder / "raw.png").write_bytes(browser.picture())
+                subprocess.run([program, "run", "-e", "palette 256", folder / "raw.png",
+                                out / f"edit-{width}-{scheme}.webp", "--lossless", "--force", "-q"], check=True)
+        browser.close()
+        server.terminate()
+        server.wait()
+
+
 def main():
     if len(sys.argv) < 3:
         raise SystemExit(__doc__)
@@ -92,8 +130,11 @@ def main():
     program, out = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     commands = make(program, out)
-    wanted = sys.argv[3:] or list(commands)
+    wanted = sys.argv[3:] or [*commands, "edit"]
     jobs = []
+    if "edit" in wanted:
+        wanted.remove("edit")
+        shoot_edit(program, out)
     for name in wanted:
         if name not in commands:
             raise SystemExit(f"no page '{name}': {', '.join(commands)}")

@@ -192,6 +192,19 @@ class EditPage(EditCase):
         self.assertEqual(b.run("document.getElementById('mistakes').textContent"), "")
         self.same_as_run()
 
+    def test_a_text_that_is_wrong_from_the_start_shows_the_picture(self):
+        self.open("gaussian sigam=2px\r\ngray\r\n")
+        b = self.browser
+        b.wait("(() => { const c = document.getElementById('canvas'); return c.getContext('2d').getImageData("
+               "c.width / 2, c.height / 2, 1, 1).data[3] === 255; })()")
+        b.run("document.getElementById('source').setSelectionRange(9, 14)")
+        b.run("document.getElementById('source').focus()")
+        b.type("sigma")
+        self.settle("gaussian sigma=2px\ngray\n")
+        b.key("s", control=True)
+        b.wait("document.getElementById('said').textContent.includes('saved')")
+        self.assertEqual((self.folder / "p.pipe").read_bytes(), b"gaussian sigma=2px\r\ngray\r\n")
+
     def test_save_and_copy(self):
         self.open("gray\n")
         b = self.browser

@@ -265,7 +265,11 @@ static smp_code edit(void *given, smp_error *err)
     pthread_mutex_init(&session.run, NULL);
     pthread_mutex_init(&session.frames, NULL);
     pthread_mutex_init(&session.save, NULL);
-    smp_code code = smp_edit_begin_text(&session, err);
+    smp_code code = SMP_OK;
+    if (!strcmp(settings->in, "-"))
+        code = smp_fail(err, SMP_E_USAGE, "edit takes a file, and not standard input");
+    if (!code)
+        code = smp_edit_begin_text(&session, err);
     if (!code)
         code = smp_worker_more(err);
     if (!code)

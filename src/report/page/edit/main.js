@@ -23,10 +23,13 @@ async function run() {
   document.body.classList.remove("runs");
   if (text.take(told, source)) changed("checked");
   showFailure(told);
-  if (!told.done) return;
+  if (!told.done) {
+    if (!picture.size().width) picture.show(page.state, {width: 0, height: 0}); // there is no result yet
+    return;
+  }
   addEarlier(report, held > 0);
   steps.showReport(report);
-  await picture.show({width: page.state.width, height: page.state.height}, {width: told.width, height: told.height});
+  await picture.show(page.state, {width: told.width, height: told.height});
   document.body.dataset.ran = number;
   showNumbers(told, report);
 }
@@ -149,7 +152,8 @@ async function copy() {
 }
 
 async function save() {
-  const source = text.pipe.text, told = await ask("save", {text: source, force: page.force});
+  const source = text.pipe.text, force = page.force;
+  const told = await ask("save", {text: page.crlf ? source.replace(/\n/g, "\r\n") : source, force});
   if (told.saved) page.saved = source;
   page.force = !told.saved;
   changed("checked");
@@ -198,7 +202,9 @@ async function begin() {
   page.state = await ask("state");
   text.own.name = page.state.name;
   const stages = await ask("stages");
-  page.saved = page.state.exists ? page.state.text : "";
+  page.crlf = page.state.text.includes("\r\n"); // which fields of a browser do not keep
+  const begun = page.state.text.replace(/\r\n/g, "\n");
+  page.saved = page.state.exists ? begun : "";
   head();
   picture.begin();
   textPart();
@@ -207,7 +213,7 @@ async function begin() {
   addEventListener("keydown", keys);
   addEventListener("pagehide", leave);
   addEventListener("beforeunload", event => { if (text.pipe.text !== page.saved) event.preventDefault(); });
-  await text.begin(page.state.text);
+  await text.begin(begun);
   params.draw();
   await run();
   document.body.dataset.ready = "yes";

@@ -16,7 +16,7 @@ export const size = () => view.before;
 // ------------------------------------------------------------------------------------------------ geometry
 
 const dots = () => window.devicePixelRatio || 1;
-const current = () => (view.show === "before" ? view.before : view.after);
+const current = () => (view.show === "before" || !view.after.width ? view.before : view.after);
 const beside = () => view.before.width === view.after.width && view.before.height === view.after.height;
 const fit = of => Math.min(canvas.width / of.width, canvas.height / of.height, 8);
 const scale = () => view.zoom || fit(current());
@@ -62,8 +62,7 @@ function paint() {
   to.clearRect(0, 0, canvas.width, canvas.height);
   to.imageSmoothingEnabled = false; // real pixels
   const put = layer => layer && to.drawImage(layer.sheet, layer.x, layer.y, layer.width, layer.height);
-  if (view.show === "before") put(layers.before);
-  else put(layers.after);
+  put(current() === view.before ? layers.before : layers.after);
   const line = canvas.width * view.split;
   if (both && layers.before) {
     to.save();
@@ -136,7 +135,7 @@ export function stopAsking() {
 }
 
 async function colourAt(point) {
-  const data = await pixels({which: view.show === "before" ? "before" : "after", ...point, width: 1, height: 1,
+  const data = await pixels({which: current() === view.before ? "before" : "after", ...point, width: 1, height: 1,
                              outWidth: 1, outHeight: 1});
   return data && `#${[...data.data.slice(0, 3)].map(v => v.toString(16).padStart(2, "0")).join("")}`;
 }
