@@ -80,7 +80,8 @@ class Time(CliCase):
         [slower] = [one for one in json.loads((self.folder / "b.sarif").read_text())["runs"][0]["results"]
                     if one["ruleId"] == "slower"]
         self.assertIn("kernel work: takes", slower["message"]["text"])
-        self.assertRegex((self.folder / "b.xml").read_text(), 'name="slower">\\s*<failure [^>]*>b.cu: .*kernel work: takes')
+        self.assertRegex((self.folder / "b.xml").read_text(),
+                         'name="slower">\\s*<failure [^>]*>b.cu: .*kernel work: takes')
         names = base
         for name in ("work", "sum", "counted"):
             names = names.replace(f'"kernel": "{name}"', f'"kernel": "other_{name}"')

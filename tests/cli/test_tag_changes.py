@@ -79,7 +79,8 @@ class TagChanges(CliCase):
 
     def test_xmp_and_exif_tell_no_other_value_than_the_one_that_is_set(self):
         info = PngInfo()
-        info.add_itxt("XML:com.adobe.xmp", "<x><dc:title><rdf:li>Old</rdf:li></dc:title><dc:rights>Mine</dc:rights></x>")
+        info.add_itxt("XML:com.adobe.xmp",
+                      "<x><dc:title><rdf:li>Old</rdf:li></dc:title><dc:rights>Mine</dc:rights></x>")
         camera = Image.Exif()
         camera[0x010E], camera[0x8298] = "Old words", "Mine"
         Image.new("RGB", (20, 10)).save(self.folder / "a.png", pnginfo=info, exif=camera)

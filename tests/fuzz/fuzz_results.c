@@ -14,7 +14,7 @@ static char *good_file(size_t *size)
 {
     static char name[] = "kernel", path[] = "k.cu";
     char *bytes = NULL, *files[] = {path};
-    smp_warp_row rows[] = {{.line = 3, .op = SMP_WARP_LOAD, .width = 4, .instructions = 1, .lanes = 32, .array = "tile"},
+    smp_warp_row rows[] = {{.line = 3, .width = 4, .instructions = 1, .lanes = 32, .array = "tile"},
                            {.line = 4, .space = SMP_WARP_GLOBAL, .width = 8, .instructions = 2, .sectors = 9}};
     smp_warp_finding findings[] = {{.count = 1, .here = {.line = 3}, .other = {.line = 4}, .text = "both write"}};
     smp_warp_step steps[] = {{.line = 3, .place = 1, .runs = 4, .lanes = 128, .text = "LDS"}};
