@@ -46,7 +46,7 @@ static const smp_param table[] = {
     LENGTH(stroke, 0, 10000, "auto", "how wide its edge is, half on either side; auto: 0, of a line 1",
            SMP_P_AUTO | SMP_P_OF_HEIGHT),
     COLOR("stroke-fill", stroke_fill, "[0]", "the colour of the edge"),
-    LENGTH(blur, 0, 10000, "0", "how far the edge of what is filled spreads", SMP_P_OF_HEIGHT),
+    LENGTH(blur, 0, 4000, "0", "how far the edge of what is filled spreads", SMP_P_OF_HEIGHT),
     SWITCH(outside, "no", "yes: what the shape leaves out is filled"),
     {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
      "0% leaves the picture as it is", NULL, 0},

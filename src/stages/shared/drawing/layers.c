@@ -43,18 +43,29 @@ smp_code smp_check_ink(const smp_matrix *fill, const char *name, const smp_shape
 
 /* ------------------------------------------------------------------------------------------------ coverage */
 
-/* The mean of 2 r + 1 bytes round each of n, `step` apart; what is outside counts as 0. */
-static void blur_line(uint8_t *v, uint8_t *copy, int64_t n, int64_t step, int64_t r)
+/* Each byte becomes the mean of 2 r + 1 in its row and, of rows of `to`, then in its column; what is outside counts
+ * as 0. sums: a row of zeros. */
+static void blur_once(uint8_t *bytes, uint8_t *to, uint32_t *sums, const smp_box *of, int64_t r)
 {
-    int64_t sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        copy[i] = v[i * step];
-    for (int64_t i = 0; i < smp_min_i64(r, n); i++)
-        sum += copy[i];
-    for (int64_t i = 0; i < n; i++) {
-        sum += i + r < n ? copy[i + r] : 0;
-        v[i * step] = (uint8_t)((sum + r) / (2 * r + 1));
-        sum -= i >= r ? copy[i - r] : 0;
+    const uint64_t share = (UINT64_C(1) << 32) / (uint64_t)(2 * r + 1) + 1;
+    const int64_t width = of->width, height = of->height;
+    for (int64_t y = 0; y < height; y++) {
+        const uint8_t *from = bytes + y * width;
+        uint64_t sum = (uint64_t)r;
+        for (int64_t x = -r; x < width; x++) {
+            sum += x + r < width ? from[x + r] : 0u;
+            if (x >= 0)
+                to[y * width + x] = (uint8_t)(sum * share >> 32);
+            sum -= x >= r ? from[x - r] : 0u;
+        }
+    }
+    for (int64_t y = -r; y < height; y++) {
+        const uint8_t *in = y + r < height ? to + (y + r) * width : NULL,
+                      *out = y > r ? to + (y - r - 1) * width : NULL;
+        for (int64_t x = 0; x < width; x++)
+            sums[x] += (in ? in[x] : 0u) - (out ? out[x] : 0u);
+        for (int64_t x = 0; y >= 0 && x < width; x++)
+            bytes[y * width + x] = (uint8_t)((sums[x] + (uint64_t)r) * share >> 32);
     }
 }
 
@@ -67,16 +78,15 @@ typedef struct coverage {
 
 static bool blur(coverage *c)
 {
-    const int64_t width = c->of.width, height = c->of.height, r = c->layer->blur;
-    uint8_t *line = smp_alloc((size_t)smp_max_i64(width, height));
-    for (int pass = 0; line && pass < BLUR_PASSES; pass++) {
-        for (int64_t y = 0; y < height; y++)
-            blur_line(c->bytes + y * width, line, width, 1, r);
-        for (int64_t x = 0; x < width; x++)
-            blur_line(c->bytes + x, line, height, width, r);
+    uint8_t *rows = smp_alloc_raw((size_t)c->of.width * (size_t)c->of.height);
+    uint32_t *sums = smp_alloc_array((size_t)c->of.width, sizeof *sums);
+    const bool made = rows && sums;
+    for (int pass = 0; made && pass < BLUR_PASSES; pass++) {
+        memset(sums, 0, (size_t)c->of.width * sizeof *sums);
+        blur_once(c->bytes, rows, sums, &c->of, c->layer->blur);
     }
-    const bool made = line != NULL;
-    smp_free(line);
+    smp_free(rows);
+    smp_free(sums);
     return made;
 }
 
