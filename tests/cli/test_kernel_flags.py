@@ -121,12 +121,13 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
     @unittest.skipUnless(NVCC and (pathlib.Path(os.path.realpath(NVCC)).parent.parent / "include/cublas_v2.h").exists(),
                          "no cublas_v2.h")
     def test_blas_and_random_numbers(self):
-        done = self.smp("kernel", BLAS, "--no-findings", "--", "-lcublas", "-lcurand")
+        done = self.smp("kernel", BLAS, "--no-findings", "--", "-lcublas", "-lcublasLt", "-lcurand")
+        self.assertIn("has no cublasLtMatmulDescCreate", done.stderr)
         self.assertIn("blas.cu: right\n", done.stdout)
         for library in ("cuBLAS", "cuRAND"):
             self.assertEqual(done.stderr.count(f"{library} is a stand-in here"), 1)
         self.assertIn("times_two", done.stdout)
-        done = self.smp("kernel", BLAS, "--json", "--", "-lcublas", "-lcurand", "--", "beyond")
+        done = self.smp("kernel", BLAS, "--json", "--", "-lcublas", "-lcublasLt", "-lcurand", "--", "beyond")
         self.assertIn("cublasSgemm of 288 bytes", done.stdout + done.stderr)
 
     def test_textures(self):

@@ -31,6 +31,15 @@ LAB_API int cublasDestroy_v2(handle *h)
     free(h);
     return h ? DONE : NO_HANDLE;
 }
+LAB_API int cublasLtCreate(handle **out)
+{
+    return cublasCreate_v2(out);
+}
+LAB_API int cublasLtDestroy(handle *h)
+{
+    return cublasDestroy_v2(h);
+}
+
 /* A setting of the handle: set and told. */
 #define SETTING(set, get, type, field)                                                                                 \
     LAB_API int set(handle *h, type value)                                                                             \

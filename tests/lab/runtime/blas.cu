@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
 #include <curand.h>
@@ -141,6 +142,11 @@ int main(int count, char **words)
         captured(h);
         numbers();
     }
+    cublasLtHandle_t light;
+    cublasLtMatmulDesc_t what;
+    check(cublasLtCreate(&light) == CUBLAS_STATUS_SUCCESS, "cublasLtCreate");
+    check(cublasLtMatmulDescCreate(&what, CUBLAS_COMPUTE_32F, CUDA_R_32F) != CUBLAS_STATUS_SUCCESS, "what is missing");
+    cublasLtDestroy(light);
     cublasDestroy(h);
     if (!wrong)
         puts("blas.cu: right");
