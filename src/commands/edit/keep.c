@@ -5,8 +5,7 @@
 
 #include "base/alloc.h"
 #include "commands/edit/session.h"
-#include "pipe/plan/fuse.h"
-#include "pipe/plan/phases.h"
+#include "pipe/plan/planner.h"
 
 /* The last step in front of those of node `from` on, where all that follow read none before it; 0: there is none. */
 static int cut_of(const smp_plan *plan, int from)
