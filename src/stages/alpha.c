@@ -1,11 +1,13 @@
 /* alpha: transparency laid on a colour, dropped, added, taken out or set. */
 #include "elementwise/alpha_change.h"
 #include "stages/shared/samples/elementwise.h"
+#include "stages/shared/samples/operand.h"
 
 typedef struct params {
     int op;
     smp_operand by;
     smp_matrix fill;
+    int fit;
 } params;
 
 static const char *const ops[] = {"flatten", "drop", "opaque", "extract", "set", NULL};
@@ -19,6 +21,7 @@ static const smp_param table[] = {
      "set: the new alpha, a gray picture of the same size: @name or \"file\"", NULL, SMP_P_PICTURE | SMP_P_WEIGHTS},
     {"fill", offsetof(params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[1]",
      "flatten: the colour behind, one value or one a colour, of full scale", NULL, SMP_P_LEVEL},
+    SMP_OPERAND_FIT(params),
     {0},
 };
 
@@ -42,8 +45,7 @@ static smp_code check_mask(const smp_shape *in, const smp_shape *by, smp_error *
     smp_shape_text(by, by->format, second, sizeof second);
     if (by->kind != SMP_IMAGE || in->width != by->width || in->height != by->height) {
         smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);
-        return smp_hint(err, "make the second alike: smempipe convert IN OUT --resize '%lldx%lld!'",
-                        (long long)in->width, (long long)in->height);
+        return smp_hint(err, "fit=stretch or fit=cover brings the second to that size");
     }
     if (by->channels - by->alpha == 1)
         return SMP_OK;
@@ -81,7 +83,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         work->values.exactness = SMP_REAL;
         return colour_behind(&p->fill, colours, (double)smp_white(in->format), k->fill, err);
     }
-    if (!by || work->effect.none)
+    if (!by || work->effect.none || smp_operand_fits(p->fit, in, by, work))
         return SMP_OK;
     k->scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format));
     work->values.exactness = in->format == by->format ? SMP_INTEGER : SMP_REAL;

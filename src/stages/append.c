@@ -5,6 +5,7 @@
 typedef struct params {
     smp_operand by;
     double gap, crossfade;
+    bool fit;
 } params;
 
 static const smp_param table[] = {
@@ -14,6 +15,7 @@ static const smp_param table[] = {
     {"gap", offsetof(params, gap), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "silence between the two", NULL, 0},
     {"crossfade", offsetof(params, crossfade), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s",
      "time over which this one goes and the second comes; both must be as long", NULL, 0},
+    SMP_MIX_FIT(params),
     {0},
 };
 
@@ -30,6 +32,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const params *p = given;
     smp_mix_request ask = {.gain = 1, .longest = true};
     int64_t gap;
+    if (p->fit && smp_mix_fits(in, by, false, work))
+        return SMP_OK;
     smp_code code = smp_mix_frames(p->gap, in, &gap, err);
     if (!code)
         code = smp_mix_frames(p->crossfade, in, &ask.fade, err);

@@ -5,6 +5,7 @@ typedef struct params {
     smp_operand by;
     int mode;
     double opacity;
+    int fit;
 } params;
 
 /* In the order of smp_operation from SMP_BLEND_NORMAL on. */
@@ -18,6 +19,7 @@ static const smp_param table[] = {
     {"mode", offsetof(params, mode), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "normal", "how the two are combined", modes, 0},
     {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
      "0% leaves the picture as it is, 100% takes the result", NULL, 0},
+    SMP_OPERAND_FIT(params),
     {0},
 };
 
@@ -25,6 +27,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     const params *p = params_;
     const smp_operation operation = (smp_operation)(SMP_BLEND_NORMAL + p->mode);
+    if (smp_operand_fits(p->fit, in, by, work))
+        return SMP_OK;
     return smp_plan_arithmetic(operation, &p->by, p->opacity, in, by, work, err);
 }
 

@@ -13,6 +13,7 @@ typedef struct join_params {
     int side, align;
     int64_t gap;
     smp_matrix fill;
+    bool fit;
 } join_params;
 
 static const char *const sides[] = {"right", "below", "left", "above", NULL};
@@ -30,6 +31,8 @@ static const smp_param params[] = {
     {"fill", offsetof(join_params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
      "of gap and ground: one value for all colours, or one a channel; alpha is 1 unless it is given", NULL,
      SMP_P_LEVEL},
+    {"fit", offsetof(join_params, fit), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
+     "yes: the other picture is resized so that their sides that meet are as long", NULL, 0},
     {0},
 };
 
@@ -81,12 +84,16 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     bool whole = true;
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "join needs a second picture");
+    const bool across = p->side == RIGHT || p->side == LEFT, before = p->side == LEFT || p->side == ABOVE;
+    const int64_t ours = across ? in->height : in->width, theirs = across ? by->height : by->width;
+    if (p->fit && by->kind == SMP_IMAGE && theirs != ours) {
+        work->second.size = (smp_size_params){across ? INT64_MIN : ours, across ? ours : INT64_MIN, SMP_FIT_INSIDE};
+        return SMP_OK;
+    }
     smp_code code = check_channels(in, by, err);
     code = code ? code : plan_fill(p, in, work->values.linear, &join, &whole, err);
     if (code)
         return code;
-    const bool across = p->side == RIGHT || p->side == LEFT, before = p->side == LEFT || p->side == ABOVE;
-    const int64_t ours = across ? in->height : in->width, theirs = across ? by->height : by->width;
     const int64_t side = smp_max_i64(ours, theirs), along = across ? in->width : in->height,
                   by_along = across ? by->width : by->height;
     const int64_t lies[2] = {before ? by_along + p->gap : 0, before ? 0 : along + p->gap};

@@ -10,6 +10,7 @@ typedef struct params {
     smp_operand by;
     double at, gain;
     int length, how;
+    bool fit;
 } params;
 
 static const smp_param table[] = {
@@ -23,6 +24,7 @@ static const smp_param table[] = {
     {"how", offsetof(params, how), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "sum",
      "sum: samples add up; beside: its channels follow this one's, as left and right do of two mono sounds",
      (const char *const[]){"sum", "beside", NULL}, 0},
+    SMP_MIX_FIT(params),
     {0},
 };
 
@@ -30,6 +32,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     smp_mix_request ask = {.gain = pow(10, p->gain / 20), .longest = p->length == LONGEST, .beside = p->how == BESIDE};
+    if (p->fit && smp_mix_fits(in, by, ask.beside, work))
+        return SMP_OK;
     SMP_TRY(smp_mix_frames(p->at, in, &ask.at, err));
     return smp_mix_plan(&ask, in, by, work, err);
 }
@@ -40,10 +44,11 @@ const smp_stage smp_stage_mix = {
     .about =
         "Samples add up where both sounds are: out = fma(gain, b, a), in f32. Beyond its ends a sound is silent. "
         "A second sound of one channel serves every channel. With how=beside nothing adds up: two mono sounds make a "
-        "stereo one. Nothing is made quieter to avoid clipping: `limit` or "
+        "stereo one. With fit=yes a second sound of another rate is resampled, and one of more channels mixed down or "
+        "doubled, as `resample` and `remix` do. Nothing is made quieter to avoid clipping: `limit` or "
         "`normalize` behind it do. Both stream.",
     .example = "mix by=@input at=1ms gain=-6dB",
     SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_mix_variants),
-    SMP_ALSO({"amix", "mix by=\"voice.wav\""}, {"amerge merge", "mix by=\"right.wav\" how=beside"},
+    SMP_ALSO({"amix", "mix by=\"voice.wav\" fit=yes"}, {"amerge merge", "mix by=\"right.wav\" how=beside"},
              {"echo aecho", "mix by=@input at=0.3s gain=-6dB"}),
 };

@@ -78,6 +78,22 @@ typedef struct smp_file_change {
     double dpi;      /* pixels an inch that the file says; 0: as before */
 } smp_file_change;
 
+enum { SMP_FIT_INSIDE, SMP_FIT_COVER, SMP_FIT_STRETCH };
+
+/* The size of a picture, as SMP_ROLE_SIZE takes it. */
+typedef struct smp_size_params {
+    int64_t width, height; /* INT64_MIN: as the other and the picture's ratio say */
+    int fit;               /* with both, one of SMP_FIT_ */
+} smp_size_params;
+
+/* What becomes of the second input before the stage gets it; zeros: nothing. A plan() that sets any is called again
+ * with the second input so. */
+typedef struct smp_second_wish {
+    smp_size_params size; /* of a picture */
+    double rate;          /* of a sound, Hz */
+    int channels;         /* of a sound: 1 or 2 */
+} smp_second_wish;
+
 typedef struct smp_kernel_params {
     _Alignas(16) unsigned char bytes[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t size;
@@ -120,6 +136,7 @@ typedef struct smp_node_plan {
                           needless */
     bool probing;      /* preset: the call only asks about shapes and exactness: no table is needed */
     smp_effect effect;
+    smp_second_wish second;
     smp_row_need rows;
     smp_value_rule values;
     smp_file_change change;

@@ -8,7 +8,7 @@
 
 enum { MONO, STEREO, SWAP, LEFT, RIGHT, MID_SIDE, LEFT_RIGHT };
 
-typedef struct params {
+typedef struct params { /* begins as smp_channels_params */
     int mode;
     smp_matrix matrix;
 } params;
@@ -138,6 +138,7 @@ const smp_stage smp_stage_remix = {
         "from the number of channels. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of "
         "a mono sound are that sound. A matrix has a row for each output channel.",
     .example = "remix mono",
+    .role = SMP_ROLE_CHANNELS,
     SMP_PLANNED(SMP_AUDIO, SMP_POINT, table, params, smp_channel_mix_variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(
                            SMP_MEANS("-", "mode=mono"), SMP_MEANS("1", "mode=left"), SMP_MEANS("2", "mode=right"),

@@ -11,17 +11,18 @@
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
-enum { INSIDE, COVER, STRETCH };
-
-typedef struct resize_params {
-    double scale;                             /* NaN: auto */
-    int64_t width, height, longest, shortest; /* INT64_MIN: auto */
-    int fit, filter, arithmetic;
+typedef struct resize_params { /* begins as smp_size_params */
+    int64_t width, height;     /* INT64_MIN: auto */
+    int fit;
+    double scale;              /* NaN: auto */
+    int64_t longest, shortest; /* INT64_MIN: auto */
+    int filter, arithmetic;
     bool antialias, enlarge;
     double dpi; /* NaN: auto */
 } resize_params;
 
-static const char *const fits[] = {"inside", "cover", "stretch", NULL};
+static const char *const fits[] = {
+    [SMP_FIT_INSIDE] = "inside", [SMP_FIT_COVER] = "cover", [SMP_FIT_STRETCH] = "stretch", NULL};
 static const char *const filters[] = {[SMP_RESIZE_LANCZOS3] = "lanczos3", [SMP_RESIZE_MITCHELL] = "mitchell",
                                       [SMP_RESIZE_BICUBIC] = "bicubic",   [SMP_RESIZE_BILINEAR] = "bilinear",
                                       [SMP_RESIZE_AREA] = "area",         [SMP_RESIZE_BOX] = "box",
@@ -83,13 +84,13 @@ static smp_code check(const void *params_, smp_error *err)
     if (ways > 1)
         return smp_fail(err, SMP_E_PIPE,
                         "the size is given twice: say a factor, or width and height, or longest, or shortest");
-    if (p->fit != INSIDE && !(given(p->width) && given(p->height)))
+    if (p->fit != SMP_FIT_INSIDE && !(given(p->width) && given(p->height)))
         return smp_fail(err, SMP_E_PIPE, "fit=%s needs both width and height", fits[p->fit]);
     if (p->filter == SMP_RESIZE_AREA && !p->antialias)
         return smp_fail(err, SMP_E_PIPE, "filter=area averages whatever lies under a sample: leave out antialias");
     if (p->arithmetic && !has_fixed(p->filter))
         return smp_fail(err, SMP_E_PIPE, "arithmetic=fixed has the filters lanczos3, bicubic, bilinear and box");
-    if (p->arithmetic && p->fit == COVER) {
+    if (p->arithmetic && p->fit == SMP_FIT_COVER) {
         smp_fail(err, SMP_E_PIPE, "arithmetic=fixed has no fit=cover");
         return smp_hint(err, "crop aspect={W/H}, then resize with fit=stretch");
     }
@@ -129,7 +130,7 @@ static picture_size wanted(const resize_params *p, const smp_shape *in)
         return by_width(in, p->width);
     if (!given(p->width))
         return by_height(in, p->height);
-    if (p->fit != INSIDE)
+    if (p->fit != SMP_FIT_INSIDE)
         return (picture_size){p->width, p->height};
     picture_size size; /* the side that binds is exact */
     if ((double)p->width * (double)in->height <= (double)p->height * (double)in->width) {
@@ -150,7 +151,7 @@ static bool covers_by_height(const picture_size *size, const smp_shape *in)
 
 static bool grows(const resize_params *p, const picture_size *size, const smp_shape *in)
 {
-    if (p->fit == COVER)
+    if (p->fit == SMP_FIT_COVER)
         return covers_by_height(size, in) ? size->height > in->height : size->width > in->width;
     return size->width > in->width || size->height > in->height;
 }
@@ -169,7 +170,7 @@ static void set_requests(const resize_params *p, const picture_size *size, const
     down->n = in->height;
     down->m = size->height;
     down->length = (double)in->height;
-    if (p->fit != COVER)
+    if (p->fit != SMP_FIT_COVER)
         return;
     if (covers_by_height(size, in))
         across->length = (double)in->height * (double)size->width / (double)size->height;
@@ -490,6 +491,7 @@ static const smp_variant variants[] = {
 
 const smp_stage smp_stage_resize = {
     .name = "resize",
+    .role = SMP_ROLE_SIZE,
     .traits = SMP_TRAIT_RESCALES | SMP_TRAIT_NEIGHBOURHOOD,
     .help = "make a picture smaller or larger",
     .about =

@@ -28,6 +28,8 @@ typedef enum smp_role {
                              parameters */
     SMP_ROLE_JPEG_ENCODE, /* a picture to a JPEG's scan: smp_jpeg_params (media/jpeg_params.h) */
     SMP_ROLE_RATE,        /* another sample rate: smp_rate_params */
+    SMP_ROLE_SIZE,        /* another size: smp_size_params (node_plan.h) */
+    SMP_ROLE_CHANNELS,    /* another number of channels: smp_channels_params */
     SMP_ROLES
 } smp_role;
 
@@ -45,6 +47,10 @@ typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
 typedef struct smp_rate_params {
     double rate; /* Hz */
 } smp_rate_params;
+
+typedef struct smp_channels_params {
+    int mode; /* 0: one channel, 1: two */
+} smp_channels_params;
 
 typedef struct smp_jpeg_source {
     int64_t width, height, channels; /* of the picture */

@@ -183,7 +183,7 @@ class Losses(CliCase):
             (("convert", "s.wav", "s.png"), 4, "spectrogram"),
             (("montage", "in.png", "sheet.jpg"), 2, "-o sheet.jpg"),
             (("run", pipe, "in.png", "o.png"), 4, "line 1 of "),
-            (("run", "-e", 'mix by="low.wav"', "s.wav", "o.wav"), 2, "--rate 44100"),
+            (("run", "-e", 'mix by="low.wav"', "s.wav", "o.wav"), 2, "fit=yes brings the second to 44100 Hz"),
             (("measure", "loudness-report", "s.wav", "--csv", "--sort", "foo"), 2, "columns: path"),
         ):
             self.assertIn(said, self.smp(*arguments, status=status).stderr)

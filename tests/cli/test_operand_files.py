@@ -46,6 +46,31 @@ class OperandFiles(CliCase):
             self.assertIn(said, self.smp("run", *words, "in.png", "x.png", status=(2, 3)).stderr)
         self.assertFalse((self.folder / "x.png").exists())
 
+    def test_a_second_picture_is_brought_to_a_size(self):
+        for name, size, mode in (("in.png", (61, 40), "RGB"), ("logo.png", (90, 31), "RGBA"),
+                                 ("wide.png", (80, 11), "L")):
+            shape = (size[1], size[0], len(mode)) if mode != "L" else size[::-1]
+            Image.fromarray(np.random.default_rng(size[0]).integers(0, 256, shape, dtype=np.uint8)).save(
+                self.folder / name)
+        both = "resize width=61 height=40 fit="
+        for lead, stage, word, other, own in (
+            ("", "overlay {} bottom-right", "size=20%", "logo.png", "resize width=12"),
+            ("", "overlay {}", "size=33px", "logo.png", "resize width=33"),
+            ("light linear", "overlay {}", "size=20%", "logo.png", "resize width=12"),
+            ("", "blend {} mode=multiply", "fit=stretch", "logo.png", both + "stretch"),
+            ("light linear", "blend {} opacity=40%", "fit=cover", "wide.png", both + "cover"),
+            ("light linear", "alpha set by={}", "fit=cover", "wide.png", "light encoded\n" + both + "cover"),
+            ("alpha opaque", "join {}", "fit=yes", "logo.png", "resize height=40"),
+            ("alpha opaque", "join {} side=below", "fit=yes", "logo.png", "resize width=61")):
+            self.write("one.pipe", f'{lead}\n{stage.format(chr(34) + other + chr(34))} {word}\n')
+            self.write("two.pipe", f'{lead}\nfrom "{other}"\n{own} -> @b\nfrom @input\n{lead}\n{stage.format("@b")}\n')
+            self.smp("run", "-q", "-f", "two.pipe", "in.png", "two.png")
+            for words in ((), ("--device", "simt"), ("--strip-rows", "5")):
+                self.smp("run", "-q", "-f", "one.pipe", "in.png", "one.png", *words)
+                self.smp("diff", "one.png", "two.png")
+        done = self.smp("run", "-e", 'blend "wide.png"', "in.png", "x.png", status=2)
+        self.assertIn("fit=cover", done.stderr)
+
     def test_paths_start_at_the_text_that_names_them(self):
         self.gray("in.png", 100)
         (self.folder / "p" / "common").mkdir(parents=True)

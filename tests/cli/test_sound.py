@@ -172,6 +172,23 @@ class Sound(CliCase):
         told = self.smp("run", "-f", "-e", "resample 96kHz", "a.wav", "x.mp3").stderr
         self.assertIn("the format has no rate of 96000 Hz: the sound is resampled to 48 kHz", told)
 
+    def test_a_second_sound_is_brought_to_rate_and_channels(self):
+        self.smp("convert", "in.wav", "-e", "noise pink 1s rate=16kHz channels=2 seed=1")
+        self.smp("convert", "bed.wav", "-e", "tone 440Hz 0.7s rate=44.1kHz")
+        self.smp("convert", "six.wav", "-e", "noise white 0.5s rate=48kHz channels=6 seed=2")
+        for stage, other, own in (("mix {} gain=-6dB", "bed.wav", "resample 16kHz"),
+                                  ("mix {} at=0.2s", "six.wav", "remix stereo; resample 16kHz"),
+                                  ("append {} crossfade=0.1s", "six.wav", "remix stereo; resample 16kHz"),
+                                  ("mix {} how=beside", "bed.wav", "resample 16kHz")):
+            own = own.replace("; ", "\n")
+            self.write("two.pipe", f'from "{other}"\n{own} -> @b\nfrom @input\n{stage.format("@b")}\n')
+            self.smp("run", "-q", "-f", "two.pipe", "in.wav", "two.wav")
+            for words in ((), ("--strip-rows", "100")):
+                self.smp("run", "-q", "-f", "-e", stage.format(f'"{other}"') + " fit=yes", "in.wav", "one.wav", *words)
+                self.smp("diff", "one.wav", "two.wav")
+        for other in ("bed.wav", "six.wav"):
+            self.assertIn("fit=yes", self.smp("run", "-e", f'mix "{other}"', "in.wav", "x.wav", status=2).stderr)
+
     def test_m4a_and_the_sound_of_video_are_read(self):
         info = self.smp("info", "-v", DATA / "tone.m4a", status=(0, 3, 4))
         if "FFmpeg's libraries" in info.stderr:

@@ -148,22 +148,59 @@ static bool changes_short(const smp_stage *stage, const void *params, const smp_
     return code || !work.effect.none;
 }
 
-/* Asks whether the stage moves samples, does nothing, or must see its input first. */
-static smp_code probe(entering *e)
+static smp_code ask(entering *e)
 {
-    smp_planner *p = e->p;
-    const smp_seen *found = found_for(p, e->number);
-    smp_code code = SMP_OK;
+    const smp_seen *found = found_for(e->p, e->number);
+    const smp_shape *by = e->second >= 0 ? &e->p->plan->steps[e->second].out : NULL;
     e->probe = (smp_node_plan){
         .out = e->in, .access = e->stage->access, .values.linear = e->node->light == SMP_LIGHT_LINEAR, .probing = true};
     if (found)
         e->probe.prepass = (smp_prepass){.found = found->data, .found_size = found->size};
-    if (e->stage->plan) {
-        const smp_shape *by = e->second >= 0 ? &p->plan->steps[e->second].out : NULL;
-        code = e->stage->plan(e->params, &e->in, by, &e->probe, p->err);
-        smp_free(e->probe.table.data);
-        code = blame(p, e->node, code);
+    if (!e->stage->plan)
+        return SMP_OK;
+    const smp_code code = e->stage->plan(e->params, &e->in, by, &e->probe, e->p->err);
+    smp_free(e->probe.table.data);
+    return blame(e->p, e->node, code);
+}
+
+/* Whether the second picture is wanted in linear light: weights stay as they are. */
+static bool second_linear(const entering *e)
+{
+    return smp_planner_second_is(e->stage, SMP_P_WEIGHTS) ? e->p->plan->steps[e->second].linear
+                                                          : e->node->light == SMP_LIGHT_LINEAR;
+}
+
+/* Brings the second input to what the stage wants of it. *brought: it wanted something. */
+static smp_code bring_second(entering *e, bool *brought)
+{
+    smp_planner *p = e->p;
+    const smp_second_wish wish = e->probe.second;
+    *brought = wish.size.width || wish.rate > 0 || wish.channels;
+    if (wish.size.width) {
+        e->second = smp_planner_in_state(p, e->second, true, second_linear(e));
+        p->size = &wish.size;
+        if (e->second >= 0)
+            e->second = smp_planner_insert(p, SMP_ROLE_SIZE, e->second, 0);
     }
+    if (wish.channels && e->second >= 0)
+        e->second = smp_planner_insert(p, SMP_ROLE_CHANNELS, e->second, wish.channels);
+    if (wish.channels && e->second >= 0 && p->plan->steps[e->second].work.effect.remark[0])
+        warn(p, e->node, "%s", p->plan->steps[e->second].work.effect.remark);
+    if (wish.rate > 0 && e->second >= 0)
+        e->second = smp_planner_insert(p, SMP_ROLE_RATE, e->second, (int64_t)wish.rate);
+    return e->second < 0 && *brought ? blame(p, e->node, p->err->code) : SMP_OK;
+}
+
+/* Asks whether the stage moves samples, does nothing, wants another second input, or must see its input first. */
+static smp_code probe(entering *e)
+{
+    smp_planner *p = e->p;
+    bool brought = false;
+    smp_code code = ask(e);
+    if (!code)
+        code = bring_second(e, &brought);
+    if (!code && brought)
+        code = ask(e);
     if (!code && e->probe.effect.none && p->request->open_end &&
         changes_short(e->stage, e->params, &e->in, e->probe.values.linear))
         e->probe.effect.none = false;
@@ -191,9 +228,7 @@ static smp_code convert_pictures(entering *e)
              e->stage->name);
     e->input = smp_planner_in_state(p, e->input, premultiplied, linear);
     if (e->input >= 0 && e->second >= 0)
-        e->second = smp_planner_in_state(
-            p, e->second, premultiplied,
-            smp_planner_second_is(e->stage, SMP_P_WEIGHTS) ? p->plan->steps[e->second].linear : linear);
+        e->second = smp_planner_in_state(p, e->second, premultiplied, second_linear(e));
     return e->input < 0 || (e->node->second != SMP_NODE_NONE && e->second < 0) ? p->err->code : SMP_OK;
 }
 

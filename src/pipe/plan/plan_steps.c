@@ -98,6 +98,10 @@ int smp_planner_insert(smp_planner *p, smp_role role, int from, int64_t value)
         *(smp_jpeg_params *)params = *p->coding;
     else if (role == SMP_ROLE_RATE)
         ((smp_rate_params *)params)->rate = (double)value;
+    else if (role == SMP_ROLE_CHANNELS)
+        ((smp_channels_params *)params)->mode = (int)value - 1;
+    else if (role == SMP_ROLE_SIZE)
+        *(smp_size_params *)params = *p->size;
     else if (role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED)
         ((smp_light_params *)params)->curve = p->to_srgb ? 0 : fmax(0, p->plan->steps[from].out.curve);
     if (smp_planner_work_out(p, index, stage, params, from, SMP_STEP_NONE))

@@ -17,6 +17,7 @@ typedef struct smp_planner {
     int *converted;     /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
     size_t converted_capacity;
     const smp_jpeg_params *coding; /* of the step that is being inserted */
+    const smp_size_params *size;   /* the same */
     bool to_srgb;                  /* it encodes light of a picture without an encoding of its own */
     smp_error *err;                /* never null */
 } smp_planner;

@@ -23,16 +23,26 @@ static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *e
         return in->kind == SMP_AUDIO
                    ? smp_hint(err, "`add` and `mix` take sounds of other lengths, `pad length=..` and "
                                    "`trim frames=..` change one")
-                   : smp_hint(err,
-                              "`overlay` takes pictures of any size; make the second alike: smempipe convert IN OUT "
-                              "--resize '%lldx%lld!'",
-                              (long long)in->width, (long long)in->height);
+                   : smp_hint(err, "`blend` with fit=cover or fit=stretch brings the second to that size; `overlay` "
+                                   "takes pictures of any size");
     }
     if (by_colours != 1 && by_colours != colours) {
         smp_fail(err, SMP_E_PIPE, "the channels do not match: %s and by=%s", first, second);
         return smp_hint(err, "the second needs as many channels as the first, beside alpha, or one for all");
     }
     return SMP_OK;
+}
+
+const char *const smp_operand_fit_words[] = {
+    [SMP_FIT_INSIDE] = "none", [SMP_FIT_COVER] = "cover", [SMP_FIT_STRETCH] = "stretch", NULL};
+
+bool smp_operand_fits(int fit, const smp_shape *in, const smp_shape *by, smp_node_plan *work)
+{
+    if (fit == SMP_FIT_INSIDE || !by || by->kind != SMP_IMAGE || in->kind != SMP_IMAGE ||
+        (by->width == in->width && by->height == in->height))
+        return false;
+    work->second.size = (smp_size_params){in->width, in->height, fit};
+    return true;
 }
 
 /* Whether whole code values in range always give whole code values in range. */

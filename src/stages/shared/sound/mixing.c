@@ -13,11 +13,9 @@ static smp_code check_fit(const smp_mix_request *ask, const smp_shape *in, const
     if (in->rate != by->rate) {
         smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %.10g Hz and by=%.10g Hz", in->rate,
                  by->rate);
-        return smp_hint(
-            err,
-            "make the second alike: smempipe convert IN OUT --rate %.10g; or write `resample %.10gHz` in front "
-            "of the stage",
-            in->rate, by->rate);
+        return smp_hint(err,
+                        "fit=yes brings the second to %.10g Hz; `resample %.10gHz` in front of the stage the first",
+                        in->rate, by->rate);
     }
     if (ask->beside && in->channels + by->channels > SMP_MAX_CHANNELS)
         return smp_fail(err, SMP_E_PIPE, "the two have %d channels, more than %d", in->channels + by->channels,
@@ -25,11 +23,22 @@ static smp_code check_fit(const smp_mix_request *ask, const smp_shape *in, const
     if (ask->beside || by->channels == 1 || by->channels == in->channels)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "the channels do not match: %d and by=%d", in->channels, by->channels);
-    if (in->channels == 1 && by->channels == 2)
-        return smp_hint(err, "write `remix stereo` in front of it");
-    if (by->channels == 2)
-        return smp_hint(err, "`remix mono` makes one channel, which serves all");
+    if (in->channels == 1)
+        return smp_hint(err, "fit=yes makes the second mono; `remix stereo` in front of the stage the first stereo");
+    if (in->channels == 2)
+        return smp_hint(err, "fit=yes makes the second stereo");
     return smp_hint(err, "the second needs as many channels as the first, or one for all: see remix");
+}
+
+bool smp_mix_fits(const smp_shape *in, const smp_shape *by, bool beside, smp_node_plan *work)
+{
+    smp_second_wish *wish = &work->second;
+    if (!by || by->kind != SMP_AUDIO)
+        return false;
+    wish->rate = by->rate != in->rate ? in->rate : 0;
+    if (!beside && by->channels != 1 && by->channels != in->channels && in->channels <= 2)
+        wish->channels = in->channels;
+    return wish->rate > 0 || wish->channels;
 }
 
 smp_code smp_mix_frames(double seconds, const smp_shape *in, int64_t *frames, smp_error *err)

@@ -17,5 +17,15 @@ typedef struct smp_mix_request {
 smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp_shape *by, smp_node_plan *work,
                       smp_error *err);
 
+/* A parameter of stages that lay a second sound on this one, or behind it. */
+#define SMP_MIX_FIT(params)                                                                                            \
+    {                                                                                                                  \
+        "fit", offsetof(params, fit), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",                                           \
+            "yes: the second is brought to this one's rate and number of channels first", NULL, 0                      \
+    }
+
+/* Wishes (smp_node_plan.second) for a second sound that fits. False: it does as it is, or nobody knows how. */
+bool smp_mix_fits(const smp_shape *in, const smp_shape *by, bool beside, smp_node_plan *work);
+
 /* Seconds as frames of the sound; fails for a sound without a rate and for times out of range. */
 smp_code smp_mix_frames(double seconds, const smp_shape *in, int64_t *frames, smp_error *err);
