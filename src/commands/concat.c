@@ -1,5 +1,5 @@
 /* smempipe concat: sounds one after the other in one file. Headers are read first, so that nothing is written where
- * two do not fit; then samples are copied, a block at a time. */
+ * two do not fit; then each goes through the stages, if there are any, and its rows into the one output. */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +15,8 @@ typedef struct concat_settings {
     smp_many_settings many;
     const char *out;
     double gap;
+    smp_option_stages stages;
+    bool staged; /* there are stages */
     smp_write_settings write;
 } concat_settings;
 
@@ -23,6 +25,12 @@ static const smp_option options[] = {
      .help = "the sound to write, its name says the format; - is standard output"},
     {"gap", 0, SMP_O_NUMBER, offsetof(concat_settings, gap), .fallback = "0", .argument = "SECONDS", .max = 1e6,
      .help = "silence between two sounds"},
+    {"stage", 'e', SMP_O_LIST, offsetof(concat_settings, many.plan.base.stages), .argument = "STAGE",
+     .help = "a stage that each sound goes through before; may be repeated"},
+    {"rate", 0, SMP_O_STRING, offsetof(concat_settings, stages.rate), .argument = "HZ",
+     .help = "frames a second that all are brought to, as 16000, 16kHz or 44.1kHz (the stage resample)"},
+    {"channels", 0, SMP_O_STRING, offsetof(concat_settings, stages.channels), .argument = "N",
+     .help = "channels that all are brought to: 1 or mono, 2 or stereo (the stage remix)"},
     {0},
 };
 
@@ -39,12 +47,13 @@ typedef struct joined {
     smp_shape shape;     /* of all together */
     int64_t gap;         /* frames */
     int bits, type;      /* of the widest samples */
+    smp_cli_job job;
     smp_writer *writer;
-    float *block;
+    float *silence;
     smp_notes notes; /* about the output */
 } joined;
 
-enum { BLOCK = 1 << 15 /* frames */ };
+enum { BLOCK = 1 << 12 /* frames */ };
 
 /* ------------------------------------------------------------------------------------------------ headers */
 
@@ -54,29 +63,51 @@ static smp_code fail_unlike(const joined *j, const smp_shape *own, const char *p
     if (own->rate != first->rate) {
         smp_fail(err, SMP_E_USAGE, "its rate is %.10g Hz, and that of %.100s is %.10g Hz", own->rate, j->inputs[0],
                  first->rate);
-        smp_hint(err, "make it alike: smempipe convert %.100s OUT.wav --rate %.10g", path, first->rate);
+        smp_hint(err, "--rate %.10g brings all to one rate", fmax(own->rate, first->rate));
     } else {
         smp_fail(err, SMP_E_USAGE, "it has %d channel%s, and %.100s has %d", own->channels,
                  own->channels == 1 ? "" : "s", j->inputs[0], first->channels);
         if (first->channels <= 2)
-            smp_hint(err, "make it alike: smempipe convert %.100s OUT.wav --channels %d", path, first->channels);
+            smp_hint(err, "--channels %d brings all to one number", first->channels);
         else
-            smp_hint(err, "make it alike first, by the stage remix");
+            smp_hint(err, "--channels 2 makes all stereo");
     }
     return smp_at(err, "%s", path);
+}
+
+static smp_run_request request_for(const joined *j, const char *path)
+{
+    smp_run_request request = j->job.request;
+    request.input = path;
+    request.output = j->settings->out;
+    request.write.sound.fit_rate = true;
+    return request;
+}
+
+/* What becomes of a sound: *shape is the plan's. */
+static smp_code plan_one(const joined *j, const char *path, smp_plan **plan, const smp_shape **shape, smp_error *err)
+{
+    const smp_run_request request = request_for(j, path);
+    SMP_TRY(smp_plan_file(&request, plan, err));
+    *shape = &(*plan)->sinks[0].shape;
+    return SMP_OK;
 }
 
 /* Adds a sound's length to that of all. */
 static smp_code add_header(joined *j, const char *path, bool first, smp_error *err)
 {
     smp_reader *reader = NULL;
+    smp_plan *plan = NULL;
     smp_code code = smp_reader_open(path, &j->settings->many.plan.base.common.read, &reader, err);
-    const smp_shape *own = code ? NULL : &smp_reader_media(reader)->shape;
-    if (!code && own->kind != SMP_AUDIO) {
+    const smp_media *media = code ? NULL : smp_reader_media(reader);
+    const smp_shape *own = NULL;
+    if (!code && media->shape.kind != SMP_AUDIO) {
         code = smp_fail(err, SMP_E_USAGE, "it is a picture, and concat is for sounds");
         smp_hint(err, "the stage join lays two pictures side by side, smempipe montage many");
         smp_at(err, "%s", path);
     }
+    if (!code)
+        code = plan_one(j, path, &plan, &own, err);
     if (!code && first) {
         j->shape = *own;
         j->gap = (int64_t)floor(j->settings->gap * own->rate + 0.5);
@@ -85,11 +116,11 @@ static smp_code add_header(joined *j, const char *path, bool first, smp_error *e
     } else if (!code && (!smp_add_i64(j->shape.height, own->height, &j->shape.height) ||
                          !smp_add_i64(j->shape.height, j->gap, &j->shape.height)))
         code = smp_fail(err, SMP_E_LIMIT, "the sounds together are too long");
-    const smp_media *media = code ? NULL : smp_reader_media(reader);
-    if (media && (first || media->bits > j->bits)) {
+    if (!code && (first || media->bits > j->bits)) {
         j->bits = media->bits;
         j->type = smp_coding_sound(&media->meta.coding)->type;
     }
+    smp_plan_free(plan);
     smp_reader_close(reader);
     return code;
 }
@@ -126,14 +157,11 @@ static smp_code open_output(joined *j, smp_error *err)
     const smp_common *common = &s->many.plan.base.common;
     smp_write_options write = {0};
     smp_reader *reader = NULL;
-    smp_shape held, fit = j->shape;
     smp_meta meta;
     smp_cli_write_options(&s->write, &write);
     write.output.force = common->force;
     write.output.inputs = j->inputs;
     smp_code code = smp_reader_open(j->inputs[0], &common->read, &reader, err); /* whose tags it gets */
-    if (!code && (code = smp_writer_shape(s->out, &j->shape, &held, err)) && smp_writer_fits_rate(s->out, NULL, &fit))
-        smp_hint(err, "join them at their rate: smempipe concat ... -o - | smempipe convert - %.200s", s->out);
     if (!code) {
         if (!smp_meta_copy(&meta, &smp_reader_media(reader)->meta))
             code = smp_fail_memory(err, "tags", sizeof meta);
@@ -141,14 +169,14 @@ static smp_code open_output(joined *j, smp_error *err)
     if (!code) {
         smp_coding_begin(&meta.coding, SMP_CODING_SOUND);
         meta.coding.sound.type = j->type;
-        const size_t levels = j->found.count > 1 ? smp_meta_drop_levels(&meta) : 0;
+        const size_t levels = j->found.count > 1 || s->staged ? smp_meta_drop_levels(&meta) : 0;
         if (levels && !write.strip)
             smp_note(&j->notes, "%zu tag%s of the first one's loudness (ReplayGain, R 128) are left out", levels,
                      levels == 1 ? "" : "s");
-        const size_t times = j->found.count > 1 ? smp_meta_drop_times(&meta) : 0;
+        const size_t times = j->found.count > 1 || s->staged ? smp_meta_drop_times(&meta) : 0;
         if (times && !write.strip)
             smp_note(&j->notes, "%zu frames of the first one's ID3 tag about times (chapters) are left out", times);
-        code = smp_writer_open(s->out, &held, &meta, &write, &j->writer, err);
+        code = smp_writer_open(s->out, &j->shape, &meta, &write, &j->writer, err);
         smp_meta_free(&meta);
     }
     smp_reader_close(reader);
@@ -158,35 +186,32 @@ static smp_code open_output(joined *j, smp_error *err)
 static smp_code write_silence(joined *j, int64_t frames, smp_error *err)
 {
     const int64_t stride = j->shape.channels * (int64_t)sizeof(float);
-    memset(j->block, 0, (size_t)(smp_min_i64(frames, BLOCK) * stride));
     for (int64_t n; frames > 0; frames -= n) {
         n = smp_min_i64(frames, BLOCK);
-        SMP_TRY(smp_writer_rows(j->writer, j->block, stride, n, err));
+        SMP_TRY(smp_writer_rows(j->writer, j->silence, stride, n, err));
     }
     return SMP_OK;
+}
+
+static smp_code take_rows(void *context, const char *, const smp_shape *shape, int64_t, int64_t rows, const void *from,
+                          int64_t stride, smp_error *err)
+{
+    joined *j = context;
+    if (shape->rate != j->shape.rate || shape->channels != j->shape.channels)
+        return smp_fail(err, SMP_E_DECODE, "it was changed meanwhile");
+    return smp_writer_rows(j->writer, from, stride, rows, err);
 }
 
 static smp_code copy(joined *j, const char *path, smp_error *err)
 {
     const smp_common *common = &j->settings->many.plan.base.common;
-    const int64_t stride = j->shape.channels * (int64_t)sizeof(float);
-    smp_reader *reader = NULL;
-    smp_code code = smp_reader_open(path, &common->read, &reader, err);
-    const smp_shape *own = code ? NULL : &smp_reader_media(reader)->shape;
-    if (own && (own->kind != SMP_AUDIO || own->rate != j->shape.rate || own->channels != j->shape.channels))
-        code = fail_unlike(j, own, path, err); /* it was changed meanwhile */
-    int64_t left = code ? 0 : own->height;
-    for (int64_t n; !code && left > 0; left -= n) {
-        n = smp_min_i64(left, BLOCK);
-        code = smp_reader_rows(reader, j->block, stride, n, err);
-        if (!code)
-            code = smp_writer_rows(j->writer, j->block, stride, n, err);
-        if (!code && smp_cli_stopped)
-            code = smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
-    }
+    smp_run_report report = {.input = path};
+    smp_run_request request = request_for(j, path);
+    request.write.taker = &(smp_row_taker){take_rows, j};
+    smp_code code = smp_run_file(&request, &report, err);
     if (!code)
-        smp_cli_notes(common, path, false, smp_reader_notes(reader));
-    smp_reader_close(reader);
+        smp_cli_notes(common, path, false, &report.input_notes);
+    smp_run_report_free(&report);
     return code;
 }
 
@@ -194,7 +219,7 @@ static smp_code copy_all(joined *j, smp_error *err)
 {
     const smp_common *common = &j->settings->many.plan.base.common;
     smp_progress progress;
-    SMP_NEED(j->block = smp_alloc_array(BLOCK, (size_t)j->shape.channels * sizeof(float)), "samples", BLOCK, err);
+    SMP_NEED(j->silence = smp_alloc_array(BLOCK, (size_t)j->shape.channels * sizeof(float)), "samples", BLOCK, err);
     smp_code code = open_output(j, err);
     smp_progress_begin(&progress, common, "concat");
     for (size_t i = 0; !code && i < j->found.count; i++) {
@@ -217,10 +242,13 @@ static smp_code copy_all(joined *j, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ the command */
 
-static smp_code join_files(void *given, const smp_program *program, smp_diags *, smp_error *err)
+static smp_code join_files(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     joined j = {.settings = given};
     smp_code code = find_files(&j, program, err);
+    if (!code)
+        code = smp_cli_job_open(&j.settings->many.plan, program, j.settings->staged ? diags : NULL, j.inputs[0], &j.job,
+                                err);
     for (size_t i = 0; !code && i < j.found.count; i++)
         code = add_header(&j, j.inputs[i], i == 0, err);
     if (!code)
@@ -231,7 +259,8 @@ static smp_code join_files(void *given, const smp_program *program, smp_diags *,
         smp_cli_confine_many(&j.settings->many, program, &j.found, j.settings->out);
         code = copy_all(&j, err);
     }
-    smp_free_all(j.block, j.inputs);
+    smp_cli_job_close(&j.job);
+    smp_free_all(j.silence, j.inputs);
     smp_found_free(&j.found);
     return code;
 }
@@ -240,6 +269,8 @@ static smp_code concat(void *given, smp_error *err)
 {
     concat_settings *s = given;
     smp_pipeline_settings *base = &s->many.plan.base;
+    char *texts[SMP_OPTION_STAGES] = {NULL};
+    const char *from = NULL;
     if (!s->out) {
         smp_fail(err, SMP_E_USAGE, "the output is missing");
         const char *last = smp_cli_last_as_output(&s->many.inputs);
@@ -249,13 +280,20 @@ static smp_code concat(void *given, smp_error *err)
     smp_cli_idle_options(&base->common, &s->write, s->out, NULL, NULL);
     if (!code)
         code = smp_many_open(&s->many, err);
-    if (!code && !smp_grow(&base->stages.items, &base->stages.capacity, 1, sizeof *base->stages.items))
+    if (!code)
+        code = smp_cli_option_stages(&s->stages, &base->stages, texts, &from, err);
+    s->staged = base->stages.count > 0;
+    if (!code && !s->staged && !smp_grow(&base->stages.items, &base->stages.capacity, 1, sizeof *base->stages.items))
         code = smp_fail_memory(err, "a stage", 1);
     if (!code) {
-        base->stages.items[base->stages.count++] = "gain 0dB"; /* of sounds, so that pictures are passed over */
-        smp_cli_stop_gently();
+        if (!s->staged) {
+            base->stages.items[base->stages.count++] = "gain 0dB"; /* of sounds, so that pictures are passed over */
+            base->common.device = "cpu";
+        }
         code = smp_cli_with_program(base, NULL, join_files, s, err);
     }
+    for (size_t i = 0; i < SMP_OPTION_STAGES; i++)
+        smp_free(texts[i]);
     smp_free(base->stages.items);
     base->stages = (smp_strings){0};
     smp_many_close(&s->many);
@@ -265,14 +303,21 @@ static smp_code concat(void *given, smp_error *err)
 const smp_command smp_command_concat = {
     .name = "concat",
     .help = "sounds one after the other in one file",
-    .about = "All must have the same rate and number of channels; samples have as many bits as the widest. "
-             "Tags and cover are the first one's. It streams: memory does not grow with the sounds. Two sounds in a "
-             "pipeline: the stage append; at the same time: the stage mix.",
+    .about =
+        "All must have the same rate and number of channels, or get them by --rate and --channels; samples have as "
+        "many bits as the widest. Tags and cover are the first one's. It streams: memory does not grow with the "
+        "sounds. Two sounds in a "
+        "pipeline: the stage append; at the same time: the stage mix.",
     .settings_size = sizeof(concat_settings),
-    .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE | SMP_O_PICTURES,
-    .groups = {{"options", options}, SMP_WRITE_GROUP(concat_settings, write), SMP_MANY_GROUP, SMP_COMMON_GROUP},
+    .without = SMP_O_VERBOSE | SMP_O_PICTURES,
+    .groups = {{"options", options},
+               SMP_WRITE_GROUP(concat_settings, write),
+               SMP_MANY_GROUP,
+               SMP_COMMON_GROUP,
+               SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe concat intro.wav talk.flac outro.mp3 -o episode.flac", "three sounds of one rate"},
-                 {"smempipe concat chapters/ -o book.mp3 --gap 2", "a folder's, two seconds of silence between two"}},
+                 {"smempipe concat chapters/ -o book.mp3 --gap 2", "a folder's, two seconds of silence between two"},
+                 {"smempipe concat *.aiff -o all.wav --rate 16000 --channels 1", "sounds of different rates"}},
     .run = concat,
 };

@@ -12,20 +12,21 @@
 
 typedef struct convert_settings {
     smp_batch_settings batch; /* its inputs: all arguments, then those without OUT */
-    const char *resize, *rate, *channels, *format;
+    smp_option_stages stages;
+    const char *format;
     bool frames;
 } convert_settings;
 
 static const smp_option options[] = {
-    {"resize", 0, SMP_O_STRING, offsetof(convert_settings, resize), .argument = "SIZE",
+    {"resize", 0, SMP_O_STRING, offsetof(convert_settings, stages.resize), .argument = "SIZE",
      .help = "make pictures smaller: 1600 is the longer side in pixels, 800x600 a box to fit in, 800x or x600 one side "
              "(pictures that are smaller stay as they are); 800x600! just that size, 800x600^ that size, what hangs "
              "over cut off on both sides; 50% a share"},
     {"stage", 'e', SMP_O_LIST, offsetof(convert_settings, batch.many.plan.base.stages), .argument = "STAGE",
      .help = "a stage that pictures or sounds go through, before --resize; may be repeated"},
-    {"rate", 0, SMP_O_STRING, offsetof(convert_settings, rate), .argument = "HZ", .flags = SMP_O_ADVANCED,
+    {"rate", 0, SMP_O_STRING, offsetof(convert_settings, stages.rate), .argument = "HZ", .flags = SMP_O_ADVANCED,
      .help = "frames a second of sounds, as 16000, 16kHz or 44.1kHz (the stage resample)"},
-    {"channels", 0, SMP_O_STRING, offsetof(convert_settings, channels), .argument = "N", .flags = SMP_O_ADVANCED,
+    {"channels", 0, SMP_O_STRING, offsetof(convert_settings, stages.channels), .argument = "N", .flags = SMP_O_ADVANCED,
      .help = "channels of sounds: 1 or mono, the mean of all; 2 or stereo (the stage remix)"},
     {"format", 0, SMP_O_STRING, offsetof(convert_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said (--to does so "
@@ -112,24 +113,23 @@ static char *channels_statement(const char *channels)
 /* The options that are stages. */
 static const struct stage_option {
     const char *name, *takes;
-    size_t value; /* a const char * of the settings */
+    size_t value; /* a const char * of smp_option_stages */
     char *(*statement)(const char *value);
 } stage_options[] = {
     {"--resize",
      "the pixels of the longer side (1600), a box to fit in (800x600), one side (800x, x600), just that size "
      "('800x600!', or '800x600^' cut), or 50%",
-     offsetof(convert_settings, resize), resize_statement},
-    {"--channels", "1 or mono, 2 or stereo", offsetof(convert_settings, channels), channels_statement},
-    {"--rate", "a sample rate, as 16000, 16kHz or 44.1kHz", offsetof(convert_settings, rate), rate_statement},
+     offsetof(smp_option_stages, resize), resize_statement},
+    {"--channels", "1 or mono, 2 or stereo", offsetof(smp_option_stages, channels), channels_statement},
+    {"--rate", "a sample rate, as 16000, 16kHz or 44.1kHz", offsetof(smp_option_stages, rate), rate_statement},
 };
-enum { STAGES = sizeof stage_options / sizeof stage_options[0] };
+_Static_assert(sizeof stage_options / sizeof stage_options[0] == SMP_OPTION_STAGES, "a text for each");
 
-/* texts: STAGES of them, which the caller frees. */
-static smp_code add_stages(const convert_settings *settings, smp_strings *stages, char **texts, const char **from,
-                           smp_error *err)
+smp_code smp_cli_option_stages(const smp_option_stages *settings, smp_strings *stages, char **texts, const char **from,
+                               smp_error *err)
 {
     const bool written = stages->count > 0; /* by -e */
-    for (size_t i = 0; i < STAGES; i++) {
+    for (size_t i = 0; i < SMP_OPTION_STAGES; i++) {
         const struct stage_option *o = &stage_options[i];
         const char *value = *(const char *const *)((const char *)settings + o->value);
         if (!value)
@@ -353,15 +353,16 @@ static smp_code convert(void *given, smp_error *err)
 {
     convert_settings *settings = given;
     smp_strings *stages = &settings->batch.many.plan.base.stages;
-    char *texts[STAGES] = {NULL};
-    smp_code code = add_stages(settings, stages, texts, &settings->batch.many.plan.base.stages_from, err);
+    char *texts[SMP_OPTION_STAGES] = {NULL};
+    smp_code code =
+        smp_cli_option_stages(&settings->stages, stages, texts, &settings->batch.many.plan.base.stages_from, err);
     if (!code)
         code = check_quality(settings, err);
     if (!code)
         code = choose(settings, err);
     smp_free(stages->items);
     *stages = (smp_strings){0};
-    for (size_t i = 0; i < STAGES; i++)
+    for (size_t i = 0; i < SMP_OPTION_STAGES; i++)
         smp_free(texts[i]);
     return code;
 }

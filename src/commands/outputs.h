@@ -18,6 +18,17 @@ typedef struct smp_run_settings {
 /* smempipe run, with the command line checked and parsed. */
 smp_code smp_cli_run(smp_run_settings *settings, smp_error *err);
 
+/* convert.c: options that are stages, as they are given; null: they are not. */
+typedef struct smp_option_stages {
+    const char *resize, *rate, *channels;
+} smp_option_stages;
+enum { SMP_OPTION_STAGES = 3 };
+
+/* Adds their statements to stages. texts: SMP_OPTION_STAGES of them, zeroed, which the caller frees. *from: what to
+ * call the stages where no others are written. */
+smp_code smp_cli_option_stages(const smp_option_stages *settings, smp_strings *stages, char **texts, const char **from,
+                               smp_error *err);
+
 enum { SMP_ON_ERROR_STOP = 1 }; /* of --on-error */
 
 /* Files that are as loud as --skip-level says. */

@@ -45,6 +45,23 @@ class Concat(CliCase):
             self.assertIn("24-bit PCM", self.smp("info", "all.wav").stdout)
             self.assertIn((self.folder / "c24.wav").read_bytes()[-3 * 9000:], (self.folder / "all.wav").read_bytes())
 
+    def test_all_are_brought_to_a_rate_and_channels(self):
+        self.put("fast.wav", self.samples["a"], rate=16000)
+        self.put("wide.wav", np.repeat(self.samples["c"], 2), channels=2)
+        self.smp("concat", "c.wav", "fast.wav", "wide.wav", "-o", "all.wav", "--rate", "16kHz", "--channels", "stereo")
+        for name in ("c", "fast", "wide"):
+            self.smp("convert", f"{name}.wav", f"{name}-16.wav", "--rate", "16000", "--channels", "2")
+        np.testing.assert_array_equal(self.get("all.wav"),
+                                      np.concatenate([self.get(f"{n}-16.wav") for n in ("c", "fast", "wide")]))
+        self.smp("concat", "a.wav", "c.wav", "-o", "cut.wav", "-e", "trim frames=10", "--gap", "0.001")
+        np.testing.assert_array_equal(
+            self.get("cut.wav"),
+            np.concatenate((self.samples["a"][:10], np.zeros(8, "<i2"), self.samples["c"][:10])))
+        self.assertIn("--rate 16000", self.smp("concat", "c.wav", "fast.wav", "-o", "x.wav", status=2).stderr)
+        self.assertIn("--channels 1", self.smp("concat", "c.wav", "wide.wav", "-o", "x.wav", status=2).stderr)
+        self.assertIn("--rate", self.smp("concat", "a.wav", "c.wav", "-o", "x.wav", "--rate", "x", status=2).stderr)
+        self.assertFalse((self.folder / "x.wav").exists())
+
     def test_a_folder_comes_in_the_order_of_names(self):
         (self.folder / "in").mkdir()
         for to, name in (("2", "a"), ("1", "c")):
@@ -59,8 +76,8 @@ class Concat(CliCase):
         self.write("cut.wav", (self.folder / "a.wav").read_bytes()[:5000])
         self.write("image.ppm", b"P6 1 1 255\nabc")
         for files, status, message in (
-                (("a.wav", "fast.wav"), 2, "smempipe convert fast.wav OUT.wav --rate 8000"),
-                (("a.wav", "wide.wav"), 2, "smempipe convert wide.wav OUT.wav --channels 1"),
+                (("a.wav", "fast.wav"), 2, "--rate 16000 brings all to one rate"),
+                (("a.wav", "wide.wav"), 2, "--channels 1 brings all to one number"),
                 (("a.wav", "cut.wav"), 3, "truncated"), (("a.wav", "image.ppm"), 2, "it is a picture"),
                 (("a.wav", "none.wav"), 3, "cannot open"),
                 ):
