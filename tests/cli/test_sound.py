@@ -172,6 +172,19 @@ class Sound(CliCase):
         told = self.smp("run", "-f", "-e", "resample 96kHz", "a.wav", "x.mp3").stderr
         self.assertIn("the format has no rate of 96000 Hz: the sound is resampled to 48 kHz", told)
 
+    def test_an_mp3_has_lames_qualities(self):
+        self.smp("convert", "in.wav", "-e", "noise pink 1s rate=44.1kHz seed=1")
+        for words in (("--mp3-vbr", "2"), ("--quality", "80"), ("--mp3-vbr", "7"), ("--quality", "30")):
+            self.smp("convert", "in.wav", f"{words[0][2:5]}{words[1]}.mp3", *words)
+        same = [[(self.folder / name).read_bytes() for name in names]
+                for names in (("mp32.mp3", "qua80.mp3"), ("mp37.mp3", "qua30.mp3"))]
+        self.assertEqual([a == b for a, b in same], [True, True])
+        self.assertLess(len(same[1][0]), len(same[0][0]))
+        for words, said in ((("--mp3-vbr", "10"), "0 to 9"),
+                            (("--mp3-vbr", "2", "--bitrate", "96"), "exclude each other")):
+            self.assertIn(said, self.smp("convert", "in.wav", "x.mp3", *words, status=2).stderr)
+        self.assertFalse((self.folder / "x.mp3").exists())
+
     def test_a_second_sound_is_brought_to_rate_and_channels(self):
         self.smp("convert", "in.wav", "-e", "noise pink 1s rate=16kHz channels=2 seed=1")
         self.smp("convert", "bed.wav", "-e", "tone 440Hz 0.7s rate=44.1kHz")

@@ -225,10 +225,21 @@ static smp_code write_shape(const smp_file_format *, const char *extension, smp_
 }
 #endif
 
+const smp_write_option smp_mp3_vbr = {
+    .name = "mp3-vbr",
+    .type = SMP_WRITE_NUMBER,
+    .min = 0,
+    .max = 9,
+    .unset = -1,
+    .argument = "V",
+    .help = "MP3 of LAME's quality -V: 0 is best, 9 smallest; V is --quality {100 - 10 V}; 2 unless said",
+    .flags = SMP_WRITE_RARE,
+};
+
 const smp_file_format smp_format_mp3 = {
     .name = "MP3",
     .extensions = (const char *const[]){"mp3", "mp2", "mpga", NULL},
-    .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_bitrate}, {0}},
+    .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_bitrate}, {&smp_mp3_vbr}, {0}},
     .kind = SMP_AUDIO,
     .id3 = true,
     .sniff = smp_mp3_sniff,

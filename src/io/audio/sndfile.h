@@ -8,6 +8,8 @@ smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t st
 smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err);
 void smp_sndfile_write_close(smp_writer *writer);
 
+extern const smp_write_option smp_mp3_vbr;
+
 #ifdef SMP_HAVE_SNDFILE
 #include <sndfile.h>
 

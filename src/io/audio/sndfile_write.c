@@ -272,16 +272,18 @@ enum { MPEG1_RATES = 14, MPEG2_RATES = 14, MPEG25_RATES = 8 };
 
 /* The library spreads its levels 0 to 1 over the bitrates of the kind of MPEG, from the highest to the lowest, and over
  * LAME's qualities 0 to 9.999. */
-static void set_mp3_rate(smp_writer *writer, SNDFILE *file)
+static smp_code set_mp3_rate(smp_writer *writer, SNDFILE *file, smp_error *err)
 {
     const bool mpeg1 = writer->shape.rate >= MPEG1_LEAST, mpeg2 = writer->shape.rate >= MPEG2_LEAST;
     const int *rates = mpeg1 ? mpeg1_rates : mpeg2_rates,
               wanted = smp_write_value(&writer->options.values, &smp_write_bitrate);
     const int count = mpeg1 ? MPEG1_RATES : mpeg2 ? MPEG2_RATES : MPEG25_RATES;
     const int asked = smp_write_value(&writer->options.values, &smp_write_quality),
-              quality = asked ? asked : MP3_QUALITY;
+              quality = asked ? asked : MP3_QUALITY, vbr = smp_write_value(&writer->options.values, &smp_mp3_vbr);
+    if (vbr >= 0 && (asked || wanted))
+        return smp_fail(err, SMP_E_USAGE, "--mp3-vbr and --%s exclude each other", wanted ? "bitrate" : "quality");
     int mode = wanted > 0 ? SF_BITRATE_MODE_CONSTANT : SF_BITRATE_MODE_VARIABLE, nearest = rates[0];
-    double level = (100 - quality) / 100.;
+    double level = vbr >= 0 ? vbr / 10. : (100 - quality) / 100.;
     for (int i = 0; i < count; i++)
         nearest = abs(rates[i] - wanted) < abs(nearest - wanted) ? rates[i] : nearest;
     if (wanted > 0) {
@@ -290,9 +292,13 @@ static void set_mp3_rate(smp_writer *writer, SNDFILE *file)
     }
     sf_command(file, SFC_SET_BITRATE_MODE, &mode, sizeof mode);
     sf_command(file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
+    return SMP_OK;
 }
 #else
-static void set_mp3_rate(smp_writer *, SNDFILE *) {}
+static smp_code set_mp3_rate(smp_writer *, SNDFILE *, smp_error *)
+{
+    return SMP_OK;
+}
 #endif
 
 static int format_of(const smp_writer *writer, const smp_sndfile *s)
@@ -342,7 +348,7 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     else if (s->code == SMP_OK && ogg)
         s->code = set_vorbis_rate(writer, s->file, err);
     else if (s->code == SMP_OK && mp3)
-        set_mp3_rate(writer, s->file);
+        s->code = set_mp3_rate(writer, s->file, err);
     s->err = NULL;
     return s->code;
 }
