@@ -65,6 +65,8 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
     smp_hash_add(&profile, media->meta.icc.data, media->meta.icc.size);
     smp_hash_add(&profile, media->meta.cicp, media->meta.has_cicp ? sizeof media->meta.cicp : 0);
     smp_hash_add(&profile, media->meta.chrm, media->meta.has_chrm ? sizeof media->meta.chrm : 0);
+    smp_hash_add(&profile, &media->meta.x_density, sizeof media->meta.x_density);
+    smp_hash_add(&profile, &media->meta.y_density, sizeof media->meta.y_density);
     const char *dot = output ? strrchr(smp_base_name(output), '.') : NULL, *extension = dot ? dot + 1 : "";
     smp_cached_plan *oldest = &cache->plans[0];
     if (strlen(extension) >= sizeof oldest->extension)

@@ -1,4 +1,5 @@
 /* Makes a plan from a request and an input's header. See run_internal.h. */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,16 @@ void smp_run_note_coder(const smp_run_request *request, const smp_media *media, 
     }
 }
 
+/* Pixels an inch, as info shows them; 0: unknown, or not the same down. Files hold whole pixels a metre. */
+static double resolution(const smp_meta *meta)
+{
+    static const double step = 0.0254 / 2;
+    const double dpi = meta->x_density * 0.0254, whole = round(dpi);
+    if (meta->density_is_aspect || fabs(dpi - meta->y_density * 0.0254) > step)
+        return 0;
+    return fabs(dpi - whole) <= step ? whole : dpi;
+}
+
 smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *media, const smp_prepasses *prepasses,
                            smp_plan **plan, smp_error *err)
 {
@@ -80,6 +91,7 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         .across = media->scan.across,
         .down = media->scan.down,
         .orientation = media->orientation,
+        .dpi = resolution(&media->meta),
         .output = request->output,
         .accepts = accepts,
         .accepts_context = (void *)(uintptr_t)request,

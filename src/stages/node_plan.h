@@ -75,7 +75,7 @@ typedef struct smp_effect {
 typedef struct smp_file_change {
     bool swaps_axes; /* rows become columns */
     bool makes_srgb; /* the colours come out as sRGB, whatever profile the input had */
-    double dpi;      /* pixels an inch that the file says; 0: as before */
+    double dpi;      /* pixels an inch that the file says; preset to what it was; 0: unknown */
 } smp_file_change;
 
 enum { SMP_FIT_INSIDE, SMP_FIT_COVER, SMP_FIT_STRETCH };

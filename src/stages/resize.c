@@ -57,7 +57,9 @@ static const smp_param params[] = {
     {SWITCH(antialias, "yes: when shrinking, filters are as wide as the step; no: they stay narrow")},
     {SWITCH(enlarge, "no: a picture that would become larger stays as it is")},
     {"dpi", offsetof(resize_params, dpi), SMP_T_FLOAT, SMP_UNIT_NONE, 1, 30000, "auto",
-     "pixels an inch that the file says, for print; auto: as the input says", NULL, SMP_P_AUTO},
+     "pixels an inch that the file says, for print; without a size the picture stays as large on paper; auto: as the "
+     "input says",
+     NULL, SMP_P_AUTO},
     {0},
 };
 
@@ -72,12 +74,17 @@ static bool has_fixed(int filter)
            filter == SMP_RESIZE_BOX;
 }
 
+static bool sized(const resize_params *p)
+{
+    return !isnan(p->scale) || given(p->width) || given(p->height) || given(p->longest) || given(p->shortest);
+}
+
 static smp_code check(const void *params_, smp_error *err)
 {
     const resize_params *p = params_;
     const bool sides = given(p->width) || given(p->height);
     const int ways = !isnan(p->scale) + sides + given(p->longest) + given(p->shortest);
-    if (ways == 0) {
+    if (ways == 0 && isnan(p->dpi)) {
         smp_fail(err, SMP_E_PIPE, "which size?");
         return smp_hint(err, "say a factor, as `resize 50%%`, or width, height, longest or shortest");
     }
@@ -117,8 +124,11 @@ static picture_size by_height(const smp_shape *in, int64_t height)
     return (picture_size){nearest((double)in->width * (double)height / (double)in->height), height};
 }
 
-static picture_size wanted(const resize_params *p, const smp_shape *in)
+/* dpi: the picture's resolution. */
+static picture_size wanted(const resize_params *p, const smp_shape *in, double dpi)
 {
+    if (!sized(p))
+        return (picture_size){nearest((double)in->width * p->dpi / dpi), nearest((double)in->height * p->dpi / dpi)};
     const bool wide = in->width >= in->height;
     if (!isnan(p->scale))
         return (picture_size){nearest((double)in->width * p->scale), nearest((double)in->height * p->scale)};
@@ -359,12 +369,17 @@ static smp_code check_input(const resize_params *p, const picture_size *size, co
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const resize_params *p = params_;
-    const picture_size size = wanted(p, in);
+    if (!sized(p) && !(work->change.dpi > 0)) {
+        smp_fail(err, SMP_E_PIPE, "the picture does not say its resolution, which dpi= without a size needs");
+        return smp_hint(err, "`resize 100%% dpi=%.4g` sets it, `resize 50%% dpi=%.4g` has another size too", p->dpi,
+                        p->dpi);
+    }
+    const picture_size size = wanted(p, in, work->change.dpi);
     smp_resize_request across, down;
     smp_resize resize = {.kind = p->filter == SMP_RESIZE_NEAREST ? SMP_RESIZE_MOVE
                                  : p->arithmetic                 ? SMP_RESIZE_FIXED
                                                                  : SMP_RESIZE_FLOAT};
-    work->change.dpi = isnan(p->dpi) ? 0 : p->dpi;
+    work->change.dpi = isnan(p->dpi) ? work->change.dpi : p->dpi;
     SMP_TRY(check_input(p, &size, in, work, err));
     smp_code code = SMP_OK;
     set_requests(p, &size, in, &across, &down);
@@ -517,9 +532,10 @@ const smp_stage smp_stage_resize = {
                                      SMP_MEANS("$Wx$H>", "width=$W height=$H enlarge=no"),
                                      {.values = "$Npx", .say = "write longest=$Npx or width=$Npx"},
                                      {.values = "$N", .say = "write longest=$N, or width=$N, or $N%"}),
-                  .aliases = SMP_ALIASES(
-                      {"scale imresize zoom shrink", "resize"}, {"thumbnail thumb", "resize longest=256"},
-                      {"sample", "resize 50% filter=nearest"}, {"fit", "resize width=300 height=300"},
-                      {"cover", "resize width=300 height=300 fit=cover"}, {"density dpi", "resize 100% dpi=300"},
-                      {"pixelate mosaic", "resize 10% filter=area, then resize 1000% filter=nearest"})),
+                  .aliases =
+                      SMP_ALIASES({"scale imresize zoom shrink", "resize"}, {"thumbnail thumb", "resize longest=256"},
+                                  {"sample", "resize 50% filter=nearest"}, {"fit", "resize width=300 height=300"},
+                                  {"cover", "resize width=300 height=300 fit=cover"},
+                                  {"density dpi", "resize 100% dpi=300"}, {"resample", "resize dpi=300"},
+                                  {"pixelate mosaic", "resize 10% filter=area, then resize 1000% filter=nearest"})),
 };

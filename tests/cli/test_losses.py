@@ -135,6 +135,15 @@ class Losses(CliCase):
         Image.fromarray(np.arange(4800, dtype=np.uint8).reshape(40, 40, 3)).save(self.folder / "p.jpg", **save)
         self.smp("run", "-e", 'save "kept.jpg"', "-e", "resize 100% dpi=300", "p.jpg", "q.jpg")
         self.smp("convert", "p.jpg", "alone.jpg", "-e", "resize 100% dpi=300")
+        for size, wanted, said in ((72, 300, 300), (300, 72, 72), (150, 225, 225)):
+            Image.fromarray(np.zeros((90, 80, 3), np.uint8)).save(self.folder / "d.png", dpi=(size, size))
+            self.smp("convert", "d.png", "e.png", "-e", f"resize dpi={wanted}", "-f")
+            with Image.open(self.folder / "e.png") as got:  # as large on paper
+                self.assertEqual(got.size, tuple(round(side * wanted / size) for side in (80, 90)))
+                self.assertEqual(tuple(round(x) for x in got.info["dpi"]), (said, said))
+        Image.fromarray(np.zeros((9, 8, 3), np.uint8)).save(self.folder / "none.png")
+        self.assertIn("resize 100% dpi=300", self.smp("convert", "none.png", "x.png", "-e", "resize dpi=300",
+                                                      status=2).stderr)
         for name, dpi in (("kept.jpg", 72), ("q.jpg", 300), ("alone.jpg", 300)):
             with Image.open(self.folder / name) as got:
                 self.assertEqual(got.info["dpi"], (dpi, dpi), name)

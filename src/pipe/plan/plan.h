@@ -58,7 +58,7 @@ typedef struct smp_sink {
     smp_shape rows;   /* of the rows that the writer gets: the shape, or bytes of a coded scan */
     bool coded;       /* the latter */
     bool drops_bits;  /* it holds 8 bits a sample, and the picture came and would leave with 16 */
-    double dpi;       /* the resolution that stages ask for; 0: as the input says */
+    double dpi;       /* its resolution; 0: as the input says */
     double was_rate;  /* a sound's, Hz, which the file cannot have: it is resampled; 0: it is not */
     /* It holds 8 bits a sample, and code values of 16 number something: components. */
     bool drops_numbers;
@@ -101,6 +101,7 @@ typedef struct smp_plan_request {
     smp_shape scan;     /* the input's rows, where they are a coded scan (smp_media.scan); else its kind is none */
     int across, down;   /* the same: pixels that share a sample of chroma */
     int orientation;    /* EXIF, applied first */
+    double dpi;         /* the input's resolution; 0: unknown */
     const char *output; /* path of the main output; null: none is written (measure, explain) */
     smp_accepts *accepts;
     void *accepts_context;

@@ -154,6 +154,7 @@ static smp_code ask(entering *e)
     const smp_shape *by = e->second >= 0 ? &e->p->plan->steps[e->second].out : NULL;
     e->probe = (smp_node_plan){
         .out = e->in, .access = e->stage->access, .values.linear = e->node->light == SMP_LIGHT_LINEAR, .probing = true};
+    e->probe.change.dpi = smp_planner_dpi_of(e->p, e->node->input);
     if (found)
         e->probe.prepass = (smp_prepass){.found = found->data, .found_size = found->size};
     if (!e->stage->plan)
@@ -204,7 +205,7 @@ static smp_code probe(entering *e)
     if (!code && e->probe.effect.none && p->request->open_end &&
         changes_short(e->stage, e->params, &e->in, e->probe.values.linear))
         e->probe.effect.none = false;
-    p->dpi_of[e->number] = e->probe.change.dpi > 0 ? e->probe.change.dpi : smp_planner_dpi_of(p, e->node->input);
+    p->dpi_of[e->number] = e->probe.change.dpi;
     return code;
 }
 
@@ -248,6 +249,7 @@ static smp_code make_step(entering *e)
     smp_step *step = smp_planner_add_step(p, &e->step);
     if (!step)
         return p->err->code;
+    step->work.change.dpi = smp_planner_dpi_of(p, e->node->input);
     step->work.prepass = (smp_prepass){.found = e->probe.prepass.found, .found_size = e->probe.prepass.found_size};
     const smp_code code = smp_planner_work_out(p, e->step, e->stage, e->params, e->input, e->second);
     e->params = NULL;

@@ -59,7 +59,8 @@ smp_code smp_planner_add_sink(smp_planner *p, int node, int save, const char *pa
     SMP_NEED(smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks),
              "the plan", sizeof *p->plan->sinks, p->err);
     smp_sink sink = {.step = step, .save = save, .path = path, .shape = shape, .was_rate = was_rate};
-    sink.dpi = smp_planner_dpi_of(p, node);
+    const double dpi = smp_planner_dpi_of(p, node);
+    sink.dpi = dpi < p->request->dpi || dpi > p->request->dpi ? dpi : 0;
     sink.drops_alpha = drops_alpha;
     sink.drops_bits = drops_bits && !drops_numbers;
     sink.drops_numbers = drops_numbers;

@@ -10,7 +10,7 @@ typedef struct smp_planner {
     smp_diags *diags;
     smp_plan *plan;
     int *step_of;       /* the step that computes a node's picture */
-    double *dpi_of;     /* the resolution that stages up to a node ask for; 0: none */
+    double *dpi_of;     /* the resolution of a node's picture; 0: unknown */
     int *step_of_file;  /* the step that reads a file, or SMP_STEP_NONE */
     void **icc_of_file; /* its profile, from smp_alloc */
     int origin;         /* the step that `@input` means */
@@ -22,7 +22,7 @@ typedef struct smp_planner {
     smp_error *err;                /* never null */
 } smp_planner;
 
-/* The step that computes a node's picture; the resolution that stages up to it ask for. */
+/* The step that computes a node's picture; its resolution. */
 static inline int smp_planner_picture_of(const smp_planner *p, int node)
 {
     return node == SMP_NODE_NONE ? SMP_STEP_NONE : node == SMP_NODE_INPUT ? p->origin : p->step_of[node];
@@ -30,7 +30,7 @@ static inline int smp_planner_picture_of(const smp_planner *p, int node)
 
 static inline double smp_planner_dpi_of(const smp_planner *p, int node)
 {
-    return node < 0 ? 0 : p->dpi_of[node];
+    return node == SMP_NODE_INPUT ? p->request->dpi : node < 0 ? 0 : p->dpi_of[node];
 }
 
 /* The steps of a node; those of its inputs are there. */
