@@ -51,6 +51,25 @@ class Montage(CliCase):
             self.assertTrue((np.concatenate(self.cell(page, i, 3)) == 255).all())
         self.assertFalse(np.array_equal(self.cell(page, 0, 3)[1], self.cell(page, 1, 3)[1]))  # p00, p01
 
+    def test_cells_as_large_as_the_pictures_on_a_transparent_ground(self):
+        small = np.full((9, 20, 4), (200, 100, 50, 128), np.uint8)
+        small[:, :3, 3] = 0
+        self.put("in/a.png", small)
+        self.put("in/b.png", np.full((31, 12), 77, np.uint8))
+        words = ("in", "-o", "out.png", "--cell", "auto", "--gap", "0", "--labels", "none", "--background", "none")
+        self.smp("montage", *words)
+        want = np.zeros((31, 40, 4), np.uint8)
+        want[11:20, :20] = small
+        want[:, 24:36] = (77, 77, 77, 255)
+        np.testing.assert_array_equal(np.array(Image.open(self.folder / "out.png")), want)
+        self.assertIn("with alpha", self.smp("montage", "in", "-o", "out.jpg", "--background", "none", status=4).stderr)
+        self.smp("montage", *words, "--labels", "name", "-f")  # with ink on nothing
+        self.assertEqual({tuple(pixel) for pixel in np.array(Image.open(self.folder / "out.png"))[31:].reshape(-1, 4)},
+                         {(0, 0, 0, 0), (0, 0, 0, 255)})
+        (self.folder / "bad").mkdir()
+        self.write("bad/a.png", b"none")
+        self.smp("montage", "bad", "-o", "bad.png", "--cell", "auto", status=1)
+
     def test_kinds_of_pictures(self):
         self.put("in/a.png", np.full((80, 20), 7, np.uint8))
         self.put("in/b.png", np.full((40, 40), 7 * 257, np.uint16))

@@ -33,13 +33,14 @@ static const smp_option options[] = {
     {"rows", 0, SMP_O_INT, offsetof(montage_settings, rows), .fallback = "6", .argument = "N", .min = 0, .max = 1000000,
      .help = "rows of a full page; 0: all on one page"},
     {"cell", 0, SMP_O_STRING, offsetof(montage_settings, cell), .fallback = "200x200", .argument = "WxH",
-     .help = "the pixels that a picture gets; it fits in, and is not enlarged"},
+     .help = "the pixels that a picture gets; it fits in, and is not enlarged; auto: as the largest picture has"},
     {"gap", 0, SMP_O_INT, offsetof(montage_settings, gap), .fallback = "10", .argument = "PX", .min = 0, .max = 10000,
      .help = "between pictures, and round them"},
     {"labels", 0, SMP_O_CHOICE, offsetof(montage_settings, labels), .fallback = "name", .argument = "KIND",
      .choices = label_words, .help = "below each picture: the file's name, its stem (without extension), or none"},
     {"background", 0, SMP_O_STRING, offsetof(montage_settings, background), .fallback = "white", .argument = "COLOUR",
-     .help = "a colour: white, gray, navy, ..., or in hexadecimal #rrggbb; also behind what is transparent"},
+     .help = "a colour: white, gray, navy, ..., or in hexadecimal #rrggbb; also behind what is transparent; none: "
+             "transparent"},
     {0},
 };
 
@@ -98,14 +99,16 @@ static smp_code name_pages(montage_run *r, smp_error *err)
 
 static smp_code check_pages(const montage_run *r, smp_error *err)
 {
-    const smp_shape shape = {.kind = SMP_IMAGE, .width = 1, .height = 1, .channels = 3, .format = SMP_U8};
+    const int channels = r->look.channels;
+    const smp_shape shape = {
+        .kind = SMP_IMAGE, .width = 1, .height = 1, .channels = channels, .alpha = channels == 4, .format = SMP_U8};
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < r->pages; i++) {
         smp_shape held;
         const char *path = r->paths[i];
         code = smp_writer_shape(path, &shape, &held, err);
-        if (!code && (held.channels != 3 || held.format != SMP_U8)) {
-            smp_fail(err, SMP_E_WRITE, "the format holds no colours of 8 bits");
+        if (!code && (held.channels != channels || held.format != SMP_U8)) {
+            smp_fail(err, SMP_E_WRITE, "the format holds no colours of 8 bits%s", channels == 4 ? " with alpha" : "");
             code = smp_at(err, "%s", path);
         }
         if (!code && strcmp(path, "-") != 0)
@@ -121,8 +124,12 @@ static smp_code check_pages(const montage_run *r, smp_error *err)
 
 static smp_code write_page(montage_run *r, const char *path, smp_error *err)
 {
-    const smp_shape shape = {
-        .kind = SMP_IMAGE, .width = r->page.width, .height = r->page.height, .channels = 3, .format = SMP_U8};
+    const smp_shape shape = {.kind = SMP_IMAGE,
+                             .width = r->page.width,
+                             .height = r->page.height,
+                             .channels = r->look.channels,
+                             .alpha = r->look.channels == 4,
+                             .format = SMP_U8};
     smp_write_options write = {0};
     smp_writer *writer = NULL;
     smp_cli_write_options(&r->settings->write, &write);
@@ -226,10 +233,29 @@ static void free_run(montage_run *r)
     smp_found_free(&r->found);
 }
 
+/* The cell that the largest pictures fit in, by their headers; who cannot be read is told later. */
+static void fit_cell(montage_run *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        smp_reader *reader = NULL;
+        if (!smp_reader_open(r->files[i]->path, &r->settings->many.plan.base.common.read, &reader, NULL)) {
+            const smp_media *media = smp_reader_media(reader);
+            const bool turned = media->orientation >= 5, picture = media->shape.kind == SMP_IMAGE;
+            const int64_t across = picture ? media->shape.width : 1, down = picture ? media->shape.height : 1;
+            r->look.cell_width = smp_max_i64(r->look.cell_width, turned ? down : across);
+            r->look.cell_height = smp_max_i64(r->look.cell_height, turned ? across : down);
+        }
+        smp_reader_close(reader);
+    }
+}
+
 static smp_code make(void *given, const smp_program *program, smp_diags *, smp_error *err)
 {
     montage_run *r = given;
     smp_code code = find_files(r, program, err);
+    if (!code && !r->look.cell_width)
+        fit_cell(r);
+    smp_montage_ink(&r->look);
     r->look.columns = smp_min_i64(r->settings->columns, smp_max_i64(1, (int64_t)r->count));
     if (!code)
         code = check_pages(r, err);
@@ -249,11 +275,13 @@ static smp_code make(void *given, const smp_program *program, smp_diags *, smp_e
     return code;
 }
 
-/* "200x150"; a number alone is both sides. */
+/* "200x150"; a number alone is both sides; auto: not known yet, 0. */
 static bool parse_cell(const char *text, smp_montage *look)
 {
     enum { MOST = 10000 };
     char *end;
+    if (!strcmp(text, "auto"))
+        return true;
     look->cell_width = look->cell_height = text[0] >= '0' && text[0] <= '9' ? strtoll(text, &end, 10) : 0;
     if (!look->cell_width)
         return false;
@@ -274,15 +302,15 @@ static smp_code check_settings(const montage_settings *s, smp_montage *look, smp
     }
     if (!parse_cell(s->cell, look)) {
         smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --cell", s->cell);
-        return smp_hint(err, "it takes width x height in pixels, 8 to 10000, as in 200x150");
+        return smp_hint(err, "it takes width x height in pixels, 8 to 10000, as in 200x150, or auto");
     }
-    if (!smp_montage_colour(s->background, look->ground)) {
+    if (!smp_montage_ground(look, s->background)) {
         smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --background", s->background);
-        return smp_hint(err, "it takes white, black, gray, red, navy and other names of CSS, or a colour as '#ffeedd'");
+        return smp_hint(
+            err, "it takes white, black, gray, red, navy and other names of CSS, a colour as '#ffeedd', or none");
     }
     look->gap = s->gap;
     look->labels = s->labels != LABEL_NONE;
-    smp_montage_ink(look);
     smp_cli_idle_options(&s->many.plan.base.common, &s->write, s->out, NULL, NULL);
     return smp_cli_check_stdout(s->out, err);
 }
@@ -299,8 +327,9 @@ static smp_code montage(void *given, smp_error *err)
         smp_many_close(&s->many);
         return code;
     }
-    char *text = smp_asprintf("resize width=%lld height=%lld enlarge=no", (long long)run.look.cell_width,
-                              (long long)run.look.cell_height);
+    char *text = run.look.cell_width ? smp_asprintf("resize width=%lld height=%lld enlarge=no",
+                                                    (long long)run.look.cell_width, (long long)run.look.cell_height)
+                                     : smp_strdup("depth 8bit");
     if (!text || !smp_grow(&base->stages.items, &base->stages.capacity, 3, sizeof *base->stages.items))
         code = smp_fail_memory(err, "a stage", 100);
     else {
@@ -326,7 +355,7 @@ const smp_command smp_command_montage = {
         "crossed out, is listed at the end, and the exit status is 1. A full page is followed by another. Pages "
         "are 8-bit sRGB, to which colours are brought by their profiles, without metadata. Prints the names of the "
         "pages.",
-    .meant = (const smp_alias[]){{"geometry size thumbnail resize", "--cell 200x200"},
+    .meant = (const smp_alias[]){{"geometry size thumbnail resize", "--cell 200x200, or --cell auto --gap 0 for +0+0"},
                                  {"tile", "--columns 5 --rows 6"},
                                  {"label", "--labels name"},
                                  {"frames bordercolor border padding spacing", "--gap 10"},
@@ -340,6 +369,8 @@ const smp_command smp_command_montage = {
                SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe montage photos/ -o sheet.jpg", "30 pictures a page, 5 side by side"},
+                 {"smempipe montage icons/ -o sprites.png --cell auto --gap 0 --labels none --background none --rows 0",
+                  "icons as large as they are, on a transparent ground"},
                  {"smempipe montage scans/ -r -o all.png --columns 10 --rows 0 --cell 120x160 --labels none",
                   "all on one page, without names"}},
     .run = montage,

@@ -14,14 +14,16 @@ enum {
     SMALL_CELL = 320 /* px: up to this width a dot of the font is a pixel */
 };
 
-bool smp_montage_colour(const char *text, uint8_t colour[3])
+bool smp_montage_ground(smp_montage *montage, const char *text)
 {
     double values[SMP_COLOR_VALUES];
     const int count = smp_color_read(text, strlen(text), values);
-    if (count != 1 && count != 3)
+    const bool none = !strcmp(text, "none") || !strcmp(text, "transparent");
+    montage->channels = none ? 4 : 3;
+    if (!none && count != 1 && count != 3)
         return false;
-    for (int i = 0; i < 3; i++)
-        colour[i] = (uint8_t)(values[count == 1 ? 0 : i] * 255 + 0.5);
+    for (int i = 0; !none && i < 3; i++)
+        montage->ground[i] = (uint8_t)(values[count == 1 ? 0 : i] * 255 + 0.5);
     return true;
 }
 
@@ -30,7 +32,8 @@ void smp_montage_ink(smp_montage *montage)
     enum { BRIGHT = 128 };
     const uint8_t *g = montage->ground;
     const int luma = (299 * g[0] + 587 * g[1] + 114 * g[2]) / 1000; /* ITU-R BT.601 */
-    memset(montage->ink, luma < BRIGHT ? 255 : 0, sizeof montage->ink);
+    memset(montage->ink, luma < BRIGHT && montage->channels == 3 ? 255 : 0, 3);
+    montage->ink[3] = 255;
     montage->scale = (int)smp_max_i64(1, montage->cell_width / SMALL_CELL);
 }
 
@@ -49,17 +52,17 @@ smp_code smp_montage_page_make(const smp_montage *m, int64_t rows, uint64_t most
                          smp_mul_i64(rows, m->cell_height + label_height(m) + m->gap, &down) &&
                          smp_add_i64(across, m->gap, &page->width) && smp_add_i64(down, m->gap, &page->height) &&
                          page->width <= INT32_MAX && page->height <= INT32_MAX &&
-                         smp_mul_size((size_t)page->width * 3, (size_t)page->height, &bytes);
+                         smp_mul_size((size_t)(page->width * m->channels), (size_t)page->height, &bytes);
     if (!counted || (most_pixels && (uint64_t)page->width * (uint64_t)page->height > most_pixels)) {
         smp_fail(err, SMP_E_LIMIT, "a page of %lld x %lld cells would be too large", (long long)m->columns,
                  (long long)rows);
         return smp_hint(err, "take smaller cells, fewer rows or columns, or raise the limit with --max-pixels");
     }
-    page->stride = page->width * 3;
+    page->stride = page->width * m->channels;
     page->samples = smp_alloc(bytes);
     SMP_NEED(page->samples, "a page", bytes, err);
-    for (size_t i = 0; i < bytes; i += 3)
-        memcpy(page->samples + i, m->ground, 3);
+    for (size_t i = 0; i < bytes; i += (size_t)m->channels)
+        memcpy(page->samples + i, m->ground, (size_t)m->channels);
     return SMP_OK;
 }
 
@@ -69,7 +72,7 @@ void smp_montage_page_free(smp_montage_page *page)
     *page = (smp_montage_page){.samples = NULL};
 }
 
-/* Lays the picture on the ground at x, y. */
+/* Lays the picture on the ground at x, y; on a transparent one it keeps its alpha. */
 static void put_picture(const smp_montage *m, const smp_montage_page *page, int64_t x, int64_t y,
                         const smp_small_picture *p)
 {
@@ -78,10 +81,12 @@ static void put_picture(const smp_montage *m, const smp_montage_page *page, int6
     for (int64_t row = 0; row < p->height; row++)
         for (int64_t column = 0; column < p->width; column++) {
             const uint8_t *from = p->samples + (row * p->width + column) * p->channels;
-            uint8_t *to = page->samples + (y + row) * page->stride + (x + column) * 3;
-            const int a = alpha ? from[colours] : 255;
+            uint8_t *to = page->samples + (y + row) * page->stride + (x + column) * m->channels;
+            const int a = alpha && m->channels == 3 ? from[colours] : 255;
             for (int c = 0; c < 3; c++)
                 to[c] = (uint8_t)((from[colours == 1 ? 0 : c] * a + m->ground[c] * (255 - a) + 127) / 255);
+            if (m->channels == 4)
+                to[3] = alpha ? from[colours] : 255;
         }
 }
 
@@ -94,7 +99,8 @@ static void put_missing(const smp_montage *m, const smp_montage_page *page, int6
         const int64_t dots[6][2] = {{at[0], 0},     {at[0], h - 1}, {0, at[1]},
                                     {w - 1, at[1]}, {at[0], at[1]}, {w - 1 - at[0], at[1]}};
         for (int k = 0; k < 6; k++)
-            memcpy(page->samples + (y + dots[k][1]) * page->stride + (x + dots[k][0]) * 3, m->ink, 3);
+            memcpy(page->samples + (y + dots[k][1]) * page->stride + (x + dots[k][0]) * m->channels, m->ink,
+                   (size_t)m->channels);
     }
 }
 
@@ -102,7 +108,7 @@ static void put_missing(const smp_montage *m, const smp_montage_page *page, int6
 static void put_label(const smp_montage *m, const smp_montage_page *page, int64_t x, int64_t y, const char *name)
 {
     static const char gap[] = "..";
-    const smp_font_canvas canvas = {page->samples, page->stride, page->width, page->height, 3};
+    const smp_font_canvas canvas = {page->samples, page->stride, page->width, page->height, m->channels};
     const int64_t advance = (int64_t)SMP_FONT_WIDTH * m->scale;
     const size_t length = smp_font_length(name), most = (size_t)(m->cell_width / advance);
     if (length <= most) {

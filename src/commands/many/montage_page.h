@@ -1,4 +1,5 @@
-/* Pages of a contact sheet: pictures in rows and columns of cells, each with a label below it. 8-bit RGB. */
+/* Pages of a contact sheet: pictures in rows and columns of cells, each with a label below it. 8-bit RGB, or RGBA on a
+ * transparent ground. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +14,8 @@ typedef struct smp_montage {
     int64_t gap;                     /* between cells, and round them */
     bool labels;
     int scale; /* of labels: px a dot of the font */
-    uint8_t ground[3], ink[3];
+    int channels; /* 3, or 4: the ground is transparent */
+    uint8_t ground[4], ink[4];
 } smp_montage;
 
 typedef struct smp_montage_page {
@@ -22,8 +24,8 @@ typedef struct smp_montage_page {
     int64_t stride; /* bytes */
 } smp_montage_page;
 
-/* A colour as stages take it (pipe/values/color.h), without alpha. */
-bool smp_montage_colour(const char *text, uint8_t colour[3]);
+/* The ground: a colour as stages take it (pipe/values/color.h), without alpha, or `none`, or `transparent`. */
+bool smp_montage_ground(smp_montage *montage, const char *text);
 
 /* Ink that is read on the ground, and a font's scale that suits the cells. */
 void smp_montage_ink(smp_montage *montage);
