@@ -25,6 +25,7 @@ SOUNDS = ("speech-hum.flac", "field.flac", "chirp.wav")
 STEREO_ONLY = ("mid-side",)
 TO_PICTURE = ("mel-features", "spectrogram")
 SETTINGS = {"album": ("--set", "gain=-3dB"),  # without which it changes nothing
+            "podcast-bed": ("--set", f"bed={SAMPLES / 'field.flac'}"),
             "watermark": ("--set", "mark=mark.png"), "caption": ("--set", 'font=""')}  # the built-in one
 
 
@@ -97,7 +98,7 @@ class Pipelines(CliCase):
 
     def test_a_watermark_lies_in_the_corner(self):
         picture = cv2.imread(str(SAMPLES / "chelsea.png"))[..., ::-1].astype(float)
-        got = self.result("watermark", "chelsea.png", "--set", "opacity=25%")
+        got = self.result("watermark", "chelsea.png", "--set", "opacity=25%", "--set", "size=13.3%")
         y, x = 300 - 16 - 40 + 20, 451 - 16 - 60 + 30  # the disk's centre
         self.assertEqual(got[y, x].tolist(), np.rint(picture[y, x] * 0.75 + 63.75).tolist())
         picture[y - 20:y + 20, x - 30:x + 30] = got[y - 20:y + 20, x - 30:x + 30]
@@ -112,7 +113,8 @@ class Pipelines(CliCase):
         height, width = gray.shape
         part = want[height - 56 + 10:height - 56 + 30, width - 76 + 10:width - 76 + 50]
         part[:] = part / 2 + np.array([127.5, 0, 0])
-        self.assertTrue(np.array_equal(self.result("watermark", "camera.png"), np.rint(want)))
+        self.assertTrue(np.array_equal(self.result("watermark", "camera.png", "--set", "size=11.72%"),
+                                       np.rint(want)))
 
     def test_imagenet_makes_gray_pictures_coloured(self):
         got = self.result("imagenet", "camera.png")
@@ -260,6 +262,25 @@ class Pipelines(CliCase):
         lufs, peak = (next(float(v) for k, v in row.items() if name in k) for name in ("lufs", "true_peak"))
         self.assertAlmostEqual(lufs, -16, delta=0.1)
         self.assertLess(peak, -0.7)
+
+    def test_music_steps_back_for_a_voice(self):
+        rate = 16000
+        t = np.arange(4 * rate) / rate
+        voice = np.where((t > 1) & (t < 3), 0.2 * np.sin(2 * np.pi * 300 * t), 0)
+        scipy.io.wavfile.write(self.folder / "voice.wav", rate, voice.astype(np.float32))
+        t = np.arange(3 * 44100) / 44100
+        bed = 0.2 * np.sin(2 * np.pi * 2000 * t)
+        scipy.io.wavfile.write(self.folder / "bed.wav", 44100, bed.astype(np.float32))
+        self.smp("run", "-q", PIPELINES / "podcast-bed.pipe", "voice.wav", "out.wav", "--set", "bed=bed.wav")
+        got_rate, got = scipy.io.wavfile.read(self.folder / "out.wav")
+        self.assertEqual((got_rate, got.shape), (rate, (4 * rate, 2)))
+
+        def level(begin, end, hertz):  # dB
+            part = got[int(begin * rate):int(end * rate), 0].astype(float)
+            return 20 * np.log10(np.abs(np.fft.rfft(part * np.hanning(len(part))))[round(hertz * (end - begin))] + 1e-3)
+        self.assertGreater(level(.2, .9, 2000) - level(1.5, 2.5, 2000), 15)
+        self.assertLess(level(3.2, 3.9, 2000), level(.2, .9, 2000) - 60)  # the music has ended
+        self.assertGreater(level(1.5, 2.5, 300), level(1.5, 2.5, 2000) + 20)
 
     def test_speech_to_text_is_mono_at_its_rate(self):
         rate, after = self.sound("speech-to-text", "field.flac")
