@@ -1,5 +1,5 @@
 /* A reader of what a pipeline makes from nothing (stages/origins/origin.h). */
-#include "io/format.h"
+#include "io/made.h"
 #include "stages/origins/origin.h"
 
 typedef struct made {
@@ -50,29 +50,37 @@ static smp_code find_shape(smp_reader *reader, smp_error *err)
     return reader->media.live ? SMP_OK : settle(reader, err);
 }
 
-smp_code smp_reader_open_made(const smp_origin *origin, const void *params, const char *name,
-                              const smp_read_options *options, smp_reader **out, smp_error *err)
+smp_code smp_reader_begin(const smp_file_format *as, void *state, const char *name, const smp_read_options *options,
+                          smp_reader **out, smp_error *err)
 {
-    smp_reader *reader = smp_alloc(sizeof *reader);
-    made *state = smp_alloc(sizeof *state);
-    *out = NULL;
+    smp_reader *reader = *out = smp_alloc(sizeof *reader);
     if (!reader || !state || !(reader->name = smp_strdup(name))) {
         smp_free_all(reader, state);
+        *out = NULL;
         return smp_fail_memory(err, "a reader", sizeof *reader);
     }
-    *state = (made){origin, params};
     smp_source_memory(&reader->source, NULL, 0);
-    reader->format = &format;
+    reader->format = as;
     reader->options = *options;
     reader->end = INT64_MAX;
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;
-    reader->media.file_format = format.name;
+    reader->media.file_format = as->name;
     reader->state = state;
-    const smp_code code = find_shape(reader, err);
-    if (code)
-        smp_reader_close(reader);
-    else
-        *out = reader;
+    return SMP_OK;
+}
+
+smp_code smp_reader_open_made(const smp_origin *origin, const void *params, const char *name,
+                              const smp_read_options *options, smp_reader **out, smp_error *err)
+{
+    made *state = smp_alloc(sizeof *state);
+    if (state)
+        *state = (made){origin, params};
+    SMP_TRY(smp_reader_begin(&format, state, name, options, out, err));
+    const smp_code code = find_shape(*out, err);
+    if (code) {
+        smp_reader_close(*out);
+        *out = NULL;
+    }
     return code;
 }

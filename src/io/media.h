@@ -148,6 +148,11 @@ struct smp_origin;
 smp_code smp_reader_open_made(const struct smp_origin *origin, const void *params, const char *name,
                               const smp_read_options *options, smp_reader **out, smp_error *err);
 
+/* Of several files of one kind and size, whose rows come in turn: row 0 of each, then row 1. A sound that is shorter
+ * than the others goes on silently. paths ends with null. */
+smp_code smp_reader_open_stack(const char *const *paths, const smp_read_options *options, smp_reader **out,
+                               smp_error *err);
+
 const smp_media *smp_reader_media(const smp_reader *reader);
 
 /* The next `rows` rows: samples in native byte order, interleaved, stride bytes apart. A damaged or truncated file is

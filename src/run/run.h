@@ -29,6 +29,7 @@ typedef struct smp_run_request {
     const smp_program *program;
     smp_diags *diags;        /* warnings, and failures that belong to a place in the text */
     const char *input;       /* path, or "-" */
+    const char *const *stack; /* several files in its place, as smp_reader_open_stack; null: it is one */
     const char *output;      /* path, "-", or null: nothing is written (measure) */
     smp_read_options read;   /* the executor fills in `want` */
     bool fast_decode;        /* pictures that are scaled down may be decoded smaller */

@@ -64,13 +64,18 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
                                smp_error *err)
 {
     const smp_program *program = request->program;
-    const char **inputs = smp_alloc_array(program->file_count + 2, sizeof *inputs);
+    size_t count = 0, files = 0;
+    while (request->stack && request->stack[files])
+        files++;
+    const char **inputs = smp_alloc_array(files + program->file_count + 2, sizeof *inputs);
     *options = request->write;
     options->output.inputs = inputs;
     SMP_NEED(inputs, "outputs", program->file_count, err);
-    inputs[0] = request->input;
+    inputs[count++] = request->input;
+    for (size_t i = 0; i < files; i++)
+        inputs[count++] = request->stack[i];
     for (size_t i = 0; i < program->file_count; i++)
-        inputs[i + 1] = program->files[i].path;
+        inputs[count++] = program->files[i].path;
     options->output.seconds = &report->output_seconds;
     if (request->device->host_memory) /* --threads holds for compressing too */
         options->threads = request->device->info.units;
@@ -219,6 +224,8 @@ smp_code smp_run_open_input(const smp_run_request *request, const smp_read_optio
                             smp_error *err)
 {
     const smp_program *program = request->program;
+    if (request->stack)
+        return smp_reader_open_stack(request->stack, how, reader, err);
     if (!program->origin)
         return smp_reader_open(request->input, how, reader, err);
     SMP_TRY(smp_reader_open_made(program->origin, program->made_params, request->input, how, reader, err));
