@@ -191,6 +191,17 @@ class Files(EditCase):
             self.assertIn("outside the pipe file's folder", json.dumps(told))
         self.assertFalse(run('include "/etc/passwd"', 9)["done"])
 
+    @unittest.skipUnless(shutil.which("nvcc"), "no nvcc here")
+    def test_kernels_of_the_pipeline_run(self):
+        self.write("k.cu", "__global__ void k(const float *in, float *out, int w, int h) {\n"
+                           "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                           "  int y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+                           "  if (x < w && y < h) out[y * w + x] = 1 - in[y * w + x];\n}\n")
+        text = 'gray\ndepth float\nkernel "k.cu"\n'
+        self.write("k.pipe", text)
+        self.serve("in.png", "k.pipe")
+        self.assertTrue(self.told("run", text=text, number=2, step=-1)["told"]["done"])
+
     def test_a_run_writes_nothing(self):
         self.serve("in.png")
         self.assertTrue(self.told("run", text='gray\nsave "out.png"\n', number=2, step=-1)["told"]["done"])

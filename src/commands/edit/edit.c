@@ -243,6 +243,20 @@ static bool ended(void *context, double idle)
     return true;
 }
 
+/* Kernels of files are compiled whenever they change, in a cage of their own, which a confined program cannot build. */
+static bool has_kernels(const smp_edit_session *session)
+{
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    bool any = false;
+    smp_edit_parse(session, session->text, &diags, &program, &(smp_error){.code = SMP_OK});
+    for (size_t i = 0; program && i < program->file_count; i++)
+        any = any || program->files[i].foreign;
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return any;
+}
+
 static smp_code serve(smp_edit_session *session, smp_error *err)
 {
     smp_http *http = NULL;
@@ -250,10 +264,10 @@ static smp_code serve(smp_edit_session *session, smp_error *err)
     smp_code code = smp_http_open(&http, err);
     if (!code)
         code = say_address(session->settings, http, err);
-    if (!code) {
+    if (!code && !has_kernels(session))
         smp_cli_confine_edit(&session->settings->base.common, session->settings->in, session->name, session->save_to);
+    if (!code)
         code = smp_http_serve(http, &(smp_http_use){respond, ended, session}, err);
-    }
     smp_free(http);
     return code;
 }
@@ -292,7 +306,8 @@ const smp_command smp_command_edit = {
              "would write.\n\n"
              "Only who has the page's address can ask for anything. Files are read from IN and the pipeline's folder, "
              "and nothing is written but the pipeline, by the page's button. It ends with the tab, with Ctrl-C, or "
-             "after an hour of silence.",
+             "after an hour of silence. A pipeline that gets its first stage `kernel` on the page must be saved, and "
+             "edit begun again: what compiles kernels is started before the program confines itself.",
     .settings_size = sizeof(smp_edit_settings),
     .without = SMP_O_OUTPUTS | SMP_O_VERBOSE | SMP_O_SOUNDS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
