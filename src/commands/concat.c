@@ -202,7 +202,8 @@ static smp_code take_rows(void *context, const char *, const smp_shape *shape, i
     return smp_writer_rows(j->writer, from, stride, rows, err);
 }
 
-static smp_code copy(joined *j, const char *path, smp_error *err)
+/* first: what is said of the output holds for all. */
+static smp_code copy(joined *j, const char *path, bool first, smp_error *err)
 {
     const smp_common *common = &j->settings->many.plan.base.common;
     smp_run_report report = {.input = path};
@@ -211,6 +212,8 @@ static smp_code copy(joined *j, const char *path, smp_error *err)
     smp_code code = smp_run_file(&request, &report, err);
     if (!code)
         smp_cli_notes(common, path, false, &report.input_notes);
+    if (!code && first)
+        smp_cli_notes(common, j->settings->out, true, &report.output_notes);
     smp_run_report_free(&report);
     return code;
 }
@@ -226,7 +229,7 @@ static smp_code copy_all(joined *j, smp_error *err)
         if (i)
             code = write_silence(j, j->gap, err);
         if (!code)
-            code = copy(j, j->inputs[i], err);
+            code = copy(j, j->inputs[i], i == 0, err);
         smp_progress_step(&progress, (int64_t)i + 1, (int64_t)j->found.count);
     }
     smp_progress_end(&progress);

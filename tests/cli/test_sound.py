@@ -154,7 +154,6 @@ class Sound(CliCase):
         for arguments, status, message in (
                 (("convert", "a.wav", "x.ogg", "--bitrate", "64"), 2, "--quality 40"),
                 (("convert", "a.wav", "x.mp2"), 4, "write an .mp3 (--to mp3 for many files)"),
-                (("concat", "96.wav", "-o", "x.mp3"), 4, "cannot have a rate of 96000 Hz"),
                 ):
             self.smp("run", "-f", "-e", "resample 96kHz", "a.wav", "96.wav")
             self.assertIn(message, self.smp(*arguments, status=status).stderr)
@@ -383,9 +382,8 @@ class Sound(CliCase):
                         ("batch", "-e", "gain -3dB", SAMPLES / "field.flac", "-o", "out", "--to", "opus")):
             told = self.smp(*command).stderr
             self.assertEqual(told.count("the format has no rate of 22050 Hz: the sound is resampled to 48 kHz"), 1)
-        done = self.smp("concat", SAMPLES / "field.flac", "-o", "all.opus", status=4)
-        self.assertIn("an Opus cannot have a rate of 22050 Hz", done.stderr)
-        self.assertIn("smempipe concat ... -o - | smempipe convert - all.opus", done.stderr)
+        told = self.smp("concat", SAMPLES / "field.flac", SAMPLES / "field.flac", "-o", "all.opus").stderr
+        self.assertEqual(told.count("the format has no rate of 22050 Hz: the sound is resampled to 48 kHz"), 1)
         (self.folder / "a.opus").unlink()
         stages = ("-e", "resample 48kHz", "-e", "gain -3dB")
         for name in ("a.opus", "b.opus"):
