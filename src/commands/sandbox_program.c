@@ -1,6 +1,7 @@
 /* Confines run and batch before they touch an input: see io/sandbox_program.h. */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,6 +67,18 @@ void smp_cli_confine_folder(const smp_common *common, const smp_program *program
     smp_sandbox_close(sandbox);
 }
 
+/* Where fontconfig finds fonts, beside the system's folders. */
+static void allow_fonts(smp_sandbox *sandbox)
+{
+    static const char *const own[] = {".fonts", ".local/share/fonts", ".config/fontconfig", ".cache/fontconfig"};
+    const char *home = getenv("HOME");
+    char path[PATH_MAX];
+    smp_sandbox_allow(sandbox, "/var/cache/fontconfig", false);
+    for (size_t i = 0; home && i < sizeof own / sizeof own[0]; i++)
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", home, own[i]) < sizeof path)
+            smp_sandbox_allow(sandbox, path, false);
+}
+
 void smp_cli_confine_edit(const smp_common *common, const char *in, const char *pipe, const char *save_to)
 {
     smp_sandbox *sandbox = begin(common, &(smp_program){0});
@@ -74,6 +87,7 @@ void smp_cli_confine_edit(const smp_common *common, const char *in, const char *
         smp_sandbox_allow(sandbox, in, false);
         smp_sandbox_allow(sandbox, folder, false);
         smp_sandbox_allow_output(sandbox, save_to);
+        allow_fonts(sandbox);
         smp_sandbox_close(sandbox);
     }
     smp_free(folder);

@@ -20,6 +20,8 @@ struct smp_sandbox {
     smp_landlock list;
 };
 
+static bool closed;
+
 int smp_sandbox_abi(void)
 {
     const int abi = smp_landlock_abi();
@@ -82,10 +84,14 @@ void smp_sandbox_close(smp_sandbox *sandbox)
 {
     if (!sandbox)
         return;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
-        (void)smp_landlock_restrict(&sandbox->list);
+    closed = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && smp_landlock_restrict(&sandbox->list);
     smp_landlock_end(&sandbox->list);
     smp_free(sandbox);
+}
+
+bool smp_sandbox_closed(void)
+{
+    return closed;
 }
 
 #else
@@ -107,5 +113,10 @@ void smp_sandbox_allow_output(smp_sandbox *, const char *) {}
 void smp_sandbox_allow_temporary(smp_sandbox *) {}
 
 void smp_sandbox_close(smp_sandbox *) {}
+
+bool smp_sandbox_closed(void)
+{
+    return false;
+}
 
 #endif

@@ -23,5 +23,8 @@ void smp_sandbox_allow_temporary(smp_sandbox *sandbox);
 /* Gives up the rest, for good: the calling thread, and threads that it starts from now on. */
 void smp_sandbox_close(smp_sandbox *sandbox);
 
+/* Whether that was done. */
+bool smp_sandbox_closed(void);
+
 /* Returns the kernel's ABI of Landlock, or 0 if it is too old. */
 int smp_sandbox_abi(void);

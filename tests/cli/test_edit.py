@@ -202,6 +202,22 @@ class Files(EditCase):
         self.serve("in.png", "k.pipe")
         self.assertTrue(self.told("run", text=text, number=2, step=-1)["told"]["done"])
 
+    @unittest.skipUnless(shutil.which("nvcc"), "no nvcc here")
+    def test_kernels_that_come_later_are_refused(self):
+        self.write("k.cu", "__global__ void k(const float *in, float *out, int w, int h) {}\n")
+        self.serve("in.png")
+        told = self.told("run", text='gray\ndepth float\nkernel "k.cu"\n', number=2, step=-1)["told"]
+        if not told["done"]:  # confined
+            self.assertIn("compiles no kernels", told["message"])
+
+    def test_letters_of_fonts(self):
+        self.serve("in.png", env={**os.environ, "TMPDIR": "/nowhere"})
+        for number, font in enumerate(("sans", "serif"), 2):
+            told = self.told("run", text=f'text "a" font={font}\n', number=number, step=-1)["told"]
+            if re.search("without FreeType|no fonts", told.get("message", "")):
+                self.skipTest(told["message"])
+            self.assertTrue(told["done"], told)
+
     def test_a_run_writes_nothing(self):
         self.serve("in.png")
         self.assertTrue(self.told("run", text='gray\nsave "out.png"\n', number=2, step=-1)["told"]["done"])

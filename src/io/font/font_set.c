@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,18 +53,28 @@ static bool keep(const char *font, const char *text, const smp_marks *marks)
     return made;
 }
 
-/* What the reader wants, in a file without a name. -1: no folder takes one. */
+/* A confined program has no folder for files. */
+static int open_nameless(void)
+{
+#ifdef __linux__
+    return memfd_create("text", MFD_CLOEXEC);
+#else
+    return smp_spool_file();
+#endif
+}
+
+/* What the reader wants, in a file without a name. */
 static smp_code make_input(int font, int index, const char *text, int *out, smp_error *err)
 {
-    static const char folder[] = "the folder of temporary files";
+    static const char folder[] = "memory";
     char head[64], part[1 << 14];
     struct stat status;
     ssize_t got;
     if (fstat(font, &status) != 0 || !S_ISREG(status.st_mode))
         return smp_fail(err, SMP_E_READ, "it is no regular file");
     const int length = snprintf(head, sizeof head, "%d %zu %lld\n", index, strlen(text), (long long)status.st_size);
-    if ((*out = smp_spool_file()) < 0)
-        return smp_fail(err, SMP_E_READ, "no folder takes a temporary file: set TMPDIR");
+    if ((*out = open_nameless()) < 0)
+        return smp_fail(err, SMP_E_READ, "cannot keep it: %s", strerror(errno));
     smp_code code = smp_spool_put(*out, folder, head, (size_t)length, err);
     if (!code)
         code = smp_spool_put(*out, folder, text, strlen(text), err);

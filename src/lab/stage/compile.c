@@ -15,6 +15,7 @@
 #include "base/hash/sha256.h"
 #include "base/os/tool.h"
 #include "base/paths.h"
+#include "io/sandbox_program.h"
 #include "lab/stage/kernel_source.h"
 #include "lab/stage/toolkit.h"
 
@@ -444,6 +445,10 @@ static smp_code compile(const smp_compile_settings *settings, const source *s, c
 {
     char *work = smp_tool_folder();
     smp_code code = SMP_OK;
+    if (!work && smp_sandbox_closed()) {
+        smp_fail(err, SMP_E_PIPE, "the page compiles no kernels that the pipeline did not begin with");
+        return smp_hint(err, "save the pipeline, and begin smempipe edit again with it");
+    }
     if (!work) {
         smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno));
         return smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
