@@ -112,6 +112,7 @@ static void what_does_not_fit_says_what_to_type(void **state)
         smp_operand by;
         double at, gain;
         int length, how;
+        bool fit;
     } params = {.by = {.is_tap = true}};
     const smp_shape in = sound(50, 1);
     smp_shape by = sound(10, 2);
