@@ -85,7 +85,7 @@ void smp_topic_formats(FILE *to)
         "subsampling of colour and its scans (progressive or not), and Huffman codes near its own; others have "
         "quality 90; a lossless WebP made of one stays lossless; --quality, "
         "--jpeg-subsampling and --jpeg-progressive change "
-        "that. ICC profile, cICP, resolution, text, EXIF and XMP "
+        "that. ICC profile, cICP, resolution, text, EXIF, XMP and IPTC "
         "are kept unless --strip; a thumbnail only where no stage changes the picture. No times are written: the same "
         "input and pipeline give the same bytes.\n"
         "\n"

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/whole_file.h"
@@ -61,12 +62,13 @@ const smp_option *smp_cli_write_rows(size_t at)
                      .offset = at + offsetof(smp_write_settings, tags),
                      .argument = "KEY=TEXT",
                      .flags = SMP_O_ADVANCED,
-                     .help = "a tag, as in --tag title=Rain, in place of those of that key; may be repeated; "
-                             "without a text they go. Sounds, PNG and JPEG hold them"};
+                     .help = "a tag, as in --tag title=Rain, in place of those of that key, also in XMP, EXIF and "
+                             "IPTC; may be repeated; without a text they go. Sounds, PNG and JPEG hold them"};
     table->rows[2] = (smp_option){"untag", .type = SMP_O_FLAG, .offset = at + offsetof(smp_write_settings, untag),
                                   .flags = SMP_O_ADVANCED,
-                                  .help = "drop the input's tags: texts, and the pictures of a sound (--strip: colour "
-                                          "profiles and EXIF too)"};
+                                  .help = "drop the input's tags: texts, XMP, IPTC, and the pictures of a sound; EXIF "
+                                          "stays, and it is told where it names people or a place (--strip: no EXIF, "
+                                          "no colour profiles)"};
     table->rows[3] = (smp_option){"cover",
                                   .type = SMP_O_STRING,
                                   .offset = at + offsetof(smp_write_settings, cover),
@@ -104,6 +106,9 @@ static smp_code check_tag(const char *pair, smp_error *err)
     for (size_t i = 0; i < length; i++)
         if (pair[i] < ' ' || pair[i] > '}')
             return smp_fail(err, SMP_E_USAGE, "--tag takes a key of plain letters, as in title=Rain");
+    if (length == strlen(SMP_XMP_KEY) && !strncasecmp(pair, SMP_XMP_KEY, length))
+        return smp_fail(err, SMP_E_USAGE, "--tag sets one tag, as in title=Rain, and %s is a packet of many",
+                        SMP_XMP_KEY);
     if (length && length < SMP_TAG_KEY)
         return SMP_OK;
     return smp_fail(err, SMP_E_USAGE, "--tag takes a key of 1 to %d letters, as in title=Rain", SMP_TAG_KEY - 1);

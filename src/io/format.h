@@ -266,13 +266,19 @@ bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *v
 /* The same for an XMP packet, in place; null is allowed. */
 void smp_xmp_reset_orientation(char *xmp);
 void smp_xmp_exchange_axes(char *xmp);
-/* Elements of a name, "dc:title", become blanks. False: there is none. */
-bool smp_xmp_drop(char *xmp, const char *name);
+/* Elements and attributes of a namespace and name become blanks. False: there are none. */
+bool smp_xmp_drop(char *xmp, const char *space, const char *property);
 
 /* A text of EXIF becomes empty. False: there is none. */
 bool smp_exif_drop_text(smp_blob *exif, uint32_t tag);
 
-/* Drops what XMP and EXIF say of a tag, so that no program tells another value than the one that is set. */
+/* Notes that EXIF stays where it names people, texts of theirs or a place. */
+void smp_meta_tell_kept(const smp_meta *meta, smp_notes *notes);
+
+/* Takes out a data set of record 2. False: there is none. */
+bool smp_iptc_drop(smp_blob *iptc, uint8_t set);
+
+/* Drops what XMP, EXIF and IPTC say of a tag, so that no program tells another value than the one that is set. */
 void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes);
 
 /* Copies EXIF, with the orientation 1, and XMP, for formats that have no place for other texts. Notes the other texts.

@@ -313,6 +313,8 @@ static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp
                             writer->format->name);
     }
     if (!code) {
+        if (change->untag && !writer->format->bare)
+            smp_meta_tell_kept(&changed, &writer->notes);
         tell_left_out(writer, &changed);
         tell_untaken(writer, change);
         code = writer->format->write_open(writer, &changed, err);

@@ -23,6 +23,13 @@ def exif(taken, model):
             + entry(0x9003, 2, len(taken), texts + len(model) + 9) + bytes(4) + model + bytes(9) + taken)
 
 
+def with_iptc(jpeg, *records):
+    """A JPEG with data sets of IPTC's record 2, as Photoshop puts them."""
+    data = b"".join(struct.pack(">BBBH", 0x1C, 2, number, len(text)) + text for number, text in records)
+    data = b"Photoshop 3.0\0" + b"8BIM\4\4\0\0" + struct.pack(">I", len(data)) + data + bytes(len(data) % 2)
+    return jpeg[:2] + struct.pack(">BBH", 0xFF, 0xED, 2 + len(data)) + data + jpeg[2:]
+
+
 class TagChanges(CliCase):
     def texts(self, name):
         found = json.loads(self.smp("info", "--json", name).stdout)["metadata"]
@@ -80,7 +87,8 @@ class TagChanges(CliCase):
     def test_xmp_and_exif_tell_no_other_value_than_the_one_that_is_set(self):
         info = PngInfo()
         info.add_itxt("XML:com.adobe.xmp",
-                      "<x><dc:title><rdf:li>Old</rdf:li></dc:title><dc:rights>Mine</dc:rights></x>")
+                      "<x xmlns:dc='http://purl.org/dc/elements/1.1/'><dc:title><rdf:li>Old</rdf:li></dc:title>"
+                      "<dc:rights>Mine</dc:rights></x>")
         camera = Image.Exif()
         camera[0x010E], camera[0x8298] = "Old words", "Mine"
         Image.new("RGB", (20, 10)).save(self.folder / "a.png", pnginfo=info, exif=camera)
@@ -89,12 +97,85 @@ class TagChanges(CliCase):
         for name in ("a.png", "a.tif", "a.jpg"):
             told = self.smp("convert", name, "b" + name[1:], "--tag", "title=New", "--tag", "description=Words").stderr
             data = (self.folder / ("b" + name[1:])).read_bytes()
-            self.assertIn("what its XMP or EXIF said of title is dropped", told)
+            self.assertIn("what its XMP said of title is dropped", told)
             self.assertEqual([data.count(word) > 0 for word in (b"Old", b"New", b"Words", b"Mine")],
                              [False, True, True, True], name)
         told = self.smp("convert", "a.png", "b.webp", "--tag", "title=New").stderr  # which has XMP alone
         self.assertIn("'Title' is left out", told)
         self.assertIn(b"Old", (self.folder / "b.webp").read_bytes())
+
+    def xmp(self, packet, **tags):
+        """The packet of a JPEG after --tag, and what was told."""
+        info = PngInfo()
+        info.add_itxt("XML:com.adobe.xmp", packet)
+        Image.new("RGB", (20, 10)).save(self.folder / "x.png", pnginfo=info)
+        words = [word for key, value in tags.items() for word in ("--tag", f"{key}={value}")]
+        told = self.smp("convert", "x.png", "x.jpg", "--force", *words).stderr
+        return self.texts("x.jpg")[0]["XML:com.adobe.xmp"], told
+
+    def test_properties_of_xmp_are_found_by_their_namespace(self):
+        space, other = "'http://purl.org/dc/elements/1.1/'", '"http://ns.adobe.com/tiff/1.0/"'
+        for packet, kept in (
+            (f"<x xmlns:d={space}><d:title a='b'>Old</d:title><d:titles>Stay</d:titles></x>", "Stay"),
+            (f"<x xmlns:d = {space} d:title = 'Old' d:rights='Mine'/>", "Mine"),
+            (f"<x><title xmlns={space}>Old</title><rights>Mine</rights></x>", "Mine"),
+            (f"<x xmlns:dc={space}><dc:title/><dc:rights>Mine</dc:rights><dc:title>Old</dc:title></x>", "Mine"),
+            (f"<x xmlns:t={other} xmlns:a={space}><t:DocumentName>Old</t:DocumentName><a:rights>Mine</a:rights></x>",
+             "Mine")):  # fmt: skip
+            left, told = self.xmp(packet, title="New")
+            self.assertEqual(("Old" in left, kept in left), (False, True), left)
+            self.assertIn("what its XMP said of title is dropped", told)
+        for packet in (f"<x xmlns:dc='http://purl.org/dc/terms/'><dc:title>Old</dc:title></x>", "xmlns", "xmlns:a=",
+                       f"<x xmlns:d={space}><d:title>Old", f"<x xmlns:d={space} d:title='Old"):  # fmt: skip
+            left, told = self.xmp(packet, title="New")
+            self.assertEqual((left, "dropped" in told), (packet, False))
+
+    def test_iptc_tells_no_other_value_than_the_one_that_is_set(self):
+        Image.new("RGB", (20, 10)).save(self.folder / "a.jpg")
+        jpeg = with_iptc((self.folder / "a.jpg").read_bytes(), (5, b"Old"), (80, b"Old One"), (80, b"Old Two"),
+                         (90, b"Bern"), (120, b"Old words"), (116, b"Old rights"))  # fmt: skip
+        (self.folder / "a.jpg").write_bytes(jpeg)
+        for ext in ("jpg", "tif"):
+            told = self.smp("convert", "a.jpg", "b." + ext, "--tag", "title=New", "--tag", "artist=", "--tag",
+                            "comment=New", "--tag", "copyright=New").stderr
+            data = (self.folder / ("b." + ext)).read_bytes()
+            self.assertEqual([data.count(word) > 0 for word in (b"Old", b"Bern", b"New")], [False, True, True], ext)
+            self.assertIn("what its IPTC said of artist is dropped, since --tag says it", told)
+        (self.folder / "a.jpg").write_bytes(jpeg.replace(struct.pack(">H", 7) + b"Old Two", b"\x7f\xffOld Two"))
+        told = self.smp("convert", "a.jpg", "c.jpg", "--tag", "title=New", "--tag", "copyright=New").stderr
+        self.assertEqual((told.count("said of title"), told.count("said of copyright")), (1, 0))  # damage is kept
+        self.assertIn(b"Old rights", (self.folder / "c.jpg").read_bytes())
+
+    def test_untag_drops_iptc_and_tells_what_exif_keeps(self):
+        camera = Image.Exif()
+        camera[0x013B], camera[0x8298] = "Me", "Mine"
+        camera[0x8825] = {1: "N"}
+        Image.new("RGB", (20, 10)).save(self.folder / "a.jpg", exif=camera)
+        jpeg = with_iptc((self.folder / "a.jpg").read_bytes(), (5, b"Old"))
+        (self.folder / "a.jpg").write_bytes(jpeg)
+        for ext in ("jpg", "png", "tif", "webp"):
+            told = self.smp("convert", "a.jpg", "b." + ext, "--untag").stderr
+            self.assertIn("EXIF stays, with Artist, Copyright, GPS: --strip drops it", told, ext)
+            self.assertNotIn("IPTC", told)
+            self.assertNotIn(b"Old", (self.folder / ("b." + ext)).read_bytes(), ext)
+        for words in (("c.jpg", "--untag", "--strip"), ("c.bmp", "--untag"), ("c.png", "--tag", "title=New")):
+            self.assertNotIn("EXIF stays", self.smp("convert", "a.jpg", *words, "--force").stderr, words)
+
+    def test_imagemagicks_raw_profiles_are_told(self):
+        info = PngInfo()
+        info.add_text("Raw profile type xmp", "\nxmp\n       4\n3c782f3e\n", zip=True)
+        Image.new("RGB", (20, 10)).save(self.folder / "a.png", pnginfo=info)
+        told = self.smp("convert", "a.png", "b.png", "--tag", "title=New").stderr
+        self.assertIn("the text 'Raw profile type xmp' stays, whatever it says of title: --untag drops it", told)
+        self.assertNotIn("dropped", told)
+        self.smp("convert", "a.png", "c.png", "--untag", "--tag", "title=New")
+        self.assertEqual(self.texts("c.png")[0], {"Title": "New"})
+
+    def test_a_whole_packet_is_no_tag(self):
+        self.small_png("in.png")
+        for key in ("XML:com.adobe.xmp", "xml:COM.adobe.xmp"):
+            told = self.smp("convert", "in.png", "a.jpg", "--tag", key + "=zz", status=2).stderr
+            self.assertIn("--tag sets one tag, as in title=Rain, and XML:com.adobe.xmp is a packet of many", told)
 
     def test_a_tag_that_does_not_fit_leaves_the_old_one(self):
         self.small_png("in.png")

@@ -56,9 +56,10 @@ static uint32_t resolution_at(const uint8_t *exif, int entry)
     return get16(exif + get16(exif + FIRST + 2 + 12 * entry + 8));
 }
 
-static const char packet[] = "<x:xmpmeta tiff:Orientation=\"6\" tiff:XResolution=\"300/1\" tiff:YResolution=\"100/1\">"
+static const char packet[] = "<x:xmpmeta xmlns:p='http://ns.adobe.com/xap/1.0/' tiff:Orientation=\"6\" "
+                             "tiff:XResolution=\"300/1\" tiff:YResolution=\"100/1\">"
                              "<tiff:Orientation>6</tiff:Orientation><exif:PixelXDimension>40</exif:PixelXDimension>"
-                             "<xmp:Thumbnails>secret</xmp:Thumbnails></x:xmpmeta>";
+                             "<p:Thumbnails>secret</p:Thumbnails></x:xmpmeta>";
 
 static smp_meta camera_meta(void)
 {
@@ -83,9 +84,10 @@ static void turning_exchanges_every_resolution_and_sets_every_orientation(void *
     assert_int_equal(get16(meta.exif.data + INNER + 10), 30);
     assert_int_equal(get16(meta.exif.data + INNER + 22), 40);
     assert_string_equal(find_text(&meta, SMP_XMP_KEY),
-                        "<x:xmpmeta tiff:Orientation=\"1\" tiff:YResolution=\"300/1\" tiff:XResolution=\"100/1\">"
+                        "<x:xmpmeta xmlns:p='http://ns.adobe.com/xap/1.0/' tiff:Orientation=\"1\" "
+                        "tiff:YResolution=\"300/1\" tiff:XResolution=\"100/1\">"
                         "<tiff:Orientation>1</tiff:Orientation><exif:PixelYDimension>40</exif:PixelYDimension>"
-                        "<xmp:Thumbnails>secret</xmp:Thumbnails></x:xmpmeta>");
+                        "<p:Thumbnails>secret</p:Thumbnails></x:xmpmeta>");
     smp_meta_free(&meta);
 
     meta = camera_meta(); /* upside down: the axes stay */

@@ -6,6 +6,18 @@
 #include "io/audio/tags.h"
 #include "io/format.h"
 
+enum { EXIF_TAGS = 3, ROWS = 4 };
+
+/* Where else a tag may stand: names of Dublin Core and of TIFF in XMP, EXIF's and Windows' tags, IPTC's record 2. */
+static const struct {
+    const char *key, *xmp[2];
+    uint32_t exif[EXIF_TAGS];
+    uint8_t iptc;
+} rows[ROWS] = {{"Title", {"title", "DocumentName"}, {0x9C9B}, 5},
+                {"Comment", {"description", "ImageDescription"}, {0x010E, 0x9C9C, 0x9286}, 120},
+                {"Artist", {"creator", "Artist"}, {0x013B, 0x9C9D}, 80},
+                {"Copyright", {"rights", "Copyright"}, {0x8298}, 116}};
+
 /* Takes out the texts of a key; null: all. */
 static void drop_texts(smp_meta *meta, const char *key)
 {
@@ -40,6 +52,7 @@ bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
     bool done = true;
     if (change->untag) {
         drop_texts(meta, NULL);
+        meta->iptc.size = 0;
         drop_attached(meta, -1);
     }
     for (size_t i = 0; i < change->tag_count; i++) { /* all first, since a key may have several values */
@@ -59,6 +72,49 @@ bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
         done = smp_meta_attach(meta, &cover);
     }
     return done;
+}
+
+void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes)
+{
+    static const char *const spaces[2] = {"http://purl.org/dc/elements/1.1/", "http://ns.adobe.com/tiff/1.0/"};
+    static const char raw[] = "Raw profile type "; /* ImageMagick's texts, in hexadecimal digits */
+    size_t row = 0;
+    while (row < ROWS && strcasecmp(rows[row].key, smp_tag_any_key(key)) != 0)
+        row++;
+    if (row == ROWS)
+        return;
+    bool xmp = false, exif = false;
+    for (size_t i = 0; i < meta->text_count; i++) {
+        const struct smp_text *text = &meta->texts[i];
+        for (int k = 0; k < 2 && strcmp(text->key, SMP_XMP_KEY) == 0; k++)
+            xmp = smp_xmp_drop(text->value, spaces[k], rows[row].xmp[k]) || xmp;
+        if (!strncasecmp(text->key, raw, strlen(raw)))
+            smp_note(notes, "the text '%.40s' stays, whatever it says of %s: --untag drops it", text->key, key);
+    }
+    for (int k = 0; k < EXIF_TAGS; k++)
+        exif = smp_exif_drop_text(&meta->exif, rows[row].exif[k]) || exif;
+    const bool iptc = smp_iptc_drop(&meta->iptc, rows[row].iptc);
+    if (xmp || exif || iptc)
+        smp_note(notes, "what its%s%s%s said of %s is dropped, since --tag says it", xmp ? " XMP" : "",
+                 exif ? " EXIF" : "", iptc ? " IPTC" : "", key);
+}
+
+void smp_meta_tell_kept(const smp_meta *meta, smp_notes *notes)
+{
+    enum { PLACE = 0x8825 };
+    char what[60] = "", text[SMP_EXIF_TEXT];
+    uint32_t at;
+    for (size_t i = 0; i < ROWS; i++) {
+        int k = 0;
+        while (k < EXIF_TAGS && !smp_exif_text(&meta->exif, rows[i].exif[k], text))
+            k++;
+        if (k < EXIF_TAGS)
+            snprintf(what + strlen(what), sizeof what - strlen(what), ", %s", rows[i].key);
+    }
+    if (smp_tiff_number(meta->exif.data, meta->exif.size, PLACE, &at))
+        strcat(what, ", GPS");
+    if (what[0])
+        smp_note(notes, "EXIF stays, with %s: --strip drops it", what + 2);
 }
 
 const char *smp_meta_change_key(const char *pair, char key[SMP_TAG_KEY])

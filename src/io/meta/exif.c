@@ -21,7 +21,8 @@ enum {
     TAG_EXIF_WIDTH = 0xA002,
     TAG_EXIF_HEIGHT = 0xA003
 };
-enum { TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_RATIONAL = 5, TYPE_LONG = 4, HEADER = 8, ENTRY = 12 /* bytes */ };
+enum { TYPE_BYTE = 1, TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_LONG = 4, TYPE_RATIONAL = 5, TYPE_UNDEFINED = 7 };
+enum { HEADER = 8, ENTRY = 12 /* bytes */ };
 
 /* An image file directory (IFD): entries of 12 bytes, then the offset of the next directory. */
 typedef struct tiff_folder {
@@ -98,6 +99,12 @@ bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *v
     return true;
 }
 
+static bool inner_folder(const uint8_t *data, size_t size, bool big, uint32_t tag, tiff_folder *folder)
+{
+    uint32_t at;
+    return smp_tiff_number(data, size, tag, &at) && open_folder(data, size, big, at, folder);
+}
+
 /* The bytes of a text in the first directory or in EXIF's own; null: there is none. */
 static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
 {
@@ -105,13 +112,13 @@ static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
     const size_t size = exif->size;
     bool big;
     tiff_folder folder;
-    uint32_t inner;
     if (!first_folder(data, size, &big, &folder))
         return NULL;
     size_t entry = find_entry(data, big, &folder, tag);
-    if (!entry && smp_tiff_number(data, size, TAG_EXIF_FOLDER, &inner) && open_folder(data, size, big, inner, &folder))
+    if (!entry && inner_folder(data, size, big, TAG_EXIF_FOLDER, &folder))
         entry = find_entry(data, big, &folder, tag);
-    if (!entry || smp_get_bytes(data + entry + 2, 2, big) != TYPE_ASCII)
+    const uint64_t type = entry ? smp_get_bytes(data + entry + 2, 2, big) : 0;
+    if (type != TYPE_ASCII && type != TYPE_BYTE && type != TYPE_UNDEFINED)
         return NULL;
     *count = smp_get_bytes(data + entry + 4, 4, big);
     const size_t at = *count <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);
@@ -175,14 +182,6 @@ void smp_exif_reset_orientation(uint8_t *data, size_t size)
         set_number(data, size, big, &folder, TAG_ORIENTATION, 1);
 }
 
-static bool exif_folder(const uint8_t *data, size_t size, bool big, const tiff_folder *first, tiff_folder *folder)
-{
-    size_t at;
-    int bytes;
-    return find_number(data, size, big, first, TAG_EXIF_FOLDER, &at, &bytes) &&
-           open_folder(data, size, big, smp_get_bytes(data + at, bytes, big), folder);
-}
-
 void smp_exif_set_size(uint8_t *data, size_t size, int64_t width, int64_t height)
 {
     bool big;
@@ -191,7 +190,7 @@ void smp_exif_set_size(uint8_t *data, size_t size, int64_t width, int64_t height
         return;
     set_number(data, size, big, &first, TAG_WIDTH, width);
     set_number(data, size, big, &first, TAG_HEIGHT, height);
-    if (!exif_folder(data, size, big, &first, &exif))
+    if (!inner_folder(data, size, big, TAG_EXIF_FOLDER, &exif))
         return;
     set_number(data, size, big, &exif, TAG_EXIF_WIDTH, width);
     set_number(data, size, big, &exif, TAG_EXIF_HEIGHT, height);
@@ -241,7 +240,7 @@ void smp_exif_exchange_axes(uint8_t *data, size_t size)
         return;
     exchange(data, big, &first, TAG_X_RESOLUTION, TAG_Y_RESOLUTION);
     exchange(data, big, &first, TAG_WIDTH, TAG_HEIGHT);
-    if (exif_folder(data, size, big, &first, &exif))
+    if (inner_folder(data, size, big, TAG_EXIF_FOLDER, &exif))
         exchange(data, big, &exif, TAG_EXIF_WIDTH, TAG_EXIF_HEIGHT);
 }
 
@@ -331,16 +330,73 @@ void smp_xmp_exchange_axes(char *xmp)
     each_name(xmp, "exif:Pixel", exchange_letter);
 }
 
-bool smp_xmp_drop(char *xmp, const char *name)
+#define BLANK " \t\r\n"
+
+/* Elements and attributes of a name become blanks. */
+static bool drop_name(char *xmp, const char *name)
 {
-    char end_tag[40];
+    char end_tag[64];
     const size_t length = strlen(name);
     bool any = false;
-    snprintf(end_tag, sizeof end_tag, "</%s>", name);
-    for (char *at = xmp, *end; at && (at = strchr(at, '<')); at++)
-        if (!strncmp(at + 1, name, length) && strchr("> \t\r\n", at[1 + length]) && (end = strstr(at, end_tag))) {
-            memset(at, ' ', (size_t)(end - at) + strlen(end_tag));
-            any = true;
-        }
+    snprintf(end_tag, sizeof end_tag, "</%s", name);
+    for (char *at = xmp; (at = strstr(at, name)); at += length) {
+        char *end = strchr(at, '>'), *equal = at + length + strspn(at + length, BLANK);
+        const char *before = at > xmp ? strchr("<" BLANK, at[-1]) : NULL;
+        if (before && *before == '<' && strchr("/>" BLANK, at[length])) {
+            at--;
+            if (end && end[-1] != '/')
+                end = (end = strstr(at, end_tag)) ? strchr(end, '>') : NULL;
+        } else if (before && *equal == '=') {
+            const char *quote = equal + strcspn(equal, "\"'");
+            end = *quote ? strchr(quote + 1, *quote) : NULL;
+        } else
+            continue;
+        if (!end)
+            break;
+        memset(at, ' ', (size_t)(end + 1 - at));
+        any = true;
+    }
     return any;
+}
+
+bool smp_xmp_drop(char *xmp, const char *space, const char *property)
+{
+    enum { MOST = 1000, DECLARES = 5 /* letters */ }; /* each goes through the packet */
+    const size_t size = strlen(space);
+    char name[60];
+    bool any = false;
+    int looked = 0;
+    for (char *at = xmp; at && looked++ < MOST && (at = strstr(at, "xmlns")); at += DECLARES) {
+        const char *prefix = at + DECLARES, *value = prefix + strcspn(prefix, "\"'");
+        const int length = (int)strcspn(prefix, "=" BLANK); /* 0: names of that space have none */
+        if (!*value || strncmp(value + 1, space, size) != 0 || value[1 + size] != *value)
+            continue;
+        snprintf(name, sizeof name, "%.*s:%s", length ? length - 1 : 0, prefix + 1, property);
+        any = drop_name(xmp, name + !length) || any;
+    }
+    return any;
+}
+
+/* ------------------------------------------------------------------------------------------------ IPTC */
+
+bool smp_iptc_drop(smp_blob *iptc, uint8_t set)
+{
+    enum { HEAD = 5, MARK = 0x1C, APPLICATION = 2 };
+    size_t at = 0, kept = 0;
+    while (iptc->size - at >= HEAD && iptc->data[at] == MARK) { /* an extended length, of films, ends it */
+        const uint8_t *record = iptc->data + at;
+        const size_t size = HEAD + smp_get_bytes(record + 3, 2, true);
+        if (size > iptc->size - at)
+            break;
+        if (record[1] != APPLICATION || record[2] != set) {
+            memmove(iptc->data + kept, record, size);
+            kept += size;
+        }
+        at += size;
+    }
+    const size_t gone = at - kept;
+    if (gone)
+        memmove(iptc->data + kept, iptc->data + at, iptc->size - at);
+    iptc->size -= gone;
+    return gone;
 }

@@ -175,8 +175,7 @@ void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *
         smp_exif_set_size(meta->exif.data, meta->exif.size, change->width, change->height);
     if (change->changed) {
         smp_exif_drop_thumbnail(&meta->exif);
-        smp_xmp_drop(xmp_of(meta), "xmp:Thumbnails");
-        smp_xmp_drop(xmp_of(meta), "xap:Thumbnails");
+        smp_xmp_drop(xmp_of(meta), "http://ns.adobe.com/xap/1.0/", "Thumbnails");
     }
     if (change->dpi > 0) {
         meta->x_density = meta->y_density = change->dpi / 0.0254;
@@ -196,25 +195,6 @@ void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *
         smp_note(notes, "the light levels that the input states (mDCV, cLLI) are left out: stages changed its samples");
         meta->has_mdcv = meta->has_clli = false;
     }
-}
-
-void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes)
-{
-    static const struct {
-        const char *key, *xmp;
-        uint32_t exif;
-    } rows[] = {{"Title", "dc:title", 0},
-                {"Comment", "dc:description", 0x010E},
-                {"Artist", "dc:creator", 0x013B},
-                {"Copyright", "dc:rights", 0x8298}};
-    bool any = false;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (!strcasecmp(rows[i].key, smp_tag_any_key(key))) {
-            any = smp_xmp_drop(xmp_of(meta), rows[i].xmp);
-            any = smp_exif_drop_text(&meta->exif, rows[i].exif) || any;
-        }
-    if (any)
-        smp_note(notes, "what its XMP or EXIF said of %s is dropped, since --tag says it", key);
 }
 
 const smp_attached *smp_meta_cover(const smp_meta *meta)
