@@ -234,7 +234,7 @@ class Reports(CliCase):
     def test_junit_skips_what_was_not_looked_for(self):
         cases = self.junit(*RACE)[1]
         skipped = {c.get("name") for c in cases if c.find("skipped") is not None}
-        self.assertEqual(skipped, {"copy", "free", "leak", "spills", "slower"})  # kernels alone ran, and as PTX
+        self.assertEqual(skipped, {"copy", "free", "leak", "spills", "slower", "different"})  # kernels alone ran, and as PTX
         self.assertEqual(len({c.get("name") for c in cases}), len(cases))
 
     # ---------------------------------------------------------------------------------------- the baseline
@@ -318,6 +318,19 @@ class Reports(CliCase):
                          "found: conflicts at a.cu:3, kernel f: 31 of 32 wavefronts of a shared store are bank "
                          "conflicts\n")  # fmt: skip
         self.assertRegex(self.smp("kernel", *RACE, "-q", "--fail-on", "races", status=7).stderr, "found: race at ")
+
+    def test_kernels_that_leave_other_values_are_told_everywhere(self):
+        two = (TRANSPOSE, "--only", "transposeNaive,transposeTiled", "--compare", "--grid", "2x2;2x1", *SHAPE[2:])
+        done, run = self.sarif(*two, "-q", status=7)
+        self.assertRegex(done.stderr, r"(?m)^different: transposeTiled: out\[\d+\] is .* elements differ$")
+        [told] = [r for r in run["results"] if r["ruleId"] == "different"]
+        self.assertIn(done.stderr.split(": ", 2)[2].strip(), told["message"]["text"])
+        for more in ((), ("--fail-on", "races")):
+            self.assertIn("different", self.junit(*two, *more, status=7)[0], more)
+        same = (TRANSPOSE, "--only", "transposeNaive,transposeTiled", "--compare", *SHAPE)
+        failing, cases = self.junit(*same)
+        self.assertNotIn("different", failing)
+        self.assertEqual([c.find("skipped") for c in cases if c.get("name") == "different"], [None])
 
     def test_a_file_of_times_may_have_commas_and_is_one(self):
         kernel = self.conflicting(2)[:-2]

@@ -121,6 +121,7 @@ static smp_code read_failures(smp_kernel_settings *settings, unsigned *wanted, s
         *wanted |= 1u << found;
         at += size + (at[size] == ',');
     }
+    settings->leaks = *wanted >> LEAKS & 1;
     return SMP_OK;
 }
 
@@ -225,6 +226,22 @@ static bool runs_host(const smp_kernel_settings *settings)
     return !settings->only && !smp_ends_with(settings->file, ".ptx") && !smp_ends_with(settings->file, ".cubin");
 }
 
+/* Adds kernels that leave other values than the first, or what a GPU counts otherwise: status 7. */
+static void add_differences(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_lab_issues *issues)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const char *text = all->entries[i].same == SMP_LAB_DIFFERENT ? all->entries[i].difference
+                           : all->gpu.differ && !i                   ? all->gpu.differences
+                                                                     : NULL;
+        const smp_lab_issue issue = {
+            .rule = "different", .first = &all->results[i], .state = settings->baseline ? "new" : NULL};
+        if (text)
+            smp_lab_issues_tell(issues, &issue, text);
+        if (text && settings->common.quiet)
+            smp_text_line(stderr, "different: %s: %s", all->results[i].kernel, text);
+    }
+}
+
 /* ended: the run did, before its end, where no kernel stopped. */
 static smp_code show(const smp_kernel_settings *settings, const smp_kernel_results *all, unsigned wanted, bool ended,
                      bool *failed, smp_error *err)
@@ -241,7 +258,7 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
                                    .issues = &issues,
                                    .compared = compares,
                                    .host = runs_host(settings),
-                                   .leaks = wanted >> LEAKS & 1,
+                                   .leaks = settings->leaks,
                                    .slower = settings->slower,
                                    .gpu = all->gpu.ran ? &all->gpu : NULL};
     smp_code code = smp_lab_issues_of(all->results, all->count, &issues) ? SMP_OK : smp_fail_memory(err, "findings", 0);
@@ -249,6 +266,8 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
         code = smp_kernel_compare_base(settings, &report, &issues, err);
     if (!code && settings->slower && !ended)
         code = smp_kernel_find_slower(settings, all, &issues, err);
+    if (!code)
+        add_differences(settings, all, &issues);
     *failed = !code && find_failures(settings, all, wanted, &issues);
     if (!code && !ended)
         code = smp_kernel_write_reports(settings, &report, err);

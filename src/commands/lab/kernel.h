@@ -31,6 +31,7 @@ typedef struct smp_kernel_settings {
     char time_text[40];
     double time_limit; /* seconds of a launch; 0: none */
     const char *html, *sarif, *junit, *baseline;
+    bool leaks;         /* in fail_on */
     const char *slower; /* BASE.json:10% in fail_on; null: it is not there */
     char own_arch[16];  /* of the file: "sm_90a" */
 } smp_kernel_settings;

@@ -116,7 +116,7 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
         environment[n++] = smp_asprintf(SMP_LAB_COUNTS "=1");
     if (settings->each || settings->html)
         environment[n++] = smp_asprintf(SMP_LAB_LISTING "=1");
-    if (settings->fail_on && strstr(settings->fail_on, "leaks"))
+    if (settings->leaks)
         environment[n++] = smp_asprintf(SMP_LAB_LEAKS "=1");
     if (settings->fix)
         environment[n++] = smp_asprintf(SMP_LAB_DIGEST "=1");

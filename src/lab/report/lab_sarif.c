@@ -35,6 +35,8 @@ static const struct rule {
     {"stopped", "error", "A kernel did not reach its end", "What was counted until then is told."},
     {"slower", "warning", "A kernel is predicted to take longer than before",
      "smempipe kernel --time tells of the earlier and of this source what bounds it, and which lines wait."},
+    {"different", "error", "Another kernel leaves other values, or a GPU counts otherwise",
+     "Compare what both write at that place; the first kernel of a comparison is the one that the others are held to."},
     {"conflicts", "warning", "Lanes want different words of one bank of shared memory",
      "Each conflict is a wavefront more. Pad the array's rows by an element, or swizzle its columns."},
     {"spills", "warning", "Registers spill to local memory",
@@ -306,6 +308,8 @@ static const char *why_skipped(const smp_lab_report *report, const char *rule)
         return "not looked for: --fail-on leaks asks for it";
     if (!report->slower && !strcmp(rule, "slower"))
         return "not looked for: --fail-on slower= asks for it";
+    if (!report->compared && !report->gpu && !strcmp(rule, "different"))
+        return "not looked for: --compare or --device cuda asks for it";
     for (size_t i = 0; i < report->count; i++) {
         if (is_race && report->results[i].unchecked)
             return "not looked for where the lab executes no PTX";
