@@ -18,47 +18,77 @@ static const struct {
                 {"Artist", {"creator", "Artist"}, {0x013B, 0x9C9D}, 80},
                 {"Copyright", {"rights", "Copyright"}, {0x8298}, 116}};
 
-/* Takes out the texts of a key; null: all. */
-static void drop_texts(smp_meta *meta, const char *key)
+/* Null: any. */
+static bool has_key(const char *text, const char *key)
+{
+    return !key || strcasecmp(smp_tag_any_key(text), key) == 0;
+}
+
+static bool begins_so(const char *text, const char *begin)
+{
+    return strncasecmp(text, begin, strlen(begin)) == 0;
+}
+
+/* Takes out the texts whose key is such; how many. */
+static size_t drop_texts(smp_meta *meta, bool (*is)(const char *text, const char *key), const char *key)
 {
     size_t kept = 0;
     for (size_t i = 0; i < meta->text_count; i++) {
-        if (key && strcasecmp(smp_tag_any_key(meta->texts[i].key), key) != 0) {
-            meta->texts[kept++] = meta->texts[i];
-            continue;
-        }
-        smp_free_all(meta->texts[i].key, meta->texts[i].value);
+        struct smp_text text = meta->texts[i];
+        if (is(text.key, key))
+            smp_free_all(text.key, text.value);
+        else
+            meta->texts[kept++] = text;
     }
+    const size_t dropped = meta->text_count - kept;
     meta->text_count = kept;
+    return dropped;
 }
 
-/* Takes out the pictures of a kind; below 0: all that is attached. */
-static void drop_attached(smp_meta *meta, int kind)
+enum { FRAMES = -1 };
+
+/* Takes out the frames that are named, "CHAP CTOC", or the pictures of a kind; names null: all. How many. */
+static size_t drop_attached(smp_meta *meta, int kind, const char *names)
 {
     size_t kept = 0;
     for (size_t i = 0; i < meta->attached_count; i++) {
-        smp_attached *one = &meta->attached[i];
-        if (kind >= 0 && (one->frame[0] || one->kind != kind)) {
-            meta->attached[kept++] = *one;
-            continue;
-        }
-        smp_free_all(one->description, one->data.data);
+        smp_attached one = meta->attached[i];
+        if (names && (one.frame[0] ? kind != FRAMES || !strstr(names, one.frame) : one.kind != kind))
+            meta->attached[kept++] = one;
+        else
+            smp_free_all(one.description, one.data.data);
     }
+    const size_t dropped = meta->attached_count - kept;
     meta->attached_count = kept;
+    return dropped;
+}
+
+size_t smp_meta_drop_levels(smp_meta *meta)
+{
+    static const char *const keys[] = {"replaygain_", "r128_", "mp3gain_", "itunnorm", "comment:itunnorm"};
+    size_t dropped = drop_attached(meta, FRAMES, "RVA2 RVAD RGAD");
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+        dropped += drop_texts(meta, begins_so, keys[k]);
+    return dropped;
+}
+
+size_t smp_meta_drop_times(smp_meta *meta)
+{
+    return drop_attached(meta, FRAMES, "CHAP CTOC SYLT ETCO MLLT SYTC ASPI POSS");
 }
 
 bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
 {
     bool done = true;
     if (change->untag) {
-        drop_texts(meta, NULL);
+        drop_texts(meta, has_key, NULL);
         meta->iptc.size = 0;
-        drop_attached(meta, -1);
+        drop_attached(meta, 0, NULL);
     }
     for (size_t i = 0; i < change->tag_count; i++) { /* all first, since a key may have several values */
         char key[SMP_TAG_KEY];
         smp_meta_change_key(change->tags[i], key);
-        drop_texts(meta, smp_tag_any_key(key));
+        drop_texts(meta, has_key, smp_tag_any_key(key));
     }
     for (size_t i = 0; done && i < change->tag_count; i++) {
         char key[SMP_TAG_KEY];
@@ -68,7 +98,7 @@ bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
     if (done && change->cover.size) {
         smp_attached cover = {.kind = SMP_FRONT_COVER, .data = change->cover};
         snprintf(cover.type, sizeof cover.type, "%s", smp_picture_type(change->cover.data, change->cover.size));
-        drop_attached(meta, SMP_FRONT_COVER);
+        drop_attached(meta, SMP_FRONT_COVER, "");
         done = smp_meta_attach(meta, &cover);
     }
     return done;
@@ -94,9 +124,10 @@ void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes)
     for (int k = 0; k < EXIF_TAGS; k++)
         exif = smp_exif_drop_text(&meta->exif, rows[row].exif[k]) || exif;
     const bool iptc = smp_iptc_drop(&meta->iptc, rows[row].iptc);
-    if (xmp || exif || iptc)
-        smp_note(notes, "what its%s%s%s said of %s is dropped, since --tag says it", xmp ? " XMP" : "",
-                 exif ? " EXIF" : "", iptc ? " IPTC" : "", key);
+    char from[24];
+    snprintf(from, sizeof from, "%s%s%s", xmp ? ", XMP" : "", exif ? ", EXIF" : "", iptc ? ", IPTC" : "");
+    if (from[0])
+        smp_note(notes, "what its %s said of %s is dropped, since --tag says it", from + 2, key);
 }
 
 void smp_meta_tell_kept(const smp_meta *meta, smp_notes *notes)

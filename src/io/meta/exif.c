@@ -154,7 +154,7 @@ bool smp_exif_drop_text(smp_blob *exif, uint32_t tag)
 {
     size_t count;
     uint8_t *said = text_at(exif, tag, &count);
-    const bool any = said && count && said[0];
+    const bool any = said && count && (said[0] || memcmp(said, said + 1, count - 1) != 0);
     if (any)
         memset(said, 0, count);
     return any;

@@ -1,11 +1,9 @@
 /* Metadata besides samples: ownership, texts in UTF-8, changes for a changed picture, and which profiles fit. */
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/text/utf8.h"
-#include "io/audio/tags.h"
 #include "io/format.h"
 
 static void free_attached(smp_attached *one)
@@ -207,50 +205,6 @@ const smp_attached *smp_meta_cover(const smp_meta *meta)
             first = one;
     }
     return first;
-}
-
-/* Takes out the frames of these names, which end with null; how many. */
-static size_t drop_frames(smp_meta *meta, const char *const *names)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < meta->attached_count; i++) {
-        bool named = false;
-        for (const char *const *name = names; *name; name++)
-            named = named || strcmp(meta->attached[i].frame, *name) == 0;
-        if (named)
-            free_attached(&meta->attached[i]);
-        else
-            meta->attached[kept++] = meta->attached[i];
-    }
-    const size_t dropped = meta->attached_count - kept;
-    meta->attached_count = kept;
-    return dropped;
-}
-
-size_t smp_meta_drop_levels(smp_meta *meta)
-{
-    static const char *const keys[] = {"replaygain_", "r128_", "mp3gain_", "itunnorm", "comment:itunnorm"};
-    static const char *const frames[] = {"RVA2", "RVAD", "RGAD", NULL};
-    size_t kept = 0;
-    for (size_t i = 0; i < meta->text_count; i++) {
-        struct smp_text text = meta->texts[i];
-        bool level = false;
-        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) /* begin so */
-            level = level || strncasecmp(text.key, keys[k], strlen(keys[k])) == 0;
-        if (level) {
-            smp_free_all(text.key, text.value);
-        } else
-            meta->texts[kept++] = text;
-    }
-    const size_t dropped = meta->text_count - kept;
-    meta->text_count = kept;
-    return dropped + drop_frames(meta, frames);
-}
-
-size_t smp_meta_drop_times(smp_meta *meta)
-{
-    static const char *const frames[] = {"CHAP", "CTOC", "SYLT", "ETCO", "MLLT", "SYTC", "ASPI", "POSS", NULL};
-    return drop_frames(meta, frames);
 }
 
 bool smp_meta_keep_blocks(const smp_meta *meta, const char *format, smp_blob *exif, smp_blob *xmp, smp_notes *notes)
