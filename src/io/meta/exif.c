@@ -340,10 +340,10 @@ static bool drop_name(char *xmp, const char *name)
     bool any = false;
     snprintf(end_tag, sizeof end_tag, "</%s", name);
     for (char *at = xmp; (at = strstr(at, name)); at += length) {
-        char *end = strchr(at, '>'), *equal = at + length + strspn(at + length, BLANK);
+        char *end, *equal = at + length + strspn(at + length, BLANK);
         const char *before = at > xmp ? strchr("<" BLANK, at[-1]) : NULL;
         if (before && *before == '<' && strchr("/>" BLANK, at[length])) {
-            at--;
+            end = strchr(at--, '>'); /* sought here alone: a packet may be all names */
             if (end && end[-1] != '/')
                 end = (end = strstr(at, end_tag)) ? strchr(end, '>') : NULL;
         } else if (before && *equal == '=') {
@@ -361,7 +361,7 @@ static bool drop_name(char *xmp, const char *name)
 
 bool smp_xmp_drop(char *xmp, const char *space, const char *property)
 {
-    enum { MOST = 1000, DECLARES = 5 /* letters */ }; /* each goes through the packet */
+    enum { MOST = 300, DECLARES = 5 /* letters */ }; /* each goes through the packet */
     const size_t size = strlen(space);
     char name[60];
     bool any = false;
