@@ -13,6 +13,7 @@ typedef struct params { /* as the stages declare them; the first field serves al
     smp_operand by;
     int mode;
     double opacity;
+    int fit;
 } params;
 
 static const smp_stage *const stages[] = {&smp_stage_add, &smp_stage_subtract, &smp_stage_multiply, &smp_stage_divide,
