@@ -69,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     smp_warp_result result;
     smp_error err;
     bool end;
-    if (!smp_warp_result_read(from, &result, &end, &err) && !end)
+    size_t open = 0;
+    if (!smp_warp_result_read(from, &result, &open, &end, &err) && !end)
         tell(&result);
     smp_warp_result_free(&result);
     fclose(from);

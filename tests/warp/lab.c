@@ -378,6 +378,7 @@ static void results_cross_a_pipe(void **state)
     smp_warp_result copy, none;
     smp_error err;
     bool end;
+    size_t open = 0;
     open_file(&l, "bugs.ptx");
     const uint64_t buffer = (uint64_t)(uintptr_t)smp_warp_buffer(l.memory, 1024, "a"), params[] = {buffer, buffer};
     run(&l, "raceNoSync", 1, 256, params);
@@ -385,9 +386,9 @@ static void results_cross_a_pipe(void **state)
     assert_non_null(file);
     smp_warp_result_write(file, &l.result);
     rewind(file);
-    assert_int_equal(smp_warp_result_read(file, &copy, &end, &err), SMP_OK);
+    assert_int_equal(smp_warp_result_read(file, &copy, &open, &end, &err), SMP_OK);
     assert_false(end);
-    assert_int_equal(smp_warp_result_read(file, &none, &end, &err), SMP_OK);
+    assert_int_equal(smp_warp_result_read(file, &none, &open, &end, &err), SMP_OK);
     assert_true(end);
     fclose(file);
     assert_int_equal(copy.row_count, l.result.row_count);

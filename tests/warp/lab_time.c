@@ -84,9 +84,10 @@ static smp_code read_back(char *bytes, size_t size, smp_warp_result *out)
 {
     smp_error err;
     bool end;
+    size_t open = 0;
     FILE *from = fmemopen(bytes, size, "r");
     assert_non_null(from);
-    const smp_code code = smp_warp_result_read(from, out, &end, &err);
+    const smp_code code = smp_warp_result_read(from, out, &open, &end, &err);
     fclose(from);
     return code;
 }

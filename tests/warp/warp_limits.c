@@ -47,6 +47,7 @@ static void kernels_whose_symbols_share_their_beginning_stay_apart(void **state)
     smp_warp_result back;
     smp_error err = {0};
     bool end;
+    size_t open = 0;
     memset(symbol, 'k', LENGTH);
     symbol[LENGTH] = 0;
     open_lab(&one, symbol, "");
@@ -58,7 +59,7 @@ static void kernels_whose_symbols_share_their_beginning_stay_apart(void **state)
     assert_non_null(file);
     smp_warp_result_write(file, &other.result);
     rewind(file);
-    assert_int_equal(smp_warp_result_read(file, &back, &end, &err), SMP_OK);
+    assert_int_equal(smp_warp_result_read(file, &back, &open, &end, &err), SMP_OK);
     fclose(file);
     assert_string_equal(back.symbol, symbol);
     assert_false(smp_warp_result_add(&one.result, &back));

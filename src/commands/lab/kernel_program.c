@@ -11,6 +11,7 @@
 #include "base/os/machine.h"
 #include "base/os/tool.h"
 #include "commands/lab/kernel.h"
+#include "io/files/source.h"
 
 char *smp_kernel_runtime_folder(void)
 {
@@ -68,13 +69,16 @@ static smp_code tell_files_apart(smp_warp_result *results, size_t count, smp_err
 }
 
 /* Launches of one kernel with one shape are one result. */
-static smp_code read_results(FILE *from, smp_warp_result **results, size_t *count, smp_error *err)
+static smp_code read_results(FILE *from, smp_warp_result **results, size_t *count, size_t *open, smp_error *err)
 {
+    enum { MOST = 1 << 16 };
     size_t capacity = 0;
     for (;;) {
         smp_warp_result one;
         bool end;
-        smp_code code = smp_warp_result_read(from, &one, &end, err);
+        smp_code code = smp_warp_result_read(from, &one, open, &end, err);
+        if (!code && !end && *count == MOST)
+            code = smp_fail(err, SMP_E_LIMIT, "the program left more than %d results", MOST);
         if (code || end) {
             smp_warp_result_free(&one);
             return code ? code : tell_files_apart(*results, *count, err);
@@ -134,19 +138,26 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
 smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kernel_process *process,
                             smp_warp_result **results, size_t *count, smp_error *err)
 {
-    char path[] = "/tmp/smempipe-lab-XXXXXX";
+    char path[64];
     int status = 0;
+    size_t unfinished = 0;
     char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
     char *program = smp_asprintf("%s%s", strchr(process->program, '/') ? "" : "./", process->program);
     char *environment[17];
-    const int fd = mkstemp(path);
+    const int fd = smp_spool_file();
+    FILE *from = fd < 0 ? NULL : fdopen(fd, "r");
     *results = NULL;
     *count = 0;
-    if (!argv || !program || fd < 0) {
+    if (!argv || !program || !from) {
         smp_free(argv);
         smp_free(program);
-        return smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
+        if (from)
+            fclose(from);
+        smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
+        return smp_hint(err, "set TMPDIR to a folder that you may write");
     }
+    /* it has no name, and the program may close what it inherits */
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
     argv[0] = program;
     for (size_t i = 0; i < settings->program_args.count; i++)
         argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
@@ -159,24 +170,25 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
                                      &status, err);
     if (nowhere >= 0)
         close(nowhere);
-    FILE *from = fdopen(fd, "r");
-    if (!code && from)
-        code = read_results(from, results, count, err);
-    if (from)
-        fclose(from);
-    else
-        close(fd);
-    unlink(path);
+    if (!code)
+        code = read_results(from, results, count, &unfinished, err);
+    fclose(from);
     for (size_t i = 0; environment[i]; i++)
         smp_free(environment[i]);
     smp_free(program);
     smp_free(argv);
-    if (!code && status < 0)
-        code = smp_fail(err, SMP_E_PROCESS, "the program was ended by signal %d (%s)", -status, strsignal(-status));
-    else if (!code && status)
-        code = smp_fail(err, SMP_E_PROCESS, "the program ended with status %d", status);
-    else if (!code && !*count)
+    if (code)
+        return code;
+    if (status < 0)
+        return smp_fail(err, SMP_E_PROCESS, "the program was ended by signal %d (%s)", -status, strsignal(-status));
+    if (status)
+        return smp_fail(err, SMP_E_PROCESS, "the program ended with status %d", status);
+    if (unfinished)
+        return smp_fail(err, SMP_E_PROCESS, "the program ended without leaving its results");
+    if (!*count && settings->fail_on)
+        return smp_fail(err, SMP_E_PROCESS, "the program launched no kernel: --fail-on has nothing to look at");
+    if (!*count)
         smp_cli_warning(&settings->common, "the program launched no kernel%s",
                         settings->html ? ", and no page was written" : "");
-    return code;
+    return SMP_OK;
 }

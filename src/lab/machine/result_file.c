@@ -1,11 +1,14 @@
 /* Results in a file: a program under the lab's runtime library writes them, `smempipe kernel` of the same build reads
  * them. Structures lie there as in memory; what their pointers mean follows, in the order of the members.
- * Texts and numbers that index are checked, for a program may have written where it should not. */
+ * Texts, counts and numbers that index are checked, for a program may have written where it should not. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "lab/machine/predicted.h"
 #include "lab/machine/warp.h"
+
+/* Before each result, and where a process begins and ends: "mpresult", "mp begin", "mp  ends". */
+static const uint64_t result_mark = 0x746c75736572706d, begin_mark = 0x6e6967656220706d, end_mark = 0x73646e652020706d;
 
 static void put(FILE *to, const void *items, size_t count, size_t size)
 {
@@ -23,6 +26,7 @@ static void put_text(FILE *to, const char *text)
 void smp_warp_result_write(FILE *to, const smp_warp_result *r)
 {
     const smp_predictions none = {.count = 0}, *all = r->predictions ? r->predictions : &none;
+    put(to, &result_mark, 1, sizeof result_mark);
     put(to, r, 1, sizeof *r);
     put_text(to, r->kernel);
     put_text(to, r->symbol);
@@ -43,14 +47,26 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
     fflush(to);
 }
 
+void smp_warp_process_write(FILE *to, bool ends)
+{
+    put(to, ends ? &end_mark : &begin_mark, 1, sizeof end_mark);
+}
+
 /* ------------------------------------------------------------------------------------------------ reading */
 
-enum { MOST = 1 << 28 /* bytes of an array */, MOST_FILES = 1 << 20, MOST_WIDTH = 16 /* bytes that a lane accesses */ };
+enum { MOST = 1 << 30 /* bytes of a file */, MOST_WIDTH = 16 /* bytes that a lane accesses */ };
+
+/* The bytes that come. */
+static size_t left(FILE *from)
+{
+    const off_t at = ftello(from), size = fseeko(from, 0, SEEK_END) ? at : ftello(from);
+    return fseeko(from, at, SEEK_SET) || size < at ? 0 : (size_t)(size - at);
+}
 
 /* The items that come next; null: so many do not come, or there is no memory. */
 static void *get(FILE *from, size_t count, size_t size)
 {
-    char *items = count <= MOST / size ? smp_alloc_array(count + 1, size) : NULL; /* zeroes end a text */
+    char *items = count <= left(from) / size ? smp_alloc_array(count + 1, size) : NULL; /* zeroes end a text */
     if (items && fread(items, size, count, from) == count)
         return items;
     smp_free(items);
@@ -169,7 +185,8 @@ static bool get_parts(FILE *from, const smp_warp_result *head, smp_warp_result *
 {
     r->kernel = get_text(from);
     r->symbol = get_text(from);
-    r->files = head->file_count <= MOST_FILES ? smp_alloc_array(head->file_count + 1, sizeof *r->files) : NULL;
+    r->files = head->file_count <= left(from) / sizeof(size_t) ? smp_alloc_array(head->file_count + 1, sizeof *r->files)
+                                                               : NULL;
     bool good = r->kernel && r->symbol && r->files;
     for (; good && r->file_count < head->file_count; r->file_count += good)
         good = (r->files[r->file_count] = get_text(from)) != NULL;
@@ -180,10 +197,27 @@ static bool get_parts(FILE *from, const smp_warp_result *head, smp_warp_result *
     return good && get_predictions(from, r);
 }
 
-smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_error *err)
+/* Whether a result comes; *open: see warp.h. False at the end, and where other bytes come. */
+static bool find_result(FILE *from, size_t *open)
+{
+    uint64_t mark;
+    while (fread(&mark, sizeof mark, 1, from) == 1) {
+        if (mark == begin_mark)
+            ++*open;
+        else if (mark == end_mark && *open)
+            --*open;
+        else
+            return mark == result_mark;
+    }
+    return false;
+}
+
+smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, size_t *open, bool *end, smp_error *err)
 {
     smp_warp_result head;
-    const size_t size = fread(&head, 1, sizeof head, from);
+    const size_t before = left(from);
+    const bool comes = before <= MOST && find_result(from, open);
+    const size_t size = comes ? fread(&head, 1, sizeof head, from) : 0;
     *r = size == sizeof head ? head : (smp_warp_result){.kernel = NULL};
     r->of = NULL;
     r->kernel = r->symbol = NULL;
@@ -208,7 +242,7 @@ smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_err
     END_TEXT(r->error.message);
     END_TEXT(r->error.where);
     END_TEXT(r->error.hint);
-    *end = !size;
+    *end = !comes && feof(from) && before % sizeof result_mark == 0;
     if (*end || (size == sizeof head && get_parts(from, &head, r)))
         return SMP_OK;
     *end = feof(from);

@@ -332,6 +332,8 @@ void smp_warp_steps_free(smp_warp_result *result);
 bool smp_warp_patterns_add(smp_warp_patterns *to, const smp_warp_pattern *pattern);
 void smp_warp_patterns_free(smp_warp_patterns *patterns);
 
-/* A result that another process of the same build reads back (result_file.c). *end: there was no further one. */
+/* Results that another process of the same build reads back (result_file.c). *end: there was no further one. A process
+ * writes that it begins, and that it ends: *open counts those that began and did not end. */
 void smp_warp_result_write(FILE *to, const smp_warp_result *result);
-smp_code smp_warp_result_read(FILE *from, smp_warp_result *result, bool *end, smp_error *err);
+void smp_warp_process_write(FILE *to, bool ends);
+smp_code smp_warp_result_read(FILE *from, smp_warp_result *result, size_t *open, bool *end, smp_error *err);

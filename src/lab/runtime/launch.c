@@ -1,7 +1,10 @@
 /* Launches. Each runs at once; results are written when the program ends. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,6 +19,9 @@ static size_t result_count, result_capacity;
 static uint32_t launch_count;
 static _Thread_local int last_error;
 static _Atomic int sticky;
+
+/* Launches that never began. One that the program asks about (cudaGetLastError) may be meant: it is no failure then. */
+static bool refused[MOST_REFUSED];
 
 int lab_error(int error)
 {
@@ -60,40 +66,80 @@ smp_warp_memory *lab_memory(void)
     return memory;
 }
 
-static void write_results(void)
+/* The process that the results are of: the child of a vfork() has them too. It begins with its first launch. */
+static pid_t owner;
+static bool began, ended;
+
+/* Says that the process begins, or what it launched. Several of a program's may write. */
+static void write_results(bool ends)
 {
+    if (ends && (ended || getpid() != owner))
+        return;
+    ended = ends;
     const char *path = getenv("SMEMPIPE_LAB_RESULTS");
-    const smp_warp_result *host = lab_host_result(getenv("SMEMPIPE_LAB_LEAKS") != NULL);
-    FILE *to = path && (result_count || host) ? fopen(path, "ab") : NULL;
-    for (size_t i = 0; to && i < result_count; i++)
+    const smp_warp_result *host = ends ? lab_host_result(getenv("SMEMPIPE_LAB_LEAKS") != NULL) : NULL;
+    FILE *to = path && (began || host) ? fopen(path, "ab") : NULL;
+    if (!to)
+        return;
+    flock(fileno(to), LOCK_EX);
+    for (size_t i = 0; ends && i < result_count; i++)
         smp_warp_result_write(to, &results[i]);
-    if (to && host)
+    if (host)
         smp_warp_result_write(to, host);
-    if (to)
-        fclose(to);
+    if (began)
+        smp_warp_process_write(to, ends);
+    fclose(to);
+}
+
+/* What its parent has launched is the parent's to tell. */
+static void begin_child(void)
+{
+    owner = getpid();
+    began = false;
+    ended = true;
+    result_count = 0;
+    memset(refused, 0, sizeof refused);
 }
 
 /* Threads that are left may launch until the process is gone. */
 __attribute__((destructor)) static void at_the_end(void)
 {
     LAB_ALONE;
-    write_results();
+    write_results(true);
 }
+
+/* Where what is interrupted may hold a lock that writing needs. */
+static void limit_writing(void)
+{
+    enum { PATIENCE = 10 /* seconds */ };
+    signal(SIGALRM, SIG_DFL);
+    alarm(PATIENCE);
+}
+
+/* These end a program without its destructors, also in its handlers of signals. */
+LAB_API void _exit(int status)
+{
+    if (began && getpid() == owner) {
+        limit_writing();
+        at_the_end();
+    }
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+LAB_API void _Exit(int status) __attribute__((alias("_exit"), noreturn));
 
 /* Programs that check for errors may end by abort(), and wrong ones by a fault: what was counted and printed is kept,
  * unless the fault left a lock taken that writing needs. */
 static void on_end(int number, siginfo_t *info, void *)
 {
-    enum { PATIENCE = 10 /* seconds */ };
-    signal(SIGALRM, SIG_DFL);
-    alarm(PATIENCE);
+    limit_writing();
     if ((number == SIGSEGV || number == SIGBUS) && memory && smp_warp_memory_is_device(memory, info->si_addr))
         fprintf(stderr,
                 "smempipe kernel: code of the host accesses device memory (cudaMalloc) at %p\n"
                 "  = hint: cudaMemcpy copies it to the host; cudaMallocManaged makes memory that both may access\n",
                 info->si_addr);
     fflush(NULL);
-    write_results();
+    write_results(true);
     alarm(0);
     signal(number, SIG_DFL);
     raise(number);
@@ -105,6 +151,9 @@ __attribute__((constructor)) static void watch_ends(void)
     static char stack[1 << 16]; /* the program's own may have no room left */
     const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND};
+    owner = getpid();
+    pthread_atfork(NULL, NULL, begin_child);
+    at_quick_exit(at_the_end);
     sigaltstack(&other, NULL);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         sigaction(ends[i], &action, NULL);
@@ -151,9 +200,6 @@ static void keep(smp_warp_result *result)
     if (smp_grow(&results, &result_capacity, result_count + 1, sizeof *results))
         results[result_count++] = *result;
 }
-
-/* Launches that never began. One that the program asks about (cudaGetLastError) may be meant: it is no failure then. */
-static bool refused[MOST_REFUSED];
 
 static void keep_refused(const smp_warp_kernel *kernel, lab_dim3 grid, lab_dim3 block, size_t shared,
                          const smp_error *err)
@@ -409,6 +455,10 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
                     .shared = shared,
                     .together = together};
     l.kernel = lab_kernel_codes(function, &l.ptx, &l.sass);
+    if (!began) {
+        began = true;
+        write_results(false);
+    }
     if (lab_broken())
         return tell_broken(l.kernel);
     int answer = check_launch(&l);

@@ -1,0 +1,110 @@
+"""smempipe kernel on programs that end in unusual ways, or spoil what the lab's library writes down."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from harness import PROGRAM, SANITIZED, CliCase
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+SOURCE = """#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__global__ void race(int *x) { x[0] = threadIdx.x; }
+static void launch() { int *x; cudaMalloc(&x, 128); race<<<1, 64>>>(x); cudaDeviceSynchronize(); }
+static int results() { return open(getenv("SMEMPIPE_LAB_RESULTS"), O_WRONLY | O_APPEND); }
+int main(int, char **words)
+{
+    const char *how = words[1];
+    if (!strcmp(how, "none"))
+        _exit(0);
+    launch();
+    if (!strcmp(how, "_exit"))
+        _exit(0);
+    if (!strcmp(how, "_Exit"))
+        _Exit(0);
+    if (!strcmp(how, "quick_exit"))
+        quick_exit(0);
+    if (!strcmp(how, "raw"))
+        syscall(SYS_exit_group, 0);
+    if (!strcmp(how, "exec"))
+        execl("/bin/true", "true", nullptr);
+    if (!strcmp(how, "fork") && !fork())
+        _exit(0);
+    if (!strcmp(how, "vfork") && !vfork())
+        _exit(0);
+    if (!strcmp(how, "both") && !fork()) {
+        launch();
+        _exit(0);
+    }
+    if (!strcmp(how, "closed"))
+        for (int i = 3; i < 64; i++)
+            close(i);
+    if (!strcmp(how, "zeroes"))
+        ftruncate(results(), 1L << 20);
+    if (!strcmp(how, "large"))
+        ftruncate(results(), 1L << 31);
+    if (!strcmp(how, "claim"))
+        write(results(), "mpresult", 8), ftruncate(results(), 1L << 20);
+    if (!strcmp(how, "wait")) {
+        puts("waits");
+        fflush(stdout);
+        sleep(60);
+    }
+    while (wait(nullptr) > 0)
+        ;
+}
+"""
+
+
+@unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
+class Ends(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.write("a.cu", SOURCE)
+
+    def ends(self, how, *options, status=0):
+        return self.smp("kernel", "a.cu", *options, "--", how, status=status)
+
+    def test_results_are_kept_however_the_program_ends(self):
+        for how, launches in (("return", 1), ("_exit", 1), ("_Exit", 1), ("quick_exit", 1), ("fork", 1), ("vfork", 1),
+                              ("both", 2), ("closed", 1)):
+            with self.subTest(how):
+                done = self.ends(how, "--json", "--fail-on", "races", status=7)
+                self.assertEqual([k["launches"] for k in json.loads(done.stdout)["kernels"]], [1] * launches)
+
+    def test_lost_results_are_an_error(self):
+        for how in ("raw", "exec"):
+            with self.subTest(how):
+                self.assertIn("the program ended without leaving its results", self.ends(how, status=1).stderr)
+
+    def test_no_kernel_passes_no_check(self):
+        self.assertIn("warning: the program launched no kernel", self.ends("none").stderr)
+        self.assertIn("the program launched no kernel", self.ends("none", "--fail-on", "races", status=1).stderr)
+
+    def test_a_spoilt_file_of_results_is_told_at_once(self):
+        for how in ("zeroes", "large", "claim"):
+            with self.subTest(how):
+                self.assertIn("the results that the program left cannot be read", self.ends(how, status=1).stderr)
+
+    def test_a_signal_leaves_no_file(self):
+        self.ends("return", "-q")  # compiled
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(number), tempfile.TemporaryDirectory() as folder:
+                process = subprocess.Popen([PROGRAM, "kernel", "a.cu", "--", "wait"], cwd=self.folder,
+                                           stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder})
+                self.assertEqual(process.stdout.readline(), b"waits\n")
+                process.send_signal(number)
+                process.communicate()
+                self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
