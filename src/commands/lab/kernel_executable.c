@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/hash/sha256.h"
+#include "base/os/tool.h"
 #include "commands/lab/kernel.h"
 #include "commands/lab/kernel_fatbin.h"
 #include "lab/stage/toolkit.h"
@@ -102,15 +103,12 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_fatbin
 /* Writes the list that the runtime library reads: a line for each module. */
 static smp_code write_list(smp_kernel_modules *modules, smp_error *err)
 {
-    char path[] = "/tmp/smempipe-lab-XXXXXX";
-    const char *const runtime = modules->runtime;
-    bool wrote = mkdtemp(path);
-    modules->folder = wrote ? smp_strdup(path) : NULL;
-    char *list = wrote ? smp_asprintf("%s/modules", path) : NULL;
-    char *library = wrote ? smp_asprintf("%s/%s", path, runtime) : NULL;
+    char *const folder = modules->folder = smp_tool_folder();
+    char *list = folder ? smp_asprintf("%s/modules", folder) : NULL;
+    char *library = folder ? smp_asprintf("%s/%s", folder, modules->runtime) : NULL;
     char *own = modules->library ? smp_asprintf("%s/libsmp_cudart.so", modules->library) : NULL;
     FILE *to = list ? fopen(list, "w") : NULL;
-    wrote = modules->folder && to && library && own && !symlink(own, library);
+    bool wrote = to && library && own && !symlink(own, library);
     for (size_t i = 0; to && i < modules->count; i++) {
         const smp_kernel_module *m = &modules->items[i];
         fprintf(to, "%016llx\t%s\t%s\n", (unsigned long long)m->key, m->is_ptx ? m->source : "",
@@ -174,22 +172,12 @@ smp_code smp_kernel_modules_open(const smp_kernel_settings *settings, const char
 
 void smp_kernel_modules_close(smp_kernel_modules *modules)
 {
-    static const char list[] = "modules";
-    const char *const names[] = {list, modules->runtime};
-    for (size_t i = 0; modules->folder && i < 2; i++) {
-        char *path = smp_asprintf("%s/%s", modules->folder, names[i]);
-        if (path)
-            unlink(path);
-        smp_free(path);
-    }
-    if (modules->folder)
-        rmdir(modules->folder);
+    smp_tool_folder_remove(modules->folder);
     for (size_t i = 0; i < modules->count; i++) {
         smp_free(modules->items[i].source);
         smp_free(modules->items[i].sass);
     }
     smp_free(modules->items);
-    smp_free(modules->folder);
     smp_free(modules->library);
     *modules = (smp_kernel_modules){.count = 0};
 }
