@@ -52,12 +52,24 @@ class Words(CliCase):
     def test_values_are_checked(self):
         for words in (["-DN=4", "-rdc", "maybe"], ["-DN=4", "-maxrregcount=6$(x)"], ["-DN=4", "-l", "-x"],
                       ["-DN=4", "-std=c++17;x"], ["-DN=4", "-fmad=`x`"],
-                      ["-DN=4", "-D", "4"], ["-DN=4", "-l./evil"]):  # fmt: skip
+                      ["-DN=4", "-D", "4"], ["-DN=4", "-l./evil"],
+                      ["-arch=sm_80;touch x"], ["-arch", "sm_80x"], ["-arch=sm80"], ["-arch=sm_80,"], ["-arch=80"],
+                      ["-gencode", "arch=compute_80,code=sm_80,--keep"], ["-gencode=arch=compute_80;x"]):  # fmt: skip
             with self.subTest(words):
                 self.assertIn("is not valid for nvcc", self.refused(*words))
         self.assertIn("-I nothing is not a folder", self.refused("-I", "nothing"))
         self.assertIn("-D has no value", self.refused("-DN=4", "-D"))
         self.assertIn("more than 200 flags", self.smp("kernel", "a.cu", "--", *["-DN=4"] * 201, status=6).stderr)
+
+    def test_a_first_word_that_is_no_flag_is_told(self):
+        self.write("a.cu", PLAIN)
+        for word in ("-include", "-x"):
+            said = self.smp("kernel", "a.cu", "--only", "f", "--", word, "/etc/passwd", status=2).stderr
+            self.assertIn(f"'{word}' is no flag that the lab gives nvcc", said)
+        self.write("none.cu", "// no main\n")
+        told = "warning: -include goes to the program: it is no flag that the lab gives nvcc"
+        self.assertEqual(self.smp("kernel", "none.cu", "--", "-include", "x", status=2).stderr.count(told), 1)
+        self.assertNotIn("warning", self.smp("kernel", "none.cu", "--", "-n", "-include", status=2).stderr)
 
     def test_what_is_compiled_already_takes_no_flags(self):
         said = self.smp("kernel", ROOT / "tests" / "lab" / "transpose.ptx", "--", "-DN=4", status=2).stderr

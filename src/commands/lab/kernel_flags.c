@@ -58,6 +58,11 @@ static smp_code take_flags(smp_kernel_settings *settings, smp_error *err)
         settings->has_flags = true;
     } else if (second && end == first) /* none, and the program's may look like nvcc's */
         take_out(words, first, 1);
+    else if (end > first && words->items[first][0] == '-' && settings->only)
+        return smp_nvcc_refuse(words->items[first], err);
+    else if (end > first && smp_nvcc_has(words->items[first]))
+        smp_cli_warning(&settings->common, "%s goes to the program: it is no flag that the lab gives nvcc",
+                        words->items[first]);
     return SMP_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "lab/stage/nvcc_flags.h"
 
 #include <ctype.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +155,7 @@ static const row *row_of(const char *word, const char **value)
     return NULL;
 }
 
-static smp_code refuse(const char *word, smp_error *err)
+smp_code smp_nvcc_refuse(const char *word, smp_error *err)
 {
     smp_fail(err, SMP_E_USAGE, "'%.80s' is no flag that the lab gives nvcc", word);
     return smp_hint(err, "-I -D -std -arch -O3 -rdc -maxrregcount -use_fast_math -fmad -Xptxas -Xcompiler -l "
@@ -178,7 +179,7 @@ static smp_code read_list(bool of_ptxas, const char *value, smp_nvcc_flags *flag
         const bool warns = !of_ptxas && !strncmp(at, "-W", 2) && size > 3 && size < sizeof word - 16 &&
                            strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-") == size - 2;
         if (!warns && !is_among(word + head, of_ptxas ? ptxas : compiler))
-            return refuse(at, err);
+            return smp_nvcc_refuse(at, err);
         code = add(of_ptxas ? &flags->ptxas : &flags->words, word, err);
         at += size + (at[size] == ',');
     }
@@ -208,8 +209,21 @@ static bool is_name(const char *text, const char *more)
     return !*text;
 }
 
+static bool is_arch(const char *value)
+{
+#define ARCHS "(arch=|code=)?\\[?(sm|compute|lto)_[0-9]{2,3}[af]?\\]?"
+    regex_t words;
+    if (regcomp(&words, "^(" ARCHS "(," ARCHS ")*|native|all|all-major)$", REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    const bool is = !regexec(&words, value, 0, NULL, 0);
+    regfree(&words);
+    return is;
+}
+
 static bool fits(flag_kind kind, const char *value)
 {
+    if (kind == ARCHITECTURE)
+        return is_arch(value);
     if (kind == BOOLEAN || kind == RELOCATABLE)
         return !strcmp(value, "true") || !strcmp(value, "false");
     if (kind == REGISTERS)
@@ -256,7 +270,14 @@ bool smp_nvcc_is_flag(const char *word)
     const row *r = row_of(word, &value);
     if (!r || r->kind == DROPPED_VALUE || !strcmp(word, "-g") || !strcmp(word, "-w")) /* programs have these */
         return false;
-    return !value || r->kind < BOOLEAN || fits(r->kind, value);
+    return !value || r->kind < BOOLEAN || r->kind == ARCHITECTURE || fits(r->kind, value);
+}
+
+bool smp_nvcc_has(const char *word)
+{
+    static const char *const others[] = {"-include", "-G",      "-dc",      "-Xnvlink", "-save-temps",
+                                         "-Wall",    "-Werror", "-fopenmp", "-fPIC",    NULL};
+    return is_among(word + (word[0] == '-' && word[1] == '-'), others);
 }
 
 smp_code smp_nvcc_flags_read(const char *const *words, size_t count, smp_nvcc_flags *flags, smp_error *err)
@@ -266,7 +287,7 @@ smp_code smp_nvcc_flags_read(const char *const *words, size_t count, smp_nvcc_fl
         const char *value;
         const row *r = row_of(words[i], &value);
         if (!r || r->kind == REFUSED || (r->kind < BOOLEAN && value))
-            return refuse(words[i], err);
+            return smp_nvcc_refuse(words[i], err);
         if (r->kind == PASSED)
             code = add(&flags->words, words[i], err);
         else if (r->kind == DROPPED)

@@ -27,6 +27,10 @@ typedef struct smp_nvcc_flags {
 /* Whether a word begins one of nvcc's flags, also one that is refused; arguments of programs that look so are few. */
 bool smp_nvcc_is_flag(const char *word);
 
+/* Whether nvcc has a flag that the lab does not give it. A short list: arguments of programs look so too. */
+bool smp_nvcc_has(const char *word);
+smp_code smp_nvcc_refuse(const char *word, smp_error *err);
+
 /* Reads all words; a word that is not let through is SMP_E_USAGE. */
 smp_code smp_nvcc_flags_read(const char *const *words, size_t count, smp_nvcc_flags *flags, smp_error *err);
 
