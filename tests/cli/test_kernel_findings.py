@@ -53,6 +53,13 @@ class Findings(CliCase):
         self.assertEqual(missed, set())
         self.assertGreaterEqual(len(wanted), 60)
 
+    def test_the_first_screen_has_each_kind_of_each_kernel(self):
+        wanted = {(kind, kernel) for kernel, found in self.findings("mistakes.cu").items() for kind, *_ in found}
+        told = self.smp("kernel", os.path.join(FINDINGS, "mistakes.cu"), "--code", "ptx").stdout
+        shown = set(re.findall(r"(?m)^  (\w+)  mistakes\.cu:[^,]*, (\w+)", told))
+        self.assertGreater(len(wanted), 40)
+        self.assertEqual(wanted - shown, set())
+
     def test_nothing_is_told_of_right_kernels(self):
         found = self.findings("right.cu", "--fail-on", "races,uninitialised,bounds,barriers,leaks")
         self.assertEqual({kernel: told for kernel, told in found.items() if told}, {})

@@ -316,12 +316,25 @@ static void put_finding(FILE *to, const smp_lab_issue *issue, const smp_paint *p
     fputc('\n', to);
 }
 
+/* Whether it is the first of its kind in its kernel. */
+static bool is_first(const smp_lab_issue *issues, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (!strcmp(issues[i].rule, issues[at].rule) && !strcmp(issues[i].first->kernel, issues[at].first->kernel))
+            return false;
+    return true;
+}
+
 static void put_findings(FILE *to, const screen *s, const smp_paint *paint)
 {
     const size_t count = s->issues->count - s->issues->costs;
-    for (size_t i = 0; i < count && i < FINDINGS; i++)
-        put_finding(to, &s->issues->items[i], paint);
-    put_more(to, count, FINDINGS, "finding", paint);
+    size_t shown = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i < FINDINGS || is_first(s->issues->items, i)) {
+            put_finding(to, &s->issues->items[i], paint);
+            shown++;
+        }
+    put_more(to, count, shown, "finding", paint);
     for (size_t i = 0; i < s->note_count && i < NOTES; i++) {
         char text[400];
         snprintf(text, sizeof text, "%.*s", (int)strcspn(s->notes[i], "\n"), s->notes[i]);
