@@ -471,7 +471,8 @@ const smp_command smp_command_kernel = {
         "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
         "instead, and no code of the host. A .ptx file may come from any compiler. An executable runs as it is, if "
         "it was built with nvcc -cudart shared (and -lineinfo, for the lines): the lab's library takes the place "
-        "of CUDA's. Programs run with your rights: run only what you trust. As a stage of a pipeline "
+        "of CUDA's. Programs run with your rights, and the compiler reads, by #include, what you may read: take only "
+        "what you trust. As a stage of a pipeline "
         "(`smempipe stages kernel`) only device code runs.",
     .settings_size = sizeof(smp_kernel_settings),
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
