@@ -77,6 +77,13 @@ class Pipelines(CliCase):
             golden = {name: golden[name] for name in found}
         self.assertEqual(found, golden)
 
+    def test_colours_have_names(self):
+        for pipe in ("vignette", "caption"):
+            for value in ("fill=red", "fill=[1 0 0]", "fill=#f00"):
+                red = self.result(pipe, "chelsea.png", "--set", value)
+                want = red if value == "fill=red" else want
+                np.testing.assert_array_equal(red, want)
+
     def test_joined_steps_change_nothing(self):
         for pipe in sorted(PIPELINES.glob("*.pipe")):
             if "\nkind audio" not in pipe.read_text():
