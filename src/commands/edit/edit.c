@@ -28,8 +28,8 @@ static const smp_option options[] = {
 static const smp_argument_row arguments[] = {
     {"IN", offsetof(smp_edit_settings, in), .help = "the picture that the pipeline is tried on"},
     {"P.pipe", offsetof(smp_edit_settings, pipe), .optional = true, .refuse = smp_shipped_refuse,
-     .help = "the pipeline, which the page saves; or the name of one that 'smempipe pipelines' lists. Without it a new "
-             "one is saved beside IN"},
+     .help = "the pipeline, which the page saves: a file, or a new one, NAME.pipe; or the name of one that "
+             "'smempipe pipelines' lists. Without it a new one is saved beside IN"},
     {0},
 };
 

@@ -41,7 +41,13 @@ smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err)
     session->name = shipped ? shipped : session->save_to ? smp_strdup(session->save_to) : NULL;
     if (!session->save_to || !session->name)
         return smp_fail_memory(err, "a path", strlen(in));
-    if (shipped || (pipe && access(pipe, F_OK) == 0)) {
+    const bool there = pipe && access(pipe, F_OK) == 0;
+    if (session->named && !there && !smp_ends_with(pipe, ".pipe")) { /* no new one: says what may be meant */
+        smp_program *program = NULL;
+        SMP_TRY(smp_cli_parse(&session->settings->base, pipe, &(smp_diags){0}, &program, err));
+        smp_program_free(program);
+    }
+    if (shipped || there) {
         SMP_TRY(smp_pipe_read(session->name, true, &session->text, &length, err) ? smp_at(err, "%s", session->name)
                                                                                  : SMP_OK);
         if (!shipped)
