@@ -147,7 +147,8 @@ const smp_stage smp_stage_draw = {
     .help = "draws a rectangle, an ellipse, a line or a polygon",
     .about = "Of each pixel, the area inside the shape is covered, in 255ths, computed in whole numbers; a polygon "
              "that crosses itself covers what it goes round. The edge lies half inside and half outside, with round "
-             "corners and ends, but for rectangles, whose corners are sharp. blur is three means of as many pixels. "
+             "corners and ends, but for rectangles, whose corners are sharp. blur is three means of as many pixels; "
+             "one of more than 256 is made a whole number of times smaller, and read between its pixels. "
              "Fill and edge are laid on as one picture by Porter and Duff's over, with opacity as its alpha. What "
              "hangs over is cut off. In `light linear`, colours are linear values.",
     .example = "draw polygon points=[4 4; 40 12; 12 30] fill=[0.2] stroke=2",

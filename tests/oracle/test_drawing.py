@@ -126,6 +126,18 @@ class Drawing(DrawingCase):
         at_edge = run(black, "draw rectangle x=-30 width=60 height=200 y=-30 blur=8")
         self.assertEqual(int(at_edge[0, 0]), 255, "what hangs over shines in")
 
+    def test_a_wide_blur_is_three_means(self):
+        black = np.zeros((300, 411), np.uint8)
+        got = self.every(black, "draw rectangle x=100 y=80 width=251 height=150 blur=300")
+        mean, sides = np.ones(301) / 301, []
+        for length, first, end in ((300, 80, 230), (411, 100, 351)):
+            side = np.zeros(length + 1000)
+            side[first + 500:end + 500] = 1
+            for _ in range(3):
+                side = np.convolve(side, mean, "same")
+            sides.append(side[500:-500])
+        self.close(got, 255 * np.outer(*sides), "made smaller", steps=3.5)
+
     def test_what_draw_refuses(self):
         array = np.zeros((20, 30), np.uint8)
         for words, says in (("line", "needs its points"), ("polygon points=[1 2]", "two or more"),

@@ -76,32 +76,76 @@ typedef struct coverage {
     smp_box of;
 } coverage;
 
-static bool blur(coverage *c)
+static bool blur(coverage *c, int64_t r)
 {
     uint8_t *rows = smp_alloc_raw((size_t)c->of.width * (size_t)c->of.height);
     uint32_t *sums = smp_alloc_array((size_t)c->of.width, sizeof *sums);
     const bool made = rows && sums;
     for (int pass = 0; made && pass < BLUR_PASSES; pass++) {
         memset(sums, 0, (size_t)c->of.width * sizeof *sums);
-        blur_once(c->bytes, rows, sums, &c->of, c->layer->blur);
+        blur_once(c->bytes, rows, sums, &c->of, r);
     }
     smp_free(rows);
     smp_free(sums);
     return made;
 }
 
-static bool cover(coverage *c, const smp_box *box, int64_t first, int64_t rows)
+static bool fill(coverage *c, const smp_outline *outline, smp_vertex by)
 {
-    const int64_t r = c->layer->blur, more = r * BLUR_PASSES;
-    if (r && c->bytes)
-        return true;
-    c->of = (smp_box){box->x - more, r ? box->y - more : box->y + first, box->width + 2 * more,
-                      r ? box->height + 2 * more : rows};
     if (!c->bytes)
         c->bytes = smp_alloc((size_t)c->of.width * (size_t)c->of.height);
-    return c->bytes &&
-           smp_outline_cover(c->layer->outline, c->layer->by, c->of.x, c->of.y, c->of.width, c->of.height, c->bytes) &&
-           (!r || blur(c));
+    return c->bytes && smp_outline_cover(outline, by, c->of.x, c->of.y, c->of.width, c->of.height, c->bytes);
+}
+
+/* Makes the coverage k times as large, for the box: between the middles of four pixels it changes evenly. */
+static bool enlarge(coverage *c, const smp_box *box, int64_t k)
+{
+    uint8_t *out = smp_alloc_raw((size_t)box->width * (size_t)box->height), *to = out;
+    const int64_t unit = 2 * k, half = unit * unit / 2;
+    for (int64_t y = 0; out && y < box->height; y++) {
+        const int64_t v = 2 * (box->y + y) + 1 - k - unit * c->of.y, down = v % unit;
+        const uint8_t *row = c->bytes + v / unit * c->of.width, *below = row + c->of.width;
+        for (int64_t x = 0; x < box->width; x++) {
+            const int64_t u = 2 * (box->x + x) + 1 - k - unit * c->of.x, i = u / unit, right = u % unit;
+            const int64_t above = row[i] * (unit - right) + row[i + 1] * right;
+            const int64_t under = below[i] * (unit - right) + below[i + 1] * right;
+            *to++ = (uint8_t)((above * (unit - down) + under * down + half) / (unit * unit));
+        }
+    }
+    smp_free(c->bytes);
+    c->bytes = out;
+    c->of = *box;
+    return out != NULL;
+}
+
+/* A wider blur than WIDEST is made of a picture that is k times smaller: its work is bounded by the box's. */
+static bool cover_blurred(coverage *c, const smp_box *box)
+{
+    enum { WIDEST = 128 /* px */ };
+    const smp_layer *layer = c->layer;
+    const int64_t k = (layer->blur + WIDEST - 1) / WIDEST, r = (2 * layer->blur + 1) / (2 * k);
+    const int64_t more = r * BLUR_PASSES + (k > 1);
+    smp_outline small = *layer->outline;
+    if (!(small.points = smp_alloc_array(small.count + 1, sizeof *small.points)))
+        return false;
+    for (size_t i = 0; i < small.count; i++) {
+        const smp_vertex p = layer->outline->points[i];
+        small.points[i] = (smp_vertex){(p.x + layer->by.x) / k, (p.y + layer->by.y) / k};
+    }
+    const int64_t x = box->x / k, y = box->y / k;
+    c->of = (smp_box){x - more, y - more, (box->x + box->width - 1) / k - x + 1 + 2 * more,
+                      (box->y + box->height - 1) / k - y + 1 + 2 * more};
+    const bool made = fill(c, &small, (smp_vertex){0, 0}) && blur(c, r) && (k == 1 || enlarge(c, box, k));
+    smp_free(small.points);
+    return made;
+}
+
+static bool cover(coverage *c, const smp_box *box, int64_t first, int64_t rows)
+{
+    if (c->layer->blur)
+        return c->bytes || cover_blurred(c, box);
+    c->of = (smp_box){box->x, box->y + first, box->width, rows};
+    return fill(c, c->layer->outline, c->layer->by);
 }
 
 /* ------------------------------------------------------------------------------------------------ the table */
