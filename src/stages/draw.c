@@ -17,10 +17,6 @@ enum { RECTANGLE, ELLIPSE, LINE, POLYGON, PX = SMP_OUTLINE_UNIT };
     {                                                                                                                  \
 #name, offsetof(params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags                \
     }
-#define COLOR(name, field, fallback, help)                                                                             \
-    {                                                                                                                  \
-        name, offsetof(params, field), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, fallback, help, NULL, SMP_P_LEVEL        \
-    }
 #define SWITCH(name, fallback, help)                                                                                   \
     {                                                                                                                  \
 #name, offsetof(params, name), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, fallback, help, NULL, 0                        \
@@ -41,11 +37,11 @@ static const smp_param table[] = {
      "just holds",
      NULL, 0},
     LENGTH(radius, 0, 1e6, "0", "of a rectangle's corners, at most half its sides", SMP_P_OF_HEIGHT),
-    COLOR("fill", fill, "[1]", "the colour inside, or of a line; one value for all colours, or three"),
+    SMP_INK("fill", fill, "[1]", "the colour inside, or of a line; one value for all colours, or three"),
     SWITCH(filled, "yes", "no: the inside stays as it is"),
     LENGTH(stroke, 0, 10000, "auto", "how wide its edge is, half on either side; auto: 0, of a line 1",
            SMP_P_AUTO | SMP_P_OF_HEIGHT),
-    COLOR("stroke-fill", stroke_fill, "[0]", "the colour of the edge"),
+    SMP_INK("stroke-fill", stroke_fill, "[0]", "the colour of the edge"),
     LENGTH(blur, 0, 4000, "0", "how far the edge of what is filled spreads", SMP_P_OF_HEIGHT),
     SWITCH(outside, "no", "yes: what the shape leaves out is filled"),
     {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
@@ -137,6 +133,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     const smp_box all = {.width = in->width, .height = in->height},
                   box = p->outside && p->filled ? all : smp_layers_box(layers, count);
     const smp_code code = smp_layers_plan(layers, count, box, p->opacity, in, work, err);
+    smp_tell_idle(p->radius && p->shape != RECTANGLE, "radius", "but on a rectangle", work);
+    smp_tell_idle(p->blur && p->shape == LINE, "blur", "on a line", work);
+    smp_tell_idle(p->blur && !p->filled, "blur", "on an edge alone", work);
+    smp_tell_idle(smp_is_ink(&p->stroke_fill) && p->shape == LINE, "stroke-fill", "on a line, which has its fill",
+                  work);
+    smp_tell_idle(smp_is_ink(&p->stroke_fill) && !stroke, "stroke-fill", "without stroke", work);
     smp_outline_free(&shape);
     smp_outline_free(&edge);
     return code;

@@ -30,10 +30,6 @@ typedef struct params {
     {                                                                                                                  \
 #name, offsetof(params, name), SMP_T_INT, SMP_UNIT_PX, -1e6, 1e6, fallback, help, NULL, SMP_P_AUTO | (flag)    \
     }
-#define COLOR(name, field, fallback, help)                                                                             \
-    {                                                                                                                  \
-        name, offsetof(params, field), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, fallback, help, NULL, SMP_P_LEVEL        \
-    }
 #define LENGTH(name, field, help)                                                                                      \
     {                                                                                                                  \
         name, offsetof(params, field), SMP_T_INT, SMP_UNIT_PX, 0, 1000, "0", help, NULL, SMP_P_OF_HEIGHT               \
@@ -43,7 +39,7 @@ static const smp_param table[] = {
      NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LINES},
     {"font", offsetof(params, font), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL,
      "a font by name, as \"DejaVu Sans:bold\", or sans, serif, monospace; or its file, as \"letters.ttf\"; without it, "
-     "the built-in one",
+     "or with \"\", the built-in one",
      NULL, SMP_P_FILE | SMP_P_NAMED},
     {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_PX, 1, 10000, "auto",
      "height of a line; auto: 4% of the picture's. Of the built-in font rounded to a multiple of 10 px, since its "
@@ -60,13 +56,13 @@ static const smp_param table[] = {
     PLACE(y, SMP_P_OF_HEIGHT, "auto", "down from there; auto likewise"),
     {"anchor", offsetof(params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "bottom-right",
      "in which corner, at which side, or in the middle it stands", smp_anchors + 1, 0},
-    COLOR("fill", fill, "[1]", "the colour of the letters, one value for all colours, or three"),
-    COLOR("ground", ground, NULL, "the colour of a box behind them; unless it is given there is none"),
+    SMP_INK("fill", fill, "[1]", "the colour of the letters, one value for all colours, or three"),
+    SMP_INK("ground", ground, NULL, "the colour of a box behind them; unless it is given there is none"),
     LENGTH("outline", outline, "how wide a line round the letters is"),
-    COLOR("outline-fill", outline_fill, "[0]", "its colour"),
+    SMP_INK("outline-fill", outline_fill, "[0]", "its colour"),
     LENGTH("shadow", shadow, "how far to the right and down a shadow falls; 0: there is none"),
     LENGTH("shadow-blur", blur, "how far its edge spreads"),
-    COLOR("shadow-fill", shadow_fill, "[0]", "its colour"),
+    SMP_INK("shadow-fill", shadow_fill, "[0]", "its colour"),
     {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
      "0% leaves the picture as it is", NULL, 0},
     {0},
@@ -113,22 +109,26 @@ static bool lacks(const smp_marks *marks, uint32_t code)
 static size_t tell_missing(const char *text, const smp_marks *marks, char *to, size_t size)
 {
     enum { MOST = 8 };
-    uint32_t told[MOST], code;
+    uint32_t told[SMP_TEXT_MOST], code;
     size_t count = 0, used = 0;
     const char *at = text, *begin = text;
-    for (; (code = smp_font_next(&at)) != 0 && count < MOST; begin = at) {
+    for (; (code = smp_font_next(&at)) != 0 && count < SMP_TEXT_MOST; begin = at) {
         bool before = !lacks(marks, code == SMP_UTF8_INVALID ? SMP_NO_CHARACTER : code);
         for (size_t i = 0; i < count; i++)
             before |= told[i] == code;
         if (before)
             continue;
         told[count++] = code;
+        if (count > MOST)
+            continue;
         const unsigned number = code == SMP_UTF8_INVALID ? (uint8_t)*begin : code;
         used += (size_t)snprintf(to + used, size - used, "%s", count > 1 ? ", " : "the font lacks ");
         used += (size_t)(number == code && (code >= FIRST_SHOWN || isgraph((int)code))
                              ? snprintf(to + used, size - used, "%.*s", (int)(at - begin), begin)
                              : snprintf(to + used, size - used, "U+%04X", number));
     }
+    if (count > MOST)
+        used += (size_t)snprintf(to + used, size - used, " and %zu more", count - MOST);
     if (count)
         used += (size_t)snprintf(to + used, size - used, ": frames stand for them");
     return used;
@@ -206,6 +206,9 @@ static smp_code plan_letters(const params *p, const smp_marks *marks, drawing *d
     SMP_TRY(smp_layers_plan(d->layers, d->count, box, p->opacity, in, work, err));
     if (!work->effect.none)
         remark(p, marks, width - in->width, work->effect.remark, sizeof work->effect.remark);
+    smp_tell_idle(smp_is_ink(&p->outline_fill) && !p->outline, "outline-fill", "without outline", work);
+    smp_tell_idle(smp_is_ink(&p->shadow_fill) && !p->shadow, "shadow-fill", "without shadow", work);
+    smp_tell_idle(p->blur && !p->shadow, "shadow-blur", "without shadow", work);
     return SMP_OK;
 }
 

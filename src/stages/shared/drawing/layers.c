@@ -2,6 +2,7 @@
 #include "stages/shared/drawing/layers.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -39,6 +40,18 @@ smp_code smp_check_ink(const smp_matrix *fill, const char *name, const smp_shape
              colours == 1 ? "" : "s");
     return colours == 1 ? smp_hint(err, "give one value, or write `color rgb` before it")
                         : smp_hint(err, "give one value for all colours, or one for each of three");
+}
+
+bool smp_is_ink(const smp_matrix *fill)
+{
+    return fill->values && (fill->cols > 1 || fill->values[0] != 0);
+}
+
+void smp_tell_idle(bool idle, const char *name, const char *where, smp_node_plan *work)
+{
+    smp_effect *effect = &work->effect;
+    if (idle && !effect->none && !effect->remark[0])
+        snprintf(effect->remark, sizeof effect->remark, "'%s' has no effect %s", name, where);
 }
 
 /* ------------------------------------------------------------------------------------------------ coverage */
