@@ -172,14 +172,13 @@ static smp_code add_paragraph(setting *s, int from, int to, smp_error *err)
 
 static smp_code read_input(setting *s, smp_source *source, int *index, size_t *size, smp_error *err)
 {
-    enum { MOST = 256 << 20 /* bytes of a font */ };
     char line[64] = "";
     unsigned length = 0, bytes = 0;
     size_t n = 0;
     while (n + 1 < sizeof line && smp_source_read(source, line + n, 1) == 1 && line[n] != '\n')
         n++;
-    if (sscanf(line, "%d %u %u", index, &length, &bytes) != 3 || length >= sizeof s->text || bytes > MOST)
-        return smp_fail(err, SMP_E_LIMIT, "a font has at most %d MB", MOST >> 20);
+    if (sscanf(line, "%d %u %u", index, &length, &bytes) != 3 || length >= sizeof s->text || bytes > SMP_FONT_MOST)
+        return smp_fail(err, SMP_E_LIMIT, "a font has at most %d MB", SMP_FONT_MOST >> 20);
     *size = bytes;
     if (!(s->data = smp_alloc_raw(bytes + 1)))
         return smp_fail_memory(err, "a font", bytes);

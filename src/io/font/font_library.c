@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 smp_font_functions smp_font_library;
 
@@ -58,6 +59,7 @@ smp_code smp_font_need(smp_error *err)
     X(FcConfigSubstitute)                                                                                              \
     X(FcFontMatch)                                                                                                     \
     X(FcInitLoadConfigAndFonts)                                                                                        \
+    X(FcNameConstant)                                                                                                  \
     X(FcNameParse)                                                                                                     \
     X(FcPatternDestroy)                                                                                                \
     X(FcPatternGetInteger)                                                                                             \
@@ -103,6 +105,23 @@ static smp_code take(FcPattern *font, const char *name, char **path, int *index,
     return *path ? SMP_OK : smp_fail_memory(err, "a font's name", strlen((const char *)file));
 }
 
+/* fontconfig leaves out what it does not know. */
+static smp_code check_styles(const char *name, smp_error *err)
+{
+    for (const char *at = name + strcspn(name, ":"); *at; at += strcspn(at, ":")) {
+        const size_t length = strcspn(++at, ":");
+        char *word = smp_strndup(at, length);
+        int value;
+        const bool known = !word || !length || strchr(word, '=') || fc.FcNameConstant((const FcChar8 *)word, &value);
+        smp_free(word);
+        if (known)
+            continue;
+        smp_fail(err, SMP_E_READ, "'%.*s' is no style", (int)smp_min_i64((int64_t)length, 60), at);
+        return smp_hint(err, "styles are bold, light, italic, oblique, condensed and what else fontconfig knows");
+    }
+    return SMP_OK;
+}
+
 smp_code smp_font_find(const char *name, char **path, int *index, smp_error *err)
 {
     void *library = smp_library_open("libfontconfig.so.1");
@@ -115,6 +134,7 @@ smp_code smp_font_find(const char *name, char **path, int *index, smp_error *err
         smp_fail(err, SMP_E_READ, "fontconfig, which finds fonts by name, cannot be opened");
         return smp_hint(err, "install libfontconfig1, or name the font's file: font=\"letters.ttf\"");
     }
+    SMP_TRY(check_styles(name, err));
     /* What the name leaves open is usual, and not as FcDefaultSubstitute has it, which goes by the user's language. */
     char *full = smp_asprintf("%s:scalable=true:weight=80:slant=0:width=100", name);
     FcConfig *config = fc.FcInitLoadConfigAndFonts(); /* the process may have another that is in use */

@@ -53,33 +53,24 @@ static bool keep(const char *font, const char *text, const smp_marks *marks)
     return made;
 }
 
-/* A confined program has no folder for files. */
-static int open_nameless(void)
-{
-#ifdef __linux__
-    return memfd_create("text", MFD_CLOEXEC);
-#else
-    return smp_spool_file();
-#endif
-}
-
-/* What the reader wants, in a file without a name. */
+/* What the reader wants, in memory: a confined program has no folder for files. */
 static smp_code make_input(int font, int index, const char *text, int *out, smp_error *err)
 {
-    static const char folder[] = "memory";
     char head[64], part[1 << 14];
     struct stat status;
     ssize_t got;
     if (fstat(font, &status) != 0 || !S_ISREG(status.st_mode))
         return smp_fail(err, SMP_E_READ, "it is no regular file");
+    if (status.st_size > SMP_FONT_MOST)
+        return smp_fail(err, SMP_E_LIMIT, "a font has at most %d MB", SMP_FONT_MOST >> 20);
     const int length = snprintf(head, sizeof head, "%d %zu %lld\n", index, strlen(text), (long long)status.st_size);
-    if ((*out = open_nameless()) < 0)
+    if ((*out = memfd_create("text", MFD_CLOEXEC)) < 0)
         return smp_fail(err, SMP_E_READ, "cannot keep it: %s", strerror(errno));
-    smp_code code = smp_spool_put(*out, folder, head, (size_t)length, err);
+    smp_code code = smp_spool_put(*out, NULL, head, (size_t)length, err);
     if (!code)
-        code = smp_spool_put(*out, folder, text, strlen(text), err);
+        code = smp_spool_put(*out, NULL, text, strlen(text), err);
     while (!code && (got = read(font, part, sizeof part)) > 0)
-        code = smp_spool_put(*out, folder, part, (size_t)got, err);
+        code = smp_spool_put(*out, NULL, part, (size_t)got, err);
     if (!code && (got < 0 || lseek(*out, 0, SEEK_SET) != 0))
         code = smp_fail(err, SMP_E_READ, "cannot read it: %s", strerror(errno));
     return code;
