@@ -188,9 +188,10 @@ class Sandbox(CliCase):
         self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.png")), ["a.png", "c.png", "d.png"])
 
     def test_a_killed_spawner_is_started_anew(self):
-        names = [f"{i:02}.png" for i in range(24)]
-        for name in names:
-            big_png(self.folder / name, 400, 3000)
+        names = [f"{i:02}.png" for i in range(96)]  # so many that a decoder is at work when the second is killed
+        big_png(self.folder / names[0], 400, 3000)
+        for name in names[1:]:
+            shutil.copy(self.folder / names[0], self.folder / name)
         process = self.begin("batch", "-e", WORK, *names, "-o", "out", "--jobs", "2", *RUN)
         for killed in range(2):
             busy_decoder(process, 1)
