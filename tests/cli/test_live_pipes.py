@@ -196,12 +196,21 @@ class LivePipes(CliCase):
                 self.assertEqual((self.folder / f"{name}.{extension}").read_bytes(),
                                  (self.folder / f"file.{extension}").read_bytes(), (name, extension))
             process = self.start("convert", "--to", extension, *RAW, "-", "-", "-e", "gain -9dB")
-            process.stdin.write(data[:2 * RATE * FRAME])
+            seen = threading.Event()
+
+            def give(process=process, seen=seen):  # while its output is read: pipes hold less than comes of it
+                process.stdin.write(data[:2 * RATE * FRAME])
+                seen.wait(LONG)
+                process.stdin.write(data[2 * RATE * FRAME:])
+                process.stdin.close()
+
+            gives = threading.Thread(target=give)
+            gives.start()
             first = self.take(process, 6000)
             self.assertEqual(len(first), 6000, extension)
-            process.stdin.write(data[2 * RATE * FRAME:])
-            process.stdin.close()
+            seen.set()
             self.write(f"piped.{extension}", first + self.take(process, 1 << 30))
+            gives.join()
             self.assertEqual(process.wait(), 0)
             if extension != "mp3":  # whose first frame tells how long it is
                 for name in ("piped", "file"):
