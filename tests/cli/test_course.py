@@ -25,11 +25,16 @@ def tables(text):
     return rows
 
 
+def commands(text):
+    """What follows `smempipe`; a backslash goes on in the next line."""
+    return re.findall(r"^\$ smempipe (kernel .*)$", text.replace("\\\n", ""), re.M)
+
+
 class Course(CliCase):
     def runs(self, lesson):
         """Each kernel of the lesson, as --json tells it."""
         found = {}
-        for command in re.findall(r"^\$ smempipe (kernel .*)$", lesson.read_text(), re.M):
+        for command in commands(lesson.read_text()):
             done = self.smp(*shlex.split(command), "--json", cwd=COURSE)
             for kernel in json.loads(done.stdout)["kernels"]:
                 found[kernel["kernel"]] = kernel
@@ -99,9 +104,8 @@ class Course(CliCase):
     def test_predicted_times_are_those_of_the_model(self):
         text = (COURSE / "15-latency.md").read_text()
         told = [float(us) for us in re.findall(r"^\| \w+.* \| \d+ \| \d+ \| ([\d.]+) \|$", text, re.M)]
-        commands = re.findall(r"^\$ smempipe (kernel .*)$", text, re.M)
-        self.assertEqual(len(told), len(commands))
-        for us, command in zip(told, commands):
+        self.assertEqual(len(told), len(commands(text)))
+        for us, command in zip(told, commands(text)):
             done = json.loads(self.smp(*shlex.split(command), "--json", cwd=COURSE).stdout)
             [predicted] = [launch["predicted"]["us"] for launch in done["launches"]]
             self.assertAlmostEqual(predicted / us, 1, delta=0.1, msg=command)

@@ -175,6 +175,12 @@ static smp_code print_lesson(const learn_settings *settings, FILE *file, smp_err
             continue;
         printf("%s%s%s\n", command || title ? paint.bold : "", title ? line + strspn(line, "# ") : line,
                command || title ? paint.off : "");
+        for (size_t end; command && line[end = strlen(line) - 1] == '\\';) { /* it goes on in the next line */
+            if (!fgets(line + end, (int)(sizeof line - end), file))
+                break;
+            line[strcspn(line, "\n")] = '\0';
+            printf("%s%s%s\n", paint.bold, line + end, paint.off);
+        }
         if (command && !settings->no_run)
             code = run_command(line + 2, err);
     }
