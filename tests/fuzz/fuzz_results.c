@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "lab/machine/predicted.h"
 #include "lab/report/lab.h"
 #include "lab/report/lab_issues.h"
+#include "lab/report/lab_tips.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,6 +19,10 @@ static char *good_file(size_t *size)
     smp_warp_row rows[] = {{.line = 3, .width = 4, .instructions = 1, .lanes = 32, .array = "tile"},
                            {.line = 4, .space = SMP_WARP_GLOBAL, .width = 8, .instructions = 2, .sectors = 9}};
     smp_warp_finding findings[] = {{.count = 1, .here = {.line = 3}, .other = {.line = 4}, .text = "both write"}};
+    smp_warp_array arrays[] = {{.name = "tile", .bytes = 4096}};
+    smp_warp_pattern patterns[] = {{.op = SMP_BANK_LOAD, .width = 4, .active = UINT32_MAX, .count = 32}};
+    for (uint32_t l = 0; l < SMP_WARP; l++)
+        patterns[0].offset[l] = l * 128;
     smp_warp_step steps[] = {{.line = 3, .place = 1, .runs = 4, .lanes = 128, .text = "LDS"}};
     smp_predicted_line lines[] = {{.line = 3, .share = 1, .text = "LDS R0, [R1]"}};
     smp_predicted predicted = {.gpu = "h100", .us = 3, .high_us = 4, .bound = "latency", .resident = 1, .lines = lines,
@@ -26,6 +32,7 @@ static char *good_file(size_t *size)
     smp_warp_result result = {.kernel = name, .symbol = name, .grid = {1, 1, 1}, .block = {32, 1, 1}, .launches = 1,
                               .blocks_run = 1, .blocks = 1, .code = "sass", .notes = "a note", .files = files,
                               .file_count = 1, .rows = rows, .row_count = 2, .findings = findings, .finding_count = 1,
+                              .arrays = arrays, .array_count = 1, .patterns = {.items = patterns, .count = 1},
                               .predictions = &predictions};
     for (int i = 0; i < SMP_WARP_STEPS; i++)
         result.steps[i] = (smp_warp_steps){.items = steps, .count = 1};
@@ -43,9 +50,10 @@ static void tell(smp_warp_result *result)
     smp_lab_entry entry = {.file = "k.cu"};
     smp_lab_sources sources = {0};
     smp_lab_issues issues;
+    smp_lab_tips tips;
     const smp_lab_report report = {
         .results = result, .count = 1, .files = &entry, .sources = &sources, .code = "sass", .issues = &issues};
-    if (!smp_lab_issues_of(result, 1, &issues))
+    if (!smp_lab_find_tips(result, 1, NULL, 0, &tips) || !smp_lab_issues_of(result, 1, &issues))
         abort();
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
@@ -53,6 +61,7 @@ static void tell(smp_warp_result *result)
     smp_lab_sarif(nowhere, &report);
     smp_lab_table(nowhere, result, &sources, true, true, false);
     smp_lab_time_text(nowhere, result, &sources, false);
+    smp_free(tips.items);
     smp_lab_issues_free(&issues);
     smp_lab_sources_free(&sources);
 }
