@@ -117,7 +117,8 @@ void smp_cli_confine_many(const smp_many_settings *many, const smp_program *prog
 /* The same for one input, from which files are made in a folder that is there. */
 void smp_cli_confine_folder(const smp_common *common, const smp_program *program, const char *in, const char *folder);
 /* The same for pipelines that are yet to be written, in a text that lies at `pipe` and is saved to another path. */
-void smp_cli_confine_edit(const smp_common *common, const char *in, const char *pipe, const char *save_to);
+smp_code smp_cli_confine_edit(const smp_common *common, const char *in, const char *pipe, const char *save_to,
+                              smp_error *err);
 /* The same for files that are replaced where they lie. */
 void smp_cli_confine_in_place(const smp_many_settings *many, const smp_program *program, const smp_found_list *found,
                               const smp_batch_file *files, size_t count);

@@ -79,11 +79,13 @@ static void allow_fonts(smp_sandbox *sandbox)
             smp_sandbox_allow(sandbox, path, false);
 }
 
-void smp_cli_confine_edit(const smp_common *common, const char *in, const char *pipe, const char *save_to)
+smp_code smp_cli_confine_edit(const smp_common *common, const char *in, const char *pipe, const char *save_to,
+                              smp_error *err)
 {
+    char *folder = smp_folder_part(pipe);
+    SMP_NEED(folder, "a path", strlen(pipe), err);
     smp_sandbox *sandbox = begin(common, &(smp_program){0});
-    char *folder = sandbox ? smp_folder_part(pipe) : NULL;
-    if (folder) {
+    if (sandbox) {
         smp_sandbox_allow(sandbox, in, false);
         smp_sandbox_allow(sandbox, folder, false);
         smp_sandbox_allow_output(sandbox, save_to);
@@ -91,6 +93,7 @@ void smp_cli_confine_edit(const smp_common *common, const char *in, const char *
         smp_sandbox_close(sandbox);
     }
     smp_free(folder);
+    return SMP_OK;
 }
 
 /* Folders given are allowed as a whole, and what links in them lead to; so are folders of files given, once for those

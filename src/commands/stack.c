@@ -79,8 +79,8 @@ static smp_code find_files(stacking *k, smp_error *err)
     SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &k->found, err));
     SMP_TRY(smp_many_check(many, walk.kind, k->found.count, &k->found.left_out, err));
     SMP_TRY(check_count(k->found.count, err));
-    if (!(k->inputs = smp_alloc_array(k->found.count + 1, sizeof *k->inputs)))
-        return smp_fail_memory(err, "the list of files", k->found.count);
+    SMP_NEED(k->inputs = smp_alloc_array(k->found.count + 1, sizeof *k->inputs), "the list of files", k->found.count,
+             err);
     for (size_t i = 0; i < k->found.count; i++)
         k->inputs[i] = smp_found_at(&k->found, i)->path;
     return SMP_OK;

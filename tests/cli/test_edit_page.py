@@ -244,6 +244,16 @@ class EditPage(EditCase):
         b = self.browser
         self.assertEqual(b.run("document.querySelectorAll('img, main b, script:not([src])').length"), 0)
 
+    def test_a_page_that_is_loaded_again_shows_the_result(self):
+        self.open("gray\n")
+        for value in (2, 3, 4):
+            text = f"gaussian {value}px\n"
+            self.browser.run(f"(() => {{ const e = document.getElementById('source'); e.value = {json.dumps(text)}; "
+                             "e.dispatchEvent(new Event('input')); })()")
+            self.settle(text)
+        self.browser.go(self.address)
+        self.browser.wait("document.body && document.body.dataset.ready && document.body.dataset.ran")
+
     def test_a_phone(self):
         self.open("gaussian 2px\n", 500)
         self.assertLessEqual(self.browser.run("document.documentElement.scrollWidth"), 500)

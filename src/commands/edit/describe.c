@@ -110,6 +110,14 @@ void smp_edit_describe(smp_json *json, const smp_diags *diags, const smp_program
     smp_arena_free(&arena);
 }
 
+/* Where a statement, or the one that included it, stands in the text. */
+static size_t place_of(const smp_diags *diags, smp_span at)
+{
+    while (diags->sources[at.source].included)
+        at = diags->sources[at.source].from;
+    return at.start;
+}
+
 int smp_edit_node_behind(const smp_diags *diags, const smp_program *program, int64_t at)
 {
     smp_arena arena = {0};
@@ -119,8 +127,7 @@ int smp_edit_node_behind(const smp_diags *diags, const smp_program *program, int
         behind = SMP_NODE_INPUT;
         const smp_span span = ast.statements[at].span;
         for (size_t i = 0; i < program->node_count; i++) {
-            const smp_span node = program->nodes[i].span;
-            if (!node.source && node.start >= span.start + span.length)
+            if (place_of(diags, program->nodes[i].span) >= span.start + span.length)
                 break;
             behind = (int)i;
         }

@@ -208,11 +208,15 @@ static bool open_browser(const char *address)
     extern char **environ;
     char *const words[] = {(char *)(uintptr_t) "xdg-open", (char *)(uintptr_t)address, NULL};
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t own;
     pid_t child;
+    posix_spawnattr_init(&own);
+    posix_spawnattr_setflags(&own, POSIX_SPAWN_SETSID); /* Ctrl-C here is not for the browser */
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    const bool begun = posix_spawnp(&child, words[0], &actions, NULL, words, environ) == 0;
+    const bool begun = posix_spawnp(&child, words[0], &actions, &own, words, environ) == 0;
+    posix_spawnattr_destroy(&own);
     posix_spawn_file_actions_destroy(&actions);
     return begun;
 }
@@ -228,7 +232,8 @@ static smp_code say_address(const smp_edit_settings *settings, const smp_http *h
     if (settings->no_open)
         puts(address);
     else if (!settings->base.common.quiet)
-        fputs("smempipe: the page opens in your browser; it ends with its tab, or with Ctrl-C here\n", stderr);
+        fprintf(stderr, "smempipe: %s opens in your browser, once; it ends with its tab, or with Ctrl-C here\n",
+                address);
     fflush(stdout);
     return SMP_OK;
 }
@@ -265,7 +270,8 @@ static smp_code serve(smp_edit_session *session, smp_error *err)
     if (!code)
         code = say_address(session->settings, http, err);
     if (!code && !has_kernels(session))
-        smp_cli_confine_edit(&session->settings->base.common, session->settings->in, session->name, session->save_to);
+        code = smp_cli_confine_edit(&session->settings->base.common, session->settings->in, session->name,
+                                    session->save_to, err);
     if (!code)
         code = smp_http_serve(http, &(smp_http_use){respond, ended, session}, err);
     smp_free(http);
@@ -307,7 +313,8 @@ const smp_command smp_command_edit = {
              "Only who has the page's address can ask for anything. Files are read from IN and the pipeline's folder, "
              "and nothing is written but the pipeline, by the page's button. It ends with the tab, with Ctrl-C, or "
              "after an hour of silence. A pipeline that gets its first stage `kernel` on the page must be saved, and "
-             "edit begun again: what compiles kernels is started before the program confines itself.",
+             "edit begun again: what compiles kernels is started before the program confines itself. With such a "
+             "pipeline it does not.",
     .settings_size = sizeof(smp_edit_settings),
     .without = SMP_O_OUTPUTS | SMP_O_VERBOSE | SMP_O_SOUNDS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},

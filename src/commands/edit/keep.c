@@ -70,12 +70,16 @@ smp_code smp_edit_keep(smp_edit_kept *kept, const smp_program *program, const ch
     shape.format = step->storage;
     *fresh = false;
     if (cut && kept->text && strlen(kept->text) == place.start && !strncmp(kept->text, text, place.start) &&
+        kept->node == step->node && kept->premultiplied == step->premultiplied && kept->linear == step->linear &&
         kept->view.width == shape.width && kept->view.height == shape.height && kept->view.channels == shape.channels &&
         kept->view.format == (int32_t)shape.format)
         begin_at(plan, cut);
     else if (cut && plan->sink_count == 1) {
         smp_edit_forget(kept);
         kept->text = smp_strndup(text, place.start);
+        kept->node = step->node;
+        kept->premultiplied = step->premultiplied;
+        kept->linear = step->linear;
         *fresh = kept->text && !smp_edit_make_frame(&shape, &kept->view, &(smp_error){.code = SMP_OK}) &&
                  smp_grow(&plan->sinks, &plan->sink_capacity, 2, sizeof *plan->sinks);
         if (*fresh) {

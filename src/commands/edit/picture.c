@@ -44,7 +44,7 @@ smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
     session->shape.icc = session->profile.data;
     session->shape.icc_size = session->profile.size;
     if (!code && session->orientation <= 1)
-        session->shown[SMP_EDIT_BEFORE] = (smp_edit_frame){session->input, .borrowed = true, .number = 1};
+        session->shown[SMP_EDIT_BEFORE] = (smp_edit_frame){session->input, .borrowed = true};
     else if (!code) {
         const smp_edit_run upright = {.text = "", .which = SMP_EDIT_BEFORE, .number = 1, .step = -1, .held = -1};
         code = smp_edit_run_text(session, &upright, NULL, err);
@@ -56,7 +56,7 @@ static void free_frame(smp_edit_frame *frame)
 {
     if (!frame->borrowed)
         smp_free(frame->view.data);
-    *frame = (smp_edit_frame){.number = 0};
+    *frame = (smp_edit_frame){.borrowed = false};
 }
 
 void smp_edit_free_input(smp_edit_session *session)
@@ -203,7 +203,7 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
     if (!code) {
         pthread_mutex_lock(&session->frames);
         free_frame(&session->shown[run->which]);
-        session->shown[run->which] = (smp_edit_frame){.view = out, .number = run->number};
+        session->shown[run->which] = (smp_edit_frame){.view = out};
         pthread_mutex_unlock(&session->frames);
     } else
         smp_free(out.data);

@@ -62,10 +62,10 @@ static bool changed_elsewhere(const smp_edit_session *session)
 {
     char *text = NULL;
     size_t length;
-    const bool there = !smp_pipe_read(session->save_to, true, &text, &length, &(smp_error){.code = SMP_OK});
-    const bool same = there && session->saved && !strcmp(text, session->saved);
+    const bool read = !smp_pipe_read(session->save_to, true, &text, &length, &(smp_error){.code = SMP_OK});
+    const bool same = read && session->saved && !strcmp(text, session->saved);
     smp_free(text);
-    return there && !same;
+    return !same && (read || access(session->save_to, F_OK) == 0);
 }
 
 smp_code smp_edit_save(smp_edit_session *session, const char *text, bool force, smp_error *err)

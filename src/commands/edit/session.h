@@ -17,12 +17,13 @@ typedef struct smp_edit_settings {
 typedef struct smp_edit_frame {
     smp_view view; /* data: owned, but of the input that is shown as it is */
     bool borrowed;
-    int64_t number; /* of the run that made it; 0: there is none */
 } smp_edit_frame;
 
 /* The picture in front of a step. */
 typedef struct smp_edit_kept {
     char *text; /* of the pipeline up to that step; null: none is kept */
+    int node;   /* that made it: what follows may have another in front of the cut */
+    bool premultiplied, linear;
     smp_view view;
 } smp_edit_kept;
 

@@ -155,7 +155,11 @@ static smp_code await(int fd, double seconds, smp_error *err)
     struct pollfd input = {.fd = fd, .events = POLLIN};
     const bool pipe = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
     (void)fcntl(fd, F_SETFL, 0);
-    if (!pipe || poll(&input, 1, (int)fmin(1e3 * seconds, INT_MAX)) != 0)
+    const double end = smp_now() + seconds;
+    int ready = 1;
+    while (pipe && (ready = poll(&input, 1, (int)fmin(1e3 * fmax(0, end - smp_now()), INT_MAX))) < 0 && errno == EINTR)
+        ;
+    if (ready)
         return SMP_OK;
     return smp_fail(err, SMP_E_LIMIT, "is a pipe into which nobody wrote for %g s (--time-limit)", seconds);
 }

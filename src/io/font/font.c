@@ -182,8 +182,8 @@ static smp_code read_input(setting *s, smp_source *source, int *index, size_t *s
     *size = bytes;
     if (!(s->data = smp_alloc_raw(bytes + 1)))
         return smp_fail_memory(err, "a font", bytes);
-    if (smp_source_read(source, s->text, length) != length || smp_source_read(source, s->data, bytes) != bytes)
-        return smp_source_ended(source, err);
+    SMP_TRY(smp_source_fill(source, s->text, length, err));
+    SMP_TRY(smp_source_fill(source, s->data, bytes, err));
     for (const char *at = s->text; *at && s->count < SMP_TEXT_MOST; s->count++) {
         uint32_t code;
         at += smp_utf8_decode(at, strlen(at), &code);

@@ -122,15 +122,24 @@ static smp_code check_styles(const char *name, smp_error *err)
     return SMP_OK;
 }
 
-smp_code smp_font_find(const char *name, char **path, int *index, smp_error *err)
+static bool has_fontconfig;
+
+static void load_fontconfig(void)
 {
     void *library = smp_library_open("libfontconfig.so.1");
     bool all = library != NULL;
 #define TAKE(function) all = all && smp_library_function(library, #function, &fc.function);
     FONTCONFIG_FUNCTIONS(TAKE)
 #undef TAKE
+    has_fontconfig = all;
+}
+
+smp_code smp_font_find(const char *name, char **path, int *index, smp_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_fontconfig);
     *path = NULL;
-    if (!all) {
+    if (!has_fontconfig) {
         smp_fail(err, SMP_E_READ, "fontconfig, which finds fonts by name, cannot be opened");
         return smp_hint(err, "install libfontconfig1, or name the font's file: font=\"letters.ttf\"");
     }

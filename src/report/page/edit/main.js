@@ -11,9 +11,10 @@ const page = {state: null, number: 1, only: false, saved: "", force: false};
 
 // ------------------------------------------------------------------------------------------------ runs
 
-// The program stops a run that a later one overtakes.
+// The program stops a run that a later one overtakes; numbers go by the clock, since a page that is loaded again, or
+// another, goes on from those before.
 async function run() {
-  const number = ++page.number, source = text.pipe.text;
+  const number = page.number = Math.max(page.number + 1, Date.now()), source = text.pipe.text;
   const item = steps.chosenItem();
   const step = page.only && item && !item.off ? item.index : -1;
   document.body.classList.add("runs");
@@ -198,7 +199,14 @@ function keys(event) {
   event.preventDefault();
 }
 
+function showEnd(event) {
+  document.body.classList.remove("runs");
+  const why = `smempipe edit does not answer (${event.reason.message}): copy the text`;
+  fill(document.getElementById("said"), h("span.bad", why));
+}
+
 async function begin() {
+  addEventListener("unhandledrejection", showEnd);
   page.state = await ask("state");
   text.own.name = page.state.name;
   const stages = await ask("stages");

@@ -184,8 +184,12 @@ static void lay(layout *l, bool measures)
             begun = true;
             l->leftwards = m->a > 0;
         }
-        if (m->kind != SMP_MARK_LETTER || l->count == SMP_TEXT_MOST)
+        if (m->kind != SMP_MARK_LETTER)
             continue;
+        if (l->count == SMP_TEXT_MOST) { /* fonts may have several for a character */
+            l->out->failed = true;
+            break;
+        }
         l->line[l->count++] = (letter){(double)m->a, (int)m->b, i + 1};
         while (l->how->width && l->count > 1 && scaled(l, width_of(l, 0, l->count)) > l->how->width * SMP_OUTLINE_UNIT)
             end_line(l, break_of(l));
