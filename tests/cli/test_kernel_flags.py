@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import unittest
 
 from harness import ROOT, SANITIZED, CliCase
@@ -110,6 +111,18 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         for words, got in ((["-n", "-DN=4"], "-n\n-DN=4\n"), (["--", "-DN=4"], "-DN=4\n"), (["1024"], "1024\n"),
                            (["-g", "--", "-l"], "-g\n--")):
             self.assertTrue(self.smp("kernel", "a.cu", "-q", "--", *words).stdout.startswith(got), words)
+
+    def test_all_words_of_an_executable_are_its_own(self):
+        error = self.smp("kernel", "/bin/true", "--", "-O3", status=3).stderr
+        self.assertIn("it holds no CUDA kernels", error)
+
+    def test_a_library_that_is_built_anew_is_linked_anew(self):
+        self.write("a.cu", '#include <cstdio>\nextern "C" int value();\n__global__ void f() {}\n'
+                           'int main() { f<<<1, 1>>>(); printf("value %d\\n", value()); }\n')
+        for value in (1, 2):
+            self.write("v.c", f"int value(void) {{ return {value}; }}\n")
+            subprocess.run("gcc -c v.c && rm -f libv.a && ar rc libv.a v.o", shell=True, check=True, cwd=self.folder)
+            self.assertIn(f"value {value}\n", self.smp("kernel", "a.cu", "--", "-L.", "-lv").stdout)
 
     def test_registers_and_caches_are_ptxas(self):
         self.write("a.cu", "__global__ void f(float *x) { float s[40]; for (int i = 0; i < 40; i++) s[i] = x[i];"

@@ -88,6 +88,9 @@ class Tips(CliCase):
                     load="tile[x * 32 + y]"), "declared extern"),
             (source(load="(&tile[0][0])[x * 32 + y]"), "line 11 takes an address in tile"),
             (source(load="((float *)tile)[x * 32 + y]"), "line 11 uses tile without all its indices"),
+            (source(declaration="__shared__ float tile[1024];", store="tile[y * 32 + x] = x",
+                    load="tile[f (x) * 32 + y]", before="__device__ int f(int x) { return x; }"),
+             "line 11 has an index of tile that cannot be written"),
             (source(declaration="DECLARE(tile)", before="#define DECLARE(a) __shared__ float a[N][N];"),
              "its declaration is not found"),
         ):  # fmt: skip

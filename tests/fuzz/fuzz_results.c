@@ -39,7 +39,8 @@ static char *good_file(size_t *size)
     FILE *to = open_memstream(&bytes, size);
     if (!to)
         abort();
-    smp_warp_result_write(to, &result);
+    for (int i = 0; i < 2; i++)
+        smp_warp_result_write(to, &result);
     fclose(to);
     return bytes;
 }
@@ -75,13 +76,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FILE *from = fmemopen(bytes, length, "r");
     if (!from)
         abort();
-    smp_warp_result result;
+    smp_warp_result results[2];
     smp_error err;
-    bool end;
-    size_t open = 0;
-    if (!smp_warp_result_read(from, &result, &open, &end, &err) && !end)
-        tell(&result);
-    smp_warp_result_free(&result);
+    bool end = false;
+    size_t open = 0, count = 0;
+    while (count < 2 && !smp_warp_result_read(from, &results[count], &open, &end, &err) && !end)
+        count++;
+    if (count < 2) /* what was read of the one that is wrong */
+        smp_warp_result_free(&results[count]);
+    if (count == 2)
+        (void)smp_warp_result_add(&results[0], &results[1]);
+    if (count)
+        tell(&results[0]);
+    while (count)
+        smp_warp_result_free(&results[--count]);
     fclose(from);
     free(bytes);
     return 0;

@@ -69,6 +69,29 @@ static void kernels_whose_symbols_share_their_beginning_stay_apart(void **state)
     close_lab(&other);
 }
 
+static void results_of_unlike_arrays_stay_apart(void **state)
+{
+    (void)state;
+    static char name[] = "k";
+    smp_warp_array few[1] = {{.bytes = 4}}, many[40] = {{.mixed = true}};
+    smp_warp_result one = {.kernel = name, .symbol = name, .arrays = few, .array_count = 1};
+    smp_warp_result other = {.kernel = name, .symbol = name, .arrays = many, .array_count = 40};
+    assert_false(smp_warp_result_add(&one, &other)); /* a program may leave such */
+    assert_false(smp_warp_result_add(&other, &one));
+}
+
+static void patterns_of_many_launches_stay_few(void **state)
+{
+    (void)state;
+    enum { MANY = 20000, FEW = 5000 };
+    smp_warp_patterns all = {.count = 0};
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_true(smp_warp_patterns_add(
+            &all, &(smp_warp_pattern){.active = 1, .width = 4, .offset = {4 * i}, .count = 1}));
+    assert_in_range(all.count, 1, FEW);
+    smp_warp_patterns_free(&all);
+}
+
 static void static_kernels_of_two_files_stay_apart(void **state)
 {
     (void)state;
@@ -210,6 +233,8 @@ SMP_SUITE(warp_limits)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_whose_symbols_share_their_beginning_stay_apart),
+        cmocka_unit_test(results_of_unlike_arrays_stay_apart),
+        cmocka_unit_test(patterns_of_many_launches_stay_few),
         cmocka_unit_test(static_kernels_of_two_files_stay_apart),
         cmocka_unit_test(a_shuffle_from_outside_of_its_mask_is_a_mistake),
         cmocka_unit_test(blocks_beyond_launch_bounds_are_refused),

@@ -114,11 +114,15 @@ static bool repeats(const char *index, size_t size)
     static const char *const pure[] = {"__brev", "__popc", "__ffs", "__clz", "__mul24", "__umul24", "min", "max"};
     for (size_t i = 0; i < size; i++) {
         const char c = index[i], next = i + 1 < size ? index[i + 1] : 0, last = i ? index[i - 1] : 0;
-        if (((c == '+' || c == '-') && next == c) || (c == '=' && next != '=' && !strchr("=<>!", last)) || c == '"')
+        const bool shifts = i > 1 && strchr("<>", last) && index[i - 2] == last; /* <<=, >>= */
+        if (((c == '+' || c == '-') && next == c) ||
+            (c == '=' && next != '=' && (shifts || !strchr("=<>!", last))) || c == '"')
             return false;
-        bool calls = c == '(' && i && (is_name(last) || strchr(")]>", last));
+        size_t end = i;
+        const char called = c == '(' ? before(index, &end) : 0;
+        bool calls = called && (is_name(called) || strchr(")]>", called));
         for (size_t k = 0; k < sizeof pure / sizeof pure[0] && calls; k++)
-            calls = !ends_with_word(index, i, pure[k]);
+            calls = !ends_with_word(index, end, pure[k]);
         if (calls)
             return false;
     }

@@ -21,6 +21,12 @@ static bool is_source(const char *file)
     return smp_ends_with(file, ".cu") || smp_kernel_is_host(file);
 }
 
+/* Whether it is an executable, of which all words are the program's. */
+static bool is_program(const char *file)
+{
+    return !is_source(file) && !smp_ends_with(file, ".ptx") && !smp_ends_with(file, ".cubin");
+}
+
 /* Takes `count` words at `from` out of the list. */
 static void take_out(smp_strings *list, size_t from, size_t count)
 {
@@ -46,7 +52,7 @@ static smp_code take_flags(smp_kernel_settings *settings, smp_error *err)
     while (end < words->count && strcmp(words->items[end], "--") != 0)
         end++;
     const bool second = end < words->count;
-    if (end > first && smp_nvcc_is_flag(words->items[first])) {
+    if (end > first && !is_program(settings->file) && smp_nvcc_is_flag(words->items[first])) {
         SMP_TRY(smp_nvcc_flags_read(words->items + first, end - first, &settings->flags, err));
         if (!settings->common.quiet) {
             fprintf(stderr, "smempipe: nvcc gets");

@@ -68,8 +68,10 @@ static bool add_cells(warp_buffer *sum, warp_buffer *more)
         const uint32_t wrote = more->cells[i].when,
                        others = more->cells[count + i].when | more->cells[2 * count + i].when;
         met |= (write->when && (wrote | others)) | (wrote && (read->when | sum->cells[2 * count + i].when));
-        write->when |= wrote;
-        read->when |= others;
+        if (wrote) /* pages that nobody accessed are not made */
+            write->when |= wrote;
+        if (others)
+            read->when |= others;
     }
     return met;
 }

@@ -199,7 +199,7 @@ static bool shares_meet(share *shares, int count)
 {
     bool met = false;
     for (int i = 0; i < count; i++)
-        met = met || shares[i].block->stop || shares[i].block->watch->left_out;
+        met = met || shares[i].block->stop || !shares[i].block->watch || shares[i].block->watch->left_out;
     for (int i = 1; i < count && !met; i++)
         met = warp_shadows_meet(&shares[0].shadow, &shares[i].shadow);
     return met;

@@ -314,8 +314,9 @@ bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
     }
     if (!same_code(sum, more) || memcmp(sum->grid, more->grid, sizeof sum->grid) != 0 ||
         memcmp(sum->block, more->block, sizeof sum->block) != 0 || sum->dynamic_shared != more->dynamic_shared ||
-        strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped || !smp_warp_steps_add(sum, more) ||
-        !add_patterns(sum, more))
+        strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped ||
+        (sum->array_count && more->array_count && sum->array_count != more->array_count) ||
+        !smp_warp_steps_add(sum, more) || !add_patterns(sum, more))
         return false;
     const size_t rows = sum->row_count + more->row_count, findings = sum->finding_count + more->finding_count;
     size_t row_capacity = 0, finding_capacity = 0;

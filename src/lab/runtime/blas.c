@@ -115,8 +115,11 @@ static char *place(const product *p, const matrix *m, int of)
 static bool reaches(const product *p, const matrix *m, int rows, int columns)
 {
     const size_t elements = columns ? (size_t)(columns - 1) * (size_t)m->lead + (size_t)rows : 0;
+    if (p->pointers && !lab_reaches(p->call, m->at, (size_t)p->batch * sizeof(char *)))
+        return false;
+    size_t bytes;
     for (int i = 0; i < p->batch; i++)
-        if (!lab_reaches(p->call, place(p, m, i), elements * bytes_of(m->type)))
+        if (!smp_mul_size(elements, bytes_of(m->type), &bytes) || !lab_reaches(p->call, place(p, m, i), bytes))
             return false;
     return true;
 }
@@ -182,7 +185,7 @@ static int start(const handle *h, const product *given)
     if (!h)
         return NO_HANDLE;
     const int rows_a = given->transpose[0] ? given->k : given->m, rows_b = given->transpose[1] ? given->n : given->k;
-    if (given->m < 0 || given->n < 0 || given->k < 0 || given->a.lead < rows_a || given->b.lead < rows_b ||
+    if (given->m < 0 || given->n < 0 || given->k < 0 || given->batch < 0 || given->a.lead < rows_a || given->b.lead < rows_b ||
         given->c.lead < given->m || !given->scalars[0] || !given->scalars[1])
         return INVALID;
     if (!bytes_of(given->a.type) || !bytes_of(given->b.type) || !bytes_of(given->c.type))

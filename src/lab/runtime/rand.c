@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/checked.h"
 #include "lab/runtime/runtime.h"
 
 /* curandStatus_t */
@@ -65,7 +66,8 @@ static int generate(generator *g, const char *call, bool is_normal, void *out, s
     LAB_ALONE;
     if (!g)
         return NO_GENERATOR;
-    if (lab_broken() || !lab_reaches(call, out, count * size))
+    size_t bytes;
+    if (lab_broken() || !smp_mul_size(count, size, &bytes) || !lab_reaches(call, out, bytes))
         return LAUNCH_FAILED;
     lab_stand_in("cuRAND", "its numbers have the distributions asked for, and are others than a GPU's");
     lab_enter();
@@ -77,7 +79,7 @@ static int generate(generator *g, const char *call, bool is_normal, void *out, s
         else
             ((double *)out)[i] = value;
     }
-    smp_warp_memory_know(lab_memory(), out, count * size);
+    smp_warp_memory_know(lab_memory(), out, bytes);
     g->place += count;
     lab_leave();
     return DONE;

@@ -258,6 +258,8 @@ static void add_program(const smp_compile_settings *settings, words *w)
     add(w, "-Xlinker=@" LINKING);
     if (flags->linked)
         add(w, "-rdc=true");
+    for (size_t i = 0; sass && i < flags->ptxas.count; i++) /* else ptxas is called apart */
+        add_owned(w, smp_asprintf("-Xptxas=%s", flags->ptxas.items[i]));
     if (!linked) {
         add(w, "--keep");
         add(w, "--keep-dir=.");
@@ -306,6 +308,18 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
 }
 
 /* Hashes the settings that decide what is compiled, besides the sources. */
+/* A library that is linked by its name, as it lies in a folder now. */
+static void hash_library(const char *folder, const char *name, smp_sha256 *hash)
+{
+    struct stat status;
+    char *path = smp_asprintf("%s/lib%s.a", folder, name);
+    if (path && stat(path, &status) == 0) {
+        smp_sha256_add(hash, &status.st_mtim, sizeof status.st_mtim);
+        smp_sha256_add(hash, &status.st_size, sizeof status.st_size);
+    }
+    smp_free(path);
+}
+
 static void hash_settings(const smp_compile_settings *settings, const words *w, smp_sha256 *hash)
 {
     static const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"};
@@ -317,6 +331,9 @@ static void hash_settings(const smp_compile_settings *settings, const words *w, 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         for (size_t k = 0; k < lists[i]->count; k++)
             smp_sha256_add(hash, lists[i]->items[k], strlen(lists[i]->items[k]) + 1);
+    for (size_t i = 0; i < flags->folders.count; i++)
+        for (size_t k = 0; k < flags->libraries.count; k++)
+            hash_library(flags->folders.items[i], flags->libraries.items[k], hash);
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i]);
         smp_sha256_add(hash, value ? value : "", value ? strlen(value) + 1 : 1);

@@ -191,7 +191,8 @@ static smp_code read_arch(const char *value, smp_nvcc_flags *flags, smp_error *e
 {
     for (const char *at = value; (at = strchr(at, '_'));) {
         const size_t digits = strspn(++at, "0123456789"), size = digits + (at[digits] == 'a' || at[digits] == 'f');
-        if (digits < 2 || digits > 3 || (flags->arch && atoi(at) < atoi(flags->arch + 3)))
+        const int had = flags->arch ? atoi(flags->arch + 3) : 0;
+        if (digits < 2 || digits > 3 || atoi(at) < had || (atoi(at) == had && size == digits)) /* 90a is more than 90 */
             continue;
         smp_free(flags->arch);
         if (!(flags->arch = smp_asprintf("sm_%.*s", (int)size, at)))
