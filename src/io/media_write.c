@@ -304,11 +304,12 @@ static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp
                         ? SMP_OK
                         : smp_fail_memory(err, "tags", change->cover.size);
     const size_t most = writer->format->text_most;
-    for (size_t i = 0; most && !code && i < change->tag_count; i++) {
+    for (size_t i = 0; !code && i < change->tag_count; i++) {
         char key[SMP_TAG_KEY];
-        smp_meta_change_key(change->tags[i], key);
-        smp_meta_drop_said(&changed, key, &writer->notes);
-        if (strlen(change->tags[i]) > most)
+        const char *value = smp_meta_change_key(change->tags[i], key);
+        if (most || !value[0]) /* else what was said stays, for want of a place for the new */
+            smp_meta_drop_said(&changed, key, &writer->notes);
+        if (most && strlen(change->tags[i]) > most)
             code = smp_fail(err, SMP_E_WRITE, "the tag %s is longer than the %zu bytes that a %s holds", key, most,
                             writer->format->name);
     }

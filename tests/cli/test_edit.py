@@ -348,7 +348,8 @@ class Hostile(EditCase):
             self.assertEqual(self.status("show", good | change), 400, change)
 
     def test_heads(self):
-        self.assertRegex(self.raw(b"GET " + b"/" * 100000 + b" HTTP/1.1\r\n\r\n")[:12], rb"^(HTTP/1.1 4\d\d)?$")  # or none
+        said = self.raw(b"GET " + b"/" * 100000 + b" HTTP/1.1\r\n\r\n")[:12]
+        self.assertRegex(said, rb"^(HTTP/1.1 4\d\d)?$")  # or nothing
         self.raw(b"\x16\x03\x01" + bytes(range(256)) * 20, 1)
         self.raw(b"GET / HTTP/9.9\r\n\r\n", 1)
         many = b"".join(b"X-%d: %s\r\n" % (i, b"y" * 500) for i in range(500))

@@ -234,7 +234,7 @@ class Reports(CliCase):
     def test_junit_skips_what_was_not_looked_for(self):
         cases = self.junit(*RACE)[1]
         skipped = {c.get("name") for c in cases if c.find("skipped") is not None}
-        self.assertEqual(skipped, {"copy", "free", "leak", "spills", "slower", "different"})  # kernels alone ran, and as PTX
+        self.assertEqual(skipped, {"copy", "free", "leak", "spills", "slower", "different"})  # kernels alone ran
         self.assertEqual(len({c.get("name") for c in cases}), len(cases))
 
     # ---------------------------------------------------------------------------------------- the baseline

@@ -103,6 +103,9 @@ class TagChanges(CliCase):
         told = self.smp("convert", "a.png", "b.webp", "--tag", "title=New").stderr  # which has XMP alone
         self.assertIn("'Title' is left out", told)
         self.assertIn(b"Old", (self.folder / "b.webp").read_bytes())
+        told = self.smp("convert", "a.png", "c.webp", "--tag", "title=", "--tag", "description=").stderr
+        self.assertIn("what its XMP said of title is dropped", told)
+        self.assertNotIn(b"Old", (self.folder / "c.webp").read_bytes())
 
     def xmp(self, packet, **tags):
         """The packet of a JPEG after --tag, and what was told."""

@@ -185,8 +185,8 @@ static int start(const handle *h, const product *given)
     if (!h)
         return NO_HANDLE;
     const int rows_a = given->transpose[0] ? given->k : given->m, rows_b = given->transpose[1] ? given->n : given->k;
-    if (given->m < 0 || given->n < 0 || given->k < 0 || given->batch < 0 || given->a.lead < rows_a || given->b.lead < rows_b ||
-        given->c.lead < given->m || !given->scalars[0] || !given->scalars[1])
+    if (given->m < 0 || given->n < 0 || given->k < 0 || given->batch < 0 || given->a.lead < rows_a ||
+        given->b.lead < rows_b || given->c.lead < given->m || !given->scalars[0] || !given->scalars[1])
         return INVALID;
     if (!bytes_of(given->a.type) || !bytes_of(given->b.type) || !bytes_of(given->c.type))
         return NOT_SUPPORTED;
