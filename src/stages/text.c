@@ -138,8 +138,9 @@ static void remark(const params *p, const smp_marks *marks, int64_t over, char *
 {
     size_t used = tell_missing(p->text, marks, to, size);
     const char *place = strstr(p->text, "{stem}") ? "{stem}" : strstr(p->text, "{name}") ? "{name}" : NULL;
-    if (place && !used)
-        snprintf(to, size, "%s is written as it stands, without a file's name", place);
+    if (place && used < size)
+        snprintf(to + used, size - used, "%s%s is written as it stands, without a file's name", used ? "; " : "",
+                 place);
     else if (over > 0 && p->x == INT64_MIN && !used)
         snprintf(to, size, "the text is %lld px wider than the picture: width=90%% breaks its lines", (long long)over);
 }
