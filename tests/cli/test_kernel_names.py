@@ -42,6 +42,14 @@ __global__ void c(const float *in, float *out) { out[threadIdx.x] = in[threadIdx
         self.assertIn("b: the same bytes as the first", self.smp(*launch, "a,b").stdout)
         self.assertIn("c: out[0] is 4, not 6", self.smp(*launch, "a,c", status=7).stdout)
 
+    def test_lines_of_a_source_whose_name_is_not_ascii_are_shown(self):
+        (self.folder / "x \u20ac" / "303").mkdir(parents=True)
+        name = "x \u20ac/303/f\u00e9.cu"
+        self.write(name, "__global__ void f(float *out) { out[threadIdx.x] = 1; }\n")
+        launch = ("kernel", name, "--grid", "1", "--block", "32", "--args", "f32[32]", "--code")
+        for code in ("ptx", "sass") if NVCC and shutil.which("nvdisasm") else ("ptx",):
+            self.assertRegex(self.smp(*launch, code).stdout, r"1  __global__ void f.* global store", code)
+
     def test_a_program_is_compiled_for_the_runtime_of_the_smempipe_that_runs_it(self):
         self.write("a.cu", "#include <cstdio>\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); puts(\"ran\"); }\n")
         build = pathlib.Path(PROGRAM).parent

@@ -519,6 +519,10 @@ void warp_fill_rows(const warp_block *block, warp_frame *frame);
 /* Numbers the instructions of a whole module (module.c). */
 bool warp_number_module(smp_warp_module *module);
 
+/* A name in a .file of PTX or in nvdisasm's text, with its bytes beyond ASCII in place of their escapes. The caller
+ * frees it; NULL: no memory. (names.c) */
+char *warp_file_name(const char *at, size_t size);
+
 /* Kernels of a module that share a name get template arguments, parameters or their symbol as names (names.c). */
 bool warp_tell_apart(smp_warp_module *module);
 

@@ -7,6 +7,34 @@
 #include "base/alloc.h"
 #include "lab/machine/machine.h"
 
+/* ------------------------------------------------------------------------------------------------ files */
+
+/* The byte of an escape, \303; nvdisasm writes those behind the first of a character as /244. -1: it is none. */
+static int escaped(const char *at, size_t size, bool inside)
+{
+    if (size < 4 || (at[0] != '\\' && !(inside && at[0] == '/')) || (at[1] & ~1) != '2')
+        return -1;
+    const int high = at[2] - '0', low = at[3] - '0';
+    return (high & ~7) || (low & ~7) ? -1 : (at[1] - '0') << 6 | high << 3 | low;
+}
+
+char *warp_file_name(const char *at, size_t size)
+{
+    char *name = smp_strndup(at, size), *to = name;
+    int behind = 0; /* bytes of the character that are still to come */
+    for (size_t i = 0; name && i < size; i++) {
+        const int byte = escaped(at + i, size - i, behind > 0);
+        *to++ = byte < 0 ? at[i] : (char)byte;
+        behind = byte < 0 ? 0 : byte < 0xc0 ? behind - 1 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+        i += byte < 0 ? 0 : 3;
+    }
+    if (name)
+        *to = '\0';
+    return name;
+}
+
+/* ------------------------------------------------------------------------------------------------ kernels */
+
 enum { MOST_DEPTH = 16 };
 
 typedef struct reader {

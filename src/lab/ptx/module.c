@@ -394,7 +394,7 @@ static void read_file(ptx_parser *parser)
     if (module->file_count < number + 1)
         module->file_count = (size_t)number + 1;
     smp_free(module->files[number]);
-    module->files[number] = smp_strndup(quote + 1, (size_t)(close - quote) - 1);
+    module->files[number] = warp_file_name(quote + 1, (size_t)(close - quote) - 1);
 }
 
 /* Files are named after the code that they are for: read them first. */

@@ -28,15 +28,19 @@ static const char *find(sass_text text, const char *word)
 static uint32_t file_of(sass_parser *parser, sass_text name)
 {
     struct smp_warp_module *m = parser->module;
-    for (size_t i = 0; i < m->file_count; i++)
-        if (ptx_is(name, m->files[i]))
+    char *plain = warp_file_name(name.at, name.size);
+    for (size_t i = 0; plain && i < m->file_count; i++)
+        if (!strcmp(plain, m->files[i])) {
+            smp_free(plain);
             return (uint32_t)i;
-    if (!smp_grow(&m->files, &m->file_capacity, m->file_count + 1, sizeof *m->files) ||
-        !(m->files[m->file_count] = smp_strndup(name.at, name.size))) {
+        }
+    if (!plain || !smp_grow(&m->files, &m->file_capacity, m->file_count + 1, sizeof *m->files)) {
+        smp_free(plain);
         parser->failed = true;
         smp_fail_memory(&parser->error, "names of files", name.size);
         return 0;
     }
+    m->files[m->file_count] = plain;
     return (uint32_t)m->file_count++;
 }
 
