@@ -46,7 +46,7 @@ __global__ void c(const float *in, float *out) { out[threadIdx.x] = in[threadIdx
         (self.folder / "x \u20ac" / "303").mkdir(parents=True)
         name = "x \u20ac/303/f\u00e9.cu"
         self.write(name, "__global__ void f(float *out) { out[threadIdx.x] = 1; }\n")
-        launch = ("kernel", name, "--grid", "1", "--block", "32", "--args", "f32[32]", "--code")
+        launch = ("kernel", name, "--only", "f", "--grid", "1", "--block", "32", "--args", "f32[32]", "--code")
         for code in ("ptx", "sass") if NVCC and shutil.which("nvdisasm") else ("ptx",):
             self.assertRegex(self.smp(*launch, code).stdout, r"1  __global__ void f.* global store", code)
 
