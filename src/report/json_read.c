@@ -22,7 +22,7 @@ static bool wrong(reader *r, const char *what)
     size_t line = 1;
     for (const char *at = r->text; at < r->at; at++)
         line += *at == '\n';
-    smp_fail(r->err, SMP_E_DECODE, "line %zu is no JSON: %s", line, what);
+    smp_fail(r->err, SMP_E_DECODE, "line %zu is not JSON: %s", line, what);
     return false;
 }
 

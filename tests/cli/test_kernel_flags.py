@@ -46,7 +46,7 @@ class Words(CliCase):
                       ["-Xptxas", "--input-as-string=x"], ["-DN=4", "b.cu"], ["-O3=x"]):  # fmt: skip
             with self.subTest(words):
                 said = self.refused(*words)
-                self.assertIn("is no flag that the lab gives nvcc", said)
+                self.assertIn("is not a flag that the lab gives nvcc", said)
                 self.assertIn("behind a second --", said)
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.cu"])
 
@@ -66,9 +66,9 @@ class Words(CliCase):
         self.write("a.cu", PLAIN)
         for word in ("-include", "-x"):
             said = self.smp("kernel", "a.cu", "--only", "f", "--", word, "/etc/passwd", status=2).stderr
-            self.assertIn(f"'{word}' is no flag that the lab gives nvcc", said)
+            self.assertIn(f"'{word}' is not a flag that the lab gives nvcc", said)
         self.write("none.cu", "// no main\n")
-        told = "warning: -include goes to the program: it is no flag that the lab gives nvcc"
+        told = "warning: -include goes to the program: it is not a flag that the lab gives nvcc"
         self.assertEqual(self.smp("kernel", "none.cu", "--", "-include", "x", status=2).stderr.count(told), 1)
         self.assertNotIn("warning", self.smp("kernel", "none.cu", "--", "-n", "-include", status=2).stderr)
 
@@ -159,7 +159,7 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         done = self.smp("kernel", RUNTIME / "textures.cu", "-v")
         self.assertIn("textures.cu: right\n", done.stdout)
         self.assertRegex(done.stdout, "counted from PTX: .*(TEX|TLD|nvdisasm)")
-        self.assertIn("by a handle that is no texture",
+        self.assertIn("by a handle that is not a texture",
                       self.smp("kernel", RUNTIME / "textures.cu", "-v", "--", "wild").stdout)
 
 

@@ -87,7 +87,7 @@ class Time(CliCase):
             names = names.replace(f'"kernel": "{name}"', f'"kernel": "other_{name}"')
         nothing = "no kernel has a predicted time both here and in nothing.json"
         for text, status, said in (("{}", 3, 'it has no "kernels"'), (names, 2, nothing),
-                                   ("not json", 3, "line 1 is no JSON")):
+                                   ("not json", 3, "line 1 is not JSON")):
             (self.folder / "nothing.json").write_text(text)
             self.assertIn(said, self.smp("kernel", "a.cu", "--time", "-q", "--fail-on", "slower=nothing.json:10%",
                                          status=status).stderr)

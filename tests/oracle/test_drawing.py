@@ -273,10 +273,10 @@ class Fonts(DrawingCase):
             if done.returncode:
                 self.assertIn("made.ttf", done.stderr)
             self.assertEqual((folder / f"{i}.npy").exists(), not done.returncode)
-        for name, says in (("missing.ttf", "cannot open it"), (".", "no regular file"),
-                           ("in.npy", "no font of outlines"),
+        for name, says in (("missing.ttf", "cannot open it"), (".", "not a regular file"),
+                           ("in.npy", "not a font of outlines"),
                            ("No Such Family", "this machine has no font|cannot be opened"),
-                           ("sans:boldx", "'boldx' is no style|no fonts|cannot be opened")):
+                           ("sans:boldx", "'boldx' is not a style|no fonts|cannot be opened")):
             done = command("run", "-e", f'text "A" font="{name}"', "in.npy", "o.npy", folder=folder, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertRegex(done.stderr, says)

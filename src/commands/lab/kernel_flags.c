@@ -67,7 +67,7 @@ static smp_code take_flags(smp_kernel_settings *settings, smp_error *err)
     else if (end > first && words->items[first][0] == '-' && settings->only)
         return smp_nvcc_refuse(words->items[first], err);
     else if (end > first && smp_nvcc_has(words->items[first]))
-        smp_cli_warning(&settings->common, "%s goes to the program: it is no flag that the lab gives nvcc",
+        smp_cli_warning(&settings->common, "%s goes to the program: it is not a flag that the lab gives nvcc",
                         words->items[first]);
     return SMP_OK;
 }

@@ -17,7 +17,7 @@ static const char rules_cc5[] =
     "5.x and newer: 32 banks of 4 bytes, bank = address / 4 % 32.\n"
     "Accesses of 1, 2 and 4 bytes: the whole warp at once. 8 bytes: half-warps, one after the other; 16 bytes: "
     "quarter-warps. Such a phase moves at most 128 bytes: a 16-byte access with stride 1 takes 4 wavefronts, and that "
-    "is no conflict.\n"
+    "is not a conflict.\n"
     "Loads of 8 and 16 bytes whose lanes agree in pairs (lane n with n^1, or with n^2) take half as many phases.\n"
     "Wavefronts of a phase: the most different words that its lanes want of one bank.\n"
     "atomicAdd(p, 1) whose result is unused counts as a store. Any other integer atomic takes as many wavefronts as it "

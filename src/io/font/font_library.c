@@ -116,7 +116,7 @@ static smp_code check_styles(const char *name, smp_error *err)
         smp_free(word);
         if (known)
             continue;
-        smp_fail(err, SMP_E_READ, "'%.*s' is no style", (int)smp_min_i64((int64_t)length, 60), at);
+        smp_fail(err, SMP_E_READ, "'%.*s' is not a style", (int)smp_min_i64((int64_t)length, 60), at);
         return smp_hint(err, "styles are bold, light, italic, oblique, condensed and what else fontconfig knows");
     }
     return SMP_OK;

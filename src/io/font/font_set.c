@@ -60,7 +60,7 @@ static smp_code make_input(int font, int index, const char *text, int *out, smp_
     struct stat status;
     ssize_t got;
     if (fstat(font, &status) != 0 || !S_ISREG(status.st_mode))
-        return smp_fail(err, SMP_E_READ, "it is no regular file");
+        return smp_fail(err, SMP_E_READ, "it is not a regular file");
     if (status.st_size > SMP_FONT_MOST)
         return smp_fail(err, SMP_E_LIMIT, "a font has at most %d MB", SMP_FONT_MOST >> 20);
     const int length = snprintf(head, sizeof head, "%d %zu %lld\n", index, strlen(text), (long long)status.st_size);

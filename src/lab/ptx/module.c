@@ -437,7 +437,7 @@ static void read_module(ptx_parser *parser)
                    ptx_is(word, ".common"))
             continue;
         else if (!versioned)
-            ptx_fail(parser, begin, "this is no PTX: it does not begin with .version");
+            ptx_fail(parser, begin, "this is not PTX: it does not begin with .version");
         else if (ptx_is(word, ".global"))
             read_variable(parser, WARP_GLOBAL);
         else if (ptx_is(word, ".const"))
@@ -452,7 +452,7 @@ static void read_module(ptx_parser *parser)
             ptx_fail(parser, begin, "unknown directive '%.*s'", (int)(word.size ? word.size : 1), begin);
     }
     if (!versioned && !parser->failed)
-        ptx_fail(parser, parser->text, "this is no PTX: it does not begin with .version");
+        ptx_fail(parser, parser->text, "this is not PTX: it does not begin with .version");
 }
 
 smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, smp_warp_memory *memory,

@@ -20,7 +20,7 @@ bool ptx_decode_texture(ptx_parser *parser, const ptx_statement *s, warp_inst *i
         return false;
     if (s->word_count < 4 || place.size < 3 || place.at[0] != '[' ||
         ptx_split((ptx_text){place.at + 1, place.size - 2}, ',', parts, 3) != 2 || ptx_class(parser, parts[0]) != 'd')
-        return ptx_unsupported(parser, s, "a texture that is no object, in");
+        return ptx_unsupported(parser, s, "a texture that is not an object, in");
     inst->from_type = (uint8_t)ptx_type_of(s->words[s->word_count - 1]);
     inst->type = (uint8_t)ptx_type_of(s->words[s->word_count - 2]);
     if (ptx_size_of((ptx_type)inst->type) != 4 || ptx_size_of((ptx_type)inst->from_type) != 4)
@@ -168,7 +168,7 @@ void ptx_run_fetch(warp_block *block, warp_frame *frame, const warp_inst *inst, 
         int64_t index[MOST_DIMENSIONS] = {0};
         bool within = r.texture != NULL;
         if (!within)
-            fail(&r, "reads by a handle that is no texture, or no more");
+            fail(&r, "reads by a handle that is not a texture, or not any more");
         for (int d = 0; d < inst->mode && r.texture; d++) {
             const uint32_t bits = warp_words(frame, inst->s[1 + d])[l];
             at[d] = warp_bits_float(bits);

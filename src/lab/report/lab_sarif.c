@@ -23,7 +23,7 @@ static const struct rule {
      "The value is whatever was there before. Write it first, and a barrier between where other threads write it."},
     {"bounds", "error", "An access lies outside of its buffer",
      "Compare the index with the size before the access, or launch fewer threads."},
-    {"misaligned", "error", "An address is no multiple of the access's size",
+    {"misaligned", "error", "An address is not a multiple of the access's size",
      "A GPU ends the launch. Align the array (__align__), or access smaller elements."},
     {"barrier", "error", "Not all threads reach a barrier",
      "Move the barrier out of the branch, and let no thread return before it."},

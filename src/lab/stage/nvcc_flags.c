@@ -157,7 +157,7 @@ static const row *row_of(const char *word, const char **value)
 
 smp_code smp_nvcc_refuse(const char *word, smp_error *err)
 {
-    smp_fail(err, SMP_E_USAGE, "'%.80s' is no flag that the lab gives nvcc", word);
+    smp_fail(err, SMP_E_USAGE, "'%.80s' is not a flag that the lab gives nvcc", word);
     return smp_hint(err, "-I -D -std -arch -O3 -rdc -maxrregcount -use_fast_math -fmad -Xptxas -Xcompiler -l "
                          "-L; the program's own arguments stand behind a second --");
 }

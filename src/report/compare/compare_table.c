@@ -426,7 +426,7 @@ void smp_compare_explain(FILE *to)
                     "(--time-limit)."},
         {"predicted",
          "what a model says that a GPU would take for the same launches, with an interval in which nine of ten times "
-         "lie, and what bounds the longest launch; % copy is of that GPU's copy rate. It is no measurement; on that "
+         "lie, and what bounds the longest launch; % copy is of that GPU's copy rate. It is not a measurement; on that "
          "GPU "
          "itself the measured median stands beside it, and how far the prediction is from that."},
         {"source",
