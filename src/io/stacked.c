@@ -65,9 +65,7 @@ static void read_close(smp_reader *reader)
     stacked *s = reader->state;
     for (int64_t i = 0; i < s->count; i++)
         smp_reader_close(s->readers[i]);
-    smp_free(s->readers);
-    smp_free(s->block);
-    smp_free(s);
+    smp_free_all(s->readers, s->block, s);
 }
 
 static const smp_file_format format = {
@@ -129,9 +127,9 @@ static smp_code open_all(smp_reader *reader, const char *const *paths, smp_error
     if (!smp_mul_i64(tallest, s->count, &media->shape.height) || !smp_mul_i64(s->stride, s->count, &bytes))
         return smp_fail(err, SMP_E_LIMIT, "the files together are too large");
     s->most = smp_min_i64(tallest, smp_max_i64(1, BLOCK / bytes));
-    if (!smp_meta_copy(&media->meta, &first->meta) ||
-        !(s->block = smp_alloc_array((size_t)(s->most * s->count), (size_t)s->stride)))
-        return smp_fail_memory(err, "rows of all files", (uint64_t)(s->most * bytes));
+    SMP_NEED(smp_meta_copy(&media->meta, &first->meta) &&
+                 (s->block = smp_alloc_array((size_t)(s->most * s->count), (size_t)s->stride)),
+             "rows of all files", (uint64_t)(s->most * bytes), err);
     return SMP_OK;
 }
 

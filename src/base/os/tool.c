@@ -357,8 +357,7 @@ smp_code smp_tool_run(const smp_tool *tool, smp_tool_end *end, smp_error *err)
         return smp_hint(err, "--trust runs it with your rights, on files of the pipeline's author");
     }
     outcome *out = mmap(NULL, sizeof *out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (out == MAP_FAILED)
-        return smp_fail_memory(err, "a tool", sizeof *out);
+    SMP_NEED(out != MAP_FAILED, "a tool", sizeof *out, err);
     c.outcome = out;
     out->status = UNWATCHED;
     c.input = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -297,10 +297,7 @@ static smp_code edit(void *given, smp_error *err)
     if (!code)
         code = serve(&session, err);
     smp_edit_free_input(&session);
-    smp_free(session.name);
-    smp_free(session.save_to);
-    smp_free(session.text);
-    smp_free(session.saved);
+    smp_free_all(session.name, session.save_to, session.text, session.saved);
     return code;
 }
 

@@ -93,8 +93,7 @@ smp_code smp_http_open(smp_http **out, smp_error *err)
     *out = NULL;
     SMP_TRY(load(err));
     smp_http *http = smp_alloc(sizeof *http);
-    if (!http)
-        return smp_fail_memory(err, "a server", sizeof *http);
+    SMP_NEED(http, "a server", sizeof *http, err);
     http->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (http->listening < 0 || bind(http->listening, (struct sockaddr *)&at, size) != 0 ||
         listen(http->listening, MOST_CONNECTIONS) != 0 ||

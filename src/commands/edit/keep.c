@@ -55,8 +55,7 @@ static void begin_at(smp_plan *plan, int cut)
 
 void smp_edit_forget(smp_edit_kept *kept)
 {
-    smp_free(kept->text);
-    smp_free(kept->view.data);
+    smp_free_all(kept->text, kept->view.data);
     *kept = (smp_edit_kept){.text = NULL};
 }
 

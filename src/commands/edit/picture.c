@@ -16,8 +16,7 @@
 smp_code smp_edit_make_frame(const smp_shape *shape, smp_view *view, smp_error *err)
 {
     size_t bytes;
-    if (!smp_run_view(shape, view, &bytes))
-        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    SMP_NEED(smp_run_view(shape, view, &bytes), "a picture", UINT64_MAX, err);
     view->data = smp_alloc_raw(bytes);
     return view->data ? SMP_OK : smp_fail_memory(err, "a picture", bytes);
 }
@@ -64,8 +63,7 @@ void smp_edit_free_input(smp_edit_session *session)
     for (int i = 0; i < SMP_EDIT_FRAMES; i++)
         free_frame(&session->shown[i]);
     smp_edit_forget(&session->kept);
-    smp_free(session->input.data);
-    smp_free(session->profile_made.data);
+    smp_free_all(session->input.data, session->profile_made.data);
     smp_meta_free(&session->meta);
     smp_device_close(session->device);
 }
@@ -306,8 +304,7 @@ static smp_code reduce(const smp_view *view, const smp_edit_part *part, unsigned
             add_row(view, (const char *)view->data + y * view->stride, at, part->out_width, shown, pick, sums);
         store_row(view, at, part->out_width, end - from, shown, sums, to + (size_t)i * width * 4);
     }
-    smp_free(at);
-    smp_free(sums);
+    smp_free_all(at, sums);
     return code;
 }
 

@@ -39,8 +39,7 @@ smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err)
     session->named = pipe && !shipped;
     session->save_to = session->named ? smp_strdup(pipe) : new_name(in, smp_base_name(shipped ? shipped : in));
     session->name = shipped ? shipped : session->save_to ? smp_strdup(session->save_to) : NULL;
-    if (!session->save_to || !session->name)
-        return smp_fail_memory(err, "a path", strlen(in));
+    SMP_NEED(session->save_to && session->name, "a path", strlen(in), err);
     const bool there = pipe && access(pipe, F_OK) == 0;
     if (session->named && !there && !smp_ends_with(pipe, ".pipe")) { /* no new one: says what may be meant */
         smp_program *program = NULL;
@@ -73,8 +72,7 @@ smp_code smp_edit_save(smp_edit_session *session, const char *text, bool force, 
     smp_output *output = NULL;
     char *copy = smp_strdup(text);
     const char *const inputs[] = {session->settings->in, NULL};
-    if (!copy)
-        return smp_fail_memory(err, "a text", strlen(text));
+    SMP_NEED(copy, "a text", strlen(text), err);
     pthread_mutex_lock(&session->save);
     smp_code code = SMP_OK;
     if (!force && changed_elsewhere(session)) {

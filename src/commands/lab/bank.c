@@ -354,8 +354,7 @@ static smp_code study_one(const void *given, smp_bank_study *study, smp_diags *d
 static smp_code study_offsets(const bank_settings *settings, smp_bank_rows *rows, smp_diags *diags, smp_error *err)
 {
     int size = 0;
-    if (!smp_grow(&rows->items, &rows->capacity, 1, sizeof *rows->items))
-        return smp_fail_memory(err, "a study", sizeof *rows->items);
+    SMP_NEED(smp_grow(&rows->items, &rows->capacity, 1, sizeof *rows->items), "a study", sizeof *rows->items, err);
     smp_bank_study *study = rows->items;
     memset(study, 0, sizeof *study);
     begin(settings, study);
@@ -381,8 +380,7 @@ static smp_code write_svg(const bank_settings *settings, const smp_bank_study *s
     smp_output *output = NULL;
     smp_code code = SMP_OK;
     FILE *to = open_memstream(&text, &size);
-    if (!to)
-        return smp_fail_memory(err, "the map", 1 << 16);
+    SMP_NEED(to, "the map", 1 << 16, err);
     title = smp_asprintf("%s (%d-byte %s, compute capability %s)", study->name, study->access.width, study->op,
                          study->capability);
     smp_bank_verdict(verdict, sizeof verdict, study);

@@ -40,8 +40,7 @@ static smp_code read_value(const char *text, size_t length, smp_diags *diags, de
     if (!code &&
         !smp_pattern_value(pattern, pattern->index[0], 0, NULL, diags, &out->values[out->count++])) /* at most once */
         code = SMP_E_USAGE;
-    smp_free(word);
-    smp_free(pattern);
+    smp_free_all(word, pattern);
     return code;
 }
 
@@ -57,8 +56,7 @@ static smp_code read_define(const char *text, smp_diags *diags, defines *all, sm
         return fail_define(text, "16 names at most", err);
     define *out = &all->items[all->count++];
     out->name = smp_strndup(text, length);
-    if (!out->name)
-        return smp_fail_memory(err, "a name", length);
+    SMP_NEED(out->name, "a name", length, err);
     if (smp_pattern_has_word(out->name))
         return fail_define(text, "the patterns have this word already", err);
     for (size_t i = 0; i + 1 < all->count; i++)
@@ -247,7 +245,6 @@ void smp_bank_rows_free(smp_bank_rows *rows)
     drop_rows(rows, 0);
     for (size_t i = 0; i < rows->name_count; i++)
         smp_free(rows->names[i]);
-    smp_free(rows->names);
-    smp_free(rows->items);
+    smp_free_all(rows->names, rows->items);
     *rows = (smp_bank_rows){0};
 }

@@ -135,8 +135,7 @@ static smp_code fill_from(unsigned char *buffer, uint64_t bytes, const char *nam
 {
     char *path = smp_asprintf("%.*s", (int)name_size, name), *text = NULL;
     size_t size = 0;
-    if (!path)
-        return smp_fail_memory(err, "--args", name_size);
+    SMP_NEED(path, "--args", name_size, err);
     smp_code code = smp_kernel_read(path, &text, &size, err);
     if (!code && size != bytes) {
         code = smp_fail(err, SMP_E_USAGE, "--args: %s holds %zu bytes, and the array takes %llu", path, size,
@@ -145,8 +144,7 @@ static smp_code fill_from(unsigned char *buffer, uint64_t bytes, const char *nam
     }
     if (!code)
         memcpy(buffer, text, size);
-    smp_free(text);
-    smp_free(path);
+    smp_free_all(text, path);
     return code;
 }
 
@@ -208,8 +206,7 @@ static smp_code read_array(const char *name, size_t name_size, const char *value
         return wrong(err, value, size, "this array is too large");
     snprintf(label, sizeof label, "%.*s", (int)name_size, name);
     unsigned char *buffer = smp_warp_buffer(memory, (size_t)bytes, label);
-    if (!buffer)
-        return smp_fail_memory(err, label, bytes);
+    SMP_NEED(buffer, label, bytes, err);
     const char *how = close + 1, *end = value + size;
     if (how < end && *how != '=')
         return wrong(err, value, size, forms);
@@ -264,8 +261,7 @@ smp_code smp_kernel_arguments(const smp_warp_kernel *kernel, const char *text, s
     size_t at = 0;
     *out = NULL;
     unsigned char *bytes = smp_alloc(smp_warp_kernel_param_bytes(kernel) + 16);
-    if (!bytes)
-        return smp_fail_memory(err, "parameters", smp_warp_kernel_param_bytes(kernel));
+    SMP_NEED(bytes, "parameters", smp_warp_kernel_param_bytes(kernel), err);
     signature(params, count, takes, sizeof takes);
     smp_code code = SMP_OK;
     for (text = text ? text : ""; !code; at++) {

@@ -58,10 +58,7 @@ void smp_kernel_results_free(smp_kernel_results *all)
         smp_warp_result_free(&all->results[i]);
         smp_kernel_left_free(&all->lefts[i]);
     }
-    smp_free(all->results);
-    smp_free(all->entries);
-    smp_free(all->lefts);
-    smp_free(all->tips.items);
+    smp_free_all(all->results, all->entries, all->lefts, all->tips.items);
     *all = (smp_kernel_results){.count = 0};
 }
 
@@ -80,8 +77,7 @@ static void add_fits(const smp_kernel_settings *settings, const char *code, smp_
                 (void)smp_warp_fit_of(atoi(smp_compile_arch(settings->arch)), registers, r->shared + r->dynamic_shared,
                                       (uint32_t)threads, &r->fit);
         }
-    smp_free(cubin);
-    smp_free(path);
+    smp_free_all(cubin, path);
 }
 
 /* ------------------------------------------------------------------------------------------------ running */
@@ -187,8 +183,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
         code = smp_kernel_compile(settings, file, &ptx, program_runs ? &program : NULL, err);
     if (!code && program_runs && (settings->device || !ptx)) { /* its device code is taken from it */
         code = run_executable(settings, file, program, number, all, err);
-        smp_free(ptx);
-        smp_free(program);
+        smp_free_all(ptx, program);
         return code;
     }
     const char *source = cuda ? ptx : file;
@@ -212,9 +207,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
         note_code(all, sass != NULL, !cuda && !is_ptx, why);
     if (all->count > from)
         add_fits(settings, source, all, from);
-    smp_free(ptx);
-    smp_free(program);
-    smp_free(sass);
+    smp_free_all(ptx, program, sass);
     return code;
 }
 

@@ -55,9 +55,7 @@ static smp_code keep(const unsigned char *bytes, size_t size, const char *ending
             unlink(work);
         }
     }
-    smp_free(work);
-    smp_free(folder);
-    smp_free(cache);
+    smp_free_all(work, folder, cache);
     return code;
 }
 
@@ -118,9 +116,7 @@ static smp_code write_list(smp_kernel_modules *modules, smp_error *err)
         wrote = false;
     if (!wrote)
         smp_fail(err, SMP_E_WRITE, "cannot make temporary files: %s", strerror(errno));
-    smp_free(list);
-    smp_free(library);
-    smp_free(own);
+    smp_free_all(list, library, own);
     return wrote ? SMP_OK : SMP_E_WRITE;
 }
 
@@ -174,10 +170,8 @@ void smp_kernel_modules_close(smp_kernel_modules *modules)
 {
     smp_tool_folder_remove(modules->folder);
     for (size_t i = 0; i < modules->count; i++) {
-        smp_free(modules->items[i].source);
-        smp_free(modules->items[i].sass);
+        smp_free_all(modules->items[i].source, modules->items[i].sass);
     }
-    smp_free(modules->items);
-    smp_free(modules->library);
+    smp_free_all(modules->items, modules->library);
     *modules = (smp_kernel_modules){.count = 0};
 }

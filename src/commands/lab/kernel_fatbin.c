@@ -197,8 +197,7 @@ smp_code smp_kernel_unpack(const smp_kernel_image *image, unsigned char **bytes,
     const size_t wanted = image->unpacked_size ? image->unpacked_size : image->size;
     *size = wanted;
     *bytes = smp_alloc(wanted + 1);
-    if (!*bytes)
-        return smp_fail_memory(err, "device code", wanted);
+    SMP_NEED(*bytes, "device code", wanted, err);
     bool done = true;
     if (!image->unpacked_size)
         memcpy(*bytes, image->bytes, wanted);

@@ -115,8 +115,8 @@ static bool repeats(const char *index, size_t size)
     for (size_t i = 0; i < size; i++) {
         const char c = index[i], next = i + 1 < size ? index[i + 1] : 0, last = i ? index[i - 1] : 0;
         const bool shifts = i > 1 && strchr("<>", last) && index[i - 2] == last; /* <<=, >>= */
-        if (((c == '+' || c == '-') && next == c) ||
-            (c == '=' && next != '=' && (shifts || !strchr("=<>!", last))) || c == '"')
+        if (((c == '+' || c == '-') && next == c) || (c == '=' && next != '=' && (shifts || !strchr("=<>!", last))) ||
+            c == '"')
             return false;
         size_t end = i;
         const char called = c == '(' ? before(index, &end) : 0;
@@ -414,9 +414,6 @@ smp_code smp_kernel_fix(const smp_kernel_settings *settings, const smp_kernel_re
     if (!code)
         code = fix(settings, all, &c, path, err);
     drop_edits(&c, 0);
-    smp_free(c.edits);
-    smp_free(c.text);
-    smp_free(c.plain);
-    smp_free(path);
+    smp_free_all(c.edits, c.text, c.plain, path);
     return code;
 }

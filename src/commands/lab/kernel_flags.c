@@ -93,8 +93,7 @@ smp_code smp_kernel_take_words(smp_kernel_settings *settings, smp_error *err)
             continue;
         settings->sources.items[i] = smp_strdup(settings->file); /* their order means nothing */
         settings->file = settings->own_file = kernels;
-        if (!settings->sources.items[i])
-            return smp_fail_memory(err, "a name", 0);
+        SMP_NEED(settings->sources.items[i], "a name", 0, err);
     }
     return SMP_OK;
 }
@@ -103,7 +102,6 @@ void smp_kernel_free_words(smp_kernel_settings *settings)
 {
     for (size_t i = 0; i < settings->sources.count; i++)
         smp_free(settings->sources.items[i]);
-    smp_free(settings->sources.items);
-    smp_free(settings->own_file);
+    smp_free_all(settings->sources.items, settings->own_file);
     smp_nvcc_flags_free(&settings->flags);
 }

@@ -208,10 +208,7 @@ static smp_code run_on_gpu(const smp_kernel_settings *settings, const char *prog
     }
     for (size_t i = 0; i < 4; i++)
         smp_free(environment[i]);
-    smp_free(library);
-    smp_free(own);
-    smp_free(folder);
-    smp_free(argv);
+    smp_free_all(library, own, folder, argv);
     return code;
 }
 
@@ -401,8 +398,7 @@ static void free_rows(gpu_rows *rows)
         smp_free(rows->items[i].kernel);
     for (size_t i = 0; i < rows->graph_count; i++)
         smp_free(rows->graphs[i]);
-    smp_free(rows->items);
-    smp_free(rows->graphs);
+    smp_free_all(rows->items, rows->graphs);
 }
 
 smp_code smp_kernel_on_gpu(const smp_kernel_settings *settings, const char *program, const smp_kernel_modules *modules,

@@ -95,8 +95,7 @@ smp_code smp_kernel_hidden_args(const char *ptx, const smp_warp_kernel *kernel, 
         more = smp_asprintf("%s%s", *args, count - given == 1 ? " 0" : " 0 0");
         snprintf(note, 200, "the last %zu parameters, Triton's scratch memory, are 0", count - given);
     }
-    if (!more)
-        return smp_fail_memory(err, "arguments", strlen(*args));
+    SMP_NEED(more, "arguments", strlen(*args), err);
     if (more != *args)
         smp_free(*args);
     *args = more;

@@ -120,8 +120,7 @@ static bool find_names(const char *path, const char *kernel, size_t count, names
         *out = one;
         found = true;
     }
-    smp_free(plain);
-    smp_free(text);
+    smp_free_all(plain, text);
     return found && agree;
 }
 
@@ -173,8 +172,7 @@ smp_code smp_kernel_order_args(const char *file, const smp_warp_kernel *kernel, 
     char list[400];
     args = args ? args : "";
     *ordered = smp_strdup(args);
-    if (!*ordered)
-        return smp_fail_memory(err, "arguments", strlen(args));
+    SMP_NEED(*ordered, "arguments", strlen(args), err);
     const size_t given = read_words(args, words);
     const bool cuda = smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
     if (!cuda || !given || given > count || !find_names(file, smp_warp_kernel_name(kernel), count, &all))

@@ -149,8 +149,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
     *results = NULL;
     *count = 0;
     if (!argv || !program || !from) {
-        smp_free(argv);
-        smp_free(program);
+        smp_free_all(argv, program);
         if (from)
             fclose(from);
         smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
@@ -175,8 +174,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
     fclose(from);
     for (size_t i = 0; environment[i]; i++)
         smp_free(environment[i]);
-    smp_free(program);
-    smp_free(argv);
+    smp_free_all(program, argv);
     if (code)
         return code;
     if (status < 0)

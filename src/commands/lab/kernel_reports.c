@@ -169,8 +169,7 @@ smp_code smp_kernel_save(const smp_kernel_settings *settings, const smp_kernel_r
     }
     for (size_t i = 0; left && i < left->count; i++) {
         char *path = smp_asprintf("%s/%s.raw", settings->save, left->arrays[i].name);
-        if (!path)
-            return smp_fail_memory(err, "a path", 0);
+        SMP_NEED(path, "a path", 0, err);
         const smp_code code = smp_cli_write_file(path, settings->common.force, render_array, &left->arrays[i], err);
         smp_free(path);
         SMP_TRY(code);

@@ -64,9 +64,7 @@ static smp_code load_sass(const char *path, const smp_warp_module *ptx, smp_warp
         code = smp_kernel_read(beside, &cubin, &cubin_size, err);
     if (!code)
         code = smp_warp_load_sass(path, text, size, cubin, cubin_size, ptx, memory, out, err);
-    smp_free(text);
-    smp_free(cubin);
-    smp_free(beside);
+    smp_free_all(text, cubin, beside);
     return code;
 }
 
@@ -84,8 +82,7 @@ static uint32_t registers_of(const smp_kernel_settings *settings, const smp_kern
     uint32_t registers = 0;
     if (path && !smp_kernel_read(path, &cubin, &size, &ignored))
         (void)smp_warp_registers(cubin, size, smp_warp_kernel_symbol(kernel), &registers);
-    smp_free(cubin);
-    smp_free(path);
+    smp_free_all(cubin, path);
     return registers;
 }
 
@@ -132,12 +129,10 @@ static smp_code keep_arrays(const char *args, const smp_warp_kernel *kernel, con
         memcpy(&address, bytes + params[i].offset, sizeof address);
         if (!smp_warp_buffer_of(memory, address, &start, &size) || start != address)
             continue;
-        if (!smp_grow(&left->arrays, &left->capacity, left->count + 1, sizeof *left->arrays))
-            return smp_fail_memory(err, "arrays", size);
+        SMP_NEED(smp_grow(&left->arrays, &left->capacity, left->count + 1, sizeof *left->arrays), "arrays", size, err);
         smp_kernel_array *a = &left->arrays[left->count];
         *a = (smp_kernel_array){.size = size, .bytes = smp_alloc((size_t)size + 1)};
-        if (!a->bytes)
-            return smp_fail_memory(err, "an array", size);
+        SMP_NEED(a->bytes, "an array", size, err);
         memcpy(a->bytes, (const void *)(uintptr_t)start, (size_t)size);
         smp_kernel_array_word(args, i, a);
         left->count++;
@@ -303,9 +298,6 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
     smp_warp_module_free(r.code_module);
     smp_warp_module_free(r.module);
     smp_warp_memory_close(r.memory);
-    smp_free(r.blocks);
-    smp_free(r.params);
-    smp_free(r.args);
-    smp_free(r.text);
+    smp_free_all(r.blocks, r.params, r.args, r.text);
     return code;
 }

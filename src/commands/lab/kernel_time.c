@@ -119,8 +119,7 @@ static smp_code read_base(const char *text, char **path, double *share, smp_erro
     const size_t size = smp_kernel_slower_length(text);
     char *word = smp_strndup(text, size), *colon = word ? strrchr(word, ':') : NULL, *end = NULL;
     *path = word;
-    if (!word)
-        return smp_fail_memory(err, "--fail-on", size);
+    SMP_NEED(word, "--fail-on", size, err);
     *share = colon ? strtod(colon + 1, &end) / percent : 0;
     if (!colon || end == colon + 1 || !isfinite(*share) || *share < 0 || (*end && strcmp(end, "%") != 0)) {
         smp_fail(err, SMP_E_USAGE, "--fail-on slower=%.80s is not a file and a percentage of 0 or more", word);
@@ -173,8 +172,7 @@ static size_t compare_times(const smp_kernel_results *all, const base *b, double
 static void close_base(base *b)
 {
     smp_json_tree_free(&b->tree);
-    smp_free(b->json);
-    smp_free(b->path);
+    smp_free_all(b->json, b->path);
 }
 
 /* Closed by the caller, whatever it returns. */

@@ -89,8 +89,7 @@ static smp_code name_pages(montage_run *r, smp_error *err)
     r->pages = r->count ? (r->count - 1) / r->per_page + 1 : 0;
     SMP_NEED(r->paths = smp_alloc_array(r->pages + 1, sizeof *r->paths), "the pages", r->pages, err);
     for (size_t i = 0; i < r->pages; i++)
-        if (!(r->paths[i] = page_path(s->out, i + 1, r->pages)))
-            return smp_fail_memory(err, "a path", strlen(s->out));
+        SMP_NEED(r->paths[i] = page_path(s->out, i + 1, r->pages), "a path", strlen(s->out), err);
     if (r->pages < 2 || strcmp(s->out, "-") != 0)
         return SMP_OK;
     smp_fail(err, SMP_E_USAGE, "there are %zu pages, and standard output takes one", r->pages);

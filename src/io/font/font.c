@@ -180,8 +180,7 @@ static smp_code read_input(setting *s, smp_source *source, int *index, size_t *s
     if (sscanf(line, "%d %u %u", index, &length, &bytes) != 3 || length >= sizeof s->text || bytes > SMP_FONT_MOST)
         return smp_fail(err, SMP_E_LIMIT, "a font has at most %d MB", SMP_FONT_MOST >> 20);
     *size = bytes;
-    if (!(s->data = smp_alloc_raw(bytes + 1)))
-        return smp_fail_memory(err, "a font", bytes);
+    SMP_NEED(s->data = smp_alloc_raw(bytes + 1), "a font", bytes, err);
     SMP_TRY(smp_source_fill(source, s->text, length, err));
     SMP_TRY(smp_source_fill(source, s->data, bytes, err));
     for (const char *at = s->text; *at && s->count < SMP_TEXT_MOST; s->count++) {
@@ -251,9 +250,7 @@ static void read_close(smp_reader *reader)
         ft.FT_Done_Face(s->face);
     if (s->library)
         ft.FT_Done_FreeType(s->library);
-    smp_free(s->marks.items);
-    smp_free(s->data);
-    smp_free(s);
+    smp_free_all(s->marks.items, s->data, s);
 }
 
 const smp_file_format smp_format_font = {.name = "font",

@@ -47,9 +47,7 @@ static bool keep(const char *font, const char *text, const smp_marks *marks)
     if (made)
         *place = fresh;
     pthread_mutex_unlock(&lock);
-    smp_free(old.font);
-    smp_free(old.text);
-    smp_free(old.marks.items);
+    smp_free_all(old.font, old.text, old.marks.items);
     return made;
 }
 
@@ -83,8 +81,8 @@ static smp_code read_marks(smp_reader *reader, smp_marks *out, smp_error *err)
     const smp_shape *shape = &smp_reader_media(reader)->shape;
     if (shape->width != 3 || shape->channels != 1 || shape->format != SMP_F32)
         return smp_fail(err, SMP_E_DECODE, "the process that reads the font gave an answer that is none");
-    if (!smp_grow(&out->items, &out->capacity, (size_t)shape->height, sizeof *out->items))
-        return smp_fail_memory(err, "letters", (uint64_t)shape->height * sizeof *out->items);
+    SMP_NEED(smp_grow(&out->items, &out->capacity, (size_t)shape->height, sizeof *out->items), "letters",
+             (uint64_t)shape->height * sizeof *out->items, err);
     out->count = (size_t)shape->height;
     SMP_TRY(smp_reader_rows(reader, out->items, sizeof *out->items, shape->height, err));
     for (size_t i = 0; i < out->count; i++) {

@@ -46,8 +46,7 @@ static int feed(GifFileType *library, GifByteType *to, int size)
 static smp_code fail_library(int number, smp_error *err)
 {
     const char *why = GifErrorString(number);
-    if (number == D_GIF_ERR_NOT_ENOUGH_MEM)
-        return smp_fail_memory(err, "a GIF", 0);
+    SMP_NEED(number != D_GIF_ERR_NOT_ENOUGH_MEM, "a GIF", 0, err);
     smp_fail(err, SMP_E_DECODE, "the GIF is damaged (giflib: %.100s)", why ? why : "no reason is given");
     return smp_hint_damaged(err);
 }

@@ -45,8 +45,7 @@ static smp_code check(struct heif_error why, smp_error *err)
 {
     if (why.code == heif_error_Ok)
         return SMP_OK;
-    if (why.code == heif_error_Memory_allocation_error)
-        return smp_fail_memory(err, "an AVIF", 0);
+    SMP_NEED(why.code != heif_error_Memory_allocation_error, "an AVIF", 0, err);
     return smp_fail(err, SMP_E_WRITE, "the AVIF cannot be written (libheif: %.150s)", why.message);
 }
 

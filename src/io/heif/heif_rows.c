@@ -190,8 +190,8 @@ static smp_code begin(heif_state *state, const smp_reader *reader, smp_error *er
     const smp_shape *shape = &reader->media.shape;
     SMP_TRY(decode(state, reader, err));
     for (int i = 0; i < 2 && state->primary.apart && state->planes[i].samples; i++)
-        if (!(state->lines[i] = smp_alloc_array((size_t)shape->width, state->planes[i].pixel)))
-            return smp_fail_memory(err, "a row", (uint64_t)shape->width);
+        SMP_NEED(state->lines[i] = smp_alloc_array((size_t)shape->width, state->planes[i].pixel), "a row",
+                 (uint64_t)shape->width, err);
     return SMP_OK;
 }
 

@@ -63,8 +63,7 @@ static smp_code take_memory(tiff_reader *state, smp_error *err)
     const size_t unit = (size_t)(page->row_bytes * (uint64_t)(page->tiled ? page->unit_rows : 1));
     state->band = -1;
     for (int i = 0; i < state->planes; i++)
-        if (!(state->rows[i] = smp_alloc_array(unit, (size_t)page->across)))
-            return smp_fail_memory(err, "rows of a TIFF", unit);
+        SMP_NEED(state->rows[i] = smp_alloc_array(unit, (size_t)page->across), "rows of a TIFF", unit, err);
     if (page->tiled && !(state->tile = smp_alloc_raw(unit)))
         return smp_fail_memory(err, "a tile", unit);
     return SMP_OK;

@@ -44,8 +44,8 @@ smp_code smp_tiff_samples_open(smp_tiff_samples *samples, const smp_tiff *tiff, 
     const int planes = page->planar ? page->samples : 1;
     const size_t line = (size_t)page->width * (size_t)(page->planar ? 1 : page->samples);
     for (int i = 0; widened && i < planes; i++)
-        if (!(samples->lines[i] = smp_alloc_array(line, (size_t)smp_sample_size((int)shape->format))))
-            return smp_fail_memory(err, "a row", line);
+        SMP_NEED(samples->lines[i] = smp_alloc_array(line, (size_t)smp_sample_size((int)shape->format)), "a row", line,
+                 err);
     return page->photometric == TIFF_PALETTE_COLOUR ? read_palette(samples, tiff, err) : SMP_OK;
 }
 

@@ -157,8 +157,7 @@ smp_code smp_webp_status(int status, smp_error *err)
     };
     if (status == VP8_STATUS_OK)
         return SMP_OK;
-    if (status == VP8_STATUS_OUT_OF_MEMORY)
-        return smp_fail_memory(err, "a WebP", 0);
+    SMP_NEED(status != VP8_STATUS_OUT_OF_MEMORY, "a WebP", 0, err);
     const size_t known = sizeof texts / sizeof texts[0];
     smp_fail(err, SMP_E_DECODE, "the WebP is damaged: %s",
              (size_t)status < known && texts[status] ? texts[status] : "its coded bits are not possible");

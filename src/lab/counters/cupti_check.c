@@ -106,8 +106,7 @@ static smp_code check_sass(const cupti_api *api, cupti_names *names, smp_error *
     if (api->cuptiSassMetricsGetNumOfMetrics(&number) != CUPTI_SUCCESS || !number.numOfMetrics)
         return SMP_OK; /* a chip without them */
     CUpti_SassMetrics_MetricDetails *known = smp_alloc_array(number.numOfMetrics, sizeof *known);
-    if (!known)
-        return smp_fail_memory(err, "a list of metrics", number.numOfMetrics * sizeof *known);
+    SMP_NEED(known, "a list of metrics", number.numOfMetrics * sizeof *known, err);
     CUpti_SassMetrics_GetMetrics_Params get = {.structSize = CUpti_SassMetrics_GetMetrics_Params_STRUCT_SIZE,
                                                .pChipName = names->chip,
                                                .numOfMetrics = number.numOfMetrics,
@@ -132,8 +131,7 @@ smp_code cupti_check_names(const cupti_api *api, cupti_names **out, size_t *coun
                                                               CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE};
     CUPTI_TRY(api, cuptiProfilerHostGetSupportedChips, (&chips));
     *out = smp_alloc_array(chips.numChips, sizeof **out);
-    if (!*out)
-        return smp_fail_memory(err, "a list of chips", chips.numChips * sizeof **out);
+    SMP_NEED(*out, "a list of chips", chips.numChips * sizeof **out, err);
     for (size_t i = 0; !code && i < chips.numChips; i++) {
         cupti_names *names = &(*out)[(*count)++];
         names->chip = chips.ppChipNames[i];

@@ -87,8 +87,7 @@ void cupti_lines_free(cupti_lines *lines)
 {
     while (lines) {
         cupti_lines *next = lines->next;
-        smp_free(lines->cubin);
-        smp_free(lines);
+        smp_free_all(lines->cubin, lines);
         lines = next;
     }
 }

@@ -88,8 +88,7 @@ static smp_code open_work(smp_device *device, proof_work **out, smp_error *err)
 {
     proof_work *work = smp_alloc(sizeof *work);
     *out = work;
-    if (!work)
-        return smp_fail_memory(err, "a launch", sizeof *work);
+    SMP_NEED(work, "a launch", sizeof *work, err);
     work->device = device;
     work->io.out = (smp_view){.width = 1, .height = 1, .rows = 1, .channels = 1, .format = SMP_F32, .stride = 64};
     work->io.in = work->io.out;

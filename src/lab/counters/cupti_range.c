@@ -51,8 +51,7 @@ static smp_code enable(range_source *range, smp_error *err)
             .maxNumRangeTreeNodes = 1};
         CUPTI_TRY(api, cuptiRangeProfilerGetCounterDataSize, (&size));
         range->data = smp_alloc(size.counterDataSize);
-        if (!range->data)
-            return smp_fail_memory(err, "counter data", size.counterDataSize);
+        SMP_NEED(range->data, "counter data", size.counterDataSize, err);
         range->data_size = size.counterDataSize;
     }
 fail:
@@ -211,15 +210,13 @@ static void close_source(smp_count_source *source)
     cupti_claim(NULL, NULL);
     cupti_config_close(range->target.api, &range->config);
     cupti_target_close(&range->target);
-    smp_free(range->data);
-    smp_free(range);
+    smp_free_all(range->data, range);
 }
 
 smp_code smp_count_open_hw(smp_device *device, smp_count_source **out, smp_error *err)
 {
     range_source *range = smp_alloc(sizeof *range);
-    if (!range)
-        return smp_fail_memory(err, "a source of counts", sizeof *range);
+    SMP_NEED(range, "a source of counts", sizeof *range, err);
     range->base = (smp_count_source){.device = device, .measure = measure, .close = close_source};
     smp_code code = cupti_target_open(device, CUPTI_PROFILER_RANGE_PROFILING, &range->target, err);
     if (!code)
@@ -238,8 +235,7 @@ smp_code smp_count_open_hw(smp_device *device, smp_count_source **out, smp_error
         if (range->config.host)
             cupti_config_close(range->target.api, &range->config);
         cupti_target_close(&range->target);
-        smp_free(range->data);
-        smp_free(range);
+        smp_free_all(range->data, range);
         return code;
     }
     *out = &range->base;

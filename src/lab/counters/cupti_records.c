@@ -42,7 +42,6 @@ fail:
 
 void cupti_records_close(cupti_records *r)
 {
-    smp_free(r->items);
-    smp_free(r->room);
+    smp_free_all(r->items, r->room);
     *r = (cupti_records){.items = NULL};
 }

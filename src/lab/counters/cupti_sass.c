@@ -184,8 +184,8 @@ static smp_code add_record(instructions *all, const CUpti_SassMetrics_Data *reco
         return SMP_OK; /* most of them: of kernels that did not run this time */
     instruction *at = instruction_at(all, kernel, record->pcOffset);
     if (!at) {
-        if (!smp_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items))
-            return smp_fail_memory(err, "counted instructions", sizeof *all->items);
+        SMP_NEED(smp_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items), "counted instructions",
+                 sizeof *all->items, err);
         at = &all->items[all->count++];
         *at = (instruction){.pc = record->pcOffset};
         snprintf(at->kernel, sizeof at->kernel, "%s", kernel);
@@ -281,8 +281,7 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
         subtract(&all, &before);
     for (size_t i = 0; !code && i < all.count; i++)
         code = add_instruction(sass, &all.items[i], counts, err);
-    smp_free(before.items);
-    smp_free(all.items);
+    smp_free_all(before.items, all.items);
     return code;
 }
 
@@ -348,8 +347,7 @@ smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_err
     if (without && *without && strcmp(without, "0") != 0)
         return smp_fail(err, SMP_E_DEVICE, "SASS metrics are switched off by SMP_WITHOUT_SASS");
     sass_source *sass = smp_alloc(sizeof *sass);
-    if (!sass)
-        return smp_fail_memory(err, "a source of counts", sizeof *sass);
+    SMP_NEED(sass, "a source of counts", sizeof *sass, err);
     sass->base =
         (smp_count_source){.kind = SMP_COUNT_SASS, .device = device, .measure = measure, .close = close_source};
     smp_code code = cupti_target_open(device, CUPTI_PROFILER_SASS_METRICS, &sass->target, err);

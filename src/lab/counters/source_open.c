@@ -45,8 +45,8 @@ smp_code smp_counts_add(smp_counts *counts, const char *kernel, const char *wher
             return SMP_OK;
         }
     }
-    if (!smp_grow(&counts->sites, &counts->site_capacity, counts->site_count + 1, sizeof *counts->sites))
-        return smp_fail_memory(err, "access sites", sizeof *counts->sites);
+    SMP_NEED(smp_grow(&counts->sites, &counts->site_capacity, counts->site_count + 1, sizeof *counts->sites),
+             "access sites", sizeof *counts->sites, err);
     smp_count_site *site = &counts->sites[counts->site_count++];
     *site = (smp_count_site){.op = op, .count = *count};
     snprintf(site->kernel, sizeof site->kernel, "%s", kernel);
@@ -99,9 +99,7 @@ static smp_code model_measure(smp_count_source *source, smp_count_work *work, vo
                               smp_error *err)
 {
     smp_trace trace = {.sass = true};
-    smp_code opened = smp_simt_open_traced(err);
-    if (opened)
-        return opened;
+    SMP_TRY(smp_simt_open_traced(err));
     smp_simt_set_trace(&trace);
     smp_code code = work(context, err);
     if (!code)
@@ -130,8 +128,7 @@ static smp_code open_model(smp_device *device, smp_count_source **out, smp_error
     if (strcmp(device->info.kind, "simt") != 0)
         return smp_fail(err, SMP_E_DEVICE, "counts are modelled on the emulator, not on %s", device->info.kind);
     *out = smp_alloc(sizeof **out);
-    if (!*out)
-        return smp_fail_memory(err, "a source of counts", sizeof **out);
+    SMP_NEED(*out, "a source of counts", sizeof **out, err);
     **out = (smp_count_source){.device = device, .measure = model_measure, .close = model_close};
     return SMP_OK;
 }

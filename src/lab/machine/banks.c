@@ -48,8 +48,7 @@ void warp_put_cluster(const warp_block *block)
 
 void warp_free_bank(warp_bank *bank)
 {
-    smp_free(bank->bytes);
-    smp_free(bank->parts);
+    smp_free_all(bank->bytes, bank->parts);
     memset(bank, 0, sizeof *bank);
 }
 
@@ -83,8 +82,7 @@ smp_code warp_open_banks(warp_block *block, smp_error *err)
             continue;
         block->bank_sizes[i] = bank->size;
         unsigned char *bytes = i ? smp_alloc((size_t)bank->size + SLACK) : first_bank(block, &block->bank_sizes[0]);
-        if (!bytes)
-            return smp_fail_memory(err, "a constant bank", bank->size);
+        SMP_NEED(bytes, "a constant bank", bank->size, err);
         block->banks[i] = bytes;
         if (i && bank->bytes)
             memcpy(bytes, bank->bytes, bank->size);

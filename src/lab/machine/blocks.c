@@ -27,8 +27,7 @@ smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **li
     }
     wanted = wanted < blocks ? wanted : blocks;
     uint64_t *chosen = *list = smp_alloc_array((size_t)wanted, sizeof *chosen);
-    if (!chosen)
-        return smp_fail_memory(err, "--blocks", wanted * sizeof *chosen);
+    SMP_NEED(chosen, "--blocks", wanted * sizeof *chosen, err);
     if (number) {
         for (uint64_t i = 0; i < wanted; i++)
             chosen[i] = wanted > 1 ? (uint64_t)((double)i * (double)(blocks - 1) / (double)(wanted - 1)) : 0;

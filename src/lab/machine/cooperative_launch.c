@@ -33,11 +33,7 @@ static bool open_resident(resident *r, const warp_block *block)
 
 static void close_resident(resident *r)
 {
-    smp_free(r->frames);
-    smp_free(r->register_file);
-    smp_free(r->local_file);
-    smp_free(r->shared);
-    smp_free(r->granules);
+    smp_free_all(r->frames, r->register_file, r->local_file, r->shared, r->granules);
 }
 
 /* The memory of a block, whose rows the frames point into. */
@@ -81,8 +77,7 @@ smp_code warp_run_cooperative(warp_block *block, uint64_t count, uint64_t *done,
 {
     resident *all = smp_alloc_array((size_t)count, sizeof *all), own;
     uint64_t open = 0;
-    if (!all)
-        return smp_fail_memory(err, "blocks that run together", count * sizeof *all);
+    SMP_NEED(all, "blocks that run together", count * sizeof *all, err);
     own = (resident){.register_file = block->register_file,
                      .local_file = block->local_file,
                      .shared = block->shared,

@@ -18,8 +18,7 @@ void smp_warp_copy_free(smp_warp_copy *copy)
         return;
     for (size_t i = 0; i < copy->count; i++)
         smp_free(copy->buffers[i].bytes);
-    smp_free(copy->buffers);
-    smp_free(copy);
+    smp_free_all(copy->buffers, copy);
 }
 
 smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory)

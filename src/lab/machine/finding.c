@@ -88,8 +88,8 @@ smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err
         sum->tallies[i].splits += more->tallies[i].splits;
     }
     for (size_t i = 0; i < more->patterns.count; i++)
-        if (!smp_warp_patterns_add(&sum->patterns, &more->patterns.items[i]))
-            return smp_fail_memory(err, "patterns", sizeof(smp_warp_pattern));
+        SMP_NEED(smp_warp_patterns_add(&sum->patterns, &more->patterns.items[i]), "patterns", sizeof(smp_warp_pattern),
+                 err);
     for (size_t i = 0; i < more->fault_count; i++) {
         size_t at = 0;
         const warp_fault_key *f = &more->faults[i];
@@ -100,8 +100,8 @@ smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err
             sum->faults[at].count += f->count;
             continue;
         }
-        if (!smp_grow(&sum->faults, &sum->fault_capacity, sum->fault_count + 1, sizeof *sum->faults))
-            return smp_fail_memory(err, "findings", sizeof *sum->faults);
+        SMP_NEED(smp_grow(&sum->faults, &sum->fault_capacity, sum->fault_count + 1, sizeof *sum->faults), "findings",
+                 sizeof *sum->faults, err);
         sum->faults[sum->fault_count++] = *f;
     }
     sum->illegal = sum->illegal || more->illegal;

@@ -145,16 +145,10 @@ static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uin
 
 static void close_block(warp_block *block)
 {
-    smp_free(block->register_file);
-    smp_free(block->local_file);
-    smp_free(block->shared);
-    smp_free(block->granules);
-    smp_free(block->settled);
-    smp_free(block->counts);
-    smp_free(block->memos);
+    smp_free_all(block->register_file, block->local_file, block->shared, block->granules, block->settled, block->counts,
+                 block->memos);
     smp_warp_patterns_free(&block->patterns);
-    smp_free(block->tallies);
-    smp_free(block->faults);
+    smp_free_all(block->tallies, block->faults);
     warp_close_watch(block);
     warp_close_banks(block);
     smp_free(block);

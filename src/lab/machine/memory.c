@@ -22,8 +22,7 @@ void smp_warp_memory_close(smp_warp_memory *memory)
         smp_free(memory->buffers[i].owned);
     }
     warp_close_arena(memory);
-    smp_free(memory->buffers);
-    smp_free(memory);
+    smp_free_all(memory->buffers, memory);
 }
 
 /* The last buffer that starts at or before the address; count: none does. */

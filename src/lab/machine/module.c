@@ -40,16 +40,8 @@ static void free_code(warp_code *code)
 {
     for (size_t i = 0; i < code->count; i++)
         smp_free((void *)(uintptr_t)code->insts[i].extra);
-    smp_free(code->symbol);
-    smp_free(code->name);
-    smp_free(code->insts);
-    smp_free(code->constants);
-    smp_free(code->controls);
-    smp_free(code->nans);
-    smp_free(code->specials);
-    smp_free(code->arrays);
-    smp_free(code->params);
-    smp_free(code->bank_rows);
+    smp_free_all(code->symbol, code->name, code->insts, code->constants, code->controls, code->nans, code->specials,
+                 code->arrays, code->params, code->bank_rows);
     for (size_t i = 0; i < WARP_BANKS; i++)
         warp_free_bank(&code->banks[i]);
     smp_free(code->results);
@@ -74,17 +66,11 @@ void smp_warp_module_free(smp_warp_module *module)
     while (module->pointers) {
         warp_pointer *p = module->pointers;
         module->pointers = p->next;
-        smp_free(p->name);
-        smp_free(p);
+        smp_free_all(p->name, p);
     }
     for (size_t i = 0; i < module->variable_count; i++)
         smp_free(module->variables[i].name);
-    smp_free(module->variables);
-    smp_free(module->text);
-    smp_free(module->files);
-    smp_free(module->kernels);
-    smp_free(module->insts);
-    smp_free(module);
+    smp_free_all(module->variables, module->text, module->files, module->kernels, module->insts, module);
 }
 
 size_t smp_warp_variable_count(const smp_warp_module *module)

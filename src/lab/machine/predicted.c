@@ -19,8 +19,7 @@ const char *const smp_time_resource_names[] = {
 static void free_items(smp_predictions *p)
 {
     for (size_t i = 0; i < p->count; i++) {
-        smp_free(p->items[i].lines);
-        smp_free(p->items[i].instructions);
+        smp_free_all(p->items[i].lines, p->items[i].instructions);
     }
     smp_free(p->items);
 }

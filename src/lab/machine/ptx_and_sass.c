@@ -134,9 +134,7 @@ static bool take_findings(smp_warp_result *result, smp_warp_result *ptx)
         ptx->findings[i].here.file += (uint32_t)result->file_count;
         ptx->findings[i].other.file += (uint32_t)result->file_count;
     }
-    smp_free(result->files);
-    smp_free(result->findings);
-    smp_free(ptx->files);
+    smp_free_all(result->files, result->findings, ptx->files);
     result->files = all;
     result->file_count = files;
     result->findings = ptx->findings;

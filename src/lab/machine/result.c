@@ -184,12 +184,10 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->rows = smp_alloc_array(3 * all + 1, sizeof *result->rows);
     result->findings = smp_alloc_array(block->fault_count + 1, sizeof *result->findings);
     result->files = smp_alloc_array(block->code->file_count + 1, sizeof *result->files);
-    if (!result->rows || !result->findings || !result->files)
-        return smp_fail_memory(err, "the result", all * sizeof *result->rows);
+    SMP_NEED(result->rows && result->findings && result->files, "the result", all * sizeof *result->rows, err);
     result->kernel = smp_strdup(block->code->name);
     result->symbol = smp_strdup(block->code->symbol);
-    if (!result->kernel || !result->symbol)
-        return smp_fail_memory(err, "the result", all);
+    SMP_NEED(result->kernel && result->symbol, "the result", all, err);
     result->of = launch->kernel;
     memcpy(result->grid, launch->grid, sizeof result->grid);
     memcpy(result->block, launch->block, sizeof result->block);
@@ -205,8 +203,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->asserted = block->asserted;
     for (size_t i = 0; i < block->code->file_count; i++) {
         result->files[i] = smp_strdup(block->code->files[i] ? block->code->files[i] : "");
-        if (!result->files[i])
-            return smp_fail_memory(err, "the result", all);
+        SMP_NEED(result->files[i], "the result", all, err);
         result->file_count = i + 1;
     }
     for (size_t i = 0; i < all; i++)
@@ -233,12 +230,7 @@ void smp_warp_result_free(smp_warp_result *result)
 {
     for (size_t i = 0; i < result->file_count; i++)
         smp_free(result->files[i]);
-    smp_free(result->kernel);
-    smp_free(result->symbol);
-    smp_free(result->files);
-    smp_free(result->rows);
-    smp_free(result->findings);
-    smp_free(result->arrays);
+    smp_free_all(result->kernel, result->symbol, result->files, result->rows, result->findings, result->arrays);
     smp_warp_patterns_free(&result->patterns);
     smp_warp_steps_free(result);
     smp_predictions_free(result->predictions);
@@ -351,8 +343,7 @@ bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
             all_findings[sum->finding_count++] = *f;
     }
     qsort(all_rows, sum->row_count, sizeof *all_rows, by_line);
-    smp_free(sum->rows);
-    smp_free(sum->findings);
+    smp_free_all(sum->rows, sum->findings);
     sum->rows = all_rows;
     sum->findings = all_findings;
     sum->instructions += more->instructions;

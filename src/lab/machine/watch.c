@@ -66,9 +66,7 @@ void warp_close_watch(warp_block *block)
         block->launch->memory->clock = block->order.interval;
     if (!w)
         return;
-    smp_free(w->turns);
-    smp_free(w->releases);
-    smp_free(w);
+    smp_free_all(w->turns, w->releases, w);
     block->watch = NULL;
 }
 

@@ -118,8 +118,7 @@ static smp_code execute(const smp_warp_kernel *kernel, const smp_simt_seen *seen
     const size_t count = smp_warp_kernel_params(kernel, &params);
     const uint32_t bytes = smp_warp_kernel_param_bytes(kernel);
     unsigned char *values = smp_alloc((size_t)bytes + 1);
-    if (!values)
-        return smp_fail_memory(err, "parameters", bytes);
+    SMP_NEED(values, "parameters", bytes, err);
     for (size_t i = 0; i < count; i++)
         if ((uint64_t)params[i].offset + params[i].size <= bytes)
             memcpy(values + params[i].offset, seen->args[i], params[i].size);
@@ -142,8 +141,7 @@ static smp_code count(const smp_warp_kernel *kernel, const smp_simt_seen *seen, 
 {
     smp_warp_memory *memory = smp_own_memory();
     smp_warp_copy *before = smp_warp_copy_memory(memory);
-    if (!before)
-        return smp_fail_memory(err, "a copy of what it reads", 0);
+    SMP_NEED(before, "a copy of what it reads", 0, err);
     smp_warp_result result = {.launches = 0};
     smp_code code = execute(kernel, seen, time, &result, err);
     if (!code && !is_sound(&result, err))

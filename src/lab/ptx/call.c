@@ -327,9 +327,7 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
     unsigned char *rows = smp_alloc(code->register_bytes);
     unsigned char *local = smp_alloc_array(WARP_LANES, code->local_bytes);
     if (!inner || !rows || !local) {
-        smp_free(inner);
-        smp_free(rows);
-        smp_free(local);
+        smp_free_all(inner, rows, local);
         warp_stop(block, frame, inst, "out of memory");
         return;
     }
@@ -354,9 +352,7 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
     frame->turn = inner->turn;
     frame->turn_since = inner->turn_since;
     frame->seen = inner->seen;
-    smp_free(inner);
-    smp_free(rows);
-    smp_free(local);
+    smp_free_all(inner, rows, local);
 }
 
 /* Lanes whose pointers are alike call together. */
@@ -557,8 +553,7 @@ uint64_t ptx_function_pointer(ptx_parser *parser, ptx_text name)
     warp_pointer *p = smp_alloc(sizeof *p);
     char *copy = ptx_copy(name);
     if (!p || !copy) {
-        smp_free(p);
-        smp_free(copy);
+        smp_free_all(p, copy);
         parser->failed = true;
         smp_fail_memory(&parser->error, "names of functions", name.size);
         return 0;

@@ -463,9 +463,7 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
     smp_warp_module *module = smp_alloc(sizeof *module);
     char *copy = smp_strndup(text, length);
     if (!parser || !module || !copy) {
-        smp_free(parser);
-        smp_free(module);
-        smp_free(copy);
+        smp_free_all(parser, module, copy);
         return smp_fail_memory(err, "a module", length);
     }
     *parser =
@@ -480,8 +478,7 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
         while (parser->buckets[i]) {
             ptx_symbol *s = parser->buckets[i];
             parser->buckets[i] = s->next;
-            smp_free(s->name);
-            smp_free(s);
+            smp_free_all(s->name, s);
         }
     if (!parser->failed)
         ptx_link_calls(module);
@@ -503,10 +500,7 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
         copy = NULL;
         *out = module;
     }
-    smp_free(parser->locs);
-    smp_free(parser->jumps);
-    smp_free(copy);
-    smp_free(parser);
+    smp_free_all(parser->locs, parser->jumps, copy, parser);
     return code;
 }
 

@@ -25,8 +25,7 @@ ptx_symbol *ptx_declare(ptx_parser *parser, ptx_text name, ptx_symbol_kind kind)
     ptx_symbol *s = smp_alloc(sizeof *s), **bucket = &parser->buckets[bucket_of(name)];
     char *copy = ptx_copy(name);
     if (!s || !copy) {
-        smp_free(s);
-        smp_free(copy);
+        smp_free_all(s, copy);
         parser->failed = true;
         smp_fail_memory(&parser->error, "names", name.size);
         return NULL;
@@ -100,8 +99,7 @@ void ptx_leave(ptx_parser *parser)
             ptx_symbol *s = *at;
             if (s->depth >= parser->depth) {
                 *at = s->next;
-                smp_free(s->name);
-                smp_free(s);
+                smp_free_all(s->name, s);
             } else
                 at = &s->next;
         }

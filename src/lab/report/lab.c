@@ -75,9 +75,7 @@ const char *smp_lab_line(smp_lab_sources *sources, const char *path, uint32_t li
 void smp_lab_sources_free(smp_lab_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
-        smp_free(sources->files[i].path);
-        smp_free(sources->files[i].text);
-        smp_free(sources->files[i].lines);
+        smp_free_all(sources->files[i].path, sources->files[i].text, sources->files[i].lines);
     }
     smp_free(sources->files);
     memset(sources, 0, sizeof *sources);

@@ -364,6 +364,5 @@ void smp_lab_program(FILE *to, const smp_lab_report *report, bool color, bool ta
     }
     if (!tables)
         fprintf(to, "\n  -v shows a table of each kernel and shape, --each its instructions, --html a page\n");
-    smp_free(s.kernels);
-    smp_free(s.notes);
+    smp_free_all(s.kernels, s.notes);
 }

@@ -400,10 +400,8 @@ bool smp_lab_find_tips(smp_warp_result *results, size_t count, char *const *defi
         if (members[i].group == i)
             fits = find_tip(members, found, i, &all, out);
     for (size_t i = 0; i < all.count; i++) {
-        smp_free(all.items[i].text);
-        smp_free(all.items[i].plain);
+        smp_free_all(all.items[i].text, all.items[i].plain);
     }
-    smp_free(all.items);
-    smp_free(members);
+    smp_free_all(all.items, members);
     return fits;
 }

@@ -154,9 +154,7 @@ static int multiply(const product *p, int of)
                 p->factors[0] * sums[i] + (p->factors[1] != 0 ? p->factors[1] * element(column, i, p->c.type) : 0));
         smp_warp_memory_know(lab_memory(), column, m * size);
     }
-    smp_free(a);
-    smp_free(b);
-    smp_free(sums);
+    smp_free_all(a, b, sums);
     return has_memory ? DONE : NO_MEMORY;
 }
 

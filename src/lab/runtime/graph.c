@@ -77,16 +77,14 @@ static int take_kernel(node *n, const kernel_params *given)
     unsigned char *bytes = smp_alloc(smp_warp_kernel_param_bytes(kernel) + 1);
     void **arguments = smp_alloc_array(count + 1, sizeof *arguments);
     if (!bytes || !arguments) {
-        smp_free(bytes);
-        smp_free(arguments);
+        smp_free_all(bytes, arguments);
         return lab_error(LAB_OUT_OF_MEMORY);
     }
     for (size_t i = 0; i < count; i++) {
         arguments[i] = bytes + params[i].offset;
         memcpy(arguments[i], given->arguments[i], params[i].size);
     }
-    smp_free(n->bytes);
-    smp_free(n->kernel.arguments);
+    smp_free_all(n->bytes, n->kernel.arguments);
     n->bytes = bytes;
     n->kernel = *given;
     n->kernel.arguments = arguments;
@@ -96,9 +94,7 @@ static int take_kernel(node *n, const kernel_params *given)
 static void empty(graph *g)
 {
     for (size_t i = 0; i < g->count; i++) {
-        smp_free(g->nodes[i]->bytes);
-        smp_free(g->nodes[i]->kernel.arguments);
-        smp_free(g->nodes[i]);
+        smp_free_all(g->nodes[i]->bytes, g->nodes[i]->kernel.arguments, g->nodes[i]);
     }
     smp_free(g->nodes);
     *g = (graph){0};

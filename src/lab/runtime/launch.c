@@ -435,8 +435,7 @@ static int end_launch(one_launch *l, smp_code code)
         keep(&l->result);
     if (l->grid_memory)
         smp_warp_buffer_free(lab_memory(), l->grid_memory);
-    smp_free(l->blocks);
-    smp_free(l->params);
+    smp_free_all(l->blocks, l->params);
     return lab_error(illegal               ? illegal
                      : asserted            ? LAB_ASSERT
                      : code == SMP_E_USAGE ? refusal(l->kernel, l->grid, l->cluster)

@@ -64,8 +64,7 @@ static void read_sass(module *m)
             lab_die(&err);
         fprintf(stderr, "smempipe kernel: the SASS cannot be read (%s): PTX is counted\n", err.message);
     }
-    smp_free(text);
-    smp_free(binary);
+    smp_free_all(text, binary);
 }
 
 static module *with_code(module *m)

@@ -51,8 +51,8 @@ static smp_code add_param(cubin *c, warp_code *code, const unsigned char *payloa
     memcpy(&offset, payload + OFFSET, 2);
     memcpy(&flags, payload + FLAGS, 4);
     while (code->param_count <= ordinal) {
-        if (!smp_grow(&code->params, &code->param_capacity, code->param_count + 1, sizeof *code->params))
-            return smp_fail_memory(c->err, "parameters", ordinal);
+        SMP_NEED(smp_grow(&code->params, &code->param_capacity, code->param_count + 1, sizeof *code->params),
+                 "parameters", ordinal, c->err);
         memset(&code->params[code->param_count++], 0, sizeof *code->params);
     }
     smp_warp_param *p = &code->params[ordinal];
@@ -163,8 +163,8 @@ static smp_code add_variables(cubin *c, size_t section, warp_bank *bank)
         if (!variable || s.st_value > bank->size)
             continue;
         const size_t room = bank->size - s.st_value;
-        if (!smp_grow(&bank->parts, &bank->part_capacity, bank->part_count + 1, sizeof *bank->parts))
-            return smp_fail_memory(c->err, "constants", bank->size);
+        SMP_NEED(smp_grow(&bank->parts, &bank->part_capacity, bank->part_count + 1, sizeof *bank->parts), "constants",
+                 bank->size, c->err);
         bank->parts[bank->part_count++] =
             (warp_bank_part){(uint32_t)s.st_value, (uint32_t)(size < room ? size : room), variable};
     }
@@ -184,8 +184,7 @@ static smp_code read_bank(cubin *c, size_t section, const Elf64_Shdr *s, const c
     warp_bank *bank = &code->banks[number];
     warp_free_bank(bank);
     bank->bytes = smp_alloc(s->sh_size + 1);
-    if (!bank->bytes)
-        return smp_fail_memory(c->err, "a constant bank", s->sh_size);
+    SMP_NEED(bank->bytes, "a constant bank", s->sh_size, c->err);
     bank->size = (uint32_t)s->sh_size;
     memcpy(bank->bytes, data, s->sh_size);
     relocate(c, section, bank->bytes, bank->size);
@@ -214,8 +213,7 @@ static smp_code keep_controls(cubin *c, const Elf64_Shdr *section, warp_code *co
     smp_free(code->controls);
     code->control_count = count;
     code->controls = smp_alloc_array(count + 1, sizeof *code->controls);
-    if (!code->controls)
-        return smp_fail_memory(c->err, "instructions", section->sh_size);
+    SMP_NEED(code->controls, "instructions", section->sh_size, c->err);
     for (size_t i = 0; i < count; i++)
         memcpy(&code->controls[i], data + i * SASS_INST_BYTES + sizeof(uint64_t), sizeof *code->controls);
     return SMP_OK;

@@ -388,16 +388,13 @@ smp_code smp_warp_load_sass(const char *name, const char *text, size_t length, c
     smp_warp_module *module = smp_alloc(sizeof *module);
     char *copy = smp_strndup(text, length);
     if (!module || !copy) {
-        smp_free(module);
-        smp_free(copy);
+        smp_free_all(module, copy);
         return smp_fail_memory(err, "a module", length);
     }
     module->text = copy;
     sass_parser parser = {.name = name, .text = copy, .length = strlen(copy), .module = module};
     read_text(&parser);
-    smp_free(parser.lines);
-    smp_free(parser.labels);
-    smp_free(parser.jumps);
+    smp_free_all(parser.lines, parser.labels, parser.jumps);
     smp_code code = parser.failed ? parser.error.code : SMP_OK;
     if (code)
         *err = parser.error;

@@ -32,10 +32,7 @@ typedef struct input {
 
 static void close_input(input *in)
 {
-    smp_free(in->bytes);
-    smp_free(in->folder);
-    smp_free(in->ptxas);
-    smp_free(in->nvdisasm);
+    smp_free_all(in->bytes, in->folder, in->ptxas, in->nvdisasm);
 }
 
 /* The folder is by the bytes and the architecture. False: the file cannot be read, or the cache not be written. */
@@ -149,8 +146,7 @@ static smp_code make_cubin(const input *in, char why[SMP_ASSEMBLE_WHY], smp_erro
     enum { FIXED = sizeof fixed / sizeof fixed[0] };
     const size_t more = in->flags ? in->flags->count : 0;
     char **argv = smp_alloc_array(3 + FIXED + more, sizeof *argv);
-    if (!argv)
-        return smp_fail_memory(err, "words", more);
+    SMP_NEED(argv, "words", more, err);
     argv[0] = in->ptxas;
     argv[1] = option;
     for (size_t i = 0; i < more; i++)

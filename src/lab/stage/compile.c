@@ -103,8 +103,7 @@ static void put_folder(FILE *to, const char *option, const char *path, const cha
     const bool linked = real && place && is_odd(real) && !symlink(real, place);
     if (real)
         put_option(to, option, linked ? link : real);
-    smp_free(place);
-    smp_free(real);
+    smp_free_all(place, real);
 }
 
 static const smp_nvcc_flags no_flags;
@@ -136,8 +135,7 @@ static bool put_options(const smp_compile_settings *settings, const char *source
         put_folder(to, "-I", flags->includes.items[i], work, i + 1);
     if (to)
         put_folder(to, "-iquote\n", folder, work, 0);
-    smp_free(path);
-    smp_free(folder);
+    smp_free_all(path, folder);
     return to && !fclose(to);
 }
 
@@ -171,8 +169,7 @@ static bool put_linking(const smp_compile_settings *settings, const char *nvcc, 
         put_option(to, "-L", settings->runtime);
         put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", settings->runtime);
     }
-    smp_free(real);
-    smp_free(path);
+    smp_free_all(real, path);
     return to && !fclose(to);
 }
 
@@ -197,10 +194,7 @@ static bool put_others(const smp_compile_settings *settings, const char *work)
         if (wrote)
             fprintf(to, "#include \"%s/%s\"\n", is_odd(real) ? smp_base_name(link) : real, name);
         wrote = to && !fclose(to) && wrote;
-        smp_free(folder);
-        smp_free(real);
-        smp_free(place);
-        smp_free(link);
+        smp_free_all(folder, real, place, link);
     }
     return wrote;
 }
@@ -392,8 +386,7 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
     while (!own && reach->folders[others])
         others++;
     const char **readable = smp_alloc_array(SMP_TOOLKIT_FOLDERS + others, sizeof *readable);
-    if (!readable)
-        return smp_fail_memory(err, "paths", others);
+    SMP_NEED(readable, "paths", others, err);
     smp_toolkit_folders(w->items[0], folders);
     for (size_t i = 0; folders[i]; i++)
         readable[count++] = folders[i];
@@ -414,8 +407,7 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
     smp_code code = smp_tool_run(&tool, &end, err);
     if (!code)
         code = say(settings, &tool, &end, file, err);
-    smp_free(end.messages);
-    smp_free(readable);
+    smp_free_all(end.messages, readable);
     for (size_t i = 0; folders[i]; i++)
         smp_free(folders[i]);
     return code;
@@ -444,9 +436,7 @@ static smp_code keep(const char *work, const char *folder, bool has_ptx, bool pr
         unlink(own);
         rmdir(made);
     }
-    smp_free(ptx);
-    smp_free(own);
-    smp_free(made);
+    smp_free_all(ptx, own, made);
     return code;
 }
 
@@ -508,8 +498,7 @@ static smp_code find_kept(const smp_compile_settings *settings, const words *w, 
         if (!code)
             code = smp_kernel_source_hash(other.real, other.text, other.size, folders, includes->count, settings->reach,
                                           &hash, has_main, err);
-        smp_free(other.text);
-        smp_free(other.real);
+        smp_free_all(other.text, other.real);
     }
     smp_sha256_end(&hash, text);
     s->folder = cache ? smp_asprintf("%s/%.32s", cache, text) : NULL;
@@ -560,9 +549,6 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
     }
     for (size_t i = 0; i < w.owned_count; i++)
         smp_free(w.owned[i]);
-    smp_free(s.text);
-    smp_free(s.real);
-    smp_free(s.folder);
-    smp_free(nvcc);
+    smp_free_all(s.text, s.real, s.folder, nvcc);
     return code;
 }

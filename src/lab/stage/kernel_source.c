@@ -133,9 +133,7 @@ static smp_code add_include(hashed *h, const char *from, const char *name, size_
             smp_fail(err, SMP_E_DECODE, "cannot include '%.200s': %s", path, why.message);
             code = smp_at(err, "%s", from);
         }
-        smp_free(real);
-        smp_free(text);
-        smp_free(path);
+        smp_free_all(real, text, path);
     }
     return code == SMP_E_READ ? SMP_OK : code;
 }
@@ -191,8 +189,7 @@ static smp_code add_text(hashed *h, const char *path, const char *real, const ch
 {
     if (h->count == MOST_INCLUDES)
         return smp_fail(err, SMP_E_LIMIT, "it includes more than %d files", MOST_INCLUDES);
-    if (!(h->files[h->count] = smp_strdup(path)))
-        return smp_fail_memory(err, "a path", strlen(path));
+    SMP_NEED(h->files[h->count] = smp_strdup(path), "a path", strlen(path), err);
     h->count++;
     h->bytes += size;
     if (h->bytes > MOST_BYTES)

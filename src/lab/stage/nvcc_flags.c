@@ -109,9 +109,9 @@ smp_code smp_flag_list_add(smp_flag_list *list, const char *text, size_t size, s
 {
     if (list->count >= MOST_FLAGS)
         return smp_fail(err, SMP_E_LIMIT, "there are more than %d flags for the compiler", MOST_FLAGS);
-    if (!smp_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items) ||
-        !(list->items[list->count] = smp_strndup(text, size)))
-        return smp_fail_memory(err, "flags", size);
+    SMP_NEED(smp_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items) &&
+                 (list->items[list->count] = smp_strndup(text, size)),
+             "flags", size, err);
     list->count++;
     return SMP_OK;
 }
@@ -195,8 +195,7 @@ static smp_code read_arch(const char *value, smp_nvcc_flags *flags, smp_error *e
         if (digits < 2 || digits > 3 || atoi(at) < had || (atoi(at) == had && size == digits)) /* 90a is more than 90 */
             continue;
         smp_free(flags->arch);
-        if (!(flags->arch = smp_asprintf("sm_%.*s", (int)size, at)))
-            return smp_fail_memory(err, "flags", size);
+        SMP_NEED(flags->arch = smp_asprintf("sm_%.*s", (int)size, at), "flags", size, err);
     }
     return SMP_OK;
 }

@@ -116,10 +116,7 @@ static void drop(loaded *l)
     smp_warp_module_free(l->module);
     smp_warp_memory_close(l->memory);
     drop_reach(&l->reach);
-    smp_free(l->path);
-    smp_free(l->ptx_path);
-    smp_free(l->ptx);
-    smp_free(l);
+    smp_free_all(l->path, l->ptx_path, l->ptx, l);
 }
 
 static smp_code list_kernels(loaded *l, smp_error *err)
@@ -127,16 +124,14 @@ static smp_code list_kernels(loaded *l, smp_error *err)
     const size_t count = smp_warp_kernel_count(l->module);
     smp_foreign_entry *entries = smp_alloc_array(count + 1, sizeof *entries);
     l->file.entries = entries;
-    if (!entries)
-        return smp_fail_memory(err, "kernels", count);
+    SMP_NEED(entries, "kernels", count, err);
     for (size_t i = 0; i < count; i++) {
         const smp_warp_kernel *k = smp_warp_kernel_at(l->module, i);
         const smp_warp_param *params;
         const size_t n = smp_warp_kernel_params(k, &params);
         smp_foreign_param *to = smp_alloc_array(n + 1, sizeof *to);
         const smp_error *problem = smp_warp_kernel_problem(k);
-        if (!to)
-            return smp_fail_memory(err, "parameters", n);
+        SMP_NEED(to, "parameters", n, err);
         for (size_t p = 0; p < n; p++) {
             to[p] = (smp_foreign_param){.offset = params[p].offset, .size = params[p].size};
             memcpy(to[p].type, params[p].type, sizeof to[p].type);
@@ -174,8 +169,7 @@ static smp_code load(const char *path, const smp_kernel_reach *reach, const stru
                      smp_error *err)
 {
     loaded *l = smp_alloc(sizeof *l);
-    if (!l)
-        return smp_fail_memory(err, "kernels", sizeof *l);
+    SMP_NEED(l, "kernels", sizeof *l, err);
     *out = l;
     l->changed = status->st_mtim;
     l->size = status->st_size;
@@ -305,8 +299,7 @@ static void assemble(loaded *l)
         l->file.cubin = l->cubin;
         l->file.cubin_arch = COUNTED_ARCH;
     }
-    smp_free(path);
-    smp_free(cubin);
+    smp_free_all(path, cubin);
 }
 
 /* The code of a launch. A file without variables is read once; otherwise they begin as the file has them. */

@@ -88,8 +88,7 @@ static bool grow(time_map *map)
             map->keys[at] = old.keys[i];
             map->values[at] = old.values[i];
         }
-    smp_free(old.keys);
-    smp_free(old.values);
+    smp_free_all(old.keys, old.values);
     return true;
 }
 
@@ -108,7 +107,6 @@ int64_t *time_map_at(time_map *map, uint32_t key, bool *fresh)
 
 void time_map_free(time_map *map)
 {
-    smp_free(map->keys);
-    smp_free(map->values);
+    smp_free_all(map->keys, map->values);
     *map = (time_map){.count = 0};
 }

@@ -43,8 +43,7 @@ bool time_units_open(time_units *units, const smp_time_gpu *gpu, uint32_t wave)
 
 void time_units_close(time_units *units)
 {
-    smp_free(units->items);
-    smp_free(units->rows);
+    smp_free_all(units->items, units->rows);
 }
 
 void time_units_begin(time_units *units, uint64_t block)

@@ -130,8 +130,7 @@ static double find_imbalance(const time_sm *sm)
     }
     for (uint32_t i = 0; of_sm && heap && i < sms; i++)
         most = of_sm[i] > most ? of_sm[i] : most;
-    smp_free(heap);
-    smp_free(of_sm);
+    smp_free_all(heap, of_sm);
     double worst = own > 0 ? most / (own * (double)sm->per_sm / (double)sm->simulated) : 1;
     worst = worst < lowest ? lowest : worst > highest ? highest : worst;
     return worst > 1 - small && worst < 1 + small ? 1 : worst;

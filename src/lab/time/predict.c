@@ -118,8 +118,7 @@ static smp_code make_lines(const time_sm *sm, bool each, smp_predicted_line **li
     double all = 0;
     size_t count = 0, kept = 0;
     smp_predicted_line *const out = smp_alloc_array(sm->code->count + 1, sizeof *out);
-    if (!out)
-        return smp_fail_memory(err, "lines", sm->code->count * sizeof *out);
+    SMP_NEED(out, "lines", sm->code->count * sizeof *out, err);
     for (int k = 0; k < SMP_TIME_REASONS; k++)
         all += sm->stalls[k];
     for (size_t i = 0; i < sm->code->count; i++) {
@@ -240,8 +239,7 @@ smp_code time_predict_trace(const smp_time_gpu *gpu, const warp_code *kernel, co
                             const smp_time_wish *wish, smp_predicted *out, smp_error *err)
 {
     time_code code;
-    if (!time_code_make(kernel, gpu, &code))
-        return smp_fail_memory(err, "instructions", kernel->count);
+    SMP_NEED(time_code_make(kernel, gpu, &code), "instructions", kernel->count, err);
     smp_code status = predict(gpu, &code, trace, wish, out, err);
     if (!status)
         status = time_what_if(gpu, &code, trace, wish, out, err);
@@ -255,8 +253,7 @@ smp_code smp_time_predict(smp_time_recorder *r, const smp_warp_kernel *kernel, c
     *out = (smp_predicted){.order = 0};
     snprintf(out->gpu, sizeof out->gpu, "%s", r->gpu.name);
     const time_trace *trace = time_record_end(r);
-    if (!trace)
-        return smp_fail_memory(err, "a record of a launch", 0);
+    SMP_NEED(trace, "a record of a launch", 0, err);
     if (time_refuses_record(&kernel->code, trace, out->refusal, sizeof out->refusal))
         return SMP_OK;
     return time_predict_trace(&r->gpu, &kernel->code, trace, wish, out, err);

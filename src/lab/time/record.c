@@ -381,8 +381,7 @@ static void touch(struct warp_observer *self, const warp_frame *frame, warp_spac
 smp_code smp_time_record(const smp_time_gpu *gpu, smp_time_recorder **out, smp_error *err)
 {
     time_recorder *r = *out = smp_alloc(sizeof *r);
-    if (!r)
-        return smp_fail_memory(err, "a record of a launch", sizeof *r);
+    SMP_NEED(r, "a record of a launch", sizeof *r, err);
     r->gpu = *gpu;
     r->top = FIRST_BUFFER;
     r->observer = (struct warp_observer){.begin = begin, .end = end, .step = step, .cost = cost, .touch = touch};
@@ -410,9 +409,5 @@ void smp_time_record_free(smp_time_recorder *r)
     time_units_close(&r->units);
     for (uint32_t w = 0; w < WARP_MOST_WARPS; w++)
         smp_free(r->warps[w].words);
-    smp_free(r->trace.words);
-    smp_free(r->trace.streams);
-    smp_free(r->trace.block_instructions);
-    smp_free(r->buffers);
-    smp_free(r);
+    smp_free_all(r->trace.words, r->trace.streams, r->trace.block_instructions, r->buffers, r);
 }

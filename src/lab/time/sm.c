@@ -29,8 +29,7 @@ smp_code time_sm_open(time_sm *sm, smp_error *err)
         part->came = smp_alloc_array(groups, sizeof *part->came);
         fits = part->fetched && part->came;
     }
-    if (!fits)
-        return smp_fail_memory(err, "a model of an SM", slots * sizeof *sm->warps);
+    SMP_NEED(fits, "a model of an SM", slots * sizeof *sm->warps, err);
     for (uint32_t i = 0; i < sm->resident; i++)
         sm->slots[i].block = -1;
     for (int i = 0; i < TIME_MERGED; i++)
@@ -42,17 +41,10 @@ smp_code time_sm_open(time_sm *sm, smp_error *err)
 void time_sm_close(time_sm *sm)
 {
     for (int p = 0; p < TIME_PARTS; p++) {
-        smp_free(sm->parts[p].fetched);
-        smp_free(sm->parts[p].came);
+        smp_free_all(sm->parts[p].fetched, sm->parts[p].came);
     }
-    smp_free(sm->warps);
-    smp_free(sm->slots);
-    smp_free(sm->fetched);
-    smp_free(sm->came);
-    smp_free(sm->has_constants);
-    smp_free(sm->done);
-    smp_free(sm->inst_stalls);
-    smp_free(sm->l1.lines);
+    smp_free_all(sm->warps, sm->slots, sm->fetched, sm->came, sm->has_constants, sm->done, sm->inst_stalls,
+                 sm->l1.lines);
     time_map_free(&sm->beyond.seen);
     time_map_free(&sm->beyond.servers);
 }

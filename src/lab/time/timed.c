@@ -81,8 +81,7 @@ smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch 
     if (!code)
         code = add(result, &one, err);
     if (code) {
-        smp_free(one.lines);
-        smp_free(one.instructions);
+        smp_free_all(one.lines, one.instructions);
     }
     return code;
 }

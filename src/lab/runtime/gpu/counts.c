@@ -188,8 +188,7 @@ static smp_code configure(smp_error *err)
     CUPTI_TRY(api, cuptiProfilerGetCounterAvailability, (&available));
     image = smp_alloc(available.counterAvailabilityImageSize);
     available.pCounterAvailabilityImage = image;
-    if (!image)
-        return smp_fail_memory(err, "the list of counters", available.counterAvailabilityImageSize);
+    SMP_NEED(image, "the list of counters", available.counterAvailabilityImageSize, err);
     CUPTI_TRY(api, cuptiProfilerGetCounterAvailability, (&available));
     for (int m = 0; m < METRICS; m++) {
         CUpti_SassMetrics_GetProperties_Params get = {.structSize = CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE,
@@ -223,8 +222,8 @@ static smp_code add_record(const CUpti_SassMetrics_Data *record, size_t values, 
     if (!at) {
         char *last = now.row_count ? now.rows[now.row_count - 1].kernel : NULL;
         char *own = last && !strcmp(last, kernel) ? last : smp_strdup(kernel);
-        if (!own || !smp_grow(&now.rows, &now.row_capacity, now.row_count + 1, sizeof *now.rows))
-            return smp_fail_memory(err, "counted instructions", sizeof *now.rows);
+        SMP_NEED(own && smp_grow(&now.rows, &now.row_capacity, now.row_count + 1, sizeof *now.rows),
+                 "counted instructions", sizeof *now.rows, err);
         at = &now.rows[now.row_count++];
         *at = (row){.kernel = own, .pc = record->pcOffset};
     }

@@ -98,8 +98,7 @@ static bool blur(coverage *c, int64_t r)
         memset(sums, 0, (size_t)c->of.width * sizeof *sums);
         blur_once(c->bytes, rows, sums, &c->of, r);
     }
-    smp_free(rows);
-    smp_free(sums);
+    smp_free_all(rows, sums);
     return made;
 }
 

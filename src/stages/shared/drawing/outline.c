@@ -241,8 +241,7 @@ void smp_outline_stroke(smp_outline *o, const smp_outline *of, bool open, int64_
 
 void smp_outline_free(smp_outline *o)
 {
-    smp_free(o->points);
-    smp_free(o->ends);
+    smp_free_all(o->points, o->ends);
     *o = (smp_outline){.count = 0};
 }
 
