@@ -37,16 +37,14 @@ typedef struct smp_sndfile {
     size_t patch_size;
     smp_flac_info info;       /* of FLAC */
     smp_md5 md5;              /* of the samples read */
-    uint64_t over;            /* writer: samples beyond full scale, which a coded sound keeps */
+    smp_sound_over over;      /* writer */
     int64_t put;              /* writer: frames */
-    float peak;               /* of them */
     bool verify;              /* check it against info */
     smp_output *output;       /* writer */
     smp_ogg_pages *pages;     /* writer of Ogg: the incomplete page */
     smp_bytes held;           /* writer to a pipe: the whole file, since the library seeks back to the header, */
     bool streams;             /* unless what is written goes on at once */
     int64_t have;             /* writer: frames in the buffer */
-    bool told;                /* writer: that samples are beyond full scale */
     int64_t position, length; /* writer: the library's position, and the furthest it reached */
     smp_bytes comment;        /* writer of FLAC: of a comment what follows its vendor; empty: the library's stays */
     smp_bytes pictures;       /* its blocks with pictures */

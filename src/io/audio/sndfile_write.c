@@ -227,16 +227,6 @@ static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *me
 /* Bits a second and channel: those of the library's compression levels 0 and 1, and what is written. */
 static const double OPUS_MOST = 256000, OPUS_LEAST = 6000, OPUS_CHANNEL = 48000;
 
-/* Tells that the format has another bitrate than the one asked for. */
-static void note_bitrate(smp_writer *writer, int used)
-{
-    const int asked = smp_write_value(&writer->options.values, &smp_write_bitrate);
-    if (used != asked)
-        smp_note(&writer->notes, "%s of %d channel%s at %.10g Hz has no %d kbit/s: written with the nearest, %d",
-                 writer->format->name, writer->shape.channels, writer->shape.channels == 1 ? "" : "s",
-                 writer->shape.rate, asked, used);
-}
-
 static void set_opus_rate(smp_writer *writer, SNDFILE *file)
 {
     const int channels = writer->shape.channels;
@@ -244,7 +234,7 @@ static void set_opus_rate(smp_writer *writer, SNDFILE *file)
     double each = OPUS_CHANNEL;
     if (asked) {
         each = fmin(fmax(asked * 1000. / channels, OPUS_LEAST), OPUS_MOST);
-        note_bitrate(writer, (int)round(each * channels / 1000));
+        smp_sound_note_bitrate(writer, (int)round(each * channels / 1000));
     }
     double level = (OPUS_MOST - each) / (OPUS_MOST - OPUS_LEAST);
     sf_command(file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
@@ -287,7 +277,7 @@ static smp_code set_mp3_rate(smp_writer *writer, SNDFILE *file, smp_error *err)
     for (int i = 0; i < count; i++)
         nearest = abs(rates[i] - wanted) < abs(nearest - wanted) ? rates[i] : nearest;
     if (wanted > 0) {
-        note_bitrate(writer, nearest);
+        smp_sound_note_bitrate(writer, nearest);
         level = (double)(rates[count - 1] - nearest) / (rates[count - 1] - rates[0]);
     }
     sf_command(file, SFC_SET_BITRATE_MODE, &mode, sizeof mode);
@@ -353,15 +343,6 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     return s->code;
 }
 
-/* Vorbis codes blocks of samples together: one value that is not finite would silence its whole block. */
-static float finite_sample(float v, uint64_t *clipped)
-{
-    if (isfinite(v))
-        return v;
-    ++*clipped;
-    return isnan(v) ? 0.f : copysignf(1.f, v);
-}
-
 /* Copies frames behind those that the buffer has, in the library's channel order, as its integers. */
 static void gather(smp_writer *writer, smp_sndfile *s, const char *from, int64_t stride, int64_t rows)
 {
@@ -371,11 +352,9 @@ static void gather(smp_writer *writer, smp_sndfile *s, const char *from, int64_t
         const float *frame = (const float *)(const void *)(from + i * stride);
         for (int c = 0; c < channels; c++) {
             const int64_t to = (s->have + i) * channels + (s->order ? s->order[c] : c);
-            if (s->real) {
-                s->buffer[to] = finite_sample(frame[c], &writer->clipped);
-                s->over += fabsf(s->buffer[to]) > 1;
-                s->peak = fmaxf(s->peak, fabsf(s->buffer[to]));
-            } else
+            if (s->real)
+                s->buffer[to] = smp_sound_finite(frame[c], &s->over, &writer->clipped);
+            else
                 codes[to] = (int32_t)((uint32_t)smp_sound_round(frame[c], s->bits, &writer->clipped) << (32 - s->bits));
         }
     }
@@ -387,18 +366,6 @@ static smp_code ended(smp_writer *writer, smp_sndfile *s, bool good, smp_error *
     if (s->code != SMP_OK || good)
         return s->code;
     return smp_fail(err, SMP_E_WRITE, "the %s cannot be written: %s", writer->format->name, sf_strerror(s->file));
-}
-
-/* Behind the last frame: notes are collected before the file is closed. */
-static void note_over(smp_writer *writer, smp_sndfile *s)
-{
-    const double above = s->over ? ceil(200 * log10((double)s->peak)) / 10 : 0; /* dB */
-    if (!s->over || s->told || s->put < writer->shape.height)
-        return;
-    s->told = true;
-    smp_note(&writer->notes,
-             "%llu sample%s beyond full scale, by up to %.1f dB, which most players clip: end with `gain -%.1fdB`",
-             (unsigned long long)s->over, s->over == 1 ? " is" : "s are", above, above);
 }
 
 /* The buffer's frames go to the library. */
@@ -424,14 +391,15 @@ smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t st
         SMP_TRY(s->have == portion ? pass_on(writer, s, err) : SMP_OK);
     }
     s->put += rows;
-    note_over(writer, s);
+    if (s->put == writer->shape.height) /* notes are collected before the file is closed */
+        smp_sound_note_over(writer, &s->over);
     return SMP_OK;
 }
 
 smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
 {
     smp_sndfile *s = writer->state;
-    note_over(writer, s);
+    smp_sound_note_over(writer, &s->over);
     SMP_TRY(s->have ? pass_on(writer, s, err) : SMP_OK);
     s->err = err;
     int failed = sf_close(s->file);

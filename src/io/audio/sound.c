@@ -1,6 +1,7 @@
 /* Sample types, channel maps, and the samples of WAV and AIFF: see sound.h. */
 #include "io/audio/sound.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,36 @@ int32_t smp_sound_round(float v, int bits, uint64_t *clipped)
     x = x > -scale ? x : v == v ? -scale : 0;
     x = x < most ? x : most;
     return (int32_t)((x + 6755399441055744.0) - 6755399441055744.0); /* 1.5 * 2^52: rounds, ties to even */
+}
+
+float smp_sound_finite(float v, smp_sound_over *over, uint64_t *clipped)
+{
+    const float kept = isfinite(v) ? v : isnan(v) ? 0.f : copysignf(1.f, v);
+    if (!isfinite(v))
+        ++*clipped;
+    over->count += fabsf(kept) > 1;
+    over->peak = fmaxf(over->peak, fabsf(kept));
+    return kept;
+}
+
+void smp_sound_note_over(smp_writer *writer, smp_sound_over *over)
+{
+    const double above = over->count ? ceil(200 * log10((double)over->peak)) / 10 : 0; /* dB */
+    if (!over->count || over->told)
+        return;
+    over->told = true;
+    smp_note(&writer->notes,
+             "%llu sample%s beyond full scale, by up to %.1f dB, which most players clip: end with `gain -%.1fdB`",
+             (unsigned long long)over->count, over->count == 1 ? " is" : "s are", above, above);
+}
+
+void smp_sound_note_bitrate(smp_writer *writer, int used)
+{
+    const int asked = smp_write_value(&writer->options.values, &smp_write_bitrate);
+    if (used != asked)
+        smp_note(&writer->notes, "%s of %d channel%s at %.10g Hz has no %d kbit/s: written with the nearest, %d",
+                 writer->format->name, writer->shape.channels, writer->shape.channels == 1 ? "" : "s",
+                 writer->shape.rate, asked, used);
 }
 
 static uint64_t order(uint64_t value, int bytes, bool big)

@@ -64,6 +64,20 @@ uint64_t smp_sound_encode(uint8_t *to, const float *from, int64_t n, int type, b
  * clipped. */
 int32_t smp_sound_round(float v, int bits, uint64_t *clipped);
 
+/* Samples beyond full scale, which a coded sound keeps. */
+typedef struct smp_sound_over {
+    uint64_t count;
+    float peak;
+    bool told;
+} smp_sound_over;
+
+/* The sample that a coder gets, which codes many together: one value that is not finite would silence them all. */
+float smp_sound_finite(float v, smp_sound_over *over, uint64_t *clipped);
+void smp_sound_note_over(smp_writer *writer, smp_sound_over *over);
+
+/* Notes that the format has another bitrate, in kbit/s, than the one asked for. */
+void smp_sound_note_bitrate(smp_writer *writer, int used);
+
 /* Fills reader->media's shape and bits. Checks the limits: frames, channels, rate. */
 smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, double rate, int type, smp_error *err);
 
