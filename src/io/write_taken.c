@@ -16,7 +16,7 @@ const smp_write_option smp_write_quality = {
     .max = 100,
     .argument = "N",
     .help = "quality of formats that lose some, 1 to 100; unless said a JPEG made of a JPEG has the input's, others "
-            "have 90, WebP 80, AVIF 60, MP3 80 and OGG 40",
+            "have 90, WebP 80, AVIF 60, MP3 80, M4A 60 and OGG 40",
 };
 
 const smp_write_option smp_write_bitrate = {
@@ -25,13 +25,13 @@ const smp_write_option smp_write_bitrate = {
     .min = 1,
     .max = 2048,
     .argument = "KBIT",
-    .help = "kbit/s of Opus and MP3, all channels together; unless said 48 a channel, and MP3 by --quality",
+    .help = "kbit/s of Opus, MP3 and M4A, all channels together; unless said 48 a channel, and others by --quality",
 };
 
 const smp_write_option smp_write_lossless = {
     .name = "lossless",
     .type = SMP_WRITE_FLAG,
-    .help = "write a WebP without loss",
+    .help = "write a WebP without loss, and an M4A as ALAC",
     .flags = SMP_WRITE_KEPT,
 };
 

@@ -31,6 +31,7 @@ typedef struct smp_sound {
     int type;      /* an smp_sound_type; writers take the nearest that they support */
     uint32_t mask; /* the speakers, as bits of WAVE_FORMAT_EXTENSIBLE; 0: unknown */
     bool rf64;     /* a WAV made for more than 4 GB */
+    bool alac;     /* packed without loss, as an M4A made of it is too */
 } smp_sound;
 
 enum { SMP_JPEG_DC_CODES = 12 };

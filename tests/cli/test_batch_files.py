@@ -163,10 +163,10 @@ class Files(BatchCase):
 
     def test_sounds_that_cannot_be_written_as_they_came_become_wav(self):
         (self.folder / "in").mkdir()
-        shutil.copy(SAMPLES / "chirp.wav", self.folder / "in/call.m4a")
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "in/call.wma")
         for stages in (("-e", "gain -3dB"), ("-e", "kind audio")):
             done = self.smp("batch", *stages, "in", "-o", "out", "--dry-run")
-            self.assertEqual(done.stdout, "in/call.m4a -> out/call.wav\n")
+            self.assertEqual(done.stdout, "in/call.wma -> out/call.wav\n")
 
     def test_dry_run_writes_nothing(self):
         self.pictures(["a.png", "b.png"])

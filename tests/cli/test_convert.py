@@ -44,7 +44,7 @@ class OneFile(BatchCase):
         self.assertIn("at 8000 Hz", self.smp("info", "out/speech.wav").stdout)
         for option in ("--rate=0", "--rate=x", "--rate=16 kHz", "--rate=1e3", "--rate=", "--channels=3", "--channels="):
             self.refused("is not a valid value for --", SAMPLES / "field.flac", "c.wav", option)
-        self.refused("ffmpeg -i - OUT.m4a", SAMPLES / "field.flac", "c.m4a", status=4)
+        self.refused("ffmpeg -i - OUT.wma", SAMPLES / "field.flac", "c.wma", status=4)
 
     def test_photographs_are_turned_upright(self):
         turned = numpy.arange(6 * 9 * 3, dtype=numpy.uint8).reshape(6, 9, 3)

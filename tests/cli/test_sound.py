@@ -221,7 +221,7 @@ class Sound(CliCase):
         (self.folder / "in").mkdir()
         data = (DATA / "tone.m4a").read_bytes()
         (self.folder / "in/whole.m4a").write_bytes(data)
-        self.smp("batch", "-e", "remix mono", "in", "-o", "out")
+        self.smp("batch", "-e", "remix mono", "in", "-o", "out", "--to", "wav")
         self.assertTrue((self.folder / "out/whole.wav").exists())
         self.smp("convert", "in", "-o", "converted", "--to", "wav")  # in each of these a decoder is confined first
         self.assertTrue((self.folder / "converted/whole.wav").exists())

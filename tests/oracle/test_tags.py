@@ -41,7 +41,10 @@ FRAMES = {"TIT2": "TITLE", "TPE1": "ARTIST", "TALB": "ALBUM", "TCON": "GENRE", "
           "WCOP": "COPYRIGHTURL"}
 ATOMS = {"\xa9nam": "TITLE", "\xa9ART": "ARTIST", "\xa9alb": "ALBUM", "\xa9gen": "GENRE", "cprt": "COPYRIGHT",
          "aART": "ALBUMARTIST", "\xa9wrt": "COMPOSER", "\xa9grp": "GROUPING", "\xa9day": "DATE", "\xa9cmt": "COMMENT",
-         "\xa9lyr": "LYRICS", "sonm": "TITLESORT", "soar": "ARTISTSORT", "tmpo": "BPM", "cpil": "COMPILATION"}
+         "\xa9lyr": "LYRICS", "sonm": "TITLESORT", "soar": "ARTISTSORT", "soal": "ALBUMSORT",
+         "soaa": "ALBUMARTISTSORT", "soco": "COMPOSERSORT", "\xa9con": "CONDUCTOR", "\xa9pub": "PUBLISHER",
+         "tmpo": "BPM", "cpil": "COMPILATION"}
+MORE_ATOMS = {"\xa9mvn": "MOVEMENTNAME", "\xa9wrk": "WORK", "\xa9ope": "ORIGINALARTIST", "desc": "PODCASTDESC"}
 APE = {"Year": "DATE", "Track": "TRACKNUMBER", "Disc": "DISCNUMBER", "Album Artist": "ALBUMARTIST",
        "MixArtist": "REMIXER", "EncodedBy": "ENCODED-BY"}
 NUMBERS = ("TRACKNUMBER", "TRACKTOTAL", "DISCNUMBER", "DISCTOTAL", "BPM", "COMPILATION")
@@ -185,18 +188,30 @@ def pairs_of_comments(tag, pictures):
     return pairs
 
 
+def is_utf8(name):
+    """Whether a name that mutagen took for Latin-1 is UTF-8."""
+    try:
+        return bool(name.encode("latin-1").decode())
+    except UnicodeDecodeError:
+        return False
+
+
 def pairs_of_atoms(tag):
     pairs = set()
     for name, values in (tag.tags or {}).items():
         if name == "covr":
             pairs |= {("PICTURE", (None, None, None, bytes(data))) for data in values}
-        elif name == "trkn":
-            pairs |= {(key, str(v)) for pair in values for key, v in zip(("TRACKNUMBER", "TRACKTOTAL"), pair) if v}
+        elif name in ("trkn", "disk"):
+            keys = ("TRACKNUMBER", "TRACKTOTAL") if name == "trkn" else ("DISCNUMBER", "DISCTOTAL")
+            pairs |= {(key, str(v)) for pair in values for key, v in zip(keys, pair) if v}
         elif name.startswith("----"):
-            pairs |= {(name.split(":")[-1].upper(), bytes(v).decode()) for v in values}
-        elif name in ATOMS:
+            own = name.split(":", 2)[2]
+            if is_utf8(own):
+                own = own.encode("latin-1").decode()
+            pairs |= set().union(*(upright(own.upper(), bytes(v).decode()) for v in values))
+        elif name in ATOMS or name in MORE_ATOMS:
             values = values if isinstance(values, list) else [int(values)]
-            pairs |= {(ATOMS[name], str(v)) for v in values}
+            pairs |= {((ATOMS | MORE_ATOMS)[name], str(v)) for v in values}
     return pairs
 
 
@@ -262,7 +277,7 @@ def lost(before, after, stderr):
 @unittest.skipUnless(mutagen and shutil.which("ffmpeg"), "needs mutagen and ffmpeg")
 class Tags(unittest.TestCase):
     SOURCES = ("mp3", "mp3v3", "ape3", "flac", "ogg", "opus", "wav", "aiff", "m4a")
-    TARGETS = ("mp3", "flac", "ogg", "opus", "wav", "aiff", "caf", "w64")
+    TARGETS = ("mp3", "flac", "ogg", "opus", "wav", "aiff", "caf", "w64", "m4a")
 
     @classmethod
     def setUpClass(cls):

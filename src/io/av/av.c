@@ -303,14 +303,6 @@ static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
     return ok ? SMP_OK : smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
 }
 
-static smp_code fail_missing(smp_error *err)
-{
-    static const char words[] = "FFmpeg's libraries, which M4A and video need";
-    SMP_TRY(smp_library_sought(SMP_LIBRARY_AV, words, SMP_E_READ, err));
-    smp_fail(err, SMP_E_READ, "%s, cannot be opened", words);
-    return smp_hint(err, "install FFmpeg (apt-get install ffmpeg), or pipe it: ffmpeg -i IN -f wav - | smempipe ... -");
-}
-
 /* Formats whose header says how many samples there are, which FFmpeg tells in frames. */
 static bool counts_frames(const av_state *s)
 {
@@ -407,6 +399,8 @@ static int type_of(const AVCodecContext *codec)
     case AV_CODEC_ID_PCM_F64LE:
     case AV_CODEC_ID_PCM_F64BE:
         return SMP_SOUND_F32;
+    case AV_CODEC_ID_ALAC: /* of 16 bits */
+        return SMP_SOUND_S16;
     case AV_CODEC_ID_WAVPACK:
         return format == AV_SAMPLE_FMT_FLT || format == AV_SAMPLE_FMT_FLTP ? SMP_SOUND_F32 : SMP_SOUND_VORBIS;
     default:
@@ -414,13 +408,20 @@ static int type_of(const AVCodecContext *codec)
     }
 }
 
+/* Frames without those that fill an MP4's last packet up, which FFmpeg gives. */
+static int64_t heard(const av_state *s, int64_t frames)
+{
+    const int64_t said = strncmp(s->kind, "mov,", 4) ? 0 : smp_mp4_heard(s->source, s->rate);
+    const int64_t packet = s->codec->frame_size;
+    return said > 0 && said < frames && frames - said < 2 * packet ? said : frames;
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
     const uint8_t *head;
     int64_t frames = 0;
-    if (!smp_av_load())
-        return fail_missing(err);
+    SMP_TRY(smp_av_need(SMP_E_READ, err));
     const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
     const char *name = smp_av_kind(head, size);
     av_state *s = reader->state = smp_alloc(sizeof *s);
@@ -445,6 +446,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         frames = said;
     }
     if (!code)
+        frames = heard(s, frames);
+    if (!code)
         code = smp_sound_header(reader, frames, s->channels, s->rate, SMP_SOUND_NONE, err);
     if (code)
         return code;
@@ -452,6 +455,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     const uint32_t mask = layout->order == AV_CHANNEL_ORDER_NATIVE ? (uint32_t)layout->u.mask : 0;
     reader->media.meta.coding.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
     reader->media.meta.coding.sound.type = type_of(s->codec);
+    reader->media.meta.coding.sound.alac = s->codec->codec_id == AV_CODEC_ID_ALAC;
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
     note_damage(reader, s);
     code = check_length(reader, s, frames, err);

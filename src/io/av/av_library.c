@@ -45,6 +45,19 @@ bool smp_av_loaded(void)
     return loaded;
 }
 
+smp_code smp_av_need(smp_code failure, smp_error *err)
+{
+    static const char words[] = "FFmpeg's libraries, which M4A and video need";
+    if (smp_av_load())
+        return SMP_OK;
+    SMP_TRY(smp_library_sought(SMP_LIBRARY_AV, words, failure, err));
+    smp_fail(err, failure, "%s, cannot be opened", words);
+    return failure == SMP_E_WRITE
+               ? smp_hint(err, "install FFmpeg (apt-get install ffmpeg), or write another format")
+               : smp_hint(err, "install FFmpeg (apt-get install ffmpeg), or pipe it: ffmpeg -i IN -f wav - | "
+                               "smempipe ... -");
+}
+
 #else
 
 bool smp_av_load(void)

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 /* Endings of names of files that may need them. */
 extern const char *const smp_av_extensions[];
 
@@ -17,6 +19,8 @@ const char *smp_av_kind(const uint8_t *head, size_t size);
 /* Opens them once. False: they are not there, or this build is without. */
 bool smp_av_load(void);
 bool smp_av_loaded(void);
+/* The same with an error, of this code, that says what to install. */
+smp_code smp_av_need(smp_code failure, smp_error *err);
 
 #ifdef SMP_HAVE_AV
 #include <libavcodec/avcodec.h>
@@ -33,6 +37,9 @@ bool smp_av_loaded(void);
     X(avformat, av_find_best_stream)                                                                                   \
     X(avformat, av_read_frame)                                                                                         \
     X(avformat, avformat_close_input)                                                                                  \
+    X(avcodec, avcodec_find_encoder_by_name)                                                                           \
+    X(avcodec, avcodec_send_frame)                                                                                     \
+    X(avcodec, avcodec_receive_packet)                                                                                 \
     X(avcodec, avcodec_alloc_context3)                                                                                 \
     X(avcodec, avcodec_parameters_to_context)                                                                          \
     X(avcodec, avcodec_open2)                                                                                          \
@@ -46,6 +53,7 @@ bool smp_av_loaded(void);
     X(avutil, av_frame_free)                                                                                           \
     X(avutil, av_malloc)                                                                                               \
     X(avutil, av_free)                                                                                                 \
+    X(avutil, av_channel_layout_from_mask)                                                                             \
     X(avutil, av_dict_get)                                                                                             \
     X(avutil, av_log_set_level)                                                                                        \
     X(avutil, av_get_packed_sample_fmt)

@@ -175,3 +175,63 @@ bool smp_mp4_take_tags(smp_reader *reader, bool *found)
                  smp_names_end(&lost));
     return ok;
 }
+
+/* ------------------------------------------------------------------------------------------------ how long it is heard
+ */
+
+/* Goes into a box's box, and that one's: names of four letters, one behind the other. */
+static bool enter_all(const smp_source *source, box *in, const char *names)
+{
+    bool found = true;
+    for (char name[5] = ""; found && *names; names += 4) {
+        memcpy(name, names, 4);
+        found = enter(source, in, name);
+    }
+    return found;
+}
+
+/* The text behind the gapless item's name: numbers in base 16, of which the fourth counts the frames. */
+static int64_t heard_by_itunes(const smp_source *source, const box *index)
+{
+    enum { VERSION = 4, MOST = 400 };
+    box list = *index, item;
+    char text[MOST + 1];
+    unsigned long long frames = 0;
+    bool found = enter_all(source, &list, "udtameta");
+    list.at += VERSION;
+    found = found && enter(source, &list, "ilst");
+    for (uint64_t i = 0, at = list.at; found && !frames && i < MOST_BOXES && box_at(source, at, list.end, &item); i++) {
+        const size_t size = item.end - item.at < MOST ? (size_t)(item.end - item.at) : MOST;
+        if (!strcmp(item.name, "----") && smp_source_look(source, item.at, text, size)) {
+            char *name = memmem(text, size, "iTunSMPB", 8), *data;
+            text[size] = '\0';
+            data = name ? memmem(name, (size_t)(text + size - name), "data", 4) : NULL;
+            if (data && data + 4 + HEAD < text + size)
+                (void)sscanf(data + 4 + HEAD, " %*x %*x %*x %llx", &frames);
+        }
+        at = item.end;
+    }
+    return frames <= INT64_MAX ? (int64_t)frames : 0;
+}
+
+int64_t smp_mp4_heard(const smp_source *source, int rate)
+{
+    enum { FULL = 4, COUNT = 4, KIND = 8, BODY = 32 };
+    uint8_t head[BODY] = {0}, edit[BODY] = {0}, kind[KIND + 4] = {0};
+    box index = {.end = source->size};
+    if (!enter(source, &index, "moov"))
+        return 0;
+    const int64_t said = heard_by_itunes(source, &index);
+    box track = index;
+    if (said || !enter(source, &track, "trak"))
+        return said;
+    box edits = track, times = track, handler = track;
+    if (!enter_all(source, &edits, "edtselst") || !enter_all(source, &times, "mdiamdhd") ||
+        !enter_all(source, &handler, "mdiahdlr") || !smp_source_look(source, handler.at, kind, sizeof kind) ||
+        memcmp(kind + KIND, "soun", 4) != 0 || edits.end - edits.at < FULL + COUNT + 12 ||
+        !smp_source_look(source, edits.at, edit, FULL + COUNT + 12) || smp_get_be(edit + FULL, COUNT) != 1 ||
+        times.end - times.at < FULL + 16 || !smp_source_look(source, times.at, head, FULL + 16) || edit[0] || head[0])
+        return 0;
+    const int64_t skipped = (int32_t)smp_get_be(edit + FULL + COUNT + 4, 4), all = smp_get_be(head + FULL + 12, 4);
+    return smp_get_be(head + FULL + 8, 4) == (uint32_t)rate && skipped >= 0 && all > skipped ? all - skipped : 0;
+}

@@ -202,6 +202,7 @@ static void pass_coding(smp_wire *w, smp_coding *coding)
         pass_int(w, &coding->sound.type);
         pass(w, &coding->sound.mask, sizeof coding->sound.mask);
         pass_bool(w, &coding->sound.rf64);
+        pass_bool(w, &coding->sound.alac);
         break;
     case SMP_CODING_JPEG:
         pass_jpeg(w, &coding->jpeg);

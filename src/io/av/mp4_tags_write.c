@@ -1,0 +1,192 @@
+/* Tags of MP4 files as iTunes writes them: mp4_tags.c reads them. Texts without a name there have one of their own. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/av/mp4_write.h"
+
+enum { IMPLICIT = 0, TEXT = 1, JPEG = 13, PNG = 14, NUMBER = 21 };
+
+/* Items that are numbers, and their bytes; the others are texts. */
+static const struct {
+    const char *name;
+    int bytes;
+} numbers[] = {{"tmpo", 2}, {"cpil", 1}, {"pcst", 1}, {"shwm", 1}, {"\251mvi", 2}, {"\251mvc", 2},
+               {"tves", 4}, {"tvsn", 4}, {"rtng", 1}, {"stik", 1}, {"hdvd", 1},    {"plID", 8},
+               {"atID", 4}, {"cnID", 4}, {"cmID", 4}, {"sfID", 4}, {"geID", 4},    {"akID", 1}};
+
+static int bytes_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!strcmp(numbers[i].name, name))
+            return numbers[i].bytes;
+    return 0;
+}
+
+/* Whether a text is a number without another spelling, below 2 to the `bits`. */
+static bool is_number(const char *text, int bits, uint64_t *value)
+{
+    char again[24];
+    *value = strtoull(text, NULL, 10);
+    snprintf(again, sizeof again, "%" PRIu64, *value);
+    return !strcmp(again, text) && *value >> (bits - 1) >> 1 == 0;
+}
+
+static void put_data(smp_bytes *out, int kind, const void *data, size_t size)
+{
+    const size_t box = smp_mp4_begin(out, "data");
+    smp_bytes_be(out, (uint64_t)kind, 4);
+    smp_bytes_be(out, 0, 4);
+    smp_bytes_add(out, data, size);
+    smp_mp4_end(out, box);
+}
+
+static void put_named(smp_bytes *out, const char *name, const char *text)
+{
+    const size_t box = smp_mp4_begin(out, name);
+    smp_bytes_be(out, 0, 4);
+    smp_bytes_add(out, text, strlen(text));
+    smp_mp4_end(out, box);
+}
+
+/* The item for a text; null: one of its own name. */
+static const char *item_of(const smp_meta *meta, const struct smp_text *text)
+{
+    const smp_tag_row *row = smp_tag_row_for(meta, text->key);
+    const int bytes = row && row->mp4 ? bytes_of(row->mp4) : 0;
+    uint64_t value;
+    return row && row->mp4 && (!bytes || is_number(text->value, 8 * bytes - 1, &value)) ? row->mp4 : NULL;
+}
+
+static bool same_item(const smp_meta *meta, const struct smp_text *a, const struct smp_text *b)
+{
+    const char *one = item_of(meta, a), *other = item_of(meta, b);
+    return one && other ? !strcmp(one, other) : !one && !other && !strcasecmp(a->key, b->key);
+}
+
+/* The pair of a number and how many there are (trkn, disk), where both are numbers that fit, and there is one each. */
+static bool pair_of(const smp_meta *meta, const char *number, const char *total, uint8_t pair[8])
+{
+    int found[2] = {0, 0};
+    bool fits = true;
+    memset(pair, 0, 8);
+    for (size_t i = 0; i < meta->text_count; i++) {
+        const smp_tag_row *row = smp_tag_row_for(meta, meta->texts[i].key);
+        const int which = row && !strcmp(row->key, number) ? 0 : row && !strcmp(row->key, total) ? 1 : 2;
+        uint64_t value;
+        if (which == 2)
+            continue;
+        fits = is_number(meta->texts[i].value, 16, &value) && value && !found[which]++ && fits;
+        smp_put_be(pair + 2 + 2 * which, value, 2);
+    }
+    return fits && (found[0] || found[1]);
+}
+
+static bool is_in_pair(const smp_meta *meta, const struct smp_text *text, const bool paired[2])
+{
+    const smp_tag_row *row = smp_tag_row_for(meta, text->key);
+    if (!row)
+        return false;
+    return (paired[0] && (!strcmp(row->key, "TrackNumber") || !strcmp(row->key, "TRACKTOTAL"))) ||
+           (paired[1] && (!strcmp(row->key, "DISCNUMBER") || !strcmp(row->key, "DISCTOTAL")));
+}
+
+/* All values of an item, where the first of them is. */
+static void put_texts(smp_bytes *out, const smp_meta *meta, size_t first)
+{
+    const struct smp_text *text = &meta->texts[first];
+    const char *name = item_of(meta, text);
+    const int bytes = name ? bytes_of(name) : 0;
+    for (size_t i = 0; i < first; i++)
+        if (same_item(meta, &meta->texts[i], text))
+            return;
+    const size_t box = smp_mp4_begin(out, name ? name : "----");
+    if (!name) {
+        put_named(out, "mean", "com.apple.iTunes");
+        put_named(out, "name", text->key);
+    }
+    for (size_t i = first; i < meta->text_count; i++) {
+        const char *value = meta->texts[i].value;
+        uint8_t number[8];
+        uint64_t whole;
+        if (!same_item(meta, &meta->texts[i], text))
+            continue;
+        if (bytes && is_number(value, 64, &whole)) {
+            smp_put_be(number, whole, bytes);
+            put_data(out, NUMBER, number, (size_t)bytes);
+        } else
+            put_data(out, TEXT, value, strlen(value));
+    }
+    smp_mp4_end(out, box);
+}
+
+static void put_picture(smp_bytes *out, const smp_attached *one)
+{
+    const bool png = !strcmp(one->type, "image/png"), jpeg = !strcmp(one->type, "image/jpeg");
+    put_data(out, png ? PNG : jpeg ? JPEG : IMPLICIT, one->data.data, one->data.size);
+}
+
+/* The front cover comes first: players show that. */
+static void put_pictures(smp_bytes *out, const smp_meta *meta)
+{
+    const smp_attached *cover = smp_meta_cover(meta);
+    if (!cover)
+        return;
+    const size_t box = smp_mp4_begin(out, "covr");
+    put_picture(out, cover);
+    for (size_t i = 0; i < meta->attached_count; i++)
+        if (&meta->attached[i] != cover && !meta->attached[i].frame[0])
+            put_picture(out, &meta->attached[i]);
+    smp_mp4_end(out, box);
+}
+
+/* How iTunes says what is not heard, for players that do not know edit lists. */
+static void put_gapless(smp_bytes *out, const smp_mp4 *mp4)
+{
+    char text[160];
+    const uint64_t padding = mp4->count * (uint64_t)mp4->packet - (uint64_t)(mp4->priming + mp4->frames);
+    snprintf(text, sizeof text,
+             " 00000000 %08" PRIX64 " %08" PRIX64 " %016" PRIX64 " 00000000 00000000 00000000 "
+             "00000000 00000000 00000000 00000000 00000000",
+             (uint64_t)mp4->priming, padding, (uint64_t)mp4->frames);
+    const size_t box = smp_mp4_begin(out, "----");
+    put_named(out, "mean", "com.apple.iTunes");
+    put_named(out, "name", "iTunSMPB");
+    put_data(out, TEXT, text, strlen(text));
+    smp_mp4_end(out, box);
+}
+
+void smp_mp4_put_tags(smp_bytes *out, const smp_mp4 *mp4, const smp_meta *meta)
+{
+    if (mp4->alac && !smp_sound_tagged(meta))
+        return;
+    const size_t user = smp_mp4_begin(out, "udta"), box = smp_mp4_begin(out, "meta");
+    smp_bytes_be(out, 0, 4);
+    const size_t kind = smp_mp4_begin(out, "hdlr");
+    smp_bytes_add(out, "\0\0\0\0\0\0\0\0mdirappl\0\0\0\0\0\0\0\0\0", 25);
+    smp_mp4_end(out, kind);
+    const size_t list = smp_mp4_begin(out, "ilst");
+    if (smp_sound_tagged(meta)) {
+        uint8_t track[8], disc[8];
+        const bool paired[] = {pair_of(meta, "TrackNumber", "TRACKTOTAL", track),
+                               pair_of(meta, "DISCNUMBER", "DISCTOTAL", disc)};
+        for (size_t i = 0; i < meta->text_count; i++)
+            if (!is_in_pair(meta, &meta->texts[i], paired))
+                put_texts(out, meta, i);
+        for (int i = 0; i < 2; i++) {
+            const size_t item = paired[i] ? smp_mp4_begin(out, i ? "disk" : "trkn") : 0;
+            if (paired[i]) {
+                put_data(out, IMPLICIT, i ? disc : track, i ? 6 : 8);
+                smp_mp4_end(out, item);
+            }
+        }
+        put_pictures(out, meta);
+    }
+    if (!mp4->alac)
+        put_gapless(out, mp4);
+    smp_mp4_end(out, list);
+    smp_mp4_end(out, box);
+    smp_mp4_end(out, user);
+}
