@@ -124,6 +124,7 @@ struct smp_reader {
     atomic_bool stopped;
     smp_notes notes;
     uint64_t id3;     /* bytes of ID3 tags in front, for a format that takes them itself */
+    uint32_t delay;   /* smp_reader_delay */
     size_t tag_bytes; /* of a sound's tags kept so far; SIZE_MAX: no more are kept */
     smp_code broken;  /* the first failure; every later call fails too */
     void *state;      /* the format's */
@@ -137,6 +138,7 @@ struct smp_writer {
     smp_shape shape;
     smp_write_options options; /* `inputs` is not valid after open */
     smp_coding coding;         /* of the input */
+    uint32_t delay;            /* smp_writer_delay */
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;
@@ -159,6 +161,11 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
 
 /* All formats, in the order in which they are tried; null past the last. */
 const smp_file_format *smp_format_at(size_t index);
+
+/* Microseconds for which the picture that is written is shown, and how often all are (0: for ever): as options say, or
+ * the input. */
+uint32_t smp_writer_shown(const smp_writer *writer);
+uint32_t smp_writer_plays(const smp_writer *writer);
 
 /* "an" AIFF, and "an" MP3, which is spelt; "a" FLAC. */
 static inline const char *smp_article(const char *format)

@@ -173,6 +173,9 @@ smp_code smp_reader_settle(smp_reader **reader, smp_error *err);
  * all of a stream's only where it was opened with smp_read_options.frames. Damage before it is an error. */
 smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err);
 
+/* Microseconds for which the picture is shown whose rows were read last; 0: as smp_coding.rate says. */
+uint32_t smp_reader_delay(const smp_reader *reader);
+
 /* Memory that the process which decodes (io/decoder/worker.h) writes rows to itself, page-aligned and followed by
  * nothing that may be read: it spares a copy of the rows. Null: there is none, and any memory will do. Once a reader;
  * valid until it is closed. All rows then go there. */
@@ -277,6 +280,9 @@ bool smp_writer_streams(const char *path, const char *format);
 
 /* After the last row: another picture of the same shape follows. */
 smp_code smp_writer_next(smp_writer *writer, smp_error *err);
+
+/* Before a picture's first row: for how many microseconds it is shown; 0: as smp_coding.rate says. */
+void smp_writer_delay(smp_writer *writer, uint32_t delay);
 
 /* Samples of a sound that were changed so far, to fit integers or to be finite. (Stages clamp and count pictures'
  * samples.) */

@@ -390,6 +390,11 @@ smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err)
     return code;
 }
 
+uint32_t smp_reader_delay(const smp_reader *reader)
+{
+    return reader->delay;
+}
+
 void smp_reader_close(smp_reader *reader)
 {
     if (!reader)

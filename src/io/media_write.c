@@ -1,4 +1,5 @@
 /* Opens writers: finds the format by a file's name, counts rows, adds the file's name to every message. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -491,6 +492,26 @@ smp_code smp_writer_next(smp_writer *writer, smp_error *err)
         smp_at(err, "%s", writer->name);
     }
     return code;
+}
+
+void smp_writer_delay(smp_writer *writer, uint32_t delay)
+{
+    writer->delay = delay;
+}
+
+uint32_t smp_writer_shown(const smp_writer *writer)
+{
+    enum { USUAL = 100000 /* microseconds */ };
+    const uint32_t *rate = writer->coding.rate;
+    const int said = smp_write_value(&writer->options.values, &smp_write_delay);
+    const double by_rate = rate[0] && rate[1] ? 1e6 * rate[1] / rate[0] : USUAL;
+    return said ? (uint32_t)said * 1000 : writer->delay ? writer->delay : (uint32_t)fmin(by_rate + 0.5, UINT32_MAX);
+}
+
+uint32_t smp_writer_plays(const smp_writer *writer)
+{
+    const int said = smp_write_value(&writer->options.values, &smp_write_loop);
+    return said >= 0 ? (uint32_t)said : writer->coding.plays;
 }
 
 uint64_t smp_writer_clipped(const smp_writer *writer)

@@ -67,6 +67,8 @@ void smp_write_takers(const smp_write_option *option, int value, char *text, siz
 extern const smp_write_option smp_write_quality;  /* 1..100; 0: the format's default */
 extern const smp_write_option smp_write_bitrate;  /* kbit/s of all channels together; 0: the default, or by quality */
 extern const smp_write_option smp_write_lossless; /* formats that always lose some refuse it */
+extern const smp_write_option smp_write_delay;    /* of animations: milliseconds a picture; 0: as the input */
+extern const smp_write_option smp_write_loop;     /* of animations: how often, 0: for ever; -1: as the input */
 extern const smp_write_option smp_write_samples;  /* kind of sample: an smp_write_sample */
 
 typedef enum smp_write_sample {

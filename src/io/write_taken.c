@@ -35,6 +35,27 @@ const smp_write_option smp_write_lossless = {
     .flags = SMP_WRITE_KEPT,
 };
 
+const smp_write_option smp_write_delay = {
+    .name = "delay",
+    .type = SMP_WRITE_NUMBER,
+    .min = 1,
+    .max = 60000,
+    .argument = "MS",
+    .help = "milliseconds for which each picture of an animation is shown; unless said as long as in the input, or 100",
+    .flags = SMP_WRITE_RARE,
+};
+
+const smp_write_option smp_write_loop = {
+    .name = "loop",
+    .type = SMP_WRITE_NUMBER,
+    .min = 0,
+    .max = 65535,
+    .unset = -1,
+    .argument = "N",
+    .help = "how often an animation is shown, 0: for ever; unless said as often as the input, or for ever",
+    .flags = SMP_WRITE_RARE,
+};
+
 static const char *const sample_words[] = {"keep",   "8",    "16",    "24",  "32", "float",
                                            "double", "alaw", "mulaw", "f16", NULL};
 

@@ -4,7 +4,10 @@
 void smp_coding_begin(smp_coding *coding, smp_coding_kind kind)
 {
     if (coding->kind != kind)
-        *coding = (smp_coding){.kind = kind, .rate = {coding->rate[0], coding->rate[1]}};
+        *coding = (smp_coding){.kind = kind,
+                               .rate = {coding->rate[0], coding->rate[1]},
+                               .plays = coding->plays,
+                               .uneven = coding->uneven};
 }
 
 static const smp_coding unknown;

@@ -84,6 +84,8 @@ typedef enum smp_coding_kind {
 typedef struct smp_coding {
     smp_coding_kind kind;
     uint32_t rate[2]; /* pictures a second of a stream: numerator, denominator; 0 0: unknown */
+    uint32_t plays;   /* how often an animation is shown; 0: for ever, or not known */
+    bool uneven;      /* pictures of it are shown for different times: smp_reader_delay */
     union {
         smp_sound sound;
         smp_jpeg_coding jpeg;
@@ -94,7 +96,7 @@ typedef struct smp_coding {
     };
 } smp_coding;
 
-/* Makes it one of this kind, of which nothing is known, unless it is one already. Keeps the rate. */
+/* Makes it one of this kind, of which nothing is known, unless it is one already. Keeps the times. */
 void smp_coding_begin(smp_coding *coding, smp_coding_kind kind);
 
 /* The part of that kind; zeroed where it is of another. */

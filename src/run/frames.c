@@ -18,6 +18,7 @@ typedef struct side { /* pictures between two threads */
     smp_ring ring;
     smp_view *views[SLOTS]; /* of the input: one; of outputs: one a sink */
     void *memory[SLOTS];    /* owned; null: the reader's */
+    uint32_t delay[SLOTS];  /* smp_reader_delay */
     pthread_t thread;
     bool runs;
     double busy; /* seconds that its thread worked */
@@ -86,6 +87,7 @@ static void *read_all(void *context)
             code = smp_reader_next(f->reader, &more, &in->error);
         if (!code && more)
             code = smp_reader_rows(f->reader, view->data, view->stride, view->height, &in->error);
+        in->delay[in->ring.made % SLOTS] = smp_reader_delay(f->reader);
         in->busy += smp_now() - start;
         if (!code && more)
             smp_ring_made(&in->ring);
@@ -131,6 +133,7 @@ static smp_code write_picture(frames *f, size_t sink, const smp_view *view, smp_
 {
     smp_run_output *output = &f->outputs[sink];
     SMP_TRY(!output->writer ? open_writer(f, sink, err) : f->written ? smp_writer_next(output->writer, err) : SMP_OK);
+    smp_writer_delay(output->writer, f->out.delay[f->out.ring.used % SLOTS]);
     SMP_TRY(smp_writer_rows(output->writer, view->data, view->stride, view->height, err));
     return is_numbered(path_of(f, sink)) ? commit(f, sink, err) : SMP_OK;
 }
@@ -163,7 +166,7 @@ static smp_code open_outputs(frames *f, smp_error *err)
         const char *path = path_of(f, i);
         if (!is_numbered(path) && !smp_writer_streams(path, request->write.format)) {
             smp_fail(err, SMP_E_USAGE, "this file holds one picture, and --frames makes many");
-            smp_hint(err, "give a number a place in its name, as in frame-%%04d.png, or write .y4m or .raw");
+            smp_hint(err, "give a number a place in its name, as in frame-%%04d.png, or write .gif, .y4m or .raw");
             code = smp_at(err, "%s", path);
         } else
             code = open_writer(f, i, err);
@@ -290,6 +293,7 @@ static smp_code compute(frames *f, smp_runner **runner, smp_run_each *each, void
         smp_run_blame(request, f->plan, failed, code, err);
         smp_run_locate(request, &one);
         if (!code) {
+            out->delay[out->ring.made % SLOTS] = in->delay[in->ring.used % SLOTS];
             smp_ring_used(&in->ring);
             smp_ring_made(&out->ring);
             if (each)

@@ -114,7 +114,7 @@ class InPlace(CliCase):
         told = self.change("in", status=1)
         for said in ("pages.tif: it holds several pictures, and one would be left",
                      "moving.webp: it holds several", "moving.png: it holds several",
-                     "moving.gif: GIF is read, and not written", "wrong.jpg: its content is PNG, and by its name",
+                     "moving.gif: it holds several", "wrong.jpg: its content is PNG, and by its name",
                      "locked.png: is read-only", "cut.png: "):
             self.assertIn(said, told)
         self.assertEqual({name: (self.folder / name).read_bytes() for name in self.files()}, before)

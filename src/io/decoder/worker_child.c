@@ -209,6 +209,7 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
         .ahead = opened && !code && d->ahead,
         .again = opened && !code && d->again,
         .bytes = (uint32_t)wire.size,
+        .delay = d->reader ? d->reader->delay : 0,
         .rows = d->some,
         .leftover = d->reader ? smp_reader_media(d->reader)->leftover : 0,
         .live = live > d->born ? live - d->born : 0,

@@ -195,6 +195,8 @@ static void pass_coding(smp_wire *w, smp_coding *coding)
     if (w->reading)
         *coding = (smp_coding){.kind = (smp_coding_kind)kind};
     pass(w, coding->rate, sizeof coding->rate);
+    pass(w, &coding->plays, sizeof coding->plays);
+    pass_bool(w, &coding->uneven);
     switch (kind) {
     case SMP_CODING_UNKNOWN:
         break;

@@ -45,6 +45,7 @@ typedef struct smp_answer {
     uint8_t ahead;       /* SMP_ASK_OPEN: all rows are in the shared memory, smp_ahead_stride apart */
     uint8_t again;       /* the same: reading them says more than the header, so the file is to be opened again */
     uint32_t bytes;      /* that follow */
+    uint32_t delay;      /* smp_reader_delay */
     int leftover;        /* SMP_ASK_SOME: as in smp_media */
     int64_t rows;        /* the same: how many were read */
     uint64_t live, peak; /* bytes of smp_alloc, now and most while it worked */

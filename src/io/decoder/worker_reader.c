@@ -218,6 +218,7 @@ static smp_code receive(smp_reader *reader, smp_answer *answer, smp_wire *wire, 
     p->said_again = got == SMP_RECEIVED && answer->again != 0;
     p->said_rows = answer->rows;
     p->said_leftover = answer->leftover;
+    reader->delay = answer->delay;
     return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, &reader->options, got == SMP_RECEIVED_LATE, err);
 }
 

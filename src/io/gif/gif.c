@@ -12,6 +12,10 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
+#include "io/gif/gif_glue.h"
+
+enum { TICK = 10000 /* microseconds, in which delays are told */ };
 
 typedef struct gif_reader {
     smp_gif gif;
@@ -100,8 +104,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         media->pages = gif->pictures;
         media->meta.coding.rate[0] = gif->delay ? 100 : 10;
         media->meta.coding.rate[1] = gif->delay ? (uint32_t)gif->delay : 1;
-        if (gif->uneven)
-            smp_note(&reader->notes, "pictures have different delays, which streams of pictures do not know");
+        media->meta.coding.plays = gif->plays;
+        media->meta.coding.uneven = gif->uneven;
     }
     int number = D_GIF_ERR_NOT_ENOUGH_MEM;
     state->library = DGifOpen(state, feed, &number);
@@ -127,6 +131,7 @@ static smp_code find_picture(gif_reader *state, smp_error *err)
         if (kind == GRAPHICS_EXT_FUNC_CODE && block && block[0] >= 4) {
             state->transparent = block[1] & 1 ? block[4] : -1;
             state->disposal = block[1] >> 2 & 7;
+            state->reader->delay = smp_get_le(block + 2, 2) * TICK;
         }
         while (block)
             if (DGifGetExtensionNext(library, &block) == GIF_ERROR)
@@ -232,6 +237,7 @@ static smp_code draw(gif_reader *state, smp_error *err)
     const GifImageDesc *image = &state->library->Image;
     state->transparent = -1;
     state->disposal = 0;
+    state->reader->delay = 0;
     SMP_TRY(find_picture(state, err));
     smp_code code = SMP_OK;
     if (image->Left < 0 || image->Top < 0 || image->Width < 1 || image->Height < 1 ||
@@ -310,11 +316,15 @@ const smp_file_format smp_format_gif = {
     .name = "GIF",
     .extensions = (const char *const[]){"gif", NULL},
     .kind = SMP_IMAGE,
+    .bare = true,
+    .takes = (const smp_write_takes[]){{&smp_write_delay}, {&smp_write_loop}, {0}},
 #ifdef SMP_HAVE_GIF
     .sniff = sniff,
     .read_state = sizeof(gif_reader),
     SMP_READS(row),
     .read_next = read_next,
     .read_close = read_close,
+    SMP_WRITER(smp_gif, row),
+    .write_next = smp_gif_write_next,
 #endif
 };

@@ -1,9 +1,11 @@
 /* Walks the blocks of a GIF: see gif_walk.h. */
 #include "io/gif/gif_walk.h"
 
+#include <string.h>
+
 #include "io/bytes.h"
 
-enum { HEADER = 13, PICTURE = 9, CONTROL = 0xF9, HAS_PALETTE = 0x80, INTERLACED = 0x40 };
+enum { HEADER = 13, PICTURE = 9, CONTROL = 0xF9, APPLICATION = 0xFF, HAS_PALETTE = 0x80, INTERLACED = 0x40 };
 enum { BLOCK_EXTENSION = 0x21, BLOCK_PICTURE = 0x2C, BLOCK_END = 0x3B };
 
 static uint64_t palette_bytes(uint8_t flags)
@@ -34,7 +36,14 @@ static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
     uint8_t head[6];
     if (!take(source, at, head, 1))
         return false;
-    if (head[0] == CONTROL && smp_source_look(source, *at, head, 6) && head[0] >= 4) {
+    const uint8_t kind = head[0];
+    uint8_t loop[16]; /* a block of 11 bytes, one of 3, of which the last two are the number */
+    if (kind == APPLICATION && smp_source_look(source, *at, loop, sizeof loop) && loop[0] == 11 &&
+        !memcmp(loop + 1, "NETSCAPE2.0", 11) && loop[12] == 3 && loop[13] == 1) {
+        const uint32_t repeats = smp_get_le(loop + 14, 2);
+        gif->plays = repeats ? repeats + 1 : 0;
+    }
+    if (kind == CONTROL && smp_source_look(source, *at, head, 6) && head[0] >= 4) {
         const int delay = (int)smp_get_le(head + 2, 2);
         gif->clears |= (head[1] >> 2 & 7) == SMP_GIF_CLEAR;
         gif->uneven |= gif->pictures && delay != gif->delay;
@@ -73,7 +82,7 @@ smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err)
 {
     uint8_t head[HEADER], block = 0;
     uint64_t at = 0;
-    *gif = (smp_gif){.transparent = -1};
+    *gif = (smp_gif){.transparent = -1, .plays = 1};
     if (!take(source, &at, head, HEADER))
         return fail_end(source, err);
     gif->width = smp_get_le(head + 6, 2);

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 
 #include "io/format.h"
+#include "io/images/colour_table.h"
 
 /* The cut of a truncated file, so that it is read as if it ended as a PNG does (png_cut.c). */
 typedef struct smp_png_cut {
@@ -101,16 +102,12 @@ SMP_DECLARE_WRITER(smp_png, rows);
  * --png-palette (colours by palette, gray with as few bits as do). */
 extern const smp_write_option smp_png_level, smp_png_bits, smp_png_palette;
 
-enum { SMP_PNG_COLOURS = 256, SMP_PNG_SLOTS = 1024 };
-
 typedef struct smp_png_pack {
-    int bits;                            /* of a sample or index: 1, 2, 4 or 8; 0: to be chosen */
-    int colours;                         /* in the palette; 0: gray, without one */
-    uint8_t palette[SMP_PNG_COLOURS][4]; /* red, green, blue, alpha; in the order in which they appear */
-    int16_t slots[SMP_PNG_SLOTS];        /* of a hash table: indices of the palette, or -1 */
-    bool seen[SMP_PNG_COLOURS];          /* values of a gray picture */
-    bool full;                           /* there are more than 256 colours */
-    bool kept;                           /* nobody asked for it: a gray picture of 8 bits has too many as well */
+    int bits;                 /* of a sample or index: 1, 2, 4 or 8; 0: to be chosen */
+    smp_colour_table palette; /* without colours: gray */
+    bool seen[SMP_COLOURS];   /* values of a gray picture */
+    bool full;                /* there are more than 256 colours */
+    bool kept;                /* nobody asked for it: a gray picture of 8 bits has too many as well */
     int channels;
     int64_t width, height, row_bytes; /* row_bytes: of a packed row, once it is packed */
     uint8_t *rows;                    /* first a byte a pixel, then packed */

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 
-enum { MOST = SMP_PNG_COLOURS, SLOTS = SMP_PNG_SLOTS, NO_INDEX = -1 };
+enum { MOST = SMP_COLOURS };
 
 smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *options, smp_png_pack **out, smp_error *err)
 {
@@ -33,8 +33,7 @@ smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *opti
     pack->channels = shape->channels;
     pack->width = shape->width;
     pack->height = shape->height;
-    for (int i = 0; i < SLOTS; i++)
-        pack->slots[i] = NO_INDEX;
+    smp_colour_table_clear(&pack->palette);
     return SMP_OK;
 }
 
@@ -77,34 +76,17 @@ static bool put_gray(smp_png_pack *pack, const uint8_t *from, uint8_t *to)
     return fits;
 }
 
-/* The index of a colour, which gets one; -1: the palette is full. */
-static int index_of(smp_png_pack *pack, const uint8_t colour[4])
-{
-    uint32_t key;
-    memcpy(&key, colour, sizeof key);
-    uint32_t slot = key * 2654435761u >> 22;
-    while (pack->slots[slot] != NO_INDEX && memcmp(pack->palette[pack->slots[slot]], colour, sizeof key) != 0)
-        slot = (slot + 1) % SLOTS;
-    if (pack->slots[slot] == NO_INDEX) {
-        if (pack->colours == MOST)
-            return NO_INDEX;
-        memcpy(pack->palette[pack->colours], colour, sizeof key);
-        pack->slots[slot] = (int16_t)pack->colours++;
-    }
-    return pack->slots[slot];
-}
-
 static bool put_colours(smp_png_pack *pack, const uint8_t *from, uint8_t *to)
 {
     uint8_t last[4] = {0};
-    int index = NO_INDEX;
+    int index = SMP_NO_COLOUR;
     for (int64_t x = 0; x < pack->width; x++, from += pack->channels) {
         const uint8_t colour[4] = {from[0], from[1], from[2], pack->channels == 4 ? from[3] : 255};
-        if (index == NO_INDEX || memcmp(colour, last, sizeof last) != 0) {
-            index = index_of(pack, colour);
+        if (index == SMP_NO_COLOUR || memcmp(colour, last, sizeof last) != 0) {
+            index = smp_colour_index(&pack->palette, colour, true);
             memcpy(last, colour, sizeof last);
         }
-        if (index == NO_INDEX)
+        if (index == SMP_NO_COLOUR)
             return false;
         to[x] = (uint8_t)index;
     }
@@ -134,7 +116,7 @@ void smp_png_pack_restore(const smp_png_pack *pack, int64_t y, int64_t rows, voi
     if (pack->channels == 1)
         memcpy(out, from, (size_t)(rows * pack->width));
     for (int64_t i = 0; pack->channels > 1 && i < rows * pack->width; i++, out += pack->channels)
-        memcpy(out, pack->palette[from[i]], (size_t)pack->channels);
+        memcpy(out, pack->palette.colours[from[i]], (size_t)pack->channels);
 }
 
 /* ---------------------------------------------------------------------------------------------- what fits */
@@ -156,7 +138,7 @@ static int gray_bits(const smp_png_pack *pack)
 /* In place: a packed row never ends behind the row that it is made of. */
 static void pack_rows(smp_png_pack *pack)
 {
-    const int bits = pack->bits, each = 8 / bits, shift = pack->colours ? 0 : 8 - bits;
+    const int bits = pack->bits, each = 8 / bits, shift = pack->palette.count ? 0 : 8 - bits;
     pack->row_bytes = (pack->width + each - 1) / each;
     for (int64_t y = 0; y < pack->height; y++) {
         const uint8_t *from = pack->rows + y * pack->width;
@@ -181,7 +163,7 @@ smp_code smp_png_pack_finish(smp_png_pack *pack, smp_error *err)
             return smp_hint(err, "`posterise %d` at the end of the pipeline", 1 << pack->bits);
         }
     } else {
-        while (least < 8 && pack->colours > 1 << least)
+        while (least < 8 && pack->palette.count > 1 << least)
             least *= 2;
         if (pack->full || (pack->bits && pack->bits < least)) {
             const int most = pack->bits ? 1 << pack->bits : MOST;

@@ -241,16 +241,16 @@ static void write_packed_header(void *context)
     png_byte alpha[256];
     int transparent = 0;
     png_set_IHDR(png, state->base.info, (png_uint_32)pack->width, (png_uint_32)pack->height, pack->bits,
-                 pack->colours ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+                 pack->palette.count ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    for (int i = 0; i < pack->colours; i++) {
-        const uint8_t *colour = pack->palette[i];
+    for (int i = 0; i < pack->palette.count; i++) {
+        const uint8_t *colour = pack->palette.colours[i];
         palette[i] = (png_color){colour[0], colour[1], colour[2]};
         alpha[i] = colour[3];
         transparent = colour[3] < 255 ? i + 1 : transparent;
     }
-    if (pack->colours)
-        png_set_PLTE(png, state->base.info, palette, pack->colours);
+    if (pack->palette.count)
+        png_set_PLTE(png, state->base.info, palette, pack->palette.count);
     if (transparent)
         png_set_tRNS(png, state->base.info, alpha, transparent, NULL);
     write_header(state);

@@ -365,6 +365,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
     char text[256];
     const smp_video video = coding_of(writer);
     y4m *state = writer->state;
+    if (writer->coding.uneven)
+        smp_note(&writer->notes, "pictures have different delays, which a Y4M does not know");
     SMP_TRY(set_sizes(state, &video, &writer->shape, err));
     SMP_TRY(take_memory(state, &video, err));
     const size_t sums = (size_t)state->colours.chroma * 3;

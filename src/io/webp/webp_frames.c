@@ -105,7 +105,8 @@ static void clear_up(smp_webp_movie *movie)
         memset(on_canvas(movie, y), 0, 4 * (size_t)one->inner_width);
 }
 
-smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas, smp_error *err)
+smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas,
+                             uint32_t *delay, smp_error *err)
 {
     if (movie->drawn)
         clear_up(movie);
@@ -113,6 +114,7 @@ smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, co
     SMP_TRY(smp_webp_next(source, &movie->webp, &movie->at, movie->drawn + 1, &movie->frame, err));
     SMP_TRY(decode(movie, source, err));
     paint(movie);
+    *delay = movie->frame.delay;
     movie->drawn++;
     return SMP_OK;
 }

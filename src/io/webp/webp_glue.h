@@ -19,6 +19,7 @@ typedef struct smp_webp {
     int64_t inner_width, inner_height;
     bool lossless, alpha, moving;
     int64_t frames;       /* of an animation */
+    uint32_t plays;       /* how often it is shown; 0: for ever */
     smp_webp_range coded; /* the chunks that the library decodes, in one range */
     smp_webp_range icc, exif, xmp;
     uint64_t end; /* of the chunks */
@@ -53,7 +54,8 @@ smp_code smp_webp_status(int status, smp_error *err);
 typedef struct smp_webp_movie smp_webp_movie;
 uint64_t smp_webp_movie_bytes(const smp_webp *webp);
 smp_code smp_webp_movie_open(const smp_webp *webp, smp_webp_movie **out, smp_error *err); /* *out: close it anyway */
-smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas, smp_error *err);
+smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas,
+                             uint32_t *delay, smp_error *err); /* delay: milliseconds */
 void smp_webp_movie_close(smp_webp_movie *movie); /* may be null */
 
 SMP_DECLARE_READER(smp_webp, row);

@@ -98,8 +98,8 @@ static void tell_movie(smp_reader *reader, const smp_webp *webp)
     media->pages = webp->frames;
     media->meta.coding.rate[0] = webp->delay ? 1000 : 10;
     media->meta.coding.rate[1] = webp->delay ? webp->delay : 1;
-    if (webp->uneven)
-        smp_note(&reader->notes, "pictures have different delays, which streams of pictures do not know");
+    media->meta.coding.plays = webp->plays;
+    media->meta.coding.uneven = webp->uneven;
 }
 
 smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
@@ -189,8 +189,10 @@ static smp_code read_canvas(smp_reader *reader, int64_t y, uint8_t *to, smp_erro
     webp_reader *state = reader->state;
     const int n = reader->media.shape.channels;
     const int64_t width = reader->media.shape.width;
-    if (!state->canvas)
-        SMP_TRY(smp_webp_movie_draw(state->movie, &reader->source, &state->canvas, err));
+    if (!state->canvas) {
+        SMP_TRY(smp_webp_movie_draw(state->movie, &reader->source, &state->canvas, &reader->delay, err));
+        reader->delay *= 1000; /* microseconds, of 24 bits of milliseconds */
+    }
     const uint8_t *from = state->canvas + y * width * 4;
     for (int64_t x = 0; x < width; x++)
         memcpy(to + x * n, from + x * 4, (size_t)n);

@@ -88,7 +88,11 @@ static smp_code walk_chunk(walk *w, const uint8_t *chunk, uint64_t at, uint32_t 
         w->alpha_at = at - CHUNK_HEADER;
     else if (is(chunk, "ANMF") && !in_frame)
         return walk_frame(w, at, size, err);
-    else if (is(chunk, "ICCP"))
+    else if (is(chunk, "ANIM") && !in_frame) {
+        uint8_t head[6];
+        if (size >= sizeof head && smp_source_look(w->source, at, head, sizeof head))
+            webp->plays = smp_get_le(head + 4, 2);
+    } else if (is(chunk, "ICCP"))
         set_range(&webp->icc, at, size);
     else if (is(chunk, "EXIF"))
         set_range(&webp->exif, at, size);

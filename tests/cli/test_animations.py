@@ -1,0 +1,183 @@
+"""Pictures and animations that are written (GIF), read again by Pillow and by the program."""
+import json
+import shutil
+import subprocess
+import unittest
+
+import numpy as np
+from PIL import Image
+
+from harness import CliCase
+
+FRAMES = ("run", "-e", "flip vertical", "-e", "flip vertical", "--frames")
+
+
+def changing(random, count, width, height, colours, alpha):
+    """Pictures of which parts change, appear and vanish."""
+    palette = random.integers(0, 256, (colours, 3), dtype=np.uint8)
+    rgb, seen, out = palette[random.integers(0, colours, (height, width))], np.full((height, width), 255, np.uint8), []
+    for _ in range(count):
+        mask = random.random((height, width)) < random.choice([0, 0.05, 0.9])
+        rgb = np.where(mask[..., None], palette[random.integers(0, colours, (height, width))], rgb)
+        if alpha:
+            mask = random.random((height, width)) < random.choice([0, 0.3])
+            seen = np.where(mask, np.where(random.random((height, width)) < 0.5, 0, 255), seen).astype(np.uint8)
+        out.append(np.dstack([rgb, seen]) if alpha else rgb)
+    return out
+
+
+def rgba(picture):
+    picture = picture if picture.shape[2] == 4 else np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
+    return np.where(picture[..., 3:] > 0, picture, 0)  # colours below transparency are nobody's business
+
+
+class Animations(CliCase):
+    def needs(self, name):
+        if not any(line.split()[:1] == [name] and "written" in line
+                   for line in self.smp("help", "formats").stdout.splitlines()):
+            self.skipTest(f"this build writes no {name}")
+
+    def write_raw(self, frames, name="in.raw"):
+        self.write(name, b"".join(np.ascontiguousarray(f).tobytes() for f in frames))
+        height, width, channels = frames[0].shape
+        return "--raw", f"u8x{channels}:{width}x{height}", name
+
+    def frames_of(self, name):
+        for old in self.folder.glob("frame-*.npy"):
+            old.unlink()
+        self.smp("convert", "-q", "--frames", name, "frame-%03d.npy")
+        return [np.load(path) for path in sorted(self.folder.glob("frame-*.npy"))]
+
+    def durations(self, name):
+        with Image.open(self.folder / name) as movie:
+            out = []
+            for i in range(movie.n_frames):
+                movie.seek(i)
+                out.append(movie.info["duration"])
+        return out
+
+    def check(self, name, wanted):
+        got = self.frames_of(name)
+        self.assertEqual(len(got), len(wanted), name)
+        with Image.open(self.folder / name) as movie:
+            self.assertEqual(movie.n_frames, len(wanted))
+            for i, want in enumerate(wanted):
+                movie.seek(i)
+                self.assertTrue(np.array_equal(rgba(got[i]), rgba(want)), (name, i))
+                self.assertTrue(np.array_equal(rgba(np.array(movie.convert("RGBA"))), rgba(want)), (name, i))
+
+    def test_parts_that_change_appear_and_vanish(self):
+        self.needs("GIF")
+        random = np.random.default_rng(1)
+        for turn in range(6):
+            width, height = (int(v) for v in random.integers(1, 40, 2))
+            wanted = changing(random, 5, width, height, int(random.integers(1, 256)), turn % 2)
+            self.assertEqual(self.smp("convert", "-f", "--frames", *self.write_raw(wanted), "o.gif").stderr, "")
+            self.check("o.gif", wanted)
+
+    def test_another_program_sees_the_same(self):
+        self.needs("GIF")
+        if not shutil.which("ffmpeg"):
+            self.skipTest("no ffmpeg")
+        wanted = changing(np.random.default_rng(2), 4, 31, 22, 40, False)
+        self.smp("convert", "--frames", *self.write_raw(wanted), "o.gif")
+        got = subprocess.run(["ffmpeg", "-v", "error", "-i", "o.gif", "-fps_mode", "passthrough", "-f", "rawvideo",
+                              "-pix_fmt", "rgb24", "-"], cwd=self.folder, stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(got, (self.folder / "in.raw").read_bytes())
+
+    def test_256_colours_a_picture_are_kept(self):
+        self.needs("GIF")
+        random = np.random.default_rng(3)
+        wanted = []
+        for _ in range(3):
+            palette = random.integers(0, 256, (256, 3), dtype=np.uint8)
+            wanted.append(palette[random.permutation(1024).reshape(32, 32) % 256])
+            wanted.append(np.where(random.random((32, 32, 1)) < 0.5, wanted[-1], palette[0]))  # much stays
+        self.assertEqual(self.smp("convert", "--frames", *self.write_raw(wanted), "o.gif").stderr, "")
+        self.check("o.gif", wanted)
+
+    def test_unchanged_parts_are_left_out(self):
+        self.needs("GIF")
+        random = np.random.default_rng(4)
+        still = random.integers(0, 16, (60, 80, 3), dtype=np.uint8) * 16
+        wanted = [still.copy() for _ in range(9)]
+        for i, picture in enumerate(wanted):
+            picture[5:9, 7 * i:7 * i + 4] = 0
+        self.smp("convert", "-q", "--frames", *self.write_raw(wanted), "o.gif")
+        self.smp("convert", "-q", "--raw", "u8x3:80x60", "in.raw", "one.gif")
+        one, all_of_them = ((self.folder / n).stat().st_size for n in ("one.gif", "o.gif"))
+        self.assertLess(all_of_them, one + 9 * 400)
+
+    def test_delays_and_repeats_stay(self):
+        self.needs("GIF")
+        pictures = [Image.new("RGB", (9, 7), (40 * i, 0, 0)) for i in range(4)]
+        delays = [70, 400, 20, 130]
+        for loop, said in ((0, {"loop": 0}), (3, {"loop": 3}), (None, {})):
+            pictures[0].save(self.folder / "in.gif", save_all=True, append_images=pictures[1:], duration=delays, **said)
+            self.smp(*FRAMES, "-f", "in.gif", "o.gif")
+            self.assertEqual(self.durations("o.gif"), delays)
+            with Image.open(self.folder / "o.gif") as movie:
+                self.assertEqual(movie.info.get("loop"), loop)
+        self.smp(*FRAMES, "in.gif", "p.gif", "--delay", "50", "--loop", "2")
+        self.assertEqual(self.durations("p.gif"), [50] * 4)
+        with Image.open(self.folder / "p.gif") as movie:
+            self.assertEqual(movie.info.get("loop"), 1)
+        told = self.smp(*FRAMES, "in.gif", "o.y4m").stderr
+        self.assertIn("pictures have different delays, which a Y4M does not know", told)
+        self.write("v.y4m", b"YUV4MPEG2 W2 H2 F30:1 Cmono\n" + 30 * b"FRAME\n\1\2\3\4")
+        self.smp("convert", "--frames", "v.y4m", "v.gif")
+        self.assertEqual(sum(self.durations("v.gif")), 1000)  # of 3 and 4 hundredths
+        told = self.smp("convert", "--frames", "v.y4m", "w.gif", "--delay", "5").stderr
+        self.assertIn("--delay 20 is the quickest", told)
+
+    def test_too_many_colours_are_told(self):
+        self.needs("GIF")
+        y, x = np.mgrid[0:64, 0:64].astype(np.uint8)
+        Image.fromarray(np.dstack([4 * x, 4 * y, x + y])).save(self.folder / "a.png")
+        told = self.smp("convert", "a.png", "a.gif").stderr
+        self.assertIn("more colours than the 256 of a GIF", told)
+        self.assertIn("'palette 256 dither=diffuse'", told)
+        got, want = (np.array(Image.open(self.folder / n).convert("RGB")).astype(float) for n in ("a.gif", "a.png"))
+        self.assertLess(np.abs(got - want).mean(), 6)
+        for threads in ("1", "2"):
+            self.smp("convert", "-q", "a.png", f"{threads}.gif", "--threads", threads)
+        self.assertEqual((self.folder / "1.gif").read_bytes(), (self.folder / "2.gif").read_bytes())
+        self.assertEqual(self.smp("run", "-e", "palette 256 dither=diffuse", "a.png", "b.gif").stderr, "")
+        self.smp("run", "-e", "palette 256 dither=diffuse", "a.png", "b.png")
+        got, want = (np.array(Image.open(self.folder / n).convert("RGB")) for n in ("b.gif", "b.png"))
+        self.assertTrue(np.array_equal(got, want))
+
+    def test_gray_transparency_and_depth(self):
+        self.needs("GIF")
+        gray = np.arange(256, dtype=np.uint8).reshape(16, 16)
+        Image.fromarray(gray).save(self.folder / "g.png")
+        self.assertEqual(self.smp("convert", "g.png", "g.gif").stderr, "")
+        self.assertTrue(np.array_equal(np.array(Image.open(self.folder / "g.gif").convert("L")), gray))
+        alpha = np.where(np.arange(256).reshape(16, 16) % 7 < 3, 0, 255).astype(np.uint8)
+        Image.fromarray(np.dstack([gray, alpha])).save(self.folder / "t.png")
+        self.smp("convert", "-q", "t.png", "t.gif")
+        got = np.array(Image.open(self.folder / "t.gif").convert("RGBA"))
+        self.assertTrue(np.array_equal(got[..., 3], alpha))
+        Image.fromarray(np.dstack([gray, gray])).save(self.folder / "s.png")
+        self.assertIn("partly transparent", self.smp("convert", "s.png", "s.gif").stderr)
+        got = np.array(Image.open(self.folder / "s.gif").convert("RGBA"))
+        self.assertTrue(np.array_equal(got[..., 3] > 0, gray >= 128))
+        Image.fromarray(np.arange(0, 6000, 10, np.uint16).reshape(20, 30)).save(self.folder / "d.png")
+        self.assertIn("8 bits", self.smp("convert", "d.png", "d.gif").stderr)
+
+    def test_what_has_no_place_is_told_or_refused(self):
+        self.needs("GIF")
+        exif = Image.Exif()
+        exif[0x010E] = "Rain"
+        Image.new("RGB", (4, 3)).save(self.folder / "a.jpg", exif=exif, comment=b"hi")
+        self.assertIn("the format GIF has no place for it: EXIF", self.smp("convert", "a.jpg", "a.gif").stderr)
+        self.smp("run", "-e", "canvas 1x1 black", "wide.png")
+        self.smp("run", "-q", "-e", "resize width=65536 height=1 fit=stretch", "wide.png", "o.gif", status=4)
+        one = self.smp("convert", "--frames", "a.jpg", "b.gif", status=2).stderr
+        self.assertIn("--frames is for inputs of many", one)
+        self.assertIn("exists", self.smp("convert", "a.jpg", "a.gif", status=4).stderr)
+        self.assertEqual(json.loads(self.smp("info", "--json", "a.gif").stdout)["width"], 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
