@@ -16,6 +16,7 @@ typedef struct smp_batch_file {
     bool replace;       /* an output that is there */
     int64_t page;       /* the one to read; 0: as options say */
     int64_t mtime;      /* when it was changed last, as a list says, which may be old by now; 0: nobody says */
+    uint64_t index;     /* what random values are drawn for: smp_hash_name of its name under the folder given */
     uint64_t number;    /* the caller's, as is */
     void *own;
 } smp_batch_file;
@@ -43,8 +44,9 @@ typedef struct smp_batch_request {
     const char
         *device; /* auto, cpu, cuda (all GPUs), cuda:0,2 (some), simt; several files at once have a handle each */
     const char *isa, *variant;
-    int threads; /* that compute, in all; 0: one a core */
-    int jobs;    /* files at once; 0: chosen */
+    smp_draw draw; /* its index is each file's own */
+    int threads;   /* that compute, in all; 0: one a core */
+    int jobs;      /* files at once; 0: chosen */
     int64_t strip_rows;
     bool plain_storage, no_fuse, partials;
     bool in_order;      /* finished() is called in the order of files; who is ahead waits, so that little is kept */

@@ -59,6 +59,7 @@ void smp_work_unit_collect(smp_work_unit *unit, smp_todo_count *sum)
                                                       .replace = item->replace,
                                                       .mtime = unit->found ? item->file->mtime : 0,
                                                       .page = item->file->page,
+                                                      .index = smp_hash_name(item->file->name),
                                                       .own = item};
     }
     unit->left = unit->to_do;

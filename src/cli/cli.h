@@ -35,18 +35,35 @@ extern const smp_option smp_common_options[];
 /* Settings of commands that take a pipeline begin with these. */
 typedef struct smp_pipeline_settings {
     smp_common common;
-    smp_strings stages;      /* -e */
-    const char *stages_from; /* what messages about them name; null: -e */
-    smp_strings settings;    /* --set name=value */
-    smp_strings readable;    /* --allow-read */
-    bool trust;              /* of the author of its kernels */
-    int diagnostics;         /* index into text, json */
-    smp_kind input;          /* what is read, by its name; none: not known */
-    bool makes;              /* the pipeline may make its input (stages/origins) */
-    bool lenient;            /* a compiler of kernels that is missing is a warning */
+    smp_strings stages;         /* -e */
+    const char *stages_from;    /* what messages about them name; null: -e */
+    smp_strings settings;       /* --set name=value */
+    smp_strings readable;       /* --allow-read */
+    bool trust;                 /* of the author of its kernels */
+    int64_t seed, epoch, index; /* of random values: smp_cli_draw */
+    int diagnostics;            /* index into text, json */
+    smp_kind input;             /* what is read, by its name; none: not known */
+    bool makes;                 /* the pipeline may make its input (stages/origins) */
+    bool lenient;               /* a compiler of kernels that is missing is a warning */
 } smp_pipeline_settings;
 
 extern const smp_option smp_pipeline_options[];
+/* Rows about what random values are drawn for; `at`: where the pipeline settings lie in the command's. */
+#define SMP_SEED_OPTION(at)                                                                                            \
+    {                                                                                                                  \
+        "seed", 0, SMP_O_INT, (at) + offsetof(smp_pipeline_settings, seed),                                            \
+            .fallback = "0", .argument = "N", .min = 0, .max = 9e15,                                                   \
+            .help = "what the pipeline's random values are drawn by: the same seed, the same values",                  \
+            .flags = SMP_O_DEVICE | SMP_O_ADVANCED                                                                     \
+    }
+#define SMP_INDEX_OPTION(at)                                                                                           \
+    {                                                                                                                  \
+        "index", 0, SMP_O_INT, (at) + offsetof(smp_pipeline_settings, index),                                          \
+            .fallback = "0", .argument = "N", .min = 0, .max = 9e15,                                                   \
+            .help = "draw random values as for this picture of a data set that smempipe.Feed reads",                   \
+            .flags = SMP_O_ADVANCED                                                                                    \
+    }
+smp_draw smp_cli_draw(const smp_pipeline_settings *settings);
 #define SMP_PIPELINE_GROUP                                                                                             \
     {                                                                                                                  \
         "pipeline options", smp_pipeline_options                                                                       \

@@ -24,6 +24,10 @@ const smp_option smp_pipeline_options[] = {
     {"allow-read", 0, SMP_O_LIST, offsetof(smp_pipeline_settings, readable), .argument = "DIR",
      .help = "let the pipeline include and read files below DIR too; else only below the pipe file's folder; may be "
              "repeated"},
+    SMP_SEED_OPTION(0),
+    {"epoch", 0, SMP_O_INT, offsetof(smp_pipeline_settings, epoch), .fallback = "0", .argument = "N", .min = 0,
+     .max = UINT32_MAX, .help = "draw random values as in this pass over a data set: another, other values",
+     .flags = SMP_O_DEVICE | SMP_O_ADVANCED},
     {"trust", 0, SMP_O_FLAG, offsetof(smp_pipeline_settings, trust),
      .help = "compile the pipeline's kernels (stage kernel) as your own: they may include any file of yours and take "
              "more time and memory, also where the system cannot confine a compiler",
@@ -33,6 +37,12 @@ const smp_option smp_pipeline_options[] = {
      .choices = diagnostics_words},
     {0},
 };
+
+smp_draw smp_cli_draw(const smp_pipeline_settings *settings)
+{
+    return (smp_draw){
+        .seed = (uint64_t)settings->seed, .index = (uint64_t)settings->index, .epoch = (uint64_t)settings->epoch};
+}
 
 /* name=value pairs as two texts each; names are copies that the caller frees. */
 static smp_code split_settings(const smp_strings *pairs, smp_setting **out, smp_error *err)

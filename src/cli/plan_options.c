@@ -44,6 +44,7 @@ smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *
         .fast_decode = common->fast_decode,
         .gpu_jpeg = common->gpu_jpeg,
         .device = job->device,
+        .draw = smp_cli_draw(&settings->base),
         .variant = settings->variant,
         .strip_rows = settings->strip_rows,
         .plain_storage = settings->plain_storage,

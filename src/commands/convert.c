@@ -22,6 +22,7 @@ static const smp_option options[] = {
      .help = "make pictures smaller: 1600 is the longer side in pixels, 800x600 a box to fit in, 800x or x600 one side "
              "(pictures that are smaller stay as they are); 800x600! just that size, 800x600^ that size, what hangs "
              "over cut off on both sides; 50% a share"},
+    SMP_SEED_OPTION(offsetof(convert_settings, batch.many.plan.base)),
     {"stage", 'e', SMP_O_LIST, offsetof(convert_settings, batch.many.plan.base.stages), .argument = "STAGE",
      .help = "a stage that pictures or sounds go through, before --resize; may be repeated"},
     {"rate", 0, SMP_O_STRING, offsetof(convert_settings, stages.rate), .argument = "HZ", .flags = SMP_O_ADVANCED,

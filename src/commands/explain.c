@@ -28,6 +28,7 @@ static const smp_option options[] = {
     {"time", 0, SMP_O_FLAG, offsetof(explain_settings, time),
      .help = "predict each step's time on a GPU (an H100 where there is none): reads IN, which it needs, and executes "
              "the GPU's kernels in the lab, which takes seconds"},
+    SMP_INDEX_OPTION(offsetof(explain_settings, plan)),
     {"svg", 0, SMP_O_STRING, offsetof(explain_settings, svg), .argument = "FILE",
      .help =
          "draw the plan for IN, which it needs: steps, and on the edges types, rows and memory; - is standard output"},
@@ -267,6 +268,7 @@ static char *statement_for(const smp_program *program, const smp_node *node, int
                        .height = size,
                        .channels = size % 2 ? 3 : 1,
                        .format = SMP_U8};
+    const smp_draw draw = {.index = (uint64_t)size};
     smp_diags diags = {0};
     smp_error err = {0};
     if (kind == SMP_AUDIO) {
@@ -275,7 +277,7 @@ static char *statement_for(const smp_program *program, const smp_node *node, int
     }
     void *params = smp_alloc(node->stage->params_size + 1);
     char *text = NULL;
-    if (params && !smp_node_params(program, node, &shape, &diags, params, &err))
+    if (params && !smp_node_params(program, node, &shape, &draw, &diags, params, &err))
         text = statement_of(node->stage, params);
     if (text)
         *access = access_of(node, params, &shape);

@@ -19,6 +19,7 @@ static const smp_option options[] = {
     {"counters", 0, SMP_O_FLAG, offsetof(smp_run_settings, counters),
      .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts. model: their "
              "SASS is executed, or the build has none and they are traced as the host's compiler makes them"},
+    SMP_INDEX_OPTION(offsetof(smp_run_settings, plan)),
     {"format", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac, raw; png and wav unless said"},
     {"to", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT", .help = "the same as --format"},

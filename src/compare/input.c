@@ -144,6 +144,7 @@ static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, wh
     smp_plan_request ask = {.program = run->program,
                             .input = out->shape,
                             .orientation = media->orientation,
+                            .draw = run->draw,
                             .output = run->output ? run->output : "memory",
                             .accepts = run->output ? accepts_file : accepts_all,
                             .accepts_context = (void *)(uintptr_t)run,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/os/beneath.h"
 #include "base/text/diag.h"
+#include "pipe/draw.h"
 #include "stages/origins/origin.h"
 
 enum {
@@ -28,6 +29,8 @@ typedef struct smp_node {
     char *name;      /* of a REDUCE stage: its name= parameter, which names its measurements, or null */
     smp_argument *arguments;
     size_t argument_count;
+    smp_argument *chance; /* of its probability=, or null; */
+    uint32_t chance_draw; /* the place of the draw that decides */
 } smp_node;
 
 typedef struct smp_save { /* save "thumb.png" */
@@ -65,7 +68,8 @@ typedef struct smp_program {
     smp_roots roots; /* what files lie beneath */
     smp_public_param *params;
     size_t param_count, param_capacity;
-    void *owned; /* everything else that the program owns */
+    uint32_t draws; /* places of draws (draw.h); 0: all files are done alike */
+    void *owned;    /* everything else that the program owns */
 } smp_program;
 
 /* Reads a file for `include`, a path relative to the including file: *text from smp_alloc, null-terminated. */
@@ -111,10 +115,17 @@ smp_code smp_program_examine(const smp_program *program, bool lenient, smp_diags
 bool smp_is_statement(const char *name);
 
 /* Fills params (stage->params_size bytes) for an input of this shape: defaults, constants, expressions of width,
- * height, channels and rate. Mistakes (a value out of range, for example) become diagnostics too. The program owns what
- * pointers in params point at. */
-smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, smp_diags *diags,
-                         void *params, smp_error *err);
+ * height, channels and rate, what is drawn for `draw` (null: for its zeros). Mistakes (a value out of range, for
+ * example) become diagnostics too. The program owns what pointers in params point at. */
+smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, const smp_draw *draw,
+                         smp_diags *diags, void *params, smp_error *err);
+
+/* Whether one of its parameters is drawn. */
+bool smp_node_draws(const smp_node *node);
+
+/* Whether the node's probability= leaves it out for this draw (null: its zeros). */
+smp_code smp_node_is_left_out(const smp_node *node, const smp_shape *in, const smp_draw *draw, smp_diags *diags,
+                              bool *left, smp_error *err);
 
 /* The same from defaults alone, for stages that the planner inserts. Required fields stay zero. */
 smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err);

@@ -19,8 +19,7 @@ void smp_cache_drop_runner(smp_cached_plan *entry)
     entry->runner = NULL;
 }
 
-/* Frees the plan of an entry. */
-static void drop(smp_cached_plan *entry)
+void smp_cache_drop_plan(smp_cached_plan *entry)
 {
     smp_cache_drop_runner(entry);
     smp_plan_free(entry->plan);
@@ -30,7 +29,7 @@ static void drop(smp_cached_plan *entry)
 void smp_run_cache_clear(smp_run_cache *cache)
 {
     for (int i = 0; i < SMP_CACHED_PLANS; i++)
-        drop(&cache->plans[i]);
+        smp_cache_drop_plan(&cache->plans[i]);
     for (size_t i = 0; i < cache->buffer_capacity; i++)
         smp_free(cache->buffers[i].data);
     smp_free(cache->buffers);
@@ -84,7 +83,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
         if (entry->used < oldest->used)
             oldest = entry;
     }
-    drop(oldest);
+    smp_cache_drop_plan(oldest);
     oldest->input = media->shape;
     oldest->scan = media->scan;
     oldest->jpeg = *jpeg;

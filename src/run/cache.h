@@ -36,8 +36,9 @@ struct smp_run_cache {
  * used one. Null: the extension is too long to be a key. */
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output);
 
-/* Frees the runner of an entry. */
+/* Frees the runner of an entry, or its plan too. */
 void smp_cache_drop_runner(smp_cached_plan *entry);
+void smp_cache_drop_plan(smp_cached_plan *entry);
 
 /* The index-th buffer with room for at least `size` bytes. The call may lose what the buffer held. */
 smp_code smp_cache_buffer(smp_run_cache *cache, size_t index, size_t size, void **out, smp_error *err);

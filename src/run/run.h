@@ -27,19 +27,20 @@ typedef struct smp_run_cache smp_run_cache;
 
 typedef struct smp_run_request {
     const smp_program *program;
-    smp_diags *diags;        /* warnings, and failures that belong to a place in the text */
-    const char *input;       /* path, or "-" */
+    smp_diags *diags;         /* warnings, and failures that belong to a place in the text */
+    const char *input;        /* path, or "-" */
     const char *const *stack; /* several files in its place, as smp_reader_open_stack; null: it is one */
-    const char *output;      /* path, "-", or null: nothing is written (measure) */
-    smp_read_options read;   /* the executor fills in `want` */
-    bool fast_decode;        /* pictures that are scaled down may be decoded smaller */
-    uint64_t gpu_jpeg;       /* pixels from which on a GPU decodes and codes JPEGs too; 0: never */
-    smp_write_options write; /* the executor fills in `inputs` */
-    smp_device *device;      /* opened by the caller, stays open */
-    const char *variant;     /* for every stage that has it; null: each stage's default */
-    int64_t strip_rows;      /* rows of a strip; 0: chosen by size. The bytes of the output do not depend on it */
-    bool plain_storage;      /* keep f32 between all stages (tests) */
-    bool no_fuse;            /* no steps are joined; implied by the variant naive, which is the definition */
+    const char *output;       /* path, "-", or null: nothing is written (measure) */
+    smp_read_options read;    /* the executor fills in `want` */
+    bool fast_decode;         /* pictures that are scaled down may be decoded smaller */
+    uint64_t gpu_jpeg;        /* pixels from which on a GPU decodes and codes JPEGs too; 0: never */
+    smp_write_options write;  /* the executor fills in `inputs` */
+    smp_device *device;       /* opened by the caller, stays open */
+    smp_draw draw;            /* what the pipeline's random values are drawn for (pipe/draw.h) */
+    const char *variant;      /* for every stage that has it; null: each stage's default */
+    int64_t strip_rows;       /* rows of a strip; 0: chosen by size. The bytes of the output do not depend on it */
+    bool plain_storage;       /* keep f32 between all stages (tests) */
+    bool no_fuse;             /* no steps are joined; implied by the variant naive, which is the definition */
     /* Called between strips with the rows done and all rows; may be null. A code other than SMP_OK stops the run. */
     smp_code (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;

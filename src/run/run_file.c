@@ -53,6 +53,8 @@ static smp_code find_plan(const smp_run_request *request, const smp_media *media
                           smp_plan **plan, smp_error *err)
 {
     *entry = request->cache ? smp_cache_find(request->cache, media, request->output) : NULL;
+    if (*entry && request->program->draws) /* each file has a plan of its own */
+        smp_cache_drop_plan(*entry);
     *plan = *entry ? (*entry)->plan : NULL;
     smp_code code = *plan ? SMP_OK : smp_run_plan(request, media, plan, err);
     if (*entry)

@@ -92,6 +92,7 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         .down = media->scan.down,
         .orientation = media->orientation,
         .dpi = resolution(&media->meta),
+        .draw = request->draw,
         .output = request->output,
         .accepts = accepts,
         .accepts_context = (void *)(uintptr_t)request,

@@ -25,12 +25,15 @@ const smp_stage smp_stage_flip = {
     .name = "flip",
     .help = "mirror: swap left and right (horizontal) or top and bottom (vertical)",
     .about = "horizontal is out(x, y) = in(w-1-x, y), vertical is in(x, h-1-y), for an input of w x h pixels. "
-             "horizontal streams; vertical needs the whole picture first.",
+             "horizontal streams; vertical needs the whole picture first. "
+             "`flip random` is `flip horizontal probability=50%`: each file has a draw of its own.",
     .example = "flip horizontal",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL, /* of reach 0: a row needs its own input row, but not the same pixel */
     SMP_PARAMS(table, flip_params),
     .plan = plan,
     .variants = smp_transpose_variants,
-    SMP_ALSO({"hflip fliph flop mirror fliplr", "flip horizontal"}, {"vflip flipv flipud", "flip vertical"}),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("random", "direction=horizontal probability=50%")),
+                       .aliases = SMP_ALIASES({"hflip fliph flop mirror fliplr", "flip horizontal"},
+                                              {"vflip flipv flipud", "flip vertical"})),
 };

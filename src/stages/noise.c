@@ -23,7 +23,7 @@ static const smp_param params[] = {
     {"kind", offsetof(noise_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "gaussian", "how values are distributed",
      kinds, 0},
     {"seed", offsetof(noise_params, seed), SMP_T_INT, SMP_UNIT_NONE, 0, 9007199254740991, "0",
-     "another seed gives other noise, the same seed the same", NULL, 0},
+     "another seed gives other noise, the same seed the same; random: another for each file", NULL, SMP_P_ANY},
     {0},
 };
 

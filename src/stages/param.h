@@ -61,6 +61,7 @@ enum {
     SMP_P_LOUDNESS = 32768, /* FLOAT, dB: a loudness, the only one that is in LUFS */
     SMP_P_LINES = 65536,    /* STRING: it may have several lines; others are one */
     SMP_P_NAMED = 131072,   /* STRING, with SMP_P_FILE: a text without dot and slash is no file, but a name */
+    SMP_P_ANY = 262144,     /* INT: any value is as good as another: takes the word `random` */
     SMP_P_ANYSIZE = 256     /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 

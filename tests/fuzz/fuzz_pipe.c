@@ -37,7 +37,7 @@ static void use(const smp_program *program, smp_diags *diags)
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
             smp_error err;
             void *params = smp_alloc(stage->params_size);
-            if (params && !smp_node_params(program, &program->nodes[i], &shapes[s], diags, params, &err))
+            if (params && !smp_node_params(program, &program->nodes[i], &shapes[s], NULL, diags, params, &err))
                 smp_free(smp_params_text(stage, params));
             smp_free(params);
         }

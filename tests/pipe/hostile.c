@@ -309,7 +309,7 @@ static bool whole_use(const char *text, bool expect_good)
     smp_shape shape = {.kind = SMP_IMAGE, .width = 640, .height = 480, .channels = 3};
     for (size_t i = 0; program && i < program->node_count; i++) {
         char params[256];
-        code = smp_node_params(program, &program->nodes[i], &shape, NULL, params, &err);
+        code = smp_node_params(program, &program->nodes[i], &shape, NULL, NULL, params, &err);
         assert_true(code == SMP_OK || code == SMP_E_MEMORY);
         char *words = code ? NULL : smp_params_text(program->nodes[i].stage, params);
         memory &= words != NULL;

@@ -168,9 +168,9 @@ static void bounds_hold_for_values_that_wait_for_a_shape(void **state)
     soften_params params;
     smp_shape small = {.kind = SMP_IMAGE, .width = 100, .height = 1, .channels = 1}, large = small;
     large.width = 1000;
-    assert_int_equal(smp_node_params(c.program, &c.program->nodes[0], &small, NULL, &params, &c.err), SMP_OK);
+    assert_int_equal(smp_node_params(c.program, &c.program->nodes[0], &small, NULL, NULL, &params, &c.err), SMP_OK);
     assert_true(params.sigma == 22);
-    assert_int_equal(smp_node_params(c.program, &c.program->nodes[0], &large, NULL, &params, &c.err), SMP_E_PIPE);
+    assert_int_equal(smp_node_params(c.program, &c.program->nodes[0], &large, NULL, NULL, &params, &c.err), SMP_E_PIPE);
     assert_string_equal(c.err.message, "'$r' is 100px, but it must be at most 50px");
     pipe_done(&c);
 }

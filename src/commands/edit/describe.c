@@ -53,7 +53,7 @@ static char *values_of(const smp_program *program, const smp_node *node)
     smp_diags unsaid = {0};
     char *text = NULL;
     void *params = smp_alloc(node->stage->params_size + 1);
-    if (params && !smp_node_params(program, node, &shape, &unsaid, params, &(smp_error){.code = SMP_OK}))
+    if (params && !smp_node_params(program, node, &shape, NULL, &unsaid, params, &(smp_error){.code = SMP_OK}))
         text = smp_params_text(node->stage, params);
     smp_free(params);
     smp_diags_free(&unsaid);

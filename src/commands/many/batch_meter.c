@@ -42,8 +42,10 @@ static smp_code measure(void *context, const smp_program *program, smp_diags *di
     if (!code && !(files = smp_alloc_array(found.count, sizeof *files)))
         code = smp_fail_memory(err, "the list of files", found.count * sizeof *files);
     for (size_t i = 0; !code && i < found.count; i++)
-        files[i] = (smp_batch_file){
-            .input = smp_found_at(&found, i)->path, .bytes = smp_found_at(&found, i)->size, .number = i};
+        files[i] = (smp_batch_file){.input = smp_found_at(&found, i)->path,
+                                    .bytes = smp_found_at(&found, i)->size,
+                                    .number = i,
+                                    .index = smp_hash_name(smp_found_at(&found, i)->name)};
     if (!code) {
         smp_batch_request request = smp_many_request(many, program, diags);
         request.files = files;

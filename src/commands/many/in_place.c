@@ -124,8 +124,11 @@ static smp_code list_files(work *w, smp_error *err)
             w->before++;
         else {
             w->linked += stat(p->real, &now) == 0 && now.st_nlink > 1;
-            w->files[used++] =
-                (smp_batch_file){.input = p->file->path, .output = p->real, .bytes = p->file->size, .replace = true};
+            w->files[used++] = (smp_batch_file){.input = p->file->path,
+                                                .output = p->real,
+                                                .bytes = p->file->size,
+                                                .replace = true,
+                                                .index = smp_hash_name(p->file->name)};
         }
     }
     w->count = used;

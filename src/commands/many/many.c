@@ -180,6 +180,7 @@ smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_
         .gpu_jpeg = common->gpu_jpeg,
         .device = common->device,
         .isa = smp_cli_isa(&settings->plan),
+        .draw = smp_cli_draw(&settings->plan.base),
         .variant = settings->plan.variant,
         .threads = (int)common->threads,
         .jobs = (int)settings->jobs,
@@ -203,6 +204,9 @@ smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *pro
         smp_hash_text(&hash, diags->sources[i].text);
     for (size_t i = 0; i < set->count; i++)
         smp_hash_text(&hash, set->items[i]);
+    const smp_draw draw = smp_cli_draw(&settings->plan.base);
+    if (program->draws)
+        smp_hash_add(&hash, &draw, sizeof draw);
     for (size_t i = 0; i < program->file_count; i++) { /* pictures that it names, as they are now */
         struct stat status;
         smp_hash_text(&hash, program->files[i].path);

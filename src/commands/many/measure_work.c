@@ -11,8 +11,11 @@ static smp_code add(smp_measure_files *to, const smp_found *file, int64_t listed
 {
     SMP_NEED(smp_grow(&to->items, &to->capacity, to->count + 1, sizeof *to->items), "the list of files",
              to->count * sizeof *to->items, err);
-    to->items[to->count++] =
-        (smp_batch_file){.input = file->path, .bytes = file->size, .mtime = listed, .number = number};
+    to->items[to->count++] = (smp_batch_file){.input = file->path,
+                                              .bytes = file->size,
+                                              .mtime = listed,
+                                              .number = number,
+                                              .index = smp_hash_name(file->name)};
     return SMP_OK;
 }
 

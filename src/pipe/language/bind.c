@@ -133,6 +133,26 @@ static bool bind_second(smp_builder *b, const smp_scope *scope, smp_node *node, 
     return true;
 }
 
+/* probability=50%, which every stage takes that gives what it is given. False: out of memory. */
+static bool bind_chance(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
+                        const smp_ast_arg *arg)
+{
+    static const smp_param row = {SMP_PROBABILITY, 0, SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, NULL, NULL, NULL, 0};
+    smp_argument argument = {.param = &row};
+    if (!smp_resolve(b, scope, &arg->value, &argument.value))
+        return false;
+    if (node->chance || smp_stage_gives(stage)) {
+        smp_diags_add(b->diags, SMP_ERROR, arg->name_span,
+                      node->chance ? "'%s' is given twice" : "'%s' is for stages that give what they are given",
+                      SMP_PROBABILITY);
+        return true;
+    }
+    bind_value(b, scope, stage, &row, &argument);
+    node->chance = smp_arena_copy(&b->owned->arena, &argument, sizeof argument);
+    node->chance_draw = ++b->owned->draws;
+    return node->chance;
+}
+
 /* A `$x` or a bad item in a list counts as an answer: its mistake was reported. */
 static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
                           const smp_param *row, const smp_ast_arg *arg)
@@ -341,6 +361,20 @@ static bool check_together(smp_builder *b, const smp_ast_statement *statement, s
     return true;
 }
 
+/* *strayed: there is no parameter for it. False: out of memory. */
+static bool bind_one(smp_builder *b, smp_scope *scope, bool origin, smp_node *node, const smp_ast_arg *arg,
+                     smp_placed *so_far, bool *strayed)
+{
+    const smp_stage *stage = node->stage;
+    if (stage && !origin && arg->name && !strcmp(arg->name, SMP_PROBABILITY))
+        return bind_chance(b, scope, stage, node, arg);
+    const smp_param *row = stage ? smp_row_for(b, stage, node, arg, so_far) : NULL;
+    so_far->before = arg;
+    *strayed |= !row;
+    /* Even without a parameter the value is looked up: its names are in use, or wrong. */
+    return bind_argument(b, scope, stage, node, row, arg);
+}
+
 bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
 {
     smp_program *program = b->program;
@@ -369,15 +403,9 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     size_t arg_count = statement->arg_count;
     if (stage && !smp_name_values(b, stage, given, &args, &arg_count, &strayed))
         return false;
-    for (size_t i = 0; i < arg_count; i++) {
-        const smp_ast_arg *arg = &args[i];
-        const smp_param *row = stage ? smp_row_for(b, stage, &node, arg, &so_far) : NULL;
-        so_far.before = arg;
-        strayed |= !row;
-        /* Even without a parameter the value is looked up: its names are in use, or wrong. */
-        if (!bind_argument(b, scope, stage, &node, row, arg))
+    for (size_t i = 0; i < arg_count; i++)
+        if (!bind_one(b, scope, origin != NULL, &node, &args[i], &so_far, &strayed))
             return false;
-    }
     if (stage) {
         if (!bind_defaults(b, statement, stage, strayed, given, &node))
             return false;

@@ -56,6 +56,7 @@ static bool build(smp_builder *b, int source, const smp_setting *settings, size_
         smp_check_givens(b, &scope, "this pipeline");
         smp_check_from(b, &scope, (smp_span){.source = source});
         b->program->output = scope.current;
+        b->program->draws = b->owned->draws;
         if (!b->diags->errors && !b->out_of_memory)
             warn_of_dead_ends(b);
     }

@@ -16,7 +16,7 @@
 struct smp_argument {
     const smp_param *param;
     smp_value value;
-    bool later;      /* depends on the shape */
+    bool later;      /* depends on the shape, or on a draw */
     smp_field field; /* when not later */
 };
 
@@ -29,6 +29,7 @@ typedef struct smp_kept {
 /* The target of smp_program.owned. */
 typedef struct smp_owned {
     smp_arena arena;
+    uint32_t draws;           /* so far: see pipe/draw.h */
     _Atomic(smp_kept *) kept; /* a list that only grows, so that threads may share a program */
 } smp_owned;
 
@@ -120,6 +121,7 @@ bool smp_give_settings(smp_builder *b, smp_scope *scope, const smp_setting *sett
 void smp_check_givens(smp_builder *b, const smp_scope *scope, const char *where);
 
 /* bind.c */
+#define SMP_PROBABILITY "probability"
 bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
 /* A file's number, as smp_node has it. False: out of memory. */
 bool smp_bind_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *node);

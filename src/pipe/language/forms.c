@@ -142,6 +142,14 @@ bool smp_has_form(const smp_stage *stage, const smp_ast_statement *statement)
     return form && form->means;
 }
 
+static bool argument_named(const smp_ast_arg *args, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (args[i].name && !strcmp(args[i].name, name))
+            return true;
+    return false;
+}
+
 bool smp_name_values(smp_builder *b, const smp_stage *stage, smp_kind kind, smp_ast_arg **args, size_t *count,
                      bool *told)
 {
@@ -163,7 +171,12 @@ bool smp_name_values(smp_builder *b, const smp_stage *stage, smp_kind kind, smp_
     smp_ast_arg *named = smp_arena_array(&b->owned->arena, *count + VALUES, sizeof *named);
     if (!named)
         return false;
+    const bool chance = argument_named(*args, *count, SMP_PROBABILITY);
     for (const char *at = text; form->means && *at; at += strspn(at, " ")) {
+        if (chance && !strncmp(at, SMP_PROBABILITY "=", sizeof SMP_PROBABILITY)) { /* the user's own counts */
+            at += strcspn(at, " ");
+            continue;
+        }
         if (!make_arg(&b->owned->arena, at, values[made < bare ? made : bare - 1]->span, &named[made]))
             return false;
         made++;

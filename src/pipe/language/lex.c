@@ -129,8 +129,8 @@ static void skip_blanks(smp_lexer *lexer)
     }
 }
 
-/* A word that begins with '(' goes to the ')' that closes it on its line, blanks included; where there is none, it is a
- * word as any other. */
+/* A word that begins with '(', or `random(`, goes to the ')' that closes it on its line, blanks included; where there
+ * is none, it is a word as any other. */
 static size_t group_end(const smp_lexer *lexer, size_t at)
 {
     int depth = 0;
@@ -300,7 +300,12 @@ smp_token smp_lex(smp_lexer *lexer)
     if (!in_word(lexer, lexer->at))
         return stray(lexer, token);
     token.kind = SMP_TOKEN_WORD;
-    lexer->at = c == '(' ? group_end(lexer, lexer->at) : word_end(lexer, lexer->at);
+    static const char random[] = "random(";
+    const size_t head = sizeof random - 1;
+    if (lexer->length - lexer->at >= head && !memcmp(lexer->text + lexer->at, random, head))
+        lexer->at = group_end(lexer, lexer->at + head - 1);
+    else
+        lexer->at = c == '(' ? group_end(lexer, lexer->at) : word_end(lexer, lexer->at);
     token.length = lexer->at - token.start;
     return token;
 }

@@ -190,7 +190,7 @@ static bool resolve_brace(smp_builder *b, smp_scope *scope, const smp_ast_value 
     to->text = smp_arena_strndup(arena, written, to->length);
     if (!to->text)
         return false;
-    to->expr = smp_expr_compile(arena, b->diags, from, lookup, &(lookup_context){b, scope});
+    to->expr = smp_expr_compile(arena, b->diags, from, lookup, &(lookup_context){b, scope}, &b->owned->draws);
     if (!to->expr)
         return !arena->failed && !b->out_of_memory;
     to->kind = SMP_VALUE_EXPR;
@@ -198,7 +198,7 @@ static bool resolve_brace(smp_builder *b, smp_scope *scope, const smp_ast_value 
         return true;
     const smp_bounds *outside;
     double value;
-    smp_eval result = smp_expr_evaluate(to->expr, NULL, &value, &outside);
+    smp_eval result = smp_expr_evaluate(to->expr, &(smp_eval_for){.shape = NULL}, &value, &outside);
     if (result != SMP_EVAL_DONE) {
         smp_expr_report(b->diags, from->span, result, value, outside);
         to->kind = SMP_VALUE_BAD;
@@ -206,6 +206,37 @@ static bool resolve_brace(smp_builder *b, smp_scope *scope, const smp_ast_value 
     }
     to->kind = SMP_VALUE_NUMBER;
     to->number = (smp_quantity){value, to->expr->unit};
+    return true;
+}
+
+/* Whether a word is `8..100%`, a list of two numbers. */
+static bool is_range(const smp_ast_value *from)
+{
+    return strstr(from->text, "..") && strspn(from->text, "+-.0123456789") > 0;
+}
+
+static bool resolve_range(smp_builder *b, const smp_ast_value *from, smp_value *to)
+{
+    smp_arena *arena = &b->owned->arena;
+    uint32_t none = 0;
+    const smp_expr *expr = smp_expr_compile(arena, b->diags, from, NULL, NULL, &none);
+    smp_value *ends = smp_arena_array(arena, 2, sizeof *ends);
+    const smp_bounds *outside;
+    if (!expr || !ends)
+        return !arena->failed;
+    for (int i = 0; i < 2; i++) {
+        ends[i] = (smp_value){.kind = SMP_VALUE_NUMBER, .span = from->span, .text = from->text, .length = from->length};
+        ends[i].number.unit = expr->unit;
+        const smp_eval result =
+            smp_expr_evaluate(expr, &(smp_eval_for){.most = i == 1}, &ends[i].number.value, &outside);
+        if (result != SMP_EVAL_DONE) {
+            smp_expr_report(b->diags, from->span, result, 0, outside);
+            return true;
+        }
+    }
+    to->kind = SMP_VALUE_LIST;
+    to->items = ends;
+    to->count = 2;
     return true;
 }
 
@@ -234,6 +265,11 @@ bool smp_resolve(smp_builder *b, smp_scope *scope, const smp_ast_value *from, sm
     case SMP_AST_BAD:
         return true;
     case SMP_AST_WORD:
+        if (!strncmp(from->text, "random(", strlen("random(")))
+            return resolve_brace(b, scope, from, to);
+        if (is_range(from))
+            return resolve_range(b, from, to);
+        to->draw = strcmp(from->text, "random") ? 0 : ++b->owned->draws;
         to->kind = smp_quantity_read(from->text, from->length, &to->number, &unit_at) == SMP_NUMBER_OK
                        ? SMP_VALUE_NUMBER
                        : SMP_VALUE_WORD;

@@ -43,14 +43,16 @@ static smp_code instance_failed(const smp_diags *diags, size_t before, const smp
     return SMP_E_PIPE;
 }
 
-smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, smp_diags *diags,
-                         void *params, smp_error *err)
+static const smp_draw first_draw;
+
+smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, const smp_draw *draw,
+                         smp_diags *diags, void *params, smp_error *err)
 {
     smp_diags own = {0};
     smp_diags *to = diags ? diags : &own;
     smp_arena arena = {0};
     smp_owned *owned = program->owned;
-    smp_check check = {.diags = to, .arena = &arena, .shape = in};
+    smp_check check = {.diags = to, .arena = &arena, .shape = in, .draw = draw ? draw : &first_draw};
     smp_code code = SMP_OK;
     size_t before = to->count;
     bool wrong = false;
@@ -76,6 +78,39 @@ smp_code smp_node_params(const smp_program *program, const smp_node *node, const
     else if (wrong)
         code = instance_failed(to, before, node, err);
     smp_arena_free(&arena);
+    smp_diags_free(&own);
+    return code;
+}
+
+static bool is_drawn(const smp_argument *argument)
+{
+    const smp_value *value = &argument->value;
+    return argument->later && (value->draw || (value->kind == SMP_VALUE_EXPR && value->expr->random));
+}
+
+bool smp_node_draws(const smp_node *node)
+{
+    for (size_t i = 0; i < node->argument_count; i++)
+        if (is_drawn(&node->arguments[i]))
+            return true;
+    return false;
+}
+
+smp_code smp_node_is_left_out(const smp_node *node, const smp_shape *in, const smp_draw *draw, smp_diags *diags,
+                              bool *left, smp_error *err)
+{
+    smp_diags own = {0};
+    smp_check check = {.diags = diags ? diags : &own, .shape = in, .draw = draw ? draw : &first_draw};
+    const size_t before = check.diags->count;
+    smp_code code = SMP_OK;
+    *left = false;
+    if (node->chance) {
+        smp_field chance = node->chance->field;
+        if (node->chance->later &&
+            smp_value_bind(&check, node->chance->param, &node->chance->value, &chance) != SMP_BOUND_DONE)
+            code = instance_failed(check.diags, before, node, err);
+        *left = smp_draw_uniform(check.draw, node->chance_draw) >= chance.number;
+    }
     smp_diags_free(&own);
     return code;
 }

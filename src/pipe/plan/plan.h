@@ -102,6 +102,7 @@ typedef struct smp_plan_request {
     int across, down;   /* the same: pixels that share a sample of chroma */
     int orientation;    /* EXIF, applied first */
     double dpi;         /* the input's resolution; 0: unknown */
+    smp_draw draw;      /* what random values are drawn for */
     const char *output; /* path of the main output; null: none is written (measure, explain) */
     smp_accepts *accepts;
     void *accepts_context;

@@ -132,7 +132,8 @@ static smp_code read_params(entering *e)
     smp_planner *p = e->p;
     const size_t size = e->stage->params_size;
     SMP_NEED(e->params = smp_alloc(size ? size : 1), "parameters", size, p->err);
-    const smp_code code = smp_node_params(p->request->program, e->node, &e->in, p->diags, e->params, p->err);
+    const smp_code code =
+        smp_node_params(p->request->program, e->node, &e->in, &p->request->draw, p->diags, e->params, p->err);
     return code || !e->stage->check ? code : blame(p, e->node, e->stage->check(e->params, p->err));
 }
 
@@ -211,7 +212,7 @@ static smp_code probe(entering *e)
 
 static void leave_out(entering *e)
 {
-    if (!e->probe.effect.already)
+    if (!e->probe.effect.already && !smp_node_draws(e->node))
         warn(e->p, e->node, "stage '%s' has no effect here", e->stage->name);
     e->p->step_of[e->number] = e->input;
 }
@@ -320,7 +321,13 @@ smp_code smp_planner_add_node(smp_planner *p, int number)
         code = read_params(&e);
     if (!code)
         code = probe(&e);
-    if (!code && e.probe.effect.none)
+    bool drawn_out = false; /* after what is wrong with it was told, whatever is drawn */
+    if (!code)
+        code = smp_node_is_left_out(node, &e.in, &p->request->draw, p->diags, &drawn_out, p->err);
+    if (!code && drawn_out) {
+        p->dpi_of[number] = smp_planner_dpi_of(p, node->input);
+        p->step_of[number] = e.input;
+    } else if (!code && e.probe.effect.none)
         leave_out(&e);
     else if (!code)
         code = make_steps(&e);

@@ -57,7 +57,32 @@ static smp_eval apply(const smp_op *op, double *a, double b)
     return isfinite(*a) ? SMP_EVAL_DONE : SMP_EVAL_INFINITE;
 }
 
-smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_shape *shape, double *value, const smp_bounds **outside)
+/* *a, the range's lower end, becomes what is drawn. */
+static smp_eval draw_between(const smp_op *op, const smp_eval_for *with, int step, double *a, double b)
+{
+    double low = *a * op->number;
+    low = step ? ceil(low) : low;
+    low += step == 2 && fmod(low, 2) == 0;
+    if (!(low <= b))
+        return SMP_EVAL_RANGE;
+    const double u = with->draw ? smp_draw_uniform(with->draw, op->place) : with->most;
+    const double steps = step ? floor((b - low) / step) : 0; /* from the least number to the most */
+    *a = step ? low + step * fmin(steps, floor(u * (steps + 1))) : low + u * (b - low);
+    return isfinite(*a) ? SMP_EVAL_DONE : SMP_EVAL_INFINITE;
+}
+
+/* The first of op->count values becomes the one that is drawn. */
+static void pick(const smp_op *op, const smp_eval_for *with, double *values)
+{
+    if (with->draw) {
+        values[0] = values[(int)(smp_draw_uniform(with->draw, op->place) * op->count)];
+        return;
+    }
+    for (int i = 1; i < op->count; i++)
+        values[0] = with->most ? fmax(values[0], values[i]) : fmin(values[0], values[i]);
+}
+
+smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_eval_for *with, double *value, const smp_bounds **outside)
 {
     double stack[SMP_MAX_STACK]; /* the compiler keeps expressions below it */
     int top = -1;
@@ -70,14 +95,20 @@ smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_shape *shape, double 
             if (top + 1 >= SMP_MAX_STACK)
                 return SMP_EVAL_INFINITE;
             stack[++top] = op->number;
-            if (op->code != SMP_OP_NUMBER && (result = variable(op->code, shape, &stack[top])) != SMP_EVAL_DONE)
+            if (op->code != SMP_OP_NUMBER && (result = variable(op->code, with->shape, &stack[top])) != SMP_EVAL_DONE)
                 return result;
+            continue;
+        }
+        if (op->code == SMP_OP_PICK) {
+            top -= op->count - 1;
+            pick(op, with, &stack[top]);
             continue;
         }
         double b = stack[top];
         bool unary = op->code == SMP_OP_NEGATE || op->code == SMP_OP_ROUND || op->code == SMP_OP_WITHIN;
         double *a = &stack[unary ? top : --top];
-        result = apply(op, a, b);
+        result = op->code == SMP_OP_RANDOM ? draw_between(op, with, i + 1 == expr->count ? with->step : 0, a, b)
+                                           : apply(op, a, b);
         if (result == SMP_EVAL_BOUNDS) {
             *value = *a;
             *outside = op->bounds;
@@ -112,6 +143,10 @@ void smp_expr_report(smp_diags *diags, smp_span span, smp_eval what, double valu
                                             : "",
                       isinf(outside->min) ? "" : min, isinf(outside->min) || isinf(outside->max) ? "" : " to ",
                       isinf(outside->max) ? "" : max);
+        break;
+    case SMP_EVAL_RANGE:
+        smp_diag_note(diags, smp_diags_add(diags, SMP_ERROR, span, "nothing lies in this range"),
+                      "the smaller number comes first: random(0.8..1.2)");
         break;
     case SMP_EVAL_DONE:
     case SMP_EVAL_SHAPE:

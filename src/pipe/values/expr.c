@@ -2,7 +2,9 @@
  *   expr    = term { ("+" | "-") term } ;
  *   term    = factor { ("*" | "/") factor } ;
  *   factor  = { "+" | "-" } primary ;
- *   primary = NUMBER [UNIT] | "$" ID | variable | function "(" expr { "," expr } ")" | "(" expr ")" .
+ *   primary = NUMBER [UNIT] | "$" ID | variable | function "(" expr { "," expr } ")" | "random" "(" range ")" |
+ *             "(" expr ")" .
+ *   range   = expr ".." expr .
  * See expr.h; evaluation is in eval.c. */
 #include "pipe/values/expr.h"
 
@@ -18,14 +20,17 @@ typedef struct compiler {
     smp_diags *diags;
     const char *text; /* between the braces */
     size_t length, at;
-    smp_span span; /* of the braces */
+    smp_span span; /* of the braces, or of the word, which has */
+    size_t before; /* so many bytes in front of the text */
     smp_expr_lookup *lookup;
     void *context;
     smp_op *ops;
     size_t count, capacity;
     int stack; /* values on the stack so far */
     int depth;
-    bool constant;
+    double scale;    /* what the last number was multiplied by for its unit */
+    uint32_t *draws; /* of the pipeline so far */
+    bool constant, random;
     bool failed; /* after a reported mistake, or out of memory */
 } compiler;
 
@@ -45,15 +50,16 @@ static const word words[] = {
     {"min", SMP_OP_MIN, SMP_UNIT_NONE, true, 2},
     {"max", SMP_OP_MAX, SMP_UNIT_NONE, true, 2},
     {"round", SMP_OP_ROUND, SMP_UNIT_NONE, true, 1},
+    {"random", SMP_OP_RANDOM, SMP_UNIT_NONE, true, 1},
 };
 enum { WORDS = sizeof words / sizeof words[0] };
-static const char *const word_names[WORDS] = {"width", "height", "channels", "rate", "min", "max", "round"};
+static const char *const word_names[WORDS] = {"width", "height", "channels", "rate", "min", "max", "round", "random"};
 
 static smp_unit expression(compiler *c);
 
 static smp_span place(const compiler *c, size_t start, size_t length)
 {
-    return (smp_span){c->span.source, c->span.start + 1 + start, length};
+    return (smp_span){c->span.source, c->span.start + c->before + start, length};
 }
 
 static void skip_blanks(compiler *c)
@@ -68,10 +74,13 @@ static char peek(compiler *c)
     return c->at < c->length ? c->text[c->at] : '\0';
 }
 
-static int stack_change(smp_op_code code)
+static int stack_change(const smp_op *op)
 {
+    const smp_op_code code = op->code;
     if (code <= SMP_OP_RATE)
         return 1;
+    if (code == SMP_OP_PICK)
+        return 1 - op->count;
     return code == SMP_OP_NEGATE || code == SMP_OP_ROUND || code == SMP_OP_WITHIN ? 0 : -1;
 }
 
@@ -82,7 +91,7 @@ static void emit(compiler *c, smp_op op)
     if (c->count >= SMP_MAX_OPS) {
         smp_diags_add(c->diags, SMP_ERROR, c->span, "this arithmetic has more than %d steps", SMP_MAX_OPS);
         c->failed = true;
-    } else if ((c->stack += stack_change(op.code)) > SMP_MAX_STACK) {
+    } else if ((c->stack += stack_change(&op)) > SMP_MAX_STACK) {
         smp_diags_add(c->diags, SMP_ERROR, c->span, "this arithmetic is nested too deeply");
         c->failed = true;
     } else if (!smp_grow(&c->ops, &c->capacity, c->count + 1, sizeof op)) {
@@ -157,7 +166,9 @@ static smp_unit number(compiler *c)
 {
     double value;
     size_t start = c->at, used;
-    smp_number result = smp_number_read(c->text + start, c->length - start, &value, &used);
+    const char *dots = strstr(c->text + start, ".."); /* of a range: they are not the number's */
+    const size_t limit = dots && dots < c->text + c->length ? (size_t)(dots - c->text) : c->length;
+    smp_number result = smp_number_read(c->text + start, limit - start, &value, &used);
     char shown[SMP_SHOWN];
     if (result != SMP_NUMBER_OK) {
         wrong(c, place(c, start, used ? used : 1),
@@ -169,7 +180,7 @@ static smp_unit number(compiler *c)
         end++;
     } else {
         /* Letters and digits up to the next operator must be one unit. */
-        while (end < c->length && !strchr(" \t\r\n\\+-*/(),", c->text[end]))
+        while (end < limit && !strchr(" \t\r\n\\+-*/(),", c->text[end]))
             end++;
     }
     smp_quantity quantity = {value, SMP_UNIT_NONE};
@@ -184,6 +195,10 @@ static smp_unit number(compiler *c)
         }
         c->failed = true;
     }
+    smp_quantity one = {1, SMP_UNIT_NONE};
+    if (end > unit)
+        (void)smp_unit_apply(c->text + unit, end - unit, 1, &one);
+    c->scale = one.value;
     emit(c, (smp_op){.code = SMP_OP_NUMBER, .number = quantity.value});
     return quantity.unit;
 }
@@ -213,6 +228,7 @@ static smp_unit parameter(compiler *c)
         for (size_t i = 0; i < value->expr->count; i++)
             emit(c, value->expr->ops[i]);
         c->constant &= value->expr->constant;
+        c->random |= value->expr->random;
         return value->expr->unit;
     }
     if (!c->failed) {
@@ -278,6 +294,57 @@ static smp_unit call(compiler *c, const word *function, size_t start)
     return unit;
 }
 
+static bool at_dots(compiler *c)
+{
+    return peek(c) == '.' && c->at + 1 < c->length && c->text[c->at + 1] == '.';
+}
+
+static uint32_t next_draw(compiler *c)
+{
+    c->random = true;
+    c->constant = false;
+    return c->draws ? ++*c->draws : 0;
+}
+
+/* The upper end of a range, at its dots. The lower one has its unit, "8..100%". */
+static smp_unit upper_end(compiler *c, smp_unit lower, smp_span span)
+{
+    c->at += 2;
+    c->scale = 1;
+    const smp_unit upper = expression(c), unit = same_unit(c, lower, upper, span, "a range cannot join");
+    emit(c, (smp_op){.code = SMP_OP_RANDOM, .place = next_draw(c), .number = lower == SMP_UNIT_NONE ? c->scale : 1});
+    return unit;
+}
+
+/* `random(0.8..1.2)` draws between two numbers, `random(0, 90, 180)` one of several. */
+static smp_unit random_of(compiler *c, size_t start)
+{
+    static const char how[] = "write random(0.8..1.2), or random(0, 90, 180)";
+    const smp_span span = place(c, start, strlen("random"));
+    if (peek(c) != '(') {
+        smp_diag_fix(c->diags, wrong(c, span, "nothing says what is drawn from"), "%s", how);
+        return SMP_UNIT_NONE;
+    }
+    const size_t open = c->at++;
+    if (!enter(c, open))
+        return SMP_UNIT_NONE;
+    smp_unit unit = expression(c);
+    int count = 1;
+    const bool range = !c->failed && at_dots(c);
+    if (range)
+        unit = upper_end(c, unit, span);
+    for (; !range && !c->failed && peek(c) == ','; count++) {
+        c->at++;
+        unit = same_unit(c, unit, expression(c), span, "cannot draw from");
+    }
+    if (!range && count == 1 && !c->failed && peek(c) == ')')
+        smp_diag_fix(c->diags, wrong(c, span, "one value is always drawn"), "%s", how);
+    if (!range)
+        emit(c, (smp_op){.code = SMP_OP_PICK, .count = count, .place = next_draw(c)});
+    close_parenthesis(c, open);
+    return unit;
+}
+
 static smp_unit named(compiler *c)
 {
     size_t start = c->at, end = name_end(c, start), length = end - start;
@@ -285,6 +352,8 @@ static smp_unit named(compiler *c)
     c->at = end;
     for (size_t i = 0; i < WORDS; i++)
         if (strlen(words[i].name) == length && !memcmp(words[i].name, c->text + start, length)) {
+            if (words[i].code == SMP_OP_RANDOM)
+                return random_of(c, start);
             if (words[i].function)
                 return call(c, &words[i], start);
             c->constant = false;
@@ -299,7 +368,8 @@ static smp_unit named(compiler *c)
         if (near)
             smp_diag_fix(c->diags, diag, "did you mean '%s'?", near);
         smp_diag_note(c->diags, diag,
-                      "arithmetic knows width, height, channels, rate, min(), max(), round(), and parameters with a $");
+                      "arithmetic knows width, height, channels, rate, min(), max(), round(), random(), and parameters "
+                      "with a $");
     }
     c->failed = true;
     return SMP_UNIT_NONE;
@@ -326,7 +396,9 @@ static smp_unit primary(compiler *c)
         return named(c);
     if (!first) {
         wrong(c, place(c, c->length, 1),
-              c->count ? "a value is missing before '}'" : "nothing stands between the braces");
+              !c->before ? "a value is missing at its end"
+              : c->count ? "a value is missing before '}'"
+                         : "nothing stands between the braces");
     } else if (first == '@') {
         smp_diag *diag = wrong(c, place(c, c->at, 1), "arithmetic is done with numbers, not with pictures");
         smp_diag_note(c->diags, diag, "pictures are combined by stages: add by=@name, blend by=@name, ...");
@@ -374,14 +446,19 @@ static smp_unit expression(compiler *c)
 }
 
 const smp_expr *smp_expr_compile(smp_arena *arena, smp_diags *diags, const smp_ast_value *brace,
-                                 smp_expr_lookup *lookup, void *context)
+                                 smp_expr_lookup *lookup, void *context, uint32_t *draws)
 {
+    const bool bare = brace->kind == SMP_AST_WORD, range = bare && strncmp(brace->text, "random(", 7) != 0;
     compiler c = {.arena = arena, .diags = diags, .text = brace->text, .length = brace->length, .span = brace->span};
     c.lookup = lookup;
     c.context = context;
+    c.draws = draws;
     c.constant = true;
+    c.before = !bare;
     smp_expr expr = {0};
     expr.unit = expression(&c);
+    if (range && !c.failed && at_dots(&c))
+        expr.unit = upper_end(&c, expr.unit, c.span);
     if (!c.failed && peek(&c)) {
         uint32_t code;
         size_t n = smp_utf8_decode(c.text + c.at, c.length - c.at, &code);
@@ -393,6 +470,7 @@ const smp_expr *smp_expr_compile(smp_arena *arena, smp_diags *diags, const smp_a
         expr.ops = smp_arena_copy(arena, c.ops, c.count * sizeof *c.ops);
         expr.count = c.count;
         expr.constant = c.constant;
+        expr.random = c.random;
         if (expr.ops)
             result = smp_arena_copy(arena, &expr, sizeof expr);
     }

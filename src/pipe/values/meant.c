@@ -105,6 +105,10 @@ void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *par
     char plain[MOST];
     const char *odd = NULL;
     const bool word = value->kind == SMP_VALUE_WORD;
+    if (takes_number(param) && word && !strcmp(value->text, "random"))
+        smp_diag_fix(b->diags, diag, "say what is drawn from: random(0.8..1.2)");
+    else if (takes_number(param) && value->kind == SMP_VALUE_LIST && value->text[0] != '[')
+        smp_diag_fix(b->diags, diag, "write random(%.60s)", value->text);
     if (!word && value->kind != SMP_VALUE_STRING)
         return;
     if (word && param->type == SMP_T_MATRIX && (!strcmp(value->text, "none") || !strcmp(value->text, "transparent")))

@@ -4,6 +4,7 @@
 
 #include "base/text/diag.h"
 #include "pipe/arena.h"
+#include "pipe/draw.h"
 #include "pipe/language/ast.h"
 #include "pipe/values/units.h"
 
@@ -29,6 +30,7 @@ typedef struct smp_value {
     int row;           /* of an item */
     int node;          /* TAP */
     const char *param; /* the name of the $parameter it came from, or null */
+    uint32_t draw;     /* of the word `random`: its place (pipe/draw.h) */
 } smp_value;
 
 /* The context of a check: messages, memory, shape. */
@@ -36,6 +38,8 @@ typedef struct smp_check {
     smp_diags *diags;
     smp_arena *arena;
     const smp_shape *shape; /* null: not known yet */
+    const smp_draw *draw;   /* the same */
+    const bool *most;       /* without a draw: binds the least that can be drawn, or the most; null: neither */
     bool element;           /* the value is an element of a matrix */
     const char *loudness;   /* the stage's parameter for a loudness; null: it has none */
     const smp_param *all;   /* the stage's parameters; null: not told */
@@ -54,7 +58,7 @@ typedef union smp_field {
 
 typedef enum smp_bound {
     SMP_BOUND_DONE,
-    SMP_BOUND_LATER, /* needs a shape; the units are right */
+    SMP_BOUND_LATER, /* needs a shape or a draw; the units are right */
     SMP_BOUND_WRONG  /* was reported, or out of memory (arena and diags tell) */
 } smp_bound;
 

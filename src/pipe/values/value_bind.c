@@ -82,7 +82,15 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
     if (!smp_value_unit_fits(check, param, value, value->expr->unit))
         return SMP_BOUND_WRONG;
     const smp_bounds *outside;
-    smp_eval result = smp_expr_evaluate(value->expr, check->shape, number, &outside);
+    if (value->expr->random && !check->draw && !check->most)
+        return SMP_BOUND_LATER;
+    const smp_eval_for with = {.shape = check->shape,
+                               .draw = check->draw,
+                               .most = check->most && *check->most,
+                               .step = param->type != SMP_T_INT     ? 0
+                                       : (param->flags & SMP_P_ODD) ? 2
+                                                                    : 1};
+    smp_eval result = smp_expr_evaluate(value->expr, &with, number, &outside);
     if (result == SMP_EVAL_SHAPE)
         return SMP_BOUND_LATER;
     if (result == SMP_EVAL_DONE)
@@ -158,6 +166,16 @@ static smp_bound bind_number(smp_check *check, const smp_param *param, const smp
     return bound;
 }
 
+/* The word `random` for a parameter of which any value is as good as another. */
+static smp_bound any_integer(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    if (!check->draw)
+        return SMP_BOUND_LATER;
+    const double many = param->max - param->min + 1;
+    field->integer = (int64_t)(param->min + floor(smp_draw_uniform(check->draw, value->draw) * many));
+    return SMP_BOUND_DONE;
+}
+
 static smp_bound bind_integer(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
 {
     static const double exact = 9007199254740992.0; /* 2^53: beyond, doubles skip integers */
@@ -165,6 +183,8 @@ static smp_bound bind_integer(smp_check *check, const smp_param *param, const sm
         field->integer = INT64_MIN;
         return SMP_BOUND_DONE;
     }
+    if ((param->flags & SMP_P_ANY) && is_word(value, "random"))
+        return any_integer(check, param, value, field);
     double number;
     char what[2 * SMP_SHOWN], near[SMP_NUMBER_TEXT], other[SMP_NUMBER_TEXT];
     smp_bound bound = plain_number(check, param, value, &number);
@@ -440,7 +460,18 @@ smp_bound smp_value_bind(smp_check *check, const smp_param *param, const smp_val
         [SMP_T_OPERAND] = bind_operand,
     };
     memset(field, 0, sizeof *field);
-    return value->kind == SMP_VALUE_BAD ? SMP_BOUND_WRONG : binders[param->type](check, param, value, field);
+    if (value->kind == SMP_VALUE_BAD)
+        return SMP_BOUND_WRONG;
+    const bool drawn = value->kind == SMP_VALUE_EXPR && value->expr->random && !check->draw;
+    for (int i = 0; drawn && i < 2; i++) { /* whatever is drawn later must do */
+        const bool most = i == 1;
+        check->most = &most;
+        const smp_bound bound = binders[param->type](check, param, value, field);
+        check->most = NULL;
+        if (bound == SMP_BOUND_WRONG)
+            return bound;
+    }
+    return binders[param->type](check, param, value, field);
 }
 
 static const size_t sizes[] = {
