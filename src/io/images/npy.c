@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "io/format.h"
 #include "io/images/npy_types.h"
+#include "media/half.h"
 
 enum {
     MAGIC = 6,            /* bytes: \x93NUMPY */
@@ -341,29 +342,6 @@ typedef struct npy_writer {
     void *line;    /* a row of one channel, or of all */
 } npy_writer;
 
-/* To the nearest, ties to even, as IEEE 754 has it. */
-static uint16_t half_of(float v)
-{
-    enum { LEAST_NORMAL = 0x38800000, INFINITE = 0x477ff000 /* 65520 rounds up to it */, NAN_ABOVE = 0x7f800000 };
-    uint32_t bits, sign;
-    memcpy(&bits, &v, sizeof bits);
-    sign = bits >> 16 & 0x8000u;
-    bits &= 0x7fffffffu;
-    if (bits > NAN_ABOVE)
-        return (uint16_t)(sign | 0x7e00u);
-    if (bits >= INFINITE)
-        return (uint16_t)(sign | 0x7c00u);
-    if (bits < LEAST_NORMAL) { /* steps of 2^-24, which floats from 1/2 on have */
-        float sum;
-        memcpy(&sum, &bits, sizeof sum);
-        sum += 0.5f;
-        memcpy(&bits, &sum, sizeof bits);
-        return (uint16_t)(sign | (bits - 0x3f000000u));
-    }
-    bits += 0xfffu + (bits >> 13 & 1u);
-    return (uint16_t)(sign | (bits - 0x38000000u) >> 13);
-}
-
 /* n samples from `from` on, `step` samples apart, side by side. */
 static void take(const npy_writer *state, const uint8_t *from, int format, int64_t n, int64_t step)
 {
@@ -376,7 +354,7 @@ static void take(const npy_writer *state, const uint8_t *from, int format, int64
     for (int64_t i = 0; i < n; i++) {
         float v;
         memcpy(&v, from + i * step * size, sizeof v);
-        ((uint16_t *)state->line)[i] = half_of(v);
+        ((uint16_t *)state->line)[i] = smp_half_of(v);
     }
 }
 
