@@ -60,6 +60,7 @@ static const struct {
     {"report/measure", 9},
     {"api", 9},
     {"batch", 9},
+    {"feed", 10},
     {"lab/machine", 10},
     {"lab/ptx", 11},
     {"lab/counters", 11},
