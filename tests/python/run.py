@@ -21,4 +21,5 @@ sys.path.insert(0, str(ROOT / "src/python"))
 sys.dont_write_bytecode = True
 import pytest  # noqa: E402
 
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", str(HERE), *sys.argv[2:]]))
+if __name__ == "__main__":  # processes that tests spawn read this file too
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", str(HERE), *sys.argv[2:]]))

@@ -23,11 +23,12 @@ import numpy as np
 
 from . import _gpu
 from . import _library as _c
+from ._feed import Feed
 from ._gpu import DeviceArray
 from ._kernel import Kernel, kernel
 from ._library import ArgumentError, Error, FileError, LimitError, PipelineError, Problem
 
-__all__ = ["ArgumentError", "Device", "DeviceArray", "Error", "FileError", "Kernel", "LimitError", "Pipeline",
+__all__ = ["ArgumentError", "Device", "DeviceArray", "Error", "Feed", "FileError", "Kernel", "LimitError", "Pipeline",
            "PipelineError", "Problem", "kernel", "measure", "probe", "run", "run_file", "version"]
 version = __version__ = _c.lib.smempipe_version().decode()
 

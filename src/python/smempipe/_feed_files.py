@@ -1,0 +1,217 @@
+"""What a Feed reads: names, where they lie, labels; and whose turn is when."""
+import csv
+import glob
+import json
+import os
+import warnings
+
+import numpy as np
+
+_PICTURES = frozenset("jpg jpeg jpe png webp tif tiff bmp gif heic heif avif qoi tga ppm pgm pnm psd hdr npy".split())
+_LABELS = ("cls", "txt", "json")  # of a tar's members, in this order where labels= names none
+_ROUNDS = 8
+_MOST_LABEL = 1 << 20  # bytes
+# Only srun sets SLURM_STEP_NUM_TASKS; a batch script has SLURM_PROCID and SLURM_NTASKS too, and is one.
+_RANKS = (("RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+          ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
+
+
+def permute(at, count, seed, epoch):
+    """Which samples come at these places of the shuffled order: a Feistel network over the next even number of bits,
+    walked until a value below count comes. It needs no list, whatever count is, and differs in each epoch."""
+    half = np.uint64(max(1, (int(count - 1).bit_length() + 1) // 2))
+    mask = np.uint64((1 << int(half)) - 1)
+    keys = np.random.Philox(key=np.array([seed % 2 ** 64, epoch % 2 ** 64], np.uint64)).random_raw(_ROUNDS)
+    value = np.array(at, np.uint64)
+    outside = np.ones(len(value), bool)
+    while outside.any():
+        left, right = value[outside] >> half, value[outside] & mask
+        for key in keys:
+            mixed = (right ^ key) * np.uint64(0xBF58476D1CE4E5B9)  # SplitMix64's steps
+            mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+            left, right = right, left ^ (mixed ^ mixed >> np.uint64(31)) & mask
+        value[outside] = left << half | right
+        outside = value >= np.uint64(count)
+    return value.astype(np.int64)
+
+
+def share(count, rank, world, batch, last):
+    """The samples and batches of a rank in an epoch. keep: each sample once, ranks differ by one at most; pad: whole
+    batches, as many for every rank, filled with samples of the epoch's beginning; drop: whole batches alone."""
+    if last == "keep":
+        mine = (count - rank + world - 1) // world
+        return mine, -(-mine // batch)
+    batches = -(-(-(-count // world)) // batch) if last == "pad" else count // world // batch
+    return batches * batch, batches
+
+
+def rank_of_environment(rank, world):
+    """Given ones, or torchrun's, Slurm's, Open MPI's, PMI's; Kubernetes' with world= given."""
+    index = os.environ.get("JOB_COMPLETION_INDEX")
+    if rank is None and world is None:
+        for number, count in _RANKS:
+            if number in os.environ and count in os.environ:
+                rank, world, index = int(os.environ[number]), int(os.environ[count]), None
+                break
+        if index is not None:
+            raise ValueError("JOB_COMPLETION_INDEX says which pod this is, and not of how many: give world=")
+    elif rank is None and index is not None:
+        rank = int(index)
+    if (rank is None) != (world is None):
+        raise ValueError("rank= and world= belong together: the number of this process from 0, and of how many")
+    if rank is not None and not 0 <= rank < world:
+        raise ValueError(f"rank={rank} of world={world}: ranks count from 0")
+    return rank or 0, world or 1
+
+
+class Texts:
+    """Many texts in one: each takes its bytes and 8 more."""
+
+    def __init__(self, texts):
+        encoded = [os.fsencode(text) for text in texts]
+        self.bytes = b"".join(encoded)
+        self.ends = np.cumsum([0] + [len(text) for text in encoded])
+
+    def __len__(self):
+        return len(self.ends) - 1
+
+    def __getitem__(self, i):
+        return os.fsdecode(self.bytes[self.ends[i]:self.ends[i + 1]])
+
+
+def _walk(folder, below, found, roots, others):
+    """Pictures below a folder, links followed; roots: where links lead."""
+    for entry in sorted(os.scandir(os.path.join(folder, below)), key=lambda entry: os.fsencode(entry.name)):
+        name = os.path.join(below, entry.name)
+        extension = entry.name.rpartition(".")[2].lower()
+        if entry.name.startswith("."):
+            continue
+        if entry.is_symlink():
+            roots.add(os.path.realpath(entry.path) if entry.is_dir() else os.path.dirname(os.path.realpath(entry.path)))
+        if entry.is_dir():
+            _walk(folder, name, found, roots, others)
+        elif extension in _PICTURES:
+            found.append(name)
+        else:
+            others[extension] = others.get(extension, 0) + 1
+
+
+class Files:
+    """Files with labels. names are as messages and batches tell them, paths what is opened, roots folders of all."""
+
+    def __init__(self, files, labels):
+        self.classes = None
+        if isinstance(files, (str, os.PathLike)):
+            folder, names, others = os.fspath(files), [], {}
+            self.roots = {os.path.realpath(folder)}
+            _walk(folder, "", names, self.roots, others)
+            if others:
+                warnings.warn(f"{folder}: {sum(others.values())} files are left out, by their names no pictures: " +
+                              ", ".join(f"{n} .{end}" for end, n in sorted(others.items())[:5]), stacklevel=4)
+            self.names, self.paths = Texts(names), Texts(os.path.join(folder, name) for name in names)
+        else:
+            folder, names = "", [os.fspath(file) for file in files]
+            self.names = self.paths = Texts(names)
+            self.roots = {os.path.realpath(folder or ".") for folder in {os.path.dirname(name) for name in names}}
+            self.roots |= {os.path.dirname(os.path.realpath(name)) for name in names if os.path.islink(name)}
+        self.labels = None if labels is None else self._find_labels(names, labels, folder)
+
+    def _find_labels(self, names, labels, folder):
+        if isinstance(labels, str) and labels == "folder":
+            found = [name.split(os.sep)[0] if folder else os.path.basename(os.path.dirname(name)) for name in names]
+            if folder and any(os.sep not in name for name in names):
+                raise ValueError(f"{folder}: a picture lies in no folder of a class; write labels=None")
+            return self._number(found)
+        if isinstance(labels, (str, os.PathLike)):
+            with open(labels, newline="", encoding="utf-8") as file:
+                rows = [row for row in csv.reader(file) if len(row) > 1]
+            whole = all(row[1].strip().lstrip("-").isdigit() for row in rows if row[0] in set(names))
+            labels = {row[0]: int(row[1]) if whole and row[1].strip().lstrip("-").isdigit() else row[1] for row in rows}
+        missing = [name for name in names if name not in labels]
+        if missing:
+            raise ValueError(f"{missing[0]} has no label ({len(missing)} of {len(names)} files have none)")
+        found = np.array([labels[name] for name in names])
+        return found.astype(np.int64) if found.dtype.kind in "iub" else found if found.dtype.kind == "f" else \
+            self._number(found.tolist())
+
+    def _number(self, found):
+        self.classes = sorted(set(found))
+        numbers = {name: i for i, name in enumerate(self.classes)}
+        return np.array([numbers[name] for name in found], np.int64)
+
+    def where(self, i):
+        return self.paths[i], -1, 0
+
+    def labels_of(self, indices):
+        return None if self.labels is None else self.labels[indices]
+
+
+class Shards:
+    """Tar files: members of one name up to its first dot are a sample (WebDataset's convention). rows: the shard, where
+    the picture lies and its bytes, the same of the label, and its kind."""
+
+    def __init__(self, paths, labels):
+        self.tars, self.kind, self.classes, self.names = [os.fspath(path) for path in paths], labels, None, None
+        self.roots = {os.path.dirname(os.path.realpath(path)) for path in self.tars}
+
+    def read_index(self, members):
+        """members(path): of each member offset, size and name."""
+        names, rows, without = [], [], 0
+        for shard, path in enumerate(self.tars):
+            samples = {}
+            for offset, size, name in members(path):
+                stem, _, end = os.path.basename(name).partition(".")
+                parts = samples.setdefault(os.path.join(os.path.dirname(name), stem), {})
+                kind = "picture" if end.lower() in _PICTURES else end.lower()
+                if kind in parts:
+                    raise ValueError(f"{path}: {name} is there twice, or beside another picture of that name")
+                parts[kind] = offset, size
+            for key, parts in samples.items():
+                kind = self.kind or next((kind for kind in _LABELS if kind in parts), "cls")
+                without += "picture" not in parts
+                if "picture" in parts:
+                    names.append(f"{path}/{key}")
+                    rows.append((shard, *parts["picture"], *parts.get(kind, (-1, 0)), _LABELS.index(kind)))
+        if without:
+            warnings.warn(f"{without} samples of the tar files have no picture, and are left out", stacklevel=4)
+        self.names, self.rows = Texts(names), np.array(rows, np.int64).reshape(-1, 6)
+
+    def where(self, i):
+        shard, offset, size = self.rows[i, :3].tolist()
+        return self.tars[shard], offset, size
+
+    def labels_of(self, indices):
+        found = []
+        for i, (shard, _, _, offset, size, kind) in zip(indices, self.rows[indices].tolist()):
+            if offset < 0 and (self.rows[:, 3] < 0).all():
+                return None
+            if offset < 0 or size > _MOST_LABEL:
+                raise ValueError(f"{self.names[i]} has {'no label' if offset < 0 else 'a label of over 1 MB'}")
+            with open(self.tars[shard], "rb") as file:
+                text = os.pread(file.fileno(), size, offset).decode()
+            try:
+                found.append((int, str, json.loads)[kind](text.strip()))
+            except ValueError as why:
+                raise ValueError(f"{self.names[i]}: its .{_LABELS[kind]} cannot be read: {why}") from None
+        return np.array(found, np.int64) if all(isinstance(label, int) for label in found) else found
+
+
+def source(files, labels):
+    """labels "auto": of a folder its folders', where there are some; of tar files their members'."""
+    auto = isinstance(labels, str) and labels == "auto"
+    if isinstance(files, (str, os.PathLike)) and os.path.isdir(files):
+        some = auto and any(entry.is_dir() and not entry.name.startswith(".") for entry in os.scandir(files))
+        return Files(files, "folder" if some else None if auto else labels)
+    if isinstance(files, (str, os.PathLike)):
+        pattern = os.fspath(files)
+        files = sorted(glob.glob(pattern))
+        if not files:
+            raise FileNotFoundError(f"{pattern}: there is no such folder or file")
+    if isinstance(files, dict):
+        return Files(files, files)
+    files = list(files)
+    if not files or not all(os.fspath(file).endswith(".tar") for file in files):
+        return Files(files, None if auto else labels)
+    if not auto and labels not in _LABELS:
+        raise ValueError(f"labels={labels!r}: of tar files there are {', '.join(_LABELS)}")
+    return Shards(files, None if auto else labels)
