@@ -166,6 +166,7 @@ const smp_stage smp_stage_canny = {
         "edges too. For pictures of one channel; alpha stays.",
     .example = "canny 20% high=60%",
     SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
+    .traits = SMP_TRAIT_PIXELS,
     .check = check,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     SMP_ALSO({"edgedetect edge cannyedges", "canny"}),

@@ -120,6 +120,7 @@ const smp_stage smp_stage_distance = {
         "for a file of 8 or 16 bits.",
     .example = "distance l1",
     SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
+    .traits = SMP_TRAIT_PIXELS,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     SMP_ALSO({"edt distancetransform distance_transform bwdist distance_transform_edt", "distance"}),
 };

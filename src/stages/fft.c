@@ -57,5 +57,6 @@ const smp_stage smp_stage_fft = {
         "left out. `stft` has spectra of sound, `fftfilter` filters by frequency.",
     .example = "fft log",
     SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, smp_fourier_forward),
+    .traits = SMP_TRAIT_PIXELS,
     SMP_ALSO({"fft2 dft fourier", "fft"}, {"rfft2", "fft output=complex"}, {"fft_spectrum", "fft log"}),
 };

@@ -93,7 +93,7 @@ const smp_stage smp_stage_fftfilter = {
         "premultiplied.",
     .example = "fftfilter 0.2 highpass=0.02",
     SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, smp_fourier_filtered),
-    .traits = SMP_TRAIT_NEIGHBOURHOOD,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD | SMP_TRAIT_PIXELS,
     .check = check,
     SMP_ALSO({"fft_filter", "fftfilter 0.1"}, {"bandpass_filter fftbandpass", "fftfilter 0.3 highpass=0.02"},
              {"butterworth", "fftfilter 0.1 shape=butterworth"}),

@@ -52,5 +52,6 @@ const smp_stage smp_stage_ifft = {
         "Columns first, then rows, in the order of `fft` with real and imaginary parts exchanged, times 1 / pixels.",
     .example = "ifft magnitude",
     SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, smp_fourier_inverse),
+    .traits = SMP_TRAIT_PIXELS,
     SMP_ALSO({"ifft2 idft irfft2 ift invfft", "ifft"}),
 };

@@ -179,6 +179,7 @@ const smp_stage smp_stage_integral = {
         "between stages count as the code value that a file would hold. Alpha is summed like a colour.",
     .example = "integral rows",
     SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
+    .traits = SMP_TRAIT_PIXELS,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     SMP_ALSO({"cumsum sat summed_area summedareatable integralimage", "integral"},
              {"scan prefixsum prefix_sum", "integral rows"}),

@@ -400,6 +400,7 @@ const smp_stage smp_stage_label = {
         "alpha nothing is measured.",
     .example = "label 40% min-area=2px",
     SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
+    .traits = SMP_TRAIT_PIXELS,
     .check = check,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers,
                                .partials = SMP_PARTIALS(.make = partial, .merge = merge, .report = report, .pack = pack,

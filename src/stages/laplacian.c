@@ -58,7 +58,7 @@ const smp_stage smp_stage_laplacian = {
              "Alpha passes through; colour is premultiplied.",
     .example = "laplacian edge=reflect",
     SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, laplacian_params, variants),
-    .traits = SMP_TRAIT_NEIGHBOURHOOD,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD | SMP_TRAIT_PIXELS,
     .check = check,
     SMP_ALSO({"laplace laplacefilter", "laplacian"}),
 };

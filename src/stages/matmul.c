@@ -133,6 +133,6 @@ const smp_stage smp_stage_matmul = {
         "at most n 6e-8 |L| |R| for n products. NaN in either gives NaN. Under `light linear` `with` stays as it is.",
     .example = "matmul with=@input",
     SMP_PLANNED(SMP_IMAGE, SMP_WHOLE, table, params, variants),
-    .traits = SMP_TRAIT_NEIGHBOURHOOD,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD | SMP_TRAIT_PIXELS,
     SMP_ALSO({"gemm sgemm dot mm matrixmultiply", "matmul with=@name"}),
 };

@@ -70,7 +70,7 @@ const smp_stage smp_stage_noise = {
         "where u < amount. Alpha passes.",
     .example = "noise 4%",
     SMP_PLANNED(SMP_BOTH, SMP_POINT, params, noise_params, variants),
-    .traits = SMP_TRAIT_KEEPS_ALPHA,
+    .traits = SMP_TRAIT_KEEPS_ALPHA | SMP_TRAIT_PIXELS,
     SMP_ALSO({"addnoise random_noise gaussnoise", "noise 4%"}, {"grain", "noise 2%"},
              {"salt_and_pepper", "noise 1% kind=salt-pepper"}),
 };

@@ -120,6 +120,7 @@ const smp_stage smp_stage_palette = {
         "picture in memory. A PNG of it is small with --png-palette.",
     .example = "palette 5",
     SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, smp_palette_variants),
+    .traits = SMP_TRAIT_PIXELS,
     .check = check,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     SMP_ALSO({"quantize quantise colors reduce_colors", "palette 16"}, {"pngquant", "palette 256 dither=diffuse"},

@@ -73,6 +73,6 @@ const smp_stage smp_stage_sobel = {
         "Alpha passes through; colour is premultiplied.",
     .example = "sobel output=magnitude edge=mirror",
     SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, sobel_params, variants),
-    .traits = SMP_TRAIT_NEIGHBOURHOOD,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD | SMP_TRAIT_PIXELS,
     SMP_ALSO({"edge edges edgedetect gradient", "sobel"}),
 };

@@ -68,7 +68,9 @@ enum {
     SMP_TRAIT_KEEPS_ALPHA = 32,  /* point stages: alpha passes through untouched (the kernel does that; see
                                     smp_view.alpha) */
     SMP_TRAIT_GIVES_IMAGE = 64,  /* makes a picture of a sound (a spectrogram) */
-    SMP_TRAIT_GIVES_SOUND = 128  /* and back */
+    SMP_TRAIT_GIVES_SOUND = 128, /* and back */
+    SMP_TRAIT_PIXELS = 256       /* image stages: what it gives for a smaller copy of its input, its lengths in px made
+                                    smaller alike, is no smaller copy of what it gives for the input */
 };
 
 /* REDUCE: what finish() reads off a result, in a form that adds up over files. A partial is one block from smp_alloc

@@ -129,6 +129,7 @@ const smp_stage smp_stage_template = {
         "the second picture is kept in memory, and a number for each place.",
     .example = "template by=@input output=score",
     SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
+    .traits = SMP_TRAIT_PIXELS,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     .hints = SMP_HINTS(.aliases =
                            SMP_ALIASES({"matchtemplate", "template by=@name"}, {"match_template", "template by=@name"},

@@ -142,6 +142,64 @@ class Answers(EditCase):
                     self.assertLess(seen[0][2], seen[1][2], text)
             self.stop()
 
+    def preview(self, text, number, scale, **part):
+        """(pixels, size of the whole) of a preview; None: a run alone can tell."""
+        status, _, data = self.ask("preview", {"text": text, "number": number, "step": -1, "scale": scale} | part)
+        if status == 204:
+            return None
+        self.assertEqual(status, 200)
+        width, height, *whole = map(int, numpy.frombuffer(data[:16], numpy.uint32))
+        return pixels(data[16:], width, height), whole
+
+    def test_a_preview_is_about_a_smaller_result_for_every_stage(self):
+        self.serve("cat.png")
+        stages = [s for s in self.told_stages() if s["domain"] != "audio" and not re.search('[@"]', s["example"])]
+        seen, number = set(), 1
+        for stage in stages:
+            number += 2
+            shown = self.preview(stage["example"], number, 0.5)
+            if not shown:
+                continue
+            seen.add(stage["name"])
+            small, whole = shown
+            told = self.told("run", text=stage["example"], number=number + 1, step=-1)["told"]
+            self.assertLessEqual(abs(whole[0] - told["width"]) + abs(whole[1] - told["height"]), 3, stage["name"])
+            _, _, data = self.ask("show", {"which": "after", "x": 0, "y": 0, "width": told["width"],
+                                           "height": told["height"], "outWidth": small.shape[1],
+                                           "outHeight": small.shape[0]})
+            want = pixels(data, small.shape[1], small.shape[0]).astype(float)
+            self.assertLess(abs(small - want).mean(), 15, stage["name"])  # black and white by a threshold: 10.5
+        self.assertGreaterEqual(seen, {"gamma", "levels", "gaussian", "crop", "equalize", "median", "warp", "resize"})
+        self.assertFalse(seen & {"sobel", "noise", "fft", "canny", "distance", "label"})
+
+    def test_a_preview_of_single_pixels_is_exact(self):
+        self.serve("cat.png")
+        part = {"x": 50, "y": 60, "width": 100, "height": 80}
+        texts = "gamma 2", "levels white=80%\nsaturate 150%", "matrix [0 1 0; 1 0 0; 0 0 1]", ""
+        for number, text in enumerate(texts, 2):
+            shown, whole = self.preview(text, 2 * number, 2, **part)
+            self.assertEqual(whole, [451, 300])
+            self.told("run", text=text, number=2 * number + 1, step=-1)
+            self.assertTrue((shown == self.shown(451, 300)[60:140, 50:150]).all(), text)
+        texts = "gaussian 2px", "equalize", "draw ellipse 9x9 x=60", "crop 100x100", "sobel"
+        for number, text in enumerate(texts, 9):
+            self.assertIsNone(self.preview(text, 2 * number, 2, **part), text)
+
+    def test_previews_that_cannot_be(self):
+        self.serve("cat.png")
+        good = {"x": 0, "y": 0, "width": 10, "height": 10}
+        wrong = [(2, {"x": -1}), (2, {"x": 442}), (2, {"width": 0}), (1e300, {"y": 1e300}), (2, {"height": 1e15}),
+                 (0, {}), (-5, {}), (.9, {}), (1e-300, {"x": 9e99})]
+        for number, (scale, change) in enumerate(wrong, 2):
+            shown = self.preview("gamma 2", number, scale, **good | change)
+            self.assertTrue(shown is None or shown[0].size == 4, (scale, change))
+        texts = ("gamma", "resize 6400%", 'overlay by="/etc/passwd"', "crop {width-5}x9", "\x00",
+                 "warp corners=[0 0; 400 9; 400 280; 0 299]")
+        for number, text in enumerate(texts, 20):
+            self.assertIsNone(self.preview(text, number, .5), text)
+        self.assertIsNone(self.preview("gamma 2", 1, .5))  # overtaken
+        self.assertTrue(self.told("run", text="gray", number=99, step=-1)["told"]["done"])
+
     def test_upright_as_exif_says(self):
         self.smp("convert", "cat.png", "turned.jpg")
         data = (self.folder / "turned.jpg").read_bytes()
@@ -150,11 +208,17 @@ class Answers(EditCase):
         self.serve("turned.jpg")
         state = self.told("state")
         self.assertEqual((state["width"], state["height"]), (300, 451))
+        for number, scale, shape in ((2, .5, (226, 150)), (3, 1, (20, 10))):
+            shown, whole = self.preview("gamma 2", number, scale, x=290, y=431, width=10, height=20)
+            self.assertEqual((shown.shape[:2], whole), (shape, [300, 451]))
 
     def test_too_large_an_output_is_refused(self):
         self.serve("cat.png", "--max-pixels", "1000000")
         told = self.told("run", text="resize 1000%", number=2, step=-1)["told"]
         self.assertIn("limit", told["message"])
+
+    def told_stages(self):
+        return json.loads(self.ask("stages")[2])
 
 
 class Files(EditCase):

@@ -87,6 +87,20 @@ class EditPage(EditCase):
         value = lambda t: float(t.split("gaussian ")[1].split("px")[0])
         self.assertGreater(value(self.text()), value(text))
 
+    def test_a_large_picture_shows_a_preview_first(self):
+        self.smp("run", "-e", "resize 500%", "cat.png", "large.png")
+        (self.folder / "large.png").replace(self.folder / "cat.png")
+        self.open("gamma 2\n")
+        self.choose(0)
+        b = self.browser
+        b.run("window.seen = []; new MutationObserver(() => window.seen.push(document.getElementById('canvas').dataset"
+              ".preview + !document.getElementById('preview').hidden)).observe(document.getElementById('canvas'), "
+              "{attributes: true, attributeFilter: ['data-drawn']})")
+        b.run("document.querySelector('[data-param=g] input[type=range]').focus()")
+        b.key("ArrowRight")
+        b.wait("window.seen.includes('yestrue') && window.seen.at(-1) === 'nofalse'")
+        self.settle(self.text())
+
     def test_choices_booleans_colours_and_numbers(self):
         self.open("gaussian 2px\npad 5px\ncrop width=300px\n")
         b = self.browser

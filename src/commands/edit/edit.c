@@ -109,19 +109,48 @@ static const struct {
     void (*tell)(const question *q, smp_json *json);
 } tellers[] = {{"state", tell_state}, {"check", check_text}, {"save", save_text}, {"leave", leave}};
 
+static smp_edit_part asked_part(const question *q)
+{
+    return (smp_edit_part){strcmp(text_of(q, "which"), "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE,
+                           number_of(q, "x"),
+                           number_of(q, "y"),
+                           number_of(q, "width"),
+                           number_of(q, "height"),
+                           number_of(q, "outWidth"),
+                           number_of(q, "outHeight")};
+}
+
 /* Pixels of a part of the picture. */
 static void show_part(const question *q)
 {
-    const smp_edit_part part = {strcmp(text_of(q, "which"), "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE,
-                                number_of(q, "x"),
-                                number_of(q, "y"),
-                                number_of(q, "width"),
-                                number_of(q, "height"),
-                                number_of(q, "outWidth"),
-                                number_of(q, "outHeight")};
+    const smp_edit_part part = asked_part(q);
     unsigned char *pixels;
     q->answer->status =
         smp_edit_show(q->session, &part, &pixels, &q->answer->size, &(smp_error){.code = SMP_OK}) ? 400 : 200;
+    q->answer->type = "application/octet-stream";
+    q->answer->data = pixels;
+}
+
+/* Runs that were asked for before `number` stop. */
+static int64_t overtake(const question *q)
+{
+    const int64_t number = number_of(q, "number");
+    int64_t latest = q->session->wanted;
+    while (latest < number && !atomic_compare_exchange_weak(&q->session->wanted, &latest, number))
+        ;
+    return number;
+}
+
+static void preview_text(const question *q)
+{
+    const smp_edit_preview ask = {.text = text_of(q, "text"),
+                                  .number = overtake(q),
+                                  .step = number_of(q, "step"),
+                                  .scale = smp_json_value(&q->tree, q->tree.nodes, "scale"),
+                                  .part = asked_part(q)};
+    unsigned char *pixels;
+    smp_edit_preview_text(q->session, &ask, &pixels, &q->answer->size);
+    q->answer->status = pixels ? 200 : 204;
     q->answer->type = "application/octet-stream";
     q->answer->data = pixels;
 }
@@ -130,13 +159,10 @@ static void run_text(const question *q, FILE *to)
 {
     smp_error err = {.code = SMP_OK};
     const smp_edit_run run = {.text = text_of(q, "text"),
-                              .number = number_of(q, "number"),
+                              .number = overtake(q),
                               .which = SMP_EDIT_AFTER,
                               .step = number_of(q, "step"),
                               .held = number_of(q, "held")};
-    int64_t latest = q->session->wanted;
-    while (latest < run.number && !atomic_compare_exchange_weak(&q->session->wanted, &latest, run.number))
-        ;
     smp_edit_run_text(q->session, &run, to, &err);
 }
 
@@ -170,6 +196,8 @@ static void answer_post(smp_edit_session *session, const char *name, char *body,
         answer->status = 400;
     else if (!strcmp(name, "show"))
         show_part(&q);
+    else if (!strcmp(name, "preview"))
+        preview_text(&q);
     else {
         char *text = NULL;
         FILE *to = open_memstream(&text, &answer->size);

@@ -23,11 +23,12 @@ smp_code smp_edit_make_frame(const smp_shape *shape, smp_view *view, smp_error *
 
 smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
 {
+    smp_edit_source *input = &session->input;
     smp_reader *reader;
     SMP_TRY(smp_reader_open(session->settings->in, &session->settings->base.common.read, &reader, err));
     const smp_media *media = smp_reader_media(reader);
-    session->shape = media->shape;
-    session->orientation = media->orientation;
+    input->shape = media->shape;
+    input->orientation = media->orientation;
     smp_code code = smp_meta_copy(&session->meta, &media->meta) ? SMP_OK : smp_fail_memory(err, "metadata", 1);
     if (!code && media->shape.kind != SMP_IMAGE) {
         smp_fail(err, SMP_E_USAGE, "is a sound, and edit shows pictures");
@@ -35,15 +36,15 @@ smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
         code = smp_at(err, "%s", session->settings->in);
     }
     if (!code)
-        code = smp_edit_make_frame(&session->shape, &session->input, err);
+        code = smp_edit_make_frame(&input->shape, &input->view, err);
     if (!code)
-        code = smp_reader_rows(reader, session->input.data, session->input.stride, session->shape.height, err);
+        code = smp_reader_rows(reader, input->view.data, input->view.stride, input->shape.height, err);
     smp_reader_close(reader);
-    session->profile = smp_meta_profile(&session->meta, &session->shape, &session->profile_made);
-    session->shape.icc = session->profile.data;
-    session->shape.icc_size = session->profile.size;
-    if (!code && session->orientation <= 1)
-        session->shown[SMP_EDIT_BEFORE] = (smp_edit_frame){session->input, .borrowed = true};
+    session->profile = smp_meta_profile(&session->meta, &input->shape, &session->profile_made);
+    input->shape.icc = session->profile.data;
+    input->shape.icc_size = session->profile.size;
+    if (!code && input->orientation <= 1)
+        session->shown[SMP_EDIT_BEFORE] = (smp_edit_frame){input->view, .borrowed = true};
     else if (!code) {
         const smp_edit_run upright = {.text = "", .which = SMP_EDIT_BEFORE, .number = 1, .step = -1, .held = -1};
         code = smp_edit_run_text(session, &upright, NULL, err);
@@ -63,7 +64,7 @@ void smp_edit_free_input(smp_edit_session *session)
     for (int i = 0; i < SMP_EDIT_FRAMES; i++)
         free_frame(&session->shown[i]);
     smp_edit_forget(&session->kept);
-    smp_free_all(session->input.data, session->profile_made.data);
+    smp_free_all(session->input.view.data, session->small.view.data, session->profile_made.data);
     smp_meta_free(&session->meta);
     smp_device_close(session->device);
 }
@@ -87,11 +88,40 @@ static smp_code accepts_all(void *, const char *, const smp_shape *shape, smp_sh
     return SMP_OK;
 }
 
-/* Plans and runs; the caller holds the lock of runs. */
-static smp_code run_program(smp_edit_session *session, const smp_edit_run *run, const smp_program *program,
-                            smp_diags *diags, smp_view *out, smp_run_report *report, smp_error *err)
+smp_edit_cut smp_edit_cut_off(smp_program *program, const smp_diags *diags, int64_t step)
+{
+    const smp_edit_cut cut = {program->output, program->node_count, program->save_count};
+    program->output = smp_edit_node_behind(diags, program, step);
+    program->node_count = step < 0 ? cut.nodes : (size_t)(program->output + 1);
+    program->save_count = 0; /* nothing is written before the button */
+    return cut;
+}
+
+void smp_edit_join(smp_program *program, const smp_edit_cut *cut)
+{
+    program->output = cut->output;
+    program->node_count = cut->nodes;
+    program->save_count = cut->saves;
+}
+
+/* Whether a plan for a preview is soon done, and tells what it should. */
+static bool previews(const smp_plan *plan, const smp_edit_run *run)
+{
+    enum { MOST = 1 << 23 }; /* pixels */
+    bool all = plan->sinks[0].shape.width <= MOST / plan->sinks[0].shape.height;
+    if (!run->pointwise)
+        return all;
+    for (size_t i = 0; i < plan->step_count; i++)
+        all = all && (plan->steps[i].job == SMP_JOB_SOURCE ||
+                      (plan->steps[i].job == SMP_JOB_STAGE && plan->steps[i].work.access == SMP_POINT));
+    return all;
+}
+
+smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run, const smp_program *program,
+                              smp_diags *diags, smp_view *out, smp_run_report *report, smp_error *err)
 {
     const smp_common *common = &session->settings->base.common;
+    const smp_edit_source *from = run->source ? run->source : &session->input;
     smp_plan *plan = NULL;
     smp_plans prepasses = {0};
     int failed = SMP_STEP_NONE;
@@ -103,15 +133,17 @@ static smp_code run_program(smp_edit_session *session, const smp_edit_run *run, 
     if (!session->device)
         SMP_TRY(smp_cli_device(common, NULL, session->settings->in, program, &session->device, note, sizeof note, err));
     smp_plan_request ask = {.program = program,
-                            .input = session->shape,
-                            .orientation = session->orientation,
+                            .input = from->shape,
+                            .orientation = from->orientation,
                             .output = "memory",
                             .accepts = accepts_all,
                             .probe = smp_file_probe,
                             .probe_context = (void *)(uintptr_t)&common->read,
                             .fuse = !keeps};
     const smp_run_request request = {.program = program, .diags = diags, .input = session->settings->in};
-    smp_code code = smp_plan_memory(&ask, diags, session->device, &session->input, &prepasses, &plan, err);
+    smp_code code = smp_plan_memory(&ask, diags, session->device, &from->view, &prepasses, &plan, err);
+    if (!code && run->source && !previews(plan, run))
+        code = SMP_E_USAGE;
     if (!code)
         code = smp_run_check_sizes(plan, &common->read.limits, err);
     if (!code && keeps)
@@ -120,7 +152,7 @@ static smp_code run_program(smp_edit_session *session, const smp_edit_run *run, 
         code = smp_edit_make_frame(&plan->sinks[0].shape, out, err);
     if (!code) {
         const bool kept = !strcmp(plan->steps[0].label, "(kept)");
-        smp_endpoint source = {.view = kept ? session->kept.view : session->input};
+        smp_endpoint source = {.view = kept ? session->kept.view : from->view};
         smp_endpoint sinks[] = {{.view = *out}, {.view = session->kept.view}};
         const smp_runner_setup setup = {.plan = plan,
                                         .device = session->device,
@@ -170,23 +202,17 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
     smp_view out = {.data = NULL};
     smp_code code = smp_edit_parse(session, run->text, &diags, &program, err);
     if (!code) {
-        const size_t nodes = program->node_count, saves = program->save_count;
-        const int output = program->output;
         pthread_mutex_lock(&session->run);
-        program->output = smp_edit_node_behind(&diags, program, run->step);
-        program->node_count = run->step < 0 ? nodes : (size_t)(program->output + 1);
-        program->save_count = 0; /* nothing is written before the button */
+        const smp_edit_cut cut = smp_edit_cut_off(program, &diags, run->step);
         const double start = smp_now();
         code = go_on(&(running){session, run}, 0, 0);
         if (!code)
-            code = run_program(session, run, program, &diags, &out, &report, err);
+            code = smp_edit_run_program(session, run, program, &diags, &out, &report, err);
         report.wall_seconds = smp_now() - start;
         if (session->device)
             report.device = session->device->info;
         pthread_mutex_unlock(&session->run);
-        program->output = output;
-        program->node_count = nodes;
-        program->save_count = saves;
+        smp_edit_join(program, &cut);
     }
     if (to && !code) {
         fputs("{\"report\":", to);
@@ -286,7 +312,7 @@ static void store_row(const smp_view *view, const int64_t *at, int64_t count, in
     }
 }
 
-static smp_code reduce(const smp_view *view, const smp_edit_part *part, unsigned char *to, smp_error *err)
+smp_code smp_edit_pixels(const smp_view *view, const smp_edit_part *part, unsigned char *to, smp_error *err)
 {
     int pick[4];
     const int shown = pick_channels(view, pick);
@@ -325,7 +351,7 @@ smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, uns
     if (!code && !(*pixels = malloc(*size)))
         code = smp_fail_memory(err, "a part of a picture", *size);
     if (!code)
-        code = reduce(view, part, *pixels, err);
+        code = smp_edit_pixels(view, part, *pixels, err);
     pthread_mutex_unlock(&session->frames);
     return code;
 }

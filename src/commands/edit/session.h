@@ -13,6 +13,13 @@ typedef struct smp_edit_settings {
     bool no_open;
 } smp_edit_settings;
 
+/* What a run reads. */
+typedef struct smp_edit_source {
+    smp_view view;
+    smp_shape shape; /* its profile is the session's */
+    int orientation;
+} smp_edit_source;
+
 /* Rows of a whole picture in memory. */
 typedef struct smp_edit_frame {
     smp_view view; /* data: owned, but of the input that is shown as it is */
@@ -31,17 +38,15 @@ enum { SMP_EDIT_BEFORE, SMP_EDIT_AFTER, SMP_EDIT_FRAMES };
 
 typedef struct smp_edit_session {
     const smp_edit_settings *settings;
-    char *name;         /* of the text in messages; its folder is what the text may read */
-    char *save_to;      /* a path */
-    bool named;         /* save_to was named on the command line, and has or had the text `saved` */
-    char *text;         /* that the page begins with */
-    char *saved;        /* the last text that is known to lie at save_to; null: none */
-    smp_device *device; /* opened by the first run */
-    smp_shape shape;    /* of the input, as decoded; its profile is `profile` */
-    int orientation;
+    char *name;                   /* of the text in messages; its folder is what the text may read */
+    char *save_to;                /* a path */
+    bool named;                   /* save_to was named on the command line, and has or had the text `saved` */
+    char *text;                   /* that the page begins with */
+    char *saved;                  /* the last text that is known to lie at save_to; null: none */
+    smp_device *device;           /* opened by the first run */
+    smp_edit_source input, small; /* as decoded; a smaller copy, upright, by who holds `run` */
     smp_meta meta;
     smp_blob profile, profile_made;
-    smp_view input;
     pthread_mutex_t run, frames, save; /* one run at a time; what is shown; files */
     smp_edit_frame shown[SMP_EDIT_FRAMES];
     smp_edit_kept kept;             /* by who holds `run` */
@@ -67,10 +72,24 @@ void smp_edit_free_input(smp_edit_session *session);
 typedef struct smp_edit_run {
     const char *text;
     int64_t number;
-    int which;    /* of shown */
-    int64_t step; /* the statement whose output is wanted; -1: the last */
-    int64_t held; /* that is being changed: what is in front of it is kept; -1: none */
+    int which;                     /* of shown */
+    int64_t step;                  /* the statement whose output is wanted; -1: the last */
+    int64_t held;                  /* that is being changed: what is in front of it is kept; -1: none */
+    const smp_edit_source *source; /* null: the input */
+    bool pointwise;                /* only if each pixel comes of one: the source is a part of the input */
 } smp_edit_run;
+
+/* Has a program end behind a statement, without saving; and brings it back, as it must be when it is freed. */
+typedef struct smp_edit_cut {
+    int output;
+    size_t nodes, saves;
+} smp_edit_cut;
+smp_edit_cut smp_edit_cut_off(smp_program *program, const smp_diags *diags, int64_t step);
+void smp_edit_join(smp_program *program, const smp_edit_cut *cut);
+
+/* Plans and runs a program; the caller holds the lock of runs. out->data: the caller's. */
+smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run, const smp_program *program,
+                              smp_diags *diags, smp_view *out, smp_run_report *report, smp_error *err);
 
 /* Runs a text, keeps its picture in shown[which], and writes {report, told}; to may be null. */
 smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, FILE *to, smp_error *err);
@@ -91,6 +110,21 @@ typedef struct smp_edit_part {
 } smp_edit_part;
 smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, unsigned char **pixels, size_t *size,
                        smp_error *err);
+
+/* Pixels of such a part of any picture. */
+smp_code smp_edit_pixels(const smp_view *view, const smp_edit_part *part, unsigned char *to, smp_error *err);
+
+/* preview.c: about what a run will show, sooner: from a smaller copy of the input, where scale is well below 1; else,
+ * of the part that is seen, exactly. Width and height, those of the whole in the picture's own pixels (32 bits each),
+ * and RGBA. *pixels null: the text's stages do not allow it, or the text is wrong. */
+typedef struct smp_edit_preview {
+    const char *text;
+    int64_t number, step;
+    double scale;
+    smp_edit_part part;
+} smp_edit_preview;
+void smp_edit_preview_text(smp_edit_session *session, const smp_edit_preview *ask, unsigned char **pixels,
+                           size_t *size);
 
 /* save.c: where the text comes from and goes to. */
 smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err);

@@ -1,4 +1,5 @@
 /* Parameter structs for an input of a given shape, from a node's arguments or from defaults alone. */
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -138,4 +139,53 @@ smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err
         smp_arena_free(&arena);
     }
     return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ a smaller input */
+
+static int64_t shrink_integer(const smp_param *param, int64_t value, double by)
+{
+    const int64_t small = (int64_t)floor((double)value * by + 0.5) | (param->flags & SMP_P_ODD ? 1 : 0);
+    if (value == INT64_MIN) /* auto */
+        return value;
+    return param->min < param->max && (double)small < param->min ? (int64_t)param->min : small;
+}
+
+static bool shrink_field(smp_arena *arena, const smp_param *param, smp_field *field, double by)
+{
+    if (param->type == SMP_T_INT)
+        field->integer = shrink_integer(param, field->integer, by);
+    else if (param->type == SMP_T_FLOAT)
+        field->number *= by;
+    else if (param->type == SMP_T_MATRIX) {
+        const size_t count = (size_t)field->matrix.rows * (size_t)field->matrix.cols;
+        double *values = smp_arena_array(arena, count, sizeof *values);
+        for (size_t i = 0; values && i < count; i++)
+            values[i] = field->matrix.values[i] * by;
+        field->matrix.values = values;
+        return values || !count;
+    }
+    return true;
+}
+
+bool smp_program_shrink(smp_program *program, double by)
+{
+    smp_owned *owned = program->owned;
+    for (size_t n = 0; n < program->node_count; n++) {
+        const smp_node *node = &program->nodes[n];
+        if (smp_stage_is(node->stage, SMP_TRAIT_PIXELS))
+            return false;
+        for (size_t i = 0; i < node->argument_count; i++) {
+            smp_argument *argument = &node->arguments[i];
+            /* Corners of a warp, for instance, which was given them. */
+            const bool places = node->stage->access == SMP_WHOLE && argument->param->type == SMP_T_MATRIX &&
+                                argument->param->unit == SMP_UNIT_NONE && argument->value.span.source >= 0;
+            if (argument->later ? argument->value.kind != SMP_VALUE_NUMBER : places)
+                return false;
+            if (!argument->later && argument->param->unit == SMP_UNIT_PX &&
+                !shrink_field(&owned->arena, argument->param, &argument->field, by))
+                return false;
+        }
+    }
+    return !program->file_count;
 }

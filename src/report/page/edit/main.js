@@ -35,6 +35,22 @@ async function run() {
   showNumbers(told, report);
 }
 
+// A change is shown by a preview where there can be one, one after another while a slider moves, and then by a run.
+async function tryOut() {
+  if (page.trying) { page.again = true; return; }
+  page.trying = true;
+  document.body.classList.add("runs");
+  let number;
+  do {
+    page.again = false;
+    number = page.number = Math.max(page.number + 1, Date.now());
+    const item = steps.chosenItem(), step = page.only && item && !item.off ? item.index : -1;
+    await picture.showPreview({text: text.pipe.text, number, step});
+  } while (page.again);
+  page.trying = false;
+  if (number === page.number) await run();
+}
+
 // A run that went on from a kept picture says nothing of the steps before it: they are as they were.
 let last = {steps: []};
 function addEarlier(report, held) {
@@ -47,7 +63,7 @@ function addEarlier(report, held) {
 let waiting = 0;
 function soon() {
   clearTimeout(waiting);
-  waiting = setTimeout(run, 10);
+  waiting = setTimeout(tryOut, 0);
 }
 
 function showFailure(told) {

@@ -1,6 +1,6 @@
 // The picture: before and after, from the whole to single pixels; clicks and rectangles for who asks for them.
 import {h} from "./kit.js";
-import {pixels} from "./server.js";
+import {pixels, preview} from "./server.js";
 
 const view = {
   zoom: 0, // screen pixels a pixel of the picture; 0: all of it is seen
@@ -51,17 +51,49 @@ async function fetchLayer(which) {
   const outWidth = Math.max(1, Math.min(part.width, Math.round(part.width * part.z)));
   const outHeight = Math.max(1, Math.min(part.height, Math.round(part.height * part.z)));
   const data = await pixels({which, x: part.x, y: part.y, width: part.width, height: part.height, outWidth, outHeight});
-  if (!data) return null;
-  const sheet = new OffscreenCanvas(outWidth, outHeight);
+  return data && layerOf(data, part);
+}
+
+function layerOf(data, part, smooth = false) {
+  const sheet = new OffscreenCanvas(data.width, data.height);
   sheet.getContext("2d").putImageData(data, 0, 0);
-  return {sheet, data: data.data, x: part.at.x, y: part.at.y, width: part.width * part.z, height: part.height * part.z};
+  return {sheet, smooth, data: data.data, x: part.at.x, y: part.at.y, width: part.width * part.z,
+          height: part.height * part.z};
+}
+
+// Shows about what a text gives where the program can tell it sooner than by a run: from a smaller copy of the input,
+// or, where single pixels are seen, of the part that is seen. False: it cannot.
+export async function showPreview(question) {
+  const z = scale(), part = seen(current());
+  if (view.show === "before" || !view.after.width) return false;
+  const told = await preview({...question, scale: z, x: part.x, y: part.y, width: part.width, height: part.height});
+  if (!told || z !== scale()) return false;
+  view.after = told.size;
+  let place = part;
+  if (z < 1) {
+    const now = seen(told.size), at = {x: now.at.x - now.x * now.z, y: now.at.y - now.y * now.z};
+    place = {...told.size, z: now.z, at};
+  }
+  layers.after = layerOf(told.data, place, z < 1);
+  drawn(++view.number, z < 1);
+  return true;
+}
+
+function drawn(number, smaller) {
+  paint();
+  document.getElementById("preview").hidden = !smaller;
+  canvas.dataset.preview = smaller ? "yes" : "no";
+  canvas.dataset.drawn = number;
 }
 
 function paint() {
   const to = canvas.getContext("2d"), both = view.show === "both" && beside();
   to.clearRect(0, 0, canvas.width, canvas.height);
-  to.imageSmoothingEnabled = false; // real pixels
-  const put = layer => layer && to.drawImage(layer.sheet, layer.x, layer.y, layer.width, layer.height);
+  const put = layer => {
+    if (!layer) return;
+    to.imageSmoothingEnabled = layer.smooth; // else real pixels
+    to.drawImage(layer.sheet, layer.x, layer.y, layer.width, layer.height);
+  };
   put(current() === view.before ? layers.before : layers.after);
   const line = canvas.width * view.split;
   if (both && layers.before) {
@@ -90,8 +122,7 @@ export async function refresh(which = ["before", "after"]) {
   const fresh = await Promise.all(which.map(fetchLayer));
   if (number !== view.number) return; // a later one asks for all of it
   which.forEach((name, i) => { layers[name] = fresh[i] || layers[name]; });
-  paint();
-  canvas.dataset.drawn = number;
+  drawn(number, false);
 }
 
 // Counts of 256 levels of red, green and blue in what is seen of the picture; one list where it is gray.
@@ -243,7 +274,8 @@ export function begin() {
       tool("−", "Smaller (-)", () => zoomTo(scale() / 2)), h("span.small", {id: "zoom"}, "all"),
       tool("+", "Larger (+)", () => zoomTo(scale() * 2)), tool("1:1", "Pixel by pixel (1)", () => zoomTo(1)),
       tool("all", "All of it (0)", () => zoomTo(0)), note),
-    h("div.stage", canvas), split, h("p", told));
+    h("div.stage", canvas,
+      h("span.preview.small", {id: "preview", hidden: true}, "preview")), split, h("p", told));
   canvas.addEventListener("pointerdown", beginDrag);
   canvas.addEventListener("pointermove", goDrag);
   canvas.addEventListener("pointerup", endDrag);

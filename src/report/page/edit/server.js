@@ -18,4 +18,12 @@ export async function pixels(part) {
   return new ImageData(new Uint8ClampedArray(await answer.arrayBuffer()), part.outWidth, part.outHeight);
 }
 
+// What a change will look like: pixels, and the size of the whole in its own; null: only a run can tell.
+export async function preview(question) {
+  const answer = await post("preview", question);
+  if (answer.status !== 200) return null;
+  const bytes = await answer.arrayBuffer(), [width, height, wide, high] = new Uint32Array(bytes, 0, 4);
+  return {data: new ImageData(new Uint8ClampedArray(bytes, 16), width, height), size: {width: wide, height: high}};
+}
+
 export const leave = () => post("leave", {}, {keepalive: true}).catch(() => {});

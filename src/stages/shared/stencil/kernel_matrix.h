@@ -15,7 +15,7 @@ extern const smp_variant smp_convolve_variants[];
 
 /* Fields of the stages, and what both say. */
 #define SMP_CONVOLVE_STAGE                                                                                             \
-    .domain = SMP_IMAGE, .access = SMP_STENCIL, .traits = SMP_TRAIT_NEIGHBOURHOOD,                                     \
+    .domain = SMP_IMAGE, .access = SMP_STENCIL, .traits = SMP_TRAIT_NEIGHBOURHOOD | SMP_TRAIT_PIXELS,                  \
     SMP_PARAMS(smp_convolve_param_list, smp_convolve_params), .check = smp_convolve_check,                             \
     .variants = smp_convolve_variants
 #define SMP_CONVOLVE_ABOUT                                                                                             \
