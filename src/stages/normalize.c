@@ -145,6 +145,10 @@ const smp_stage smp_stage_normalize = {
     SMP_PLANNED(SMP_AUDIO, SMP_ADJUST, table, params, smp_gain_offset_variants),
     .check = check,
     .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_chunk_variants),
-    SMP_ALSO({"norm normalise dynaudnorm", "normalize"}, {"loudnorm", "normalize lufs=-16LUFS"},
-             {"replaygain", "normalize lufs=-18LUFS"}),
+    .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("-$AdBFS", "peak=-$A"), SMP_MEANS("-$AdB", "peak=-$A"),
+                                          SMP_MEANS("0dBFS", "peak=0"), SMP_MEANS("0dB", "peak=0"),
+                                          SMP_MEANS("-$ALUFS", "lufs=-$A")),
+                       .aliases = SMP_ALIASES({"norm normalise dynaudnorm", "normalize"},
+                                              {"loudnorm", "normalize lufs=-16LUFS"},
+                                              {"replaygain", "normalize lufs=-18LUFS"})),
 };

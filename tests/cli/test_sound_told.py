@@ -247,7 +247,7 @@ class Told(CliCase):
                             ("rate 16k", "resample")):
             self.assertIn("smempipe calls this: " + says, self.smp("run", "-e", stage, "in.wav", "o.wav",
                                                                    status=2).stderr)
-        for stage, says in (("normalize -16LUFS", "write lufs=-16LUFS"), ("normalize -3dB", "write peak=-3dB"),
+        for stage, says in (("normalize -16", "write peak=-16"),
                             ("normalize peak=-16LUFS", "'peak' is a level in dB, but '-16LUFS' is a loudness"),
                             ("normalize rms=-16LUFS", "write lufs=-16LUFS"), ("gain -3LUFS", "is a loudness")):
             self.assertIn(says, self.smp("run", "-e", stage, "in.wav", "o.wav", status=2).stderr)
