@@ -106,7 +106,7 @@ void smp_topic_formats(FILE *to)
         "\n"
         "Sound is computed in 32-bit float; files keep their kind of sample (PCM of 8 to 32 bits, float), rate, "
         "speakers, "
-        "tags and pictures: WAV and AIFF as ID3 where their own lists have no place, and what another format cannot "
+        "tags, chapters and pictures: WAV and AIFF as ID3 where their own lists have no place, and what another format cannot "
         "hold is named. Integers are rounded to "
         "nearest without dither; samples beyond full scale are clamped and counted. "
         "Of an MP3 the delay and padding that its coder noted are cut off; 16 bits are written of it, unless --samples "

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/whole_file.h"
+#include "io/audio/chapters.h"
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
@@ -39,7 +40,7 @@ static smp_option row_of(const smp_write_option *option, size_t offset, char *fa
 
 const smp_option *smp_cli_write_rows(size_t at)
 {
-    enum { TABLES = 10, BEFORE = 4 }; /* one for each struct of settings that holds smp_write_settings */
+    enum { TABLES = 10, BEFORE = 5 }; /* one for each struct of settings that holds smp_write_settings */
     static struct table {
         size_t at;
         smp_option rows[SMP_WRITE_OPTIONS + BEFORE + 1];
@@ -75,6 +76,14 @@ const smp_option *smp_cli_write_rows(size_t at)
                                   .argument = "FILE",
                                   .flags = SMP_O_ADVANCED | SMP_O_SOUNDS,
                                   .help = "the front cover of a sound: a PNG or JPEG"};
+    table->rows[4] = (smp_option){"chapters",
+                                  .type = SMP_O_STRING,
+                                  .offset = at + offsetof(smp_write_settings, chapters),
+                                  .argument = "FILE",
+                                  .flags = SMP_O_ADVANCED | SMP_O_SOUNDS,
+                                  .help = "the chapters of a sound, in place of the input's: lines as 1:02:03 Title; a "
+                                          "CUE sheet, FFmpeg's metadata or labels of Audacity; in MP3, FLAC, OGG, "
+                                          "Opus, AIFF, and WAV as cue points"};
     for (size_t i = 0; (option = smp_write_option_at(i)); i++)
         table->rows[i + BEFORE] =
             row_of(option, fields + i * sizeof(union smp_write_field), table->fallbacks[i], sizeof table->fallbacks[i]);
@@ -114,6 +123,38 @@ static smp_code check_tag(const char *pair, smp_error *err)
     return smp_fail(err, SMP_E_USAGE, "--tag takes a key of 1 to %d letters, as in title=Rain", SMP_TAG_KEY - 1);
 }
 
+/* Chapters become tags behind those of --tag. */
+static smp_code take_chapters(smp_write_settings *settings, smp_error *err)
+{
+    enum { MOST = 1 << 20 /* bytes */, EACH = 2 /* tags */ };
+    smp_chapters list = {0};
+    char *text = NULL, start[SMP_CHAPTER_PAIR], name[SMP_CHAPTER_PAIR];
+    size_t size, count = settings->tags.count;
+    smp_code code = smp_read_file(settings->chapters, MOST, &text, &size, err);
+    code = code ? code : smp_chapters_parse(text, &list, err);
+    if (!code && !(settings->pairs = smp_alloc_array(count + 2 + EACH * list.count, sizeof *settings->pairs)))
+        code = smp_fail_memory(err, "chapters", size);
+    if (!code) {
+        for (size_t i = 0; i < count; i++)
+            settings->pairs[i] = (char *)(uintptr_t)settings->tags.items[i];
+        settings->pairs[count++] = smp_strdup(SMP_CHAPTERS_KEY "=");
+        smp_chapters_sort(&list);
+        for (size_t i = 0; i < list.count; i++) {
+            smp_chapter_pairs(&list, i, start, name);
+            settings->pairs[count++] = smp_strdup(start);
+            if (list.items[i].title && list.items[i].title[0])
+                settings->pairs[count++] = smp_asprintf("%s%s", name, list.items[i].title);
+        }
+        for (size_t i = settings->tags.count; i < count; i++)
+            code = settings->pairs[i] || code ? code : smp_fail_memory(err, "chapters", size);
+        settings->change.tags = (const char *const *)settings->pairs;
+        settings->change.tag_count = count;
+    }
+    smp_chapters_free(&list);
+    smp_free(text);
+    return code ? smp_at(err, "%s", settings->chapters) : SMP_OK;
+}
+
 static smp_code take_tags(smp_write_settings *settings, smp_error *err)
 {
     enum { MOST = 8 << 20 }; /* bytes of a cover, which readers keep */
@@ -125,6 +166,8 @@ static smp_code take_tags(smp_write_settings *settings, smp_error *err)
         (smp_meta_change){.tags = settings->tags.items, .tag_count = settings->tags.count, .untag = settings->untag};
     for (size_t i = 0; i < settings->tags.count; i++)
         SMP_TRY(check_tag(settings->tags.items[i], err));
+    if (settings->chapters)
+        SMP_TRY(take_chapters(settings, err));
     if (!settings->cover)
         return SMP_OK;
     smp_code code = smp_read_file(settings->cover, MOST, &data, &size, err);
@@ -154,15 +197,19 @@ smp_code smp_cli_take_tags(const smp_command *command, void *settings, smp_error
 void smp_cli_free_tags(const smp_command *command, void *settings)
 {
     smp_write_settings *own = settings_of(command, settings);
-    if (own)
-        smp_free(own->change.cover.data);
+    if (!own)
+        return;
+    smp_free(own->change.cover.data);
+    for (size_t i = own->tags.count; own->pairs && i < own->change.tag_count; i++)
+        smp_free(own->pairs[i]);
+    smp_free(own->pairs);
 }
 
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options)
 {
     const smp_write_option *option;
     options->strip = settings->strip;
-    if (settings->tags.count || settings->untag || settings->cover)
+    if (settings->tags.count || settings->untag || settings->cover || settings->chapters)
         options->change = &settings->change;
     options->sound.fit_rate = true;
     for (size_t i = 0; (option = smp_write_option_at(i)); i++)

@@ -9,7 +9,8 @@
 typedef struct smp_write_settings {
     bool strip, untag;
     smp_strings tags; /* --tag key=value */
-    const char *cover;
+    const char *cover, *chapters;
+    char **pairs;           /* of chapters: all tags, those of argv first; null: there are none */
     smp_meta_change change; /* what these ask for: smp_cli_take_tags */
     union smp_write_field {
         bool flag;
@@ -43,7 +44,8 @@ bool smp_cli_is_write_option(const char *name);
 void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *output,
                           const char *as, const smp_program *program);
 
-/* Reads what --tag, --untag and --cover ask for, for every command that has them, before it runs; and frees it. */
+/* Reads what --tag, --untag, --cover and --chapters ask for, for every command that has them, before it runs; and
+ * frees it. */
 smp_code smp_cli_take_tags(const smp_command *command, void *settings, smp_error *err);
 void smp_cli_free_tags(const smp_command *command, void *settings);
 

@@ -175,7 +175,7 @@ static smp_code open_output(joined *j, smp_error *err)
                      levels == 1 ? "" : "s");
         const size_t times = j->found.count > 1 || s->staged ? smp_meta_drop_times(&meta) : 0;
         if (times && !write.strip)
-            smp_note(&j->notes, "%zu frames of the first one's ID3 tag about times (chapters) are left out", times);
+            smp_note(&j->notes, "what the first one's tags say about times (chapters) is left out");
         code = smp_writer_open(s->out, &j->shape, &meta, &write, &j->writer, err);
         smp_meta_free(&meta);
     }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "io/audio/chapters.h"
 #include "io/format.h"
 
 enum { KNOWN = 300 /* characters of a list of formats; a hint has 320 */ };
@@ -290,9 +291,12 @@ static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
     char key[SMP_TAG_KEY];
     const bool picture = writer->shape.kind == SMP_IMAGE;
     for (size_t i = 0; picture && !writer->format->texts && !writer->format->bare && i < change->tag_count; i++)
-        if (smp_meta_change_key(change->tags[i], key)[0])
+        if (smp_meta_change_key(change->tags[i], key)[0] && !smp_chapter_is(key))
             smp_note(&writer->notes, "left out, since the format %s has no place for it: the tag %s",
                      writer->format->name, key);
+    for (size_t i = 0; picture && i < change->tag_count; i++)
+        if (!strcasecmp(change->tags[i], SMP_CHAPTERS_KEY "="))
+            smp_note(&writer->notes, "left out, since a picture has none: the chapters");
     if (picture && change->cover.size)
         smp_note(&writer->notes, "left out, since a picture has none: the cover");
 }

@@ -44,9 +44,7 @@ smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const ch
                  dropped == 1 ? "" : "s");
     if (moved && !options->strip)
         smp_note(&report->output_notes,
-                 "%zu frame%s of its ID3 tag about times (chapters, timed lyrics) %s left out: "
-                 "stages moved its samples",
-                 moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are");
+                 "what its tags say about times (chapters, timed lyrics) is left out: stages moved its samples");
     const smp_code code = smp_writer_open(path, &sink->shape, &changed, options, writer, err);
     smp_meta_free(&changed);
     return code;

@@ -243,8 +243,8 @@ smp_hash smp_batch_work(const smp_batch_settings *settings, const smp_program *p
     }
     if (settings->many.plan.base.common.raw)
         smp_hash_text(&hash, settings->many.plan.base.common.raw);
-    for (size_t i = 0; i < write->tags.count; i++)
-        smp_hash_text(&hash, write->tags.items[i]);
+    for (size_t i = 0; i < write->change.tag_count; i++)
+        smp_hash_text(&hash, write->change.tags[i]);
     if (write->untag)
         smp_hash_text(&hash, "untag");
     smp_hash_add(&hash, write->change.cover.data, write->change.cover.size);

@@ -300,8 +300,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     SMP_TRY(smp_pcm_open_write(writer, type, true, err));
     smp_pcm *pcm = writer->state;
     pcm->pad = 2;
-    if (meta && !smp_tags_fit(meta, SMP_TAG(aiff)) && smp_pcm_may_have_tail(writer))
-        smp_id3_put_chunk(&pcm->tail, "ID3 ", meta, true);
+    if (meta && !smp_tags_fit(meta, SMP_TAG(aiff), false) && smp_pcm_may_have_tail(writer))
+        smp_id3_put_chunk(&pcm->tail, "ID3 ", writer, meta, true);
     smp_bytes out = {0};
     smp_bytes_chunk(&out, "FORM", 0, 4, true);
     smp_bytes_add(&out, real ? "AIFC" : "AIFF", 4);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/chapters.h"
 #include "io/audio/ogg_pages.h"
 #include "io/audio/tags.h"
 
@@ -149,11 +150,34 @@ static smp_code take_bytes(smp_reader *reader, uint64_t at, size_t size,
     return memory ? SMP_OK : smp_fail_memory(err, "tags", size);
 }
 
+/* A CUESHEET: tracks of a disc, which become chapters where comments say none. */
+static bool take_cuesheet(smp_reader *reader, const uint8_t *data, size_t size)
+{
+    enum { HEAD = 396, TRACK = 36, INDEX = 12, LEAD_OUT = 170, LEAD_OUT_FILE = 255 };
+    smp_chapters list = {0};
+    bool memory = true;
+    size_t at = HEAD;
+    for (int left = size >= HEAD ? data[HEAD - 1] : 0; memory && left && size - at >= TRACK; left--) {
+        const uint8_t *track = data + at;
+        const size_t indices = track[TRACK - 1];
+        uint64_t start = smp_get_bytes(track, 8, true);
+        at += TRACK;
+        for (size_t i = 0; i < indices && size - at >= INDEX; i++, at += INDEX)
+            start += data[at + 8] == 1 ? smp_get_bytes(data + at, 8, true) : 0;
+        if (track[8] != LEAD_OUT && track[8] != LEAD_OUT_FILE)
+            memory = smp_chapters_add(&list, (double)start / reader->media.shape.rate, NULL, 0);
+    }
+    memory = memory && smp_chapters_take(reader, &list);
+    smp_chapters_free(&list);
+    return memory;
+}
+
 smp_code smp_sound_take_flac(smp_reader *reader, smp_error *err)
 {
     enum { MARK = 4, MOST_BLOCKS = 1000, APPLICATION = 2, COMMENT = 4, CUESHEET = 5, PICTURE = 6 };
     uint8_t head[4];
-    uint64_t at = MARK;
+    uint64_t at = MARK, cues = 0;
+    size_t cue_size = 0;
     for (int i = 0; i < MOST_BLOCKS && smp_sound_look(&reader->source, at, head, 4); i++) {
         const int kind = head[0] & 0x7F;
         const size_t size = smp_get_be(head + 1, 3);
@@ -161,13 +185,20 @@ smp_code smp_sound_take_flac(smp_reader *reader, smp_error *err)
             SMP_TRY(take_bytes(reader, at + 4, size, smp_sound_take_comments, err));
         else if (kind == PICTURE)
             SMP_TRY(take_bytes(reader, at + 4, size, smp_sound_take_picture, err));
-        else if (kind == APPLICATION || kind == CUESHEET)
-            smp_note(&reader->notes, "its block of kind %s is left out", kind == CUESHEET ? "CUESHEET" : "APPLICATION");
+        else if (kind == APPLICATION)
+            smp_note(&reader->notes, "its block of kind APPLICATION is left out");
+        else if (kind == CUESHEET) {
+            cues = at + 4;
+            cue_size = size;
+        }
         if (head[0] & 0x80)
-            return SMP_OK;
+            break;
         at += 4 + size;
     }
-    return SMP_OK;
+    bool said = false;
+    for (size_t i = 0; i < reader->media.meta.text_count; i++)
+        said = said || smp_chapter_is(reader->media.meta.texts[i].key);
+    return cues && !said ? take_bytes(reader, cues, cue_size, take_cuesheet, err) : SMP_OK;
 }
 
 /* The packet begins with a mark of its coding. */
@@ -248,20 +279,44 @@ static void put_name(smp_bytes *out, const char *key)
         smp_bytes_le(out, (uint64_t)(known && *at >= 'a' && *at <= 'z' ? *at - 32 : *at), 1);
 }
 
+static void put_comment(smp_bytes *out, const char *key, const char *value, uint32_t *count)
+{
+    smp_bytes_le(out, strlen(key) + 1 + strlen(value), 4);
+    put_name(out, key);
+    smp_bytes_add(out, "=", 1);
+    smp_bytes_add(out, value, strlen(value));
+    ++*count;
+}
+
+/* Chapters that frames say. */
+static void put_chapters(smp_bytes *out, const smp_meta *meta, uint32_t *count)
+{
+    smp_chapters list;
+    char start[SMP_CHAPTER_PAIR], name[SMP_CHAPTER_PAIR];
+    out->failed |= !smp_chapters_of(meta, &list);
+    for (size_t i = 0; i < list.count; i++) {
+        smp_chapter_pairs(&list, i, start, name);
+        char *value = strchr(start, '=');
+        *value++ = name[strlen(name) - 1] = '\0';
+        put_comment(out, start, value, count);
+        if (list.items[i].title)
+            put_comment(out, name, list.items[i].title, count);
+    }
+    smp_chapters_free(&list);
+}
+
 void smp_sound_put_comments(smp_bytes *out, const smp_meta *meta, bool pictures)
 {
     uint32_t count = 0;
     smp_bytes list = {0};
+    bool said = false; /* chapters, by texts */
     for (size_t i = 0; meta && i < meta->text_count; i++) {
-        const char *key = meta->texts[i].key, *value = meta->texts[i].value;
-        if (!smp_comment_holds(meta, &meta->texts[i]))
-            continue;
-        smp_bytes_le(&list, strlen(key) + 1 + strlen(value), 4);
-        put_name(&list, key);
-        smp_bytes_add(&list, "=", 1);
-        smp_bytes_add(&list, value, strlen(value));
-        count++;
+        said = said || smp_chapter_is(meta->texts[i].key);
+        if (smp_comment_holds(meta, &meta->texts[i]))
+            put_comment(&list, meta->texts[i].key, meta->texts[i].value, &count);
     }
+    if (!said)
+        put_chapters(&list, meta, &count);
     for (size_t i = 0; pictures && meta && i < meta->attached_count; i++) {
         smp_bytes block = {0};
         if (meta->attached[i].frame[0])

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "io/audio/chapters.h"
 #include "io/audio/tags.h"
 
 enum { LATIN1, UTF16, UTF16_BE, UTF8, ENCODINGS };
@@ -83,6 +84,16 @@ static bool next_text(cursor *c)
 static const char *text_of(const cursor *c)
 {
     return (const char *)c->text.data;
+}
+
+char *smp_id3_text(const uint8_t *body, size_t size)
+{
+    if (!size || body[0] >= ENCODINGS)
+        return NULL;
+    cursor c = {.at = body + 1, .left = size - 1, .encoding = body[0], .big = body[0] == UTF16_BE};
+    char *text = next_text(&c) ? smp_strdup(text_of(&c)) : NULL;
+    smp_free(c.text.data);
+    return text;
 }
 
 /* ------------------------------------------------------------------------------------------------ texts */

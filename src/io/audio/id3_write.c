@@ -1,8 +1,11 @@
 /* Writes ID3v2.4 tags, in UTF-8. Source: id3.org, "ID3 tag version 2.4.0 - Main Structure" and "- Native Frames". */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "io/audio/chapters.h"
 #include "io/audio/tags.h"
 
 /* The frame that a text goes to. */
@@ -193,28 +196,74 @@ static void put_attached(smp_bytes *out, const smp_attached *one)
     smp_free(body.data);
 }
 
-void smp_id3_put(smp_bytes *out, const smp_meta *meta)
+static uint64_t milliseconds(double seconds)
+{
+    return (uint64_t)llround(fmin(fmax(seconds, 0) * 1000, UINT32_MAX));
+}
+
+/* A chapter ends where the next one begins, and the last one with the sound. */
+static void put_chapters(smp_bytes *out, const smp_chapters *list, double seconds)
+{
+    enum { MOST = 255 /* that a table of contents has */ };
+    smp_bytes body = {0};
+    char name[16];
+    smp_bytes_add(&body, "toc\0\3", 5); /* at the top, in this order */
+    smp_bytes_be(&body, list->count < MOST ? list->count : MOST, 1);
+    for (size_t i = 0; i < list->count && i < MOST; i++)
+        smp_bytes_add(&body, name, (size_t)snprintf(name, sizeof name, "ch%03zu", i + 1) + 1);
+    put_frame(out, "CTOC", body.data, body.size);
+    for (size_t i = 0; i < list->count; i++) {
+        const smp_chapter *one = &list->items[i];
+        const double end = i + 1 < list->count ? list->items[i + 1].start : fmax(seconds, one->start);
+        smp_bytes text = {0};
+        body.size = 0;
+        smp_bytes_add(&body, name, (size_t)snprintf(name, sizeof name, "ch%03zu", i + 1) + 1);
+        smp_bytes_be(&body, milliseconds(one->start), 4);
+        smp_bytes_be(&body, milliseconds(end), 4);
+        smp_bytes_be(&body, UINT64_MAX, 8); /* no places in the file */
+        smp_bytes_be(&text, 3, 1);          /* UTF-8 */
+        if (one->title) {
+            smp_bytes_add(&text, one->title, strlen(one->title));
+            put_frame(&body, "TIT2", text.data, text.size);
+        }
+        put_frame(out, "CHAP", body.data, body.size);
+        out->failed |= body.failed || text.failed;
+        smp_free(text.data);
+    }
+    smp_free(body.data);
+}
+
+void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds)
 {
     smp_bytes frames = {0};
+    smp_chapters chapters;
     place *places = smp_alloc_array(meta->text_count + 1, sizeof *places);
+    const bool memory = smp_chapters_of(meta, &chapters);
+    bool said = seconds < 0 && !chapters.more; /* by texts, or elsewhere: frames of the input go */
+    for (size_t i = 0; i < meta->text_count; i++)
+        said = said || smp_chapter_is(meta->texts[i].key);
     for (size_t i = 0; places && i < meta->text_count; i++)
         places[i] = free_place(meta, i, places);
     for (size_t i = 0; places && i < meta->text_count; i++)
-        if (!is_total(meta, meta->texts[i].key))
+        if (!is_total(meta, meta->texts[i].key) && !smp_chapter_is(meta->texts[i].key))
             put_texts(&frames, meta, i, places);
     for (size_t i = 0; i < meta->attached_count; i++)
-        put_attached(&frames, &meta->attached[i]);
+        if (!said || !smp_chapter_is_frame(&meta->attached[i]))
+            put_attached(&frames, &meta->attached[i]);
+    if (said && chapters.count && seconds >= 0)
+        put_chapters(&frames, &chapters, seconds);
     smp_bytes_add(out, "ID3\4\0\0", 6);
     put_syncsafe(out, frames.size);
     smp_bytes_add(out, frames.data, frames.size);
-    out->failed |= frames.failed || !places;
+    out->failed |= frames.failed || !places || !memory;
+    smp_chapters_free(&chapters);
     smp_free_all(frames.data, places);
 }
 
-void smp_id3_put_chunk(smp_bytes *out, const char *name, const smp_meta *meta, bool big)
+void smp_id3_put_chunk(smp_bytes *out, const char *name, const smp_writer *writer, const smp_meta *meta, bool big)
 {
     smp_bytes tag = {0};
-    smp_id3_put(&tag, meta);
+    smp_id3_put(&tag, meta, big ? smp_sound_seconds(writer) : -1);
     smp_bytes_chunk(out, name, tag.size, 4, big);
     smp_bytes_add(out, tag.data, tag.size);
     smp_bytes_le(out, 0, (int)(tag.size & 1));

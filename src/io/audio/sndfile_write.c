@@ -175,10 +175,10 @@ static int flac_bits(const smp_sound *sound)
 }
 
 /* ID3 tags go in front of all that the library writes. */
-static smp_code put_id3(smp_sndfile *s, const smp_meta *meta, smp_error *err)
+static smp_code put_id3(const smp_writer *writer, smp_sndfile *s, const smp_meta *meta, smp_error *err)
 {
     smp_bytes out = {0};
-    smp_id3_put(&out, meta);
+    smp_id3_put(&out, meta, smp_sound_seconds(writer));
     smp_code code = out.failed ? smp_fail_memory(err, "tags", out.size) : put_there(s, out.data, out.size, 0, 0);
     s->more = (int64_t)out.size;
     smp_free(out.data);
@@ -210,7 +210,7 @@ static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *me
     if (s->pages) /* the library's own comment names the library */
         memory = smp_ogg_pages_comment(s->pages, meta, writer->format == &smp_format_opus);
     else if (meta && writer->format == &smp_format_mp3)
-        return put_id3(s, meta, err);
+        return put_id3(writer, s, meta, err);
     else if (meta) {
         if (!s->comment.size)
             smp_sound_put_comments(&s->comment, meta, false);

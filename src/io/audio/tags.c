@@ -1,5 +1,6 @@
 /* Tags of sounds, whatever format has them: see tags.h. */
 #include "io/audio/tags.h"
+#include "io/audio/chapters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -130,6 +131,22 @@ bool smp_tag_attach(smp_reader *reader, const smp_attached *one)
     return true;
 }
 
+bool smp_chapters_take(smp_reader *reader, const smp_chapters *list)
+{
+    bool memory = true;
+    for (size_t i = 0; memory && i < list->count && reader->tag_bytes != SIZE_MAX; i++) {
+        char start[SMP_CHAPTER_PAIR], name[SMP_CHAPTER_PAIR];
+        smp_chapter_pairs(list, i, start, name);
+        char *value = strchr(start, '=');
+        const char *title = list->items[i].title;
+        *value++ = '\0';
+        name[strlen(name) - 1] = '\0';
+        memory = smp_tag_add(reader, start, value, strlen(value), NULL) &&
+                 (!title || !*title || smp_tag_add(reader, name, title, strlen(title), NULL));
+    }
+    return memory;
+}
+
 const char *smp_picture_type(const uint8_t *data, size_t size)
 {
     static const struct {
@@ -231,19 +248,26 @@ static bool counts(const struct smp_text *text)
     return strcasecmp(text->key, "Software") != 0 && strcasecmp(text->key, "ENCODER") != 0;
 }
 
-bool smp_tags_fit(const smp_meta *meta, size_t column)
+bool smp_tags_fit(const smp_meta *meta, size_t column, bool apart)
 {
     for (size_t i = 0; i < meta->text_count; i++) {
         const struct smp_text *text = &meta->texts[i];
         const smp_tag_row *row = smp_tag_row_for(meta, text->key);
         const char *name = row ? *(const char *const *)(const void *)((const char *)row + column) : NULL;
-        if ((!name || text->language[0]) && counts(text))
+        if ((!name || text->language[0]) && counts(text) && !(apart && smp_chapter_is(text->key)))
             return false;
         for (size_t k = 0; k < i; k++)
             if (row && smp_tag_row_for(meta, meta->texts[k].key) == row)
                 return false;
     }
-    return !meta->attached_count;
+    smp_chapters chapters;
+    const bool more = !apart || !smp_chapters_of(meta, &chapters) || chapters.more;
+    if (apart)
+        smp_chapters_free(&chapters);
+    for (size_t i = 0; i < meta->attached_count; i++)
+        if (more || !smp_chapter_is_frame(&meta->attached[i]))
+            return false;
+    return true;
 }
 
 /* The code of a language that a comment is in; null: it says what any program writes without asking. */
@@ -259,10 +283,16 @@ void smp_sound_note_lost(smp_writer *writer, const smp_meta *meta,
 {
     smp_names names = {.count = 0};
     int covers = 0;
+    smp_chapters chapters;
+    const struct smp_text probe = {.key = (char[]){SMP_CHAPTERS_KEY "001"}, .value = (char[]){""}};
+    const bool kept = holds && holds(meta, &probe);
+    if (smp_chapters_of(meta, &chapters) && chapters.count && (!kept || chapters.more))
+        smp_names_add(&names, kept ? "what chapters have besides times and titles" : "its list of chapters");
+    smp_chapters_free(&chapters);
     for (size_t i = 0; meta && i < meta->text_count; i++) {
         const struct smp_text *text = &meta->texts[i];
         char language[64];
-        if (!counts(text))
+        if (!counts(text) || smp_chapter_is(text->key))
             continue;
         if (!holds || !holds(meta, text))
             smp_names_add(&names, text->key);
@@ -273,9 +303,9 @@ void smp_sound_note_lost(smp_writer *writer, const smp_meta *meta,
     }
     for (size_t i = 0; meta && i < meta->attached_count; i++) {
         const char *frame = meta->attached[i].frame;
-        if (frame[0])
-            smp_names_add(&names, strcmp(frame, "CHAP") != 0 ? frame : "CHAP (chapters)");
-        else
+        if (frame[0] && !smp_chapter_is_frame(&meta->attached[i]))
+            smp_names_add(&names, frame);
+        else if (!frame[0])
             covers += !pictures;
     }
     char several[32];

@@ -1,9 +1,9 @@
 /* WAV: RIFF, RIFX (big-endian) and RF64; PCM, float, A-law and mu-law samples, WAVE_FORMAT_EXTENSIBLE, INFO and ID3
- * tags. Sources: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0"; "WAVEFORMATEXTENSIBLE"; EBU
- * Tech 3306 (RF64).
+ * tags, cue points. Sources: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0";
+ * "WAVEFORMATEXTENSIBLE"; EBU Tech 3306 (RF64).
  *
  * libsndfile is not used here: this code streams from and to pipes, needs no library, and parses no other chunks than
- * fmt, ds64, data and LIST. */
+ * fmt, ds64, data, cue and LIST. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -168,7 +168,7 @@ static bool is_id(const uint8_t *id)
 static void leave_out(left_out *left, smp_source *source, const uint8_t *id, uint64_t body)
 {
     static const char *const idle[] = {"fmt ", "ds64", "fact", "PEAK", "JUNK", "junk",
-                                       "PAD ", "FLLR", "levl", "id3 ", "ID3 "};
+                                       "PAD ", "FLLR", "levl", "id3 ", "ID3 ", "cue "};
     char name[12] = {0};
     uint8_t type[4];
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
@@ -176,7 +176,7 @@ static void leave_out(left_out *left, smp_source *source, const uint8_t *id, uin
             return;
     memcpy(name, id, 4);
     if (!memcmp(id, "LIST", 4) && smp_sound_look(source, body, type, 4) && is_id(type)) {
-        if (!memcmp(type, "INFO", 4))
+        if (!memcmp(type, "INFO", 4) || !memcmp(type, "adtl", 4))
             return;
         memcpy(name, type, 4);
     }
@@ -243,6 +243,14 @@ static smp_code walk_other(smp_wav *h, smp_reader *reader, const smp_chunks *c, 
         return smp_fail_memory(err, "tags", c->size);
     else if (smp_chunk_is(c, "id3 ") || smp_chunk_is(c, "ID3 "))
         h->id3_at = c->body;
+    else if (smp_chunk_is(c, "cue ")) {
+        h->cue_at = c->body;
+        h->cue_size = (uint32_t)c->size;
+    }
+    if (smp_chunk_is(c, "LIST") && smp_sound_look(&reader->source, c->body, sizes, 4) && !memcmp(sizes, "adtl", 4)) {
+        h->adtl_at = c->body;
+        h->adtl_size = (uint32_t)c->size;
+    }
     return SMP_OK;
 }
 
@@ -288,6 +296,7 @@ smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
 {
     left_out left = {.data = 0};
     SMP_TRY(walk(h, reader, &left, err));
+    SMP_TRY(smp_wav_take_cues(h, reader, &left.names, err));
     note_left_out(&left, h, &reader->notes);
     if (h->id3_at)
         SMP_TRY(smp_id3_take(reader, h->id3_at, "list of tags (INFO)", err));
@@ -544,8 +553,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     SMP_TRY(smp_pcm_open_write(writer, type, false, err));
     smp_pcm *pcm = writer->state;
     pcm->pad = 2;
-    if (meta && !smp_tags_fit(meta, SMP_TAG(info)) && smp_pcm_may_have_tail(writer))
-        smp_id3_put_chunk(&pcm->tail, "id3 ", meta, false);
+    if (meta && !smp_tags_fit(meta, SMP_TAG(info), true) && smp_pcm_may_have_tail(writer))
+        smp_id3_put_chunk(&pcm->tail, "id3 ", writer, meta, false);
     const bool rf64 = smp_coding_sound(&writer->coding)->rf64 ||
                       (!writer->options.sound.open_end && data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size);
     static const uint8_t nothing[DS64];
@@ -558,6 +567,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     }
     put_format(&out, writer, type);
     put_info(&out, meta);
+    smp_wav_put_cues(&out, writer, meta);
     smp_bytes_chunk(&out, "data", UNKNOWN, 4, false);
     out.failed |= pcm->tail.failed;
     return smp_sound_write_header(writer, &out, put_sizes, err);

@@ -10,6 +10,8 @@ typedef struct smp_wav {
     uint32_t rate, mask;
     uint64_t data_at, data_size, long_size; /* bytes; long_size from ds64 */
     uint64_t id3_at;                        /* bytes: the body of a chunk with an ID3 tag; 0: there is none */
+    uint64_t cue_at, adtl_at;               /* the same of cue points and of their labels, */
+    uint32_t cue_size, adtl_size;           /* and how long they are */
     uint64_t end;                           /* the end of the file by its header; 0: unknown */
     bool size_known;                        /* else the samples go on to the end */
     unsigned pad;                           /* bytes of which chunks have whole multiples */
@@ -17,6 +19,11 @@ typedef struct smp_wav {
 
 /* Walks the chunks to the samples, and past them if the header says that the file continues; takes tags. */
 smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err);
+
+/* wav_cues.c: cue points become chapters, with their labels; others: gets what else their list has. And chapters become
+ * cue points; those beyond what their numbers hold are left out. */
+smp_code smp_wav_take_cues(const smp_wav *h, smp_reader *reader, smp_names *others, smp_error *err);
+void smp_wav_put_cues(smp_bytes *out, const smp_writer *writer, const smp_meta *meta);
 
 /* The format tag in the first bytes of a WAV that is not RIFX or RF64; 0: it is none, or comes later. */
 unsigned smp_wav_tag(const uint8_t *head, size_t size);

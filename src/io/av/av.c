@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/chapters.h"
 #include "io/audio/flac_stream.h"
 #include "io/audio/tags.h"
 #include "io/av/mp4_tags.h"
@@ -280,13 +281,27 @@ static smp_code take_own_tags(smp_reader *reader, const char *kind, bool *found,
     return code || smp_source_seek(&reader->source, position) ? code : smp_source_ended(&reader->source, err);
 }
 
+static bool take_chapters(smp_reader *reader, const AVFormatContext *file)
+{
+    smp_chapters list = {0};
+    bool memory = true;
+    for (unsigned i = 0; memory && i < file->nb_chapters && i < SMP_MOST_CHAPTERS; i++) {
+        const AVChapter *one = file->chapters[i];
+        const AVDictionaryEntry *title = av->av_dict_get(one->metadata, "title", NULL, 0);
+        const double start = (double)one->start * one->time_base.num / one->time_base.den;
+        if (start >= 0)
+            memory = smp_chapters_add(&list, start, title ? title->value : NULL, title ? strlen(title->value) : 0);
+    }
+    memory = memory && smp_chapters_take(reader, &list);
+    smp_chapters_free(&list);
+    return memory;
+}
+
 static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
 {
     bool ok = true, found;
     SMP_TRY(take_own_tags(reader, s->kind, &found, err));
-    if (s->file->nb_chapters && strcmp(s->kind, "ogg") != 0) /* which has them as texts */
-        smp_note(&reader->notes, "its %u chapter%s left out", s->file->nb_chapters,
-                 s->file->nb_chapters == 1 ? " is" : "s are");
+    ok = !strcmp(s->kind, "ogg") || take_chapters(reader, s->file); /* which has them as texts */
     for (const AVDictionaryEntry *entry = NULL;
          ok && !found && (entry = av->av_dict_get(s->file->metadata, "", entry, AV_DICT_IGNORE_SUFFIX));) {
         const char *key = key_of(entry->key);

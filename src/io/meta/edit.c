@@ -1,8 +1,9 @@
-/* Changes of a file's tags that were asked for: --tag, --untag, --cover. */
+/* Changes of a file's tags that were asked for: --tag, --untag, --cover, --chapters. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "io/audio/chapters.h"
 #include "io/audio/tags.h"
 #include "io/format.h"
 
@@ -72,9 +73,14 @@ size_t smp_meta_drop_levels(smp_meta *meta)
     return dropped;
 }
 
+static bool is_chapter(const char *text, const char *)
+{
+    return smp_chapter_is(text);
+}
+
 size_t smp_meta_drop_times(smp_meta *meta)
 {
-    return drop_attached(meta, FRAMES, "CHAP CTOC SYLT ETCO MLLT SYTC ASPI POSS");
+    return drop_attached(meta, FRAMES, "CHAP CTOC SYLT ETCO MLLT SYTC ASPI POSS") + drop_texts(meta, is_chapter, NULL);
 }
 
 bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
@@ -89,6 +95,10 @@ bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
         char key[SMP_TAG_KEY];
         smp_meta_change_key(change->tags[i], key);
         drop_texts(meta, has_key, smp_tag_any_key(key));
+        if (!strcasecmp(key, SMP_CHAPTERS_KEY)) {
+            drop_texts(meta, is_chapter, NULL);
+            drop_attached(meta, FRAMES, "CHAP CTOC");
+        }
     }
     for (size_t i = 0; done && i < change->tag_count; i++) {
         char key[SMP_TAG_KEY];

@@ -1,0 +1,129 @@
+"""Chapters of sounds: --chapters, and those of the input in other formats."""
+import json
+import shutil
+import struct
+import subprocess
+import unittest
+
+import numpy as np
+
+from harness import CliCase
+
+LINES = "0:00 Intro\n\n# a comment\n[0:01.5] - The middle, <ü>\r\n2.25\t2.25\t\n"
+
+
+def chunk(name, data):
+    return name + struct.pack("<I", len(data)) + data + bytes(len(data) % 2)
+
+
+class Chapters(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.write("in.wav", self.riff(chunk(b"data", np.zeros(3 * 8000, "<i2").tobytes())))
+        self.write("ch.txt", LINES.encode())
+
+    @staticmethod
+    def riff(*chunks):
+        body = b"WAVE" + chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16)) + b"".join(chunks)
+        return b"RIFF" + struct.pack("<I", len(body)) + body
+
+    def chapters(self, name):
+        """As another program finds them, or else as texts."""
+        if shutil.which("ffprobe"):
+            done = subprocess.run(("ffprobe", "-v", "error", "-show_chapters", "-of", "json", name), cwd=self.folder,
+                                  check=True, stdout=subprocess.PIPE)
+            return [(float(one["start_time"]), one.get("tags", {}).get("title", "").replace("ch003", ""))
+                    for one in json.loads(done.stdout)["chapters"]]  # a name of the frame where it has no title
+        return self.told(name)
+
+    def told(self, name):
+        texts = {one["key"]: one["value"] for one in json.loads(self.smp("info", "--json", name).stdout)
+                 ["metadata"]["texts"]}
+        return [(round(sum(float(part) * 60 ** (2 - i) for i, part in enumerate(value.split(":"))), 6),
+                 texts.get(key + "NAME", "")) for key, value in texts.items() if not key.endswith("NAME")]
+
+    WANTED = [(0, "Intro"), (1.5, "The middle, <ü>"), (2.25, "")]
+
+    def test_lines_become_chapters_of_every_format_that_has_them(self):
+        for ext in ("wav", "flac", "ogg", "opus", "mp3", "aiff"):
+            if self.smp("convert", "in.wav", "a." + ext, "--chapters", "ch.txt", status=(0, 4)).returncode:
+                continue  # this build does not write it
+            self.assertEqual(self.chapters("a." + ext), self.WANTED, ext)
+            for other in ("wav", "flac", "mp3", "aiff"):
+                if not self.smp("convert", "-f", "a." + ext, "b." + other, status=(0, 4)).returncode:
+                    self.assertEqual(self.chapters("b." + other), self.WANTED, ext + " to " + other)
+        self.smp("convert", "-f", "a.wav", "b.wav")
+        self.assertEqual((self.folder / "a.wav").read_bytes(), (self.folder / "b.wav").read_bytes())
+
+    def test_cue_points_keep_their_frames(self):
+        points = b"".join(struct.pack("<II4sIII", i, at, b"data", 0, 0, at) for i, at in ((7, 12345), (3, 1)))
+        labels = chunk(b"LIST", b"adtl" + chunk(b"labl", struct.pack("<I", 7) + b"two\0"))
+        self.write("c.wav", self.riff(chunk(b"data", bytes(40000)), chunk(b"cue ", struct.pack("<I", 2) + points),
+                                      labels))
+        self.assertEqual(self.told("c.wav"), [(12345 / 8000, "two"), (1 / 8000, "")])
+        self.smp("convert", "c.wav", "d.wav")
+        self.assertEqual(self.told("d.wav"), [(1 / 8000, ""), (12345 / 8000, "two")])
+        for count in (0, 5, 0xFFFFFFFF):  # that is not there
+            self.write("e.wav", self.riff(chunk(b"data", bytes(400)),
+                                          chunk(b"cue ", struct.pack("<I", count) + points[:30])))
+            self.assertLessEqual(len(self.told("e.wav")), 1)
+
+    def test_tracks_of_a_cuesheet_are_chapters(self):
+        self.smp("convert", "in.wav", "a.flac", status=(0, 4))
+        if not (self.folder / "a.flac").exists():
+            self.skipTest("this build writes no FLAC")
+        track = lambda at, number, indices: (struct.pack(">QB", at, number) + bytes(12 + 1 + 13)
+                                             + bytes([len(indices)])
+                                             + b"".join(struct.pack(">QB3x", *one) for one in indices))
+        sheet = bytes(128 + 8 + 1 + 258) + b"\3" + track(0, 1, [(0, 1)]) + track(8000, 2, [(0, 0), (400, 1)]) + \
+            track(24000, 170, [])
+        flac = (self.folder / "a.flac").read_bytes()
+        self.write("b.flac", flac[:42] + bytes([5]) + struct.pack(">I", len(sheet))[1:] + sheet + flac[42:])
+        self.assertEqual(self.told("b.flac"), [(0, ""), (1.05, "")])
+        self.write("c.flac", flac[:42] + bytes([5]) + struct.pack(">I", 400)[1:] + sheet[:396] + bytes([255] * 4)
+                   + flac[42:])
+        self.smp("info", "c.flac", status=(0, 3))  # cut
+
+    def test_files_of_other_programs(self):
+        for text in (";FFMETADATA1\ntitle=Album\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=9\ntitle=A \\= b\n[STREAM]\n"
+                     "START=1\n[CHAPTER]\nTIMEBASE=1/10\nSTART=15\nEND=20\ntitle=Two\n",
+                     "CHAPTER01=00:00:00.000\nCHAPTER01NAME=A = b\nCHAPTER02=00:00:01.500\nCHAPTER02NAME=Two\n",
+                     'REM x\nTITLE "Album"\nFILE "a.wav" WAVE\n TRACK 01 AUDIO\n  TITLE "A = b"\n  INDEX 01 00:00:00\n'
+                     ' TRACK 02 AUDIO\n  TITLE "Two"\n  INDEX 00 00:01:00\n  INDEX 01 00:01:38\n',
+                     "\ufeff0.000\t0.5\tA = b\n1.5\t1.5\tTwo\n", "0:0:1.5 Two\n0:0:0 A = b"):
+            self.write("x.txt", text.encode())
+            self.smp("convert", "-f", "in.wav", "a.wav", "--chapters", "x.txt")
+            found = [(round(at, 1), title) for at, title in self.told("a.wav")]
+            self.assertEqual(found, [(0, "A = b"), (1.5, "Two")], text)
+
+    def test_a_file_without_chapters_is_an_error(self):
+        for text, says in (("", "x.txt: error: there is no chapter in it"), ("# 0:00\n", "there is no chapter"),
+                           ("0:00 a\nIntro\n", "line 2 begins with no time: 'Intro'"), ("12 Monkeys\n", "line 1"),
+                           ("0:00x\n", "line 1"), (";FFMETADATA1\n[CHAPTER]\nSTART=-4\n", "line 3"),
+                           ("CHAPTER01=soon\n", "line 1"), (501 * "0:01 a\n", "more than 500 chapters")):
+            self.write("x.txt", text.encode())
+            self.assertIn(says, self.smp("convert", "in.wav", "a.wav", "--chapters", "x.txt", status=(3, 6)).stderr)
+        self.smp("convert", "in.wav", "a.wav", "--chapters", "none.txt", status=3)
+        self.assertFalse((self.folder / "a.wav").exists())
+
+    def test_what_is_lost_is_told(self):
+        self.smp("convert", "in.wav", "a.wav", "--chapters", "ch.txt")
+        self.assertIn("its list of chapters is left out", self.smp("convert", "a.wav", "a.w64").stderr)
+        self.assertIn("about times (chapters", self.smp("convert", "a.wav", "b.wav", "-e", "trim 1s").stderr)
+        self.assertEqual(self.told("b.wav"), [])
+        self.smp("convert", "-f", "a.wav", "b.wav", "-e", "trim 1s", "--chapters", "ch.txt")
+        self.assertEqual(self.told("b.wav")[1], (1.5, "The middle, <ü>"))
+        self.smp("convert", "-f", "a.wav", "b.wav", "--tag", "CHAPTER=")
+        self.assertEqual(self.told("b.wav"), [])
+        self.small_png("p.png")
+        self.assertIn("a picture has none: the chapters",
+                      self.smp("convert", "p.png", "q.png", "--chapters", "ch.txt").stderr)
+
+    def test_other_chapters_are_other_work(self):
+        for line, said in (("0:00 a", "1 file done"), ("0:00 a", "0 files done"), ("0:00 b", "1 file done")):
+            self.write("x.txt", line.encode())
+            self.assertIn(said, self.smp("convert", "in.wav", "--in-place", "--chapters", "x.txt").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
