@@ -2,7 +2,6 @@
 #include "banks/trace.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "banks/bank.h"
 #include "base/error.h"

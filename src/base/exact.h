@@ -3,9 +3,6 @@
  * when the sum is read. Equal sums are equal bytes. 560 bytes each. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/pack.h"
 
 enum {

@@ -2,7 +2,6 @@
 #include "base/pool.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 #include "base/alloc.h"
 #include "base/os/machine.h"

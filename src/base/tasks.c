@@ -2,7 +2,6 @@
 #include "base/tasks.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

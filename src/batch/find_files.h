@@ -1,10 +1,6 @@
 /* Finds the files that a command over many files works on: files as given, folders by their contents. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 #include "base/text/texts.h"
 #include "io/read_options.h"

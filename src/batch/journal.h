@@ -8,10 +8,6 @@
  * unless a journal of this work was cut off, as by a crash of the machine: then it may be replaced, too. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 #include "base/hash/hash.h"
 #include "base/hash/hash_set.h"

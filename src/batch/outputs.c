@@ -12,7 +12,6 @@
 #include "base/text/diag.h"
 #include "io/fields.h"
 #include "io/files/source.h"
-#include "io/media.h"
 #include "run/run.h"
 
 /* ------------------------------------------------------------------------------------------------ patterns */

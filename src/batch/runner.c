@@ -1,6 +1,5 @@
 /* The threads of a batch: see batch.h. Every thread opens a device for itself, then takes a file and does all of it;
  * what it shares with the others (runner.h) is under one lock. */
-#include "batch/batch.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -3,9 +3,6 @@
  * written once, in its row. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"

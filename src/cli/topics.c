@@ -1,9 +1,6 @@
 /* Texts of `smempipe help TOPIC`. What a table elsewhere knows (exit codes, border modes) is read from that table. */
 #include "cli/topics.h"
 
-#include <stdbool.h>
-
-#include "base/error.h"
 #include "cli/cli.h"
 
 static void print_language(FILE *to)

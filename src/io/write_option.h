@@ -3,9 +3,6 @@
  * checks, and the warning for an option that no output is of a format for. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "media/shape.h"
 
 typedef enum smp_write_type { SMP_WRITE_FLAG, SMP_WRITE_NUMBER, SMP_WRITE_CHOICE } smp_write_type;

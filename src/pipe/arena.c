@@ -1,7 +1,6 @@
 /* The arena: a chain of blocks, each filled from the front. See arena.h. */
 #include "pipe/arena.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -2,7 +2,6 @@
 #include "report/json_read.h"
 #include "base/alloc.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

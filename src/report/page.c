@@ -1,7 +1,6 @@
 /* Fills the template of pages: see page.h. */
 #include "report/page.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"

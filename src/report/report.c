@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/version.h"
-#include "report/json.h"
 
 bool smp_report_clips_much(const smp_run_report *report, const smp_step_report *step)
 {

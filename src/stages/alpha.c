@@ -19,8 +19,8 @@ static const smp_param table[] = {
      ops, SMP_P_MAIN | SMP_P_REQUIRED},
     {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
      "set: the new alpha, a gray picture of the same size: @name or \"file\"", NULL, SMP_P_PICTURE | SMP_P_WEIGHTS},
-    {"fill", offsetof(params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[1]",
-     "flatten: the colour behind, one value or one a colour, of full scale", NULL, SMP_P_LEVEL},
+    SMP_PARAM_MATRIX(fill, FRACTION, 0, 1, "[1]",
+                     "flatten: the colour behind, one value or one a colour, of full scale", SMP_P_LEVEL),
     SMP_OPERAND_FIT(params),
     {0},
 };

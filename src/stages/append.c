@@ -12,9 +12,9 @@ static const smp_param table[] = {
     {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
      "the sound that follows: @name or \"file\"; any length", NULL,
      SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_SOUND},
-    {"gap", offsetof(params, gap), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "silence between the two", NULL, 0},
-    {"crossfade", offsetof(params, crossfade), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s",
-     "time over which this one goes and the second comes; both must be as long", NULL, 0},
+    SMP_PARAM_FLOAT(gap, S, 0, 1e6, "0s", "silence between the two", 0),
+    SMP_PARAM_FLOAT(crossfade, S, 0, 1e6, "0s",
+                    "time over which this one goes and the second comes; both must be as long", 0),
     SMP_MIX_FIT(params),
     {0},
 };
@@ -56,8 +56,7 @@ const smp_stage smp_stage_append = {
     .name = "append",
     .help = "put a second sound behind this one",
     .about = "Samples are copied, but where a crossfade takes t of the second and 1 - t of the first, t rising evenly. "
-             "For pictures: `join`. A second sound of one channel serves every channel. Several "
-             "follow each other as "
+             "For pictures: `join`. A second sound of one channel serves every channel. Several follow each other as "
              "`append by=\"b.wav\"`, `append by=\"c.wav\"`. A file streams; a sound that comes from the same input is "
              "kept until this one has ended.",
     .example = "append by=@input gap=1ms",

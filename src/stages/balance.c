@@ -11,11 +11,11 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"method", offsetof(params, method), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "gray",
-     "gray: every colour gets the same mean; white: the brightest of every colour become full scale",
-     (const char *const[]){"gray", "white", NULL}, SMP_P_MAIN},
-    {"percentile", offsetof(params, percentile), SMP_T_FLOAT, SMP_UNIT_NONE, 50, 100, "99",
-     "white: so many percent of the samples lie at or below what becomes full scale", NULL, 0},
+    SMP_PARAM_ENUM(method, "gray",
+                   "gray: every colour gets the same mean; white: the brightest of every colour become full scale",
+                   SMP_P_MAIN, "gray", "white"),
+    SMP_PARAM_FLOAT(percentile, NONE, 50, 100, "99",
+                    "white: so many percent of the samples lie at or below what becomes full scale", 0),
     {0},
 };
 

@@ -7,10 +7,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"low", offsetof(params, low), SMP_T_FLOAT, SMP_UNIT_HZ, 0, 1e8, NULL,
-     "lower end of the band, where half the amplitude is left (-6 dB)", NULL, SMP_P_REQUIRED | SMP_P_POSITIVE},
-    {"high", offsetof(params, high), SMP_T_FLOAT, SMP_UNIT_HZ, 0, 1e8, NULL, "its upper end", NULL,
-     SMP_P_REQUIRED | SMP_P_POSITIVE},
+    SMP_PARAM_FLOAT(low, HZ, 0, 1e8, NULL, "lower end of the band, where half the amplitude is left (-6 dB)",
+                    SMP_P_REQUIRED | SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(high, HZ, 0, 1e8, NULL, "its upper end", SMP_P_REQUIRED | SMP_P_POSITIVE),
     SMP_FILTER_ROWS(params),
     {0},
 };

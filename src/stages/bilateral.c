@@ -15,12 +15,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"sigma", offsetof(params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, 50, NULL, "neighbours this far away count 61 %",
-     NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE},
-    {"range", offsetof(params, range), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "10%",
-     "differences of this size count 61 %; larger ones are edges", NULL, SMP_P_POSITIVE | SMP_P_LEVEL},
-    {"radius", offsetof(params, radius), SMP_T_INT, SMP_UNIT_PX, 1, SMP_BILATERAL_MOST, "auto",
-     "of the neighbourhood; auto: 1.5 sigma, at least 1", NULL, SMP_P_AUTO},
+    SMP_PARAM_FLOAT(sigma, PX, 0, 50, NULL, "neighbours this far away count 61 %",
+                    SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(range, FRACTION, 0, 1, "10%", "differences of this size count 61 %; larger ones are edges",
+                    SMP_P_POSITIVE | SMP_P_LEVEL),
+    SMP_PARAM_INT(radius, PX, 1, SMP_BILATERAL_MOST, "auto", "of the neighbourhood; auto: 1.5 sigma, at least 1",
+                  SMP_P_AUTO),
     SMP_WINDOW_EDGE(params),
     SMP_WINDOW_FILL(params),
     {0},

@@ -17,8 +17,7 @@ _Static_assert(sizeof modes / sizeof modes[0] == SMP_OPERATIONS - SMP_BLEND_NORM
 static const smp_param table[] = {
     SMP_OPERAND_PARAM("what is laid over the picture: @name, or a gray of that fraction of full scale"),
     {"mode", offsetof(params, mode), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "normal", "how the two are combined", modes, 0},
-    {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
-     "0% leaves the picture as it is, 100% takes the result", NULL, 0},
+    SMP_PARAM_FLOAT(opacity, FRACTION, 0, 1, "100%", "0% leaves the picture as it is, 100% takes the result", 0),
     SMP_OPERAND_FIT(params),
     {0},
 };

@@ -20,12 +20,11 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"low", offsetof(params, low), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 128, "40%",
-     "gradients up to here are not edges: 100cv is OpenCV's 100 of 8 bits", NULL, SMP_P_MAIN | SMP_P_LEVEL},
-    {"high", offsetof(params, high), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 128, "auto",
-     "an edge has a gradient above this somewhere; auto: twice low", NULL, SMP_P_AUTO | SMP_P_LEVEL},
-    {"gradient", offsetof(params, gradient), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "l1",
-     "l1: |dx| + |dy|; l2: the root of dx^2 + dy^2", (const char *const[]){"l1", "l2", NULL}, 0},
+    SMP_PARAM_FLOAT(low, FRACTION, 0, 128, "40%", "gradients up to here are not edges: 100cv is OpenCV's 100 of 8 bits",
+                    SMP_P_MAIN | SMP_P_LEVEL),
+    SMP_PARAM_FLOAT(high, FRACTION, 0, 128, "auto", "an edge has a gradient above this somewhere; auto: twice low",
+                    SMP_P_AUTO | SMP_P_LEVEL),
+    SMP_PARAM_ENUM(gradient, "l1", "l1: |dx| + |dy|; l2: the root of dx^2 + dy^2", 0, "l1", "l2"),
     {0},
 };
 

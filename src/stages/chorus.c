@@ -9,13 +9,10 @@ typedef struct params {
 
 static const smp_param table[] = {
     SMP_SWING_RATE(params, "0.7Hz"),
-    {"voices", offsetof(params, voices), SMP_T_INT, SMP_UNIT_NONE, 1, SMP_MODULATED_MOST, "3",
-     "beside the sound itself", NULL, 0},
-    {"delay", offsetof(params, delay), SMP_T_FLOAT, SMP_UNIT_S, 0, 1, "20ms", "of the first voice at least", NULL, 0},
-    {"depth", offsetof(params, depth), SMP_T_FLOAT, SMP_UNIT_S, 0, 0.1, "3ms", "by how much each delay swings", NULL,
-     0},
-    {"mix", offsetof(params, mix), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "50%", "share of the voices in the result",
-     NULL, 0},
+    SMP_PARAM_INT(voices, NONE, 1, SMP_MODULATED_MOST, "3", "beside the sound itself", 0),
+    SMP_PARAM_FLOAT(delay, S, 0, 1, "20ms", "of the first voice at least", 0),
+    SMP_PARAM_FLOAT(depth, S, 0, 0.1, "3ms", "by how much each delay swings", 0),
+    SMP_PARAM_FLOAT(mix, FRACTION, 0, 1, "50%", "share of the voices in the result", 0),
     SMP_SWING_ROWS(params, "90deg"),
     {0},
 };

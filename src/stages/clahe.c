@@ -18,12 +18,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"tiles", offsetof(params, tiles), SMP_T_INT, SMP_UNIT_NONE, 1, SMP_CLAHE_MOST, "8",
-     "tiles a side: more follow smaller parts of the picture", NULL, SMP_P_MAIN},
-    {"clip", offsetof(params, clip), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 1000, "2",
-     "the most contrast, as a multiple of what an even histogram gives; 0: no limit", NULL, 0},
-    {"channel", offsetof(params, channel), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "luma",
-     "luma: brightness, keeping colour; each: every channel by itself", (const char *const[]){"luma", "each", NULL}, 0},
+    SMP_PARAM_INT(tiles, NONE, 1, SMP_CLAHE_MOST, "8", "tiles a side: more follow smaller parts of the picture",
+                  SMP_P_MAIN),
+    SMP_PARAM_FLOAT(clip, NONE, 0, 1000, "2",
+                    "the most contrast, as a multiple of what an even histogram gives; 0: no limit", 0),
+    SMP_PARAM_ENUM(channel, "luma", "luma: brightness, keeping colour; each: every channel by itself", 0, "luma",
+                   "each"),
     {0},
 };
 
@@ -251,11 +251,10 @@ const smp_stage smp_stage_clahe = {
         "cut into tiles x tiles. In a tile's histogram no bin keeps more than clip times its even share; what is cut "
         "is shared out. The tile's cumulative histogram, scaled to full scale and rounded, is its table; a pixel mixes "
         "those of the four tiles round it by distance. Where a side is not a multiple of tiles, the picture is "
-        "mirrored "
-        "to the right and below for counting.\n"
+        "mirrored to the right and below for counting.\n"
         "Bins: every value of 8 and 16 bits; 65536 over 0..1 for float pictures, of which none may lie outside.\n"
-        "channel=luma takes Y = 0.299 R + 0.587 G + 0.114 B and adds its change to every colour, as `equalize` does; "
-        "a strongly coloured pixel can leave the range. Alpha stays, and pixels count however transparent they are.",
+        "channel=luma takes Y = 0.299 R + 0.587 G + 0.114 B and adds its change to every colour, as `equalize` does; a "
+        "strongly coloured pixel can leave the range. Alpha stays, and pixels count however transparent they are.",
     .example = "clahe 4 clip=3",
     SMP_PLANNED(SMP_IMAGE, SMP_ADJUST, table, params, variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA,

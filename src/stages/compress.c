@@ -9,19 +9,15 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"threshold", offsetof(params, threshold), SMP_T_FLOAT, SMP_UNIT_DB, -100, 0, "-20dB",
-     "level above which the sound is turned down", NULL, SMP_P_MAIN},
-    {"ratio", offsetof(params, ratio), SMP_T_FLOAT, SMP_UNIT_NONE, 1, 1000, "4",
-     "dB above the threshold that become 1 dB", NULL, 0},
-    {"knee", offsetof(params, knee), SMP_T_FLOAT, SMP_UNIT_DB, 0, 60, "6dB",
-     "levels round the threshold over which the ratio sets in", NULL, 0},
-    {"attack", offsetof(params, attack), SMP_T_FLOAT, SMP_UNIT_S, 0.0001, 0.5, "5ms",
-     "time in which the level falls after a loud moment begins", NULL, 0},
-    {"release", offsetof(params, release), SMP_T_FLOAT, SMP_UNIT_S, 0.0001, 10, "100ms",
-     "time in which the level rises again by 10 dB", NULL, 0},
-    {"makeup", offsetof(params, makeup), SMP_T_FLOAT, SMP_UNIT_DB, -60, 60, "0dB", "gain of the result", NULL, 0},
-    {"key", offsetof(params, key), SMP_T_INT, SMP_UNIT_NONE, 0, SMP_MAX_CHANNELS - 1, "0",
-     "so many of the last channels say the level, and are left out: a voice that `mix how=beside` put there", NULL, 0},
+    SMP_PARAM_FLOAT(threshold, DB, -100, 0, "-20dB", "level above which the sound is turned down", SMP_P_MAIN),
+    SMP_PARAM_FLOAT(ratio, NONE, 1, 1000, "4", "dB above the threshold that become 1 dB", 0),
+    SMP_PARAM_FLOAT(knee, DB, 0, 60, "6dB", "levels round the threshold over which the ratio sets in", 0),
+    SMP_PARAM_FLOAT(attack, S, 0.0001, 0.5, "5ms", "time in which the level falls after a loud moment begins", 0),
+    SMP_PARAM_FLOAT(release, S, 0.0001, 10, "100ms", "time in which the level rises again by 10 dB", 0),
+    SMP_PARAM_FLOAT(makeup, DB, -60, 60, "0dB", "gain of the result", 0),
+    SMP_PARAM_INT(
+        key, NONE, 0, SMP_MAX_CHANNELS - 1, "0",
+        "so many of the last channels say the level, and are left out: a voice that `mix how=beside` put there", 0),
     {0},
 };
 

@@ -12,12 +12,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"points", offsetof(params, points), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 1, NULL,
-     "[from to; from to; ...], 2 to 16 in ascending order, 0 is black and 1 full scale; or [from red green blue; ...]",
-     NULL, SMP_P_MAIN | SMP_P_REQUIRED},
-    {"shape", offsetof(params, shape), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "smooth",
-     "between points: smooth, which never goes beyond them; or linear", (const char *const[]){"smooth", "linear", NULL},
-     0},
+    SMP_PARAM_MATRIX(points, NONE, 0, 1, NULL,
+                     "[from to; from to; ...], 2 to 16 in ascending order, 0 is black and 1 full scale; or [from red "
+                     "green blue; ...]",
+                     SMP_P_MAIN | SMP_P_REQUIRED),
+    SMP_PARAM_ENUM(shape, "smooth", "between points: smooth, which never goes beyond them; or linear", 0, "smooth",
+                   "linear"),
     {0},
 };
 

@@ -14,18 +14,14 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"amount", offsetof(params, amount), SMP_T_FLOAT, SMP_UNIT_DB, 0, 100, "12dB", "how far noise is turned down", NULL,
-     SMP_P_MAIN},
-    {"threshold", offsetof(params, threshold), SMP_T_FLOAT, SMP_UNIT_DB, -20, 60, "9dB",
-     "how far above the noise a frequency must be to stay", NULL, 0},
-    {"noise", offsetof(params, noise), SMP_T_FLOAT, SMP_UNIT_DB, -200, 0, "auto",
-     "level of the noise, dBFS, alike at all frequencies; auto: as the sound has it", NULL, SMP_P_AUTO},
-    {"start", offsetof(params, start), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e9, "auto",
-     "where a stretch of noise alone begins; auto: the softest fifth of the sound is noise", NULL, SMP_P_AUTO},
-    {"end", offsetof(params, end), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e9, "auto", "where that stretch ends", NULL,
-     SMP_P_AUTO},
-    {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_NONE, 64, 8192, "auto",
-     "samples of a frame, a power of two; auto: about 40 ms", NULL, SMP_P_AUTO},
+    SMP_PARAM_FLOAT(amount, DB, 0, 100, "12dB", "how far noise is turned down", SMP_P_MAIN),
+    SMP_PARAM_FLOAT(threshold, DB, -20, 60, "9dB", "how far above the noise a frequency must be to stay", 0),
+    SMP_PARAM_FLOAT(noise, DB, -200, 0, "auto",
+                    "level of the noise, dBFS, alike at all frequencies; auto: as the sound has it", SMP_P_AUTO),
+    SMP_PARAM_FLOAT(start, S, 0, 1e9, "auto",
+                    "where a stretch of noise alone begins; auto: the softest fifth of the sound is noise", SMP_P_AUTO),
+    SMP_PARAM_FLOAT(end, S, 0, 1e9, "auto", "where that stretch ends", SMP_P_AUTO),
+    SMP_PARAM_INT(size, NONE, 64, 8192, "auto", "samples of a frame, a power of two; auto: about 40 ms", SMP_P_AUTO),
     {0},
 };
 

@@ -16,15 +16,15 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"limit", offsetof(params, limit), SMP_T_FLOAT, SMP_UNIT_DEG, 0.5, 45, "15deg", "no larger angle is looked for",
-     NULL, SMP_P_MAIN},
-    {"angle", offsetof(params, angle), SMP_T_FLOAT, SMP_UNIT_DEG, -45, 45, "auto",
-     "by which the lines are turned, clockwise, where that is known; auto: is found", NULL, SMP_P_AUTO},
-    {"size", offsetof(params, size), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "keep",
-     "keep: the input's size; fit: as large as the turned page; inside: the largest of the input's ratio that is full",
-     (const char *const[]){"keep", "fit", "inside", NULL}, 0},
-    {"fill", offsetof(params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[1]",
-     "of corners that come in: one value for all colours, or one a channel", NULL, SMP_P_LEVEL},
+    SMP_PARAM_FLOAT(limit, DEG, 0.5, 45, "15deg", "no larger angle is looked for", SMP_P_MAIN),
+    SMP_PARAM_FLOAT(angle, DEG, -45, 45, "auto",
+                    "by which the lines are turned, clockwise, where that is known; auto: is found", SMP_P_AUTO),
+    SMP_PARAM_ENUM(size, "keep",
+                   "keep: the input's size; fit: as large as the turned page; inside: the largest of the input's ratio "
+                   "that is full",
+                   0, "keep", "fit", "inside"),
+    SMP_PARAM_MATRIX(fill, FRACTION, 0, 1, "[1]",
+                     "of corners that come in: one value for all colours, or one a channel", SMP_P_LEVEL),
     {0},
 };
 

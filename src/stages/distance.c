@@ -11,11 +11,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"metric", offsetof(params, metric), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "l2",
-     "l2: straight; l1: along rows and columns; linf: the longer of the two",
-     (const char *const[]){"l2", "l1", "linf", NULL}, SMP_P_MAIN},
-    {"level", offsetof(params, level), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "50%", "what lies below is background",
-     NULL, SMP_P_LEVEL},
+    SMP_PARAM_ENUM(metric, "l2", "l2: straight; l1: along rows and columns; linf: the longer of the two", SMP_P_MAIN,
+                   "l2", "l1", "linf"),
+    SMP_PARAM_FLOAT(level, FRACTION, 0, 1, "50%", "what lies below is background", SMP_P_LEVEL),
     {0},
 };
 

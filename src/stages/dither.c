@@ -8,9 +8,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"bits", offsetof(params, bits), SMP_T_INT, SMP_UNIT_BIT, 8, 24, "16bit", "of the integers that follow", NULL,
-     SMP_P_MAIN},
-    {"seed", offsetof(params, seed), SMP_T_INT, SMP_UNIT_NONE, 0, 1e15, "0", "another one gives other noise", NULL, 0},
+    SMP_PARAM_INT(bits, BIT, 8, 24, "16bit", "of the integers that follow", SMP_P_MAIN),
+    SMP_PARAM_INT(seed, NONE, 0, 1e15, "0", "another one gives other noise", 0),
     {0},
 };
 

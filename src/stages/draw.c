@@ -13,39 +13,31 @@ typedef struct params {
 
 enum { RECTANGLE, ELLIPSE, LINE, POLYGON, PX = SMP_OUTLINE_UNIT };
 
-#define LENGTH(name, least, most, fallback, help, flags)                                                               \
-    {                                                                                                                  \
-#name, offsetof(params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags                \
-    }
-#define SWITCH(name, fallback, help)                                                                                   \
-    {                                                                                                                  \
-#name, offsetof(params, name), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, fallback, help, NULL, 0                        \
-    }
 static const smp_param table[] = {
-    {"shape", offsetof(params, shape), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, NULL, "what is drawn",
-     (const char *const[]){"rectangle", "ellipse", "line", "polygon", NULL}, SMP_P_MAIN | SMP_P_REQUIRED},
-    LENGTH(width, 1, 1e6, "auto", "of a rectangle or an ellipse; auto: all, or as points say",
-           SMP_P_OF_WIDTH | SMP_P_AUTO),
-    LENGTH(height, 1, 1e6, "auto", "of it", SMP_P_OF_HEIGHT | SMP_P_AUTO),
-    LENGTH(x, -1e6, 1e6, "0", "to the right of where anchor puts it; of lines and polygons, of their points",
-           SMP_P_OF_WIDTH),
-    LENGTH(y, -1e6, 1e6, "0", "down from there", SMP_P_OF_HEIGHT),
+    SMP_PARAM_ENUM(shape, NULL, "what is drawn", SMP_P_MAIN | SMP_P_REQUIRED, "rectangle", "ellipse", "line",
+                   "polygon"),
+    SMP_PARAM_INT(width, PX, 1, 1e6, "auto", "of a rectangle or an ellipse; auto: all, or as points say",
+                  SMP_P_OF_WIDTH | SMP_P_AUTO),
+    SMP_PARAM_INT(height, PX, 1, 1e6, "auto", "of it", SMP_P_OF_HEIGHT | SMP_P_AUTO),
+    SMP_PARAM_INT(x, PX, -1e6, 1e6, "0", "to the right of where anchor puts it; of lines and polygons, of their points",
+                  SMP_P_OF_WIDTH),
+    SMP_PARAM_INT(y, PX, -1e6, 1e6, "0", "down from there", SMP_P_OF_HEIGHT),
     {"anchor", offsetof(params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "top-left",
      "in which corner of the picture, at which side, or in the middle it lies", smp_anchors + 1, 0},
-    {"points", offsetof(params, points), SMP_T_MATRIX, SMP_UNIT_PX, -1e6, 1e6, NULL,
-     "[x y; x y; ...], px from the upper left corner: of a line or a polygon, or what a rectangle or an ellipse "
-     "just holds",
-     NULL, 0},
-    LENGTH(radius, 0, 1e6, "0", "of a rectangle's corners, at most half its sides", SMP_P_OF_HEIGHT),
+    SMP_PARAM_MATRIX(
+        points, PX, -1e6, 1e6, NULL,
+        "[x y; x y; ...], px from the upper left corner: of a line or a polygon, or what a rectangle or an ellipse "
+        "just holds",
+        0),
+    SMP_PARAM_INT(radius, PX, 0, 1e6, "0", "of a rectangle's corners, at most half its sides", SMP_P_OF_HEIGHT),
     SMP_INK("fill", fill, "[1]", "the colour inside, or of a line; one value for all colours, or three"),
-    SWITCH(filled, "yes", "no: the inside stays as it is"),
-    LENGTH(stroke, 0, 10000, "auto", "how wide its edge is, half on either side; auto: 0, of a line 1",
-           SMP_P_AUTO | SMP_P_OF_HEIGHT),
+    SMP_PARAM_BOOL(filled, "yes", "no: the inside stays as it is", 0),
+    SMP_PARAM_INT(stroke, PX, 0, 10000, "auto", "how wide its edge is, half on either side; auto: 0, of a line 1",
+                  SMP_P_AUTO | SMP_P_OF_HEIGHT),
     SMP_INK("stroke-fill", stroke_fill, "[0]", "the colour of the edge"),
-    LENGTH(blur, 0, 4000, "0", "how far the edge of what is filled spreads", SMP_P_OF_HEIGHT),
-    SWITCH(outside, "no", "yes: what the shape leaves out is filled"),
-    {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
-     "0% leaves the picture as it is", NULL, 0},
+    SMP_PARAM_INT(blur, PX, 0, 4000, "0", "how far the edge of what is filled spreads", SMP_P_OF_HEIGHT),
+    SMP_PARAM_BOOL(outside, "no", "yes: what the shape leaves out is filled", 0),
+    SMP_PARAM_FLOAT(opacity, FRACTION, 0, 1, "100%", "0% leaves the picture as it is", 0),
     {0},
 };
 

@@ -13,17 +13,15 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"kind", offsetof(params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, NULL,
-     "peak: a bell; shelves: all below or above; the others have no gain",
-     (const char *const[]){"peak", "lowshelf", "highshelf", "lowpass", "highpass", "bandpass", "notch", "allpass",
-                           NULL},
-     SMP_P_MAIN | SMP_P_REQUIRED},
-    {"freq", offsetof(params, freq), SMP_T_FLOAT, SMP_UNIT_HZ, 0, 1e8, NULL,
-     "the middle of a bell, band or notch; of a shelf half its gain; of a pass its corner", NULL,
-     SMP_P_REQUIRED | SMP_P_POSITIVE},
-    {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -60, 60, "0dB", "of a bell or shelf", NULL, 0},
-    {"q", offsetof(params, q), SMP_T_FLOAT, SMP_UNIT_NONE, 0.01, 1000, "0.7071",
-     "narrowness: a larger one is narrower, and steeper in a shelf or pass", NULL, 0},
+    SMP_PARAM_ENUM(kind, NULL, "peak: a bell; shelves: all below or above; the others have no gain",
+                   SMP_P_MAIN | SMP_P_REQUIRED, "peak", "lowshelf", "highshelf", "lowpass", "highpass", "bandpass",
+                   "notch", "allpass"),
+    SMP_PARAM_FLOAT(freq, HZ, 0, 1e8, NULL,
+                    "the middle of a bell, band or notch; of a shelf half its gain; of a pass its corner",
+                    SMP_P_REQUIRED | SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(gain, DB, -60, 60, "0dB", "of a bell or shelf", 0),
+    SMP_PARAM_FLOAT(q, NONE, 0.01, 1000, "0.7071",
+                    "narrowness: a larger one is narrower, and steeper in a shelf or pass", 0),
     {0},
 };
 

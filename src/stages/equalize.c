@@ -10,9 +10,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"channel", offsetof(params, channel), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "luma",
-     "luma: brightness, keeping colour; each: every channel by itself", (const char *const[]){"luma", "each", NULL},
-     SMP_P_MAIN},
+    SMP_PARAM_ENUM(channel, "luma", "luma: brightness, keeping colour; each: every channel by itself", SMP_P_MAIN,
+                   "luma", "each"),
     {0},
 };
 

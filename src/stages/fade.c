@@ -13,11 +13,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"in", offsetof(params, in), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "time that the beginning takes to rise", NULL,
-     0},
-    {"out", offsetof(params, out), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "time that the end takes to fall", NULL, 0},
-    {"curve", offsetof(params, curve), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "smooth",
-     "linear: even in amplitude; smooth: without corners", (const char *const[]){"linear", "smooth", NULL}, 0},
+    SMP_PARAM_FLOAT(in, S, 0, 1e6, "0s", "time that the beginning takes to rise", 0),
+    SMP_PARAM_FLOAT(out, S, 0, 1e6, "0s", "time that the end takes to fall", 0),
+    SMP_PARAM_ENUM(curve, "smooth", "linear: even in amplitude; smooth: without corners", 0, "linear", "smooth"),
     {0},
 };
 

@@ -7,12 +7,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"output", offsetof(params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "magnitude",
-     "of every frequency: magnitude, phase (radians), complex (real and imaginary part as channels), or log: "
-     "magnitudes to look at, from 0 to 1",
-     (const char *const[]){"magnitude", "phase", "complex", "log", NULL}, SMP_P_MAIN},
-    {"shift", offsetof(params, shift), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
-     "frequency 0 is in the middle; no: in the corner at the top left", NULL, 0},
+    SMP_PARAM_ENUM(
+        output, "magnitude",
+        "of every frequency: magnitude, phase (radians), complex (real and imaginary part as channels), or log: "
+        "magnitudes to look at, from 0 to 1",
+        SMP_P_MAIN, "magnitude", "phase", "complex", "log"),
+    SMP_PARAM_BOOL(shift, "yes", "frequency 0 is in the middle; no: in the corner at the top left", 0),
     {0},
 };
 

@@ -15,15 +15,16 @@ static const char *const edges[] = {[SMP_CLAMP] = "clamp", [SMP_REFLECT] = "refl
                                     [SMP_WRAP] = "wrap",   [SMP_ZERO] = "zero",       NULL};
 
 static const smp_param table[] = {
-    {"lowpass", offsetof(params, lowpass), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 1, "auto",
-     "what is finer goes: cycles a pixel, 0.1 is a period of 10 pixels; auto: nothing", NULL,
-     SMP_P_MAIN | SMP_P_AUTO | SMP_P_POSITIVE},
-    {"highpass", offsetof(params, highpass), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 1, "auto",
-     "what is coarser goes: cycles a pixel; auto: nothing", NULL, SMP_P_AUTO | SMP_P_POSITIVE},
-    {"shape", offsetof(params, shape), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "gaussian",
-     "how it falls off: gaussian (61 % at the frequency), butterworth (50 %), or ideal: at once, with ringing",
-     (const char *const[]){"gaussian", "butterworth", "ideal", NULL}, 0},
-    {"order", offsetof(params, order), SMP_T_INT, SMP_UNIT_NONE, 1, 16, "2", "butterworth: how steep", NULL, 0},
+    SMP_PARAM_FLOAT(lowpass, NONE, 0, 1, "auto",
+                    "what is finer goes: cycles a pixel, 0.1 is a period of 10 pixels; auto: nothing",
+                    SMP_P_MAIN | SMP_P_AUTO | SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(highpass, NONE, 0, 1, "auto", "what is coarser goes: cycles a pixel; auto: nothing",
+                    SMP_P_AUTO | SMP_P_POSITIVE),
+    SMP_PARAM_ENUM(
+        shape, "gaussian",
+        "how it falls off: gaussian (61 % at the frequency), butterworth (50 %), or ideal: at once, with ringing", 0,
+        "gaussian", "butterworth", "ideal"),
+    SMP_PARAM_INT(order, NONE, 1, 16, "2", "butterworth: how steep", 0),
     {"keep-mean", offsetof(params, mean), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
      "highpass: the mean stays, so that the result can be seen", NULL, 0},
     {"edge", offsetof(params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "reflect", "what lies outside the picture", edges,

@@ -9,9 +9,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"taps", offsetof(params, taps), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
-     "the impulse response, as in [0.25 0.5 0.25], or \"taps.txt\"", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
-    {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -200, 200, "0dB", "level of all taps", NULL, 0},
+    SMP_PARAM_MATRIX(taps, NONE, 0, 0, NULL, "the impulse response, as in [0.25 0.5 0.25], or \"taps.txt\"",
+                     SMP_P_MAIN | SMP_P_REQUIRED),
+    SMP_PARAM_FLOAT(gain, DB, -200, 200, "0dB", "level of all taps", 0),
     {0},
 };
 

@@ -10,13 +10,10 @@ typedef struct params {
 
 static const smp_param table[] = {
     SMP_SWING_RATE(params, "0.5Hz"),
-    {"depth", offsetof(params, depth), SMP_T_FLOAT, SMP_UNIT_S, 0, 0.03, "2ms", "by how much the delay swings", NULL,
-     0},
-    {"delay", offsetof(params, delay), SMP_T_FLOAT, SMP_UNIT_S, 0, 0.03, "0ms", "the least delay", NULL, 0},
-    {"feedback", offsetof(params, feedback), SMP_T_FLOAT, SMP_UNIT_FRACTION, -0.9, 0.9, "0%",
-     "how much of an echo is in the next one", NULL, 0},
-    {"mix", offsetof(params, mix), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "71%", "level of the echoes beside the sound",
-     NULL, 0},
+    SMP_PARAM_FLOAT(depth, S, 0, 0.03, "2ms", "by how much the delay swings", 0),
+    SMP_PARAM_FLOAT(delay, S, 0, 0.03, "0ms", "the least delay", 0),
+    SMP_PARAM_FLOAT(feedback, FRACTION, -0.9, 0.9, "0%", "how much of an echo is in the next one", 0),
+    SMP_PARAM_FLOAT(mix, FRACTION, 0, 1, "71%", "level of the echoes beside the sound", 0),
     SMP_SWING_ROWS(params, "90deg"),
     {0},
 };

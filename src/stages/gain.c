@@ -8,8 +8,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -200, 200, NULL,
-     "change of level: 6dB doubles, -6dB halves, nearly", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    SMP_PARAM_FLOAT(gain, DB, -200, 200, NULL, "change of level: 6dB doubles, -6dB halves, nearly",
+                    SMP_P_MAIN | SMP_P_REQUIRED),
     {0},
 };
 

@@ -8,16 +8,11 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"threshold", offsetof(params, threshold), SMP_T_FLOAT, SMP_UNIT_DB, -100, 0, "-50dB",
-     "level below which the sound is turned down", NULL, SMP_P_MAIN},
-    {"ratio", offsetof(params, ratio), SMP_T_FLOAT, SMP_UNIT_NONE, 1, 1000, "10",
-     "1 dB below the threshold becomes so many dB", NULL, SMP_P_POSITIVE},
-    {"range", offsetof(params, range), SMP_T_FLOAT, SMP_UNIT_DB, 0, 100, "60dB", "how far it turns down at most", NULL,
-     SMP_P_POSITIVE},
-    {"attack", offsetof(params, attack), SMP_T_FLOAT, SMP_UNIT_S, 0.0001, 0.5, "5ms",
-     "time in which it opens, before a sound begins", NULL, 0},
-    {"release", offsetof(params, release), SMP_T_FLOAT, SMP_UNIT_S, 0.0001, 10, "100ms",
-     "time in which it falls by 10 dB after a sound ends", NULL, 0},
+    SMP_PARAM_FLOAT(threshold, DB, -100, 0, "-50dB", "level below which the sound is turned down", SMP_P_MAIN),
+    SMP_PARAM_FLOAT(ratio, NONE, 1, 1000, "10", "1 dB below the threshold becomes so many dB", SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(range, DB, 0, 100, "60dB", "how far it turns down at most", SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(attack, S, 0.0001, 0.5, "5ms", "time in which it opens, before a sound begins", 0),
+    SMP_PARAM_FLOAT(release, S, 0.0001, 10, "100ms", "time in which it falls by 10 dB after a sound ends", 0),
     {0},
 };
 

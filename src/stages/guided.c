@@ -12,11 +12,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"radius", offsetof(params, radius), SMP_T_INT, SMP_UNIT_PX, 1, SMP_GUIDED_MOST, "8px",
-     "of the windows: details smaller than that are smoothed", NULL, SMP_P_MAIN},
-    {"epsilon", offsetof(params, epsilon), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "1%",
-     "variance of the guide, full scale being 1, from which on a window has an edge: 1% is a deviation of 10%", NULL,
-     SMP_P_POSITIVE},
+    SMP_PARAM_INT(radius, PX, 1, SMP_GUIDED_MOST, "8px", "of the windows: details smaller than that are smoothed",
+                  SMP_P_MAIN),
+    SMP_PARAM_FLOAT(
+        epsilon, FRACTION, 0, 1, "1%",
+        "variance of the guide, full scale being 1, from which on a window has an edge: 1% is a deviation of 10%",
+        SMP_P_POSITIVE),
     {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
      "the guide, @name or \"file\", of the same size; without one the picture itself", NULL,
      SMP_P_PICTURE | SMP_P_WEIGHTS},
@@ -112,11 +113,10 @@ const smp_stage smp_stage_guided = {
     .help = "smooth, but keep the edges of the picture or of a guide",
     .about =
         "The guided filter of He, Sun and Tang (2010). In every square of 2 radius + 1 pixels the picture p is drawn "
-        "as "
-        "a straight line of the guide I: a = cov(I, p) / (var(I) + epsilon), b = mean(p) - a mean(I); a sample becomes "
-        "mean(a) I + mean(b) over the squares that it lies in. Where the guide varies little against epsilon that is a "
-        "mean, where it varies more the edge stays; there are no halos and no reversed gradients as a bilateral filter "
-        "makes them. Sums are double, a and b f32.\n"
+        "as a straight line of the guide I: a = cov(I, p) / (var(I) + epsilon), b = mean(p) - a mean(I); a sample "
+        "becomes mean(a) I + mean(b) over the squares that it lies in. Where the guide varies little against epsilon "
+        "that is a mean, where it varies more the edge stays; there are no halos and no reversed gradients as a "
+        "bilateral filter makes them. Sums are double, a and b f32.\n"
         "Each colour is guided by itself, or all by a gray guide (a flash picture, a mask's photograph). Alpha stays; "
         "colour is premultiplied. The picture is kept in memory, with two numbers a sample.",
     .example = "guided 2px epsilon=2%",

@@ -16,11 +16,9 @@ typedef struct params {
 enum { DHASH, PHASH };
 
 static const smp_param table[] = {
-    {"kind", offsetof(params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "dhash",
-     "dhash: where brightness rises; phash: the coarse frequencies, slower and subtler",
-     (const char *const[]){"dhash", "phash", NULL}, SMP_P_MAIN},
-    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
-     0},
+    SMP_PARAM_ENUM(kind, "dhash", "dhash: where brightness rises; phash: the coarse frequencies, slower and subtler",
+                   SMP_P_MAIN, "dhash", "phash"),
+    SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };
 
@@ -147,13 +145,12 @@ const smp_stage smp_stage_hash = {
     .help = "64 bits of what a picture looks like, to find copies; passes data on",
     .about =
         "Copies of a picture in other sizes, formats and qualities have the same hash, or one that differs in a few of "
-        "its 64 bits; reported as 16 hexadecimal digits. The picture counts as gray (ITU-R BT.601) of 8 bits, on "
-        "white where it is transparent.\n"
+        "its 64 bits; reported as 16 hexadecimal digits. The picture counts as gray (ITU-R BT.601) of 8 bits, on white "
+        "where it is transparent.\n"
         "dhash: 9 x 8 pixels by area, a bit where a pixel is brighter than its left neighbour, row by row, the first "
         "bit the highest (Krawetz; ImageHash: the same order, of pixels by Lanczos). phash: 32 x 32 pixels by Lanczos "
-        "in the integers of "
-        "Pillow, a cosine transform (DCT-II) of it, a bit for each of its 8 x 8 lowest frequencies that is above the "
-        "median of all but the mean.\n"
+        "in the integers of Pillow, a cosine transform (DCT-II) of it, a bit for each of its 8 x 8 lowest frequencies "
+        "that is above the median of all but the mean.\n"
         "`smempipe duplicates` lists the pairs of a folder by these hashes; it reads large JPEGs at a part of their "
         "size, which is several times as fast and changes a bit now and then.",
     .example = "hash phash",

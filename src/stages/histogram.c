@@ -11,10 +11,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"bins", offsetof(params, bins), SMP_T_INT, SMP_UNIT_NONE, 1, SMP_MAX_BINS, "256",
-     "bins over the full scale; 256 is exact for 8 bits, 65536 for 16", NULL, SMP_P_MAIN},
-    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
-     0},
+    SMP_PARAM_INT(bins, NONE, 1, SMP_MAX_BINS, "256", "bins over the full scale; 256 is exact for 8 bits, 65536 for 16",
+                  SMP_P_MAIN),
+    SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };
 

@@ -9,11 +9,10 @@ typedef struct params {
 static const int outputs[] = {SMP_FOURIER_REAL, SMP_FOURIER_MAGNITUDE, SMP_FOURIER_COMPLEX};
 
 static const smp_param table[] = {
-    {"output", offsetof(params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "real",
-     "of every pixel: its real part, magnitude, or complex: real and imaginary part as channels",
-     (const char *const[]){"real", "magnitude", "complex", NULL}, SMP_P_MAIN},
-    {"shift", offsetof(params, shift), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
-     "frequency 0 is in the middle; no: in the corner at the top left", NULL, 0},
+    SMP_PARAM_ENUM(output, "real",
+                   "of every pixel: its real part, magnitude, or complex: real and imaginary part as channels",
+                   SMP_P_MAIN, "real", "magnitude", "complex"),
+    SMP_PARAM_BOOL(shift, "yes", "frequency 0 is in the middle; no: in the corner at the top left", 0),
     {0},
 };
 

@@ -11,9 +11,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"along", offsetof(params, along), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "both",
-     "both: of all pixels above and to the left; rows, columns: along these alone",
-     (const char *const[]){"both", "rows", "columns", NULL}, SMP_P_MAIN},
+    SMP_PARAM_ENUM(along, "both", "both: of all pixels above and to the left; rows, columns: along these alone",
+                   SMP_P_MAIN, "both", "rows", "columns"),
     {0},
 };
 

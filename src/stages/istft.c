@@ -14,12 +14,10 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"rate", offsetof(params, rate), SMP_T_FLOAT, SMP_UNIT_HZ, 1, 1e7, NULL, "the sound's rate", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED},
-    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 100000, "256", "samples from a frame to the next", NULL,
-     0},
-    {"frames", offsetof(params, frames), SMP_T_INT, SMP_UNIT_NONE, 1, 0x1p53, "auto",
-     "the sound's length in samples; auto: to the middle of the last frame", NULL, SMP_P_AUTO},
+    SMP_PARAM_FLOAT(rate, HZ, 1, 1e7, NULL, "the sound's rate", SMP_P_MAIN | SMP_P_REQUIRED),
+    SMP_PARAM_INT(hop, NONE, 1, 100000, "256", "samples from a frame to the next", 0),
+    SMP_PARAM_INT(frames, NONE, 1, 0x1p53, "auto",
+                  "the sound's length in samples; auto: to the middle of the last frame", SMP_P_AUTO),
     {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "the window that `stft` had",
      smp_taper_names, 0},
     {0},

@@ -21,19 +21,16 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"level", offsetof(params, level), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "50%",
-     "a pixel from here on is foreground", NULL, SMP_P_MAIN | SMP_P_LEVEL},
-    {"connectivity", offsetof(params, connectivity), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "8",
-     "neighbours that belong together: 8 with corners, 4 without", (const char *const[]){"4", "8", NULL}, 0},
+    SMP_PARAM_FLOAT(level, FRACTION, 0, 1, "50%", "a pixel from here on is foreground", SMP_P_MAIN | SMP_P_LEVEL),
+    SMP_PARAM_ENUM(connectivity, "8", "neighbours that belong together: 8 with corners, 4 without", 0, "4", "8"),
     {"min-area", offsetof(params, min_area), SMP_T_FLOAT, SMP_UNIT_PX, 1, 1e15, "1",
      "smaller ones are left out: how many pixels", NULL, 0},
     {"max-area", offsetof(params, max_area), SMP_T_FLOAT, SMP_UNIT_PX, 1, 1e15, "auto",
      "larger ones are left out; auto: none", NULL, SMP_P_AUTO},
-    {"output", offsetof(params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "mask",
-     "mask: what was kept; labels: each pixel's number, 16 bits; input: the picture as it was",
-     (const char *const[]){"mask", "labels", "input", NULL}, 0},
-    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
-     0},
+    SMP_PARAM_ENUM(output, "mask",
+                   "mask: what was kept; labels: each pixel's number, 16 bits; input: the picture as it was", 0, "mask",
+                   "labels", "input"),
+    SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "lib/cpu_kernel.h"
 #include "lib/view.h"

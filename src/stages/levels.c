@@ -15,20 +15,16 @@ typedef struct params {
 #define DEFAULT_CLIP "0.5%"
 
 static const smp_param table[] = {
-    {"mode", offsetof(params, mode), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "manual",
-     "manual: black and white as given; auto: found from the picture", (const char *const[]){"manual", "auto", NULL},
-     SMP_P_MAIN},
-    {"black", offsetof(params, black), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "0%", "what becomes black", NULL,
-     SMP_P_LEVEL},
-    {"white", offsetof(params, white), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "100%",
-     "what becomes white; below black makes a negative", NULL, SMP_P_LEVEL},
-    {"gamma", offsetof(params, gamma), SMP_T_FLOAT, SMP_UNIT_NONE, 0.01, 100, "1",
-     "above 1 brightens the middle tones, below 1 darkens them", NULL, 0},
-    {"clip", offsetof(params, clip), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 0.49, DEFAULT_CLIP,
-     "auto: share of samples that may become black, and of those that may become white", NULL, 0},
-    {"per", offsetof(params, per), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "picture",
-     "auto: picture keeps the colours; channel stretches each by itself, which removes a colour cast",
-     (const char *const[]){"picture", "channel", NULL}, 0},
+    SMP_PARAM_ENUM(mode, "manual", "manual: black and white as given; auto: found from the picture", SMP_P_MAIN,
+                   "manual", "auto"),
+    SMP_PARAM_FLOAT(black, FRACTION, -10, 10, "0%", "what becomes black", SMP_P_LEVEL),
+    SMP_PARAM_FLOAT(white, FRACTION, -10, 10, "100%", "what becomes white; below black makes a negative", SMP_P_LEVEL),
+    SMP_PARAM_FLOAT(gamma, NONE, 0.01, 100, "1", "above 1 brightens the middle tones, below 1 darkens them", 0),
+    SMP_PARAM_FLOAT(clip, FRACTION, 0, 0.49, DEFAULT_CLIP,
+                    "auto: share of samples that may become black, and of those that may become white", 0),
+    SMP_PARAM_ENUM(per, "picture",
+                   "auto: picture keeps the colours; channel stretches each by itself, which removes a colour cast", 0,
+                   "picture", "channel"),
     {0},
 };
 

@@ -9,14 +9,10 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"ceiling", offsetof(params, ceiling), SMP_T_FLOAT, SMP_UNIT_DB, -60, 0, "-1dB", "level that nothing passes", NULL,
-     SMP_P_MAIN},
-    {"lookahead", offsetof(params, lookahead), SMP_T_FLOAT, SMP_UNIT_S, 0.0001, 0.1, "5ms",
-     "time in which the level falls before a peak", NULL, 0},
-    {"release", offsetof(params, release), SMP_T_FLOAT, SMP_UNIT_NONE, 1, 100000, "100",
-     "how fast the level rises again, dB a second", NULL, 0},
-    {"peak", offsetof(params, peak), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "sample",
-     "sample: of the samples; true: of the values between them too", (const char *const[]){"sample", "true", NULL}, 0},
+    SMP_PARAM_FLOAT(ceiling, DB, -60, 0, "-1dB", "level that nothing passes", SMP_P_MAIN),
+    SMP_PARAM_FLOAT(lookahead, S, 0.0001, 0.1, "5ms", "time in which the level falls before a peak", 0),
+    SMP_PARAM_FLOAT(release, NONE, 1, 100000, "100", "how fast the level rises again, dB a second", 0),
+    SMP_PARAM_ENUM(peak, "sample", "sample: of the samples; true: of the values between them too", 0, "sample", "true"),
     {0},
 };
 

@@ -15,11 +15,10 @@ typedef struct params {
 static const double TOLERANCE = 0.1; /* LU: of less nobody is told */
 
 static const smp_param table[] = {
-    {"target", offsetof(params, target), SMP_T_FLOAT, SMP_UNIT_DB, -70, 0, "auto",
-     "the loudness that it should have, LUFS; a warning tells when it is 0.1 LU off; auto: any", NULL,
-     SMP_P_AUTO | SMP_P_LOUDNESS},
-    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
-     0},
+    SMP_PARAM_FLOAT(target, DB, -70, 0, "auto",
+                    "the loudness that it should have, LUFS; a warning tells when it is 0.1 LU off; auto: any",
+                    SMP_P_AUTO | SMP_P_LOUDNESS),
+    SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };
 

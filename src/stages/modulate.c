@@ -10,12 +10,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"brightness", offsetof(params, brightness), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 100, "100%", "times the lightness",
-     NULL, SMP_P_MAIN | SMP_P_FACTOR},
-    {"saturation", offsetof(params, saturation), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 100, "100%",
-     "times the saturation: 0% is gray", NULL, SMP_P_FACTOR},
-    {"hue", offsetof(params, hue), SMP_T_FLOAT, SMP_UNIT_DEG, -360, 360, "0deg",
-     "turns every hue by this angle: 120deg makes red green", NULL, 0},
+    SMP_PARAM_FLOAT(brightness, FRACTION, 0, 100, "100%", "times the lightness", SMP_P_MAIN | SMP_P_FACTOR),
+    SMP_PARAM_FLOAT(saturation, FRACTION, 0, 100, "100%", "times the saturation: 0% is gray", SMP_P_FACTOR),
+    SMP_PARAM_FLOAT(hue, DEG, -360, 360, "0deg", "turns every hue by this angle: 120deg makes red green", 0),
     {0},
 };
 

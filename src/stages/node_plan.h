@@ -1,9 +1,6 @@
 /* The plan of a stage for one input, made before any sample is read: shape, rows, values, kernel parameters, result. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "lib/sample_op.h"

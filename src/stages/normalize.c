@@ -17,19 +17,17 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"peak", offsetof(params, peak), SMP_T_FLOAT, SMP_UNIT_DB, -120, 120, "auto",
-     "level of the largest sample, dBFS; auto: -1dBFS, where no rms is given", NULL, SMP_P_AUTO},
-    {"rms", offsetof(params, rms), SMP_T_FLOAT, SMP_UNIT_DB, -120, 120, "auto",
-     "level of the root of the mean square, dBFS; may drive peaks beyond full scale", NULL, SMP_P_AUTO},
-    {"lufs", offsetof(params, lufs), SMP_T_FLOAT, SMP_UNIT_DB, -70, 0, "auto",
-     "loudness by EBU R 128 instead of a level", NULL, SMP_P_AUTO | SMP_P_LOUDNESS},
+    SMP_PARAM_FLOAT(peak, DB, -120, 120, "auto",
+                    "level of the largest sample, dBFS; auto: -1dBFS, where no rms is given", SMP_P_AUTO),
+    SMP_PARAM_FLOAT(rms, DB, -120, 120, "auto",
+                    "level of the root of the mean square, dBFS; may drive peaks beyond full scale", SMP_P_AUTO),
+    SMP_PARAM_FLOAT(lufs, DB, -70, 0, "auto", "loudness by EBU R 128 instead of a level", SMP_P_AUTO | SMP_P_LOUDNESS),
     {"true-peak", offsetof(params, true_peak), SMP_T_FLOAT, SMP_UNIT_DB, -60, 20, "auto",
      "with lufs, what no value at or between samples may pass, dBTP; auto: -1dBTP", NULL, SMP_P_AUTO},
-    {"within", offsetof(params, within), SMP_T_FLOAT, SMP_UNIT_DB, 0, 60, "0LU",
-     "with lufs: a sound that is so close to it already stays as it is", NULL, 0},
-    {"channels", offsetof(params, channels), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "together",
-     "together: one factor for all, which keeps the balance; each: a factor a channel",
-     (const char *const[]){"together", "each", NULL}, 0},
+    SMP_PARAM_FLOAT(within, DB, 0, 60, "0LU", "with lufs: a sound that is so close to it already stays as it is", 0),
+    SMP_PARAM_ENUM(channels, "together",
+                   "together: one factor for all, which keeps the balance; each: a factor a channel", 0, "together",
+                   "each"),
     {0},
 };
 

@@ -11,14 +11,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"frequency", offsetof(params, frequency), SMP_T_FLOAT, SMP_UNIT_HZ, 0, 1e8, NULL, "middle of the first band", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE},
-    {"harmonics", offsetof(params, harmonics), SMP_T_INT, SMP_UNIT_NONE, 1, 100, "1",
-     "bands: at the frequency, twice, three times, ...", NULL, 0},
-    {"width", offsetof(params, width), SMP_T_FLOAT, SMP_UNIT_HZ, 0, 1e8, "10Hz",
-     "of a band, between the points where half the amplitude is left", NULL, SMP_P_POSITIVE},
-    {"attenuation", offsetof(params, attenuation), SMP_T_FLOAT, SMP_UNIT_DB, 30, 120, "40dB", "in the middle of a band",
-     NULL, 0},
+    SMP_PARAM_FLOAT(frequency, HZ, 0, 1e8, NULL, "middle of the first band",
+                    SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE),
+    SMP_PARAM_INT(harmonics, NONE, 1, 100, "1", "bands: at the frequency, twice, three times, ...", 0),
+    SMP_PARAM_FLOAT(width, HZ, 0, 1e8, "10Hz", "of a band, between the points where half the amplitude is left",
+                    SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(attenuation, DB, 30, 120, "40dB", "in the middle of a band", 0),
     {0},
 };
 

@@ -7,11 +7,10 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"black", offsetof(params, black), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "0%", "what becomes black", NULL, 0},
-    {"white", offsetof(params, white), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "90%", "what becomes white", NULL, 0},
-    {"gamma", offsetof(params, gamma), SMP_T_FLOAT, SMP_UNIT_NONE, 0.01, 100, "1", "of the middle tones", NULL, 0},
-    {"negative", offsetof(params, negative), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
-     "turned to its negative at the end", NULL, 0},
+    SMP_PARAM_FLOAT(black, FRACTION, -10, 10, "0%", "what becomes black", 0),
+    SMP_PARAM_FLOAT(white, FRACTION, -10, 10, "90%", "what becomes white", 0),
+    SMP_PARAM_FLOAT(gamma, NONE, 0.01, 100, "1", "of the middle tones", 0),
+    SMP_PARAM_BOOL(negative, "yes", "turned to its negative at the end", 0),
     {0},
 };
 

@@ -15,13 +15,13 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"count", offsetof(params, count), SMP_T_INT, SMP_UNIT_NONE, 2, SMP_PALETTE_MOST, "auto",
-     "how many colours to find in the picture", NULL, SMP_P_MAIN | SMP_P_AUTO},
-    {"colors", offsetof(params, colors), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
-     "instead: the colours themselves, a row each, as in [0 0 0; 1 1 1; 1 0 0]", NULL, 0},
-    {"dither", offsetof(params, dither), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none",
-     "none: the nearest colour; diffuse: what is left over goes to the neighbours (Floyd and Steinberg)",
-     (const char *const[]){"none", "diffuse", NULL}, 0},
+    SMP_PARAM_INT(count, NONE, 2, SMP_PALETTE_MOST, "auto", "how many colours to find in the picture",
+                  SMP_P_MAIN | SMP_P_AUTO),
+    SMP_PARAM_MATRIX(colors, FRACTION, 0, 1, "[0]",
+                     "instead: the colours themselves, a row each, as in [0 0 0; 1 1 1; 1 0 0]", 0),
+    SMP_PARAM_ENUM(dither, "none",
+                   "none: the nearest colour; diffuse: what is left over goes to the neighbours (Floyd and Steinberg)",
+                   0, "none", "diffuse"),
     {0},
 };
 

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "lib/view.h"
 
@@ -76,6 +75,24 @@ typedef struct smp_param {
     const char *const *choices; /* SMP_T_ENUM: null-terminated words */
     unsigned flags;
 } smp_param;
+
+/* Rows of parameters that are called as their fields in a struct `params`. Of an enumeration the words come last, in
+ * the order of its values. */
+#define SMP_PARAM_ROW(field, type, unit, ...)                                                                          \
+    {                                                                                                                  \
+#field, offsetof(params, field), SMP_T_##type, SMP_UNIT_##unit, __VA_ARGS__                                    \
+    }
+#define SMP_PARAM_FLOAT(field, unit, min, max, fallback, help, flags)                                                  \
+    SMP_PARAM_ROW(field, FLOAT, unit, min, max, fallback, help, NULL, flags)
+#define SMP_PARAM_INT(field, unit, min, max, fallback, help, flags)                                                    \
+    SMP_PARAM_ROW(field, INT, unit, min, max, fallback, help, NULL, flags)
+#define SMP_PARAM_MATRIX(field, unit, min, max, fallback, help, flags)                                                 \
+    SMP_PARAM_ROW(field, MATRIX, unit, min, max, fallback, help, NULL, flags)
+#define SMP_PARAM_BOOL(field, fallback, help, flags) SMP_PARAM_ROW(field, BOOL, NONE, 0, 0, fallback, help, NULL, flags)
+#define SMP_PARAM_STRING(field, fallback, help, flags)                                                                 \
+    SMP_PARAM_ROW(field, STRING, NONE, 0, 0, fallback, help, NULL, flags)
+#define SMP_PARAM_ENUM(field, fallback, help, flags, ...)                                                              \
+    SMP_PARAM_ROW(field, ENUM, NONE, 0, 0, fallback, help, ((const char *const[]){__VA_ARGS__, NULL}), flags)
 
 /* "2 to 1000 px", "yes or no": what a parameter accepts, into text. */
 void smp_param_domain(const smp_param *param, char *text, size_t size);

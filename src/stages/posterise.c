@@ -12,12 +12,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"levels", offsetof(params, levels), SMP_T_INT, SMP_UNIT_NONE, 2, 256, NULL, "how many values", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED},
-    {"dither", offsetof(params, dither), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none",
-     "none: the nearest value; bayer8: two values take turns in a pattern of 8 x 8 pixels, so that areas keep their "
-     "brightness; diffuse: so do they, without a pattern (Floyd and Steinberg)",
-     (const char *const[]){"none", "bayer8", "diffuse", NULL}, 0},
+    SMP_PARAM_INT(levels, NONE, 2, 256, NULL, "how many values", SMP_P_MAIN | SMP_P_REQUIRED),
+    SMP_PARAM_ENUM(
+        dither, "none",
+        "none: the nearest value; bayer8: two values take turns in a pattern of 8 x 8 pixels, so that areas keep their "
+        "brightness; diffuse: so do they, without a pattern (Floyd and Steinberg)",
+        0, "none", "bayer8", "diffuse"),
     {0},
 };
 

@@ -19,22 +19,22 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"to", offsetof(params, to), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "srgb", "the colours that come out",
-     (const char *const[]){"srgb", NULL}, SMP_P_MAIN},
-    {"from", offsetof(params, from), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "embedded",
-     "the colours that come in: those of the picture's own profile, or what a picture without one is known to have",
-     (const char *const[]){"embedded", "display-p3", "adobe-rgb", NULL}, 0},
-    {"intent", offsetof(params, intent), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "relative",
-     "of profiles with tables: relative keeps colours that sRGB has, perceptual their relations",
-     (const char *const[]){"relative", "perceptual", NULL}, 0},
+    SMP_PARAM_ENUM(to, "srgb", "the colours that come out", SMP_P_MAIN, "srgb"),
+    SMP_PARAM_ENUM(
+        from, "embedded",
+        "the colours that come in: those of the picture's own profile, or what a picture without one is known to have",
+        0, "embedded", "display-p3", "adobe-rgb"),
+    SMP_PARAM_ENUM(intent, "relative",
+                   "of profiles with tables: relative keeps colours that sRGB has, perceptual their relations", 0,
+                   "relative", "perceptual"),
     {"black-point", offsetof(params, black_point), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
      "of profiles with tables: yes makes their darkest colour black", NULL, 0},
-    {"missing", offsetof(params, missing), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "srgb",
-     "a picture without profile: srgb takes it for sRGB, error refuses it",
-     (const char *const[]){"srgb", "error", NULL}, 0},
-    {"unusable", offsetof(params, unusable), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "error",
-     "a damaged profile, or one of colours in a gray picture: error refuses it, srgb takes the picture for sRGB",
-     (const char *const[]){"error", "srgb", NULL}, 0},
+    SMP_PARAM_ENUM(missing, "srgb", "a picture without profile: srgb takes it for sRGB, error refuses it", 0, "srgb",
+                   "error"),
+    SMP_PARAM_ENUM(
+        unusable, "error",
+        "a damaged profile, or one of colours in a gray picture: error refuses it, srgb takes the picture for sRGB", 0,
+        "error", "srgb"),
     {0},
 };
 

@@ -13,8 +13,7 @@ static const smp_param table[] = {
     {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
      "the picture to compare with: @name or \"file\", of the same size", NULL,
      SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE},
-    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
-     0},
+    SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };
 

@@ -7,8 +7,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"percentile", offsetof(params, percentile), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, NULL,
-     "0: the smallest, 50: the median, 100: the largest", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    SMP_PARAM_FLOAT(percentile, NONE, 0, 100, NULL, "0: the smallest, 50: the median, 100: the largest",
+                    SMP_P_MAIN | SMP_P_REQUIRED),
     SMP_RANK_TABLE(0),
     {0},
 };

@@ -20,8 +20,8 @@ static const smp_param table[] = {
      "mono: the mean of all channels; stereo: mono twice, or left and right, with what other speakers have; swap: left "
      "and right; left, right: one channel; mid-side: half the sum, half the difference; left-right: back",
      modes, SMP_P_MAIN},
-    {"matrix", offsetof(params, matrix), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
-     "instead of a mode: a row for each output channel, a column for each input channel", NULL, 0},
+    SMP_PARAM_MATRIX(matrix, NONE, 0, 0, NULL,
+                     "instead of a mode: a row for each output channel, a column for each input channel", 0),
     {0},
 };
 

@@ -8,8 +8,7 @@ typedef struct params {
 
 static const smp_param table[] = {
     SMP_NEAR_ROWS(params),
-    {"to", offsetof(params, to), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, NULL, "the colour that takes its place", NULL,
-     SMP_P_REQUIRED | SMP_P_LEVEL},
+    SMP_PARAM_MATRIX(to, FRACTION, 0, 1, NULL, "the colour that takes its place", SMP_P_REQUIRED | SMP_P_LEVEL),
     {0},
 };
 

@@ -13,15 +13,14 @@ typedef struct params { /* begins as smp_rate_params */
 } params;
 
 static const smp_param table[] = {
-    {"rate", offsetof(params, rate), SMP_T_FLOAT, SMP_UNIT_HZ, 1, 1e7, "auto",
-     "frames a second of the result; auto: as the sound's, where a speed is given", NULL,
-     SMP_P_MAIN | SMP_P_AUTO | SMP_P_RATE},
-    {"speed", offsetof(params, speed), SMP_T_FLOAT, SMP_UNIT_NONE, 0.05, 20, "1",
-     "how many times as fast the result plays, higher as a tape would: 1.5, 0.5", NULL, 0},
-    {"bandwidth", offsetof(params, bandwidth), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0.5, 0.99, "91.3%",
-     "share of the lower rate's band that is kept flat; more takes longer filters", NULL, 0},
-    {"attenuation", offsetof(params, attenuation), SMP_T_FLOAT, SMP_UNIT_DB, 40, 160, "100dB",
-     "of what lies above the lower rate's band", NULL, 0},
+    SMP_PARAM_FLOAT(rate, HZ, 1, 1e7, "auto",
+                    "frames a second of the result; auto: as the sound's, where a speed is given",
+                    SMP_P_MAIN | SMP_P_AUTO | SMP_P_RATE),
+    SMP_PARAM_FLOAT(speed, NONE, 0.05, 20, "1",
+                    "how many times as fast the result plays, higher as a tape would: 1.5, 0.5", 0),
+    SMP_PARAM_FLOAT(bandwidth, FRACTION, 0.5, 0.99, "91.3%",
+                    "share of the lower rate's band that is kept flat; more takes longer filters", 0),
+    SMP_PARAM_FLOAT(attenuation, DB, 40, 160, "100dB", "of what lies above the lower rate's band", 0),
     {0},
 };
 

@@ -9,15 +9,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"time", offsetof(params, time), SMP_T_FLOAT, SMP_UNIT_S, 0.01, 20, "1.2s",
-     "until what rings is 60 dB lower: 0.3s a room, 1.2s a hall, 5s a church", NULL, SMP_P_MAIN},
-    {"damping", offsetof(params, damping), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "50%",
-     "how much sooner high tones have gone", NULL, 0},
-    {"predelay", offsetof(params, predelay), SMP_T_FLOAT, SMP_UNIT_S, 0, 1, "10ms", "until the room answers", NULL, 0},
-    {"width", offsetof(params, width), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
-     "how much the channels' rooms differ", NULL, 0},
-    {"mix", offsetof(params, mix), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "25%", "share of the room in the result", NULL,
-     0},
+    SMP_PARAM_FLOAT(time, S, 0.01, 20, "1.2s", "until what rings is 60 dB lower: 0.3s a room, 1.2s a hall, 5s a church",
+                    SMP_P_MAIN),
+    SMP_PARAM_FLOAT(damping, FRACTION, 0, 1, "50%", "how much sooner high tones have gone", 0),
+    SMP_PARAM_FLOAT(predelay, S, 0, 1, "10ms", "until the room answers", 0),
+    SMP_PARAM_FLOAT(width, FRACTION, 0, 1, "100%", "how much the channels' rooms differ", 0),
+    SMP_PARAM_FLOAT(mix, FRACTION, 0, 1, "25%", "share of the room in the result", 0),
     {0},
 };
 

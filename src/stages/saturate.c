@@ -6,10 +6,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"amount", offsetof(params, amount), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 100, "1",
-     "how much colour: 0 is gray, 1 as it is, 2 twice as much", NULL, SMP_P_MAIN},
-    {"hue", offsetof(params, hue), SMP_T_FLOAT, SMP_UNIT_DEG, -360, 360, "0deg",
-     "turns every hue by this angle: 120deg makes red green", NULL, 0},
+    SMP_PARAM_FLOAT(amount, FRACTION, 0, 100, "1", "how much colour: 0 is gray, 1 as it is, 2 twice as much",
+                    SMP_P_MAIN),
+    SMP_PARAM_FLOAT(hue, DEG, -360, 360, "0deg", "turns every hue by this angle: 120deg makes red green", 0),
     {0},
 };
 

@@ -11,12 +11,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"threshold", offsetof(params, threshold), SMP_T_FLOAT, SMP_UNIT_DB, -200, 0, "-50dBFS",
-     "level that every channel stays below", NULL, SMP_P_MAIN},
-    {"min", offsetof(params, min), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0.5s", "the shortest silence that counts", NULL,
-     0},
-    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
-     0},
+    SMP_PARAM_FLOAT(threshold, DB, -200, 0, "-50dBFS", "level that every channel stays below", SMP_P_MAIN),
+    SMP_PARAM_FLOAT(min, S, 0, 1e6, "0.5s", "the shortest silence that counts", 0),
+    SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };
 

@@ -12,8 +12,7 @@ static const char *const ways[] = {[SMP_STACK_MEAN] = "mean", [SMP_STACK_MEDIAN]
                                    [SMP_STACK_MOST] = "max",  [SMP_STACK_SUM] = "sum",       NULL};
 
 static const smp_param table[] = {
-    {"count", offsetof(params, count), SMP_T_INT, SMP_UNIT_NONE, 1, 1e6, NULL, "how many rows become one", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED},
+    SMP_PARAM_INT(count, NONE, 1, 1e6, NULL, "how many rows become one", SMP_P_MAIN | SMP_P_REQUIRED),
     {"by", offsetof(params, by), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "mean", "sample by sample", ways, 0},
     {0},
 };

@@ -3,9 +3,6 @@
  * made from the descriptor. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -20,10 +20,8 @@ static const smp_param table[] = {
      "given: by mean and std; imagenet: by those of ImageNet's photographs; auto: by the picture's own; channels: each "
      "channel by its own",
      modes, SMP_P_MAIN},
-    {"mean", offsetof(params, mean), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, "[0]",
-     "given: fractions of full scale, one or one a colour", NULL, 0},
-    {"std", offsetof(params, std), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, "[1]", "given: above 0, one or one a colour",
-     NULL, 0},
+    SMP_PARAM_MATRIX(mean, NONE, 0, 0, "[0]", "given: fractions of full scale, one or one a colour", 0),
+    SMP_PARAM_MATRIX(std, NONE, 0, 0, "[1]", "given: above 0, one or one a colour", 0),
     {0},
 };
 

@@ -16,10 +16,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"percentiles", offsetof(params, percentiles), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 100, NULL,
-     "percentiles to report, 0 to 100, as in [5 50 95]", NULL, SMP_P_MAIN},
-    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
-     0},
+    SMP_PARAM_MATRIX(percentiles, NONE, 0, 100, NULL, "percentiles to report, 0 to 100, as in [5 50 95]", SMP_P_MAIN),
+    SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };
 

@@ -14,14 +14,11 @@ typedef struct params {
 static const int edges[] = {SMP_ZERO, SMP_MIRROR, SMP_CLAMP, SMP_REFLECT};
 
 static const smp_param table[] = {
-    {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_NONE, 16, 8192, "1024", "samples of a frame, an even number",
-     NULL, SMP_P_MAIN},
-    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 100000, "256", "samples from a frame to the next", NULL,
-     0},
+    SMP_PARAM_INT(size, NONE, 16, 8192, "1024", "samples of a frame, an even number", SMP_P_MAIN),
+    SMP_PARAM_INT(hop, NONE, 1, 100000, "256", "samples from a frame to the next", 0),
     {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
      smp_taper_names, 0},
-    {"edge", offsetof(params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "zero", "what lies outside the sound",
-     (const char *const[]){"zero", "mirror", "clamp", "reflect", NULL}, 0},
+    SMP_PARAM_ENUM(edge, "zero", "what lies outside the sound", 0, "zero", "mirror", "clamp", "reflect"),
     {0},
 };
 

@@ -17,11 +17,10 @@ static const smp_param table[] = {
     {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
      "the picture to look for: @name or \"file\", no larger than this one, with as many colours", NULL,
      SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE},
-    {"output", offsetof(params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "input",
-     "input: the picture as it was; score: how well it fits at each place, float, -1 to 1",
-     (const char *const[]){"input", "score", NULL}, 0},
-    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
-     0},
+    SMP_PARAM_ENUM(output, "input",
+                   "input: the picture as it was; score: how well it fits at each place, float, -1 to 1", 0, "input",
+                   "score"),
+    SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };
 

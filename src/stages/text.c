@@ -26,32 +26,27 @@ typedef struct params {
     smp_matrix fill, ground, outline_fill, shadow_fill;
 } params;
 
-#define PLACE(name, flag, fallback, help)                                                                              \
-    {                                                                                                                  \
-#name, offsetof(params, name), SMP_T_INT, SMP_UNIT_PX, -1e6, 1e6, fallback, help, NULL, SMP_P_AUTO | (flag)    \
-    }
+#define PLACE(name, flag, fallback, help) SMP_PARAM_INT(name, PX, -1e6, 1e6, fallback, help, SMP_P_AUTO | (flag))
 #define LENGTH(name, field, help)                                                                                      \
     {                                                                                                                  \
         name, offsetof(params, field), SMP_T_INT, SMP_UNIT_PX, 0, 1000, "0", help, NULL, SMP_P_OF_HEIGHT               \
     }
 static const smp_param table[] = {
-    {"text", offsetof(params, text), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what is written; \\n begins a line",
-     NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LINES},
-    {"font", offsetof(params, font), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL,
-     "a font by name, as \"DejaVu Sans:bold\", or sans, serif, monospace; or its file, as \"letters.ttf\"; without it, "
-     "or with \"\", the built-in one",
-     NULL, SMP_P_FILE | SMP_P_NAMED},
-    {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_PX, 1, 10000, "auto",
-     "height of a line; auto: 4% of the picture's. Of the built-in font rounded to a multiple of 10 px, since its "
-     "letters are 10 dots high",
-     NULL, SMP_P_AUTO | SMP_P_OF_HEIGHT},
-    {"width", offsetof(params, width), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto",
-     "lines are broken where they become wider; auto: they are not", NULL, SMP_P_AUTO | SMP_P_OF_WIDTH},
-    {"align", offsetof(params, align), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "auto",
-     "where lines begin or end together; auto: at anchor's side",
-     (const char *const[]){"auto", "left", "centre", "right", NULL}, 0},
-    {"spacing", offsetof(params, spacing), SMP_T_FLOAT, SMP_UNIT_NONE, 0.1, 10, "1",
-     "from a line to the next, in lines", NULL, 0},
+    SMP_PARAM_STRING(text, NULL, "what is written; \\n begins a line", SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LINES),
+    SMP_PARAM_STRING(font, NULL,
+                     "a font by name, as \"DejaVu Sans:bold\", or sans, serif, monospace; or its file, as "
+                     "\"letters.ttf\"; without it, or with \"\", the built-in one",
+                     SMP_P_FILE | SMP_P_NAMED),
+    SMP_PARAM_INT(
+        size, PX, 1, 10000, "auto",
+        "height of a line; auto: 4% of the picture's. Of the built-in font rounded to a multiple of 10 px, since its "
+        "letters are 10 dots high",
+        SMP_P_AUTO | SMP_P_OF_HEIGHT),
+    SMP_PARAM_INT(width, PX, 1, 1e6, "auto", "lines are broken where they become wider; auto: they are not",
+                  SMP_P_AUTO | SMP_P_OF_WIDTH),
+    SMP_PARAM_ENUM(align, "auto", "where lines begin or end together; auto: at anchor's side", 0, "auto", "left",
+                   "centre", "right"),
+    SMP_PARAM_FLOAT(spacing, NONE, 0.1, 10, "1", "from a line to the next, in lines", 0),
     PLACE(x, SMP_P_OF_WIDTH, "auto", "to the right of where anchor puts it; auto: half a line away from the side"),
     PLACE(y, SMP_P_OF_HEIGHT, "auto", "down from there; auto likewise"),
     {"anchor", offsetof(params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "bottom-right",
@@ -63,8 +58,7 @@ static const smp_param table[] = {
     LENGTH("shadow", shadow, "how far to the right and down a shadow falls; 0: there is none"),
     LENGTH("shadow-blur", blur, "how far its edge spreads"),
     SMP_INK("shadow-fill", shadow_fill, "[0]", "its colour"),
-    {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
-     "0% leaves the picture as it is", NULL, 0},
+    SMP_PARAM_FLOAT(opacity, FRACTION, 0, 1, "100%", "0% leaves the picture as it is", 0),
     {0},
 };
 

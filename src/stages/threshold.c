@@ -16,14 +16,13 @@ typedef struct params {
 static const double default_value = 0.5;
 
 static const smp_param table[] = {
-    {"value", offsetof(params, value), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "50%", "the level: white from here on",
-     NULL, SMP_P_MAIN | SMP_P_LEVEL},
-    {"method", offsetof(params, method), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "fixed",
-     "fixed: the value given; otsu: found, so that it parts dark from bright best",
-     (const char *const[]){"fixed", "otsu", NULL}, 0},
-    {"flat", offsetof(params, flat), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "white",
-     "otsu: what a channel of one value, with nothing to part, becomes; white: black stays black, as OpenCV does",
-     (const char *const[]){"white", "black", NULL}, 0},
+    SMP_PARAM_FLOAT(value, FRACTION, -10, 10, "50%", "the level: white from here on", SMP_P_MAIN | SMP_P_LEVEL),
+    SMP_PARAM_ENUM(method, "fixed", "fixed: the value given; otsu: found, so that it parts dark from bright best", 0,
+                   "fixed", "otsu"),
+    SMP_PARAM_ENUM(
+        flat, "white",
+        "otsu: what a channel of one value, with nothing to part, becomes; white: black stays black, as OpenCV does", 0,
+        "white", "black"),
     {0},
 };
 

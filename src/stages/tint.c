@@ -10,9 +10,9 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"color", offsetof(params, color), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, NULL, "the colour, as orange, #f80", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LEVEL},
-    {"amount", offsetof(params, amount), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 10, "100%", "how much of it", NULL, 0},
+    SMP_PARAM_MATRIX(color, FRACTION, 0, 1, NULL, "the colour, as orange, #f80",
+                     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LEVEL),
+    SMP_PARAM_FLOAT(amount, FRACTION, 0, 10, "100%", "how much of it", 0),
     {0},
 };
 

@@ -8,8 +8,7 @@ typedef struct params {
 
 static const smp_param table[] = {
     SMP_SWING_RATE(params, "5Hz"),
-    {"depth", offsetof(params, depth), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "40%",
-     "how much of the level is lost where it is lowest", NULL, 0},
+    SMP_PARAM_FLOAT(depth, FRACTION, 0, 1, "40%", "how much of the level is lost where it is lowest", 0),
     SMP_SWING_ROWS(params, "0deg"),
     {0},
 };

@@ -16,13 +16,11 @@ static const char *const filters[] = {
     [SMP_WARP_BILINEAR] = "bilinear", [SMP_WARP_BICUBIC] = "bicubic", [SMP_WARP_NEAREST] = "nearest", NULL};
 
 static const smp_param table[] = {
-    {"fx", offsetof(params, fx), SMP_T_FLOAT, SMP_UNIT_PX, 0, 1e6, NULL, "focal length across, in pixels", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE},
-    {"fy", offsetof(params, fy), SMP_T_FLOAT, SMP_UNIT_PX, 0, 1e6, "auto", "focal length down; auto: fx", NULL,
-     SMP_P_AUTO | SMP_P_POSITIVE},
-    {"cx", offsetof(params, cx), SMP_T_FLOAT, SMP_UNIT_PX, -1e6, 1e6, "auto",
-     "the lens's axis, column from the left; auto: the middle", NULL, SMP_P_AUTO},
-    {"cy", offsetof(params, cy), SMP_T_FLOAT, SMP_UNIT_PX, -1e6, 1e6, "auto", "and row from the top", NULL, SMP_P_AUTO},
+    SMP_PARAM_FLOAT(fx, PX, 0, 1e6, NULL, "focal length across, in pixels",
+                    SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(fy, PX, 0, 1e6, "auto", "focal length down; auto: fx", SMP_P_AUTO | SMP_P_POSITIVE),
+    SMP_PARAM_FLOAT(cx, PX, -1e6, 1e6, "auto", "the lens's axis, column from the left; auto: the middle", SMP_P_AUTO),
+    SMP_PARAM_FLOAT(cy, PX, -1e6, 1e6, "auto", "and row from the top", SMP_P_AUTO),
     {COEFFICIENT(k1, "radial distortion: below 0 of a barrel, above 0 of a cushion")},
     {COEFFICIENT(k2, "radial, of the fourth power")},
     {COEFFICIENT(p1, "tangential distortion, down")},
@@ -32,9 +30,9 @@ static const smp_param table[] = {
      "between pixels; bicubic is sharper, nearest takes the nearest pixel", filters, 0},
     {"edge", offsetof(params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "constant", "what lies outside", smp_edge_names,
      0},
-    {"fill", offsetof(params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
-     "with edge=constant: one value for all colours, or one a channel; alpha is 0 unless it is given", NULL,
-     SMP_P_LEVEL},
+    SMP_PARAM_MATRIX(fill, FRACTION, 0, 1, "[0]",
+                     "with edge=constant: one value for all colours, or one a channel; alpha is 0 unless it is given",
+                     SMP_P_LEVEL),
     {0},
 };
 

@@ -8,7 +8,7 @@ typedef struct params {
 
 static const smp_param table[] = {
     SMP_SWING_RATE(params, "5Hz"),
-    {"depth", offsetof(params, depth), SMP_T_FLOAT, SMP_UNIT_S, 0, 0.1, "1ms", "by how much the delay swings", NULL, 0},
+    SMP_PARAM_FLOAT(depth, S, 0, 0.1, "1ms", "by how much the delay swings", 0),
     SMP_SWING_ROWS(params, "0deg"),
     {0},
 };

@@ -13,13 +13,12 @@ typedef struct params {
 enum { LIGHT, DARK, GRAY, NONE };
 
 static const smp_param table[] = {
-    {"width", offsetof(params, width), SMP_T_INT, SMP_UNIT_PX, 1, 100000, "1800", "columns of the picture", NULL,
-     SMP_P_MAIN},
-    {"height", offsetof(params, height), SMP_T_INT, SMP_UNIT_PX, 8, 20000, "280", "rows, of all channels together",
-     NULL, 0},
-    {"colors", offsetof(params, colors), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "light",
-     "light: blue on white; dark: green on black; gray: white on black, of one channel; none: the numbers as float",
-     (const char *const[]){"light", "dark", "gray", "none", NULL}, 0},
+    SMP_PARAM_INT(width, PX, 1, 100000, "1800", "columns of the picture", SMP_P_MAIN),
+    SMP_PARAM_INT(height, PX, 8, 20000, "280", "rows, of all channels together", 0),
+    SMP_PARAM_ENUM(
+        colors, "light",
+        "light: blue on white; dark: green on black; gray: white on black, of one channel; none: the numbers as float",
+        0, "light", "dark", "gray", "none"),
     {0},
 };
 

@@ -4,7 +4,6 @@
 #include "base/os/ranks.h"
 
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,6 @@
 /* Text for people: a growing string, and as much UTF-8 as carets and columns need. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 #include "base/text/utf8.h"
 

@@ -16,7 +16,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/os/writer.h"
 #include "base/whole_file.h"
 #include "batch/folder_lock.h"
 #include "io/files/output.h"

@@ -12,8 +12,6 @@
  * folder a while ago would take it a second time. */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/os/writer.h"
 #include "batch/claims/work_list.h"
 #include "batch/journal.h"

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "cli/dashes.h"
-#include "lab/report/lab_issues.h"
 #include "report/text.h"
 
 static const smp_option options[] = {

@@ -2,7 +2,6 @@
 #include "commands/many/many.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,10 +2,6 @@
  * transparent ground. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "commands/many/small_pictures.h"
 
 typedef struct smp_montage {

@@ -2,8 +2,6 @@
  * commit puts in place. Standard output and special files (/dev/null, named pipes) are written directly. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

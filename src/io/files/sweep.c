@@ -2,7 +2,6 @@
  * unlocked one is not in use. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>

@@ -1,9 +1,6 @@
 /* The sample types of NumPy arrays, and their exact conversion to formats of pictures. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/error.h"
 #include "stages/stage.h"
 

@@ -4,10 +4,6 @@
  * finds source lines, cupti_check.c checks metric names without a GPU, cupti_proof.c counts on one. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* CUDA's own types must come before those of device/cuda/cuda_api.h, which then does not define them. */
 #include <cuda.h>
 #include <cupti_callbacks.h>

@@ -6,8 +6,6 @@
  * Counts and times are never measured together: sass slows a short kernel 50 times. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "banks/trace.h"
 #include "device/device.h"
 

@@ -3,7 +3,6 @@
  * open: here lane n holds half a line, the line n / 2. */
 #include <string.h>
 
-#include "lab/ptx/execute.h"
 #include "lab/ptx/half.h"
 #include "lab/ptx/matrix.h"
 

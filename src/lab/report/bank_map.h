@@ -2,7 +2,6 @@
  * serves. For terminals, as an SVG file, and as JSON for pages, which draw it. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "banks/bank.h"

@@ -1,7 +1,6 @@
 /* The program's device code and what it registers of it. `smempipe kernel` says where the code is: of a .cu that it
  * compiled one PTX (SMEMPIPE_LAB_PTX, _SASS, _CUBIN); of an executable a list (SMEMPIPE_LAB_MODULES), in which a fatbin
  * is found by its bytes. A module is read when a program first needs it. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

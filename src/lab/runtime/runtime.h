@@ -2,10 +2,6 @@
  * run unmodified; `smempipe kernel` says where the PTX is and where results go (commands/lab/kernel.h). */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "lab/machine/warp.h"
 
 #define LAB_API __attribute__((visibility("default")))

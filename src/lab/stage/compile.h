@@ -4,9 +4,6 @@
  * name of ours in a folder of ours, and a file with what else the user or a stranger named. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/error.h"
 #include "lab/stage/nvcc_flags.h"
 #include "stages/foreign.h"

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 

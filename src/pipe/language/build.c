@@ -1,5 +1,4 @@
 /* Parses a pipeline: text to statements to nodes. Collects all mistakes. See program.h. */
-#include "pipe/program.h"
 
 #include <stdio.h>
 #include <string.h>

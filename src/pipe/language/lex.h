@@ -1,9 +1,6 @@
 /* The lexer: turns text into tokens, one at a time, and drops comments, blanks and continued lines. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/text/diag.h"
 
 typedef enum smp_token_kind {

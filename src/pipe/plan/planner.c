@@ -1,6 +1,5 @@
 /* The planner: turns a program and shapes into steps. plan.h says what it decides. In order: steps for every node with
  * the conversions it needs; sinks; dropping what is not needed; storage; joining (fuse.h); phases. */
-#include "pipe/plan/plan.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,6 @@
  * tokens. */
 #pragma once
 
-#include <stddef.h>
-
 #include "stages/stage.h"
 
 /* Parses a clock time, "1:30" or "0:01:30.5", into seconds. False: it is none. */

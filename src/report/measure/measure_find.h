@@ -2,8 +2,6 @@
  * duplicates. */
 #pragma once
 
-#include <stddef.h>
-
 #include "report/measure/measure.h"
 #include "report/measure/measure_wide.h"
 

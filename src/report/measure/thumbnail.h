@@ -1,8 +1,6 @@
 /* Small pictures: a file is decoded and averaged over boxes. For pages, which carry them as data, and for terminals. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"

@@ -16,14 +16,12 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"color", offsetof(params, color), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "white",
-     "of a sound. white: as much in every hertz; pink: in every octave", (const char *const[]){"white", "pink", NULL},
-     SMP_P_MAIN},
+    SMP_PARAM_ENUM(color, "white", "of a sound. white: as much in every hertz; pink: in every octave", SMP_P_MAIN,
+                   "white", "pink"),
     SMP_ORIGIN_PICTURE(SMP_P_AUTO),
     SMP_ORIGIN_SOUND(params, sound, 0),
     SMP_ORIGIN_LEVEL(params, "of a sound: no sample is beyond it"),
-    {"seed", offsetof(params, seed), SMP_T_INT, SMP_UNIT_NONE, 0, 1e15, "0", "another number makes other noise", NULL,
-     0},
+    SMP_PARAM_INT(seed, NONE, 0, 1e15, "0", "another number makes other noise", 0),
     {0},
 };
 

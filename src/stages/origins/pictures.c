@@ -93,9 +93,8 @@ static const smp_param gradient_table[] = {
     SMP_ORIGIN_PICTURE(SMP_P_REQUIRED),
     COLOR("from", from, "white", "the colour that it begins with", 0),
     COLOR("to", to, "black", "the colour that it ends with", 0),
-    {"direction", offsetof(params, direction), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "down",
-     "down, right: to that side; radial: from the middle to the corners",
-     (const char *const[]){"down", "right", "radial", NULL}, 0},
+    SMP_PARAM_ENUM(direction, "down", "down, right: to that side; radial: from the middle to the corners", 0, "down",
+                   "right", "radial"),
     {0},
 };
 
@@ -117,8 +116,7 @@ const smp_origin smp_origin_gradient = {
               .about = "from + (to - from) t of encoded values, t = y/(h - 1), x/(w - 1), or the distance from the "
                        "middle by that of the corners; rounded once.",
               .example = "gradient 640x480 from=navy to=white",
-              PICTURE(gradient_table, "@A @B", "from=@A to=@B", "radial-gradient",
-                      "gradient 640x480 radial")},
+              PICTURE(gradient_table, "@A @B", "from=@A to=@B", "radial-gradient", "gradient 640x480 radial")},
     .shape = shape_of,
     .rows = gradient_rows};
 
@@ -126,7 +124,7 @@ const smp_origin smp_origin_gradient = {
 
 static const smp_param checker_table[] = {
     SMP_ORIGIN_PICTURE(SMP_P_REQUIRED),
-    {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "16", "side of a square", NULL, 0},
+    SMP_PARAM_INT(size, PX, 1, 1e6, "16", "side of a square", 0),
     COLOR("from", from, "black", "of the square at the upper left", 0),
     COLOR("to", to, "white", "of its neighbours", 0),
     {0},

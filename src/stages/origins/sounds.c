@@ -10,11 +10,7 @@ typedef struct params {
     int wave, curve;
 } params;
 
-#define FREQ(name, fallback, help, flags)                                                                              \
-    {                                                                                                                  \
-#name, offsetof(params, name), SMP_T_FLOAT, SMP_UNIT_HZ, 0, 1e6, fallback, help, NULL,                         \
-            SMP_P_POSITIVE | (flags)                                                                                   \
-    }
+#define FREQ(name, fallback, help, flags) SMP_PARAM_FLOAT(name, HZ, 0, 1e6, fallback, help, SMP_P_POSITIVE | (flags))
 
 /* sin(2 pi t), by the series around multiples of an eighth turn: error below 1e-15. */
 static double sine_of_turns(double t)
@@ -81,9 +77,8 @@ static const smp_param tone_table[] = {
     FREQ(freq, NULL, "of the tone", SMP_P_MAIN | SMP_P_REQUIRED),
     SMP_ORIGIN_SOUND(params, sound, 0),
     SMP_ORIGIN_LEVEL(params, "of its peaks"),
-    {"wave", offsetof(params, wave), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "sine",
-     "its form; those with corners hold frequencies beyond half the rate, folded back",
-     (const char *const[]){"sine", "square", "triangle", "sawtooth", NULL}, 0},
+    SMP_PARAM_ENUM(wave, "sine", "its form; those with corners hold frequencies beyond half the rate, folded back", 0,
+                   "sine", "square", "triangle", "sawtooth"),
     {0},
 };
 
@@ -135,8 +130,7 @@ static const smp_param sweep_table[] = {
     FREQ(to, "20kHz", "that it ends with", 0),
     SMP_ORIGIN_SOUND(params, sound, 0),
     SMP_ORIGIN_LEVEL(params, "of its peaks"),
-    {"curve", offsetof(params, curve), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "log",
-     "log: every octave takes as long; linear: every hertz does", (const char *const[]){"log", "linear", NULL}, 0},
+    SMP_PARAM_ENUM(curve, "log", "log: every octave takes as long; linear: every hertz does", 0, "log", "linear"),
     {0},
 };
 
@@ -206,8 +200,7 @@ const smp_origin smp_origin_silence = {
 
 static const smp_param impulse_table[] = {
     SMP_ORIGIN_SOUND(params, sound, SMP_P_MAIN),
-    {"at", offsetof(params, at), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "when the one frame comes that is not 0", NULL,
-     0},
+    SMP_PARAM_FLOAT(at, S, 0, 1e6, "0s", "when the one frame comes that is not 0", 0),
     SMP_ORIGIN_LEVEL(params, "of that frame"),
     {0},
 };

@@ -2,7 +2,6 @@
 #include "stages/shared/geometry/anchor.h"
 
 #include <math.h>
-#include <stddef.h>
 
 const char *const smp_anchors[] = {"auto",  "top-left",    "top",    "top-right",    "left", "centre",
                                    "right", "bottom-left", "bottom", "bottom-right", NULL};
