@@ -117,7 +117,8 @@ smp_rank smp_rank_find(int64_t count)
 int64_t smp_rank_neighbours(void)
 {
     int64_t count, node = 0;
-    if (number_of("OMPI_COMM_WORLD_LOCAL_SIZE", &count) || number_of("MPI_LOCALNRANKS", &count))
+    if (number_of("OMPI_COMM_WORLD_LOCAL_SIZE", &count) || number_of("MPI_LOCALNRANKS", &count) ||
+        number_of("LOCAL_WORLD_SIZE", &count)) /* the last is torchrun's */
         return count > 0 ? count : 1;
     const char *tasks = getenv("SLURM_STEP_TASKS_PER_NODE"); /* "2(x3),1": 2 on each of three nodes, 1 on the next */
     (void)number_of("SLURM_NODEID", &node);
