@@ -3,12 +3,14 @@ every kind.
 
 Usage: seeds.py FOLDER PROGRAM. Writes FOLDER/seeds/NAME/* and FOLDER/NAME.dict. PROGRAM, the built smempipe, makes the
 files that need an encoder (JPEG, FLAC, OGG)."""
+import io
 import pathlib
 import re
 import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import zlib
 
 FOLDER, PROGRAM = pathlib.Path(sys.argv[1]), str(pathlib.Path(sys.argv[2]).resolve())
@@ -394,7 +396,7 @@ def sniffs():
     kinds, lines = {}, set()
     for path in sorted((FOLDER / "seeds").glob("*/*")):
         if path.parent.name not in ("pipe", "totals", "png_data", "sniff", "icc", "ptx", "sass", "records",
-                                    "jpeg_scan", "work", "worker", "results"):
+                                    "jpeg_scan", "work", "worker", "results", "tar"):
             kinds.setdefault(path.suffix, []).append(path.read_bytes())
     for kind, files_of_kind in sorted(kinds.items()):
         least = min(files_of_kind, key=len)
@@ -546,6 +548,18 @@ def answers():
     words("worker", [struct.pack("<Q", end) for end in ends] + [b"\0\0\x03", b"\x08\0\x0b"])
 
 
+def tars():
+    for name, how in (("ustar", tarfile.USTAR_FORMAT), ("pax", tarfile.PAX_FORMAT), ("gnu", tarfile.GNU_FORMAT)):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=how) as tar:
+            for path, size in (("a.jpg", 600), ("a.cls", 1), ("d" * 60 + "/" + "n" * (90 if name == "ustar" else 120), 3)):
+                member = tarfile.TarInfo(path)
+                member.size = size
+                tar.addfile(member, io.BytesIO(samples(size)))
+        seed("tar", name, out.getvalue()[:tar.offset + 1024])
+    words("tar", ["ustar", "path=", "size=", "GNU.sparse", "/../", b"\x80", "77777777777"])
+
+
 def scans():
     """JPEGs whose scan a device decodes: plain ones, with restart markers and other samplings too."""
     for name, words_of in (("color", []), ("gray", ["-e", "gray"]), ("half", ["--jpeg-subsampling", "4:2:0"])):
@@ -579,6 +593,7 @@ made()
 files()
 pipes()
 totals()
+tars()
 profiles()
 kernels()
 records()
