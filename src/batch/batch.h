@@ -17,6 +17,7 @@ typedef struct smp_batch_file {
     int64_t page;       /* the one to read; 0: as options say */
     int64_t mtime;      /* when it was changed last, as a list says, which may be old by now; 0: nobody says */
     uint64_t index;     /* what random values are drawn for: smp_hash_name of its name under the folder given */
+    uint64_t epoch;     /* the same: more than the request's */
     uint64_t number;    /* the caller's, as is */
     void *own;
 } smp_batch_file;
@@ -44,7 +45,7 @@ typedef struct smp_batch_request {
     const char
         *device; /* auto, cpu, cuda (all GPUs), cuda:0,2 (some), simt; several files at once have a handle each */
     const char *isa, *variant;
-    smp_draw draw; /* its index is each file's own */
+    smp_draw draw; /* its index is each file's own, and its epoch added to */
     int threads;   /* that compute, in all; 0: one a core */
     int jobs;      /* files at once; 0: chosen */
     int64_t strip_rows;

@@ -40,7 +40,7 @@ static smp_code run_once(smp_batch_worker *w, const smp_batch_file *file, smp_de
         .gpu_jpeg = r->gpu_jpeg,
         .write = r->write,
         .device = device,
-        .draw = {.seed = r->draw.seed, .index = file->index, .epoch = r->draw.epoch},
+        .draw = {.seed = r->draw.seed, .index = file->index, .epoch = r->draw.epoch + file->epoch},
         .variant = r->variant,
         .strip_rows = r->strip_rows,
         .plain_storage = r->plain_storage,

@@ -115,8 +115,12 @@ static void add_file(asked *a, size_t slot)
     const bool member = a->samples[slot].offset >= 0;
     snprintf(a->names[slot], NAME, "%llu-%zu.npy", (unsigned long long)a->ask.number, slot);
     snprintf(a->paths[slot], PATH, "member");
-    a->files[a->count++] = (smp_batch_file){
-        .input = member ? a->paths[slot] : a->from[slot], .output = a->names[slot], .number = slot, .own = a};
+    a->files[a->count++] = (smp_batch_file){.input = member ? a->paths[slot] : a->from[slot],
+                                            .output = a->names[slot],
+                                            .number = slot,
+                                            .index = a->samples[slot].index,
+                                            .epoch = a->ask.epoch,
+                                            .own = a};
     a->left = a->count;
 }
 

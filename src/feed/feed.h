@@ -21,7 +21,7 @@ typedef struct smp_feed_ask {
     uint64_t bytes;
     uint64_t number; /* of the batch, or of the question: comes back with the answer */
     int64_t buffer;  /* a batch's samples go there, one picture behind the other; -1: its shape alone is wanted */
-    uint64_t seed, epoch;
+    uint64_t epoch;
 } smp_feed_ask;
 
 typedef struct smp_feed_sample {

@@ -128,6 +128,28 @@ def test_kinds_of_pictures_become_colour(tmp_path):
         list(feed_of(tmp_path, channels=None, pipeline="alpha drop\n" + SQUARE))
 
 
+def by_name(feed):
+    return {name: image.copy() for images, _, names in feed for name, image in zip(names, images)}
+
+
+def test_random_values_are_the_seeds_the_epochs_and_the_pictures(folder, tmp_path):
+    text = SQUARE + "\nflip random\ngamma random(0.5..2)"
+    first = by_name(feed_of(folder, pipeline=text, seed=5, epoch=2))
+    other = {}
+    for rank in (0, 1, 2):
+        other.update(by_name(feed_of(folder, pipeline=text, seed=5, epoch=2, rank=rank, world=3, batch=4, workers=1)))
+    assert all(np.array_equal(first[name], other[name]) for name in first)
+    for seed, epoch in ((6, 2), (5, 3)):
+        assert any(not np.array_equal(first[name], image)
+                   for name, image in by_name(feed_of(folder, pipeline=text, seed=seed, epoch=epoch)).items())
+    names = sorted(first)
+    for index in (0, 7, 22):
+        out = tmp_path / f"{index}.png"
+        subprocess.run([smempipe._kernel._program(), "run", *(w for line in text.split("\n") for w in ("-e", line)),
+                        folder / names[index], out, "--seed", "5", "--epoch", "2", "--index", str(index)], check=True)
+        assert np.array_equal(np.asarray(Image.open(out)).transpose(2, 0, 1), first[names[index]])
+
+
 # ------------------------------------------------------------------------------------------------ memory
 
 
@@ -249,6 +271,15 @@ def test_ranks_of_the_environment(monkeypatch):
     for wrong in ((2, 2), (-1, 2), (1, None)):
         with pytest.raises(ValueError):
             rank_of_environment(*wrong)
+
+
+def test_torchruns_omp_num_threads_bounds_nothing(folder, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    for name, kept in (("NONE", True), ("LOCAL_WORLD_SIZE", False)):
+        monkeypatch.setenv(name, "2")
+        feed = feed_of(folder)
+        environment = pathlib.Path(f"/proc/{feed._open().process.pid}/environ").read_bytes()
+        assert (b"OMP_NUM_THREADS" in environment) == kept
 
 
 # ------------------------------------------------------------------------------------------------ labels

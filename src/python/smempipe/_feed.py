@@ -18,12 +18,12 @@ from . import _library as _c
 from ._feed_files import permute, rank_of_environment, share, source
 from ._kernel import _program
 
-_ASK, _SAMPLE, _ANSWER = struct.Struct("=IIQQqQQ"), struct.Struct("=QqQ"), struct.Struct("=IiqqQQ")  # src/feed/feed.h
+_ASK, _SAMPLE, _ANSWER = struct.Struct("=IIQQqQ"), struct.Struct("=QqQ"), struct.Struct("=IiqqQQ")  # src/feed/feed.h
 _BUFFER, _FORGET, _BATCH, _CANCEL, _INDEX = 1, 2, 3, 4, 5
 _READY, _DONE, _MEMBERS = 1, 2, 3
 _TYPES = {"uint8": "u8", "float16": "f16", "float32": "f32"}
 _ERRORS = {2: _c.PipelineError, 3: _c.FileError, 6: _c.LimitError}
-_MOST_TOLD, _PROBED = 1000, 8
+_MOST_TOLD, _PROBED, _MOST_SEED = 1000, 8, 9 * 10 ** 15
 _feeds = weakref.WeakSet()
 
 
@@ -83,9 +83,12 @@ class _Server:
     def __init__(self, arguments):
         self.socket, theirs = socket.socketpair()
         self.errors, self.got = tempfile.TemporaryFile(), bytearray()
+        around = dict(os.environ)
+        if "LOCAL_WORLD_SIZE" in around:  # torchrun gives every rank OMP_NUM_THREADS=1, of which nobody thought here
+            around.pop("OMP_NUM_THREADS", None)
         with theirs:
             self.process = subprocess.Popen([_program(), "feed", *arguments], stdin=theirs, stdout=subprocess.DEVNULL,
-                                            stderr=self.errors, start_new_session=True)
+                                            stderr=self.errors, start_new_session=True, env=around)
         self.finalize = weakref.finalize(self, _end, self.socket, self.process, os.getpid())
         self.answer()
         told = self._told()
@@ -96,8 +99,8 @@ class _Server:
         self.errors.seek(0)
         return self.errors.read().decode("utf-8", "replace").strip()
 
-    def ask(self, kind, data=b"", *, count=0, number=0, buffer=-1, seed=0, epoch=0, fd=None):
-        head = _ASK.pack(kind, count, len(data), number, buffer, seed, epoch)
+    def ask(self, kind, data=b"", *, count=0, number=0, buffer=-1, epoch=0, fd=None):
+        head = _ASK.pack(kind, count, len(data), number, buffer, epoch)
         try:
             if fd is not None:
                 self.socket.sendmsg([head], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", fd))])
@@ -155,15 +158,16 @@ class Feed:
             if value not in words:
                 raise ValueError(f"{name}={value!r}: there are {', '.join(words)}")
         self.batch, self.prefetch, self.seed = (operator.index(n) for n in (batch, prefetch, seed))
-        if self.batch < 1 or self.prefetch < 1:
-            raise ValueError(f"batch={batch}, prefetch={prefetch}: at least 1")
+        if self.batch < 1 or self.prefetch < 1 or not 0 <= self.seed <= _MOST_SEED or epoch < 0:
+            raise ValueError(f"batch={batch}, prefetch={prefetch}: at least 1; seed={seed}: 0 to {_MOST_SEED}; "
+                             f"epoch={epoch}: from 0 on")
         self.epoch, self.shuffle, self.last, self.on_broken = operator.index(epoch), bool(shuffle), last, broken
         self.rank, self.world = rank_of_environment(rank, world)
         self.dtype, self.layout, self.shape = np.dtype(dtype), layout, None
         self.broken, self.broken_count = [], 0
         self._begun, self._at, self._turn, self._numbers = False, 0, 0, 0
         self._options = ["--device", "cpu", "--samples", _TYPES[str(self.dtype)], "--jobs", str(int(workers)),
-                         "--layout", "chw" if layout == "NCHW" else "hwc", "--channels", str(channels or 0)]
+                         "--layout", "chw" if layout == "NCHW" else "hwc", "--channels", str(channels or 0), "--seed", str(self.seed)]
         for name, value in (("mean", mean), ("std", std)):
             if value is not None:
                 self._options += [f"--{name}", ",".join(repr(float(v)) for v in np.atleast_1d(value))]
@@ -255,8 +259,8 @@ class Feed:
         places = [self._files.where(i) for i in indices]
         data = b"".join(_SAMPLE.pack(i, offset, size) for i, (_, offset, size) in zip(indices.tolist(), places)) + \
             b"".join(os.fsencode(path) + b"\0" for path, _, _ in places)
-        self._server.ask(_BATCH, data, count=len(indices), number=self._numbers, seed=self.seed & (2 ** 64 - 1),
-                         epoch=epoch & (2 ** 64 - 1), buffer=memory.number if memory else -1)
+        self._server.ask(_BATCH, data, count=len(indices), number=self._numbers, epoch=epoch,
+                         buffer=memory.number if memory else -1)
         self._waiting[self._numbers] = memory
         return self._numbers
 

@@ -21,7 +21,7 @@ def permute(at, count, seed, epoch):
     walked until a value below count comes. It needs no list, whatever count is, and differs in each epoch."""
     half = np.uint64(max(1, (int(count - 1).bit_length() + 1) // 2))
     mask = np.uint64((1 << int(half)) - 1)
-    keys = np.random.Philox(key=np.array([seed % 2 ** 64, epoch % 2 ** 64], np.uint64)).random_raw(_ROUNDS)
+    keys = np.random.Philox(key=np.array([seed, epoch], np.uint64)).random_raw(_ROUNDS)
     value = np.array(at, np.uint64)
     outside = np.ones(len(value), bool)
     while outside.any():
