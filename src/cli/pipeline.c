@@ -105,6 +105,16 @@ static smp_code check_stages(const smp_strings *stages, smp_error *err)
     return smp_hint(err, "smempipe stages lists them; to change nothing but the format write smempipe convert IN OUT");
 }
 
+/* Lines of the command line may include a pipeline that comes with the program by its name. */
+static smp_code include_pipe(void *context, const char *including, const char *path, char **text, size_t *length,
+                             smp_error *err)
+{
+    char *shipped = strchr(path, '/') || !access(path, F_OK) ? NULL : smp_shipped_find(path);
+    const smp_code code = smp_pipe_include(context, including, shipped ? shipped : path, text, length, err);
+    smp_free(shipped);
+    return code;
+}
+
 static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *path, const char *given,
                            const smp_shipped *shipped, smp_readable *may, const smp_setting *pairs, smp_diags *diags,
                            smp_program **out, smp_error *err)
@@ -118,8 +128,8 @@ static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *pa
     if (!code && !path)
         code = check_stages(&settings->stages, err);
     if (!code && !path)
-        return smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, smp_pipe_include,
-                                       may, diags, out, err);
+        return smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, include_pipe, may,
+                                       diags, out, err);
     if (!code && standard) {
         code = smp_pipe_read_open(STDIN_FILENO, false, &text, &length, err);
         if (code)

@@ -63,6 +63,5 @@ const smp_stage smp_stage_append = {
     SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_mix_variants),
     .check = check,
     SMP_ALSO({"concat concatenate", "append by=\"next.wav\""}, {"splice", "append by=\"next.wav\" crossfade=10ms"},
-             {"repeat loop aloop", "append by=@input"},
              {"acrossfade crossfade", "append by=\"next.wav\" crossfade=2s"}),
 };

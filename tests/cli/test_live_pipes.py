@@ -122,7 +122,8 @@ class LivePipes(CliCase):
         self.write("voice.raw", noise(2.5, seed=2))
         self.smp("convert", "-q", *RAW, "voice.raw", "voice.wav")
         stages = (("gain -3dB",), (), ("trim start=0.5s end=1s",), ("trim end=9s",), ("pad start=0.2s end=2s",),
-                  ("pad length=4s",), ("pad length=1s",), ("mix by=@input at=0.3s gain=-6dB",),
+                  ("pad length=4s",), ("pad length=1s",), ("repeat times=2",), ("repeat length=3s",),
+                  ("mix by=@input at=0.3s gain=-6dB",),
                   ('mix by="voice.wav"',), ('mix by="voice.wav" at=1s length=longest',), ("reverse",), ("fade out=1s",),
                   ("normalize",), ("trim end=-0.5s",), ("trim start=-1s",), ("trim auto",), ("append by=@input",),
                   ("lowpass 100Hz taps=2001",), ("limit", "trim start=1.6s"), ("stats",), ("histogram",))

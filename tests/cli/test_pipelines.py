@@ -95,6 +95,18 @@ class Pipelines(CliCase):
 
     # Golden hashes say that nothing changed; these say that what they record is what the pipeline promises.
 
+    def test_one_is_included_among_stages_by_its_name(self):
+        self.small_png("in.png", 40, 40)
+        self.smp("run", "rounded", "in.png", "a.png", "--set", "radius=50%")
+        self.smp("convert", "in.png", "b.png", "-e", "invert", "-e", "invert", "-e", 'include "rounded" radius=50%')
+        self.assertTrue(np.array_equal(Image.open(self.folder / "a.png"), Image.open(self.folder / "b.png")))
+        self.write("rounded", b"invert\n")  # a file of one's own comes first
+        self.smp("convert", "in.png", "c.png", "-e", 'include "rounded"')
+        self.smp("convert", "in.png", "d.png", "-e", "invert")
+        self.assertTrue(np.array_equal(Image.open(self.folder / "c.png"), Image.open(self.folder / "d.png")))
+        self.assertIn("cannot include 'round'",
+                      self.smp("convert", "in.png", "e.png", "-e", 'include "round"', status=2).stderr)
+
     def test_a_thumbnail_averages_what_it_covers(self):
         picture = cv2.imread(str(SAMPLES / "chelsea.png"))[..., ::-1]
         got = self.result("thumbnail", "chelsea.png", "--set", "size=64px")

@@ -346,6 +346,8 @@ class Moves(OracleCase):
     def test_reverse_and_trim(self):
         array = noise(5, 300000)
         self.same(run(array, "reverse"), array[::-1], "reverse")
+        self.same(run(array, "repeat"), np.tile(array, (2, 1)), "repeat")
+        self.same(run(array, "repeat times=5"), np.tile(array, (5, 1)), "repeat times")
         self.same(run(array, "trim start=1s end=2s"), array[48000:96000], "seconds")
         self.same(run(array, "trim first=250000"), array[250000:], "frames")
         self.same(run(array, "trim first=3 frames=7", "reverse"), array[3:10][::-1], "both")
