@@ -30,7 +30,9 @@ static const smp_param table[] = {
         "just holds",
         0),
     SMP_PARAM_INT(radius, PX, 0, 1e6, "0", "of a rectangle's corners, at most half its sides", SMP_P_OF_HEIGHT),
-    SMP_INK("fill", fill, "[1]", "the colour inside, or of a line; one value for all colours, or three"),
+    SMP_INK("fill", fill, "[1]",
+            "the colour inside, or of a line; one value for all colours, or three; a fourth is its opacity, as in "
+            "#ff000080"),
     SMP_PARAM_BOOL(filled, "yes", "no: the inside stays as it is", 0),
     SMP_PARAM_INT(stroke, PX, 0, 10000, "auto", "how wide its edge is, half on either side; auto: 0, of a line 1",
                   SMP_P_AUTO | SMP_P_OF_HEIGHT),

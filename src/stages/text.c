@@ -51,7 +51,9 @@ static const smp_param table[] = {
     PLACE(y, SMP_P_OF_HEIGHT, "auto", "down from there; auto likewise"),
     {"anchor", offsetof(params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "bottom-right",
      "in which corner, at which side, or in the middle it stands", smp_anchors + 1, 0},
-    SMP_INK("fill", fill, "[1]", "the colour of the letters, one value for all colours, or three"),
+    SMP_INK("fill", fill, "[1]",
+            "the colour of the letters, one value for all colours, or three; a fourth is its opacity, as in #ffffff80, "
+            "here and below"),
     SMP_INK("ground", ground, NULL, "the colour of a box behind them; unless it is given there is none"),
     LENGTH("outline", outline, "how wide a line round the letters is"),
     SMP_INK("outline-fill", outline_fill, "[0]", "its colour"),

@@ -73,6 +73,19 @@ class DrawingCase(OracleCase):
 
 
 class Drawing(DrawingCase):
+    def test_a_colour_with_an_opacity_lets_shine_through(self):
+        for shape, dtype, fill, colour in (((30, 40, 3), np.uint8, "#ff800066", (1, 128 / 255, 0)),
+                                           ((30, 40, 3), np.uint16, "[1 0.5 0 0.4]", (1, 0.5, 0)),
+                                           ((30, 40), np.uint8, "[0.25 0.4]", 0.25)):
+            array = picture(7, shape, dtype)
+            got = self.every(array, f"draw rectangle x=5 y=6 width=20 height=10 fill={fill} stroke=4 stroke-fill=[0]")
+            inner, outer = box(shape[:2], 7, 8, 23, 14), box(shape[:2], 3, 4, 27, 18)
+            want = over(over(array, inner, np.array(colour), 102 / 255), outer - inner, 0)
+            self.close(got, want, fill)
+        array = picture(8, (40, 60, 3), np.uint8)
+        clear = run(array, 'text "A" ground=#ff000000 fill=[1 1 1 0]', options=("-q",))
+        self.same(clear, array, "nothing")
+
     def test_polygons_cover_their_areas(self):
         rng = random.Random(5)
         for shape, dtype in (((40, 70), np.uint8), ((37, 131, 3), np.uint16), ((20, 30), np.float32)):

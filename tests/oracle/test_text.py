@@ -65,7 +65,7 @@ class Text(OracleCase):
     def test_what_is_refused(self):
         array = picture(3, (20, 30), np.uint8)
         for words, says in (('""', "the text is empty"), ('"a" fill=red', "'fill' has 3 values"), ("", "needs 'text'"),
-                            ('"a" ground=[1 1]', "'ground' has 2 values")):
+                            ('"a" ground=[1 1 1]', "'ground' has 3 values")):
             with self.assertRaisesRegex(ProgramFailed, says):
                 run(array, f"text {words}")
 

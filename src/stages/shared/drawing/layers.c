@@ -34,12 +34,13 @@ smp_box smp_layers_box(const smp_layer *layers, int count)
 smp_code smp_check_ink(const smp_matrix *fill, const char *name, const smp_shape *in, smp_error *err)
 {
     const int colours = in->channels - in->alpha;
-    if (!fill->values || (fill->rows == 1 && (fill->cols == 1 || fill->cols == colours)))
+    if (!fill->values || (fill->rows == 1 && (fill->cols == 1 || fill->cols == colours || fill->cols == colours + 1)))
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "'%s' has %d values, and the picture %d colour%s", name, fill->rows * fill->cols, colours,
              colours == 1 ? "" : "s");
-    return colours == 1 ? smp_hint(err, "give one value, or write `color rgb` before it")
-                        : smp_hint(err, "give one value for all colours, or one for each of three");
+    return colours == 1
+               ? smp_hint(err, "give one value, or write `color rgb` before it")
+               : smp_hint(err, "give one value for all colours, or one for each of three, and behind them its opacity");
 }
 
 bool smp_is_ink(const smp_matrix *fill)
@@ -85,6 +86,7 @@ static void blur_once(uint8_t *bytes, uint8_t *to, uint32_t *sums, const smp_box
 /* A layer's coverage of a band of the box; of a blurred one, of all of it and what shines in from round it. */
 typedef struct coverage {
     const smp_layer *layer;
+    uint32_t strength; /* of full coverage, in 255ths */
     uint8_t *bytes;
     smp_box of;
 } coverage;
@@ -175,7 +177,8 @@ static uint32_t shares(const coverage *layers, int count, const smp_box *box, in
     for (int i = 0; i < count; i++) {
         const coverage *c = &layers[i];
         const uint32_t part = c->bytes[(y + box->y - c->of.y) * c->of.width + x + box->x - c->of.x];
-        const uint32_t taken = (left * (c->layer->outside ? UINT8_MAX - part : part) + UINT8_MAX / 2) / UINT8_MAX;
+        const uint32_t covered = c->layer->outside ? UINT8_MAX - part : part, whole = UINT8_MAX * UINT8_MAX;
+        const uint32_t taken = (left * covered * c->strength + whole / 2) / whole;
         all |= taken << 8 * i;
         left -= taken;
     }
@@ -216,7 +219,8 @@ static bool add_rows(builder *b, coverage *layers, int count, const smp_box *box
     return true;
 }
 
-static bool make_table(const smp_layer *layers, int count, const smp_box *box, smp_table *table)
+/* colours: of the picture; a fill with one value more has its opacity there. */
+static bool make_table(const smp_layer *layers, int count, int colours, const smp_box *box, smp_table *table)
 {
     coverage covers[SMP_DRAWN_LAYERS] = {0};
     const int64_t columns = (box->width + BLOCK - 1) / BLOCK, rows = smp_max_i64(1, BAND / box->width);
@@ -225,8 +229,12 @@ static bool make_table(const smp_layer *layers, int count, const smp_box *box, s
     if (made)
         memset(b.words, 0, (b.blocks_at + BLOCK) * sizeof *b.words);
     b.count = b.blocks_at + BLOCK;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        const smp_matrix *ink = layers[i].fill;
+        const bool clear = ink->values && ink->cols == colours + 1;
         covers[i].layer = &layers[i];
+        covers[i].strength = clear ? (uint32_t)(ink->values[colours] * UINT8_MAX + 0.5) : UINT8_MAX;
+    }
     for (int64_t y = 0; made && y < box->height; y += rows)
         made = add_rows(&b, covers, count, box, y, smp_min_i64(rows, box->height - y));
     for (int i = 0; i < count; i++)
@@ -256,7 +264,9 @@ smp_code smp_layers_plan(const smp_layer *layers, int count, smp_box box, double
             return smp_fail(err, SMP_E_LIMIT, "what is drawn has more than %d points", SMP_OUTLINE_MOST);
     if (work->effect.none || work->probing)
         return SMP_OK;
-    return make_table(layers, count, &part, &work->table) ? SMP_OK : smp_fail_memory(err, "a drawing", BAND);
+    return make_table(layers, count, in->channels - in->alpha, &part, &work->table)
+               ? SMP_OK
+               : smp_fail_memory(err, "a drawing", BAND);
 }
 
 const smp_variant smp_drawn_variants[] = {
