@@ -131,7 +131,7 @@ smp_code smp_node_is_left_out(const smp_node *node, const smp_shape *in, const s
 smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err);
 
 /* Makes lengths in px smaller by a factor, for an input that was made so: what the program gives for it is about a
- * smaller copy of what it gave. False: a stage looks at pixels as such, or at another file, or at sizes by arithmetic. */
+ * smaller copy of what it gave. False: a stage looks at pixels as such, at another file, or at sizes by arithmetic. */
 bool smp_program_shrink(smp_program *program, double by);
 
 /* "sigma=2px edge=clamp truncate=4": the parameters as explain shows them. From smp_alloc. */

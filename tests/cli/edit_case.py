@@ -62,7 +62,7 @@ class EditCase(CliCase):
         connection.close()
         return result
 
-    def told(self, name, **body):
+    def told(self, name, /, **body):
         status, _, data = self.ask(name, body)
         self.assertEqual(status, 200, data)
         return json.loads(data)

@@ -1,5 +1,6 @@
 """The page of smempipe edit in a browser: mouse, keyboard, text, undo, saving, and pixels that are run's."""
 import json
+import re
 import shutil
 import time
 import unittest
@@ -18,9 +19,9 @@ class EditPage(EditCase):
         super().setUp()
         shutil.copy(SAMPLES / "chelsea.png", self.folder / "cat.png")
 
-    def open(self, text="", width=1280):
+    def open(self, text="", width=1280, name="cat.png"):
         self.write("p.pipe", text)
-        self.serve("cat.png", "p.pipe")
+        self.serve(name, "p.pipe")
         self.browser = Browser(self.folder, width)
         self.addCleanup(self.browser.close)
         self.browser.go(self.address)
@@ -267,6 +268,46 @@ class EditPage(EditCase):
             self.settle(text)
         self.browser.go(self.address)
         self.browser.wait("document.body && document.body.dataset.ready && document.body.dataset.ran")
+
+    def test_a_folder(self):
+        (self.folder / "in").mkdir()
+        for at in range(11):
+            self.smp("convert", "cat.png", f"in/{at:02}.png", "-e", f"crop {200 + at}x150+0+0")
+        self.write("in/02.png", b"\x89PNG\r\n\x1a\nno")
+        self.open("gray\n", name="in")
+        b = self.browser
+        self.assertEqual(b.run("document.getElementById('of').textContent"), "1 of 11")
+        b.click("#next")
+        b.wait("document.getElementById('paths').textContent.startsWith('in/01.png')")
+        self.settle("gray\n")
+        b.wait("document.getElementById('numbers').textContent.startsWith('201 × 150')")
+        b.click("#next")
+        b.wait("document.getElementById('opened').textContent.includes('02.png')")
+        b.click("#next")
+        b.wait("document.getElementById('of').textContent === '4 of 11'")
+        b.click("#many")
+        b.wait("document.querySelectorAll('#nine figure[data-drawn]').length === 8")
+        self.assertIn("02.png", b.run("document.querySelector('#nine .bad').parentNode.textContent"))
+        gray = """(() => { const c = document.querySelector('#nine figure canvas'); const [r, g, b] =
+            c.getContext('2d').getImageData(50, 50, 1, 1).data; return [r === g, c.width]; })()"""
+        self.assertEqual(b.run(gray), [True, 200])
+        b.run("""(() => { const e = document.getElementById('source'); e.value = 'tint red\\n';
+                 e.dispatchEvent(new Event('input')); })()""")
+        b.wait(f"!{gray}[0]")
+        b.click("#nine figure:last-child button")
+        b.wait("document.getElementById('of').textContent === '9 of 11'")
+        b.click("#everything")
+        b.run("""(() => { const e = document.getElementById('name'); e.value = 'my out';
+                 e.dispatchEvent(new Event('input')); })()""")
+        self.assertEqual(b.run("document.getElementById('command').textContent"),
+                         "smempipe batch p.pipe in -o 'my out'")
+        b.click("#start")
+        b.wait("document.getElementById('done').dataset.ended === 'yes'")
+        self.assertIn("10 of 11 files done, 1 failed", b.run("document.getElementById('done').textContent"))
+        self.assertEqual(self.reads("p.pipe"), "tint red\n")
+        self.assertEqual(len([f for f in (self.folder / "my out").iterdir() if f.suffix == ".png"]), 10)
+        said = [e for e in b.console if e.get("level") != "warning"]
+        self.assertEqual([e for e in said if not re.search("422|400", e["text"])], [])
 
     def test_a_phone(self):
         self.open("gaussian 2px\n", 500)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/paths.h"
 #include "cli/shipped.h"
 #include "commands/edit/http.h"
 #include "commands/edit/session.h"
@@ -20,13 +21,17 @@ enum {
 };
 
 static const smp_option options[] = {
+    {"output", 'o', SMP_O_STRING, offsetof(smp_edit_settings, output), .argument = "OUT_DIR",
+     .help =
+         "the folder that the page's batch over a folder writes to; unless said the page asks for a name beside it"},
     {"no-open", 0, SMP_O_FLAG, offsetof(smp_edit_settings, no_open),
      .help = "print the page's address instead of opening it; who has the address may use the page"},
     {0},
 };
 
 static const smp_argument_row arguments[] = {
-    {"IN", offsetof(smp_edit_settings, in), .help = "the picture that the pipeline is tried on"},
+    {"IN|DIR", offsetof(smp_edit_settings, in),
+     .help = "the picture that the pipeline is tried on, or a folder of some"},
     {"P.pipe", offsetof(smp_edit_settings, pipe), .optional = true, .refuse = smp_shipped_refuse,
      .help = "the pipeline, which the page saves: a file, or a new one, NAME.pipe; or the name of one that "
              "'smempipe pipelines' lists. Without it a new one is saved beside IN"},
@@ -60,20 +65,70 @@ static void put_error(smp_json *json, const smp_error *err)
     smp_json_string(json, "hint", err->hint);
 }
 
+static void tell_picture(const question *q, smp_json *json)
+{
+    const smp_edit_session *s = q->session;
+    const smp_view *before = &s->picture.shown[SMP_EDIT_BEFORE].view;
+    smp_json_string(json, "input", s->picture.path);
+    smp_json_integer(json, "at", (int64_t)s->at);
+    smp_json_integer(json, "width", before->width);
+    smp_json_integer(json, "height", before->height);
+}
+
 static void tell_state(const question *q, smp_json *json)
 {
     const smp_edit_session *s = q->session;
-    const smp_view *before = &s->shown[SMP_EDIT_BEFORE].view;
     q->session->tabs++;
     q->session->tab_left = 0;
     smp_json_string(json, "text", s->text);
     smp_json_string(json, "name", s->name);
-    smp_json_string(json, "input", s->settings->in);
     smp_json_string(json, "pipe", s->named ? s->settings->pipe : NULL);
     smp_json_string(json, "saveTo", s->save_to);
     smp_json_bool(json, "exists", s->saved != NULL);
-    smp_json_integer(json, "width", before->width);
-    smp_json_integer(json, "height", before->height);
+    tell_picture(q, json);
+    if (!s->folder)
+        return;
+    char *output = smp_edit_batch_output(s, "NAME");
+    smp_json_string(json, "folder", s->settings->in);
+    smp_json_string(json, "output", output);
+    smp_json_bool(json, "outputNamed", s->settings->output != NULL);
+    smp_json_array(json, "files");
+    for (size_t i = 0; i < s->files.count; i++)
+        smp_json_string(json, NULL, smp_found_at(&s->files, i)->name);
+    smp_json_end(json, ']');
+    smp_free(output);
+}
+
+/* The index of a file of the folder; false: there is none. */
+static bool asked_file(const question *q, size_t *index)
+{
+    const int64_t at = number_of(q, "at");
+    *index = (size_t)at;
+    return at >= 0 && (size_t)at < q->session->files.count;
+}
+
+static void open_file(const question *q, smp_json *json)
+{
+    smp_error err = {.code = SMP_OK};
+    size_t index;
+    const smp_code code = asked_file(q, &index) ? smp_edit_open(q->session, index, &err)
+                                                : smp_fail(&err, SMP_E_USAGE, "there is no such file");
+    if (code)
+        put_error(json, &err);
+    tell_picture(q, json);
+}
+
+static void run_batch(const question *q, smp_json *json)
+{
+    enum { MOST = 1 << 16 }; /* bytes */
+    char *text = q->session->batch ? smp_alloc(MOST) : NULL;
+    if (text && smp_json_member(&q->tree, q->tree.nodes, "name"))
+        smp_edit_batch_run(q->session, text_of(q, "name"));
+    if (text)
+        smp_edit_batch_hear(q->session, text, MOST, false);
+    smp_json_string(json, "told", text ? text : "");
+    smp_json_bool(json, "runs", q->session->batch_runs);
+    smp_free(text);
 }
 
 static void check_text(const question *q, smp_json *json)
@@ -107,7 +162,8 @@ static void leave(const question *q, smp_json *)
 static const struct {
     const char *name;
     void (*tell)(const question *q, smp_json *json);
-} tellers[] = {{"state", tell_state}, {"check", check_text}, {"save", save_text}, {"leave", leave}};
+} tellers[] = {{"state", tell_state}, {"check", check_text}, {"save", save_text},
+               {"leave", leave},      {"open", open_file},   {"batch", run_batch}};
 
 static smp_edit_part asked_part(const question *q)
 {
@@ -155,6 +211,26 @@ static void preview_text(const question *q)
     q->answer->data = pixels;
 }
 
+/* Pixels, or what is wrong. */
+static void show_tile(const question *q)
+{
+    smp_error err = {.code = SMP_OK};
+    const int64_t side = number_of(q, "side");
+    unsigned char *pixels = NULL;
+    size_t index, *size = &q->answer->size;
+    smp_code code = SMP_E_USAGE;
+    if (asked_file(q, &index) && side >= 16 && side <= 2048)
+        code = smp_edit_tile(q->session, index, text_of(q, "text"), side, &pixels, size, &err);
+    if (code) {
+        free(pixels);
+        pixels = (unsigned char *)strdup(err.message);
+        *size = pixels ? strlen(err.message) : 0;
+    }
+    q->answer->status = code ? 422 : 200;
+    q->answer->type = code ? "text/plain; charset=utf-8" : "application/octet-stream";
+    q->answer->data = pixels;
+}
+
 static void run_text(const question *q, FILE *to)
 {
     smp_error err = {.code = SMP_OK};
@@ -198,6 +274,8 @@ static void answer_post(smp_edit_session *session, const char *name, char *body,
         show_part(&q);
     else if (!strcmp(name, "preview"))
         preview_text(&q);
+    else if (!strcmp(name, "tile"))
+        show_tile(&q);
     else {
         char *text = NULL;
         FILE *to = open_memstream(&text, &answer->size);
@@ -306,6 +384,22 @@ static smp_code serve(smp_edit_session *session, smp_error *err)
     return code;
 }
 
+static smp_code begin(smp_edit_session *session, smp_error *err)
+{
+    session->folder = smp_is_folder(session->settings->in);
+    if (session->settings->output && !session->folder) {
+        smp_fail(err, SMP_E_USAGE, "-o is for a folder's batch, and %s is a file", session->settings->in);
+        return smp_hint(err, "leave it out; 'smempipe run' writes one picture");
+    }
+    if (session->folder)
+        SMP_TRY(smp_edit_find(session, err));
+    session->picture.path = session->folder ? smp_found_at(&session->files, 0)->path : session->settings->in;
+    SMP_TRY(smp_edit_begin_text(session, err));
+    if (session->folder)
+        SMP_TRY(smp_edit_batch_open(session, err));
+    return smp_worker_more(err);
+}
+
 static smp_code edit(void *given, smp_error *err)
 {
     const smp_edit_settings *settings = given;
@@ -317,14 +411,15 @@ static smp_code edit(void *given, smp_error *err)
     if (!strcmp(settings->in, "-"))
         code = smp_fail(err, SMP_E_USAGE, "edit takes a file, and not standard input");
     if (!code)
-        code = smp_edit_begin_text(&session, err);
-    if (!code)
-        code = smp_worker_more(err);
+        code = begin(&session, err);
     if (!code)
         code = smp_edit_read_input(&session, err);
     if (!code)
         code = serve(&session, err);
-    smp_edit_free_input(&session);
+    smp_edit_batch_close(&session, smp_cli_stopped);
+    smp_found_free(&session.files);
+    smp_edit_free_picture(&session.picture);
+    smp_device_close(session.device);
     smp_free_all(session.name, session.save_to, session.text, session.saved);
     return code;
 }
@@ -335,8 +430,12 @@ const smp_command smp_command_edit = {
     .about = "Serves one page on 127.0.0.1 and opens it in the browser: the steps, the picture before and after, the "
              "parameters of a step, and the text, which is what is saved. What the page shows has the bytes that run "
              "would write.\n\n"
+             "Over a folder the page goes from one picture to the next, shows what becomes of nine at once, and runs "
+             "the batch over all, which it shows, by a button: into OUT_DIR, or into a folder beside DIR that the page "
+             "asks for.\n\n"
              "Only who has the page's address can ask for anything. Files are read from IN and the pipeline's folder, "
-             "and nothing is written but the pipeline, by the page's button. It ends with the tab, with Ctrl-C, or "
+             "and nothing is written but the pipeline and the batch's outputs, each by its button. It ends with the "
+             "tab, with Ctrl-C, or "
              "after an hour of silence. A pipeline that gets its first stage `kernel` on the page must be saved, and "
              "edit begun again: what compiles kernels is started before the program confines itself. With such a "
              "pipeline it does not.",
@@ -346,6 +445,7 @@ const smp_command smp_command_edit = {
     .arguments = arguments,
     .examples = {{"smempipe edit photo.jpg", "a new pipeline, saved as photo.pipe"},
                  {"smempipe edit page.jpg scan-clean", "begin with one that comes with the program"},
+                 {"smempipe edit photos/ look.pipe -o out/", "all pictures of a folder"},
                  {"smempipe edit in.png my.pipe --no-open", "print the address, for a browser that is open"}},
     .run = edit,
 };

@@ -23,28 +23,28 @@ smp_code smp_edit_make_frame(const smp_shape *shape, smp_view *view, smp_error *
 
 smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
 {
-    smp_edit_source *input = &session->input;
+    smp_edit_source *input = &session->picture.input;
     smp_reader *reader;
-    SMP_TRY(smp_reader_open(session->settings->in, &session->settings->base.common.read, &reader, err));
+    SMP_TRY(smp_reader_open(session->picture.path, &session->settings->base.common.read, &reader, err));
     const smp_media *media = smp_reader_media(reader);
     input->shape = media->shape;
     input->orientation = media->orientation;
-    smp_code code = smp_meta_copy(&session->meta, &media->meta) ? SMP_OK : smp_fail_memory(err, "metadata", 1);
+    smp_code code = smp_meta_copy(&session->picture.meta, &media->meta) ? SMP_OK : smp_fail_memory(err, "metadata", 1);
     if (!code && media->shape.kind != SMP_IMAGE) {
         smp_fail(err, SMP_E_USAGE, "is a sound, and edit shows pictures");
         smp_hint(err, "smempipe run -e spectrogram makes a picture of it");
-        code = smp_at(err, "%s", session->settings->in);
+        code = smp_at(err, "%s", session->picture.path);
     }
     if (!code)
         code = smp_edit_make_frame(&input->shape, &input->view, err);
     if (!code)
         code = smp_reader_rows(reader, input->view.data, input->view.stride, input->shape.height, err);
     smp_reader_close(reader);
-    session->profile = smp_meta_profile(&session->meta, &input->shape, &session->profile_made);
-    input->shape.icc = session->profile.data;
-    input->shape.icc_size = session->profile.size;
+    session->picture.profile = smp_meta_profile(&session->picture.meta, &input->shape, &session->picture.profile_made);
+    input->shape.icc = session->picture.profile.data;
+    input->shape.icc_size = session->picture.profile.size;
     if (!code && input->orientation <= 1)
-        session->shown[SMP_EDIT_BEFORE] = (smp_edit_frame){input->view, .borrowed = true};
+        session->picture.shown[SMP_EDIT_BEFORE] = (smp_edit_frame){input->view, .borrowed = true};
     else if (!code) {
         const smp_edit_run upright = {.text = "", .which = SMP_EDIT_BEFORE, .number = 1, .step = -1, .held = -1};
         code = smp_edit_run_text(session, &upright, NULL, err);
@@ -59,14 +59,14 @@ static void free_frame(smp_edit_frame *frame)
     *frame = (smp_edit_frame){.borrowed = false};
 }
 
-void smp_edit_free_input(smp_edit_session *session)
+void smp_edit_free_picture(smp_edit_picture *picture)
 {
     for (int i = 0; i < SMP_EDIT_FRAMES; i++)
-        free_frame(&session->shown[i]);
-    smp_edit_forget(&session->kept);
-    smp_free_all(session->input.view.data, session->small.view.data, session->profile_made.data);
-    smp_meta_free(&session->meta);
-    smp_device_close(session->device);
+        free_frame(&picture->shown[i]);
+    smp_edit_forget(&picture->kept);
+    smp_free_all(picture->input.view.data, picture->small.view.data, picture->profile_made.data);
+    smp_meta_free(&picture->meta);
+    *picture = (smp_edit_picture){.path = picture->path};
 }
 
 /* ------------------------------------------------------------------------------------------------ runs */
@@ -121,7 +121,7 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
                               smp_diags *diags, smp_view *out, smp_run_report *report, smp_error *err)
 {
     const smp_common *common = &session->settings->base.common;
-    const smp_edit_source *from = run->source ? run->source : &session->input;
+    const smp_edit_source *from = run->source ? run->source : &session->picture.input;
     smp_plan *plan = NULL;
     smp_plans prepasses = {0};
     int failed = SMP_STEP_NONE;
@@ -131,7 +131,7 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
                        diags->source_count == 1 && !program->file_count && !smp_program_has_prepass(program);
     char note[160];
     if (!session->device)
-        SMP_TRY(smp_cli_device(common, NULL, session->settings->in, program, &session->device, note, sizeof note, err));
+        SMP_TRY(smp_cli_device(common, NULL, session->picture.path, program, &session->device, note, sizeof note, err));
     smp_plan_request ask = {.program = program,
                             .input = from->shape,
                             .orientation = from->orientation,
@@ -140,20 +140,20 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
                             .probe = smp_file_probe,
                             .probe_context = (void *)(uintptr_t)&common->read,
                             .fuse = !keeps};
-    const smp_run_request request = {.program = program, .diags = diags, .input = session->settings->in};
+    const smp_run_request request = {.program = program, .diags = diags, .input = session->picture.path};
     smp_code code = smp_plan_memory(&ask, diags, session->device, &from->view, &prepasses, &plan, err);
     if (!code && run->source && !previews(plan, run))
         code = SMP_E_USAGE;
     if (!code)
         code = smp_run_check_sizes(plan, &common->read.limits, err);
     if (!code && keeps)
-        code = smp_edit_keep(&session->kept, program, run->text, held, plan, &fresh, err);
+        code = smp_edit_keep(&session->picture.kept, program, run->text, held, plan, &fresh, err);
     if (!code)
         code = smp_edit_make_frame(&plan->sinks[0].shape, out, err);
     if (!code) {
         const bool kept = !strcmp(plan->steps[0].label, "(kept)");
-        smp_endpoint source = {.view = kept ? session->kept.view : from->view};
-        smp_endpoint sinks[] = {{.view = *out}, {.view = session->kept.view}};
+        smp_endpoint source = {.view = kept ? session->picture.kept.view : from->view};
+        smp_endpoint sinks[] = {{.view = *out}, {.view = session->picture.kept.view}};
         const smp_runner_setup setup = {.plan = plan,
                                         .device = session->device,
                                         .read = &common->read,
@@ -167,7 +167,7 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
         report->shape = plan->steps[0].out;
     }
     if (code && fresh)
-        smp_edit_forget(&session->kept);
+        smp_edit_forget(&session->picture.kept);
     smp_plans_free(&prepasses);
     smp_plan_free(plan);
     return code;
@@ -198,7 +198,7 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
 {
     smp_diags diags = {0};
     smp_program *program = NULL;
-    smp_run_report report = {.input = session->settings->in};
+    smp_run_report report = {.input = session->picture.path};
     smp_view out = {.data = NULL};
     smp_code code = smp_edit_parse(session, run->text, &diags, &program, err);
     if (!code) {
@@ -226,8 +226,8 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
     }
     if (!code) {
         pthread_mutex_lock(&session->frames);
-        free_frame(&session->shown[run->which]);
-        session->shown[run->which] = (smp_edit_frame){.view = out};
+        free_frame(&session->picture.shown[run->which]);
+        session->picture.shown[run->which] = (smp_edit_frame){.view = out};
         pthread_mutex_unlock(&session->frames);
     } else
         smp_free(out.data);
@@ -341,7 +341,7 @@ smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, uns
     smp_code code = SMP_OK;
     *pixels = NULL;
     pthread_mutex_lock(&session->frames);
-    const smp_view *view = &session->shown[part->which].view;
+    const smp_view *view = &session->picture.shown[part->which].view;
     if (part->x < 0 || part->y < 0 || part->out_width < 1 || part->out_height < 1 || part->width < part->out_width ||
         part->height < part->out_height || part->width > view->width || part->height > view->height ||
         part->x > view->width - part->width || part->y > view->height - part->height ||

@@ -33,7 +33,8 @@ static char *new_name(const char *in, const char *stem)
 
 smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err)
 {
-    const char *pipe = session->settings->pipe, *in = session->settings->in;
+    const char *pipe = session->settings->pipe,
+               *in = session->folder ? "edit" : session->settings->in; /* of a folder: here */
     size_t length;
     char *shipped = pipe && (smp_is_folder(pipe) || access(pipe, F_OK) != 0) ? smp_shipped_find(pipe) : NULL;
     session->named = pipe && !shipped;

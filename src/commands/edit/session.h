@@ -1,15 +1,17 @@
-/* One pipeline that is edited over one picture or sound: what the files of this room share. */
+/* One pipeline that is edited over one picture, or those of a folder: what the files of this room share. */
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
 
+#include "batch/find_files.h"
 #include "cli/cli.h"
 #include "report/json.h"
 #include "report/json_read.h"
 
 typedef struct smp_edit_settings {
     smp_pipeline_settings base;
-    const char *in, *pipe;
+    const char *in, *pipe, *output;
     bool no_open;
 } smp_edit_settings;
 
@@ -36,22 +38,35 @@ typedef struct smp_edit_kept {
 
 enum { SMP_EDIT_BEFORE, SMP_EDIT_AFTER, SMP_EDIT_FRAMES };
 
-typedef struct smp_edit_session {
-    const smp_edit_settings *settings;
-    char *name;                   /* of the text in messages; its folder is what the text may read */
-    char *save_to;                /* a path */
-    bool named;                   /* save_to was named on the command line, and has or had the text `saved` */
-    char *text;                   /* that the page begins with */
-    char *saved;                  /* the last text that is known to lie at save_to; null: none */
-    smp_device *device;           /* opened by the first run */
+/* A file that was read, and what was made of it. */
+typedef struct smp_edit_picture {
+    const char *path;
     smp_edit_source input, small; /* as decoded; a smaller copy, upright, by who holds `run` */
+    double scale;                 /* of that */
     smp_meta meta;
     smp_blob profile, profile_made;
-    pthread_mutex_t run, frames, save; /* one run at a time; what is shown; files */
     smp_edit_frame shown[SMP_EDIT_FRAMES];
-    smp_edit_kept kept;             /* by who holds `run` */
-    _Atomic int64_t wanted;         /* the number of the latest run that was asked for: older ones stop */
-    _Atomic int64_t tabs, tab_left; /* pages that are open; when the last one went, ms of smp_now, 0: never */
+    smp_edit_kept kept; /* by who holds `run` */
+} smp_edit_picture;
+
+typedef struct smp_edit_session {
+    const smp_edit_settings *settings;
+    bool folder;             /* that is `in` */
+    smp_found_list files;    /* of it */
+    size_t at;               /* the one that is shown */
+    pid_t batch;             /* the process that runs batches; 0: there is none */
+    int batch_channel;       /* to it */
+    _Atomic bool batch_runs; /* it has not told the end of one yet */
+    char *name;              /* of the text in messages; its folder is what the text may read */
+    char *save_to;           /* a path */
+    bool named;              /* save_to was named on the command line, and has or had the text `saved` */
+    char *text;              /* that the page begins with */
+    char *saved;             /* the last text that is known to lie at save_to; null: none */
+    smp_device *device;      /* opened by the first run */
+    smp_edit_picture picture;
+    pthread_mutex_t run, frames, save; /* one run at a time; what is shown; files */
+    _Atomic int64_t wanted;            /* the number of the latest run that was asked for: older ones stop */
+    _Atomic int64_t tabs, tab_left;    /* pages that are open; when the last one went, ms of smp_now, 0: never */
 } smp_edit_session;
 
 /* A text as the pipeline that `run` would make of it. *program is null after a mistake, which diags then has. Both are
@@ -67,7 +82,7 @@ int smp_edit_node_behind(const smp_diags *diags, const smp_program *program, int
 
 /* picture.c */
 smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err);
-void smp_edit_free_input(smp_edit_session *session);
+void smp_edit_free_picture(smp_edit_picture *picture);
 
 typedef struct smp_edit_run {
     const char *text;
@@ -125,6 +140,37 @@ typedef struct smp_edit_preview {
 } smp_edit_preview;
 void smp_edit_preview_text(smp_edit_session *session, const smp_edit_preview *ask, unsigned char **pixels,
                            size_t *size);
+
+/* Makes picture.small, of a size; the caller holds the lock of runs. number: as of a run. */
+smp_code smp_edit_make_small(smp_edit_session *session, int64_t number, int64_t width, int64_t height, smp_error *err);
+
+/* Runs a text; by: lengths in px become smaller so, 0: it is run as it is. SMP_E_USAGE without a message: that cannot
+ * be. out->data: the caller's, also on failure. */
+smp_code smp_edit_run_on(smp_edit_session *session, const smp_edit_run *run, double by, smp_view *out, smp_error *err);
+
+/* Width and height as they are sent, those of the whole, and a picture's pixels in that size. */
+smp_code smp_edit_pack(const smp_view *view, int64_t width, int64_t height, const uint32_t whole[2],
+                       unsigned char **pixels, size_t *size, smp_error *err);
+
+/* folder.c */
+smp_code smp_edit_find(smp_edit_session *session, smp_error *err);
+smp_code smp_edit_open(smp_edit_session *session, size_t index, smp_error *err);
+/* What a text makes of a file, at most `side` pixels wide and high, packed; of a smaller copy where the text allows. */
+smp_code smp_edit_tile(smp_edit_session *session, size_t index, const char *text, int64_t side, unsigned char **pixels,
+                       size_t *size, smp_error *err);
+
+/* batch.c: starts the process that runs batches of the saved pipeline over the folder, as they would be typed; before
+ * the program has threads and is confined. */
+smp_code smp_edit_batch_open(smp_edit_session *session, smp_error *err);
+/* The folder that it writes: as the command line says, or of that name, beside the one that is read. From smp_alloc;
+ * null: no memory, or no such name. */
+char *smp_edit_batch_output(const smp_edit_session *session, const char *name);
+/* Begins one, unless one runs. */
+void smp_edit_batch_run(smp_edit_session *session, const char *name);
+/* More of what it tells: lines of `batch --report -`, messages, and {"ended": its exit status}. False: its process is
+ * gone. */
+bool smp_edit_batch_hear(smp_edit_session *session, char *text, size_t size, bool wait);
+void smp_edit_batch_close(smp_edit_session *session, bool stopped);
 
 /* save.c: where the text comes from and goes to. */
 smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err);

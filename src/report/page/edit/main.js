@@ -6,6 +6,7 @@ import * as text from "./text.js";
 import * as steps from "./steps.js";
 import * as params from "./params.js";
 import * as picture from "./picture.js";
+import * as folder from "./folder.js";
 
 const page = {state: null, number: 1, only: false, saved: "", force: false};
 
@@ -31,6 +32,7 @@ async function run() {
   addEarlier(report, held > 0);
   steps.showReport(report);
   await picture.show(page.state, {width: told.width, height: told.height});
+  folder.showNine();
   document.body.dataset.ran = number;
   showNumbers(told, report);
 }
@@ -76,7 +78,8 @@ function showNumbers(told, report) {
   const wall = report.steps.reduce((sum, step) => sum + step.seconds, 0);
   const clipped = report.steps.reduce((sum, step) => sum + (step.clipped || 0), 0);
   fill(document.getElementById("numbers"),
-    `${told.width} × ${told.height}, ${report.output_type || `${told.channels} channels`}; steps ${seconds(wall)}`,
+    `${told.width} × ${told.height}, ${report.output_type || count(told.channels, "channel", "channels")}; `,
+    `steps ${seconds(wall)}`,
     clipped > 0 && h("span.warn", `; ${count(clipped, "sample", "samples")} clipped`));
   const found = report.steps.filter(step => step.findings);
   const name = f => `${f.name}${f.channel >= 0 ? ` ${f.channel}` : ""}`;
@@ -150,16 +153,14 @@ function changed(what) {
 
 // ------------------------------------------------------------------------------------------------ buttons
 
-// A word as a shell takes it.
-const quote = word => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
-
 // What would be typed to do the same.
 export function commandLine() {
   const {input, pipe} = page.state;
   const out = input.replace(/\.[^./]*$/, "") + "-edited.png";
-  const words = text.items().filter(item => !item.off).map(item => `-e ${quote(item.text.replace(/\s*\n\s*/g, " "))}`);
+  const words = text.items().filter(item => !item.off)
+    .map(item => `-e ${folder.quote(item.text.replace(/\s*\n\s*/g, " "))}`);
   const named = pipe && text.pipe.text === page.saved;
-  return `smempipe run ${named ? quote(pipe) : words.join(" ")} ${quote(input)} ${quote(out)}`;
+  return `smempipe run ${named ? folder.quote(pipe) : words.join(" ")} ${folder.quote(input)} ${folder.quote(out)}`;
 }
 
 async function copy() {
@@ -176,12 +177,21 @@ async function save() {
   changed("checked");
   fill(document.getElementById("said"), told.saved ? `saved as ${page.state.saveTo}`
     : h("span.bad", `${told.where || ""} ${told.message}`, told.hint && ` — ${told.hint}`));
+  return told.saved;
+}
+
+// Another file of the folder is there.
+async function opened(told) {
+  Object.assign(page.state, told);
+  document.getElementById("paths").textContent = `${told.input} → ${page.state.saveTo}`;
+  picture.forget();
+  await run();
 }
 
 function head() {
   const tool = (id, label, title, on) => h("button.tool", {type: "button", id, title, onclick: on}, label);
   fill(document.getElementById("head"),
-    h("h1", "smempipe edit"), h("span.soft.small", page.state.input, " → ", page.state.saveTo),
+    h("h1", "smempipe edit"), h("span.soft.small", {id: "paths"}, page.state.input, " → ", page.state.saveTo),
     h("span.tools", tool("undo", "Undo", "Undo (Ctrl+Z)", text.undo),
       tool("redo", "Redo", "Redo (Ctrl+Shift+Z)", text.redo),
       tool("copy", "Copy as command line", "Copy what would be typed to do the same", copy),
@@ -231,6 +241,7 @@ async function begin() {
   page.saved = page.state.exists ? begun : "";
   head();
   picture.begin();
+  folder.begin(page.state, opened, save);
   textPart();
   steps.begin(stages, () => { picture.stopAsking(); params.draw(); if (page.only) run(); });
   text.onChange(changed);

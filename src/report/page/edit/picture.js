@@ -136,6 +136,12 @@ export function levels() {
   return (gray ? counts.slice(0, 1) : counts).map(c => [...c]);
 }
 
+// Another picture is there: nothing of this one is shown any more.
+export function forget() {
+  layers.before = layers.after = null;
+  view.after = {width: 0, height: 0};
+}
+
 let pending = 0;
 function later() {
   cancelAnimationFrame(pending);
@@ -267,7 +273,7 @@ export function begin() {
   const tool = (label, title, onclick, more) =>
     h("button.tool", {type: "button", title, "aria-label": title, onclick, ...more}, label);
   document.getElementById("picture").replaceChildren(
-    h("p.tools",
+    h("p.tools", {id: "looks"},
       h("span", {id: "shown", role: "group", "aria-label": "Shown"},
         [["both", "both"], ["before", "before"], ["after", "after"]].map(([value, label]) =>
           tool(label, `Show ${label}`, () => choose(value), {value, "aria-pressed": String(value === view.show)}))),

@@ -21,9 +21,18 @@ export async function pixels(part) {
 // What a change will look like: pixels, and the size of the whole in its own; null: only a run can tell.
 export async function preview(question) {
   const answer = await post("preview", question);
-  if (answer.status !== 200) return null;
-  const bytes = await answer.arrayBuffer(), [width, height, wide, high] = new Uint32Array(bytes, 0, 4);
+  return answer.status === 200 ? unpack(await answer.arrayBuffer()) : null;
+}
+
+function unpack(bytes) {
+  const [width, height, wide, high] = new Uint32Array(bytes, 0, 4);
   return {data: new ImageData(new Uint8ClampedArray(bytes, 16), width, height), size: {width: wide, height: high}};
+}
+
+// What a text makes of a file of the folder, small; or a message.
+export async function tile(question) {
+  const answer = await post("tile", question);
+  return answer.ok ? unpack(await answer.arrayBuffer()) : {message: await answer.text() || "the text is wrong"};
 }
 
 export const leave = () => post("leave", {}, {keepalive: true}).catch(() => {});

@@ -1,0 +1,135 @@
+"""smempipe edit over a folder: its files, several at once, and the batch over all of them."""
+import json
+import shutil
+import time
+import unittest
+
+import numpy
+
+from edit_case import EditCase
+from harness import SAMPLES
+
+
+class Folder(EditCase):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "in").mkdir()
+        for name in ("b.png", "a.png", "c d.png"):
+            self.small_png(f"in/{name}", *((40, 30) if name == "b.png" else (30, 20)))
+        self.write("in/broken.png", b"\x89PNG\r\n\x1a\nno")
+        self.write("in/notes.txt", "no picture")
+
+    def tile(self, at, text="", side=100):
+        status, _, data = self.ask("tile", {"at": at, "text": text, "side": side})
+        if status != 200:
+            return status, data.decode()
+        width, height, *whole = map(int, numpy.frombuffer(data[:16], numpy.uint32))
+        return numpy.frombuffer(data[16:], numpy.uint8).reshape(height, width, 4), whole
+
+    def batch(self, **body):
+        """Runs one to its end: (done, failed, status, what it said)."""
+        said = ""
+        for _ in range(200):
+            told = self.told("batch", **body)
+            said, body = said + told["told"], {}
+            if not told["runs"]:
+                break
+            time.sleep(.05)
+        lines = said.splitlines()
+        reports = [json.loads(line) for line in lines if line.startswith("{")]
+        status = [r["status"] for r in reports if "status" in r]
+        ended = [r["ended"] for r in reports if "ended" in r]
+        return status.count("done"), status.count("failed"), ended, said
+
+    def test_one_picture_after_the_other(self):
+        self.serve("in/", "p.pipe")
+        state = self.told("state")
+        self.assertEqual(state["files"], ["a.png", "b.png", "broken.png", "c d.png"])
+        self.assertEqual((state["input"], state["width"], state["output"]), ("in/a.png", 30, "NAME"))
+        self.assertEqual(self.told("open", at=1)["width"], 40)
+        told = self.told("run", text="gray", number=2, step=-1)
+        self.assertEqual((told["told"]["width"], told["report"]["input"]), (40, "in/b.png"))
+        wrong = self.told("open", at=2)
+        self.assertTrue(wrong["message"])
+        self.assertEqual(wrong["at"], 1)  # the one before stays
+        self.assertTrue(self.told("run", text="invert", number=3, step=-1)["told"]["done"])
+        for at in (-1, 4, 1e300, "1"):
+            self.assertEqual(self.told("open", at=at)["at"], 1 if at != "1" else 0)
+
+    def test_tiles_are_small_results(self):
+        self.serve("in")
+        for text in ("", "invert", "sobel", "resize 50%"):
+            shown, whole = self.tile(1, text, 20)
+            self.assertEqual(max(shown.shape[:2]), 10 if "resize" in text else 20, text)
+            self.assertLessEqual(max(whole), 40)
+        self.assertEqual(self.tile(2)[0], 422)
+        self.assertEqual(self.tile(2)[0], 422)
+        self.assertEqual(self.tile(0, "gray nonsense=1")[0], 422)
+        for at, side in ((9, 100), (-1, 100), (0, 15), (0, 2049), (0, -1), (0, 1e300)):
+            self.assertEqual(self.tile(at, "", side)[0], 422)
+        self.assertEqual(self.tile(3, "gray")[0].shape, (20, 30, 4))
+
+    def test_a_batch_is_what_would_be_typed(self):
+        self.write("p.pipe", "invert\n")
+        self.serve("in", "p.pipe")
+        done, failed, ended, said = self.batch(name="out")
+        self.assertEqual((done, failed, ended), (3, 1, [1]))
+        self.assertIn("broken.png", said)
+        self.smp("batch", "p.pipe", "in", "-o", "want", status=1)
+        for name in ("a.png", "b.png", "c d.png"):
+            self.assertEqual((self.folder / "out" / name).read_bytes(), (self.folder / "want" / name).read_bytes())
+        self.write("p.pipe", "gray\n")
+        done, failed, ended, said = self.batch(name="out")
+        self.assertEqual((done, ended), (0, [4]), said)  # nothing is written over
+        self.assertIn("error", said)
+
+    def test_where_a_batch_may_write(self):
+        self.write("p.pipe", "invert\n")
+        self.serve("in", "p.pipe")
+        before = sorted(str(f) for f in self.folder.rglob("*"))
+        for name in ("", ".", "..", "../x", "a/b", "/tmp/x", "-o", "--force", ".hidden", "a\nb", "a\x7f", "x" * 201,
+                     "in"):
+            self.assertEqual(self.batch(name=name)[0], 0, name)
+            self.assertEqual(sorted(str(f) for f in self.folder.rglob("*")), before, name)
+        self.assertEqual(self.batch(name="x" * 200)[0], 3)
+
+    def test_a_folder_named_on_the_command_line(self):
+        self.write("p.pipe", "invert\n")
+        self.serve("in", "p.pipe", "-o", "there")
+        self.assertTrue(self.told("state")["outputNamed"])
+        self.assertEqual(self.batch(name="elsewhere")[0], 3)
+        self.assertTrue((self.folder / "there/a.png").exists())
+        self.assertFalse((self.folder / "elsewhere").exists())
+
+    def test_a_batch_that_runs_is_brought_to_an_end(self):
+        for i in range(24):
+            shutil.copy(SAMPLES / "rocket.jpg", self.folder / f"in/r{i}.jpg")
+        self.write("p.pipe", "bilateral 4px\n")
+        self.serve("in", "p.pipe")
+        self.assertTrue(self.told("batch", name="out")["runs"])
+        self.assertTrue(self.told("batch", name="out2")["runs"])
+        end = time.monotonic() + 30
+        while '"done"' not in self.told("batch")["told"] and time.monotonic() < end:
+            time.sleep(.05)
+        status, _ = self.stop()
+        self.assertEqual(status, 0)
+        self.assertFalse((self.folder / "out2").exists())
+        done = [f for f in (self.folder / "out").iterdir() if f.suffix == ".jpg"]
+        self.assertTrue(done)
+        self.smp("batch", "p.pipe", "in", "-o", "out", "--resume", status=1)
+        self.assertFalse([f for f in (self.folder / "out").iterdir() if ".part" in f.name])
+
+    def test_mistakes_on_the_command_line(self):
+        (self.folder / "empty").mkdir()
+        self.assertIn("no picture", self.smp("edit", "empty", "--no-open", status=range(1, 9)).stderr)
+        self.assertIn("-o is for", self.smp("edit", "in/a.png", "-o", "x", "--no-open", status=2).stderr)
+
+    def test_a_file_has_no_folder(self):
+        self.serve("in/a.png")
+        self.assertEqual(self.told("batch", name="out"), {"told": "", "runs": False})
+        self.assertIn("no such file", self.told("open", at=0)["message"])
+        self.assertEqual(self.tile(0)[0], 422)
+
+
+if __name__ == "__main__":
+    unittest.main()
