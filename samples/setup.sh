@@ -20,6 +20,10 @@ has_library() { # has_library PKG_CONFIG_NAME PACKAGE
     pkg-config --exists "$1" || dpkg-query -W -f '${Status}' "$2" | grep -q 'ok installed'
 }
 
+has_file() { # has_file LIBRARY: one that is opened while the program runs
+    ldconfig -p | grep -q "$1"
+}
+
 has_cmake() { # has_cmake MAJOR.MINOR: this version or a later one
     local found
     found=$(cmake --version | sed -n '1s/.* //p') && [ -n "$found" ] &&
@@ -58,6 +62,10 @@ need_for_tests() {
     need python3-opencv "the oracle for equalize, thresholds and filters" /usr/bin/python3 -c 'import cv2'
     need libjpeg-turbo-progs "makes JPEGs of other options, for the tests of JPEGs on a GPU" has cjpeg
     need libavif-bin "makes gray AVIF of either range, and pictures with alpha to be put into other boxes" has avifenc
+    need libpoppler-glib8 "draws pages of PDF" has_file libpoppler-glib.so.8
+    need librsvg2-2 "draws SVG" has_file librsvg-2.so.2
+    need poppler-utils "the oracle for PDF" has pdftocairo
+    need librsvg2-bin "the oracle for SVG" has rsvg-convert
     need imagemagick "the commands that docs/imagemagick.md sets beside ours" has convert
     need python3-pytest "runs the tests of the Python package" /usr/bin/python3 -c 'import pytest'
     need python3-hypothesis "arrays for them" /usr/bin/python3 -c 'import hypothesis'

@@ -40,7 +40,13 @@ const smp_option smp_common_options[] = {
 #undef SMP_MEMORY_DEFAULT
 #undef L
     {"page", 0, SMP_O_INT, offsetof(smp_common, read.page), .fallback = "0", .argument = "N", .min = 1, .max = 1e9,
-     .help = "the page to read of a file that holds several (TIFF), 1 first; the first unless said",
+     .help = "the page to read of a file that holds several (TIFF, PDF), 1 first; the first unless said",
+     .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_SILENT},
+    {"dpi", 0, SMP_O_NUMBER, offsetof(smp_common, read.dpi), .fallback = "0", .argument = "N", .min = 1, .max = 1e5,
+     .help = "pixels an inch at which PDF (150 unless said) and SVG (96, its own pixels) are drawn",
+     .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_SILENT},
+    {"draw-width", 0, SMP_O_INT, offsetof(smp_common, read.draw_width), .fallback = "0", .argument = "PIXELS", .min = 1,
+     .max = 32767, .help = "how wide PDF and SVG are drawn, whatever --dpi says",
      .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_SILENT},
     {"fast-decode", 0, SMP_O_FLAG, offsetof(smp_common, fast_decode),
      .help = "decode JPEGs at 1/2, 1/4 or 1/8 of their size where the pipeline scales them down to a size in pixels "
@@ -50,8 +56,8 @@ const smp_option smp_common_options[] = {
      .help = "inputs have no header: pictures as in u8x3:1920x1080 (u8, u16le, u16be, f32le), sounds as in "
              "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le, alaw, mulaw); @BYTES behind it passes bytes over"},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, read.no_verify),
-     .help = "read what there is of a JPEG, PNG, WAV, W64, AIFF, CAF, video, M4A or other file of FFmpeg's that is cut "
-             "short, with a warning, and check neither the MD5 that a FLAC keeps of its samples nor a "
+     .help = "read what there is of a JPEG, PNG, PDF, WAV, W64, AIFF, CAF, video, M4A or other file of FFmpeg's that "
+             "is cut short, with a warning, and check neither the MD5 that a FLAC keeps of its samples nor a "
              "TIFF's sums",
      .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, read.time_limit), .fallback = "0", .argument = "SECONDS",

@@ -66,47 +66,51 @@ static void put_table(FILE *to)
     fputc('\n', to);
 }
 
-void smp_topic_formats(FILE *to)
+static void put_pictures(FILE *to)
 {
-    put_table(to);
     smp_text_wrap(
         to,
         "What is 'not here', or is written only, needs a library that this build, or this machine, is without; "
         "README.md lists them.\n"
         "\n"
         "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black), WebP, AVIF and "
-        "QOI 8 bits. NPY holds NumPy "
-        "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. Arrays of other integers are "
-        "read as float32 where that is exact and refused otherwise, float64 is rounded; bool becomes 0 and 255. EXIF "
-        "orientation is applied on reading. A PNG made of a PNG, TIFF, GIF or BMP of few bits, or with a palette, has "
-        "as few where its samples still fit. A JPEG that no stage changes is copied as it is coded, with other "
-        "metadata if asked for (--strip); "
-        "--fast-decode decodes JPEGs smaller that are scaled down. A JPEG made of a JPEG keeps its tables, its "
-        "subsampling of colour and its scans (progressive or not), and Huffman codes near its own; others have "
-        "quality 90; a lossless WebP made of one stays lossless; --quality, "
-        "--jpeg-subsampling and --jpeg-progressive change "
-        "that. ICC profile, cICP, resolution, text, EXIF, XMP and IPTC "
-        "are kept unless --strip; a thumbnail only where no stage changes the picture. No times are written: the same "
-        "input and pipeline give the same bytes.\n"
-        "\n"
+        "QOI 8 bits. NPY holds NumPy arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. "
+        "Arrays of other integers are read as float32 where that is exact and refused otherwise, float64 is rounded; "
+        "bool becomes 0 and 255. EXIF orientation is applied on reading. A PNG made of a PNG, TIFF, GIF or BMP of "
+        "few bits, or with a palette, has as few where its samples still fit. A JPEG that no stage changes is copied "
+        "as it is coded, with other metadata if asked for (--strip); --fast-decode decodes JPEGs smaller that are "
+        "scaled down. A JPEG made of a JPEG keeps its tables, its subsampling of colour and its scans (progressive "
+        "or not), and Huffman codes near its own; others have quality 90; a lossless WebP made of one stays "
+        "lossless; --quality, --jpeg-subsampling and --jpeg-progressive change that. ICC profile, cICP, resolution, "
+        "text, EXIF, XMP and IPTC are kept unless --strip; a thumbnail only where no stage changes the picture. No "
+        "times are written: the same input and pipeline give the same bytes.\n\n"
         "A TIFF is read with 1, 2, 4, 8 or 16 bits a sample or floats, gray, RGB, palette, CMYK, YCbCr or 2 to 8 "
-        "channels of any meaning (gray with samples that are not alpha), in strips, "
-        "tiles or planes; --page N reads another than its first page, batch --pages all each. "
-        "Values of HDR, and of PSD with 32 bits, are light: files of integers hold it as sRGB encodes it, files of "
-        "floats as it is. CMYK (JPEG, TIFF, PSD) becomes sRGB by the file's ICC profile (relative to paper white, "
-        "black point "
-        "compensated), without one by R = (1 - C)(1 - K). "
-        "HEIC and AVIF give their primary picture, turned as their boxes say; more than 8 bits become 16. "
-        "Of an animation, an MPO, or pictures one behind the other, the first is read; --frames gives each picture of "
-        "a GIF or WebP, and writes them into one GIF: only what changes is stored, with the input's delays and repeats "
-        "(--delay, --loop). A GIF has 256 colours a picture: of more, each pixel gets the nearest of the best ("
-        "told; 'palette 256 dither=diffuse' as the last stage spreads what is lost). What is left out, and what may be "
-        "damaged, is said in warnings (--quiet: not) and in "
-        "--report.\n"
-        "\n"
+        "channels of any meaning (gray with samples that are not alpha), in strips, tiles or planes; --page N reads "
+        "another than its first page, batch --pages all each. Values of HDR, and of PSD with 32 bits, are light: "
+        "files of integers hold it as sRGB encodes it, files of floats as it is. CMYK (JPEG, TIFF, PSD) becomes sRGB "
+        "by the file's ICC profile (relative to paper white, black point compensated), without one by R = (1 - C)(1 "
+        "- K). Of a PDF one page is drawn (--page N; --dpi, 150 unless said) as poppler does, on white; an SVG as "
+        "librsvg does, with alpha, at its own size (--dpi 192: twice) or --draw-width PIXELS; no other file that "
+        "they name is opened. HEIC and AVIF give their primary picture, turned as their boxes say; more than 8 bits "
+        "become 16. Of an animation, an MPO, or pictures one behind the other, the first is read; --frames gives "
+        "each picture of a GIF or WebP, and writes them into one GIF: only what changes is stored, with the input's "
+        "delays and repeats (--delay, --loop). A GIF has 256 colours a picture: of more, each pixel gets the nearest "
+        "of the best (told; 'palette 256 dither=diffuse' as the last stage spreads what is lost). What is left out, "
+        "and what may be damaged, is said in warnings (--quiet: not) and in --report.\n",
+        0, 0);
+}
+
+void smp_topic_formats(FILE *to)
+{
+    put_table(to);
+    put_pictures(to);
+    fputc('\n', to);
+    smp_text_wrap(
+        to,
         "Sound is computed in 32-bit float; files keep their kind of sample (PCM of 8 to 32 bits, float), rate, "
         "speakers, "
-        "tags, chapters and pictures: WAV and AIFF as ID3 where their own lists have no place, and what another format cannot "
+        "tags, chapters and pictures: WAV and AIFF as ID3 where their own lists have no place, and what another format "
+        "cannot "
         "hold is named. Integers are rounded to "
         "nearest without dither; samples beyond full scale are clamped and counted. "
         "Of an MP3 the delay and padding that its coder noted are cut off; 16 bits are written of it, unless --samples "

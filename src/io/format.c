@@ -31,15 +31,12 @@ static const struct {
     {4, 4, "ftyp", "a video or HEIF"},
     {0, 2, "\xFF\x0A", "a JPEG XL"},
     {4, 8, "JXL \r\n\x87\n", "a JPEG XL"},
-    {0, 4, "%PDF", "a PDF"},
     {4, 4, "jP  ", "a JPEG 2000"},
     {0, 4, "PK\3\4", "a zip archive (or .npz)"},
     {0, 4, "\x76\x2F\x31\x01", "an OpenEXR picture"},
     {0, 4, "OggS", "an Ogg file without sound that is known here"},
     {0, 2, "\xFF\xF1", "an AAC sound"},
     {0, 2, "\xFF\xF9", "an AAC sound"},
-    {0, 5, "<svg ", "an SVG"},
-    {0, 5, "<?xml", "an XML file"},
     {0, 2, "\x1F\x8B", "a gzip file"},
 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/av/av_library.h"
+#include "io/drawn/draw_library.h"
 #include "io/files/source.h"
 #include "io/font/font_library.h"
 #include "io/format.h"
@@ -93,12 +94,16 @@ void smp_libraries_open(unsigned libraries)
         (void)smp_heif_load();
     if (libraries & SMP_LIBRARY_FONT)
         (void)smp_font_load();
+    if (libraries & SMP_LIBRARY_PDF)
+        (void)smp_draw_load(SMP_LIBRARY_PDF);
+    if (libraries & SMP_LIBRARY_SVG)
+        (void)smp_draw_load(SMP_LIBRARY_SVG);
 }
 
 unsigned smp_libraries_opened(void)
 {
     return (smp_av_loaded() ? SMP_LIBRARY_AV : 0u) | (smp_heif_loaded() ? SMP_LIBRARY_HEIF : 0u) |
-           (smp_font_loaded() ? SMP_LIBRARY_FONT : 0u);
+           (smp_font_loaded() ? SMP_LIBRARY_FONT : 0u) | smp_draw_loaded();
 }
 
 void smp_libraries_close(void)

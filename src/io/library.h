@@ -9,7 +9,13 @@
 #include "base/error.h"
 
 /* Bits of a set. smp_file_format.library says which one a format needs. */
-typedef enum smp_library { SMP_LIBRARY_AV = 1, SMP_LIBRARY_HEIF = 2, SMP_LIBRARY_FONT = 4 } smp_library;
+typedef enum smp_library {
+    SMP_LIBRARY_AV = 1,
+    SMP_LIBRARY_HEIF = 2,
+    SMP_LIBRARY_FONT = 4,
+    SMP_LIBRARY_PDF = 8,
+    SMP_LIBRARY_SVG = 16
+} smp_library;
 
 /* Returns the libraries that a file may need, by its name or by an extension alone. */
 unsigned smp_libraries_of_name(const char *path);

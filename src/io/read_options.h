@@ -27,12 +27,14 @@ typedef struct smp_read_want {
 
 typedef struct smp_read_options {
     smp_limits limits;
-    bool memory_meant; /* limits.max_memory was given, and a small file may take all of it */
-    double time_limit; /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
-    int64_t page;      /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
-    bool frames;       /* all pictures of a file are wanted, one after another */
-    bool no_verify;    /* do not check the checksums of decoded data */
-    smp_raw raw;       /* the input has no header, and this is what it would say */
+    bool memory_meant;  /* limits.max_memory was given, and a small file may take all of it */
+    double time_limit;  /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
+    int64_t page;       /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
+    double dpi;         /* at which PDF and SVG are drawn; 0: the usual */
+    int64_t draw_width; /* in pixels, of what is drawn; 0: by dpi */
+    bool frames;        /* all pictures of a file are wanted, one after another */
+    bool no_verify;     /* do not check the checksums of decoded data */
+    smp_raw raw;        /* the input has no header, and this is what it would say */
     smp_read_want want;
 } smp_read_options;
 

@@ -3,6 +3,8 @@
 #include "io/decoder/sandbox_decoder.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 
 #include "base/os/landlock.h"
@@ -83,7 +85,36 @@ static void allow_without_bits(filter *f, long call, int index, uint32_t bits)
     answer(f, SECCOMP_RET_ERRNO | EPERM);
 }
 
-static bool install_filter(int channel, int spool)
+/* What libraries that draw letters need: to open files, of which Landlock leaves fonts alone, and threads, which pango
+ * and librsvg begin however little there is to do. */
+static void allow_drawing(filter *f)
+{
+    static const long calls[] = {
+        __NR_fstat,       __NR_rt_sigprocmask, __NR_sigaltstack, __NR_set_robust_list, __NR_sched_getaffinity,
+        __NR_sched_yield, __NR_gettid,         __NR_rseq};
+    static const long asked[] = {
+#ifdef __NR_access
+        __NR_access,
+#endif
+        __NR_faccessat};
+    allow_without_bits(f, __NR_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC | O_PATH);
+    allow_where_equal(f, __NR_newfstatat, 3, AT_EMPTY_PATH); /* of what is open */
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        allow(f, calls[i]);
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) { /* whether a font may be read: yes, without a look */
+        add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)asked[i]);
+        answer(f, SECCOMP_RET_ERRNO | 0);
+    }
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_clone3); /* whose flags no filter sees: clone serves as well */
+    answer(f, SECCOMP_RET_ERRNO | ENOSYS);
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, __NR_clone);
+    load(f, argument(0));
+    add(f, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_THREAD); /* no processes */
+    answer(f, SECCOMP_RET_ALLOW);
+    answer(f, SECCOMP_RET_ERRNO | EPERM);
+}
+
+static bool install_filter(int channel, int spool, bool fonts)
 {
     static const long always[] = {
         __NR_read,       __NR_lseek,         __NR_pread64,      __NR_munmap,    __NR_madvise,
@@ -106,6 +137,8 @@ static bool install_filter(int channel, int spool)
 #else
     allow_where_equal(&f, __NR_write, 0, (uint32_t)spool);
 #endif
+    if (fonts)
+        allow_drawing(&f);
     allow_without_bits(&f, __NR_mmap, 2, PROT_EXEC);
     allow_without_bits(&f, __NR_mprotect, 2, PROT_EXEC);
     answer(&f, SECCOMP_RET_ERRNO | EPERM);
@@ -120,7 +153,7 @@ static bool install_filter(int channel, int spool)
 
 #else
 
-static bool install_filter(int, int)
+static bool install_filter(int, int, bool)
 {
     return false;
 }
@@ -131,10 +164,12 @@ static bool install_filter(int, int)
 
 #ifdef __linux__
 
-/* No rights at all: every kind of access is handled and none is granted. The kernel's ABI, or 0. */
-static int restrict_by_landlock(void)
+/* No rights but to read fonts: every kind of access is handled. The kernel's ABI, or 0. */
+static int restrict_by_landlock(char *const *fonts)
 {
     smp_landlock none = smp_landlock_begin(true);
+    for (; fonts && *fonts; fonts++)
+        smp_landlock_allow(&none, *fonts, SMP_LANDLOCK_READ);
     const bool restricted = smp_landlock_restrict(&none);
     smp_landlock_end(&none);
     return restricted ? smp_landlock_abi() : 0;
@@ -152,7 +187,7 @@ static void bound(unsigned resource, uint64_t most)
     (void)setrlimit(resource, &limit);
 }
 
-void smp_sandbox_decoder(int channel, int spool, uint64_t memory, smp_confinement *got)
+void smp_sandbox_decoder(int channel, int spool, uint64_t memory, char *const *fonts, smp_confinement *got)
 {
     *got = (smp_confinement){.landlock = 0};
     bound(RLIMIT_CORE, 0);
@@ -164,15 +199,15 @@ void smp_sandbox_decoder(int channel, int spool, uint64_t memory, smp_confinemen
 #endif
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;
-    got->landlock = restrict_by_landlock();
-    got->seccomp = install_filter(channel, spool);
+    got->landlock = restrict_by_landlock(fonts);
+    got->seccomp = install_filter(channel, spool, fonts && got->landlock);
 }
 
 #else
 
-void smp_sandbox_decoder(int channel, int spool, uint64_t, smp_confinement *got)
+void smp_sandbox_decoder(int channel, int spool, uint64_t, char *const *, smp_confinement *got)
 {
-    *got = (smp_confinement){.seccomp = install_filter(channel, spool)};
+    *got = (smp_confinement){.seccomp = install_filter(channel, spool, false)};
 }
 
 #endif

@@ -21,6 +21,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "io/decoder/worker_message.h"
+#include "io/drawn/draw_library.h"
 #include "io/format.h"
 #include "io/library.h"
 
@@ -240,7 +241,7 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
     forget_environment();
     smp_libraries_close();
     smp_alloc_keep(KEPT);
-    smp_sandbox_decoder(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, &hello.confinement);
+    smp_sandbox_decoder(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, smp_draw_folders(), &hello.confinement);
     call_hook(-1);
     if (!smp_message_send(SMP_FD_CHANNEL, &hello, sizeof hello, NULL, 0, NULL, 0))
         _exit(1);

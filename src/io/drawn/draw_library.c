@@ -1,0 +1,96 @@
+/* See draw_library.h. */
+#include "io/drawn/draw_library.h"
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "io/decoder/sandbox_decoder.h"
+
+#ifdef SMP_SANITIZED /* fontconfig keeps patterns by distances, which a search for leaks does not follow */
+#include <sanitizer/lsan_interface.h>
+#define FOR_GOOD_BEGINS __lsan_disable()
+#define FOR_GOOD_ENDS   __lsan_enable()
+#else
+#define FOR_GOOD_BEGINS
+#define FOR_GOOD_ENDS
+#endif
+
+enum { FOLDERS = 32 };
+
+smp_draw smp_draw_functions;
+
+static unsigned loaded;
+static char *folders[FOLDERS + 1];
+
+/* fontconfig reads its files now, since a confined process cannot, and never looks for changes of them. */
+static void take_fonts(void)
+{
+    const smp_draw *d = &smp_draw_functions;
+    static bool taken;
+    void *list;
+    const char *folder;
+    int count = 0;
+    if (taken)
+        return;
+    taken = true;
+    FOR_GOOD_BEGINS;
+    const bool begun = d->FcInit();
+    FOR_GOOD_ENDS;
+    if (!begun || !(list = d->FcConfigGetFontDirs(NULL)))
+        return;
+    (void)d->FcConfigSetRescanInterval(NULL, 0);
+    while (count < FOLDERS - 1 && (folder = (const char *)d->FcStrListNext(list)))
+        count += (folders[count] = smp_strdup(folder)) != NULL;
+    folders[count] = smp_strdup("/usr/share/poppler"); /* names of characters */
+    d->FcStrListDone(list);
+}
+
+#define TAKE(result, function, arguments)                                                                              \
+    all = smp_library_function(opened, #function, &smp_draw_functions.function) && all;
+
+bool smp_draw_load(smp_library library)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static unsigned sought;
+    pthread_mutex_lock(&lock);
+    const bool pdf = library == SMP_LIBRARY_PDF;
+    void *opened = sought & library ? NULL : smp_library_open(pdf ? "libpoppler-glib.so.8" : "librsvg-2.so.2");
+    bool all = opened != NULL;
+    if (opened) {
+        SMP_CAIRO_FUNCTIONS(TAKE)
+        if (pdf) {
+            SMP_PDF_FUNCTIONS(TAKE)
+        } else {
+            SMP_SVG_FUNCTIONS(TAKE)
+        }
+    }
+    sought |= library;
+    if (all) {
+        loaded |= library;
+        take_fonts();
+    }
+    pthread_mutex_unlock(&lock);
+    return loaded & library;
+}
+
+unsigned smp_draw_loaded(void)
+{
+    return loaded;
+}
+
+smp_code smp_draw_need(smp_library library, smp_error *err)
+{
+    const bool pdf = library == SMP_LIBRARY_PDF;
+    if (smp_draw_load(library))
+        return SMP_OK;
+    SMP_TRY(smp_library_sought(
+        library, pdf ? "poppler and cairo, which PDF needs" : "librsvg and cairo, which SVG needs", SMP_E_READ, err));
+    smp_fail(err, SMP_E_READ, "%s cannot be opened", pdf ? "poppler, which PDF needs," : "librsvg, which SVG needs,");
+    return smp_hint(err, pdf ? "install libpoppler-glib8 (apt-get install libpoppler-glib8)"
+                             : "install librsvg2-2 (apt-get install librsvg2-2)");
+}
+
+char *const *smp_draw_folders(void)
+{
+    return loaded ? folders : NULL;
+}

@@ -1,0 +1,305 @@
+/* Reads a page of a PDF, and SVG: drawn by poppler and librsvg through cairo, whole, at a resolution (--dpi) or a width
+ * (--draw-width). Nothing that a file names is opened but fonts of the system. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/alpha.h"
+#include "io/drawn/draw_library.h"
+#include "io/format.h"
+
+static const smp_draw *const draw = &smp_draw_functions;
+
+enum { ARGB32 = 0 /* CAIRO_FORMAT: premultiplied, a word a pixel */, MOST_SIDE = 32767, PDF_DPI = 150, POINTS = 72 };
+enum { CSS_DPI = 96, HEAD = 1 << 16 /* bytes among which <svg is looked for */ };
+enum { ENCRYPTED = 1 /* POPPLER_ERROR */ };
+
+typedef struct drawn {
+    uint8_t *data; /* the file */
+    size_t size;
+    void *document, *page, *bytes; /* of a PDF; document: of SVG its handle */
+    double scale;                  /* pixels for each of its units */
+    double width, height;          /* in pixels, before rounding */
+    uint32_t *pixels;
+} drawn;
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static smp_code take_file(smp_reader *reader, drawn *d, smp_error *err)
+{
+    SMP_TRY(smp_source_spool(&reader->source, err));
+    d->size = (size_t)reader->source.size;
+    SMP_TRY(smp_check_picture(&reader->options.limits, 1, 1, reader->source.size, err));
+    SMP_NEED(d->data = smp_alloc_raw(d->size), "a file", d->size, err);
+    return smp_source_fill(&reader->source, d->data, d->size, err);
+}
+
+/* Fails, by what a library says. */
+static smp_code fail_library(smp_g_error *why, const char *format, smp_error *err)
+{
+    smp_fail(err, SMP_E_DECODE, "the %s is damaged, or cannot be drawn (%.150s)", format,
+             why && why->message ? why->message : "no reason is told");
+    if (why)
+        draw->g_error_free(why);
+    return smp_hint_damaged(err);
+}
+
+/* The size in pixels of what is wide and high in units, of which `inch` are an inch. */
+static smp_code set_size(smp_reader *reader, double wide, double high, double inch, double dpi, smp_error *err)
+{
+    drawn *d = reader->state;
+    smp_media *media = &reader->media;
+    const smp_read_options *o = &reader->options;
+    if (!(wide > 0 && high > 0 && wide < 1e9 && high < 1e9))
+        return smp_fail(err, SMP_E_DECODE, "the %s has no size (%.6g x %.6g)", media->file_format, wide, high);
+    d->scale = o->draw_width ? (double)o->draw_width / wide : (o->dpi > 0 ? o->dpi : dpi) / inch;
+    d->width = wide * d->scale;
+    d->height = high * d->scale;
+    if (d->width > 1e9 || d->height > 1e9)
+        return smp_fail(err, SMP_E_LIMIT, "the picture would have %.0f x %.0f pixels", d->width, d->height);
+    static const double slack = 1e-6;
+    media->shape.width = smp_max_i64((int64_t)ceil(d->width - slack), 1);
+    media->shape.height = smp_max_i64((int64_t)ceil(d->height - slack), 1);
+    media->bits = 8;
+    const uint64_t bytes = (uint64_t)media->shape.width * (uint64_t)media->shape.height * sizeof(uint32_t);
+    SMP_TRY(smp_check_picture(&o->limits, media->shape.width, media->shape.height, bytes + d->size, err));
+    if (media->shape.width <= MOST_SIDE && media->shape.height <= MOST_SIDE)
+        return SMP_OK;
+    smp_fail(err, SMP_E_LIMIT, "the picture would have %lld x %lld pixels, and cairo draws %d a side",
+             (long long)media->shape.width, (long long)media->shape.height, MOST_SIDE);
+    return smp_hint(err, "choose a lower --dpi or --draw-width");
+}
+
+static bool keep_text(smp_meta *meta, const char *key, char *text)
+{
+    const bool kept = !text || !text[0] || smp_meta_add_text(meta, key, text, strlen(text));
+    draw->g_free(text);
+    return kept;
+}
+
+static smp_code open_document(drawn *d, smp_error *err)
+{
+    smp_g_error *why = NULL;
+    SMP_NEED(d->bytes = draw->g_bytes_new_static(d->data, d->size), "a PDF", d->size, err);
+    d->document = draw->poppler_document_new_from_bytes(d->bytes, NULL, &why);
+    if (d->document)
+        return SMP_OK;
+    if (!why || why->code != ENCRYPTED)
+        return fail_library(why, "PDF", err);
+    draw->g_error_free(why);
+    smp_fail(err, SMP_E_DECODE, "the PDF is locked by a password");
+    return smp_hint(err, "unlock it first: qpdf --decrypt --password=WORD IN.pdf OUT.pdf");
+}
+
+/* poppler draws what there is of a file that is cut, and says nothing. */
+static smp_code check_end(smp_reader *reader, const drawn *d, smp_error *err)
+{
+    enum { TAIL = 1024 /* bytes, as in Adobe's readers */ };
+    const size_t tail = d->size < TAIL ? d->size : TAIL;
+    if (memmem(d->data + d->size - tail, tail, "%%EOF", 5))
+        return SMP_OK;
+    if (reader->options.no_verify) {
+        smp_note(&reader->notes, "the PDF is cut short: what there is of it is drawn");
+        return SMP_OK;
+    }
+    smp_fail(err, SMP_E_DECODE, "the PDF is truncated: its end is missing");
+    return smp_hint_no_verify(err);
+}
+
+static smp_code pdf_read_open(smp_reader *reader, smp_error *err)
+{
+    drawn *d = reader->state;
+    smp_media *media = &reader->media;
+    double wide, high;
+    SMP_TRY(smp_draw_need(SMP_LIBRARY_PDF, err));
+    SMP_TRY(take_file(reader, d, err));
+    SMP_TRY(open_document(d, err));
+    const int64_t pages = draw->poppler_document_get_n_pages(d->document), page = smp_max_i64(reader->options.page, 1);
+    SMP_TRY(pages ? check_end(reader, d, err) : fail_library(NULL, "PDF", err));
+    if (page > pages)
+        return smp_fail(err, SMP_E_DECODE, "there is no page %lld: the PDF holds %lld", (long long)page,
+                        (long long)pages);
+    if (!(d->page = draw->poppler_document_get_page(d->document, (int)page - 1)))
+        return fail_library(NULL, "PDF", err);
+    draw->poppler_page_get_size(d->page, &wide, &high);
+    media->shape.channels = 3;
+    media->shape.format = SMP_U8;
+    media->pages = pages;
+    SMP_TRY(set_size(reader, wide, high, POINTS, PDF_DPI, err));
+    media->meta.x_density = media->meta.y_density = d->scale * POINTS / 0.0254;
+    snprintf(media->detail, sizeof media->detail, "page %lld of %lld, %.5g x %.5g mm", (long long)page,
+             (long long)pages, wide * 25.4 / POINTS, high * 25.4 / POINTS);
+    if (pages > 1 && !reader->options.page)
+        smp_note(&reader->notes, "the file holds %lld pages; the first is read (--page N reads another)",
+                 (long long)pages);
+    SMP_NEED(keep_text(&media->meta, "Title", draw->poppler_document_get_title(d->document)) &&
+                 keep_text(&media->meta, "Author", draw->poppler_document_get_author(d->document)),
+             "texts", 0, err);
+    return SMP_OK;
+}
+
+/* Notes what the elements that show other files name. */
+static void note_outside(smp_reader *reader, const drawn *d)
+{
+    static const char *const elements[] = {"<image", "<use", "<feImage", "<?xml-stylesheet"};
+    const char *end = (const char *)d->data + d->size;
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
+        const char *at = (const char *)d->data;
+        while ((at = memmem(at, (size_t)(end - at), elements[i], strlen(elements[i])))) {
+            const char *close = memchr(at, '>', (size_t)(end - at));
+            const char *name = close ? memmem(at, (size_t)(close - at), "href=", 5) : NULL;
+            at += strlen(elements[i]);
+            if (!name || close - name < 7 || name[6] == '#' || !memcmp(name + 6, "data:", 5))
+                continue;
+            const char *last = memchr(name + 6, name[5], (size_t)(close - name - 6));
+            smp_note(&reader->notes, "it shows other files, which are not opened: %.*s",
+                     (int)smp_min_i64(last ? last - name - 6 : 0, 100), name + 6);
+            return;
+        }
+    }
+}
+
+/* Pixels of CSS. Where neither a size nor a box is told, what browsers take. */
+static void size_of_svg(const drawn *d, double *wide, double *high)
+{
+    int has_width, has_height, has_box;
+    smp_rsvg_length width, height;
+    smp_rsvg_rectangle box = {.width = 0};
+    if (draw->rsvg_handle_get_intrinsic_size_in_pixels(d->document, wide, high))
+        return;
+    draw->rsvg_handle_get_intrinsic_dimensions(d->document, &has_width, &width, &has_height, &height, &has_box, &box);
+    *wide = has_box ? box.width : 300;
+    *high = has_box ? box.height : 150;
+}
+
+static smp_code svg_read_open(smp_reader *reader, smp_error *err)
+{
+    drawn *d = reader->state;
+    smp_g_error *why = NULL;
+    double wide, high;
+    SMP_TRY(smp_draw_need(SMP_LIBRARY_SVG, err));
+    SMP_TRY(take_file(reader, d, err));
+    if (!(d->document = draw->rsvg_handle_new_from_data(d->data, d->size, &why)))
+        return fail_library(why, "SVG", err);
+    draw->rsvg_handle_set_dpi(d->document, CSS_DPI);
+    size_of_svg(d, &wide, &high);
+    reader->media.shape.channels = 4;
+    reader->media.shape.alpha = true;
+    reader->media.shape.format = SMP_U8;
+    note_outside(reader, d);
+    return set_size(reader, wide, high, CSS_DPI, CSS_DPI, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ drawing */
+
+static smp_code draw_on(const smp_reader *reader, drawn *d, void *cairo, smp_error *err)
+{
+    smp_g_error *why = NULL;
+    if (d->page) {
+        draw->cairo_scale(cairo, d->scale, d->scale);
+        draw->poppler_page_render(d->page, cairo);
+    } else {
+        const smp_rsvg_rectangle all = {.width = d->width, .height = d->height};
+        if (!draw->rsvg_handle_render_document(d->document, cairo, &all, &why))
+            return fail_library(why, "SVG", err);
+    }
+    return draw->cairo_status(cairo) ? fail_library(NULL, reader->media.file_format, err) : SMP_OK;
+}
+
+static smp_code draw_picture(const smp_reader *reader, drawn *d, smp_error *err)
+{
+    const int width = (int)reader->media.shape.width, height = (int)reader->media.shape.height;
+    const size_t bytes = (size_t)width * (size_t)height * sizeof(uint32_t);
+    SMP_NEED(d->pixels = smp_alloc_raw(bytes), "a picture", bytes, err);
+    memset(d->pixels, d->page ? 0xFF : 0, bytes); /* paper is white */
+    void *surface = draw->cairo_image_surface_create_for_data((uint8_t *)d->pixels, ARGB32, width, height,
+                                                              width * (int)sizeof(uint32_t));
+    void *cairo = draw->cairo_create(surface);
+    const smp_code code = draw_on(reader, d, cairo, err);
+    draw->cairo_destroy(cairo);
+    draw->cairo_surface_flush(surface);
+    draw->cairo_surface_destroy(surface);
+    return code;
+}
+
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
+{
+    drawn *d = reader->state;
+    const int channels = reader->media.shape.channels;
+    uint8_t *out = to;
+    if (!d->pixels)
+        SMP_TRY(draw_picture(reader, d, err));
+    const uint32_t *row = d->pixels + y * reader->media.shape.width;
+    for (int64_t x = 0; x < reader->media.shape.width; x++, out += channels) {
+        const uint32_t alpha = row[x] >> 24;
+        for (int c = 0; c < 3; c++) {
+            const uint32_t value = row[x] >> (16 - 8 * c) & 0xFF;
+            out[c] = (uint8_t)(channels == 3 ? value : smp_divide_alpha(value, alpha, UINT8_MAX));
+        }
+        if (channels == 4)
+            out[3] = (uint8_t)alpha;
+    }
+    return SMP_OK;
+}
+
+static void read_close(smp_reader *reader)
+{
+    drawn *d = reader->state;
+    if (d->page)
+        draw->g_object_unref(d->page);
+    if (d->document)
+        draw->g_object_unref(d->document);
+    if (d->bytes)
+        draw->g_bytes_unref(d->bytes);
+    smp_free_all(d->pixels, d->data, d);
+}
+
+/* ------------------------------------------------------------------------------------------------ formats */
+
+static bool sniff_pdf(const uint8_t *head, size_t size)
+{
+    return memmem(head, size, "%PDF-", 5) != NULL; /* readers look for it among the first 1024 bytes */
+}
+
+/* XML whose first element is in sight and is svg; comments may stand in front. */
+static bool sniff_svg(const uint8_t *head, size_t size)
+{
+    size_t at = size >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
+    while (at < size && strchr(" \t\r\n", head[at]) && head[at])
+        at++;
+    return at < size && head[at] == '<' && memmem(head + at, size - at, "<svg", 4);
+}
+
+static bool find_svg(smp_source *source)
+{
+    const uint8_t *head;
+    return sniff_svg(head, smp_source_peek(source, &head, HEAD));
+}
+
+const smp_file_format smp_format_pdf = {
+    .name = "PDF",
+    .extensions = (const char *const[]){"pdf", NULL},
+    .kind = SMP_IMAGE,
+    .library = SMP_LIBRARY_PDF,
+    .pages = true,
+    .sniff = sniff_pdf,
+    .read_state = sizeof(drawn),
+    .read_open = pdf_read_open,
+    .read_row = read_row,
+    .read_close = read_close,
+};
+
+const smp_file_format smp_format_svg = {
+    .name = "SVG",
+    .extensions = (const char *const[]){"svg", NULL},
+    .kind = SMP_IMAGE,
+    .library = SMP_LIBRARY_SVG,
+    .sniff = sniff_svg,
+    .find = find_svg,
+    .read_state = sizeof(drawn),
+    .read_open = svg_read_open,
+    .read_row = read_row,
+    .read_close = read_close,
+};

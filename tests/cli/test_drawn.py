@@ -1,0 +1,170 @@
+"""Pages of PDF and SVG: against what poppler's and librsvg's programs and Chromium draw, in the cage and out of it."""
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import numpy as np
+from PIL import Image
+
+from harness import CliCase
+from pages import CHROMIUM
+
+SVG = """<?xml version="1.0"?>
+<!-- %s -->
+<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100" viewBox="0 0 200 100">
+<filter id="f"><feGaussianBlur stdDeviation="3"/></filter>
+<rect x="10" y="10" width="80" height="80" fill="#c00" filter="url(#f)"/>
+<circle cx="150" cy="50" r="30" fill="blue" fill-opacity="0.5"/>
+<text x="20" y="60" font-family="sans-serif" font-size="24">Hello</text>%s
+</svg>"""
+
+
+def pdf(contents, size="300 200", font="Helvetica"):
+    """A page for each content; its font is not in the file."""
+    kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(len(contents)))
+    objects = [b"<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Kids[{kids}]/Count {len(contents)}>>".encode(),
+               f"<</Type/Font/Subtype/Type1/BaseFont/{font}>>".encode()]
+    for i, content in enumerate(contents):
+        objects += [f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 {size}]/Contents {5 + 2 * i} 0 R"
+                    "/Resources<</Font<</F1 3 0 R>>>>>>".encode(),
+                    b"<</Length %d>>stream\n%b\nendstream" % (len(content), content)]
+    objects.append(b"<</Title(Two words)/Author(Me)>>")
+    out, places = b"%PDF-1.4\n", []
+    for i, one in enumerate(objects):
+        places.append(len(out))
+        out += b"%d 0 obj\n%b\nendobj\n" % (i + 1, one)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    count = len(objects)
+    end = b"trailer<</Size %d/Root 1 0 R/Info %d 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (count + 1, count, len(out))
+    return out + b"xref\n0 %d\n0000000000 65535 f \n%b" % (count + 1, table) + end
+
+
+PAGES = pdf([b"0 0 1 rg 20 20 100 60 re f 0 g BT /F1 24 Tf 30 120 Td (Hello) Tj ET 3 w 10 10 m 290 190 l S",
+             b"1 0 0 rg 10 10 50 50 re f", b"0 1 0 rg 10 10 80 50 re f"])
+
+
+class Drawn(CliCase):
+    NAME = ""
+
+    def setUp(self):
+        super().setUp()
+        self.write("a.pdf", PAGES)
+        self.write("a.svg", (SVG % ("", "")).encode())
+        for name in ("a.pdf", "a.svg"):
+            done = self.smp("info", name, status=(0, 3))
+            if done.returncode:
+                self.assertIn("apt-get install lib", done.stderr)
+                self.skipTest("this machine is without poppler or librsvg")
+
+    def array(self, name):
+        return np.asarray(Image.open(self.folder / name))
+
+    @unittest.skipUnless(shutil.which("pdftocairo"), "needs poppler-utils")
+    def test_a_page_is_what_poppler_draws(self):
+        for page, dpi in ((1, 150), (1, 300), (2, 72), (3, 96.5)):
+            self.smp("convert", "-q", "-f", "a.pdf", "out.png", "--page", str(page), "--dpi", str(dpi))
+            for tool in ("pdftocairo", "pdftoppm"):
+                subprocess.run((tool, "-png", "-singlefile", "-f", str(page), "-r", str(dpi), "a.pdf", "peer"),
+                               cwd=self.folder, check=True)
+                ours, theirs = self.array("out.png").astype(int), self.array("peer.png").astype(int)
+                self.assertEqual(ours.shape, theirs.shape)
+                if tool == "pdftocairo":
+                    self.assertTrue((ours == theirs).all())
+                else:  # another rasteriser: edges alone differ
+                    self.assertLess((np.abs(ours - theirs).max(axis=2) > 64).mean(), 0.02)
+                    self.assertLess(abs(ours.mean() - theirs.mean()), 1)
+
+    @unittest.skipUnless(shutil.which("rsvg-convert"), "needs librsvg2-bin")
+    def test_svg_is_what_librsvg_draws(self):
+        for words, theirs in (((), ()), (("--dpi", "192"), ("-z", "2")), (("--draw-width", "777"), ("-w", "777"))):
+            self.smp("convert", "-f", "a.svg", "out.png", *words)
+            subprocess.run(("rsvg-convert", *theirs, "a.svg", "-o", "peer.png"), cwd=self.folder, check=True)
+            ours, peer = self.array("out.png"), self.array("peer.png")
+            self.assertEqual(ours.shape[1], peer.shape[1])
+            self.assertLess(np.abs(ours[:peer.shape[0]].astype(int) - peer[:ours.shape[0]]).mean(), 0.6)
+            if not theirs:
+                self.assertTrue((ours == peer).all())
+
+    @unittest.skipUnless(CHROMIUM, "no chromium here")
+    def test_svg_is_near_what_a_browser_draws(self):
+        self.smp("convert", "a.svg", "out.png")
+        subprocess.run((CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--screenshot=peer.png",
+                        "--hide-scrollbars", "--window-size=800,600",
+                        f"--user-data-dir={self.folder}/profile", self.folder / "a.svg"), cwd=self.folder, check=True,
+                       capture_output=True, timeout=60)
+        ours, peer = self.array("out.png").astype(float), self.array("peer.png")[:100, :200, :3].astype(float)
+        ours = 255 + (ours[..., :3] - 255) * ours[..., 3:] / 255  # on white, as the browser's
+        self.assertLess(np.abs(ours - peer).mean(), 2)  # of 255: edges and letters are smoothed otherwise
+
+    def test_the_cage_has_fonts_and_draws_the_same(self):
+        for name in ("a.pdf", "a.svg"):
+            self.smp("convert", "-q", "-f", name, "caged.png")
+            self.smp("convert", "-q", "-f", name, "free.png", "--no-sandbox")
+            self.assertEqual((self.folder / "caged.png").read_bytes(), (self.folder / "free.png").read_bytes())
+            self.smp("convert", "-q", "-f", "-", "piped.png", input=(self.folder / name).read_bytes(), text=False)
+            self.assertEqual((self.folder / "caged.png").read_bytes(), (self.folder / "piped.png").read_bytes())
+        self.write("bare.pdf", pdf([b"0 0 1 rg 20 20 100 60 re f 3 w 10 10 m 290 190 l S"]))
+        self.smp("convert", "-q", "-f", "a.pdf", "caged.png")
+        self.smp("convert", "-q", "-f", "bare.pdf", "bare.png")
+        self.assertGreater((self.array("caged.png") != self.array("bare.png")).mean(), 0.003)  # the letters
+
+    def test_pages_are_chosen_and_told(self):
+        info = self.smp("info", "-v", "a.pdf")
+        for part in ("625 x 417", "page 1 of 3", "105.83 x 70.556 mm", "150.0 x 150.0 dpi", "Title: Two words",
+                     "Author: Me"):
+            self.assertIn(part, info.stdout)
+        self.assertIn("--page N", info.stderr)
+        self.assertIn("the PDF holds 3", self.smp("convert", "a.pdf", "x.png", "--page", "4", status=3).stderr)
+        self.smp("batch", "-e", "gray", "a.pdf", "-o", "out", "--to", "png", "--pages", "all")
+        self.assertEqual(sorted(p.name for p in (self.folder / "out").iterdir() if p.suffix == ".png"),
+                         ["a-1.png", "a-2.png", "a-3.png"])
+
+    def test_other_files_are_not_opened_and_told(self):
+        (self.folder / "secret.png").write_bytes(b"")
+        for element in ('<image href="secret.png" width="9" height="9"/>', '<use href="other.svg#a"/>'):
+            self.write("b.svg", (SVG % ("", element)).encode())
+            said = self.smp("convert", "-f", "b.svg", "out.png").stderr
+            self.assertIn("shows other files, which are not opened: " + element.split('"')[1], said)
+        outside = b'<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+        self.write("b.svg", outside + b'<svg xmlns="http://www.w3.org/2000/svg"><text>&x;</text></svg>')
+        self.assertIn("Entity", self.smp("convert", "-f", "b.svg", "out.png", status=3).stderr)
+
+    def test_damage_is_an_error(self):
+        whole = (SVG % ("", "")).encode()
+        for part in (whole[:-9], whole[:200], whole.replace(b"<rect", b"<<rect")):
+            self.write("b.svg", part)
+            self.smp("convert", "b.svg", "out.png", status=3)
+        for part in (PAGES[:-8], PAGES[:400], b"%PDF-1.4\n"):
+            self.write("b.pdf", part)
+            self.smp("convert", "b.pdf", "out.png", status=3)
+        self.write("b.pdf", PAGES[:-8])
+        self.assertIn("cut short", self.smp("convert", "b.pdf", "out.png", "--no-verify").stderr)
+
+    def test_what_would_take_too_much_is_refused(self):
+        self.write("b.pdf", pdf([b"0 0 9 9 re f"], "14400 14400"))
+        self.write("b.svg", b'<svg xmlns="http://www.w3.org/2000/svg" width="1e6" height="1e6"/>')
+        nested = "".join(f"<g id='g{i + 1}'>" + f"<use href='#g{i}'/>" * 10 + "</g>" for i in range(10))
+        self.write("c.svg", (SVG % ("", f'<rect id="g0" width="5" height="5"/>{nested}<use href="#g10"/>')).encode())
+        for name, status in (("b.pdf", 6), ("b.svg", 6), ("c.svg", 3)):
+            self.smp("convert", name, "out.png", status=status, timeout=30)
+
+    def test_a_long_comment_may_stand_in_front(self):
+        self.write("b.svg", (SVG % ("x" * 2000, "")).encode())
+        self.smp("convert", "b.svg", "out.png")
+        self.smp("convert", "a.svg", "peer.png")
+        self.assertEqual((self.folder / "out.png").read_bytes(), (self.folder / "peer.png").read_bytes())
+
+    def test_a_missing_library_is_named(self):
+        folder = pathlib.Path(self.folder / "none")
+        folder.mkdir()
+        for name, library, package in (("a.pdf", "libpoppler-glib.so.8", "libpoppler-glib8"),
+                                       ("a.svg", "librsvg-2.so.2", "librsvg2-2")):
+            (folder / library).write_bytes(b"")
+            done = self.smp("info", name, status=3, env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
+            self.assertIn(f"apt-get install {package}", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
