@@ -1,4 +1,5 @@
 /* Access patterns of shared memory, row by row: see bank_patterns.h and kernels/bench/bench.cu. */
+#include "base/order.h"
 #include "bench/bench_run.h"
 
 #include <stdlib.h>
@@ -175,15 +176,9 @@ smp_code smp_patterns_count(smp_device *device, smp_count_kind kind, smp_bench_r
 
 /* ------------------------------------------------------------------------------------------------ times */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_size);
+    qsort(values, count, sizeof *values, smp_by_double);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 

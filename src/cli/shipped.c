@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 #include "base/paths.h"
 #include "cli/cli.h"
 #include "cli/mistakes.h"
@@ -121,11 +122,6 @@ static smp_code add_name(smp_shipped *shipped, const char *file, smp_error *err)
     return SMP_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 smp_code smp_shipped_list(smp_shipped *shipped, smp_error *err)
 {
     char *folders[FOLDERS];
@@ -142,7 +138,7 @@ smp_code smp_shipped_list(smp_shipped *shipped, smp_error *err)
     }
     free_folders(folders);
     if (shipped->count)
-        qsort(shipped->names, shipped->count, sizeof *shipped->names, by_text);
+        qsort(shipped->names, shipped->count, sizeof *shipped->names, smp_by_text);
     return code;
 }
 

@@ -45,6 +45,16 @@ void smp_report_clipping_text(const smp_run_report *report, const smp_step_repor
                  percent);
 }
 
+void smp_report_code_json(smp_json *json, const smp_device_info *device)
+{
+    if (device->isa[0])
+        smp_json_string(json, "isa", device->isa);
+    if (device->compute_major) {
+        smp_json_integer(json, "compute_major", device->compute_major);
+        smp_json_integer(json, "compute_minor", device->compute_minor);
+    }
+}
+
 static void put_device(smp_json *json, const smp_run_report *report)
 {
     const smp_device_info *device = &report->device;
@@ -52,12 +62,7 @@ static void put_device(smp_json *json, const smp_run_report *report)
     smp_json_string(json, "kind", device->kind);
     smp_json_string(json, "name", device->name);
     smp_json_integer(json, "index", device->index);
-    if (device->isa[0])
-        smp_json_string(json, "isa", device->isa);
-    if (device->compute_major) {
-        smp_json_integer(json, "compute_major", device->compute_major);
-        smp_json_integer(json, "compute_minor", device->compute_minor);
-    }
+    smp_report_code_json(json, device);
     smp_json_integer(json, "threads", report->threads);
     if (report->device_note[0])
         smp_json_string(json, "note", report->device_note);

@@ -24,6 +24,9 @@ void smp_report_measurements(FILE *to, const char *label, const smp_measurements
 /* The same as a member "measurements" of json's current object. */
 void smp_report_measurements_json(smp_json *json, const smp_measurements *measurements);
 
+/* Members "isa" or "compute_major" and "compute_minor" of json's current object, as the device has them. */
+void smp_report_code_json(smp_json *json, const smp_device_info *device);
+
 /* Members "input_notes" and "output_notes" of json's current object, where there are notes. */
 void smp_report_notes_json(smp_json *json, const smp_run_report *report);
 

@@ -6,14 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 
 static const double least_difference = 0.01, same_within = 0.03; /* of the base's median */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double quantile(const double *sorted, size_t count, double p)
 {
@@ -33,7 +28,7 @@ _Bool smp_spread_of(const double *samples, size_t count, smp_spread *spread)
     if (!sorted)
         return 0;
     memcpy(sorted, samples, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_value);
+    qsort(sorted, count, sizeof *sorted, smp_by_double);
     double half = (double)count / 2, reach = 0.98 * sqrt((double)count), below = floor(half - reach);
     size_t first = below > 0 ? (size_t)below : 0;
     *spread = (smp_spread){quantile(sorted, count, 0.25), quantile(sorted, count, 0.5), quantile(sorted, count, 0.75),

@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "base/order.h"
 
 /* Interpolates between the two nearest sorted values, like NumPy's quantile with method "linear". */
 static double quantile(const double *sorted, int n, double q)
@@ -25,7 +21,7 @@ void smp_rate_settle(smp_rate *rate)
     if (rate->count <= 0)
         return;
     memcpy(sorted, rate->seconds, (size_t)rate->count * sizeof *sorted);
-    qsort(sorted, (size_t)rate->count, sizeof *sorted, by_size);
+    qsort(sorted, (size_t)rate->count, sizeof *sorted, smp_by_double);
     const struct {
         double *gbs, q;
     } wanted[] = {{&rate->gbs, 0.5}, {&rate->gbs_low, 0.75}, {&rate->gbs_high, 0.25}};

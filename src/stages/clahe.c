@@ -58,12 +58,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     if (in->width > INT32_MAX - SMP_CLAHE_MOST || in->height > INT32_MAX - SMP_CLAHE_MOST)
         return smp_fail(err, SMP_E_PIPE, "the picture is too large for tiles");
     k->count = smp_histogram_over(in->format == SMP_U8 ? SMP_CLAHE_BYTES : SMP_MAX_BINS, 0);
-    if (p->channel == LUMA && colours > 1) {
-        static const float rec601[3] = {0.299f, 0.587f, 0.114f};
-        k->count.colours = colours;
-        for (int c = 0; c < colours; c++)
-            k->count.weights[c] = colours == 3 ? rec601[c] : 1.f / (float)colours;
-    }
+    if (p->channel == LUMA)
+        smp_count_luma(in, &k->count);
     const bool divides = in->width % tiles == 0 && in->height % tiles == 0; /* else both sides grow, as in OpenCV */
     k->tiles = tiles;
     k->tile_width = (int32_t)((in->width + (divides ? 0 : tiles - in->width % tiles)) / tiles);

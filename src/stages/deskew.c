@@ -8,6 +8,7 @@
 #include "stages/shared/geometry/skew.h"
 #include "stages/shared/geometry/warping.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/samples/fill.h"
 
 typedef struct params {
     double limit, angle; /* angle NaN: auto */
@@ -30,10 +31,7 @@ static const smp_param table[] = {
 
 static smp_code check(const void *given, smp_error *err)
 {
-    const params *p = given;
-    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
-        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
-    return SMP_OK;
+    return smp_check_fill_row(&((const params *)given)->fill, err);
 }
 
 static bool needs_prepass(const void *given)

@@ -19,14 +19,9 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     const params *p = params_;
     smp_equalize *k = SMP_PLAN_KERNEL(work, smp_equalize);
-    const int colours = in->channels - in->alpha;
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
-    if (p->channel == LUMA && colours > 1) {
-        static const float rec601[3] = {0.299f, 0.587f, 0.114f};
-        k->count.colours = colours;
-        for (int c = 0; c < colours; c++)
-            k->count.weights[c] = colours == 3 ? rec601[c] : 1.f / (float)colours;
-    }
+    if (p->channel == LUMA)
+        smp_count_luma(in, &k->count);
     const size_t slots = (size_t)smp_histogram_planes(&k->count, in->channels) * (size_t)(k->count.bins + 1);
     smp_count_ask(in, work);
     work->table.size = slots * sizeof(float);

@@ -38,10 +38,7 @@ static const smp_param params[] = {
 
 static smp_code check(const void *given, smp_error *err)
 {
-    const join_params *p = given;
-    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
-        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
-    return SMP_OK;
+    return smp_check_fill_row(&((const join_params *)given)->fill, err);
 }
 
 static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_error *err)

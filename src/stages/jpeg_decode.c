@@ -68,11 +68,6 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *,
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static int64_t one_item(const smp_io *, const void *)
-{
-    return 1;
-}
-
 static void sync_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
     smp_grid_line(io->in.width * io->in.height * 8 / SMP_JPEG_SUB_BITS + 1, SMP_JPEG_SUBS, SMP_JPEG_SUBS, grid);
@@ -109,7 +104,7 @@ static void fours_geometry(const smp_io *io, const void *params, smp_grid *grid)
 #define ONCE(kernel, grid) .from = SMP_IN, .to = SMP_SCRATCH, .once = true, .cuda = (kernel), .geometry = (grid)
 #define LADDER(codes, idct, idct_grid, pixels, pixel_grid)                                                             \
     {                                                                                                                  \
-        {.from = SMP_IN, .to = SMP_SCRATCH, .once = true, .cpu = SMP_CPU(jpeg_planes_naive), .items = one_item},       \
+        {.from = SMP_IN, .to = SMP_SCRATCH, .once = true, .cpu = SMP_CPU(jpeg_planes_naive), .items = smp_one_item},   \
             {ONCE("jpeg_sync_" codes, sync_geometry)}, {ONCE("jpeg_join_" codes, join_geometry)},                      \
             {ONCE("jpeg_coefs_" codes, sync_geometry)}, {ONCE(idct, idct_grid)},                                       \
         {                                                                                                              \

@@ -123,11 +123,6 @@ static int64_t rows_of_mcus(const smp_io *, const void *kernel)
     return k->blocks / k->in_mcu / k->mcus_across;
 }
 
-static int64_t one(const smp_io *, const void *)
-{
-    return 1;
-}
-
 /* Launches of a GPU between the first and the last; a CPU does them in one, in one thread. */
 #define LAUNCHES(rung, shape)                                                                                          \
     {.from = SMP_IN,                                                                                                   \
@@ -143,7 +138,7 @@ static int64_t one(const smp_io *, const void *)
          .cuda = "jpeg_encode_spans",                                                                                  \
          .geometry = naive_geometry,                                                                                   \
          .once = true,                                                                                                 \
-         .items = one},                                                                                                \
+         .items = smp_one_item},                                                                                       \
         {BETWEEN("jpeg_encode_scan", scan_geometry)}, {BETWEEN("jpeg_encode_codes_" rung, naive_geometry)},            \
         {BETWEEN("jpeg_encode_pieces", pieces_geometry)}, {BETWEEN("jpeg_encode_places", scan_geometry)},              \
         {.from = SMP_SCRATCH,                                                                                          \

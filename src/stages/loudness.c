@@ -1,5 +1,6 @@
 /* loudness: how loud a sound is to the ear, by EBU R 128; the sound passes on. */
 #include "stages/shared/sound/loudness.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -92,16 +93,10 @@ static partial *make(size_t momentary, size_t shortterm, smp_error *err)
     return t;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void add_blocks(partial *t, int length, double *means, int64_t count)
 {
     energy *list = energies(t, length);
-    qsort(means, (size_t)count, sizeof *means, by_size);
+    qsort(means, (size_t)count, sizeof *means, smp_by_double);
     for (int64_t i = 0; i < count; i++)
         if (smp_lufs(means[i]) >= SMP_LOUDNESS_SILENCE)
             append(list, &t->count[length], (energy){means[i], 1}, false);

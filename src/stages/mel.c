@@ -191,11 +191,6 @@ static void one_block(const smp_io *, const void *, smp_grid *grid)
     smp_grid_line(1, 1, 256, grid);
 }
 
-static int64_t one_item(const smp_io *, const void *)
-{
-    return 1;
-}
-
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
@@ -216,7 +211,7 @@ static const smp_variant variants[] = {
      .cuda = "mel_most",                                                                                               \
      .geometry = one_block,                                                                                            \
      .once = true,                                                                                                     \
-     .items = one_item},                                                                                               \
+     .items = smp_one_item},                                                                                           \
     {                                                                                                                  \
         .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(mel_whisper), .cuda = "mel_whisper",                        \
         .geometry = smp_geometry_pixels                                                                                \

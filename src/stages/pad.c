@@ -80,9 +80,7 @@ static smp_code check(const void *params_, smp_error *err)
         return smp_fail(err, SMP_E_PIPE, "the borders say where the picture lies: leave out anchor");
     if (p->end > 0 && !isnan(p->length))
         return smp_fail(err, SMP_E_PIPE, "the silence after the sound is given twice: say end, or length");
-    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
-        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
-    return SMP_OK;
+    return smp_check_fill_row(&p->fill, err);
 }
 
 /* ---------------------------------------------------------------------------------------------- pictures */

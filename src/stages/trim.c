@@ -45,14 +45,10 @@ static const smp_param table[] = {
 };
 
 /* Whether it goes by silence: asked for, or implied by what only then has a meaning. */
-static bool by_silence(const params *p)
+static bool by_silence(const void *given)
 {
+    const params *p = given;
     return p->kind == AUTO || !isnan(p->silence) || !isnan(p->inside) || !isnan(p->until) || p->ends != BOTH;
-}
-
-static bool needs_prepass(const void *given)
-{
-    return by_silence(given);
 }
 
 static smp_code check(const void *given, smp_error *err)
@@ -246,7 +242,7 @@ const smp_stage smp_stage_trim = {
     .example = "trim first=1",
     SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .check = check,
-    .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = smp_silence_variants),
+    .reduction = SMP_REDUCTION(.prepass = by_silence, .finish = finish, .reducers = smp_silence_variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(
                            SMP_MEANS("0 $E", "end=$E"), SMP_MEANS("0s $E", "end=$E"), SMP_MEANS("$S", "start=$S"),
                            SMP_MEANS("-$S", "start=-$S"), SMP_MEANS("$S -$E", "start=$S end=-$E"),

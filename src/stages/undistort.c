@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "stages/shared/geometry/warping.h"
+#include "stages/shared/samples/fill.h"
 
 typedef struct params {
     double fx, fy, cx, cy, k1, k2, p1, p2, k3;
@@ -38,10 +39,7 @@ static const smp_param table[] = {
 
 static smp_code check(const void *given, smp_error *err)
 {
-    const params *p = given;
-    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
-        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
-    return SMP_OK;
+    return smp_check_fill_row(&((const params *)given)->fill, err);
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)

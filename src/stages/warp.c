@@ -1,5 +1,6 @@
 /* warp: a picture turned by any angle, sheared, or seen in perspective. */
 #include "stages/shared/geometry/warping.h"
+#include "stages/shared/samples/fill.h"
 
 static const char *const sizes[] = {"keep", "fit", "inside", NULL};
 static const char *const filters[] = {
@@ -38,8 +39,7 @@ static smp_code check(const void *given, smp_error *err)
     if (p->matrix.cols != 3 || p->matrix.rows < 2 || p->matrix.rows > 3)
         return smp_fail(err, SMP_E_PIPE, "matrix has %d x %d numbers, not 2 x 3 or 3 x 3", p->matrix.rows,
                         p->matrix.cols);
-    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
-        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
+    SMP_TRY(smp_check_fill_row(&p->fill, err));
     if (p->corners.rows && (p->corners.rows != 4 || p->corners.cols != 2))
         return smp_fail(err, SMP_E_PIPE, "corners has %d x %d numbers, not 4 x 2: [x y; x y; x y; x y]",
                         p->corners.rows, p->corners.cols);

@@ -1,6 +1,7 @@
 /* See landlock.h. The numbers are the same on all systems; the struct and the bits grew with the ABI. */
 #include "base/os/landlock.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -98,4 +99,15 @@ void smp_landlock_end(smp_landlock *list)
     if (list->rules >= 0)
         close(list->rules);
     list->rules = -1;
+}
+
+void smp_bound_resource(unsigned resource, uint64_t most)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0)
+        return;
+    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
+        limit.rlim_max = (rlim_t)most;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(resource, &limit);
 }

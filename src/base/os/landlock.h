@@ -31,3 +31,6 @@ void smp_landlock_allow(const smp_landlock *list, const char *path, unsigned rig
  * child of a program with threads may call it. */
 bool smp_landlock_restrict(const smp_landlock *list);
 void smp_landlock_end(smp_landlock *list);
+
+/* Lowers a limit of the calling process (RLIMIT_AS, ...) to `most`, for good; a lower one stays. */
+void smp_bound_resource(unsigned resource, uint64_t most);

@@ -55,17 +55,6 @@ typedef struct cage {
 
 /* ------------------------------------------------------------------------------------------------ in the children */
 
-static void bound(unsigned resource, uint64_t most)
-{
-    struct rlimit limit;
-    if (getrlimit(resource, &limit) != 0)
-        return;
-    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
-        limit.rlim_max = (rlim_t)most;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(resource, &limit);
-}
-
 static void close_from(int first, bool when_it_begins)
 {
 #ifdef SYS_close_range
@@ -80,12 +69,13 @@ static void close_from(int first, bool when_it_begins)
 static int confine(const cage *c)
 {
     const smp_tool *tool = c->tool;
-    bound(RLIMIT_CORE, 0);
-    bound(RLIMIT_AS, tool->memory);
-    bound(RLIMIT_FSIZE, tool->file);
-    bound(RLIMIT_CPU, (uint64_t)(tool->seconds * MOST_PROCESSORS) + 1); /* in case the watcher is ended, too */
+    smp_bound_resource(RLIMIT_CORE, 0);
+    smp_bound_resource(RLIMIT_AS, tool->memory);
+    smp_bound_resource(RLIMIT_FSIZE, tool->file);
+    smp_bound_resource(RLIMIT_CPU,
+                       (uint64_t)(tool->seconds * MOST_PROCESSORS) + 1); /* in case the watcher is ended, too */
     if (c->processes)
-        bound(RLIMIT_NPROC, c->processes);
+        smp_bound_resource(RLIMIT_NPROC, c->processes);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return tool->trusted ? 0 : errno;
     if (!smp_landlock_restrict(&c->rules) && !tool->trusted)

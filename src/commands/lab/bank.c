@@ -373,36 +373,22 @@ static smp_code study_offsets(const bank_settings *settings, smp_bank_rows *rows
 
 /* ------------------------------------------------------------------------------------------------ output */
 
+static void render_map(FILE *to, const void *data)
+{
+    const smp_bank_study *study = data;
+    char verdict[160], *title = smp_asprintf("%s (%d-byte %s, compute capability %s)", study->name, study->access.width,
+                                             study->op, study->capability);
+    smp_bank_verdict(verdict, sizeof verdict, study);
+    smp_bank_map_svg(to, &study->access, study->rules, title ? title : study->name, verdict);
+    smp_free(title);
+}
+
 static smp_code write_svg(const bank_settings *settings, const smp_bank_study *study, smp_error *err)
 {
-    char verdict[160], *title = NULL, *text = NULL;
-    size_t size = 0;
-    smp_output *output = NULL;
-    smp_code code = SMP_OK;
-    FILE *to = open_memstream(&text, &size);
-    SMP_NEED(to, "the map", 1 << 16, err);
-    title = smp_asprintf("%s (%d-byte %s, compute capability %s)", study->name, study->access.width, study->op,
-                         study->capability);
-    smp_bank_verdict(verdict, sizeof verdict, study);
-    smp_bank_map_svg(to, &study->access, study->rules, title, verdict);
-    if (fclose(to) != 0 || !title)
-        code = smp_fail_memory(err, "the map", size);
-    else if (!strcmp(settings->svg, "-"))
-        fwrite(text, 1, size, stdout);
-    else {
-        code = smp_output_open(settings->svg, settings->common.force, NULL, &output, err);
-        if (!code)
-            code = smp_output_write(output, text, size, err);
-        if (!code)
-            code = smp_output_commit(output, err);
-        else
-            smp_output_abort(output);
-    }
-    if (code)
-        smp_at(err, "%s", settings->svg);
-    smp_free(title);
-    free(text); /* open_memstream's */
-    return code;
+    if (strcmp(settings->svg, "-") != 0)
+        return smp_cli_write_file(settings->svg, settings->common.force, render_map, study, err);
+    render_map(stdout, study);
+    return SMP_OK;
 }
 
 static smp_code show(const bank_settings *settings, const smp_bank_study *studies, size_t count, bool many,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 #include "base/os/tool.h"
 #include "base/text/diag.h"
 #include "cli/cli.h"
@@ -47,11 +48,6 @@ static void free_lessons(lessons *all)
         smp_free(all->names[i]);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static smp_code find_lessons(const char *folder, lessons *all, smp_error *err)
 {
     DIR *dir = folder ? opendir(folder) : NULL;
@@ -69,7 +65,7 @@ static smp_code find_lessons(const char *folder, lessons *all, smp_error *err)
         smp_fail(err, SMP_E_READ, "no lessons are installed beside this program");
         return smp_hint(err, "cmake --install puts them into share/smempipe/course");
     }
-    qsort(all->names, all->count, sizeof all->names[0], by_text);
+    qsort(all->names, all->count, sizeof all->names[0], smp_by_text);
     return SMP_OK;
 }
 

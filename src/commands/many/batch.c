@@ -133,17 +133,8 @@ static smp_code parse_times(const smp_batch_settings *settings, double *retake, 
 /* Options that a list makes no sense with, and those that need one. */
 static smp_code check_list(const smp_batch_settings *s, smp_error *err)
 {
-    const char *wrong = s->many.inputs.count    ? "files on the command line"
-                        : s->many.list          ? "--files-from"
-                        : s->many.recursive     ? "--recursive"
-                        : s->many.include.count ? "--include"
-                        : s->many.exclude.count ? "--exclude"
-                        : s->pages == PAGES_ALL ? "--pages all"
-                                                : NULL;
-    if (s->work_list && wrong) {
-        smp_fail(err, SMP_E_USAGE, "--list and %s exclude each other", wrong);
-        return smp_hint(err, "the list says which files; smempipe list makes another");
-    }
+    if (s->work_list)
+        SMP_TRY(smp_many_beside_list(&s->many, s->pages == PAGES_ALL ? "--pages all" : NULL, err));
     if (s->claim && !s->work_list) {
         smp_fail(err, SMP_E_USAGE, "--claim needs a list, whose pieces are shared");
         return smp_hint(err, "smempipe list DIR -r -o work.list; then --list work.list --claim");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 #include "commands/many/batch_meter.h"
 
 #define WITHIN 0.5 /* LU */
@@ -38,15 +39,10 @@ static void each(void *context, const smp_batch_file *, smp_run_report *report, 
         to->count++;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 bool smp_batch_is_level(void *context, const char *path)
 {
     const smp_batch_level *level = context;
-    return level->count && bsearch(&path, level->paths, level->count, sizeof *level->paths, by_name);
+    return level->count && bsearch(&path, level->paths, level->count, sizeof *level->paths, smp_by_text);
 }
 
 smp_code smp_batch_level_measure(const smp_batch_settings *settings, smp_batch_level *level, smp_error *err)
@@ -61,7 +57,7 @@ smp_code smp_batch_level_measure(const smp_batch_settings *settings, smp_batch_l
     if (code)
         return code;
     if (level->count)
-        qsort(level->paths, level->count, sizeof *level->paths, by_name);
+        qsort(level->paths, level->count, sizeof *level->paths, smp_by_text);
     if (!settings->many.plan.base.common.quiet)
         fprintf(stderr, "smempipe: %zu of %zu files within %.1f LU of %.4g LUFS\n", level->count, meter.files, WITHIN,
                 l.wanted);

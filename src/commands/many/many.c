@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 #include "base/paths.h"
 #include "base/version.h"
 #include "base/whole_file.h"
@@ -105,6 +106,20 @@ smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_prog
                               .exclude = settings->exclude.items,
                               .exclude_count = settings->exclude.count,
                               .kind = wanted_kind(program)};
+}
+
+smp_code smp_many_beside_list(const smp_many_settings *settings, const char *other, smp_error *err)
+{
+    const char *wrong = settings->inputs.count    ? "files on the command line"
+                        : settings->list          ? "--files-from"
+                        : settings->recursive     ? "--recursive"
+                        : settings->include.count ? "--include"
+                        : settings->exclude.count ? "--exclude"
+                                                  : other;
+    if (!wrong)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--list and %s exclude each other", wrong);
+    return smp_hint(err, "the list says which files; smempipe list makes another");
 }
 
 smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size_t files, smp_left_out *left_out,
@@ -274,18 +289,13 @@ void smp_failures_add(smp_failures *failures, const char *input, const smp_error
         failures->lines[failures->kept++] = line;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* In the order of names, whatever ended first. */
 void smp_failures_show(smp_failures *failures, const smp_common *common, size_t files)
 {
     if (!failures->count)
         return;
     if (failures->kept)
-        qsort(failures->lines, failures->kept, sizeof *failures->lines, by_text);
+        qsort(failures->lines, failures->kept, sizeof *failures->lines, smp_by_text);
     smp_paint paint = smp_paint_for(smp_cli_color(common, STDERR_FILENO));
     fprintf(stderr, "%ssmempipe: %s%serror:%s %zu of %zu file%s failed:\n", paint.bold, paint.off, paint.red, paint.off,
             failures->count, files, files == 1 ? "" : "s");
@@ -427,7 +437,7 @@ void smp_remarks_show(smp_remarks *remarks, const smp_common *common)
     bool told[MOST_KEPT] = {false};
     const char *others[MOST_KEPT];
     if (remarks->kept)
-        qsort(remarks->lines, remarks->kept, sizeof *remarks->lines, by_text);
+        qsort(remarks->lines, remarks->kept, sizeof *remarks->lines, smp_by_text);
     for (size_t i = 0; i < remarks->kept; i++) {
         const char *text = said(remarks->lines[i]);
         size_t alike = 0;

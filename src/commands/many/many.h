@@ -33,6 +33,10 @@ smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_prog
 /* Whether files that the pipeline reads are there, before the first of many is begun. */
 smp_code smp_many_operands(const smp_program *program, smp_diags *diags, smp_error *err);
 
+/* Refuses options that say which files, beside a list that does. other: one of the command that says so too, or null.
+ */
+smp_code smp_many_beside_list(const smp_many_settings *settings, const char *other, smp_error *err);
+
 /* No file to work on is an error that says where was looked. */
 smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size_t files, smp_left_out *left_out,
                         smp_error *err);

@@ -331,21 +331,6 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     return code;
 }
 
-/* Options that say which files, beside a list that says so. */
-static smp_code check_list(const smp_measure_settings *s, smp_error *err)
-{
-    const char *wrong = s->many.inputs.count    ? "files on the command line"
-                        : s->many.list          ? "--files-from"
-                        : s->many.recursive     ? "--recursive"
-                        : s->many.include.count ? "--include"
-                        : s->many.exclude.count ? "--exclude"
-                                                : NULL;
-    if (!s->work_list || !wrong)
-        return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "--list and %s exclude each other", wrong);
-    return smp_hint(err, "the list says which files; smempipe list makes another");
-}
-
 static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
 {
     const bool tells = s->json || s->csv || s->long_form || s->sort || s->html;
@@ -396,7 +381,7 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
     smp_common quiet = s->many.plan.base.common; /* what auto takes is said when it is used */
     smp_shard shard;
     quiet.quiet = true;
-    SMP_TRY(check_list(s, err));
+    SMP_TRY(s->work_list ? smp_many_beside_list(&s->many, NULL, err) : SMP_OK);
     return s->merge ? SMP_OK : smp_cli_shard(&quiet, s->shard, smp_cli_team != NULL, &shard, err);
 }
 

@@ -3,26 +3,6 @@
 #include "device/cuda/cuda_internal.h"
 #include "stages/foreign.h"
 
-static smp_code move(cuda_device *gpu, void *to, int64_t to_stride, const void *from, int64_t from_stride,
-                     int64_t row_bytes, int64_t rows, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    const CUDA_MEMCPY2D copy = {
-        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
-        .srcDevice = (CUdeviceptr)(uintptr_t)from,
-        .srcPitch = (size_t)from_stride,
-        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-        .dstDevice = (CUdeviceptr)(uintptr_t)to,
-        .dstPitch = (size_t)to_stride,
-        .WidthInBytes = (size_t)row_bytes,
-        .Height = (size_t)rows,
-    };
-    if (rows > 0)
-        CUDA_TRY(gpu, cuMemcpy2DAsync, &copy, gpu->stream);
-fail:
-    return code;
-}
-
 static int64_t row_bytes(const smp_view *view)
 {
     return view->width * view->channels * smp_sample_size(view->format);
@@ -86,8 +66,8 @@ smp_code cuda_foreign(cuda_device *gpu, const smp_foreign *k, const smp_io *io, 
         return smp_foreign_run(k, io, err);
     }
     if (k->copies)
-        return move(gpu, io->out.data, io->out.stride, smp_row(&io->in, io->out.y0), io->in.stride, row_bytes(&io->out),
-                    io->out.rows, err);
+        return cuda_copy(&gpu->base, io->out.data, io->out.stride, smp_row(&io->in, io->out.y0), io->in.stride,
+                         row_bytes(&io->out), io->out.rows, err);
     if (io->in.format != (int32_t)k->in || io->out.format != (int32_t)k->out)
         return smp_fail(err, SMP_E_DEVICE, "the kernel's samples are stored in another format");
     const smp_foreign_rows r = smp_foreign_rows_of(k, io);
@@ -99,7 +79,8 @@ smp_code cuda_foreign(cuda_device *gpu, const smp_foreign *k, const smp_io *io, 
         return smp_fail(err, SMP_E_DEVICE, "kernel %s would have more blocks than a GPU takes", k->entry->name);
     SMP_TRY(room(gpu, (size_t)(in * r.in_count), &gpu->foreign_in, &gpu->foreign_in_size, err));
     SMP_TRY(room(gpu, (size_t)(out * r.out_count), &gpu->foreign_out, &gpu->foreign_out_size, err));
-    SMP_TRY(move(gpu, gpu->foreign_in, in, smp_row(&io->in, r.in_first), io->in.stride, in, r.in_count, err));
+    SMP_TRY(
+        cuda_copy(&gpu->base, gpu->foreign_in, in, smp_row(&io->in, r.in_first), io->in.stride, in, r.in_count, err));
     SMP_TRY(load(gpu, k->file, &module, err));
     smp_foreign_fill(k, io, (uint64_t)(uintptr_t)gpu->foreign_in, (uint64_t)(uintptr_t)gpu->foreign_out, bytes);
     CUDA_TRY(gpu, cuMemsetD8Async, (CUdeviceptr)(uintptr_t)gpu->foreign_out, 0, (size_t)(out * r.out_count),
@@ -113,8 +94,8 @@ smp_code cuda_foreign(cuda_device *gpu, const smp_foreign *k, const smp_io *io, 
     }
     if (code)
         return code;
-    return move(gpu, io->out.data, io->out.stride, (char *)gpu->foreign_out + (io->out.y0 - r.out_first) * out, out,
-                out, io->out.rows, err);
+    return cuda_copy(&gpu->base, io->out.data, io->out.stride,
+                     (char *)gpu->foreign_out + (io->out.y0 - r.out_first) * out, out, out, io->out.rows, err);
 fail:
     if (k->file->has_variables && module)
         (void)smp_cuModuleUnload(gpu->driver, module);

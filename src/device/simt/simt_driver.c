@@ -405,11 +405,6 @@ static CUresult simt_event_synchronize(CUevent event)
     return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-static CUresult simt_event_query(CUevent event)
-{
-    return simt_event_synchronize(event);
-}
-
 static CUresult simt_event_elapsed(float *milliseconds, CUevent start, CUevent stop)
 {
     NEED_CONTEXT();
@@ -530,7 +525,7 @@ static smp_driver simt_driver = {
             .cuEventDestroy = simt_event_destroy,
             .cuEventRecord = simt_event_record,
             .cuEventSynchronize = simt_event_synchronize,
-            .cuEventQuery = simt_event_query,
+            .cuEventQuery = simt_event_synchronize,
             .cuEventElapsedTime = simt_event_elapsed,
             .cuLaunchKernel = simt_launch_kernel,
         },

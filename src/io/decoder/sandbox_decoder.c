@@ -175,25 +175,13 @@ static int restrict_by_landlock(char *const *fonts)
     return restricted ? smp_landlock_abi() : 0;
 }
 
-static void bound(unsigned resource, uint64_t most)
-{
-    struct rlimit limit;
-    if (getrlimit(resource, &limit) != 0)
-        return;
-    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
-        limit.rlim_cur = limit.rlim_max = (rlim_t)most;
-    else
-        limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(resource, &limit);
-}
-
 void smp_sandbox_decoder(int channel, int spool, uint64_t memory, char *const *fonts, smp_confinement *got)
 {
     *got = (smp_confinement){.landlock = 0};
-    bound(RLIMIT_CORE, 0);
+    smp_bound_resource(RLIMIT_CORE, 0);
 #ifndef SMP_SANITIZED
     if (memory)
-        bound(RLIMIT_AS, memory);
+        smp_bound_resource(RLIMIT_AS, memory);
 #else
     (void)memory;
 #endif

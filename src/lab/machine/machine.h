@@ -411,6 +411,15 @@ smp_code warp_run_cooperative(warp_block *block, uint64_t count, uint64_t *done,
 
 /* ------------------------------------------------------------------------------------------------ services */
 
+/* The bits of a word from the last to the first. */
+static inline uint32_t warp_reversed(uint32_t v)
+{
+    v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
+    v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
+    v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
+    return __builtin_bswap32(v);
+}
+
 static inline uint32_t *warp_words(const warp_frame *frame, uint32_t row)
 {
     return (uint32_t *)(void *)(frame->rows + row);

@@ -14,18 +14,12 @@ static bool add(smp_warp_steps *steps, const smp_warp_step *more)
     return true;
 }
 
-static int compare(const smp_warp_step *x, const smp_warp_step *y)
-{
-    const uint32_t keys[][2] = {{x->place, y->place}, {x->file, y->file}, {x->line, y->line}};
-    const int order = warp_compare(keys, sizeof keys / sizeof keys[0]);
-    if (order)
-        return order;
-    return x->place ? 0 : strcmp(x->text, y->text);
-}
-
 static int in_order(const void *a, const void *b)
 {
-    return compare(a, b);
+    const smp_warp_step *x = a, *y = b;
+    const uint32_t keys[][2] = {{x->place, y->place}, {x->file, y->file}, {x->line, y->line}};
+    const int order = warp_compare(keys, sizeof keys / sizeof keys[0]);
+    return order || x->place ? order : strcmp(x->text, y->text);
 }
 
 /* Sorts, and adds up those that are the same. */
@@ -36,7 +30,7 @@ static void join(smp_warp_steps *steps)
         qsort(steps->items, steps->count, sizeof *steps->items, in_order);
     for (size_t i = 0; i < steps->count; i++) {
         smp_warp_step *had = kept ? &steps->items[kept - 1] : NULL;
-        if (!had || compare(had, &steps->items[i]) != 0) {
+        if (!had || in_order(had, &steps->items[i]) != 0) {
             steps->items[kept++] = steps->items[i];
             continue;
         }

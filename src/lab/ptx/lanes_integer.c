@@ -56,13 +56,6 @@ static u64 extract(u64 value, u32 from, u32 length, u32 bits, bool is_signed)
     return bits == 32 ? (u32)field : field;
 }
 
-static u32 reverse(u32 v)
-{
-    v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
-    v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
-    v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
-    return __builtin_bswap32(v);
-}
 #define FOLD32(x) ((s32)(x) < 0 ? ~(x) : (x))
 
 static u32 permute(u64 both, u32 selector)

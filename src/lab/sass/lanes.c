@@ -242,14 +242,6 @@ RUN(add_minmax)
     sass_put(frame, op, r, lanes);
 }
 
-static uint32_t reversed(uint32_t v)
-{
-    v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
-    v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
-    v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
-    return __builtin_bswap32(v);
-}
-
 RUN(unary)
 {
     BEGIN TAKE(0, a) for (uint32_t l = 0; l < WARP_LANES; l++)
@@ -260,7 +252,7 @@ RUN(unary)
             r[l] = (uint32_t)__builtin_popcount(a[l]);
             break;
         case SASS_BREV:
-            r[l] = reversed(a[l]);
+            r[l] = warp_reversed(a[l]);
             break;
         case SASS_IABS:
             r[l] = (int32_t)a[l] < 0 ? 0 - a[l] : a[l];

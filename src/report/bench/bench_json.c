@@ -2,6 +2,7 @@
 #include "base/version.h"
 #include "report/bench/bench.h"
 #include "report/json.h"
+#include "report/report.h"
 
 static void put_rate(smp_json *json, const char *key, const smp_rate *rate)
 {
@@ -23,12 +24,7 @@ static void put_device(smp_json *json, const smp_bench_report *report)
     smp_json_string(json, "kind", device->kind);
     smp_json_string(json, "name", device->name);
     smp_json_integer(json, "units", device->units);
-    if (device->isa[0])
-        smp_json_string(json, "isa", device->isa);
-    if (device->compute_major) {
-        smp_json_integer(json, "compute_major", device->compute_major);
-        smp_json_integer(json, "compute_minor", device->compute_minor);
-    }
+    smp_report_code_json(json, device);
     if (device->peak_gbs > 0)
         smp_json_number(json, "peak_gb_per_second", device->peak_gbs);
     if (report->driver[0])

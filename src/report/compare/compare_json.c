@@ -8,6 +8,7 @@
 #include "report/compare/compare.h"
 #include "report/json.h"
 #include "report/page.h"
+#include "report/report.h"
 #include "report/text.h"
 
 static double or_null(double value)
@@ -31,12 +32,7 @@ static void put_environment(smp_json *json, const smp_compare *compare)
     smp_json_integer(json, "device_index", device->index);
     smp_json_string(json, "device_name", device->name);
     smp_json_string(json, "device_note", text_or_null(compare->device_note));
-    if (device->isa[0])
-        smp_json_string(json, "isa", device->isa);
-    if (device->compute_major) {
-        smp_json_integer(json, "compute_major", device->compute_major);
-        smp_json_integer(json, "compute_minor", device->compute_minor);
-    }
+    smp_report_code_json(json, device);
     smp_json_integer(json, "threads", compare->threads);
     smp_json_string(json, "host", text_or_null(compare->host));
     smp_json_string(json, "driver", text_or_null(compare->driver));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 
 static const double least_part = .1; /* of the whole spread: less is not seen in the drawing */
 static const double far_out = 5;     /* scales, among many files; one of 1.7 million, were the values normal */
@@ -74,12 +75,6 @@ static void find_groups(smp_measure_find *f)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The pixels of the picture in the middle; values: room for as many as there are files. */
 static double median_pixels(const smp_measure_find *f, double *values)
 {
@@ -88,7 +83,7 @@ static double median_pixels(const smp_measure_find *f, double *values)
         if (!(f->files[i]->rate > 0))
             values[count++] = (double)f->files[i]->width * (double)f->files[i]->height;
     if (count)
-        qsort(values, count, sizeof *values, by_value);
+        qsort(values, count, sizeof *values, smp_by_double);
     return count ? values[count / 2] : 0;
 }
 

@@ -1,14 +1,9 @@
 /* Values over many files: see spread.h. */
+#include "base/order.h"
 #include "report/measure/measure_find.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static double quantile(const double *sorted, size_t count, double part)
 {
@@ -27,7 +22,7 @@ void smp_spread_find(double *values, size_t count, double *scratch, smp_spread *
             values[finite++] = values[i];
     if (!(s->count = finite))
         return;
-    qsort(values, finite, sizeof *values, by_value);
+    qsort(values, finite, sizeof *values, smp_by_double);
     s->least = values[0];
     s->most = values[finite - 1];
     s->low = quantile(values, finite, .25);
@@ -39,7 +34,7 @@ void smp_spread_find(double *values, size_t count, double *scratch, smp_spread *
         s->bins[bin < SMP_SPREAD_BINS ? bin : SMP_SPREAD_BINS - 1]++;
         scratch[i] = fabs(values[i] - s->middle);
     }
-    qsort(scratch, finite, sizeof *scratch, by_value);
+    qsort(scratch, finite, sizeof *scratch, smp_by_double);
     /* factors that make both the deviation of a normal distribution */
     s->scale = fmax(1.4826 * quantile(scratch, finite, .5), (s->high - s->low) / 1.349);
 }

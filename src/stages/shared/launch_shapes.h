@@ -48,6 +48,9 @@ void smp_grid_line(int64_t items, int64_t each, int threads, smp_grid *grid);
  * small grids make them stride. */
 void smp_grid_striding_line(int64_t items, int64_t each, int threads, smp_grid *grid);
 
+/* smp_launch.items of what one thread of a CPU does. */
+int64_t smp_one_item(const smp_io *io, const void *params);
+
 /* Blocks over tiles of the output: smp_launch.tiles. For a stage's own geometry or decision; it sets dynamic shared
  * memory afterwards. */
 void smp_grid_sample_tiles(const smp_io *io, const smp_tiles *tiles, smp_grid *grid);

@@ -300,21 +300,15 @@ static const char *split_early_again(const smp_io *, const void *kernel, smp_gri
     split_columns_grid(kernel, false, grid);
     return ((const smp_fourier *)kernel)->early > 1 ? "fourier_early_again_split" : SMP_NO_KERNEL;
 }
-static const char *split_late(const smp_io *, const void *kernel, smp_grid *grid)
-{
-    split_columns_grid(kernel, true, grid);
-    return "fourier_late_split";
-}
-static const char *split_late_again(const smp_io *, const void *kernel, smp_grid *grid)
-{
-    split_columns_grid(kernel, true, grid);
-    return "fourier_late_again_split";
-}
-static const char *split_filtered(const smp_io *, const void *kernel, smp_grid *grid)
-{
-    split_columns_grid(kernel, true, grid);
-    return "fourier_late_filtered_split";
-}
+#define LATE(name, kernel_name)                                                                                        \
+    static const char *name(const smp_io *, const void *kernel, smp_grid *grid)                                        \
+    {                                                                                                                  \
+        split_columns_grid(kernel, true, grid);                                                                        \
+        return kernel_name;                                                                                            \
+    }
+LATE(split_late, "fourier_late_split")
+LATE(split_late_again, "fourier_late_again_split")
+LATE(split_filtered, "fourier_late_filtered_split")
 static const char *split_late_of_strips(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     split_columns_grid(kernel, true, grid);

@@ -166,6 +166,15 @@ const smp_variant smp_count_both_variants[] = {
 
 enum { COUNTS_ALIGN = 64 /* bytes */ };
 
+void smp_count_luma(const smp_shape *in, smp_histogram_params *k)
+{
+    static const float rec601[3] = {0.299f, 0.587f, 0.114f};
+    const int colours = in->channels - in->alpha;
+    k->colours = colours > 1 ? colours : 0;
+    for (int c = 0; c < k->colours; c++)
+        k->weights[c] = colours == 3 ? rec601[c] : 1.f / (float)colours;
+}
+
 void smp_count_ask(const smp_shape *in, smp_node_plan *work)
 {
     const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel.bytes;

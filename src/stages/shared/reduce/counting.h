@@ -30,6 +30,9 @@ typedef struct smp_extent {
  * the bins. */
 void smp_count_ask(const smp_shape *in, smp_node_plan *work);
 
+/* Before it: has one plane counted, of the luma of Rec. 601, or of the mean where there are not three colours. */
+void smp_count_luma(const smp_shape *in, smp_histogram_params *k);
+
 /* After it: asks for those of a second picture too, of SMP_P_ANYSIZE. */
 void smp_count_ask_second(const smp_shape *by, smp_node_plan *work);
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 enum { LOW = 8 /* frequencies each way */ };
 
 uint64_t smp_dhash(const uint8_t *gray)
@@ -13,12 +15,6 @@ uint64_t smp_dhash(const uint8_t *gray)
         for (int x = 0; x + 1 < SMP_DHASH_ACROSS; x++)
             hash = hash << 1 | (uint64_t)(gray[y * SMP_DHASH_ACROSS + x + 1] > gray[y * SMP_DHASH_ACROSS + x]);
     return hash;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* DCT-II, rounded, so that what cancels is 0 whatever order it is added in. */
@@ -39,7 +35,7 @@ uint64_t smp_phash(const uint8_t *gray)
             sum += rows[y][k % LOW] * cos(quarter * 2 * (k / LOW) * (2 * y + 1) / SMP_PHASH_SIDE);
         sorted[k] = low[k] = rint(sum * grain);
     }
-    qsort(sorted + 1, LOW * LOW - 1, sizeof *sorted, by_size);
+    qsort(sorted + 1, LOW * LOW - 1, sizeof *sorted, smp_by_double);
     for (int k = 0; k < LOW * LOW; k++)
         hash = hash << 1 | (uint64_t)(low[k] > sorted[LOW * LOW / 2]);
     return hash;

@@ -13,6 +13,13 @@ smp_code smp_fail_color(const char *name, const smp_matrix *color, const smp_sha
     return smp_hint(err, "one value serves all colours");
 }
 
+smp_code smp_check_fill_row(const smp_matrix *fill, smp_error *err)
+{
+    return fill->rows <= 1 && fill->cols >= 1 && fill->cols <= SMP_MAX_CHANNELS
+               ? SMP_OK
+               : smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
+}
+
 smp_code smp_check_fill(const smp_matrix *fill, const smp_shape *in, smp_error *err)
 {
     const int values = fill->cols;

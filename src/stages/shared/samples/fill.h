@@ -3,6 +3,9 @@
 
 #include "stages/stage.h"
 
+/* Whether a fill is one row of values; says so if not. */
+smp_code smp_check_fill_row(const smp_matrix *fill, smp_error *err);
+
 /* Whether a fill has one value, one a colour, or one a channel; says what to write if not. */
 smp_code smp_check_fill(const smp_matrix *fill, const smp_shape *in, smp_error *err);
 

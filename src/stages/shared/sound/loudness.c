@@ -9,6 +9,7 @@
 #include "audio/loudness.h"
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/order.h"
 #include "media/speakers.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/sound/biquads.h"
@@ -150,12 +151,6 @@ static int64_t gate(double *values, int64_t count, double least, double *mean)
     return kept;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, const void *result,
                                 smp_loudness_blocks *found, smp_error *err)
 {
@@ -208,7 +203,7 @@ smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, 
     mean = found.shortterm;
     count = gate(mean, found.shortterm_count, SMP_LOUDNESS_SILENCE, &level);
     count = gate(mean, count, smp_lufs(level) - SMP_LOUDNESS_RANGE_GATE, &level);
-    qsort(mean, (size_t)count, sizeof *mean, by_size);
+    qsort(mean, (size_t)count, sizeof *mean, smp_by_double);
     if (count) {
         const double low = mean[(int64_t)floor((double)(count - 1) * 0.1 + 0.5)],
                      high = mean[(int64_t)floor((double)(count - 1) * 0.95 + 0.5)];
