@@ -91,12 +91,7 @@ static const smp_variant variants[] = {
     {.name = "naive",
      .help = "every window from its samples",
      .launches =
-         {{.from = SMP_IN,
-           .to = SMP_SCRATCH,
-           .once = true,
-           .cpu = SMP_CPU(guided_fit_naive),
-           .cuda = "guided_fit_naive",
-           .geometry = fit_geometry},
+         {SMP_LAUNCH_OVER(IN, SCRATCH, guided_fit_naive, .once = true, .geometry = fit_geometry),
           {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(guided_apply_naive), .cuda = "guided_apply_naive"}}},
     {.name = "tiled",
      .help = "sums along rows once, on GPUs in shared memory",

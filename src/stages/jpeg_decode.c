@@ -107,10 +107,7 @@ static void fours_geometry(const smp_io *io, const void *params, smp_grid *grid)
         {.from = SMP_IN, .to = SMP_SCRATCH, .once = true, .cpu = SMP_CPU(jpeg_planes_naive), .items = smp_one_item},   \
             {ONCE("jpeg_sync_" codes, sync_geometry)}, {ONCE("jpeg_join_" codes, join_geometry)},                      \
             {ONCE("jpeg_coefs_" codes, sync_geometry)}, {ONCE(idct, idct_grid)},                                       \
-        {                                                                                                              \
-            .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(jpeg_pixels_naive), .cuda = (pixels),                   \
-            .geometry = (pixel_grid)                                                                                   \
-        }                                                                                                              \
+            SMP_LAUNCH_OVER_AS(SCRATCH, OUT, jpeg_pixels_naive, .cuda = (pixels), .geometry = (pixel_grid))            \
     }
 
 static const smp_variant variants[] = {

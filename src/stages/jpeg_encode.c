@@ -125,27 +125,13 @@ static int64_t rows_of_mcus(const smp_io *, const void *kernel)
 
 /* Launches of a GPU between the first and the last; a CPU does them in one, in one thread. */
 #define LAUNCHES(rung, shape)                                                                                          \
-    {.from = SMP_IN,                                                                                                   \
-     .to = SMP_SCRATCH,                                                                                                \
-     .cpu = SMP_CPU(jpeg_encode_blocks),                                                                               \
-     .cuda = "jpeg_encode_blocks_" rung,                                                                               \
-     .geometry = shape,                                                                                                \
-     .once = true,                                                                                                     \
-     .items = rows_of_mcus},                                                                                           \
-        {.from = SMP_SCRATCH,                                                                                          \
-         .to = SMP_SCRATCH,                                                                                            \
-         .cpu = SMP_CPU(jpeg_encode_codes),                                                                            \
-         .cuda = "jpeg_encode_spans",                                                                                  \
-         .geometry = naive_geometry,                                                                                   \
-         .once = true,                                                                                                 \
-         .items = smp_one_item},                                                                                       \
+    SMP_LAUNCH_OVER_AS(IN, SCRATCH, jpeg_encode_blocks, .cuda = "jpeg_encode_blocks_" rung, .geometry = shape,         \
+                       .once = true, .items = rows_of_mcus),                                                           \
+        SMP_LAUNCH_OVER_AS(SCRATCH, SCRATCH, jpeg_encode_codes, .cuda = "jpeg_encode_spans",                           \
+                           .geometry = naive_geometry, .once = true, .items = smp_one_item),                           \
         {BETWEEN("jpeg_encode_scan", scan_geometry)}, {BETWEEN("jpeg_encode_codes_" rung, naive_geometry)},            \
         {BETWEEN("jpeg_encode_pieces", pieces_geometry)}, {BETWEEN("jpeg_encode_places", scan_geometry)},              \
-        {.from = SMP_SCRATCH,                                                                                          \
-         .to = SMP_OUT,                                                                                                \
-         .cpu = SMP_CPU(jpeg_encode_stuff),                                                                            \
-         .cuda = "jpeg_encode_stuff",                                                                                  \
-         .geometry = pieces_geometry},
+        SMP_LAUNCH_OVER(SCRATCH, OUT, jpeg_encode_stuff, .geometry = pieces_geometry),
 #define BETWEEN(kernel, shape) .from = SMP_SCRATCH, .to = SMP_SCRATCH, .cuda = kernel, .geometry = shape, .once = true
 
 static const smp_variant variants[] = {

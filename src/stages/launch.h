@@ -60,21 +60,17 @@ typedef struct smp_launch {
     const struct smp_foreign *foreign; /* a kernel that is not this program's, instead of all that (foreign.h) */
 } smp_launch;
 
-/* The commonest launches, from the input to the output by the kernels NAME of a CPU and of GPUs: a thread a sample;
- * over the grid that follows the name; and, where the GPU's kernel has another name, with .cuda or .decide behind it.
- */
-#define SMP_LAUNCH_SAMPLES(name)                                                                                       \
+/* Launches by the kernels NAME of a CPU and of GPUs, over the grid that follows the name; _AS: where the GPU's kernel
+ * has another name, with .cuda or .decide behind it. The commonest go from the input to the output; _SAMPLES: a thread
+ * a sample. The first two are an smp_place without its SMP_. */
+#define SMP_LAUNCH_OVER_AS(from_, to_, name, ...)                                                                      \
     {                                                                                                                  \
-        .from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(name), .cuda = #name                                             \
+        .from = SMP_##from_, .to = SMP_##to_, .cpu = SMP_CPU(name), __VA_ARGS__                                        \
     }
-#define SMP_LAUNCH(name, ...)                                                                                          \
-    {                                                                                                                  \
-        .from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(name), .cuda = #name, __VA_ARGS__                                \
-    }
-#define SMP_LAUNCH_AS(name, ...)                                                                                       \
-    {                                                                                                                  \
-        .from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(name), __VA_ARGS__                                               \
-    }
+#define SMP_LAUNCH_OVER(from_, to_, name, ...) SMP_LAUNCH_OVER_AS(from_, to_, name, .cuda = #name, __VA_ARGS__)
+#define SMP_LAUNCH_AS(name, ...)               SMP_LAUNCH_OVER_AS(IN, OUT, name, __VA_ARGS__)
+#define SMP_LAUNCH(name, ...)                  SMP_LAUNCH_OVER_AS(IN, OUT, name, .cuda = #name, __VA_ARGS__)
+#define SMP_LAUNCH_SAMPLES(name)               SMP_LAUNCH_OVER_AS(IN, OUT, name, .cuda = #name)
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
  * that a variant may be one launch on a CPU and two on a GPU. */

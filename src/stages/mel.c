@@ -205,27 +205,14 @@ static const smp_variant variants[] = {
 };
 
 #define WHISPER                                                                                                        \
-    {.from = SMP_SCRATCH,                                                                                              \
-     .to = SMP_SCRATCH,                                                                                                \
-     .cpu = SMP_CPU(mel_most),                                                                                         \
-     .cuda = "mel_most",                                                                                               \
-     .geometry = one_block,                                                                                            \
-     .once = true,                                                                                                     \
-     .items = smp_one_item},                                                                                           \
-    {                                                                                                                  \
-        .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(mel_whisper), .cuda = "mel_whisper",                        \
-        .geometry = smp_geometry_pixels                                                                                \
-    }
+    SMP_LAUNCH_OVER(SCRATCH, SCRATCH, mel_most, .geometry = one_block, .once = true, .items = smp_one_item),           \
+        SMP_LAUNCH_OVER(SCRATCH, OUT, mel_whisper, .geometry = smp_geometry_pixels)
 
 static const smp_variant whisper_variants[3] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_SCRATCH,
-                   .cpu = SMP_CPU(mel_one),
-                   .cuda = "mel_naive",
-                   .geometry = naive_geometry,
-                   .once = true},
+     .launches = {SMP_LAUNCH_OVER_AS(IN, SCRATCH, mel_one, .cuda = "mel_naive", .geometry = naive_geometry,
+                                     .once = true),
                   WHISPER},
      .scratch = scratch},
     {.name = "padded",

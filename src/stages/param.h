@@ -76,12 +76,15 @@ typedef struct smp_param {
     unsigned flags;
 } smp_param;
 
+/* A row: `field` of the struct `of`, its type and unit without SMP_T_ and SMP_UNIT_, then the members from min on. */
+#define SMP_PARAM_OF(of, name, field, type, unit, ...)                                                                 \
+    {                                                                                                                  \
+        name, offsetof(of, field), SMP_T_##type, SMP_UNIT_##unit, __VA_ARGS__                                          \
+    }
+
 /* Rows of parameters that are called as their fields in a struct `params`. Of an enumeration the words come last, in
  * the order of its values. */
-#define SMP_PARAM_ROW(field, type, unit, ...)                                                                          \
-    {                                                                                                                  \
-#field, offsetof(params, field), SMP_T_##type, SMP_UNIT_##unit, __VA_ARGS__                                    \
-    }
+#define SMP_PARAM_ROW(field, type, unit, ...) SMP_PARAM_OF(params, #field, field, type, unit, __VA_ARGS__)
 #define SMP_PARAM_FLOAT(field, unit, min, max, fallback, help, flags)                                                  \
     SMP_PARAM_ROW(field, FLOAT, unit, min, max, fallback, help, NULL, flags)
 #define SMP_PARAM_INT(field, unit, min, max, fallback, help, flags)                                                    \

@@ -34,19 +34,12 @@ typedef struct smp_origin_picture {
 extern const char *const smp_origin_depths[];
 
 /* A row of a parameter table. */
-#define SMP_ORIGIN_ROW(type, field, kind, unit, least, most, fallback, help, words, flags)                             \
-    offsetof(type, field), kind, unit, least, most, fallback, help, words, flags
 #define SMP_ORIGIN_SIDE(side, flags)                                                                                   \
-    {                                                                                                                  \
-#side, SMP_ORIGIN_ROW(smp_origin_picture, side, SMP_T_INT, SMP_UNIT_PX, 1, 1e6,                                \
-                              (flags)&SMP_P_AUTO ? "auto" : NULL, "of the picture", NULL, flags)                       \
-    }
+    SMP_PARAM_OF(smp_origin_picture, #side, side, INT, PX, 1, 1e6, (flags)&SMP_P_AUTO ? "auto" : NULL,                 \
+                 "of the picture", NULL, flags)
 #define SMP_ORIGIN_PICTURE(flags)                                                                                      \
     SMP_ORIGIN_SIDE(width, flags), SMP_ORIGIN_SIDE(height, flags),                                                     \
-    {                                                                                                                  \
-        "depth", SMP_ORIGIN_ROW(smp_origin_picture, depth, SMP_T_ENUM, SMP_UNIT_BIT, 0, 0, "8bit", "of a sample",      \
-                                smp_origin_depths, 0)                                                                  \
-    }
+        SMP_PARAM_OF(smp_origin_picture, "depth", depth, ENUM, BIT, 0, 0, "8bit", "of a sample", smp_origin_depths, 0)
 
 void smp_origin_shape(const smp_origin_picture *p, bool alpha, smp_shape *shape);
 
@@ -62,19 +55,12 @@ typedef struct smp_origin_sound {
 } smp_origin_sound;
 
 #define SMP_ORIGIN_SOUND(type, field, flags)                                                                           \
-    {"length", SMP_ORIGIN_ROW(type, field.length, SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "auto",                             \
-                              "of the sound; auto: it never ends, which a pipe alone takes", NULL,                     \
-                              SMP_P_AUTO | SMP_P_POSITIVE | (flags))},                                                 \
-        {"rate", SMP_ORIGIN_ROW(type, field.rate, SMP_T_FLOAT, SMP_UNIT_HZ, 1, 1e6, "48kHz", "frames a second", NULL,  \
-                                SMP_P_RATE)},                                                                          \
-    {                                                                                                                  \
-        "channels", SMP_ORIGIN_ROW(type, field.channels, SMP_T_INT, SMP_UNIT_NONE, 1, SMP_MAX_CHANNELS, "1",           \
-                                   "how many", NULL, 0)                                                                \
-    }
-#define SMP_ORIGIN_LEVEL(type, help)                                                                                   \
-    {                                                                                                                  \
-        "level", SMP_ORIGIN_ROW(type, level, SMP_T_FLOAT, SMP_UNIT_DB, -200, 0, "-6dBFS", help, NULL, 0)               \
-    }
+    SMP_PARAM_OF(type, "length", field.length, FLOAT, S, 0, 1e6, "auto",                                               \
+                 "of the sound; auto: it never ends, which a pipe alone takes", NULL,                                  \
+                 SMP_P_AUTO | SMP_P_POSITIVE | (flags)),                                                               \
+        SMP_PARAM_OF(type, "rate", field.rate, FLOAT, HZ, 1, 1e6, "48kHz", "frames a second", NULL, SMP_P_RATE),       \
+        SMP_PARAM_OF(type, "channels", field.channels, INT, NONE, 1, SMP_MAX_CHANNELS, "1", "how many", NULL, 0)
+#define SMP_ORIGIN_LEVEL(type, help) SMP_PARAM_OF(type, "level", level, FLOAT, DB, -200, 0, "-6dBFS", help, NULL, 0)
 
 void smp_origin_frames(const smp_origin_sound *p, smp_shape *shape);
 /* The amplitude of a level in dBFS. */

@@ -12,10 +12,7 @@ typedef struct params {
 
 enum { DOWN, RIGHT, RADIAL };
 #define COLOR(name, field, fallback, help, flags)                                                                      \
-    {                                                                                                                  \
-        name, SMP_ORIGIN_ROW(params, field, SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, fallback, help, NULL,               \
-                             SMP_P_LEVEL | (flags))                                                                    \
-    }
+    SMP_PARAM_OF(params, name, field, MATRIX, FRACTION, 0, 1, fallback, help, NULL, SMP_P_LEVEL | (flags))
 #define PICTURE(table, form, more, names, say)                                                                         \
     .domain = SMP_IMAGE, SMP_PARAMS(table, params),                                                                    \
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$Wx$H", "width=$W height=$H"),                                    \

@@ -23,9 +23,7 @@ smp_box smp_layers_box(const smp_layer *layers, int count);
 
 /* The row of a colour, an smp_matrix of `params`. */
 #define SMP_INK(name, field, fallback, help)                                                                           \
-    {                                                                                                                  \
-        name, offsetof(params, field), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, fallback, help, NULL, SMP_P_LEVEL        \
-    }
+    SMP_PARAM_OF(params, name, field, MATRIX, FRACTION, 0, 1, fallback, help, NULL, SMP_P_LEVEL)
 
 /* Whether a colour has a value for each colour of the picture, or one; says what to write if not. */
 smp_code smp_check_ink(const smp_matrix *fill, const char *name, const smp_shape *in, smp_error *err);

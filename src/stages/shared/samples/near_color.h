@@ -12,25 +12,12 @@ typedef struct smp_near_params {
 
 /* Rows of the parameter table for these fields. */
 #define SMP_NEAR_ROWS(type)                                                                                            \
-    {"color",                                                                                                          \
-     offsetof(type, near.color),                                                                                       \
-     SMP_T_MATRIX,                                                                                                     \
-     SMP_UNIT_FRACTION,                                                                                                \
-     0,                                                                                                                \
-     1,                                                                                                                \
-     NULL,                                                                                                             \
-     "the colour, as white, #0f0 or [0 1 0]",                                                                          \
-     NULL,                                                                                                             \
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LEVEL},                                                                       \
-        {"tolerance", offsetof(type, near.tolerance),                                                                  \
-         SMP_T_FLOAT, SMP_UNIT_FRACTION,                                                                               \
-         0,           1,                                                                                               \
-         "0%",        "how far from it a pixel may be; black and white are 100% apart",                                \
-         NULL,        0},                                                                                              \
-    {                                                                                                                  \
-        "soft", offsetof(type, near.soft), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0%",                                 \
-            "beyond the tolerance, so much further: less and less", NULL, 0                                            \
-    }
+    SMP_PARAM_OF(type, "color", near.color, MATRIX, FRACTION, 0, 1, NULL, "the colour, as white, #0f0 or [0 1 0]",     \
+                 NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LEVEL),                                                     \
+        SMP_PARAM_OF(type, "tolerance", near.tolerance, FLOAT, FRACTION, 0, 1, "0%",                                   \
+                     "how far from it a pixel may be; black and white are 100% apart", NULL, 0),                       \
+        SMP_PARAM_OF(type, "soft", near.soft, FLOAT, FRACTION, 0, 1, "0%",                                             \
+                     "beyond the tolerance, so much further: less and less", NULL, 0)
 
 #define SMP_NEAR_ABOUT                                                                                                 \
     "The distance is the root of the mean of the squared differences of the colours, as a part of full scale, which "  \

@@ -28,12 +28,10 @@ extern const smp_variant smp_arithmetic_variants[];
 
 /* A parameter of stages whose second picture must be as large as the first. */
 #define SMP_OPERAND_FIT(params)                                                                                        \
-    {                                                                                                                  \
-        "fit", offsetof(params, fit), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none",                                         \
-            "how a second picture of another size gets this one's: cover keeps its middle, stretch all of it; none: "  \
-            "it is refused",                                                                                           \
-            smp_operand_fit_words, 0                                                                                   \
-    }
+    SMP_PARAM_OF(params, "fit", fit, ENUM, NONE, 0, 0, "none",                                                         \
+                 "how a second picture of another size gets this one's: cover keeps its middle, stretch all of it; "   \
+                 "none: it is refused",                                                                                \
+                 smp_operand_fit_words, 0)
 extern const char *const smp_operand_fit_words[];
 /* Wishes (smp_node_plan.second) for a second picture that fits. False: it does as it is, or none is wished. */
 bool smp_operand_fits(int fit, const smp_shape *in, const smp_shape *by, smp_node_plan *work);

@@ -27,35 +27,17 @@ typedef enum smp_window { SMP_WINDOW_KAISER, SMP_WINDOW_HANN, SMP_WINDOW_HAMMING
 
 /* Rows of the parameter table for these fields. */
 #define SMP_FILTER_ROWS(type)                                                                                          \
-    {"taps",    offsetof(type, filter.taps),                                                                           \
-     SMP_T_INT, SMP_UNIT_NONE,                                                                                         \
-     3,         SMP_FIR_MOST,                                                                                          \
-     "auto",    "length of the filter, odd; auto: as many as the transition takes",                                    \
-     NULL,      SMP_P_AUTO | SMP_P_ODD},                                                                               \
-        {"transition",                                                                                                 \
-         offsetof(type, filter.transition),                                                                            \
-         SMP_T_FLOAT,                                                                                                  \
-         SMP_UNIT_HZ,                                                                                                  \
-         0.01,                                                                                                         \
-         1e6,                                                                                                          \
-         "auto",                                                                                                       \
-         "width of the slope round a cutoff; auto: a third of the cutoff, and no less than a thousandth of the rate",  \
-         NULL,                                                                                                         \
-         SMP_P_AUTO},                                                                                                  \
-        {"window",                                                                                                     \
-         offsetof(type, filter.window),                                                                                \
-         SMP_T_ENUM,                                                                                                   \
-         SMP_UNIT_NONE,                                                                                                \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         "kaiser",                                                                                                     \
-         "kaiser as attenuation says; hann, hamming and blackman stop 44, 53 and 74 dB",                               \
-         smp_window_names,                                                                                             \
-         0},                                                                                                           \
-    {                                                                                                                  \
-        "attenuation", offsetof(type, filter.attenuation), SMP_T_FLOAT, SMP_UNIT_DB, 30, 120, "80dB",                  \
-            "of what is stopped, with window=kaiser", NULL, 0                                                          \
-    }
+    SMP_PARAM_OF(type, "taps", filter.taps, INT, NONE, 3, SMP_FIR_MOST, "auto",                                        \
+                 "length of the filter, odd; auto: as many as the transition takes", NULL, SMP_P_AUTO | SMP_P_ODD),    \
+        SMP_PARAM_OF(type, "transition", filter.transition, FLOAT, HZ, 0.01, 1e6, "auto",                              \
+                     "width of the slope round a cutoff; auto: a third of the cutoff, and no less than a thousandth "  \
+                     "of the rate",                                                                                    \
+                     NULL, SMP_P_AUTO),                                                                                \
+        SMP_PARAM_OF(type, "window", filter.window, ENUM, NONE, 0, 0, "kaiser",                                        \
+                     "kaiser as attenuation says; hann, hamming and blackman stop 44, 53 and 74 dB", smp_window_names, \
+                     0),                                                                                               \
+        SMP_PARAM_OF(type, "attenuation", filter.attenuation, FLOAT, DB, 30, 120, "80dB",                              \
+                     "of what is stopped, with window=kaiser", NULL, 0)
 
 extern const char *const smp_window_names[];
 

@@ -19,10 +19,8 @@ smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp
 
 /* A parameter of stages that lay a second sound on this one, or behind it. */
 #define SMP_MIX_FIT(params)                                                                                            \
-    {                                                                                                                  \
-        "fit", offsetof(params, fit), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",                                           \
-            "yes: the second is brought to this one's rate and number of channels first", NULL, 0                      \
-    }
+    SMP_PARAM_OF(params, "fit", fit, BOOL, NONE, 0, 0, "no",                                                           \
+                 "yes: the second is brought to this one's rate and number of channels first", NULL, 0)
 
 /* Wishes (smp_node_plan.second) for a second sound that fits. False: it does as it is, or nobody knows how. */
 bool smp_mix_fits(const smp_shape *in, const smp_shape *by, bool beside, smp_node_plan *work);

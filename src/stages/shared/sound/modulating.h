@@ -20,26 +20,13 @@ extern const char *const smp_swing_names[];
 
 /* A row of the parameter table: how often a second it swings, `often` of them by default. */
 #define SMP_SWING_RATE(type, often)                                                                                    \
-    {                                                                                                                  \
-        "rate", offsetof(type, rate), SMP_T_FLOAT, SMP_UNIT_HZ, 0.01, 1000, often, "how often it swings in a second",  \
-            NULL, SMP_P_MAIN                                                                                           \
-    }
+    SMP_PARAM_OF(type, "rate", rate, FLOAT, HZ, 0.01, 1000, often, "how often it swings in a second", NULL, SMP_P_MAIN)
 /* Rows: the shape of the swing, and how far channels are apart. */
 #define SMP_SWING_ROWS(type, apart)                                                                                    \
-    {"shape",                                                                                                          \
-     offsetof(type, shape),                                                                                            \
-     SMP_T_ENUM,                                                                                                       \
-     SMP_UNIT_NONE,                                                                                                    \
-     0,                                                                                                                \
-     0,                                                                                                                \
-     "sine",                                                                                                           \
-     "sine: smoothly; triangle: evenly there and back",                                                                \
-     smp_swing_names,                                                                                                  \
-     0},                                                                                                               \
-    {                                                                                                                  \
-        "spread", offsetof(type, spread), SMP_T_FLOAT, SMP_UNIT_DEG, -360, 360, apart,                                 \
-            "by how much each channel is ahead of the one before", NULL, 0                                             \
-    }
+    SMP_PARAM_OF(type, "shape", shape, ENUM, NONE, 0, 0, "sine", "sine: smoothly; triangle: evenly there and back",    \
+                 smp_swing_names, 0),                                                                                  \
+        SMP_PARAM_OF(type, "spread", spread, FLOAT, DEG, -360, 360, apart,                                             \
+                     "by how much each channel is ahead of the one before", NULL, 0)
 
 #define SMP_SWING_ABOUT                                                                                                \
     " The phase depends on the time from the sound's beginning alone. Between frames lies a cubic through four "       \

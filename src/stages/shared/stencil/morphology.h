@@ -15,17 +15,12 @@ extern const char *const smp_shape_names[];
 
 /* The parameter shape: a row of a parameter table whose struct has this field. */
 #define SMP_SHAPE_ROW(type)                                                                                            \
-    {                                                                                                                  \
-        "shape", offsetof(type, shape), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "square", "which neighbours count",           \
-            smp_shape_names, 0                                                                                         \
-    }
+    SMP_PARAM_OF(type, "shape", shape, ENUM, NONE, 0, 0, "square", "which neighbours count", smp_shape_names, 0)
 
 /* Rows of a parameter table whose struct begins with smp_morph_params. flags: SMP_P_MAIN where size is. */
 #define SMP_MORPH_SIDE(name, help, flags)                                                                              \
-    {                                                                                                                  \
-#name, offsetof(smp_morph_params, name), SMP_T_INT, SMP_UNIT_PX, 1, SMP_MORPH_MOST, "auto", help, NULL,        \
-            SMP_P_AUTO | SMP_P_ODD | (flags)                                                                           \
-    }
+    SMP_PARAM_OF(smp_morph_params, #name, name, INT, PX, 1, SMP_MORPH_MOST, "auto", help, NULL,                        \
+                 SMP_P_AUTO | SMP_P_ODD | (flags))
 #define SMP_MORPH_TABLE(main)                                                                                          \
     SMP_MORPH_SIDE(size, "of the shape, in both directions; 1 changes nothing", main),                                 \
         SMP_SHAPE_ROW(smp_morph_params), SMP_MORPH_SIDE(width, "of a rectangle, instead of size", 0),                  \

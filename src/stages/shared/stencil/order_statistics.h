@@ -13,11 +13,8 @@ typedef struct smp_rank_params {
 
 /* Rows of a parameter table whose struct begins with smp_rank_params. flags: SMP_P_MAIN where size is. */
 #define SMP_RANK_TABLE(main)                                                                                           \
-    {"size",    offsetof(smp_rank_params, size),                                                                       \
-     SMP_T_INT, SMP_UNIT_PX,                                                                                           \
-     1,         SMP_RANK_MOST,                                                                                         \
-     NULL,      "side of the shape; 1 changes nothing",                                                                \
-     NULL,      SMP_P_REQUIRED | SMP_P_ODD | (main)},                                                                  \
+    SMP_PARAM_OF(smp_rank_params, "size", size, INT, PX, 1, SMP_RANK_MOST, NULL,                                       \
+                 "side of the shape; 1 changes nothing", NULL, SMP_P_REQUIRED | SMP_P_ODD | (main)),                   \
         SMP_SHAPE_ROW(smp_rank_params), SMP_WINDOW_EDGE(smp_rank_params), SMP_WINDOW_FILL(smp_rank_params)
 
 /* Fills in the plan: sample min(n - 1, floor(n percentile / 100)) of the n under the shape, from 0, by size. */

@@ -7,15 +7,10 @@
 
 /* The parameters edge and fill: rows of a parameter table whose struct has these fields. */
 #define SMP_WINDOW_EDGE(type)                                                                                          \
-    {                                                                                                                  \
-        "edge", offsetof(type, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",       \
-            smp_edge_names, 0                                                                                          \
-    }
+    SMP_PARAM_OF(type, "edge", edge, ENUM, NONE, 0, 0, "clamp", "what lies outside the picture", smp_edge_names, 0)
 #define SMP_WINDOW_FILL(type)                                                                                          \
-    {                                                                                                                  \
-        "fill", offsetof(type, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",                                       \
-            "the value outside with edge=constant", NULL, SMP_P_LEVEL                                                  \
-    }
+    SMP_PARAM_OF(type, "fill", fill, FLOAT, FRACTION, 0, 1, "0", "the value outside with edge=constant", NULL,         \
+                 SMP_P_LEVEL)
 
 /* Fills in the kernel parameters, `size` bytes that begin with an smp_window, and the rows that they reach. */
 void smp_window_plan(const void *kernel, size_t size, smp_node_plan *work);
