@@ -64,7 +64,7 @@ need_for_tests() {
     need libavif-bin "makes gray AVIF of either range, and pictures with alpha to be put into other boxes" has avifenc
     need libpoppler-glib8 "draws pages of PDF" has_file libpoppler-glib.so.8
     need librsvg2-2 "draws SVG" has_file librsvg-2.so.2
-    need poppler-utils "the oracle for PDF" has pdftocairo
+    need poppler-utils "the oracle for PDF, read and written" has pdftocairo
     need librsvg2-bin "the oracle for SVG" has rsvg-convert
     need imagemagick "the commands that docs/imagemagick.md sets beside ours" has convert
     need python3-pytest "runs the tests of the Python package" /usr/bin/python3 -c 'import pytest'

@@ -94,7 +94,9 @@ static void put_pictures(FILE *to)
         "they name is opened. HEIC and AVIF give their primary picture, turned as their boxes say; more than 8 bits "
         "become 16. Of an animation, an MPO, or pictures one behind the other, the first is read; --frames gives "
         "each picture of a GIF or WebP, and writes them into one GIF: only what changes is stored, with the input's "
-        "delays and repeats (--delay, --loop). A GIF has 256 colours a picture: of more, each pixel gets the nearest "
+        "delays and repeats (--delay, --loop). concat makes an animation, or a PDF, of several files. A PDF that is "
+        "written has a page for each picture, as large as its resolution says (--pdf-dpi, --paper); a JPEG goes in as "
+        "it is coded. A GIF has 256 colours a picture: of more, each pixel gets the nearest "
         "of the best (told; 'palette 256 dither=diffuse' as the last stage spreads what is lost). What is left out, "
         "and what may be damaged, is said in warnings (--quiet: not) and in --report.\n",
         0, 0);

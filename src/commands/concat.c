@@ -1,6 +1,8 @@
-/* smempipe concat: sounds one after the other in one file. Headers are read first, so that nothing is written where
- * two do not fit; then each goes through the stages, if there are any, and its rows into the one output. */
+/* smempipe concat: sounds one after the other in one file, or pictures as its pages. Headers of sounds are read first,
+ * so that nothing is written where two do not fit; then each goes through the stages, if there are any, and its rows
+ * into the one output. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,17 +18,19 @@ typedef struct concat_settings {
     const char *out;
     double gap;
     smp_option_stages stages;
-    bool staged; /* there are stages */
+    bool staged;   /* there are stages */
+    bool pictures; /* the output holds them */
     smp_write_settings write;
 } concat_settings;
 
 static const smp_option options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(concat_settings, out), .argument = "OUT",
-     .help = "the sound to write, its name says the format; - is standard output"},
+     .help = "the sound to write, its name says the format; - is standard output; or, of pictures, a .pdf or "
+             ".gif"},
     {"gap", 0, SMP_O_NUMBER, offsetof(concat_settings, gap), .fallback = "0", .argument = "SECONDS", .max = 1e6,
      .help = "silence between two sounds"},
     {"stage", 'e', SMP_O_LIST, offsetof(concat_settings, many.plan.base.stages), .argument = "STAGE",
-     .help = "a stage that each sound goes through before; may be repeated"},
+     .help = "a stage that each sound or picture goes through before; may be repeated"},
     {"rate", 0, SMP_O_STRING, offsetof(concat_settings, stages.rate), .argument = "HZ",
      .help = "frames a second that all are brought to, as 16000, 16kHz or 44.1kHz (the stage resample)"},
     {"channels", 0, SMP_O_STRING, offsetof(concat_settings, stages.channels), .argument = "N",
@@ -36,7 +40,7 @@ static const smp_option options[] = {
 
 static const smp_argument_row arguments[] = {
     {"IN", offsetof(concat_settings, many.inputs), .many = true, .unless = "files-from",
-     .help = "sounds in this order, and folders of sounds in the order of their names"},
+     .help = "sounds or pictures in this order, and those of folders in the order of their names"},
     {0},
 };
 
@@ -103,7 +107,8 @@ static smp_code add_header(joined *j, const char *path, bool first, smp_error *e
     const smp_shape *own = NULL;
     if (!code && media->shape.kind != SMP_AUDIO) {
         code = smp_fail(err, SMP_E_USAGE, "it is a picture, and concat is for sounds");
-        smp_hint(err, "the stage join lays two pictures side by side, smempipe montage many");
+        smp_hint(err, "-o all.pdf or .gif takes pictures; the stage join lays two side by side, smempipe montage "
+                      "many");
         smp_at(err, "%s", path);
     }
     if (!code)
@@ -139,7 +144,7 @@ static smp_code find_files(joined *j, const smp_program *program, smp_error *err
 {
     const smp_many_settings *many = &j->settings->many;
     smp_find_options walk = smp_many_walk(many, program);
-    walk.kind = SMP_AUDIO; /* whatever the stages are for */
+    walk.kind = j->settings->pictures ? SMP_IMAGE : SMP_AUDIO; /* whatever the stages are for */
     SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &j->found, err));
     SMP_TRY(smp_many_check(many, walk.kind, j->found.count, &j->found.left_out, err));
     SMP_NEED(j->inputs = smp_alloc_array(j->found.count + 1, sizeof *j->inputs), "the list of files", j->found.count,
@@ -243,6 +248,55 @@ static smp_code copy_all(joined *j, smp_error *err)
     return smp_writer_commit(j->writer, err);
 }
 
+/* ------------------------------------------------------------------------------------------------ pictures */
+
+/* Writes all pages of a file, each through the stages. */
+static smp_code bind(joined *j, smp_book *book, const char *path, smp_error *err)
+{
+    const concat_settings *s = j->settings;
+    const smp_common *common = &s->many.plan.base.common;
+    smp_reader *reader = NULL;
+    smp_code code = smp_reader_open(path, &common->read, &reader, err);
+    const int64_t pages = code ? 0 : smp_max_i64(smp_reader_media(reader)->pages, 1), asked = common->read.page;
+    smp_reader_close(reader);
+    for (int64_t page = 1; !code && page <= (asked ? 1 : pages); page++) {
+        smp_run_report report = {.input = path};
+        smp_run_request request = request_for(j, path);
+        if (pages > 1 && !asked)
+            request.read.page = page;
+        smp_cli_write_options(&s->write, &request.write);
+        request.write.output.force = common->force;
+        request.write.book = book;
+        code = smp_run_file(&request, &report, err);
+        if (!code) {
+            smp_cli_notes(common, path, false, &report.input_notes);
+            smp_cli_notes(common, path, true, &report.output_notes);
+        }
+        smp_run_report_free(&report);
+    }
+    return code;
+}
+
+static smp_code bind_all(joined *j, smp_error *err)
+{
+    const concat_settings *s = j->settings;
+    smp_book book = {.inputs = j->inputs};
+    smp_progress progress;
+    smp_code code = SMP_OK;
+    smp_progress_begin(&progress, &s->many.plan.base.common, "concat");
+    for (size_t i = 0; !code && i < j->found.count; i++) {
+        code = bind(j, &book, j->inputs[i], err);
+        if (code && i && !strcmp(err->where, s->out))
+            snprintf(err->where, sizeof err->where, "%s, from %s", s->out, j->inputs[i]);
+        smp_progress_step(&progress, (int64_t)i + 1, (int64_t)j->found.count);
+    }
+    smp_progress_end(&progress);
+    if (!code)
+        return smp_book_commit(&book, err);
+    smp_writer_abort(book.writer);
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------------ the command */
 
 static smp_code join_files(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
@@ -252,7 +306,7 @@ static smp_code join_files(void *given, const smp_program *program, smp_diags *d
     if (!code)
         code = smp_cli_job_open(&j.settings->many.plan, program, j.settings->staged ? diags : NULL, j.inputs[0], &j.job,
                                 err);
-    for (size_t i = 0; !code && i < j.found.count; i++)
+    for (size_t i = 0; !code && i < j.found.count && !j.settings->pictures; i++)
         code = add_header(&j, j.inputs[i], i == 0, err);
     if (!code)
         code = check_length(&j, err);
@@ -260,7 +314,7 @@ static smp_code join_files(void *given, const smp_program *program, smp_diags *d
         code = smp_make_folders(j.settings->out, err);
     if (!code) {
         smp_cli_confine_many(&j.settings->many, program, &j.found, j.settings->out);
-        code = copy_all(&j, err);
+        code = j.settings->pictures ? bind_all(&j, err) : copy_all(&j, err);
     }
     smp_cli_job_close(&j.job);
     smp_free_all(j.silence, j.inputs);
@@ -286,10 +340,11 @@ static smp_code concat(void *given, smp_error *err)
     if (!code)
         code = smp_cli_option_stages(&s->stages, &base->stages, texts, &from, err);
     s->staged = base->stages.count > 0;
+    s->pictures = strcmp(s->out, "-") != 0 && smp_writer_kind(s->out) == SMP_IMAGE;
     if (!code && !s->staged && !smp_grow(&base->stages.items, &base->stages.capacity, 1, sizeof *base->stages.items))
         code = smp_fail_memory(err, "a stage", 1);
     if (!code) {
-        if (!s->staged) {
+        if (!s->staged && !s->pictures) {
             base->stages.items[base->stages.count++] = "gain 0dB"; /* of sounds, so that pictures are passed over */
             base->common.device = "cpu";
         }
@@ -305,14 +360,16 @@ static smp_code concat(void *given, smp_error *err)
 
 const smp_command smp_command_concat = {
     .name = "concat",
-    .help = "sounds one after the other in one file",
+    .help = "sounds one after the other in one file; pictures as its pages",
     .about =
         "All must have the same rate and number of channels, or get them by --rate and --channels; samples have as "
         "many bits as the widest. Tags and cover are the first one's. It streams: memory does not grow with the "
         "sounds. Two sounds in a "
-        "pipeline: the stage append; at the same time: the stage mix.",
+        "pipeline: the stage append; at the same time: the stage mix.\n"
+        "Pictures become pages of a PDF, or an animation (GIF), whose pictures have one size; "
+        "of an input of several pages each. A JPEG that no stage changes goes into a PDF as it is coded.",
     .settings_size = sizeof(concat_settings),
-    .without = SMP_O_VERBOSE | SMP_O_PICTURES,
+    .without = SMP_O_VERBOSE,
     .groups = {{"options", options},
                SMP_WRITE_GROUP(concat_settings, write),
                SMP_MANY_GROUP,
@@ -321,6 +378,8 @@ const smp_command smp_command_concat = {
     .arguments = arguments,
     .examples = {{"smempipe concat intro.wav talk.flac outro.mp3 -o episode.flac", "three sounds of one rate"},
                  {"smempipe concat chapters/ -o book.mp3 --gap 2", "a folder's, two seconds of silence between two"},
-                 {"smempipe concat *.aiff -o all.wav --rate 16000 --channels 1", "sounds of different rates"}},
+                 {"smempipe concat *.aiff -o all.wav --rate 16000 --channels 1", "sounds of different rates"},
+                 {"smempipe concat scan-*.jpg -o book.pdf --paper a4", "a page each"},
+                 {"smempipe concat frame-*.png -o moving.gif --delay 50", "twenty pictures a second"}},
     .run = concat,
 };

@@ -284,6 +284,8 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
         return smp_hint(err, "'%.60s' is a pipeline: write smempipe run%s%s", in->items[0], words, folder);
     if (pipe)
         return smp_hint(err, "'%.60s' is a pipeline: write smempipe batch%s -o DIR", in->items[0], words);
+    if (is_file_name(out) && smp_writer_streams(out, NULL))
+        return smp_hint(err, "write -o DIR, or smempipe concat%s -o%s for one file of all", words, folder);
     if (is_file_name(out))
         return smp_hint(err, "write -o DIR");
     return smp_hint(err, "write smempipe convert%s -o%s, which makes it", words, folder);

@@ -81,14 +81,17 @@ typedef struct smp_file_format {
     smp_code (*write_open)(smp_writer *writer, const smp_meta *meta, smp_error *err);
     smp_write_rows *write_rows;
     smp_write_row *write_row; /* in place of write_rows */
-    /* Behind the last row: another picture of the same shape follows. Null: a file holds one. */
-    smp_code (*write_next)(smp_writer *writer, smp_error *err);
+    /* Behind the last row: another picture follows, of writer->shape. meta: its metadata; null: none, or the first's.
+     * Null: a file holds one. */
+    smp_code (*write_next)(smp_writer *writer, const smp_meta *meta, smp_error *err);
+    bool shapes; /* those pictures may differ in width and height; of others all have the first's */
     /* Writes what follows the last row of the last picture; may be null. */
     smp_code (*write_end)(smp_writer *writer, smp_error *err);
     void (*write_close)(smp_writer *writer); /* frees the state; null: smp_free does */
-    /* Whether a file with these options may hold the coded picture of an input in this format (smp_media.coded) as it
-     * is. Null: never. */
+    /* Whether a file with these options may hold the coded picture of an input (smp_media.coded, file_format) as it
+     * is, turned as smp_write_coded.orientation says if `turns`. Null: never. */
     bool (*keeps_coded)(const smp_write_options *options, const smp_media *media);
+    bool turns;
 } smp_file_format;
 
 /* A reader and a writer in files of their own: what their headers declare, and their fields of a format. by: row, rows.
@@ -142,7 +145,7 @@ struct smp_writer {
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;
-    bool broken, finished;
+    bool begun, broken, finished;
     void *state; /* the format's */
     char *name;  /* the path, for messages */
 };

@@ -190,6 +190,8 @@ const smp_notes *smp_reader_notes(const smp_reader *reader);
 /* Seconds that the operating system took to read bytes so far. The rest of a call's time is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
+typedef struct smp_writer smp_writer;
+
 /* Takes the rows of a picture from row y on, in place of a file of this name. Called from several threads, for pictures
  * of different names. */
 typedef struct smp_row_taker {
@@ -207,12 +209,21 @@ typedef struct smp_write_sound {
 
 /* Coded data that is written in place of samples. Zeroed: none. */
 typedef struct smp_write_coded {
-    const smp_blob *picture; /* of a picture in this format (smp_media.coded), and no rows come */
+    const smp_blob *picture; /* of a picture that the format keeps (smp_media.coded), and no rows come */
+    int orientation;         /* as which it is to be shown, EXIF's 1 to 8 */
     smp_shape scan;          /* of a JPEG: its rows hold a coded scan (io/jpeg/jpeg_by_device.h); width 0: samples */
 } smp_write_coded;
 
+/* A file of several pictures, each of which is written as if it were a file of its own: smp_writer_commit leaves the
+ * file here, and smp_writer_open goes on with it. Zeroed: it is not begun. */
+typedef struct smp_book {
+    smp_writer *writer;
+    const char *const *inputs; /* of all pictures, in place of smp_output_options.inputs */
+} smp_book;
+
 typedef struct smp_write_options {
     smp_output_options output;
+    smp_book *book; /* null: a file of its own. It outlives the writer. */
     /* No file is made: it gets the rows, in the shape of a file of this name. It outlives the writer; may be null. */
     const smp_row_taker *taker;
     const char *format;            /* of standard output, an extension; null: the usual */
@@ -224,8 +235,9 @@ typedef struct smp_write_options {
     smp_write_coded coded;
 } smp_write_options;
 
-/* Whether a file of this name, with these options, may hold an input's coded picture as it is. */
-bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, const smp_media *media);
+/* Whether a file of this name, with these options, may hold an input's coded picture as it is; turned: in another
+ * orientation than that is coded. */
+bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, const smp_media *media, bool turned);
 
 /* The kind of sample that was asked for, an smp_sound_type; SMP_SOUND_NONE: that of the input. */
 int smp_asked_sound_type(const smp_write_options *options);
@@ -254,8 +266,6 @@ bool smp_name_of_format(const char *path, const char *file_format);
 
 /* The kind of media of a name, as smp_name_kind has it; none when such files cannot be written. */
 smp_kind smp_writer_kind(const char *path);
-
-typedef struct smp_writer smp_writer;
 
 /* shape: from smp_writer_shape. Before any work it checks that the target is none of the inputs and may be written.
  * meta may be null. *out is null on failure. */
@@ -301,6 +311,9 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
 /* Finishes the file, checks every close, fsyncs, and puts it in place. Always frees the writer. On failure nothing is
  * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
+
+/* Puts a file of several pictures in place. */
+smp_code smp_book_commit(smp_book *book, smp_error *err);
 
 /* Removes the temporary file and frees the writer; null is allowed. */
 void smp_writer_abort(smp_writer *writer);

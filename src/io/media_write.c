@@ -301,7 +301,17 @@ static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
         smp_note(&writer->notes, "left out, since a picture has none: the cover");
 }
 
-/* Opens the format's writer, with the tags changed. */
+/* Opens the format's writer, or goes on to the next picture. */
+static smp_code begin(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const smp_file_format *format = writer->format;
+    const smp_code code = writer->begun ? format->write_next(writer, meta, err) : format->write_open(writer, meta, err);
+    writer->begun = true;
+    writer->next_row = writer->options.coded.picture ? rows_shape(writer)->height : 0;
+    return code;
+}
+
+/* The same with the tags changed. */
 static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp_meta_change *change, smp_error *err)
 {
     smp_meta changed = {.srgb_intent = -1};
@@ -323,7 +333,7 @@ static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp
             smp_meta_tell_kept(&changed, &writer->notes);
         tell_left_out(writer, &changed);
         tell_untaken(writer, change);
-        code = writer->format->write_open(writer, &changed, err);
+        code = begin(writer, &changed, err);
     }
     smp_meta_free(&changed);
     return code;
@@ -332,7 +342,8 @@ static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp
 static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *meta, smp_error *err)
 {
     const smp_write_options *options = &writer->options;
-    SMP_TRY(smp_output_open_as(path, &options->output, &writer->output, err));
+    if (!writer->begun)
+        SMP_TRY(smp_output_open_as(path, &options->output, &writer->output, err));
     SMP_TRY(check_values(writer, err));
     if (options->coded.scan.width && writer->format != &smp_format_jpeg)
         return smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
@@ -341,12 +352,29 @@ static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *
     if (meta && !options->change)
         tell_left_out(writer, meta);
     const size_t state = writer->format->write_state;
-    if (state && !(writer->state = smp_alloc(state)))
+    if (state && !writer->state && !(writer->state = smp_alloc(state)))
         return smp_fail_memory(err, writer->format->name, state);
-    SMP_TRY(options->change ? open_changed(writer, meta, options->change, err)
-                            : writer->format->write_open(writer, meta, err));
-    if (options->coded.picture)
-        writer->next_row = rows_shape(writer)->height;
+    return options->change ? open_changed(writer, meta, options->change, err) : begin(writer, meta, err);
+}
+
+/* A writer that a book holds, for its next picture. */
+static smp_code reopen(smp_writer *writer, const smp_shape *shape, const smp_write_options *options, smp_error *err)
+{
+    const smp_file_format *format = writer->format;
+    if (!format->write_next) {
+        smp_fail(err, SMP_E_USAGE, "%s %s holds one picture, and there are several", smp_article(format->name),
+                 format->name);
+        return smp_hint(err, "write a .pdf or, for an animation, .gif");
+    }
+    if (!format->shapes && (shape->width != writer->shape.width || shape->height != writer->shape.height)) {
+        smp_fail(err, SMP_E_USAGE, "a picture has %lld x %lld pixels, and the first of the animation %lld x %lld",
+                 (long long)shape->width, (long long)shape->height, (long long)writer->shape.width,
+                 (long long)writer->shape.height);
+        return smp_hint(err, "-e 'resize width=%lld height=%lld fit=cover' makes them one size",
+                        (long long)writer->shape.width, (long long)writer->shape.height);
+    }
+    writer->options.coded = options->coded;
+    writer->options.change = options->change;
     return SMP_OK;
 }
 
@@ -354,13 +382,25 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                          const smp_write_options *options, smp_writer **out, smp_error *err)
 {
     const char *name = display_name(path);
-    smp_code code;
+    smp_code code = SMP_OK;
+    smp_book *book = options ? options->book : NULL;
     *out = NULL;
-    smp_writer *writer = smp_alloc(sizeof *writer);
-    if (!writer || !(writer->name = smp_strdup(name))) {
+    smp_writer *writer = book && book->writer ? book->writer : smp_alloc(sizeof *writer);
+    if (book && book->writer) {
+        book->writer = NULL;
+        code = reopen(writer, shape, options, err);
+        if (!code)
+            code = make_writer(path, shape, meta, writer, err);
+        if (!code)
+            code = open_file(writer, path, meta, err);
+    } else if (!writer || !(writer->name = smp_strdup(name))) {
         code = smp_fail_memory(err, "a writer", sizeof *writer);
     } else {
         writer->options = options ? *options : (smp_write_options){0};
+        if (book) {
+            writer->options.output.inputs = book->inputs;
+            writer->options.output.seconds = NULL; /* of a picture, which the file outlives */
+        }
         code = make_writer(path, shape, meta, writer, err);
         if (!code && !writer->options.taker)
             code = open_file(writer, path, meta, err);
@@ -430,12 +470,12 @@ bool smp_writer_is(const char *path, const char *as, const char *file_format)
     return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && !strcmp(format->name, file_format);
 }
 
-bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, const smp_media *media)
+bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, const smp_media *media, bool turned)
 {
     const smp_file_format *format;
     const char *extension;
     return media->copies && find_writer(path, options->format, SMP_IMAGE, &format, &extension, NULL) == SMP_OK &&
-           !strcmp(format->name, media->file_format) && format->keeps_coded && format->keeps_coded(options, media);
+           format->keeps_coded && (format->turns || !turned) && format->keeps_coded(options, media);
 }
 
 int smp_asked_sound_type(const smp_write_options *options)
@@ -489,7 +529,7 @@ smp_code smp_writer_next(smp_writer *writer, smp_error *err)
     else if (writer->next_row != writer->shape.height || !writer->format->write_next)
         code = smp_fail(err, SMP_E_PROCESS, "another picture was begun that the file cannot hold");
     else
-        code = writer->format->write_next(writer, err);
+        code = writer->format->write_next(writer, NULL, err);
     writer->next_row = 0;
     if (code != SMP_OK) {
         writer->broken = true;
@@ -539,9 +579,9 @@ smp_code smp_writer_finish(smp_writer *writer, smp_error *err)
     else if (!writer->options.coded.scan.width && writer->next_row != rows_shape(writer)->height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
                         (long long)rows_shape(writer)->height);
-    else if (writer->format->write_end && !writer->finished && !writer->options.taker)
+    else if (writer->format->write_end && !writer->finished && !writer->options.taker && !writer->options.book)
         code = writer->format->write_end(writer, err);
-    writer->finished = code == SMP_OK;
+    writer->finished = code == SMP_OK && !writer->options.book;
     writer->broken |= code != SMP_OK;
     if (code != SMP_OK)
         smp_at(err, "%s", writer->name);
@@ -554,7 +594,7 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
     smp_code code = outputs ? SMP_OK : smp_fail_memory(err, "outputs", count * sizeof *outputs);
     size_t files = 0;
     for (size_t i = 0; !code && i < count; i++) {
-        if (writers[i]->output)
+        if (writers[i]->output && !writers[i]->options.book)
             outputs[files++] = writers[i]->output;
         code = smp_writer_finish(writers[i], err);
     }
@@ -567,6 +607,12 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
 {
     smp_code code = smp_writer_finish(writer, err);
+    smp_book *book = writer->options.book;
+    if (!code && book) {
+        writer->notes = (smp_notes){.count = 0}; /* told */
+        book->writer = writer;
+        return SMP_OK;
+    }
     if (code == SMP_OK && writer->output) {
         smp_output *output = writer->output;
         writer->output = NULL;
@@ -576,6 +622,14 @@ smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
         smp_at(err, "%s", writer->name);
     free_writer(writer);
     return code;
+}
+
+smp_code smp_book_commit(smp_book *book, smp_error *err)
+{
+    smp_writer *writer = book->writer;
+    book->writer = NULL;
+    writer->options.book = NULL;
+    return smp_writer_commit(writer, err);
 }
 
 void smp_writer_abort(smp_writer *writer)

@@ -101,8 +101,10 @@ smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp
 /* Whether the input's coded picture can be the output's. */
 static bool may_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media)
 {
-    return plan->step_count == 1 && plan->sink_count == 1 && plan->sinks[0].save < 0 &&
-           strcmp(request->input, "-") != 0 && smp_writer_keeps_coded(request->output, &request->write, media);
+    const bool turned = plan->step_count == 2 && plan->steps[1].stage && !plan->steps[1].part_count &&
+                        plan->steps[1].stage->role == SMP_ROLE_ORIENT;
+    return (plan->step_count == 1 || turned) && plan->sink_count == 1 && plan->sinks[0].save < 0 &&
+           strcmp(request->input, "-") != 0 && smp_writer_keeps_coded(request->output, &request->write, media, turned);
 }
 
 static smp_code write_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
@@ -112,6 +114,7 @@ static smp_code write_copy(const smp_run_request *request, const smp_plan *plan,
     smp_writer *writer = NULL;
     smp_code code = smp_run_write_options(request, report, &options, err);
     options.coded.picture = &media->coded;
+    options.coded.orientation = plan->step_count == 1 ? 1 : media->orientation;
     if (!code)
         code =
             smp_run_open_output(plan, &plan->sinks[0], request->output, &media->meta, &options, report, &writer, err);

@@ -5,7 +5,7 @@
 #include "io/images/colour_table.h"
 
 SMP_DECLARE_WRITER(smp_gif, row);
-smp_code smp_gif_write_next(smp_writer *writer, smp_error *err);
+smp_code smp_gif_write_next(smp_writer *writer, const smp_meta *meta, smp_error *err);
 
 /* A part of a canvas of `width` columns of RGBA pixels, drawn on what is there already. Alpha is 255, or all bytes are
  * 0. */

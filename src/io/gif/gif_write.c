@@ -30,6 +30,7 @@ typedef struct gif_writer {
     uint32_t delay;         /* of the picture that is held, microseconds */
     bool soft, quick;       /* told: partly transparent pixels; short delays */
     bool cut;               /* told: colours were too many */
+    bool coloured;          /* a picture was not gray */
     smp_gif_colours all, own;
     int hole; /* the index in `all` that is transparent; NO_HOLE */
 } gif_writer;
@@ -94,6 +95,7 @@ smp_code smp_gif_write_row(smp_writer *writer, int64_t y, const void *from, smp_
     const uint8_t *s = from;
     uint8_t *to = (uint8_t *)(state->picture + y * shape->width);
     bool soft = false;
+    state->coloured |= n >= 3;
     for (int64_t x = 0; x < shape->width; x++, s += n, to += 4) {
         const uint8_t alpha = shape->alpha ? s[n - 1] : 255;
         soft |= alpha && alpha < 255;
@@ -224,13 +226,12 @@ static bool is_in_first(gif_writer *state)
 /* next: the picture behind it; null: none. */
 static smp_code put_picture(gif_writer *state, const uint32_t *pixels, const uint32_t *next, smp_error *err)
 {
-    const smp_shape *shape = &state->writer->shape;
     bool clears;
     const smp_gif_part part = part_of(state, pixels, next, &clears);
     smp_gif_colours *colours = state->begun ? &state->own : &state->all;
     ColorMapObject *map = NULL;
     state->err = err;
-    SMP_TRY(smp_gif_find_colours(&part, shape->channels <= 2, colours, err));
+    SMP_TRY(smp_gif_find_colours(&part, !state->coloured, colours, err));
     if (colours->nearest && !state->cut)
         smp_note(&state->writer->notes,
                  "the picture has more colours than the %d of a GIF: each pixel gets the nearest "
@@ -270,7 +271,7 @@ static smp_code put_held(gif_writer *state, smp_error *err)
     return SMP_OK;
 }
 
-smp_code smp_gif_write_next(smp_writer *writer, smp_error *err)
+smp_code smp_gif_write_next(smp_writer *writer, const smp_meta *, smp_error *err)
 {
     gif_writer *state = writer->state;
     if (state->moves)

@@ -41,8 +41,9 @@ static bool keeps_coded(const smp_write_options *options, const smp_media *media
 {
     const smp_write_values *values = &options->values;
     const int scans = smp_write_value(values, &smp_jpeg_progressive);
-    return !smp_write_value(values, &smp_write_quality) && !smp_write_value(values, &smp_jpeg_quality) &&
-           !smp_write_value(values, &smp_jpeg_subsampling) && !smp_write_value(values, &smp_write_lossless) &&
+    return !strcmp(media->file_format, smp_format_jpeg.name) && !smp_write_value(values, &smp_write_quality) &&
+           !smp_write_value(values, &smp_jpeg_quality) && !smp_write_value(values, &smp_jpeg_subsampling) &&
+           !smp_write_value(values, &smp_write_lossless) &&
            (scans == SMP_JPEG_KEPT ||
             (scans == SMP_JPEG_PROGRESSIVE) == (smp_coding_jpeg(&media->meta.coding)->progressive != 0));
 }

@@ -199,7 +199,7 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
     return code;
 }
 
-static smp_code write_next(smp_writer *writer, smp_error *err)
+static smp_code write_next(smp_writer *writer, const smp_meta *, smp_error *err)
 {
     return smp_output_flush(writer->output, err);
 }

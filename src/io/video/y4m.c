@@ -401,7 +401,7 @@ static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_e
     return smp_output_write(writer->output, state->planes, (size_t)state->picture, err);
 }
 
-static smp_code write_next(smp_writer *writer, smp_error *err)
+static smp_code write_next(smp_writer *writer, const smp_meta *, smp_error *err)
 {
     return smp_output_flush(writer->output, err);
 }
