@@ -186,12 +186,23 @@ static smp_code open_member(asked *a, size_t slot, smp_error *err)
     return SMP_OK;
 }
 
+/* A pipe would be waited for, for ever; "-" would be the socket. */
+static smp_code check_file(const char *path, smp_error *err)
+{
+    char text[128];
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(errno, text, sizeof text));
+    return S_ISREG(status.st_mode) ? SMP_OK : smp_fail(err, SMP_E_READ, "it is no regular file");
+}
+
 static smp_code begin(void *, const smp_batch_file *file, smp_error *err)
 {
     asked *a = file->own;
     if (a->cancelled)
         return smp_fail(err, SMP_E_INTERRUPTED, "cancelled");
-    return a->samples[file->number].offset >= 0 ? open_member(a, file->number, err) : SMP_OK;
+    return a->samples[file->number].offset >= 0 ? open_member(a, file->number, err)
+                                                : check_file(a->from[file->number], err);
 }
 
 /* The shape of the first picture is that of all. */
@@ -244,9 +255,11 @@ static smp_code take(void *context, const char *name, const smp_shape *shape, in
 
 static char code_of(const asked *a, smp_code code)
 {
-    return a->cancelled                                                        ? SMP_FEED_CANCELLED
-           : code == SMP_E_READ || code == SMP_E_DECODE || code == SMP_E_LIMIT ? SMP_FEED_BROKEN
-                                                                               : SMP_FEED_MISTAKE;
+    if (a->cancelled)
+        return SMP_FEED_CANCELLED;
+    if (code == SMP_E_READ || code == SMP_E_DECODE || code == SMP_E_LIMIT)
+        return SMP_FEED_BROKEN;
+    return code == SMP_E_USAGE || code == SMP_E_PIPE ? SMP_FEED_MISTAKE : SMP_FEED_FAILED;
 }
 
 static void finished(void *, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
@@ -254,7 +267,8 @@ static void finished(void *, const smp_batch_file *file, smp_run_report *report,
     asked *a = file->own;
     char **wrong = &a->wrong[file->number];
     smp_free(*wrong);
-    a->killed[file->number] = report->status && strstr(err->message, "was killed");
+    a->killed[file->number] =
+        report->status && (err->code == SMP_E_PROCESS || strstr(err->message, "was killed")); /* or its spawner */
     *wrong = report->status ? smp_asprintf("%llu %c %s%s%s\n", (unsigned long long)file->number, code_of(a, err->code),
                                            err->message, err->hint[0] ? "; " : "", err->hint)
                             : NULL;

@@ -37,8 +37,8 @@ typedef enum smp_feed_answer_kind {
     SMP_FEED_REFUSED    /* the question has no answer: why */
 } smp_feed_answer_kind;
 
-/* CODE: what is wrong with a picture. */
-enum { SMP_FEED_BROKEN = 'B', SMP_FEED_MISTAKE = 'M', SMP_FEED_CANCELLED = 'C' };
+/* CODE: a picture is broken; the pipeline does not fit it; something else failed. */
+enum { SMP_FEED_BROKEN = 'B', SMP_FEED_MISTAKE = 'M', SMP_FEED_FAILED = 'F', SMP_FEED_CANCELLED = 'C' };
 
 typedef struct smp_feed_answer {
     uint32_t kind;

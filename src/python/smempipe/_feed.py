@@ -62,7 +62,7 @@ class _Pool:
         self.free, self.retired, self.most, self.fork, self.made = [], [], most, 0, 0
 
 
-def _end(ours, process, owner):
+def _end(ours, process, errors, owner):
     if os.getpid() != owner:
         return
     try:
@@ -75,6 +75,20 @@ def _end(ours, process, owner):
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    if process.returncode == 0:
+        _tell(errors)  # that nothing confines decoders here, for instance
+
+
+def _tell(errors):
+    text = _text(errors)
+    if text:
+        os.ftruncate(errors.fileno(), 0)
+        warnings.warn(text, stacklevel=2)
+
+
+def _text(errors):
+    """The child's place in the file is this one's too, and stays where it is."""
+    return os.pread(errors.fileno(), 1 << 16, 0).decode("utf-8", "replace").strip("\0 \n")
 
 
 class _Server:
@@ -89,15 +103,9 @@ class _Server:
         with theirs:
             self.process = subprocess.Popen([_program(), "feed", *arguments], stdin=theirs, stdout=subprocess.DEVNULL,
                                             stderr=self.errors, start_new_session=True, env=around)
-        self.finalize = weakref.finalize(self, _end, self.socket, self.process, os.getpid())
+        self.finalize = weakref.finalize(self, _end, self.socket, self.process, self.errors, os.getpid())
         self.answer()
-        told = self._told()
-        if told:
-            warnings.warn(told, stacklevel=5)
-
-    def _told(self):
-        self.errors.seek(0)
-        return self.errors.read().decode("utf-8", "replace").strip()
+        _tell(self.errors)
 
     def ask(self, kind, data=b"", *, count=0, number=0, buffer=-1, epoch=0, fd=None):
         head = _ASK.pack(kind, count, len(data), number, buffer, epoch)
@@ -128,7 +136,7 @@ class _Server:
 
     def _fail(self):
         self.finalize()
-        status, text = self.process.returncode, self._told()
+        status, text = self.process.returncode, _text(self.errors)
         if status < 0:
             raise _c.Error(f"the process of this Feed was killed (signal {-status}); iterate again to go on")
         raise _ERRORS.get(status, _c.Error)(text or f"the process of this Feed ended ({status})", status)
@@ -148,7 +156,7 @@ class Feed:
 
     def __init__(self, files, pipeline, batch=256, *, device="cpu", workers=0, shuffle=True, seed=0, epoch=0, rank=None,
                  world=None, dtype="uint8", layout="NCHW", channels=3, mean=None, std=None, labels="auto", last="keep",
-                 broken="raise", prefetch=3, settings=None):
+                 broken="raise", prefetch=2, settings=None):
         if device != "cpu":
             raise _c.ArgumentError(f"device={device!r}: a Feed computes on processors so far; write device=\"cpu\" and "
                                    "copy its arrays to the GPU")
@@ -167,7 +175,8 @@ class Feed:
         self.broken, self.broken_count = [], 0
         self._begun, self._at, self._turn, self._numbers = False, 0, 0, 0
         self._options = ["--device", "cpu", "--samples", _TYPES[str(self.dtype)], "--jobs", str(int(workers)),
-                         "--layout", "chw" if layout == "NCHW" else "hwc", "--channels", str(channels or 0), "--seed", str(self.seed)]
+                         "--layout", "chw" if layout == "NCHW" else "hwc", "--channels", str(channels or 0),
+                         "--seed", str(self.seed)]
         for name, value in (("mean", mean), ("std", std)):
             if value is not None:
                 self._options += [f"--{name}", ",".join(repr(float(v)) for v in np.atleast_1d(value))]
@@ -265,9 +274,8 @@ class Feed:
         return self._numbers
 
     def _memory(self):
-        for memory in self._pool.retired:
-            self._server.ask(_FORGET, buffer=memory.number)
-        self._pool.retired.clear()
+        while self._pool.retired:
+            self._server.ask(_FORGET, buffer=self._pool.retired.pop().number)
         if self._pool.free:
             return self._pool.free.pop()
         self._pool.made += 1
@@ -282,7 +290,7 @@ class Feed:
             _, got, shape, data = self._server.answer()
             memory = self._waiting.pop(got)
             wrong = {}
-            for line in data.decode("utf-8", "replace").splitlines():
+            for line in data.decode("utf-8", "replace").split("\n")[:-1]:
                 slot, code, message = line.split(" ", 2)
                 wrong[int(slot)] = code, message
             answers[got] = shape, wrong, memory
@@ -295,8 +303,8 @@ class Feed:
         """Raises what cannot be passed over, and counts the rest."""
         for slot, (code, message) in wrong.items():
             text = f"{self._files.names[indices[slot]]}: {message}"
-            if code == "M":
-                raise _c.PipelineError(text, _c.PIPELINE)
+            if code != "B":
+                raise _c.PipelineError(text, _c.PIPELINE) if code == "M" else _c.Error(text)
             if self.on_broken == "raise":
                 raise _c.FileError(text + " (broken=\"skip\" leaves such files out)", _c.DECODE)
             self.broken_count += count
