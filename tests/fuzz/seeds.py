@@ -552,7 +552,8 @@ def tars():
     for name, how in (("ustar", tarfile.USTAR_FORMAT), ("pax", tarfile.PAX_FORMAT), ("gnu", tarfile.GNU_FORMAT)):
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode="w", format=how) as tar:
-            for path, size in (("a.jpg", 600), ("a.cls", 1), ("d" * 60 + "/" + "n" * (90 if name == "ustar" else 120), 3)):
+            long = "d" * 60 + "/" + "n" * (90 if name == "ustar" else 120)
+            for path, size in (("a.jpg", 600), ("a.cls", 1), (long, 3)):
                 member = tarfile.TarInfo(path)
                 member.size = size
                 tar.addfile(member, io.BytesIO(samples(size)))
