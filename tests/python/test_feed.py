@@ -169,6 +169,29 @@ def test_memory_is_used_again_but_not_while_it_is_held(folder):
     assert len(feed._pool.free) <= 4
 
 
+def test_a_forked_child_keeps_the_batch_that_it_holds(folder):
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    feed = feed_of(folder, batch=2, prefetch=1)
+    rest = iter(feed)
+    images = next(rest)[0]
+
+    def look():
+        before = images.copy()
+        theirs.send("copied")
+        theirs.recv()
+        theirs.send(bool(np.array_equal(images, before)))
+    child = context.Process(target=look)
+    child.start()
+    assert ours.recv() == "copied"
+    del images
+    for _ in rest:
+        pass
+    ours.send("look")
+    assert ours.recv() is True
+    child.join()
+
+
 def test_other_libraries_take_the_array_without_a_copy(folder):
     images, labels, _ = next(iter(feed_of(folder)))
     shared = np.from_dlpack(images)

@@ -20,7 +20,7 @@ from ._kernel import _program
 
 _ASK, _SAMPLE, _ANSWER = struct.Struct("=IIQQqQ"), struct.Struct("=QqQ"), struct.Struct("=IiqqQQ")  # src/feed/feed.h
 _BUFFER, _FORGET, _BATCH, _CANCEL, _INDEX = 1, 2, 3, 4, 5
-_READY, _DONE, _MEMBERS = 1, 2, 3
+_MEMBERS = 3
 _TYPES = {"uint8": "u8", "float16": "f16", "float32": "f32"}
 _ERRORS = {2: _c.PipelineError, 3: _c.FileError, 6: _c.LimitError}
 _MOST_TOLD, _PROBED, _MOST_SEED = 1000, 8, 9 * 10 ** 15
@@ -30,25 +30,16 @@ _feeds = weakref.WeakSet()
 class _Memory:
     """Of one batch, shared with the process that fills it."""
 
-    def __init__(self, number, size):
-        self.number, self.size = number, size
-        self.fd = os.memfd_create("batch")
-        os.ftruncate(self.fd, size)
-        self.map = mmap.mmap(self.fd, size)
+    def __init__(self, number, fd):
+        self.number, self.map = number, mmap.mmap(fd, 0)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
-
-    def told(self):
-        """The other process has the descriptor; the mapping holds the memory."""
-        os.close(self.fd)
-        self.fd = -1
 
 
 class _Lent:
     """What an array of a batch holds on to. When all arrays and tensors over it are gone, the memory is used again."""
 
     def __init__(self, pool, memory, shape, dtype):
-        self.pool, self.memory = pool, memory
-        self.fork = pool.fork
+        self.pool, self.memory, self.fork = pool, memory, pool.fork
         self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": (memory.address, False)}
 
     def __del__(self):
@@ -201,7 +192,8 @@ class Feed:
     # ---------------------------------------------------------------------------------------------- the process
 
     def _reset(self):
-        self._server, self._waiting, self._pool, self._owner = None, {}, _Pool(self.prefetch), os.getpid()
+        self._server, self._owner, self._pool = None, os.getpid(), _Pool(self.prefetch)
+        self._waiting, self._answers = {}, {}  # by the batch's number: its memory; what _wait returns
         _feeds.add(self)
 
     def _open(self):
@@ -279,25 +271,28 @@ class Feed:
         if self._pool.free:
             return self._pool.free.pop()
         self._pool.made += 1
-        memory = _Memory(self._pool.made, int(np.prod(self.shape)) * self.batch * self.dtype.itemsize)
-        self._server.ask(_BUFFER, buffer=memory.number, fd=memory.fd)
-        memory.told()
-        return memory
+        fd = os.memfd_create("batch")
+        try:
+            os.ftruncate(fd, int(np.prod(self.shape)) * self.batch * self.dtype.itemsize)
+            self._server.ask(_BUFFER, buffer=self._pool.made, fd=fd)
+            return _Memory(self._pool.made, fd)
+        finally:
+            os.close(fd)  # the mapping holds the memory
 
-    def _wait(self, number, answers):
-        """The answer to a batch: its shape, and {slot: (code, message)}."""
-        while number not in answers:
+    def _wait(self, number):
+        """The answer to a batch: the shape of pictures, {slot: (code, message)}, the memory."""
+        while number not in self._answers:
             _, got, shape, data = self._server.answer()
-            memory = self._waiting.pop(got)
-            wrong = {}
-            for line in data.decode("utf-8", "replace").split("\n")[:-1]:
-                slot, code, message = line.split(" ", 2)
-                wrong[int(slot)] = code, message
-            answers[got] = shape, wrong, memory
-            if memory is not None and got < self._first:  # of an iteration that was left
-                self._pool.free.append(memory)
-                del answers[got]
-        return answers.pop(number)
+            told = [line.split(" ", 2) for line in data.decode("utf-8", "replace").split("\n")[:-1]]
+            self._answers[got] = shape, {int(slot): (code, text) for slot, code, text in told}, self._waiting.pop(got)
+            self._drop_old()
+        return self._answers.pop(number)
+
+    def _drop_old(self):
+        """Takes back memory of iterations that were left."""
+        for number in [number for number in self._answers if number < self._first]:
+            memory = self._answers.pop(number)[2]
+            self._pool.free += [memory] if memory else []
 
     def _refuse(self, wrong, indices, count=True):
         """Raises what cannot be passed over, and counts the rest."""
@@ -316,7 +311,7 @@ class Feed:
         for number in range(self._at, len(self)):
             indices = self._indices(number, epoch)
             for some in np.split(indices, range(_PROBED, len(indices), _PROBED)):
-                (height, width, channels), wrong, _ = self._wait(self._ask(some, epoch, None), {})
+                (height, width, channels), wrong, _ = self._wait(self._ask(some, epoch, None))
                 if channels:
                     return (channels, height, width) if self.layout == "NCHW" else (height, width, channels)
                 self._refuse(wrong, some, count=False)
@@ -332,12 +327,10 @@ class Feed:
         if not len(good):
             return None
         if wrong and self.on_broken == "replace":
-            for i, slot in enumerate(sorted(wrong)):
-                array[slot], indices[slot] = array[good[i % len(good)]], indices[good[i % len(good)]]
+            slots, others = sorted(wrong), good[np.arange(len(wrong)) % len(good)]
+            array[slots], indices[slots] = array[others], indices[others]
         elif wrong:
-            for to, slot in enumerate(good):
-                if to != slot:
-                    array[to] = array[slot]
+            array[:len(good)] = array[good]
             array, indices = array[:len(good)], indices[good]
         return array, self._files.labels_of(indices), [self._files.names[i] for i in indices]
 
@@ -348,24 +341,26 @@ class Feed:
         self._turn += 1
         return self._batches(self._turn, self.epoch, os.getpid())
 
-    def _batches(self, turn, epoch, owner):
+    def _check(self, turn, owner):
         if os.getpid() != owner:
             raise RuntimeError("this iteration began in another process: begin one here, by iter(feed)")
-        before, done, asked, answers = self.broken_count, self._at, [], {}
+        if self._turn != turn:
+            raise RuntimeError("another iteration over this Feed has begun")
+
+    def _batches(self, turn, epoch, owner):
+        before, done, asked = self.broken_count, self._at, []
         try:
+            self._check(turn, owner)
             self._open()
             self._first = self._numbers + 1
-            if self.shape is None:
-                self.shape = self._probe(epoch)
+            self._drop_old()
+            self.shape = self.shape or self._probe(epoch)
             while done < len(self):
-                if os.getpid() != owner or self._turn != turn:
-                    raise RuntimeError("this iteration began in another process: begin one here, by iter(feed)"
-                                       if os.getpid() != owner else "another iteration over this Feed has begun")
+                self._check(turn, owner)
                 while len(asked) < self.prefetch and done + len(asked) < len(self):
                     asked.append(self._ask(self._indices(done + len(asked), epoch), epoch, self._memory()))
-                batch = self._hand_on(done, self._wait(asked.pop(0), answers), epoch)
-                done += 1
-                self._at = done
+                batch = self._hand_on(done, self._wait(asked.pop(0)), epoch)
+                self._at = done = done + 1
                 if batch is not None:
                     yield batch
                     del batch
@@ -387,7 +382,7 @@ class Feed:
 
     def __getstate__(self):
         """Another process, started by fork, spawn or forkserver, starts anew."""
-        return {**self.__dict__, "_server": None, "_waiting": {}, "_pool": None}
+        return {**self.__dict__, "_server": None, "_waiting": {}, "_answers": {}, "_pool": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
