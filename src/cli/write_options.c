@@ -82,8 +82,8 @@ const smp_option *smp_cli_write_rows(size_t at)
                                   .argument = "FILE",
                                   .flags = SMP_O_ADVANCED | SMP_O_SOUNDS,
                                   .help = "the chapters of a sound, in place of the input's: lines as 1:02:03 Title; a "
-                                          "CUE sheet, FFmpeg's metadata or labels of Audacity; in MP3, FLAC, OGG, "
-                                          "Opus, AIFF, and WAV as cue points"};
+                                          "CUE sheet, FFmpeg's metadata or labels of Audacity; in MP3, M4A, FLAC, "
+                                          "OGG, Opus, AIFF, and WAV as cue points"};
     for (size_t i = 0; (option = smp_write_option_at(i)); i++)
         table->rows[i + BEFORE] =
             row_of(option, fields + i * sizeof(union smp_write_field), table->fallbacks[i], sizeof table->fallbacks[i]);

@@ -45,11 +45,11 @@ class Chapters(CliCase):
     WANTED = [(0, "Intro"), (1.5, "The middle, <ü>"), (2.25, "")]
 
     def test_lines_become_chapters_of_every_format_that_has_them(self):
-        for ext in ("wav", "flac", "ogg", "opus", "mp3", "aiff"):
+        for ext in ("wav", "flac", "ogg", "opus", "mp3", "aiff", "m4a"):
             if self.smp("convert", "in.wav", "a." + ext, "--chapters", "ch.txt", status=(0, 4)).returncode:
                 continue  # this build does not write it
             self.assertEqual(self.chapters("a." + ext), self.WANTED, ext)
-            for other in ("wav", "flac", "mp3", "aiff"):
+            for other in ("wav", "flac", "mp3", "aiff", "m4a"):
                 if not self.smp("convert", "-f", "a." + ext, "b." + other, status=(0, 4)).returncode:
                     self.assertEqual(self.chapters("b." + other), self.WANTED, ext + " to " + other)
         self.smp("convert", "-f", "a.wav", "b.wav")
@@ -118,6 +118,15 @@ class Chapters(CliCase):
         self.small_png("p.png")
         self.assertIn("a picture has none: the chapters",
                       self.smp("convert", "p.png", "q.png", "--chapters", "ch.txt").stderr)
+
+    def test_an_m4a_keeps_many_chapters_and_long_titles(self):
+        self.write("x.txt", "".join(f"0:00.{i:03} {i}\n" for i in range(300)).encode())
+        if self.smp("convert", "in.wav", "a.m4a", "--chapters", "x.txt", status=(0, 4)).returncode:
+            self.skipTest("this build writes no M4A")
+        self.assertEqual(len(self.told("a.m4a")), 300)
+        self.write("x.txt", ("0:00 " + "ü" * 200).encode())
+        self.smp("convert", "-f", "in.wav", "a.m4a", "--chapters", "x.txt")
+        self.assertEqual(self.told("a.m4a"), [(0, "ü" * 127)])
 
     def test_other_chapters_are_other_work(self):
         for line, said in (("0:00 a", "1 file done"), ("0:00 a", "0 files done"), ("0:00 b", "1 file done")):

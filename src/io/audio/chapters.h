@@ -41,7 +41,7 @@ bool smp_chapters_of(const smp_meta *meta, smp_chapters *list);
 /* The first of two pairs that say chapter number i, from 0 on; the second needs its title behind it. */
 void smp_chapter_pairs(const smp_chapters *list, size_t i, char start[SMP_CHAPTER_PAIR], char name[SMP_CHAPTER_PAIR]);
 
-/* Adds them to what was read, which has none yet (tags.c). False: out of memory. */
+/* Adds them to what was read, unless its texts say some (tags.c). False: out of memory. */
 bool smp_chapters_take(smp_reader *reader, const smp_chapters *list);
 
 /* "1:02:03.5", "2:03", "3.5": its seconds, and *end behind it; negative: no time stands there. */

@@ -195,10 +195,7 @@ smp_code smp_sound_take_flac(smp_reader *reader, smp_error *err)
             break;
         at += 4 + size;
     }
-    bool said = false;
-    for (size_t i = 0; i < reader->media.meta.text_count; i++)
-        said = said || smp_chapter_is(reader->media.meta.texts[i].key);
-    return cues && !said ? take_bytes(reader, cues, cue_size, take_cuesheet, err) : SMP_OK;
+    return cues ? take_bytes(reader, cues, cue_size, take_cuesheet, err) : SMP_OK;
 }
 
 /* The packet begins with a mark of its coding. */

@@ -134,6 +134,9 @@ bool smp_tag_attach(smp_reader *reader, const smp_attached *one)
 bool smp_chapters_take(smp_reader *reader, const smp_chapters *list)
 {
     bool memory = true;
+    for (size_t i = 0; i < reader->media.meta.text_count; i++)
+        if (smp_chapter_is(reader->media.meta.texts[i].key))
+            return true;
     for (size_t i = 0; memory && i < list->count && reader->tag_bytes != SIZE_MAX; i++) {
         char start[SMP_CHAPTER_PAIR], name[SMP_CHAPTER_PAIR];
         smp_chapter_pairs(list, i, start, name);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "io/audio/chapters.h"
 #include "io/av/mp4_write.h"
 
 enum { IMPLICIT = 0, TEXT = 1, JPEG = 13, PNG = 14, NUMBER = 21 };
@@ -158,10 +159,33 @@ static void put_gapless(smp_bytes *out, const smp_mp4 *mp4)
     smp_mp4_end(out, box);
 }
 
+enum { MOST_CHAPTERS = 255 };
+
+/* Chapters as Nero has them, in units of 100 ns, which FFmpeg and players read. */
+static void put_chapters(smp_bytes *out, const smp_chapters *list)
+{
+    enum { UNITS = 10000000, MOST_TITLE = 255 };
+    const size_t count = list->count < MOST_CHAPTERS ? list->count : MOST_CHAPTERS, box = smp_mp4_begin(out, "chpl");
+    smp_bytes_be(out, 1ULL << 56, 8); /* version 1 */
+    smp_bytes_be(out, count, 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *title = list->items[i].title ? list->items[i].title : "";
+        size_t length = strnlen(title, MOST_TITLE + 1);
+        for (length -= length > MOST_TITLE; ((uint8_t)title[length] & 0xC0) == 0x80;) /* whole characters */
+            length--;
+        smp_bytes_be(out, (uint64_t)(list->items[i].start * UNITS + 0.5), 8);
+        smp_bytes_be(out, length, 1);
+        smp_bytes_add(out, title, length);
+    }
+    smp_mp4_end(out, box);
+}
+
 void smp_mp4_put_tags(smp_bytes *out, const smp_mp4 *mp4, const smp_meta *meta)
 {
+    smp_chapters chapters;
     if (mp4->alac && !smp_sound_tagged(meta))
         return;
+    out->failed |= !smp_chapters_of(meta, &chapters);
     const size_t user = smp_mp4_begin(out, "udta"), box = smp_mp4_begin(out, "meta");
     smp_bytes_be(out, 0, 4);
     const size_t kind = smp_mp4_begin(out, "hdlr");
@@ -173,7 +197,8 @@ void smp_mp4_put_tags(smp_bytes *out, const smp_mp4 *mp4, const smp_meta *meta)
         const bool paired[] = {pair_of(meta, "TrackNumber", "TRACKTOTAL", track),
                                pair_of(meta, "DISCNUMBER", "DISCTOTAL", disc)};
         for (size_t i = 0; i < meta->text_count; i++)
-            if (!is_in_pair(meta, &meta->texts[i], paired))
+            if (!is_in_pair(meta, &meta->texts[i], paired) &&
+                !(smp_chapter_is(meta->texts[i].key) && chapters.count <= MOST_CHAPTERS))
                 put_texts(out, meta, i);
         for (int i = 0; i < 2; i++) {
             const size_t item = paired[i] ? smp_mp4_begin(out, i ? "disk" : "trkn") : 0;
@@ -188,5 +213,8 @@ void smp_mp4_put_tags(smp_bytes *out, const smp_mp4 *mp4, const smp_meta *meta)
         put_gapless(out, mp4);
     smp_mp4_end(out, list);
     smp_mp4_end(out, box);
+    if (chapters.count)
+        put_chapters(out, &chapters);
+    smp_chapters_free(&chapters);
     smp_mp4_end(out, user);
 }
