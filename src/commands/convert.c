@@ -380,8 +380,8 @@ const smp_command smp_command_convert = {
              "on.\n"
              "Pictures are turned upright as their EXIF says. Metadata is kept, unless --strip. Sounds get another "
              "rate by --rate and other channels by --channels. -e names stages "
-             "(smempipe stages); a pipeline goes through smempipe run. docs/imagemagick.md has the commands of "
-             "ImageMagick and vips beside these.",
+             "(smempipe stages); a pipeline goes through smempipe run. docs/imagemagick.md and docs/sound.md have "
+             "the commands of ImageMagick, vips, sox and FFmpeg beside these.",
     .settings_size = sizeof(convert_settings),
     .meant = (const smp_alias[]){{"width w", "--resize 800x"},
                                  {"height h", "--resize x600"},
