@@ -231,6 +231,8 @@ static smp_code info(void *given, smp_error *err)
         first = smp_fail(err, SMP_E_USAGE, "--format and --%s exclude each other", settings->json ? "json" : "levels");
     if (first)
         return first;
+    double seconds = 0; /* of all sounds */
+    size_t sounds = 0;
     for (size_t i = 0; i < settings->files.count; i++) {
         const char *path = settings->files.items[i];
         smp_reader *reader = NULL;
@@ -254,9 +256,14 @@ static smp_code info(void *given, smp_error *err)
             smp_cli_error(&settings->common, err);
             first = first ? first : code;
         }
+        const smp_shape *shape = &smp_reader_media(reader)->shape;
+        sounds += shape->rate > 0;
+        seconds += shape->rate > 0 ? (double)shape->height / shape->rate : 0;
         smp_cli_notes(&settings->common, path, false, smp_reader_notes(reader));
         smp_reader_close(reader);
     }
+    if (sounds > 1 && !settings->format && !settings->json)
+        printf("all %zu sounds\n  length       %.3f s\n", sounds, seconds);
     return first;
 }
 

@@ -207,6 +207,9 @@ class TagChanges(CliCase):
         line = lambda form, name: self.smp("info", "--format", form, name).stdout
         self.assertEqual(line("{width} {height}", "a.png"), "33 21\n")
         self.assertEqual(line("{width}x{height}\\t{format}\\n{bits}", "a.png"), "33x21\tPNG\n8\n")
+        self.assertTrue(self.smp("info", "s.wav", "a.png", "s.wav").stdout.endswith(
+            "all 2 sounds\n  length       4.000 s\n"))
+        self.assertNotIn("all", self.smp("info", "s.wav", "a.png").stdout)
         self.assertEqual(line("{duration}|{rate}|{channels}|{frames}|{width}", "s.wav"), "2.000000|16000|1|32000|\n")
         self.assertIn("'{wide}' is not a field", self.smp("info", "--format", "{wide}", "a.png", status=2).stderr)
 
