@@ -145,10 +145,19 @@ def upright(key, value):
     return {({"DESCRIPTION": "COMMENT", "YEAR": "DATE"}.get(key, key), value)}
 
 
+def pairs_of_chapters(chapters):
+    """Starts in seconds and titles, as a list of comments has them."""
+    return {pair for i, (start, title) in enumerate(chapters, 1)
+            for pair in ((f"CHAPTER{i:03}", f"00:00:{start:06.3f}"), (f"CHAPTER{i:03}NAME", title))}
+
+
 def pairs_of_id3(tag):
-    pairs = set()
+    pairs = pairs_of_chapters([(one.start_time / 1000, str(one.sub_frames["TIT2"]))
+                               for one in (tag.getall("CHAP") if tag else ())])
     for frame in tag.values() if tag else ():
         name = frame.FrameID
+        if name in ("CHAP", "CTOC"):
+            continue
         if name in FRAMES:
             key, values = FRAMES[name], [frame.url] if name[0] == "W" else [str(v) for v in frame.text]
         elif name == "TXXX":
@@ -197,7 +206,7 @@ def is_utf8(name):
 
 
 def pairs_of_atoms(tag):
-    pairs = set()
+    pairs = pairs_of_chapters([(one.start, one.title) for one in tag.chapters or ()])
     for name, values in (tag.tags or {}).items():
         if name == "covr":
             pairs |= {("PICTURE", (None, None, None, bytes(data))) for data in values}
@@ -253,6 +262,8 @@ def told(pair, stderr):
     key, value = pair
     if key == "PICTURE":
         return re.search(r"picture", stderr)
+    if key.startswith("CHAPTER"):
+        return "its list of chapters" in stderr
     if key.startswith("FRAME "):
         return key.split()[1] in stderr
     if key.startswith("LANGUAGE OF "):
