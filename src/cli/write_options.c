@@ -128,7 +128,7 @@ static smp_code take_chapters(smp_write_settings *settings, smp_error *err)
 {
     enum { MOST = 1 << 20 /* bytes */, EACH = 2 /* tags */ };
     smp_chapters list = {0};
-    char *text = NULL, start[SMP_CHAPTER_PAIR], name[SMP_CHAPTER_PAIR];
+    char *text = NULL;
     size_t size, count = settings->tags.count;
     smp_code code = smp_read_file(settings->chapters, MOST, &text, &size, err);
     code = code ? code : smp_chapters_parse(text, &list, err);
@@ -140,10 +140,10 @@ static smp_code take_chapters(smp_write_settings *settings, smp_error *err)
         settings->pairs[count++] = smp_strdup(SMP_CHAPTERS_KEY "=");
         smp_chapters_sort(&list);
         for (size_t i = 0; i < list.count; i++) {
-            smp_chapter_pairs(&list, i, start, name);
-            settings->pairs[count++] = smp_strdup(start);
+            const smp_chapter_texts say = smp_chapter_say(&list, i);
+            settings->pairs[count++] = smp_asprintf("%s=%s", say.key, say.start);
             if (list.items[i].title && list.items[i].title[0])
-                settings->pairs[count++] = smp_asprintf("%s%s", name, list.items[i].title);
+                settings->pairs[count++] = smp_asprintf("%s=%s", say.name, list.items[i].title);
         }
         for (size_t i = settings->tags.count; i < count; i++)
             code = settings->pairs[i] || code ? code : smp_fail_memory(err, "chapters", size);

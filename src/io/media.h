@@ -209,7 +209,7 @@ typedef struct smp_write_sound {
 
 /* Coded data that is written in place of samples. Zeroed: none. */
 typedef struct smp_write_coded {
-    const smp_blob *picture; /* of a picture that the format keeps (smp_media.coded), and no rows come */
+    const smp_blob *picture; /* of a picture or sound that the format keeps (smp_media.coded), and no rows come */
     int orientation;         /* as which it is to be shown, EXIF's 1 to 8 */
     smp_shape scan;          /* of a JPEG: its rows hold a coded scan (io/jpeg/jpeg_by_device.h); width 0: samples */
 } smp_write_coded;

@@ -474,7 +474,7 @@ bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, 
 {
     const smp_file_format *format;
     const char *extension;
-    return media->copies && find_writer(path, options->format, SMP_IMAGE, &format, &extension, NULL) == SMP_OK &&
+    return media->copies && find_writer(path, options->format, SMP_BOTH, &format, &extension, NULL) == SMP_OK &&
            format->keeps_coded && (format->turns || !turned) && format->keeps_coded(options, media);
 }
 

@@ -52,6 +52,24 @@ class TagChanges(CliCase):
         texts, cover = self.texts("d.flac")
         self.assertEqual((texts.get("Title"), texts.get("Artist"), cover), ("Three", None, 0))
 
+    def test_an_mp3_that_no_stage_changes_is_copied(self):
+        if self.smp("convert", SAMPLES / "speech.flac", "a.mp3", "--tag", "title=Old", status=(0, 4)).returncode:
+            self.skipTest("this build writes no MP3")
+        old = (self.folder / "a.mp3").read_bytes()
+        self.write("b.mp3", old + b"TAG" + b"Older".ljust(30, b"\0") + bytes(95))  # an ID3v1 tag stays behind
+        for name in ("a.mp3", "b.mp3"):
+            self.smp("convert", "-f", name, "c.mp3", "--tag", "title=New")
+            self.smp("diff", name, "c.mp3")
+            self.assertEqual(self.texts("c.mp3")[0]["Title"], "New", name)
+            self.assertNotIn(b"Old", (self.folder / "c.mp3").read_bytes(), name)
+        self.smp("convert", "-f", "a.mp3", "c.mp3", "--strip")
+        self.assertTrue(old.endswith((self.folder / "c.mp3").read_bytes()))
+        for more in (("--bitrate", "32"), ("-e", "gain -1dB"), ("--mp3-vbr", "2"), ("--channels", "2")):
+            self.smp("convert", "-f", "a.mp3", "c.mp3", *more)
+            self.smp("diff", "a.mp3", "c.mp3", status=7)
+        self.smp("convert", "a.mp3", "--in-place", "--tag", "title=New")
+        self.assertEqual((self.folder / "a.mp3").read_bytes()[-1000:], old[-1000:])
+
     def test_pictures_hold_them_or_it_is_told(self):
         self.small_png("in.png")
         for ext in ("png", "jpg"):

@@ -148,16 +148,18 @@ bool smp_chapters_of(const smp_meta *meta, smp_chapters *list)
     return memory;
 }
 
-void smp_chapter_pairs(const smp_chapters *list, size_t i, char start[SMP_CHAPTER_PAIR], char name[SMP_CHAPTER_PAIR])
+smp_chapter_texts smp_chapter_say(const smp_chapters *list, size_t i)
 {
-    static const uint64_t MINUTE = 60000000, HOUR = 60 * 60000000ULL, MOST = 9999; /* of hours */
-    const uint64_t all = (uint64_t)llround(fmin(list->items[i].start, (double)MOST * 3600) * 1e6);
-    const unsigned hours = (unsigned)(all / HOUR), minutes = (unsigned)(all / MINUTE % 60),
-                   rest = (unsigned)(all % MINUTE), micro = rest % 1000000;
-    const unsigned number = (unsigned)(i + 1) % 10000;
-    const int n = snprintf(start, SMP_CHAPTER_PAIR, "%s%03u=%02u:%02u:%02u.", SMP_CHAPTERS_KEY, number, hours, minutes,
-                           rest / 1000000);
-    snprintf(start + n, SMP_CHAPTER_PAIR - (size_t)n, micro % 1000 ? "%06u" : "%03u",
+    static const uint64_t SECOND = 1000000, MOST = 9999; /* of hours */
+    const uint64_t all = (uint64_t)llround(fmin(list->items[i].start, (double)MOST * 3600) * (double)SECOND);
+    const uint64_t seconds = all / SECOND;
+    const unsigned number = (unsigned)(i + 1) % 10000, micro = (unsigned)(all % SECOND);
+    smp_chapter_texts to;
+    snprintf(to.key, sizeof to.key, "%s%03u", SMP_CHAPTERS_KEY, number);
+    snprintf(to.name, sizeof to.name, "%s%03uNAME", SMP_CHAPTERS_KEY, number);
+    const int n = snprintf(to.start, sizeof to.start, "%02u:%02u:%02u.", (unsigned)(seconds / 3600),
+                           (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
+    snprintf(to.start + n, sizeof to.start - (size_t)n, micro % 1000 ? "%06u" : "%03u",
              micro % 1000 ? micro : micro / 1000);
-    snprintf(name, SMP_CHAPTER_PAIR, "%s%03uNAME=", SMP_CHAPTERS_KEY, number);
+    return to;
 }

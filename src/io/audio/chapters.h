@@ -18,7 +18,7 @@ typedef struct smp_chapters {
 
 enum {
     SMP_MOST_CHAPTERS = 500,
-    SMP_CHAPTER_PAIR = 40 /* bytes of "CHAPTER001=00:01:02.500" with its end, or of "CHAPTER001NAME=" */
+    SMP_CHAPTER_TEXT = 32 /* bytes of "CHAPTER001", "00:01:02.500" or "CHAPTER001NAME", each with its end */
 };
 #define SMP_CHAPTERS_KEY "CHAPTER" /* --tag CHAPTER= drops all */
 
@@ -38,8 +38,11 @@ void smp_chapters_sort(smp_chapters *list);
 /* Those of metadata, which may be null, by their starts. False: out of memory. */
 bool smp_chapters_of(const smp_meta *meta, smp_chapters *list);
 
-/* The first of two pairs that say chapter number i, from 0 on; the second needs its title behind it. */
-void smp_chapter_pairs(const smp_chapters *list, size_t i, char start[SMP_CHAPTER_PAIR], char name[SMP_CHAPTER_PAIR]);
+/* The texts that say chapter number i, from 0 on: key and value of its start, the key of its title. */
+typedef struct smp_chapter_texts {
+    char key[SMP_CHAPTER_TEXT], start[SMP_CHAPTER_TEXT], name[SMP_CHAPTER_TEXT];
+} smp_chapter_texts;
+smp_chapter_texts smp_chapter_say(const smp_chapters *list, size_t i);
 
 /* Adds them to what was read, unless its texts say some (tags.c). False: out of memory. */
 bool smp_chapters_take(smp_reader *reader, const smp_chapters *list);

@@ -289,15 +289,12 @@ static void put_comment(smp_bytes *out, const char *key, const char *value, uint
 static void put_chapters(smp_bytes *out, const smp_meta *meta, uint32_t *count)
 {
     smp_chapters list;
-    char start[SMP_CHAPTER_PAIR], name[SMP_CHAPTER_PAIR];
     out->failed |= !smp_chapters_of(meta, &list);
     for (size_t i = 0; i < list.count; i++) {
-        smp_chapter_pairs(&list, i, start, name);
-        char *value = strchr(start, '=');
-        *value++ = name[strlen(name) - 1] = '\0';
-        put_comment(out, start, value, count);
+        const smp_chapter_texts say = smp_chapter_say(&list, i);
+        put_comment(out, say.key, say.start, count);
         if (list.items[i].title)
-            put_comment(out, name, list.items[i].title, count);
+            put_comment(out, say.name, list.items[i].title, count);
     }
     smp_chapters_free(&list);
 }

@@ -96,6 +96,18 @@ static smp_code open_library(smp_reader *reader, mp3 *m, smp_error *err)
     return SMP_OK;
 }
 
+/* All frames, where nothing lies between them. */
+static smp_code keep_coded(smp_reader *reader, const smp_mp3_chain *chain, smp_error *err)
+{
+    smp_blob *coded = &reader->media.coded;
+    reader->media.copies = chain->first.layer == 3 && chain->last - chain->begin == chain->coded;
+    if (!reader->options.want.coded || !reader->media.copies)
+        return SMP_OK;
+    SMP_NEED(coded->data = smp_alloc_raw(chain->coded), "an MP3", chain->coded, err);
+    coded->size = smp_sound_look(&reader->source, chain->begin, coded->data, chain->coded) ? chain->coded : 0;
+    return SMP_OK;
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     static const int types[] = {SMP_SOUND_MPEG_1, SMP_SOUND_MPEG_2, SMP_SOUND_MPEG_3};
@@ -124,6 +136,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_sound_describe(&reader->media, NULL);
     const uint64_t position = reader->source.position;
     smp_code code = take_tags(reader, err);
+    code = code ? code : keep_coded(reader, &chain, err);
     return code || smp_source_seek(&reader->source, position) ? code : smp_source_ended(&reader->source, err);
 }
 
@@ -225,6 +238,13 @@ static smp_code write_shape(const smp_file_format *, const char *extension, smp_
 }
 #endif
 
+static bool keeps_coded(const smp_write_options *options, const smp_media *media)
+{
+    const smp_write_values *values = &options->values;
+    return !strcmp(media->file_format, "MP3") && !smp_write_value(values, &smp_write_quality) &&
+           !smp_write_value(values, &smp_write_bitrate) && smp_write_value(values, &smp_mp3_vbr) == smp_mp3_vbr.unset;
+}
+
 const smp_write_option smp_mp3_vbr = {
     .name = "mp3-vbr",
     .type = SMP_WRITE_NUMBER,
@@ -250,6 +270,7 @@ const smp_file_format smp_format_mp3 = {
     .write_shape = write_shape,
     .write_open = smp_sndfile_write_open,
     .open_end = true,
+    .keeps_coded = keeps_coded,
     .write_rows = smp_sndfile_write_rows,
     .write_end = smp_sndfile_write_end,
     .write_close = smp_sndfile_write_close,

@@ -211,7 +211,7 @@ smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, s
     have = smp_source_peek(source, &b, (size_t)chain->first.bytes);
     const int64_t promised = promised_frames(b, have, &chain->first);
     if (promised >= 0)
-        chain->end += smp_source_skip(source, (uint64_t)chain->first.bytes);
+        chain->end += chain->coded = smp_source_skip(source, (uint64_t)chain->first.bytes);
     for (bool end = false; !end;) {
         smp_mp3_frame frame;
         smp_code code = SMP_OK;
@@ -223,7 +223,8 @@ smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, s
                 return source->failed || source->over_limit ? smp_source_ended(source, err)
                                                             : cut(chain, promised > 0 ? promised : -1, err);
             chain->frames++;
-            chain->end = source->position;
+            chain->coded += (uint64_t)frame.bytes;
+            chain->end = chain->last = source->position;
         } else {
             code = pass_over(source, chain, &end, notes, err);
         }

@@ -29,8 +29,9 @@ bool smp_mp3_find(smp_source *source);
 
 typedef struct smp_mp3_chain {
     smp_mp3_frame first;
-    int64_t frames;      /* that hold sound */
-    uint64_t begin, end; /* bytes: the first frame, and behind the last one and the tags that follow it */
+    int64_t frames;       /* that hold sound */
+    uint64_t begin, end;  /* bytes: the first frame, and behind the last one and the tags that follow it */
+    uint64_t last, coded; /* behind the last one alone, and the bytes of all, which are fewer where tags lie between */
 } smp_mp3_chain;
 
 /* Walks over all frames from the position `from` on. Tags between them and behind them are no damage, and bytes in

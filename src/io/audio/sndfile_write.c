@@ -324,8 +324,9 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     if (ogg)
         smp_sound_note_speakers(writer, false);
     s->code = take_meta(writer, s, writer->options.strip || !smp_sound_tagged(meta) ? NULL : meta, err);
-    if (s->code != SMP_OK)
-        return s->code;
+    const smp_blob *coded = writer->options.coded.picture; /* an MP3's frames as they are */
+    if (s->code != SMP_OK || coded)
+        return s->code ? s->code : put_there(s, coded->data, coded->size, 0, 0);
     SF_INFO info = {
         .samplerate = (int)writer->shape.rate, .channels = writer->shape.channels, .format = format_of(writer, s)};
     SF_VIRTUAL_IO io = {output_length, output_seek, no_read, output_write, output_tell};
@@ -402,7 +403,7 @@ smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
     smp_sound_note_over(writer, &s->over);
     SMP_TRY(s->have ? pass_on(writer, s, err) : SMP_OK);
     s->err = err;
-    int failed = sf_close(s->file);
+    int failed = s->file ? sf_close(s->file) : 0;
     s->file = NULL;
     smp_code code = ended(writer, s, !failed, err);
     if (code == SMP_OK && s->comment.size && !s->more_at)

@@ -138,14 +138,10 @@ bool smp_chapters_take(smp_reader *reader, const smp_chapters *list)
         if (smp_chapter_is(reader->media.meta.texts[i].key))
             return true;
     for (size_t i = 0; memory && i < list->count && reader->tag_bytes != SIZE_MAX; i++) {
-        char start[SMP_CHAPTER_PAIR], name[SMP_CHAPTER_PAIR];
-        smp_chapter_pairs(list, i, start, name);
-        char *value = strchr(start, '=');
+        const smp_chapter_texts say = smp_chapter_say(list, i);
         const char *title = list->items[i].title;
-        *value++ = '\0';
-        name[strlen(name) - 1] = '\0';
-        memory = smp_tag_add(reader, start, value, strlen(value), NULL) &&
-                 (!title || !*title || smp_tag_add(reader, name, title, strlen(title), NULL));
+        memory = smp_tag_add(reader, say.key, say.start, strlen(say.start), NULL) &&
+                 (!title || !*title || smp_tag_add(reader, say.name, title, strlen(title), NULL));
     }
     return memory;
 }
