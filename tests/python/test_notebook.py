@@ -9,6 +9,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 @pytest.mark.parametrize("name, told", [
     ("library", "did you mean 'sigma'?"),
+    ("training", "[32, 32, 32, 32, 32, 32, 8] 1 broken: disc/000.ppm"),
     ("kernel-lab", "wavefronts are bank conflicts\nrace at line 8"),
 ])  # fmt: skip
 def test_cells_run(name, told, capsys, monkeypatch):

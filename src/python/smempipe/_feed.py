@@ -375,8 +375,9 @@ class Feed:
             raise
         if self.broken_count > before:
             name, message = self.broken[min(before, _MOST_TOLD - 1)]
-            warnings.warn(f"{self.broken_count - before} pictures could not be read in epoch {epoch}; the first: "
-                          f"{name}: {message}", stacklevel=2)
+            count = self.broken_count - before
+            warnings.warn(f"{count} picture{'s' * (count > 1)} could not be read in epoch {epoch}; the first: {name}: "
+                          f"{message}", stacklevel=2)
 
     # ---------------------------------------------------------------------------------------------- processes
 
