@@ -1,4 +1,6 @@
 """smempipe edit: what it answers, whom it refuses, what it may read and write."""
+import asyncio
+import collections
 import http.client
 import json
 import os
@@ -14,7 +16,7 @@ import unittest
 import numpy
 
 from edit_case import EditCase
-from harness import PROGRAM, SAMPLES, SANITIZED
+from harness import FULL, PROGRAM, SAMPLES, SANITIZED
 
 
 def pixels(data, width, height):
@@ -435,6 +437,35 @@ class Hostile(EditCase):
         for thread in threads:
             thread.join()
         connection.close()
+        self.alive()
+
+    def test_hundreds_at_once_wait(self):
+        """None is reset or lost; SMP_FULL: 10,000 requests, a third of them hostile."""
+        body = b'{"text": "gaussian 2px"}'
+        good = (f"POST {self.path}check HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nOrigin: {self.origin}\r\n"
+                f"Content-Type: application/json\r\nX-Smempipe: edit\r\nContent-Length: {len(body)}\r\n"
+                "Connection: close\r\n\r\n").encode() + body
+        bad = [good.replace(b"Host: 127.0.0.1", b"Host: evil.example"), good.replace(b"Origin: http", b"Origin: https"),
+               f"GET {self.path}../../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nConnection: close\r\n\r\n"
+               .encode()]
+        seen = collections.Counter()
+
+        async def one(request, room):
+            async with room:
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                writer.write(request)
+                seen[request == good, (await asyncio.wait_for(reader.read(), 60))[9:12]] += 1
+                writer.close()
+
+        async def all_of_them(number):
+            room = asyncio.Semaphore(300)
+            await asyncio.gather(*[one(bad[i // 3 % 3] if i % 3 == 2 else good, room) for i in range(number)])
+
+        number = 10000 if FULL else 600
+        asyncio.run(all_of_them(number))
+        self.assertEqual(seen.pop((True, b"200")), number - number // 3)
+        self.assertLessEqual(set(seen), {(False, b"403"), (False, b"404"), (False, b"400")})
+        self.assertEqual(sum(seen.values()), number // 3)
         self.alive()
 
     def test_slow_requests_leave_room_and_are_cut_off(self):

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,17 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "io/library.h"
 
 enum {
-    SECRET = 32, /* hexadecimal digits: 128 bits */
-    MOST_CONNECTIONS = 16,
-    MOST_BODY = 4 << 20, /* bytes: a pipeline of a megabyte as JSON */
+    SECRET = 32,           /* hexadecimal digits: 128 bits */
+    MOST_CONNECTIONS = 32, /* at once; more wait, */
+    MOST_WAITING = 1024,   /* and so many */
+    MOST_BODY = 4 << 20,   /* bytes: a pipeline of a megabyte as JSON */
     HEAD_MEMORY = 32 << 10,
     IDLE = 20, /* seconds without a byte, */
     LATE = 30  /* and until a body must be whole */
@@ -34,6 +37,7 @@ enum {
 #define FUNCTIONS(X)                                                                                                   \
     X(MHD_start_daemon)                                                                                                \
     X(MHD_stop_daemon)                                                                                                 \
+    X(MHD_add_connection)                                                                                              \
     X(MHD_create_response_from_buffer)                                                                                 \
     X(MHD_add_response_header)                                                                                         \
     X(MHD_queue_response)                                                                                              \
@@ -52,6 +56,7 @@ struct smp_http {
     char secret[SECRET + 1], ticket[SECRET + 1];
     atomic_bool ticket_used;
     const smp_http_use *use;
+    atomic_int open;      /* connections */
     _Atomic int64_t last; /* seconds of smp_now: a request was answered */
 };
 
@@ -96,7 +101,7 @@ smp_code smp_http_open(smp_http **out, smp_error *err)
     SMP_NEED(http, "a server", sizeof *http, err);
     http->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (http->listening < 0 || bind(http->listening, (struct sockaddr *)&at, size) != 0 ||
-        listen(http->listening, MOST_CONNECTIONS) != 0 ||
+        listen(http->listening, MOST_WAITING) != 0 ||
         getsockname(http->listening, (struct sockaddr *)&at, &size) != 0 || !make_secret(http->secret) ||
         !make_secret(http->ticket)) {
         smp_fail(err, SMP_E_PROCESS, "cannot serve a page on 127.0.0.1: %s", strerror(errno));
@@ -259,19 +264,42 @@ static void completed(void *, struct MHD_Connection *, void **kept, enum MHD_Req
     *kept = NULL;
 }
 
+static void note_connection(void *context, struct MHD_Connection *, void **, enum MHD_ConnectionNotificationCode code)
+{
+    smp_http *http = context;
+    http->open += code == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1;
+}
+
+/* Takes a connection that waits, if there is room for one; the library would reset those beyond its limit. */
+static void take_connection(smp_http *http, struct MHD_Daemon *daemon)
+{
+    struct pollfd waits = {.fd = http->listening, .events = POLLIN};
+    struct sockaddr_in from;
+    socklen_t size = sizeof from;
+    if (http->open >= MOST_CONNECTIONS)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    else if (poll(&waits, 1, 200) > 0) {
+        const int taken = accept4(http->listening, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (taken >= 0) /* on failure it closes it */
+            mhd.MHD_add_connection(daemon, taken, (struct sockaddr *)&from, size);
+    }
+}
+
 smp_code smp_http_serve(smp_http *http, const smp_http_use *use, smp_error *err)
 {
     http->use = use;
-    struct MHD_Daemon *daemon = mhd.MHD_start_daemon(
-        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle, http,
-        MHD_OPTION_LISTEN_SOCKET, http->listening, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY,
-        MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
+    struct MHD_Daemon *daemon =
+        mhd.MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+                                 MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
+                             0, NULL, NULL, handle, http, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE,
+                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_NOTIFY_CONNECTION,
+                             note_connection, http, MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_END);
     if (!daemon)
         return smp_fail(err, SMP_E_PROCESS, "cannot serve a page on %s", http->host);
     while (!use->ended(use->context, smp_now() - (double)http->last))
-        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+        take_connection(http, daemon);
     mhd.MHD_stop_daemon(daemon);
+    close(http->listening);
     return SMP_OK;
 }
 
