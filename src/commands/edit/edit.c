@@ -31,7 +31,7 @@ static const smp_option options[] = {
 
 static const smp_argument_row arguments[] = {
     {"IN|DIR", offsetof(smp_edit_settings, in),
-     .help = "the picture that the pipeline is tried on, or a folder of some"},
+     .help = "the picture or sound that the pipeline is tried on, or a folder of pictures"},
     {"P.pipe", offsetof(smp_edit_settings, pipe), .optional = true, .refuse = smp_shipped_refuse,
      .help = "the pipeline, which the page saves: a file, or a new one, NAME.pipe; or the name of one that "
              "'smempipe pipelines' lists. Without it a new one is saved beside IN"},
@@ -69,7 +69,11 @@ static void tell_picture(const question *q, smp_json *json)
 {
     const smp_edit_session *s = q->session;
     const smp_view *before = &s->picture.shown[SMP_EDIT_BEFORE].view;
+    const smp_shape *shape = &s->picture.input.shape;
     smp_json_string(json, "input", s->picture.path);
+    smp_json_number(json, "rate", shape->rate); /* of a sound */
+    smp_json_integer(json, "frames", shape->kind == SMP_AUDIO ? shape->height : 0);
+    smp_json_integer(json, "channels", shape->channels);
     smp_json_integer(json, "at", (int64_t)s->at);
     smp_json_integer(json, "width", before->width);
     smp_json_integer(json, "height", before->height);
@@ -211,6 +215,14 @@ static void preview_text(const question *q)
     q->answer->data = pixels;
 }
 
+static void give_samples(const question *q)
+{
+    q->answer->data = smp_edit_samples(q->session, strcmp(text_of(q, "which"), "before") != 0, number_of(q, "from"),
+                                       number_of(q, "frames"), &q->answer->size);
+    q->answer->status = q->answer->data ? 200 : 400;
+    q->answer->type = "application/octet-stream";
+}
+
 /* Pixels, or what is wrong. */
 static void show_tile(const question *q)
 {
@@ -234,11 +246,17 @@ static void show_tile(const question *q)
 static void run_text(const question *q, FILE *to)
 {
     smp_error err = {.code = SMP_OK};
-    const smp_edit_run run = {.text = text_of(q, "text"),
-                              .number = overtake(q),
-                              .which = SMP_EDIT_AFTER,
-                              .step = number_of(q, "step"),
-                              .held = number_of(q, "held")};
+    smp_edit_run run = {.text = text_of(q, "text"),
+                        .number = overtake(q),
+                        .which = SMP_EDIT_AFTER,
+                        .step = number_of(q, "step"),
+                        .held = number_of(q, "held")};
+    const char *from = text_of(q, "from"); /* a sound, of which a picture is made */
+    if (from[0] && q->session->picture.input.shape.kind == SMP_AUDIO) {
+        run.drawn = true;
+        run.which = strcmp(from, "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE;
+        run.source = run.which == SMP_EDIT_AFTER ? &q->session->picture.heard : &q->session->picture.input;
+    }
     smp_edit_run_text(q->session, &run, to, &err);
 }
 
@@ -276,6 +294,8 @@ static void answer_post(smp_edit_session *session, const char *name, char *body,
         preview_text(&q);
     else if (!strcmp(name, "tile"))
         show_tile(&q);
+    else if (!strcmp(name, "samples"))
+        give_samples(&q);
     else {
         char *text = NULL;
         FILE *to = open_memstream(&text, &answer->size);
@@ -426,19 +446,18 @@ static smp_code edit(void *given, smp_error *err)
 
 const smp_command smp_command_edit = {
     .name = "edit",
-    .help = "tune a pipeline in the browser, over a picture",
+    .help = "tune a pipeline in the browser, over a picture, a folder or a sound",
     .about = "Serves one page on 127.0.0.1 and opens it in the browser: the steps, the picture before and after, the "
              "parameters of a step, and the text, which is what is saved. What the page shows has the bytes that run "
              "would write.\n\n"
-             "Over a folder the page goes from one picture to the next, shows what becomes of nine at once, and runs "
-             "the batch over all, which it shows, by a button: into OUT_DIR, or into a folder beside DIR that the page "
-             "asks for.\n\n"
+             "Of a sound it shows and plays what is before and after. Over a folder it goes from one picture to the "
+             "next, shows what becomes of nine at once, and runs the batch over all, which it shows, by a button: into "
+             "OUT_DIR, or into a folder beside DIR that the page asks for.\n\n"
              "Only who has the page's address can ask for anything. Files are read from IN and the pipeline's folder, "
              "and nothing is written but the pipeline and the batch's outputs, each by its button. It ends with the "
-             "tab, with Ctrl-C, or "
-             "after an hour of silence. A pipeline that gets its first stage `kernel` on the page must be saved, and "
-             "edit begun again: what compiles kernels is started before the program confines itself. With such a "
-             "pipeline it does not.",
+             "tab, with Ctrl-C, or after an hour of silence. A pipeline that gets its first stage `kernel` on the page "
+             "must be saved, and edit begun again: what compiles kernels is started before the program confines "
+             "itself. With such a pipeline it does not.",
     .settings_size = sizeof(smp_edit_settings),
     .without = SMP_O_OUTPUTS | SMP_O_VERBOSE | SMP_O_SOUNDS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},

@@ -24,7 +24,8 @@ static smp_code read_other(smp_edit_session *session, size_t index, smp_edit_ses
     other->picture.path = smp_found_at(&session->files, index)->path;
     pthread_mutex_init(&other->run, NULL);
     pthread_mutex_init(&other->frames, NULL);
-    return smp_edit_read_input(other, err);
+    SMP_TRY(smp_edit_read_input(other, err));
+    return other->picture.input.shape.kind == SMP_IMAGE ? SMP_OK : smp_fail(err, SMP_E_READ, "is a sound");
 }
 
 static void drop(smp_edit_session *session, smp_edit_session *other)

@@ -30,11 +30,6 @@ smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
     input->shape = media->shape;
     input->orientation = media->orientation;
     smp_code code = smp_meta_copy(&session->picture.meta, &media->meta) ? SMP_OK : smp_fail_memory(err, "metadata", 1);
-    if (!code && media->shape.kind != SMP_IMAGE) {
-        smp_fail(err, SMP_E_USAGE, "is a sound, and edit shows pictures");
-        smp_hint(err, "smempipe run -e spectrogram makes a picture of it");
-        code = smp_at(err, "%s", session->picture.path);
-    }
     if (!code)
         code = smp_edit_make_frame(&input->shape, &input->view, err);
     if (!code)
@@ -43,6 +38,8 @@ smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
     session->picture.profile = smp_meta_profile(&session->picture.meta, &input->shape, &session->picture.profile_made);
     input->shape.icc = session->picture.profile.data;
     input->shape.icc_size = session->picture.profile.size;
+    if (!code && input->shape.kind == SMP_AUDIO)
+        return SMP_OK; /* the page asks for what it draws */
     if (!code && input->orientation <= 1)
         session->picture.shown[SMP_EDIT_BEFORE] = (smp_edit_frame){input->view, .borrowed = true};
     else if (!code) {
@@ -108,7 +105,7 @@ void smp_edit_join(smp_program *program, const smp_edit_cut *cut)
 static bool previews(const smp_plan *plan, const smp_edit_run *run)
 {
     enum { MOST = 1 << 23 }; /* pixels */
-    bool all = plan->sinks[0].shape.width <= MOST / plan->sinks[0].shape.height;
+    bool all = run->drawn || plan->sinks[0].shape.width <= MOST / plan->sinks[0].shape.height;
     if (!run->pointwise)
         return all;
     for (size_t i = 0; i < plan->step_count; i++)
@@ -130,6 +127,8 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
     const bool keeps = held > 0 && (size_t)held < program->node_count && !program->nodes[held].span.source &&
                        diags->source_count == 1 && !program->file_count && !smp_program_has_prepass(program);
     char note[160];
+    if (!from->view.data)
+        return smp_fail(err, SMP_E_USAGE, "there is nothing to show of it");
     if (!session->device)
         SMP_TRY(smp_cli_device(common, NULL, session->picture.path, program, &session->device, note, sizeof note, err));
     smp_plan_request ask = {.program = program,
@@ -148,6 +147,8 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
         code = smp_run_check_sizes(plan, &common->read.limits, err);
     if (!code && keeps)
         code = smp_edit_keep(&session->picture.kept, program, run->text, held, plan, &fresh, err);
+    if (!code)
+        session->picture.made = plan->sinks[0].shape;
     if (!code)
         code = smp_edit_make_frame(&plan->sinks[0].shape, out, err);
     if (!code) {
@@ -174,7 +175,7 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
 }
 
 static void put_told(FILE *to, smp_code code, const smp_error *err, smp_diags *diags, const smp_program *program,
-                     const smp_view *out)
+                     const smp_view *out, const smp_shape *made)
 {
     smp_json json;
     smp_json_begin(&json, to, true);
@@ -189,9 +190,23 @@ static void put_told(FILE *to, smp_code code, const smp_error *err, smp_diags *d
     smp_json_integer(&json, "width", out->width);
     smp_json_integer(&json, "height", out->height);
     smp_json_integer(&json, "channels", out->channels);
+    smp_json_number(&json, "rate", made->rate);
     smp_json_string(&json, "format", out->channels ? smp_format_name((smp_format)out->format) : "");
     smp_edit_describe(&json, diags, program);
     smp_json_end(&json, '}');
+}
+
+/* Shows what a run gave; the caller holds the lock of runs. */
+static void keep_frame(smp_edit_session *session, int which, smp_view out)
+{
+    const bool sound = session->picture.made.kind == SMP_AUDIO;
+    smp_edit_frame *frame = &session->picture.shown[sound ? SMP_EDIT_HEARD : which];
+    pthread_mutex_lock(&session->frames);
+    free_frame(frame);
+    *frame = (smp_edit_frame){.view = out};
+    pthread_mutex_unlock(&session->frames);
+    if (sound)
+        session->picture.heard = (smp_edit_source){out, session->picture.made, 1};
 }
 
 smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, FILE *to, smp_error *err)
@@ -200,6 +215,7 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
     smp_program *program = NULL;
     smp_run_report report = {.input = session->picture.path};
     smp_view out = {.data = NULL};
+    smp_shape made = {0};
     smp_code code = smp_edit_parse(session, run->text, &diags, &program, err);
     if (!code) {
         pthread_mutex_lock(&session->run);
@@ -208,6 +224,9 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
         code = go_on(&(running){session, run}, 0, 0);
         if (!code)
             code = smp_edit_run_program(session, run, program, &diags, &out, &report, err);
+        if (!code)
+            keep_frame(session, run->which, out);
+        made = session->picture.made;
         report.wall_seconds = smp_now() - start;
         if (session->device)
             report.device = session->device->info;
@@ -221,15 +240,10 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
     } else if (to)
         fputs("{\"told\":", to);
     if (to) {
-        put_told(to, code, err, &diags, program, &out);
+        put_told(to, code, err, &diags, program, &out, &made);
         fputs("}", to);
     }
-    if (!code) {
-        pthread_mutex_lock(&session->frames);
-        free_frame(&session->picture.shown[run->which]);
-        session->picture.shown[run->which] = (smp_edit_frame){.view = out};
-        pthread_mutex_unlock(&session->frames);
-    } else
+    if (code)
         smp_free(out.data);
     smp_run_report_free(&report);
     smp_program_free(program);
@@ -354,4 +368,22 @@ smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, uns
         code = smp_edit_pixels(view, part, *pixels, err);
     pthread_mutex_unlock(&session->frames);
     return code;
+}
+
+float *smp_edit_samples(smp_edit_session *session, bool after, int64_t from, int64_t frames, size_t *size)
+{
+    enum { MOST = 1 << 24 }; /* samples: a minute of six channels */
+    float *samples = NULL;
+    pthread_mutex_lock(&session->frames);
+    const smp_view *view = after ? &session->picture.shown[SMP_EDIT_HEARD].view : &session->picture.input.view;
+    const size_t frame = (size_t)view->channels * sizeof *samples;
+    if (view->data && session->picture.input.shape.kind == SMP_AUDIO && view->format == SMP_F32 && from >= 0 &&
+        frames > 0 && from < view->height && frames <= view->height - from && frames <= MOST / view->channels) {
+        *size = (size_t)frames * frame;
+        samples = malloc(*size);
+        for (int64_t i = 0; samples && i < frames; i++)
+            memcpy(samples + i * view->channels, (const char *)view->data + (from + i) * view->stride, frame);
+    }
+    pthread_mutex_unlock(&session->frames);
+    return samples;
 }

@@ -90,6 +90,8 @@ static smp_code run_preview(smp_edit_session *session, const smp_edit_preview *a
     const smp_view *all = &session->picture.shown[SMP_EDIT_BEFORE].view;
     const double scale = fmin(ask->scale, sqrt((double)MOST_SMALL / ((double)all->width * (double)all->height)));
     smp_edit_source part;
+    if (session->picture.input.shape.kind != SMP_IMAGE)
+        return SMP_E_USAGE;
     smp_edit_run run = {ask->text, ask->number, SMP_EDIT_AFTER, ask->step, -1, .source = &session->picture.small};
     if (ask->scale >= 1) { /* single pixels are seen */
         run.source = &part;

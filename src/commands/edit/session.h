@@ -36,13 +36,16 @@ typedef struct smp_edit_kept {
     smp_view view;
 } smp_edit_kept;
 
-enum { SMP_EDIT_BEFORE, SMP_EDIT_AFTER, SMP_EDIT_FRAMES };
+/* Pictures; of a sound what is drawn of it, and beside that what a text made of it. */
+enum { SMP_EDIT_BEFORE, SMP_EDIT_AFTER, SMP_EDIT_HEARD, SMP_EDIT_FRAMES };
 
 /* A file that was read, and what was made of it. */
 typedef struct smp_edit_picture {
     const char *path;
     smp_edit_source input, small; /* as decoded; a smaller copy, upright, by who holds `run` */
     double scale;                 /* of that */
+    smp_shape made;               /* by the last run, by who holds `run` */
+    smp_edit_source heard;        /* of a sound: shown[SMP_EDIT_HEARD], the same */
     smp_meta meta;
     smp_blob profile, profile_made;
     smp_edit_frame shown[SMP_EDIT_FRAMES];
@@ -91,6 +94,7 @@ typedef struct smp_edit_run {
     int64_t step;                  /* the statement whose output is wanted; -1: the last */
     int64_t held;                  /* that is being changed: what is in front of it is kept; -1: none */
     const smp_edit_source *source; /* null: the input */
+    bool drawn;                    /* the source is a sound, of which a picture is made */
     bool pointwise;                /* only if each pixel comes of one: the source is a part of the input */
 } smp_edit_run;
 
@@ -125,6 +129,10 @@ typedef struct smp_edit_part {
 } smp_edit_part;
 smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, unsigned char **pixels, size_t *size,
                        smp_error *err);
+
+/* Samples of a sound, f32, channel by channel of each frame: of the input, or of what a text made of it. Null: there
+ * are no such. */
+float *smp_edit_samples(smp_edit_session *session, bool after, int64_t from, int64_t frames, size_t *size);
 
 /* Pixels of such a part of any picture. */
 smp_code smp_edit_pixels(const smp_view *view, const smp_edit_part *part, unsigned char *to, smp_error *err);

@@ -81,7 +81,8 @@ async function choose(at) {
 const output = () => (folder.state.outputNamed ? folder.state.output
   : folder.state.output.replace(/NAME$/, by("name").value));
 
-const command = () => ["smempipe", "batch", folder.state.saveTo, folder.state.folder, "-o", output()].map(quote).join(" ");
+const command = () =>
+  ["smempipe", "batch", folder.state.saveTo, folder.state.folder, "-o", output()].map(quote).join(" ");
 
 function showAll() {
   const place = by("all");

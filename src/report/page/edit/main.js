@@ -7,8 +7,15 @@ import * as steps from "./steps.js";
 import * as params from "./params.js";
 import * as picture from "./picture.js";
 import * as folder from "./folder.js";
+import * as sound from "./sound.js";
 
-const page = {state: null, number: 1, only: false, saved: "", force: false};
+const page = {state: null, number: 1, only: false, given: false, saved: "", force: false};
+
+// The statement whose output is shown; -1: the last.
+function shownStep(item) {
+  if (!item || item.off) return -1;
+  return page.given ? item.index - 1 : page.only ? item.index : -1;
+}
 
 // ------------------------------------------------------------------------------------------------ runs
 
@@ -17,7 +24,7 @@ const page = {state: null, number: 1, only: false, saved: "", force: false};
 async function run() {
   const number = page.number = Math.max(page.number + 1, Date.now()), source = text.pipe.text;
   const item = steps.chosenItem();
-  const step = page.only && item && !item.off ? item.index : -1;
+  const step = shownStep(item);
   document.body.classList.add("runs");
   const held = item && !item.off ? item.index : -1;
   const {told, report} = await ask("run", {text: source, number, step, held});
@@ -26,15 +33,25 @@ async function run() {
   if (text.take(told, source)) changed("checked");
   showFailure(told);
   if (!told.done) {
-    if (!picture.size().width) picture.show(page.state, {width: 0, height: 0}); // there is no result yet
+    // There is no result yet.
+    if (!picture.size().width && !page.state.rate) picture.show(page.state, {width: 0, height: 0});
     return;
   }
   addEarlier(report, held > 0);
   steps.showReport(report);
-  await picture.show(page.state, {width: told.width, height: told.height});
+  if (page.state.rate) await sound.show(told, number);
+  else await picture.show(page.state, {width: told.width, height: told.height});
   folder.showNine();
   document.body.dataset.ran = number;
   showNumbers(told, report);
+}
+
+// What the chosen step is given, for who clicks on it.
+async function showGiven(on) {
+  if (page.given === on) return;
+  page.given = on;
+  picture.choose(on ? (steps.chosenItem()?.index > 0 ? "after" : "before") : "both");
+  if (!on || steps.chosenItem()?.index > 0) await run();
 }
 
 // A change is shown by a preview where there can be one, one after another while a slider moves, and then by a run.
@@ -46,8 +63,8 @@ async function tryOut() {
   do {
     page.again = false;
     number = page.number = Math.max(page.number + 1, Date.now());
-    const item = steps.chosenItem(), step = page.only && item && !item.off ? item.index : -1;
-    await picture.showPreview({text: text.pipe.text, number, step});
+    const step = shownStep(steps.chosenItem());
+    if (!page.state.rate) await picture.showPreview({text: text.pipe.text, number, step});
   } while (page.again);
   page.trying = false;
   if (number === page.number) await run();
@@ -78,7 +95,8 @@ function showNumbers(told, report) {
   const wall = report.steps.reduce((sum, step) => sum + step.seconds, 0);
   const clipped = report.steps.reduce((sum, step) => sum + (step.clipped || 0), 0);
   fill(document.getElementById("numbers"),
-    `${told.width} × ${told.height}, ${report.output_type || count(told.channels, "channel", "channels")}; `,
+    told.rate ? `${(told.height / told.rate).toFixed(2)} s, ${told.rate} Hz, ` : `${told.width} × ${told.height}, `,
+    `${report.output_type || count(told.channels, "channel", "channels")}; `,
     `steps ${seconds(wall)}`,
     clipped > 0 && h("span.warn", `; ${count(clipped, "sample", "samples")} clipped`));
   const found = report.steps.filter(step => step.findings);
@@ -86,7 +104,7 @@ function showNumbers(told, report) {
   fill(document.getElementById("findings"), found.map(step => h("details", h("summary", step.step),
     h("dl.pairs.small", step.findings.filter(f => typeof f.value === "number").map(f =>
       [h("dt", name(f)), h("dd", String(Number(f.value.toPrecision(5))))])))));
-  fill(document.getElementById("levels"), drawHistogram(picture.levels()));
+  fill(document.getElementById("levels"), !page.state.rate && drawHistogram(picture.levels()));
 }
 
 function drawHistogram(histogram) {
@@ -156,7 +174,7 @@ function changed(what) {
 // What would be typed to do the same.
 export function commandLine() {
   const {input, pipe} = page.state;
-  const out = input.replace(/\.[^./]*$/, "") + "-edited.png";
+  const out = input.replace(/\.[^./]*$/, "") + (page.state.rate ? "-edited.wav" : "-edited.png");
   const words = text.items().filter(item => !item.off)
     .map(item => `-e ${folder.quote(item.text.replace(/\s*\n\s*/g, " "))}`);
   const named = pipe && text.pipe.text === page.saved;
@@ -241,9 +259,16 @@ async function begin() {
   page.saved = page.state.exists ? begun : "";
   head();
   picture.begin();
+  picture.onGiven(() => showGiven(true), () => showGiven(false));
   folder.begin(page.state, opened, save);
+  sound.begin(page.state, run);
   textPart();
-  steps.begin(stages, () => { picture.stopAsking(); params.draw(); if (page.only) run(); });
+  const other = page.state.rate ? "image" : "audio";
+  steps.begin(stages.filter(stage => stage.domain !== other), () => {
+    picture.stopAsking();
+    params.draw();
+    if (page.only) run();
+  });
   text.onChange(changed);
   addEventListener("keydown", keys);
   addEventListener("pagehide", leave);

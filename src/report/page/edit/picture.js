@@ -165,7 +165,14 @@ export function askFor(kind, words, done) {
   canvas.classList.add("asks");
 }
 
+// Has the picture be what the chosen step is given, until what is asked for is there. before, after: who brings that
+// about.
+let given = {before: () => {}, after: () => {}};
+export const onGiven = (before, after) => { given = {before, after}; };
+export const showGiven = () => given.before();
+
 export function stopAsking() {
+  if (asked) given.after();
   asked = null;
   if (note) note.textContent = "";
   canvas?.classList.remove("asks");
@@ -183,11 +190,22 @@ async function tell(point) {
   return colour;
 }
 
+let placed = null;
+export const onPlace = listener => { placed = listener; };
+
 async function clicked(point) {
+  if (placed) {
+    placed({...point, of: current()});
+    return;
+  }
   const now = asked, colour = await tell(point);
   if (!now || now.kind === "rectangle") return;
-  stopAsking();
-  now.done({...point, colour});
+  asked = null;
+  now.done({...point, colour}); // may ask for the next
+  if (!asked) {
+    asked = now;
+    stopAsking();
+  }
 }
 
 // ------------------------------------------------------------------------------------------------ hands
@@ -256,7 +274,7 @@ function keys(event) {
   event.preventDefault();
 }
 
-function choose(show) {
+export function choose(show) {
   view.show = show;
   for (const button of document.querySelectorAll("#shown button"))
     button.setAttribute("aria-pressed", String(button.value === show));

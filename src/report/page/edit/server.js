@@ -35,4 +35,10 @@ export async function tile(question) {
   return answer.ok ? unpack(await answer.arrayBuffer()) : {message: await answer.text() || "the text is wrong"};
 }
 
+// Samples of a sound, frame by frame; null: there are no such.
+export async function samples(part) {
+  const answer = await post("samples", part);
+  return answer.ok ? new Float32Array(await answer.arrayBuffer()) : null;
+}
+
 export const leave = () => post("leave", {}, {keepalive: true}).catch(() => {});
