@@ -309,6 +309,95 @@ class EditPage(EditCase):
         said = [e for e in b.console if e.get("level") != "warning"]
         self.assertEqual([e for e in said if not re.search("422|400", e["text"])], [])
 
+    def test_a_sound(self):
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "in.wav")
+        self.open("gain -6dB\n", name="in.wav")
+        b = self.browser
+        b.wait("document.getElementById('canvas').dataset.look === 'waveform'")
+        self.assertIn("-12.1 LUFS", b.run("document.getElementById('loudness').textContent"))
+        self.assertIn("Hz", b.run("document.getElementById('numbers').textContent"))
+        b.run("window.heard = []; AudioBufferSourceNode.prototype.start = function () { window.heard.push("
+              "[this.loop, this.buffer.length, this.buffer.getChannelData(0)[500]]); }; "
+              "AudioBufferSourceNode.prototype.stop = () => {}")
+        for at, which in enumerate(("before", "after"), 1):
+            b.click(f"#play-{which}")
+            b.wait(f"window.heard.length === {at}")
+        before, after = b.run("window.heard")
+        self.assertEqual((before[0], before[1]), (True, after[1]))
+        self.assertNotEqual(before[2], 0)
+        self.assertAlmostEqual(after[2] / before[2], 10 ** (-6 / 20), 4)
+        x, y, left, _, width, _ = b.place("#canvas")
+        b.click_at(left + width / 2, y)
+        b.wait("window.heard.length === 3")
+        b.run("(() => { const e = document.getElementById('look'); e.value = 'spectrogram'; "
+              "e.dispatchEvent(new Event('input')); })()")
+        b.wait("document.getElementById('canvas').dataset.look === 'spectrogram'")
+        self.choose(0)
+        b.run("document.querySelector('[data-param=amount] input[type=range], #params input[type=range]').focus()")
+        b.key("ArrowLeft")
+        b.wait("!document.getElementById('source').value.includes('-6dB')")
+        self.settle(self.text())
+        b.click("#add")
+        self.assertFalse(b.run("[...document.querySelectorAll('ul.found b')].some(e => e.textContent === 'gaussian')"))
+        self.assertEqual([e for e in b.console if e.get("level") != "warning"], [])
+
+    def test_a_curve_is_drawn(self):
+        self.open("curves [0 0; 0.5 0.5; 1 1]\n")
+        self.choose(0)
+        b = self.browser
+        x, y, left, top, width, height = b.place("svg.curve")
+        b.drag((x, y), (x, y - height * 50 / 212))
+        b.wait("/^curves \\[0 0; 0.5 0.7[45]\\d*; 1 1\\]\\n$/.test(document.getElementById('source').value)")
+        b.key("ArrowDown")
+        b.click_at(left + width * 56 / 212, top + height * 100 / 212)
+        b.wait("document.getElementById('source').value.split(';').length === 4")
+        b.key("Delete")
+        b.wait("document.getElementById('source').value.split(';').length === 3")
+        self.settle(self.text())
+        self.assertEqual(b.run("document.getElementById('mistakes').textContent"), "")
+        self.same_as_run()
+
+    def test_four_corners_on_what_the_step_is_given(self):
+        self.open("crop 400x200+5+7\nwarp 12 size=fit\n")
+        self.choose(1)
+        b = self.browser
+        b.click("#pick")
+        b.wait("document.getElementById('numbers').textContent.startsWith('400 × 200')")
+        x, y = b.place("#canvas")[:2]
+        for at, (across, down) in enumerate(((-90, -40), (90, -40), (100, 50), (-100, 50)), 1):
+            b.click_at(x + across, y + down)
+            if at < 4:
+                b.wait(f"document.querySelector('.ask').textContent.startsWith('Corner {at + 1}')")
+        b.wait("document.getElementById('source').value.includes('corners=')")
+        self.assertRegex(self.text(), r"\nwarp size=fit corners=\[(\d+ \d+(; )?){4}\]\n$")
+        self.settle(self.text())
+        self.assertEqual(b.run("document.getElementById('mistakes').textContent"), "")
+        self.same_as_run()
+
+    def test_a_ready_pipeline_and_its_parameters(self):
+        self.open()
+        b = self.browser
+        b.click("#add")
+        b.type("phone photo")
+        b.wait("document.querySelector('ul.found b')?.textContent === 'scan-clean'")
+        b.click("ul.found button")
+        b.wait("document.getElementById('source').value.includes('local-threshold')")
+        self.settle(self.text())
+        at = b.run("[...document.querySelectorAll('#steps li')].findIndex(e => e.textContent.includes('deskew'))")
+        self.choose(at)
+        b.run("document.querySelector('[data-param=limit] input[type=range]').focus()")
+        b.key("ArrowRight")
+        b.wait("!document.getElementById('source').value.includes('turned = 15deg')")
+        self.settle(self.text())
+        self.assertEqual(b.run("document.getElementById('mistakes').textContent"), "")
+        self.same_as_run()
+
+    def test_a_colour_by_its_name(self):
+        self.open("tint orange\n")
+        self.choose(0)
+        self.assertEqual(self.browser.run("document.querySelector('[data-param=color] input[type=color]').value"),
+                         "#ffa500")
+
     def test_a_phone(self):
         self.open("gaussian 2px\n", 500)
         self.assertLessEqual(self.browser.run("document.documentElement.scrollWidth"), 500)

@@ -1,9 +1,10 @@
 // The parameters of the chosen step, each as its descriptor says: ranges with units, choices, colours, matrices.
 import {fill} from "./fill.js";
 import {h} from "./kit.js";
+import {curve} from "./curve.js";
 import * as text from "./text.js";
 import {chosenItem, stageOf} from "./steps.js";
-import {askFor, size} from "./picture.js";
+import {askFor, showGiven, size} from "./picture.js";
 
 const POSITIONS = 1000; // of a slider
 const NUMBER = /^(-?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([a-zA-Z%]*)$/i;
@@ -86,6 +87,11 @@ const HEX = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i;
 // What a colour field can show of a value; null: it is written otherwise (a name, fractions).
 function toHex(shown) {
   if (HEX.test(shown)) return shown.length === 4 ? `#${[...shown.slice(1)].map(d => d + d).join("")}` : shown;
+  if (/^[a-z]+$/i.test(shown)) { // a name, as style sheets have it
+    const probe = document.createElement("canvas").getContext("2d");
+    probe.fillStyle = shown;
+    return probe.fillStyle;
+  }
   const numbers = /^\[([\d.\s%]+)\]$/.exec(shown)?.[1].trim().split(/\s+/);
   if (!numbers || ![1, 3].includes(numbers.length)) return null;
   const of = n => Math.round(255 * Math.min(1, n.endsWith("%") ? parseFloat(n) / 100 : Number(n)));
@@ -114,6 +120,8 @@ function matrixControl(item, param, shown, id) {
     return box;
   }
   const tell = () => set(item, param, `[${rows.map(r => r.join(" ")).join("; ")}]`, param.name);
+  if (param.min === 0 && param.max === 1 && rows.length > 1 && rows[0].length === 2) // levels that become others
+    return curve(rows, param.name, moved => { rows.splice(0, rows.length, ...moved); tell(); });
   const cell = (y, x) => {
     const box = h("input.cell", {type: "text", value: rows[y][x],
                                  "aria-label": `${param.name}, row ${y + 1}, column ${x + 1}`,
@@ -139,12 +147,15 @@ function control(item, param, shown, id) {
 }
 
 function parameter(item, param) {
-  const given = text.valueOf(item.statement, param.name), id = `param-${param.name}`;
+  const written = text.valueOf(item.statement, param.name), id = `param-${param.name}`;
+  // $name: the value that the pipeline takes, which is changed where it is declared.
+  const given = written?.startsWith("$") ? text.declaredValue(written.slice(1)) ?? written : written;
   const arg = item.statement.args.find(a => a.param === param.name);
   const wrong = arg && text.pipe.diagnostics.find(d => !d.elsewhere && d.start < arg.end && d.start + 1 > arg.from);
   return h("div.param", {"data-param": param.name},
     h("label", {for: id, title: `${param.help} (${param.accepts})`}, param.name,
-      param.required && h("span.soft", " (must be given)")),
+      given !== written && h("span.soft", ` = ${written}`),
+      param.required && given === undefined && h("span.soft", " (must be given)")),
     given !== undefined && h("button.tool", {type: "button", title: `As it was: ${param.default ?? "not given"}`,
                                              "aria-label": `Reset ${param.name}`, disabled: param.required,
                                              onclick: () => { set(item, param, null, ""); draw(); }}, "reset"),
@@ -157,7 +168,8 @@ function parameter(item, param) {
 // What a click or a rectangle on the picture can fill in.
 function pickers(stage) {
   const has = name => stage.parameters.some(p => p.name === name && p.unit === "px");
-  const button = (label, onclick) => h("button.tool", {type: "button", id: "pick", onclick}, label);
+  const button = (label, ask) => h("button.tool", {type: "button", id: "pick",
+    onclick: async () => { await showGiven(); ask(); }}, label);
   const px = n => `${Math.round(n)}px`;
   const place = ({x, y}) => ({x: px(x), y: px(y)});
   if (has("x") && has("y") && has("width") && has("height"))
@@ -170,9 +182,12 @@ function pickers(stage) {
     const next = p => {
       corners.push(`${Math.round(p.x)} ${Math.round(p.y)}`);
       if (corners.length < 4) askFor("point", `Corner ${corners.length + 1} of 4`, next);
-      else give(stage, {corners: `[${corners.join("; ")}]`});
+      else give(stage, {angle: null, scale: null, matrix: null, corners: `[${corners.join("; ")}]`, size: "fit"});
     };
-    return button("Click on four corners", () => askFor("point", "Top left corner", next));
+    return button("Click on four corners", () => {
+      corners.length = 0;
+      askFor("point", "Top left corner", next);
+    });
   }
   return null;
 }
@@ -212,7 +227,7 @@ export function draw() {
 // The text changed elsewhere: new values, unless one is being typed here.
 export function refresh() {
   const place = document.getElementById("params"), active = document.activeElement;
-  if (place.contains(active) && active.matches("input, textarea, select")) {
+  if (place.contains(active) && active.matches("input, textarea, select, svg.curve")) {
     const item = chosenItem();
     for (const box of place.querySelectorAll(".param p.bad")) box.remove();
     if (item?.statement) for (const div of place.querySelectorAll(".param")) {

@@ -1,6 +1,7 @@
 // The pipeline as a list: what is done, in its order, and the search among all stages.
 import {calmly, fill} from "./fill.js";
 import {h, seconds} from "./kit.js";
+import {pipelines} from "./pipelines.js";
 import * as text from "./text.js";
 
 export const chosen = {at: -1};
@@ -107,11 +108,29 @@ export function find(words) {
   const rank = stage => {
     const names = [stage.name, ...stage.aliases.map(a => a.name)];
     const all = `${names.join(" ")} ${stage.help}`.toLowerCase();
-    if (!parts.every(part => all.includes(part))) return -1;
+    const more = stage.parameters.map(p => `${p.name} ${p.help}`).join(" ").toLowerCase();
+    if (!parts.every(part => all.includes(part))) return parts.every(part => `${all} ${more}`.includes(part)) ? 3 : -1;
     return parts.length && stage.name.startsWith(parts[0]) ? 0 : names.some(n => n.startsWith(parts[0] || "?")) ? 1 : 2;
   };
-  return stages.filter(s => s.domain !== "audio").map(stage => ({stage, rank: rank(stage)})).filter(f => f.rank >= 0)
+  return stages.map(stage => ({stage, rank: rank(stage)})).filter(f => f.rank >= 0)
     .sort((a, b) => a.rank - b.rank).map(f => f.stage);
+}
+
+// Ready pipelines of the input's kind, by name and by what their first lines say.
+function findReady(words) {
+  const parts = words.toLowerCase().split(/\s+/).filter(Boolean), kind = stages.some(s => s.domain === "image");
+  return parts.length ? pipelines.filter(p => {
+    const said = p.text.split("\n").filter(line => line.startsWith("#")).slice(0, 9).join(" ").toLowerCase();
+    return /^kind image/m.test(p.text) === kind && parts.every(part => `${p.name} ${said}`.includes(part));
+  }) : [];
+}
+
+const summary = p => p.text.split("\n", 1)[0].replace(/^# *\S+ *- */, "");
+
+function takeReady(pipeline) {
+  searching = false;
+  text.setText(pipeline.text);
+  choose(-1);
 }
 
 function addStage(stage) {
@@ -124,8 +143,12 @@ function addStage(stage) {
 
 function search() {
   const list = h("ul.found");
-  const show = words => fill(list, find(words).map(stage =>
-    h("li", h("button.name", {type: "button", onclick: () => addStage(stage)}, h("b", stage.name), " ", stage.help))));
+  const entry = (name, help, title, onclick) =>
+    h("li", h("button.name", {type: "button", title, onclick}, h("b", name), " ", help));
+  const show = words => fill(list,
+    findReady(words).map(p => entry(p.name, h("span.soft", "(ready) ", summary(p)),
+      "Begin with this pipeline: it replaces the text, and Undo brings that back", () => takeReady(p))),
+    find(words).map(stage => entry(stage.name, stage.help, "", () => addStage(stage))));
   const box = h("input", {type: "search", placeholder: "blur, crop, …", "aria-label": "Search among the stages",
                           oninput: () => show(box.value)});
   box.addEventListener("keydown", event => {

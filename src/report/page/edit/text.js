@@ -195,6 +195,11 @@ export function valueOf(statement, param) {
 // The statement that declares `$name`.
 const declared = name => pipe.statements.find(s => s.name === "param" && s.args[0]?.param === name);
 
+export const declaredValue = name => {
+  const own = declared(name)?.args[0];
+  return own && pipe.text.slice(own.start, own.end);
+};
+
 // Writes values of parameters: {name: text}; null takes one out.
 export function setValues(statement, values, defaults, kind) {
   if (statement.args.some(a => !a.param)) writeOut(statement, defaults);
@@ -212,7 +217,9 @@ export function setValues(statement, values, defaults, kind) {
       splice(arg.start, arg.end, value, kind);
     } else if (value !== null) {
       const at = Math.max(statement.nameEnd, ...statement.args.map(a => a.end));
+      const before = statement.args.filter(a => a.end === at);
       splice(at, at, ` ${name}=${value}`, kind);
+      for (const a of before) a.end = at; // what comes behind a value is none of it
       statement.end = Math.max(statement.end, at + name.length + value.length + 2);
       const start = at + name.length + 2;
       statement.args.push({named: true, param: name, kind: "word", from: at + 1, start, end: start + value.length});
