@@ -42,8 +42,7 @@ static smp_code ask(const smp_common *common, int64_t count, bool shares, smp_sh
         return SMP_OK;
     if (!rank.source[0]) {
         smp_fail(err, SMP_E_USAGE,
-                 "--shard auto finds no rank and no array of Slurm, MPI, PBS, Grid Engine or GNU "
-                 "parallel");
+                 "--shard auto finds no rank and no array of Slurm, MPI, PBS, Grid Engine or GNU parallel");
         return smp_hint(err, "write --shard K/N");
     }
     const bool known = !rank.gaps && rank.count > 0 && rank.number >= 1 && rank.number <= rank.count;

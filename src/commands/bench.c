@@ -93,12 +93,10 @@ const smp_command smp_command_bench = {
     .help = "what this device can do at most",
     .about =
         "Measures the ceilings that rates are set against: copying, reading and writing memory, launching, the bus. "
-        "Then "
-        "patterns of shared-memory addresses: the wavefronts that the model says (in the emulator, on any machine), "
-        "that a "
-        "GPU counts (sass: patched code, exact; hw: hardware counters), and the cycles that they take. Where sass "
-        "differs "
-        "from the model the exit code is 7. Without a GPU memory is measured by threads and the model stands alone.",
+        "Then patterns of shared-memory addresses: the wavefronts that the model says (in the emulator, on any "
+        "machine), that a GPU counts (sass: patched code, exact; hw: hardware counters), and the cycles that they "
+        "take. Where sass differs from the model the exit code is 7. Without a GPU memory is measured by threads and "
+        "the model stands alone.",
     .settings_size = sizeof(bench_settings),
     .without = SMP_O_INPUTS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_COMMON_GROUP},

@@ -278,8 +278,7 @@ const smp_command smp_command_compare = {
         "Runs every step of the pipeline by itself on its real input, once in each variant of its stage. Results are "
         "compared with naive's bit for bit; what is right is timed. Accesses to shared memory are counted for the GPU "
         "kernels, with or without a GPU; -v shows them for every line of the kernels. --device auto takes a GPU when "
-        "there is "
-        "one.",
+        "there is one.",
     .settings_size = sizeof(compare_settings),
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP},
     .arguments = arguments,

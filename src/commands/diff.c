@@ -435,8 +435,7 @@ const smp_command smp_command_diff = {
     .name = "diff",
     .help = "do two files hold the same samples?",
     .about = "Compares what is decoded, not bytes of files: a PNG and an NPY array of the same picture are the same. "
-             "Sounds are compared as 32-bit floats, which is told where a file's samples have more bits. "
-             "Exit code 0 "
+             "Sounds are compared as 32-bit floats, which is told where a file's samples have more bits. Exit code 0 "
              "when they are, 7 when they differ.",
     .settings_size = sizeof(diff_settings),
     .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE,

@@ -461,9 +461,8 @@ const smp_command smp_command_explain = {
     .name = "explain",
     .help = "show how a pipeline would run: defaults, types, strips, memory, variants",
     .about = "Nothing is written, and without --time nothing computed. With --device cuda or simt every launch is "
-             "shown: grid, block, "
-             "registers, "
-             "shared memory, how many of its blocks run on an SM together, and what keeps that from being more.",
+             "shown: grid, block, registers, shared memory, how many of its blocks run on an SM together, and what "
+             "keeps that from being more.",
     .settings_size = sizeof(explain_settings),
     .one_input = true,
     .without = SMP_O_VERBOSE,

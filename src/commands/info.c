@@ -271,8 +271,7 @@ const smp_command smp_command_info = {
     .name = "info",
     .help = "format, size, channels and metadata of files",
     .about = "Reads headers only, but for --levels. Goes on after a file that cannot be read and says so with its exit "
-             "code. -v shows "
-             "texts too.",
+             "code. -v shows texts too.",
     .settings_size = sizeof(info_settings),
     .one_input = true,
     .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS,

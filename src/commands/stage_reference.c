@@ -244,10 +244,8 @@ void smp_stages_markdown(FILE *to, const smp_stage *one, bool all)
 {
     if (!one)
         fputs("# Stages\n\nMade by `smempipe stages --markdown` from the stages' own tables. A value without its name "
-              "is the "
-              "parameter marked main;\nall others are written `name=value`. Every variant of a stage gives the same "
-              "bytes; the last "
-              "one is what runs.\n",
+              "is the parameter marked main;\nall others are written `name=value`. Every variant of a stage gives the "
+              "same bytes; the last one is what runs.\n",
               to);
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);

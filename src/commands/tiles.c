@@ -368,8 +368,7 @@ static smp_code tiles(void *given, smp_error *err)
         smp_notes said = {.count = 0};
         if (t.held.channels != t.shape.channels)
             smp_note(&said,
-                     "the tiles' format has no transparency: colour is laid on black (--to png, tif or webp keeps "
-                     "it)");
+                     "the tiles' format has no transparency: colour is laid on black (--to png, tif or webp keeps it)");
         smp_cli_notes(&s->common, s->folder, false, &said);
         if (!s->common.quiet)
             smp_text_line(stdout, "%lld x %lld tiles in %s", (long long)t.across, (long long)t.down, s->folder);

@@ -24,8 +24,7 @@ static smp_code check_proportion(const smp_read_options *options, uint64_t file,
     if (options->memory_meant || file == UINT64_MAX || bytes <= FREE || bytes / BYTES_A_BYTE <= file)
         return SMP_OK;
     smp_fail(err, SMP_E_LIMIT,
-             "reading the picture takes %.0f MB of memory, which is out of proportion for a file of "
-             "%llu bytes",
+             "reading the picture takes %.0f MB of memory, which is out of proportion for a file of %llu bytes",
              (double)bytes / 1e6, (unsigned long long)file);
     return smp_hint(err, "when the file is meant so, allow it: --max-memory %lluG",
                     (unsigned long long)(bytes >> 29) + 2); /* twice as much: it is also computed with */

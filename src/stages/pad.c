@@ -222,8 +222,7 @@ const smp_stage smp_stage_pad = {
                       SMP_FORMS_OF_RATIO, {.values = "$A $B", .means = "start=$A end=$B", .given = SMP_AUDIO},
                       {.values = "$A $B", .say = "write left=$A right=$A top=$B bottom=$B, or the other way round"},
                       {.values = "$Wx$H",
-                       .say = "write width=$W height=$H, the size in the end, or left=$W right=$W top=$H "
-                              "bottom=$H"}),
+                       .say = "write width=$W height=$H, the size in the end, or left=$W right=$W top=$H bottom=$H"}),
                   .aliases = SMP_ALIASES({"extend embed extent border canvas", "pad"},
                                          {"letterbox", "pad aspect={16/9}"}, {"frame", "pad 10 fill=gray"},
                                          {"delay adelay", "pad start=1s"}, {"apad", "pad end=1s"})),

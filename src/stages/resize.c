@@ -487,8 +487,7 @@ static const smp_variant variants[] = {
      .band = SMP_RESIZE_LANES},
     {.name = "padded",
      .help = "GPU: at 2:1, 3:1, ... and nearly so, what neighbouring lanes read of a row lies side by side, in as many "
-             "planes "
-             "as the ratio is large; other ratios and CPU as tiled",
+             "planes as the ratio is large; other ratios and CPU as tiled",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resize_tiled)},
                   {.from = SMP_IN, .to = SMP_SCRATCH, .decide = rows_padded},
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "resize_columns_tiled", .tiles = {128, 8, 32, 8}}},

@@ -128,8 +128,7 @@ static const char *source_text(const smp_bank_study *study)
     if (study->rules != SMP_BANKS_CC5)
         return "CUDA C Programming Guide 4.2, appendix F";
     return strcmp(study->capability, "9.0")
-               ? "the rules measured on 9.0, which the CUDA C++ Programming Guide gives all devices "
-                 "from 5.x on"
+               ? "the rules measured on 9.0, which the CUDA C++ Programming Guide gives all devices from 5.x on"
                : "measured on an H100 (9.0)";
 }
 

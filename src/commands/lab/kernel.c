@@ -462,17 +462,15 @@ const smp_command smp_command_kernel = {
     .help = "run a CUDA kernel without a GPU: bank conflicts, sectors and races of each line",
     .about =
         "Executes CUDA kernels a warp at a time on the CPU and counts, for each source line, wavefronts and bank "
-        "conflicts in shared memory and sectors in global memory. It finds races in shared and global "
-        "memory and reads there of what nobody wrote, accesses outside buffers and barriers that not all threads "
-        "reach, also because they have returned: before a __syncthreads(), or a __syncwarp() or shuffle that names "
-        "them.\n"
+        "conflicts in shared memory and sectors in global memory. It finds races in shared and global memory and reads "
+        "there of what nobody wrote, accesses outside buffers and barriers that not all threads reach, also because "
+        "they have returned: before a __syncthreads(), or a __syncwarp() or shuffle that names them.\n"
         "\n"
         "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
-        "instead, and no code of the host. A .ptx file may come from any compiler. An executable runs as it is, if "
-        "it was built with nvcc -cudart shared (and -lineinfo, for the lines): the lab's library takes the place "
-        "of CUDA's. Programs run with your rights, and the compiler reads, by #include, what you may read: take only "
-        "what you trust. As a stage of a pipeline "
-        "(`smempipe stages kernel`) only device code runs.",
+        "instead, and no code of the host. A .ptx file may come from any compiler. An executable runs as it is, if it "
+        "was built with nvcc -cudart shared (and -lineinfo, for the lines): the lab's library takes the place of "
+        "CUDA's. Programs run with your rights, and the compiler reads, by #include, what you may read: take only what "
+        "you trust. As a stage of a pipeline (`smempipe stages kernel`) only device code runs.",
     .settings_size = sizeof(smp_kernel_settings),
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},

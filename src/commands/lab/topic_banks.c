@@ -6,12 +6,9 @@
 static const char about_banks[] =
     "Shared memory is split into banks that work side by side: successive words lie in successive banks. A warp's "
     "instruction is served in wavefronts, in each of which a bank delivers one word, to every lane that wants it. "
-    "Lanes "
-    "that want the same word are served together (broadcast, multicast); lanes that want different words of one bank "
-    "take "
-    "turns. Each turn beyond the least that the access needs is a bank conflict, and 'n-way' is wavefronts divided by "
-    "that "
-    "least.";
+    "Lanes that want the same word are served together (broadcast, multicast); lanes that want different words of one "
+    "bank take turns. Each turn beyond the least that the access needs is a bank conflict, and 'n-way' is wavefronts "
+    "divided by that least.";
 
 static const char rules_cc5[] =
     "5.x and newer: 32 banks of 4 bytes, bank = address / 4 % 32.\n"

@@ -358,10 +358,9 @@ const smp_command smp_command_batch = {
     .about =
         "Several files are read, computed and written at once; outputs are the same bytes that run writes. A file that "
         "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, "
-        "hidden "
-        "files are passed over, and files that are something else by their names (films and notes beside photographs, "
-        "formats that are not read, sounds where the pipeline is for pictures), and counted; every other file is "
-        "tried, whatever it is called. --include '*' tries all.\n"
+        "hidden files are passed over, and files that are something else by their names (films and notes beside "
+        "photographs, formats that are not read, sounds where the pipeline is for pictures), and counted; every other "
+        "file is tried, whatever it is called. --include '*' tries all.\n"
         "Before the first byte is written: no two inputs may have one output, no output may be an input or lie in an "
         "input folder, and no output may exist (--resume, --skip-existing and --force say what to do with those that "
         "do).\n"
@@ -371,11 +370,9 @@ const smp_command smp_command_batch = {
         "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each; cpu,cuda: "
         "processors take files too, each kind those that it is better at by what the first ones took. auto does that "
         "where a GPU pays. --threads bounds the processors that compute in all, --max-memory the memory of all files "
-        "at once: one that finds too little "
-        "waits until it is alone.\n"
+        "at once: one that finds too little waits until it is alone.\n"
         "On several machines: --shard K/N, or a list and --claim (docs/clusters.md). Batches of one folder that would "
-        "do "
-        "the same files exclude each other.",
+        "do the same files exclude each other.",
     .settings_size = sizeof(smp_batch_settings),
     .shares = true,
     .groups = {{"options", smp_batch_options},

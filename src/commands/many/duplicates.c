@@ -284,13 +284,12 @@ const smp_command smp_command_duplicates = {
     .name = "duplicates",
     .help = "pairs of pictures that look alike: copies, other sizes and formats",
     .about = "Every picture becomes 64 bits, on white where it is transparent. dhash: gray (ITU-R BT.601), 9 x 8 "
-             "pixels by area, a bit where a pixel is "
-             "brighter than its left neighbour. phash: 32 x 32 pixels by Lanczos, a bit for each of the 8 x 8 lowest "
-             "frequencies of a cosine transform that is above their median. Prints pairs whose bits differ in at most "
-             "--threshold places, the nearest first: how many differ (= where the files have the same bytes), and the "
-             "two files. Turned or cropped pictures are not found, flat ones resemble each other. A file that cannot "
-             "be read is listed at the end, and the "
-             "exit status is 1.",
+             "pixels by area, a bit where a pixel is brighter than its left neighbour. phash: 32 x 32 pixels by "
+             "Lanczos, a bit for each of the 8 x 8 lowest frequencies of a cosine transform that is above their "
+             "median. Prints pairs whose bits differ in at most --threshold places, the nearest first: how many differ "
+             "(= where the files have the same bytes), and the two files. Turned or cropped pictures are not found, "
+             "flat ones resemble each other. A file that cannot be read is listed at the end, and the exit status is "
+             "1.",
     .settings_size = sizeof(duplicates_settings),
     .without = SMP_O_OUTPUTS,
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},

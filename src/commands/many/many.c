@@ -23,8 +23,7 @@ const smp_option smp_many_options[] = {
              "standard input; the command line names none then"},
     {"include", 0, SMP_O_LIST, offsetof(smp_many_settings, include), .argument = "GLOB",
      .help = "only files whose name fits, as in '*.jpg', in upper or lower case; with a slash: whose path under the "
-             "folder given fits; may be "
-             "repeated"},
+             "folder given fits; may be repeated"},
     {"exclude", 0, SMP_O_LIST, offsetof(smp_many_settings, exclude), .argument = "GLOB",
      .help = "no files, and no folders, whose name fits; may be repeated"},
     {"jobs", 'j', SMP_O_INT, offsetof(smp_many_settings, jobs), .fallback = "0", .argument = "N", .min = 0, .max = 1024,

@@ -412,9 +412,8 @@ const smp_command smp_command_measure = {
         "Prints the findings of stages that measure, for each file and for all files together; no picture is written. "
         "Together means as if all files were one: counts, sums, extremes, means and deviations over all samples, "
         "percentiles from counts that are added up, never means of means. Files of different sizes go together; files "
-        "of "
-        "different formats or channels (8 and 16 bits, gray and colour) do not, since their code values mean different "
-        "things: each kind is told by itself. A stage in front that makes them alike brings them together.\n"
+        "of different formats or channels (8 and 16 bits, gray and colour) do not, since their code values mean "
+        "different things: each kind is told by itself. A stage in front that makes them alike brings them together.\n"
         "Several machines measure one folder, each a part: --shard 1/4 --partial 1.part, 2/4 and so on. Then measure "
         "--merge *.part tells what one machine would, the same bytes. It refuses parts of another pipeline, version or "
         "list of files, and a part that is twice or missing.",

@@ -349,11 +349,10 @@ const smp_command smp_command_montage = {
     .name = "montage",
     .help = "contact sheets: many pictures on a page, with their names",
     .about =
-        "Every picture is made to fit its cell, turned upright as its EXIF says, and laid in the middle of it, row "
-        "by row in the order of names; its file's name stands below. A file that cannot be read keeps its cell, "
-        "crossed out, is listed at the end, and the exit status is 1. A full page is followed by another. Pages "
-        "are 8-bit sRGB, to which colours are brought by their profiles, without metadata. Prints the names of the "
-        "pages.",
+        "Every picture is made to fit its cell, turned upright as its EXIF says, and laid in the middle of it, row by "
+        "row in the order of names; its file's name stands below. A file that cannot be read keeps its cell, crossed "
+        "out, is listed at the end, and the exit status is 1. A full page is followed by another. Pages are 8-bit "
+        "sRGB, to which colours are brought by their profiles, without metadata. Prints the names of the pages.",
     .meant = (const smp_alias[]){{"geometry size thumbnail resize", "--cell 200x200, or --cell auto --gap 0 for +0+0"},
                                  {"tile", "--columns 5 --rows 6"},
                                  {"label", "--labels name"},

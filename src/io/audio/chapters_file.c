@@ -154,8 +154,7 @@ smp_code smp_chapters_parse(char *text, smp_chapters *list, smp_error *err)
         if (list->count > SMP_MOST_CHAPTERS)
             return smp_fail(err, SMP_E_LIMIT, "there are more than %d chapters", SMP_MOST_CHAPTERS);
     }
-    if (!p.memory)
-        return smp_fail_memory(err, "chapters", strlen(text));
+    SMP_NEED(p.memory, "chapters", strlen(text), err);
     if (list->count)
         return SMP_OK;
     smp_fail(err, SMP_E_READ, "there is no chapter in it");

@@ -1,5 +1,4 @@
-/* See ogg_pages.h. Source: RFC 3533, section 6; RFC 7845, 5.2 (the comment of Opus); Vorbis I, 5.2.
- */
+/* See ogg_pages.h. Source: RFC 3533, section 6; RFC 7845, 5.2 (the comment of Opus); Vorbis I, 5.2. */
 #include "io/audio/ogg_pages.h"
 
 #include <string.h>

@@ -66,8 +66,7 @@ static smp_code fail_damaged(uint64_t at, const char *what, smp_error *err)
 static smp_code fail_cut(uint64_t at, uint64_t end, const smp_source *source, smp_error *err)
 {
     return smp_fail(err, SMP_E_DECODE,
-                    "the file is truncated: its part at byte %llu goes on to byte %llu, and it "
-                    "has %llu bytes",
+                    "the file is truncated: its part at byte %llu goes on to byte %llu, and it has %llu bytes",
                     (unsigned long long)at, (unsigned long long)end, (unsigned long long)source->size);
 }
 

@@ -128,8 +128,7 @@ static int lose_worker(proxy *p)
 static smp_code fail_asleep(smp_error *err)
 {
     smp_fail(err, SMP_E_DECODE,
-             "the process that decodes the file sleeps and does not go on: it was ended after %g "
-             "seconds",
+             "the process that decodes the file sleeps and does not go on: it was ended after %g seconds",
              smp_worker_patience);
     return smp_hint(err, "the file makes its decoder hang, or the file system does not answer: try a copy of it");
 }

@@ -62,9 +62,8 @@ static const igzip_level fast = {1, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL1_REQ + B
 /* igzip's assembly for the first byte of a stream uses the stream's own address as data (2.30, write_first_byte of
  * igzip_icf_body_h1_gr_bt.asm: the hash of position 1). So its matches, and the file's bytes, depend on addresses: one
  * block in fifty differs. This function therefore writes the first byte as a stored block of one byte, and igzip
- * continues a stream that seems to have one byte already.
- * With masks of zero igzip finds only repeats at distance 1, which are runs; IGZIP_DICT_HASH_SET makes it use the
- * masks. */
+ * continues a stream that seems to have one byte already. With masks of zero igzip finds only repeats at distance 1,
+ * which are runs; IGZIP_DICT_HASH_SET makes it use the masks. */
 static size_t igzip_to(smp_png_deflate *d, const igzip_level *level, bool repeats, uint8_t *to, size_t room,
                        const uint8_t *from, size_t size)
 {

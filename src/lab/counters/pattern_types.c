@@ -366,8 +366,7 @@ smp_pattern_found smp_pattern_read_member(smp_pattern_parser *p, const smp_patte
                      shape->members[shape->member_count - 1].name);
     else
         smp_diag_fix(p->diags, diag,
-                     "say what the elements are: float4 s[32]; s[tid].x, or struct { float x, y; } s[32]; "
-                     "s[tid].y");
+                     "say what the elements are: float4 s[32]; s[tid].x, or struct { float x, y; } s[32]; s[tid].y");
     return SMP_PATTERN_WRONG;
 }
 

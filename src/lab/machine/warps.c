@@ -281,8 +281,7 @@ static turn wait_for_cluster(warp_block *block, warp_frame *frame, const warp_in
 {
     if (frame->depth || !block->cluster)
         return refuse(block, frame, inst,
-                      "a barrier of the cluster in a function that is called, not inlined, is "
-                      "not supported");
+                      "a barrier of the cluster in a function that is called, not inlined, is not supported");
     set_pc(frame, g->all, g->pc + 1);
     if (g->on)
         warp_cluster_barrier(block, frame, inst, g->on);

@@ -233,8 +233,7 @@ void ptx_run_trap(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     const uint32_t thread = warp_thread(frame, (uint32_t)__builtin_ctz(lanes));
     warp_stop(
         block, frame, inst,
-        "thread %u traps: __trap(), an assert that fails, or an access by a pointer that the compiler knows to be "
-        "null",
+        "thread %u traps: __trap(), an assert that fails, or an access by a pointer that the compiler knows to be null",
         thread);
 }
 

@@ -1,5 +1,4 @@
-/* Arrays and textures. An array is a buffer whose rows follow each other, so that copies to it are copies of
- * rows. */
+/* Arrays and textures. An array is a buffer whose rows follow each other, so that copies to it are copies of rows. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -421,14 +421,12 @@ void smp_compare_explain(FILE *to)
         {"% peak", "of its datasheet's bandwidth; - where that is not known"},
         {"x naive", "how many times as fast as naive"},
         {"verdict", "faster or slower: the 95 % confidence intervals of the two medians do not overlap, and the "
-                    "medians differ by 1 % or more. "
-                    "same: both intervals lie within 3 % of naive's median. unclear: neither; take more samples "
-                    "(--time-limit)."},
+                    "medians differ by 1 % or more. same: both intervals lie within 3 % of naive's median. unclear: "
+                    "neither; take more samples (--time-limit)."},
         {"predicted",
          "what a model says that a GPU would take for the same launches, with an interval in which nine of ten times "
          "lie, and what bounds the longest launch; % copy is of that GPU's copy rate. It is not a measurement; on that "
-         "GPU "
-         "itself the measured median stands beside it, and how far the prediction is from that."},
+         "GPU itself the measured median stands beside it, and how far the prediction is from that."},
         {"source",
          "model: computed from the addresses that the kernels touch in the emulator. sass: counted on the GPU, "
          "instruction by instruction. hw: the GPU's counters, which include arbitration with other traffic."},
