@@ -167,14 +167,6 @@ SMP_CPU_KERNEL(box_tiled)
                         .sums = memory + 2 * window,
                         .line = {memory + 2 * window + (size_t)(step * STENCIL_PITCH)}};
     context.line[1] = context.line[0] + line;
-    stencil_walk walk = {.io = io,
-                         .up = smp_box_before(box),
-                         .down = smp_box_after(box),
-                         .step = step,
-                         .pitch = STENCIL_PITCH,
-                         .window = memory,
-                         .context = &context,
-                         .make = make,
-                         .emit = emit};
-    stencil_run(&walk, y0, y1);
+    STENCIL_RUN(.up = smp_box_before(box), .down = smp_box_after(box), .step = step, .pitch = STENCIL_PITCH,
+                .window = memory);
 }

@@ -156,14 +156,5 @@ SMP_CPU_KERNEL(convolve_tiled)
                              .k = smp_convolve_kernel(kernel, io->table),
                              .outside = smp_outside(kernel->edge, kernel->fill, io->in.white),
                              .rows = window + smp_stencil_window(reach, step, pitch)};
-    stencil_walk walk = {.io = io,
-                         .up = kernel->up,
-                         .down = smp_convolve_down(kernel),
-                         .step = step,
-                         .pitch = pitch,
-                         .window = window,
-                         .context = &context,
-                         .make = make,
-                         .emit = emit};
-    stencil_run(&walk, y0, y1);
+    STENCIL_RUN(.up = kernel->up, .down = smp_convolve_down(kernel), .step = step, .pitch = pitch, .window = window);
 }

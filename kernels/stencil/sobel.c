@@ -111,14 +111,5 @@ SMP_CPU_KERNEL(sobel_tiled)
                           .outside = smp_outside(g->edge, g->fill, io->in.white),
                           .line = {lines, lines + SMP_SOBEL_PITCH},
                           .row = lines + 2 * SMP_SOBEL_PITCH};
-    stencil_walk walk = {.io = io,
-                         .up = 1,
-                         .down = 1,
-                         .step = smp_stencil_step(2),
-                         .pitch = SMP_SOBEL_PITCH,
-                         .window = scratch,
-                         .context = &context,
-                         .make = make,
-                         .emit = emit};
-    stencil_run(&walk, y0, y1);
+    STENCIL_RUN(.up = 1, .down = 1, .step = smp_stencil_step(2), .pitch = SMP_SOBEL_PITCH, .window = scratch);
 }

@@ -110,6 +110,10 @@ SMP_INLINE void stencil_run(const stencil_walk *walk, int64_t y0, int64_t y1)
     }
 }
 
+/* For a kernel whose functions and context are called so; with .up, .down, .step, .pitch and .window. */
+#define STENCIL_RUN(...)                                                                                               \
+    stencil_run(&(stencil_walk){.io = io, .context = &context, .make = make, .emit = emit, __VA_ARGS__}, y0, y1)
+
 /* Prefetches n bytes of a row that will be read, or written, soon. A tile reads a short piece of each row, which the
  * hardware's prefetcher does not follow. */
 SMP_INLINE void stencil_prefetch(const void *row, int64_t n, int write)

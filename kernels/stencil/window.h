@@ -226,16 +226,7 @@ static __attribute__((unused)) void window_tiled(const smp_io *io, const smp_win
                            .kind = kind,
                            .outside = smp_window_outside(g, io->in.white, kind),
                            .row = (float *)scratch + smp_stencil_window(g->size - 1, step, pitch)};
-    stencil_walk walk = {.io = io,
-                         .up = g->size / 2,
-                         .down = g->size / 2,
-                         .step = step,
-                         .pitch = pitch,
-                         .window = scratch,
-                         .context = &context,
-                         .make = make,
-                         .emit = emit};
-    stencil_run(&walk, y0, y1);
+    STENCIL_RUN(.up = g->size / 2, .down = g->size / 2, .step = step, .pitch = pitch, .window = scratch);
 }
 
 /* The kernels NAME_naive and NAME_tiled of a formula. SIZES(X, ...) is X(3, __VA_ARGS__) for each size there is. */
