@@ -441,6 +441,16 @@ def test_broken_files_are_named_skipped_or_raised(broken):
         list(feed_of([broken[0], broken[4]], broken="skip"))
 
 
+def test_a_pipe_file_has_parameters_and_places(folder, tmp_path):
+    pipe = tmp_path / "train.pipe"
+    pipe.write_text("# for tests\nparam size=32px\n\nresize width=$size height=$size fit=stretch\n")
+    for given in (pipe, str(pipe)):
+        assert next(iter(feed_of(folder, pipeline=given, settings={"size": "24px"})))[0].shape == (5, 3, 24, 24)
+    pipe.write_text("# for tests\n\ninvertt\n")
+    with pytest.raises(smempipe.PipelineError, match=r"train.pipe:3:1.*invertt"):
+        feed_of(folder, pipeline=pipe)
+
+
 def test_mistakes_are_told_at_once(folder, tmp_path):
     with pytest.raises(smempipe.PipelineError, match="gausian"):
         feed_of(folder, pipeline="gausian 2px")

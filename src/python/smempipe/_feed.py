@@ -174,7 +174,7 @@ class Feed:
         for name, value in (settings or {}).items():
             self._options += ["--set", f"{name}={value}"]
         text = os.fspath(pipeline)
-        if text.endswith(".pipe") and "\n" not in text:
+        if isinstance(pipeline, os.PathLike) or (text.endswith(".pipe") and "\n" not in text):
             self._options += ["--", text]
         else:
             lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
