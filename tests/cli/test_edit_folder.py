@@ -56,6 +56,17 @@ class Folder(EditCase):
         for at in (-1, 4, 1e300, "1"):
             self.assertEqual(self.told("open", at=at)["at"], 1 if at != "1" else 0)
 
+    def test_it_begins_with_the_first_that_can_be_read(self):
+        self.write("in/Broken.png", b"\x89PNG\r\n\x1a\nno")
+        self.serve("in")
+        state = self.told("state")
+        self.assertEqual((state["files"][0], state["at"], state["input"]), ("Broken.png", 1, "in/a.png"))
+        self.assertIn("in/Broken.png is passed over", self.stop()[1])
+        shutil.rmtree(self.folder / "in")
+        (self.folder / "in").mkdir()
+        self.write("in/a.png", b"\x89PNG\r\n\x1a\nno")
+        self.assertIn("in/a.png", self.smp("edit", "in", "--no-open", status=3).stderr)
+
     def test_tiles_are_small_results(self):
         self.serve("in")
         for text in ("", "invert", "sobel", "resize 50%"):

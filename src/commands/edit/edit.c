@@ -420,6 +420,21 @@ static smp_code begin(smp_edit_session *session, smp_error *err)
     return smp_worker_more(err);
 }
 
+/* The picture that the page begins with: of a folder the first that can be read. */
+static smp_code read_first(smp_edit_session *session, smp_error *err)
+{
+    smp_code code = smp_edit_read_input(session, err);
+    while (session->folder && (code || session->picture.input.shape.kind != SMP_IMAGE) &&
+           session->at + 1 < session->files.count) {
+        fprintf(stderr, "smempipe: %s is passed over: %s\n", session->picture.path, code ? err->message : "a sound");
+        smp_edit_free_picture(&session->picture);
+        session->picture.path = smp_found_at(&session->files, ++session->at)->path;
+        *err = (smp_error){.code = SMP_OK};
+        code = smp_edit_read_input(session, err);
+    }
+    return code;
+}
+
 static smp_code edit(void *given, smp_error *err)
 {
     const smp_edit_settings *settings = given;
@@ -433,7 +448,7 @@ static smp_code edit(void *given, smp_error *err)
     if (!code)
         code = begin(&session, err);
     if (!code)
-        code = smp_edit_read_input(&session, err);
+        code = read_first(&session, err);
     if (!code)
         code = serve(&session, err);
     smp_edit_batch_close(&session, smp_cli_stopped);
