@@ -4,9 +4,9 @@ headless Chromium:
 
     shoot.py SMEMPIPE OUT [PAGE...]
 
-PAGE: compare, kernel, time, measure, batch, explain, edit; all by default. OUT gets PAGE.html (or .svg) and
-PAGE-WIDTH-light.webp, and dark ones. Prints the height of each page. Pictures are cut after 3,000 pixels (a phone's:
-2,400)."""
+PAGE: compare, kernel, time, measure, batch, explain, edit, edit-folder, edit-sound, edit-scan; all by default.
+OUT gets PAGE.html (or .svg) and PAGE-WIDTH-light.webp, and dark ones. Prints the height of each page. Pictures are cut
+after 3,000 pixels (a phone's: 2,400)."""
 import concurrent.futures
 import html
 import os
@@ -94,21 +94,52 @@ saturate 130%
 """
 
 
-def shoot_edit(program, out):
-    """The page of `smempipe edit`, with a step chosen."""
+def many(browser):
+    browser.click("#many")
+    browser.wait("document.querySelectorAll('#nine figure[data-drawn]').length === 9")
+
+
+def hear(browser):
+    browser.run("(() => { const e = document.getElementById('look'); e.value = 'spectrogram'; "
+                "e.dispatchEvent(new Event('input')); })()")
+    browser.wait("document.getElementById('canvas').dataset.look === 'spectrogram'")
+    browser.click("#steps li:nth-child(1) button.name")
+
+
+# What is edited, the text to begin with, what is done on the page then, and the height of a phone's picture.
+EDITS = {
+    "edit": ("cat.png", EDITED, lambda browser: browser.click("#steps li:nth-child(4) button.name"), 1500),
+    "edit-folder": ("photos", "saturate 150%\ngaussian 1px\n", many, 1100),
+    "edit-sound": ("field.flac", "highpass 120Hz\ncompress -20dB\nnormalize\n", hear, 1100),
+    "edit-scan": ("page.jpg", None, lambda browser: browser.click("#steps li:last-child button.name"), 1100),
+}
+
+
+def shoot_edit(program, out, name):
+    """The page of `smempipe edit`, as EDITS has it."""
     sys.path.insert(0, str(ROOT / "tests/cli"))
     from chromium import Browser  # pylint: disable=import-outside-toplevel
+    edited, text, prepare, high = EDITS[name]
     with tempfile.TemporaryDirectory(prefix="shoot-") as folder:
         folder = pathlib.Path(folder)
         shutil.copy(ROOT / "samples/chelsea.png", folder / "cat.png")
-        (folder / "wall.pipe").write_text(EDITED)
-        server = subprocess.Popen([program, "edit", "cat.png", "wall.pipe", "--no-open"], cwd=folder, text=True,
-                                  stdout=subprocess.PIPE)
+        for sample in ("field.flac", "page.jpg"):
+            shutil.copy(ROOT / "samples" / sample, folder)
+        (folder / "photos").mkdir()
+        for sample in [*(ROOT / "samples").glob("*.png"), *(ROOT / "samples").glob("*.jpg")]:
+            shutil.copy(sample, folder / "photos")
+        for hue in range(40, 320, 40):
+            subprocess.run([program, "run", "-e", f"modulate hue={hue}deg", ROOT / "samples/rocket.jpg",
+                            folder / f"photos/sky-{hue}.jpg", "-q"], check=True)
+        if text:
+            (folder / "wall.pipe").write_text(text)
+        server = subprocess.Popen([program, "edit", edited, "wall.pipe" if text else "scan-clean", "--no-open"],
+                                  cwd=folder, text=True, stdout=subprocess.PIPE)
         browser = Browser(folder)
         browser.call("Page.navigate", url=server.stdout.readline().strip())
         browser.wait("document.body && document.body.dataset.ready")
-        browser.click("#steps li:nth-child(4) button.name")
-        for width, height in ((1280, 800), (390, 1500)):
+        prepare(browser)
+        for width, height in ((1280, 800), (390, high)):
             browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                          mobile=False)
             for scheme in ("light", "dark"):
@@ -116,7 +147,7 @@ def shoot_edit(program, out):
                 browser.run("new Promise(r => setTimeout(r, 700))")
                 (folder / "raw.png").write_bytes(browser.picture())
                 subprocess.run([program, "run", "-e", "palette 256", folder / "raw.png",
-                                out / f"edit-{width}-{scheme}.webp", "--lossless", "--force", "-q"], check=True)
+                                out / f"{name}-{width}-{scheme}.webp", "--lossless", "--force", "-q"], check=True)
         browser.close()
         server.terminate()
         server.wait()
@@ -130,11 +161,11 @@ def main():
     program, out = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     commands = make(program, out)
-    wanted = sys.argv[3:] or [*commands, "edit"]
+    wanted = sys.argv[3:] or [*commands, *EDITS]
     jobs = []
-    if "edit" in wanted:
-        wanted.remove("edit")
-        shoot_edit(program, out)
+    for name in [name for name in wanted if name in EDITS]:
+        wanted.remove(name)
+        shoot_edit(program, out, name)
     for name in wanted:
         if name not in commands:
             raise SystemExit(f"no page '{name}': {', '.join(commands)}")
