@@ -32,12 +32,38 @@ static void print_language(FILE *to)
             "          @name for a picture or sound made before, \"dark.png\" for one to read (a path from the\n"
             "          pipe file's folder, and below it unless --allow-read DIR says more).\n"
             "Sums      {$size*2 + 1}: + - * / ( ) min max round, and width, height, channels, rate of the input.\n"
+            "Random    random(0.8..1.2), random(0, 90, 180); probability=50%: see help draws.\n"
             "\n"
             "On the command line each -e STAGE is a line of the same language:\n"
             "\n"
             "  smempipe run -e '{stencil}' -e '{point}' in.png out.png\n"
             "\n"
             "'smempipe stages' lists the stages, 'smempipe check FILE.pipe' finds mistakes.\n");
+}
+
+static void print_draws(FILE *to)
+{
+    smp_help_expand(
+        to, "Random values in pipelines, for training and for tests. Each file has draws of its own.\n"
+            "\n"
+            "  warp random(-15..15deg)\t# any number may be drawn, evenly; 'explain' shows what it came to\n"
+            "  median random(3..7)\t# of whole numbers both ends too\n"
+            "  rotate random(0, 90, 180, 270)\t# one of several\n"
+            "  multiply {1 + random(-0.4..0.4)}\t# in arithmetic\n"
+            "  param bright = random(0.6..1.4)\t# drawn once, however often $bright is used\n"
+            "  gaussian 2px probability=20%\t# any stage may be left out by chance\n"
+            "  noise 4% seed=random\t# other noise for each file\n"
+            "\n"
+            "Some stages draw several values that belong together: `crop random scale=8..100% ratio=3/4..4/3`,\n"
+            "`crop random 224x224`, `trim random 2s`; `flip random` is `flip horizontal probability=50%`.\n"
+            "\n"
+            "A draw depends on the seed (--seed), the epoch (--epoch), the file, and on how many draws stand before\n"
+            "it in the text, and on nothing else: not on devices, threads, other files or the order of work. `run`\n"
+            "and `convert` of one file draw for index 0 (--index), `batch` for the name under the folder given: a\n"
+            "file that is renamed gets other values, files that come and go change no other's. smempipe.Feed draws\n"
+            "for a file's place in its data set; `run --seed 1 --epoch 3 --index 17` makes its picture 17.\n"
+            "All pictures of a film have the same draws. Ends of ranges are checked before any file is opened.\n"
+            "`run --report`, `batch --report` and `explain` tell what was drawn.\n");
 }
 
 /* Statuses in ascending order, each with the kinds of failure that give it. */
@@ -91,6 +117,7 @@ static void print_edge(FILE *to)
 
 static const smp_topic topics[] = {
     {"language", "how pipe files are written", print_language},
+    {"draws", "random values in pipelines", print_draws},
     {"exit-codes", "what the exit status says", print_exit_codes},
     {"formats", "which files are read and written", smp_topic_formats},
     {"edge", "what lies outside a picture", print_edge},

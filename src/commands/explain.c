@@ -292,7 +292,7 @@ static char *statement_text(const smp_program *program, const smp_node *node, bo
     smp_access other = node->stage->access;
     *access = other;
     char *one = statement_for(program, node, 1201, access), *two = statement_for(program, node, 3000, &other);
-    *depends = !one || !two || strcmp(one, two) != 0;
+    *depends = !one || !two || strcmp(one, two) != 0 || smp_node_draws(node);
     if (*depends)
         *access = node->stage->access;
     char *text = *depends ? smp_strdup(node->label ? node->label : node->stage->name) : one;

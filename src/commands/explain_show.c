@@ -2,6 +2,7 @@
 #include "commands/explain.h"
 #include "lab/report/lab.h"
 #include "report/json.h"
+#include "report/report.h"
 #include "report/text.h"
 
 #include <string.h>
@@ -246,6 +247,7 @@ void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
         put_step(to, e, (int)i, &paint);
     }
     put_legend(to, e, &paint);
+    smp_report_drawn(to, plan->drawn);
     for (size_t i = 0; i < plan->sink_count; i++) {
         const smp_sink *sink = &plan->sinks[i];
         smp_shape_text(&sink->shape, sink->shape.format, type, sizeof type);
@@ -370,6 +372,7 @@ void smp_explanation_json(FILE *to, const smp_explanation *e)
     for (size_t i = 0; i < plan->step_count; i++)
         step_json(json, e, (int)i);
     smp_json_end(json, ']');
+    smp_report_drawn_json(json, plan->drawn);
     smp_json_array(json, "outputs");
     for (size_t i = 0; i < plan->sink_count; i++) {
         const smp_sink *sink = &plan->sinks[i];

@@ -122,6 +122,8 @@ smp_code smp_node_params(const smp_program *program, const smp_node *node, const
 
 /* Whether one of its parameters is drawn. */
 bool smp_node_draws(const smp_node *node);
+/* "angle=-9.63deg": those of them, as params_text.c shows values. From smp_alloc. */
+char *smp_node_drawn_text(const smp_node *node, const void *params);
 
 /* Whether the node's probability= leaves it out for this draw (null: its zeros). */
 smp_code smp_node_is_left_out(const smp_node *node, const smp_shape *in, const smp_draw *draw, smp_diags *diags,

@@ -97,6 +97,7 @@ void smp_report_line(FILE *to, const smp_run_report *report, const char *status,
     put_device(json, &report->device);
     put_times(json, report);
     put_measured(json, report);
+    smp_report_drawn_json(json, report->drawn);
     smp_report_notes_json(json, report);
     smp_json_end(json, '}');
 }

@@ -141,6 +141,30 @@ static void put_notes(smp_json *json, const char *name, const smp_notes *notes)
     smp_json_end(json, ']');
 }
 
+void smp_report_drawn_json(smp_json *json, const char *drawn)
+{
+    char line[400];
+    if (!drawn)
+        return;
+    smp_json_array(json, "drawn");
+    for (const char *at = drawn; *at; at += *at == '\n') {
+        const size_t length = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, at);
+        smp_json_string(json, NULL, line);
+        at += length;
+    }
+    smp_json_end(json, ']');
+}
+
+void smp_report_drawn(FILE *to, const char *drawn)
+{
+    for (const char *at = drawn ? drawn : ""; *at; at += *at == '\n') {
+        const int length = (int)strcspn(at, "\n");
+        fprintf(to, "%s%.*s\n", at == drawn ? "  drawn: " : "         ", length, at);
+        at += length;
+    }
+}
+
 void smp_report_notes_json(smp_json *json, const smp_run_report *report)
 {
     put_notes(json, "input_notes", &report->input_notes);
@@ -177,6 +201,7 @@ void smp_report_json(FILE *to, const smp_run_report *report, bool compact)
     smp_json_number(json, "write", report->write_seconds);
     smp_json_number(json, "wall", report->wall_seconds);
     smp_json_end(json, '}');
+    smp_report_drawn_json(json, report->drawn);
     smp_json_array(json, "steps");
     for (size_t i = 0; i < report->step_count; i++)
         put_step(json, &report->steps[i]);

@@ -27,6 +27,11 @@ void smp_report_measurements_json(smp_json *json, const smp_measurements *measur
 /* Members "isa" or "compute_major" and "compute_minor" of json's current object, as the device has them. */
 void smp_report_code_json(smp_json *json, const smp_device_info *device);
 
+/* A member "drawn" of json's current object: what random values came to, a text a stage; nothing where none are drawn.
+ * The same for people, a line a stage. */
+void smp_report_drawn_json(smp_json *json, const char *drawn);
+void smp_report_drawn(FILE *to, const char *drawn);
+
 /* Members "input_notes" and "output_notes" of json's current object, where there are notes. */
 void smp_report_notes_json(smp_json *json, const smp_run_report *report);
 

@@ -303,6 +303,7 @@ void smp_report_table(FILE *to, const smp_run_report *report, bool color)
         put_results(to, &report->steps[i], report->wall_seconds, counted);
     }
     put_totals(to, report, counted);
+    smp_report_drawn(to, report->drawn);
     if (counted)
         put_counted(to, report, &paint);
     for (size_t i = 0; i < report->step_count; i++)

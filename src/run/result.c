@@ -9,7 +9,8 @@ void smp_run_report_free(smp_run_report *report)
         smp_measurements_free(&report->steps[i].measurements);
         smp_free(report->steps[i].partial);
     }
-    smp_free(report->steps);
+    smp_free_all(report->steps, report->drawn);
+    report->drawn = NULL;
     report->steps = NULL;
     report->step_count = 0;
 }

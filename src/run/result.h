@@ -59,6 +59,7 @@ typedef struct smp_run_report {
     char shape_in[48], shape_out[48];
     smp_step_report *steps;
     size_t step_count;
+    char *drawn; /* what random values came to, a line a stage: smp_plan.drawn; null: nothing is drawn */
 } smp_run_report;
 
 void smp_run_report_free(smp_run_report *report);

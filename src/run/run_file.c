@@ -356,6 +356,8 @@ static smp_code plan_input(one_run *r, smp_error *err)
         code = run_prepasses(r->request, &r->reader, r->again, &r->plan, &r->owned, &r->prepasses, err);
         r->entry = NULL; /* what was found holds for this input alone */
     }
+    if (!code && r->plan->drawn)
+        SMP_NEED(r->report->drawn = smp_strdup(r->plan->drawn), "a text", 0, err);
     return code;
 }
 

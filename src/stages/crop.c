@@ -2,6 +2,7 @@
 #include "geometry/crop.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,9 +10,10 @@
 #include "reduce/content.h"
 #include "stages/shared/geometry/anchor.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/seeded.h"
 #include "stages/stage.h"
 
-enum { BOX, AUTO };
+enum { BOX, AUTO, RANDOM };
 
 typedef struct crop_params {
     int kind;
@@ -21,14 +23,16 @@ typedef struct crop_params {
     double aspect;                                         /* NaN: auto */
     int anchor;
     bool clip;
+    smp_matrix scale, ratio; /* least and most */
+    int64_t seed;            /* INT64_MIN: none */
 } crop_params;
 
 #define PIXELS(name, least, most, fallback, help, flags)                                                               \
 #name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags
 static const smp_param params[] = {
     {"kind", offsetof(crop_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "box",
-     "box: a rectangle by size and place; auto: cut off what is like the corners",
-     (const char *const[]){"box", "auto", NULL}, SMP_P_MAIN},
+     "box: a rectangle by size and place; auto: cut off what is like the corners; random: a rectangle at random",
+     (const char *const[]){"box", "auto", "random", NULL}, SMP_P_MAIN},
     {PIXELS(width, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_WIDTH)},
     {PIXELS(height, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_HEIGHT)},
     {"aspect", offsetof(crop_params, aspect), SMP_T_FLOAT, SMP_UNIT_NONE, 0.001, 1000, "auto",
@@ -47,6 +51,12 @@ static const smp_param params[] = {
      "crop auto: how far a channel may be from the corners' median, of full scale; auto: 2%", NULL,
      SMP_P_AUTO | SMP_P_LEVEL},
     {PIXELS(margin, 0, 1e6, "0", "crop auto: what is left round the content", 0)},
+    {"scale", offsetof(crop_params, scale), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, NULL,
+     "crop random without a size: the rectangle's share of the picture; 8..100% unless said", NULL, SMP_P_POSITIVE},
+    {"ratio", offsetof(crop_params, ratio), SMP_T_MATRIX, SMP_UNIT_NONE, 0.001, 1000, NULL,
+     "and its width by its height; 3/4..4/3 unless said", NULL, 0},
+    {"seed", offsetof(crop_params, seed), SMP_T_INT, SMP_UNIT_NONE, 0, 9007199254740991, "auto",
+     "crop random: what it is drawn by; `crop random` alone has another for each file", NULL, SMP_P_AUTO | SMP_P_ANY},
     {0},
 };
 
@@ -66,9 +76,41 @@ static bool needs_prepass(const void *params_)
     return p->kind == AUTO || !isnan(p->tolerance);
 }
 
+/* Whether a range is not given, or is one. */
+static bool is_range(const smp_matrix *m)
+{
+    return !m->values || (m->rows * m->cols == 2 && m->values[0] <= m->values[1]);
+}
+
+static smp_code check_random(const crop_params *p, smp_error *err)
+{
+    const bool sized = given(p->width) || given(p->height) || !isnan(p->aspect),
+               ranges = p->scale.values || p->ratio.values;
+    if (p->kind != RANDOM && (ranges || given(p->seed))) {
+        smp_fail(err, SMP_E_PIPE, "%s is of a rectangle at random", ranges ? "a range" : "a seed");
+        return smp_hint(err, "write crop random, and what it is drawn from");
+    }
+    if (p->kind != RANDOM)
+        return SMP_OK;
+    if (given(p->x) || given(p->y) || p->anchor != SMP_ANCHOR_AUTO || has_margins(p) || !isnan(p->tolerance))
+        return smp_fail(err, SMP_E_PIPE, "where the rectangle lies is drawn, and given too");
+    if (!given(p->seed)) {
+        smp_fail(err, SMP_E_PIPE, "nothing says what is drawn by");
+        return smp_hint(err, "write crop random without kind=, or seed=random");
+    }
+    if (sized && ranges)
+        return smp_fail(err, SMP_E_PIPE, "the size is given, and drawn from scale and ratio too");
+    if (!is_range(&p->scale) || !is_range(&p->ratio)) {
+        smp_fail(err, SMP_E_PIPE, "%s is no range", is_range(&p->scale) ? "ratio" : "scale");
+        return smp_hint(err, "write %s", is_range(&p->scale) ? "ratio=3/4..4/3" : "scale=8..100%");
+    }
+    return SMP_OK;
+}
+
 static smp_code check(const void *params_, smp_error *err)
 {
     const crop_params *p = params_;
+    SMP_TRY(check_random(p, err));
     if (needs_prepass(p) && (given(p->width) || given(p->height) || given(p->x) || given(p->y) || !isnan(p->aspect) ||
                              has_margins(p) || p->anchor != SMP_ANCHOR_AUTO || p->clip)) {
         smp_fail(err, SMP_E_PIPE, "the rectangle is given, and 'auto' finds one");
@@ -110,6 +152,58 @@ static rectangle wanted(const crop_params *p, const smp_shape *in)
     r.x = smp_anchored_x(p->anchor, moved, in->width, r.width) + (given(p->x) ? p->x : 0);
     r.y = smp_anchored_y(p->anchor, moved, in->height, r.height) + (given(p->y) ? p->y : 0);
     return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ at random */
+
+/* As torchvision's RandomResizedCrop: ten tries at a share of the area, evenly, and a ratio, evenly in its logarithm;
+ * where none fits, the largest rectangle in the middle that has an allowed ratio. */
+static rectangle drawn_size(const crop_params *p, const smp_shape *in)
+{
+    enum { TRIES = 10, NUMBERS = 4 };
+    static const double usual_scale[] = {0.08, 1}, usual_ratio[] = {3. / 4, 4. / 3};
+    const double *scale = p->scale.values ? p->scale.values : usual_scale,
+                 *ratio = p->ratio.values ? p->ratio.values : usual_ratio,
+                 area = (double)in->width * (double)in->height, low = log(ratio[0]), high = log(ratio[1]),
+                 is = (double)in->width / (double)in->height;
+    rectangle r = {.width = in->width, .height = in->height};
+    for (uint32_t i = 0; i < TRIES; i++) {
+        const double part = area * (scale[0] + smp_seeded(p->seed, NUMBERS * i) * (scale[1] - scale[0])),
+                     shape = exp(low + smp_seeded(p->seed, NUMBERS * i + 1) * (high - low));
+        const int64_t width = (int64_t)rint(sqrt(part * shape)), height = (int64_t)rint(sqrt(part / shape));
+        if (width < 1 || width > in->width || height < 1 || height > in->height)
+            continue;
+        return (rectangle){smp_seeded_whole(p->seed, NUMBERS * i + 3, in->width - width),
+                           smp_seeded_whole(p->seed, NUMBERS * i + 2, in->height - height), width, height};
+    }
+    if (is < ratio[0])
+        r.height = (int64_t)rint((double)in->width / ratio[0]);
+    else if (is > ratio[1])
+        r.width = (int64_t)rint((double)in->height * ratio[1]);
+    r.x = (in->width - r.width) / 2, r.y = (in->height - r.height) / 2;
+    return r;
+}
+
+/* Of a size that is given, anywhere in the picture. */
+static smp_code draw_box(const crop_params *p, const smp_shape *in, rectangle *r, smp_node_plan *work, smp_error *err)
+{
+    if (!given(p->width) && !given(p->height) && isnan(p->aspect))
+        *r = drawn_size(p, in);
+    else if (r->width > in->width || r->height > in->height) {
+        if (!p->clip) {
+            smp_fail(err, SMP_E_PIPE, "%lldx%lld pixels at random, and the picture has %lldx%lld", (long long)r->width,
+                     (long long)r->height, (long long)in->width, (long long)in->height);
+            return smp_hint(err, "clip=yes takes what there is; `pad` or `resize` in front makes it larger");
+        }
+        r->width = smp_min_i64(r->width, in->width), r->height = smp_min_i64(r->height, in->height);
+    }
+    if (given(p->width) || given(p->height) || !isnan(p->aspect)) {
+        r->y = smp_seeded_whole(p->seed, 0, in->height - r->height);
+        r->x = smp_seeded_whole(p->seed, 1, in->width - r->width);
+    }
+    snprintf(work->drawn, sizeof work->drawn, "width=%lldpx height=%lldpx x=%lldpx y=%lldpx", (long long)r->width,
+             (long long)r->height, (long long)r->x, (long long)r->y);
+    return SMP_OK;
 }
 
 /* The part of `length` from `from` on that lies in 0 .. whole - 1. */
@@ -218,6 +312,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     rectangle r = wanted(p, in);
     if (needs_prepass(p))
         return plan_auto(p, in, work);
+    if (p->kind == RANDOM)
+        SMP_TRY(draw_box(p, in, &r, work, err));
     if (r.width < 1 || r.height < 1)
         return smp_fail(err, SMP_E_PIPE, "nothing is left: the picture has %lldx%lld pixels", (long long)in->width,
                         (long long)in->height);
@@ -251,13 +347,19 @@ const smp_stage smp_stage_crop = {
         "it are read and dropped, rows below it are not read.\n"
         "`crop auto` keeps the box of all pixels that differ from the median of the four corners by more than "
         "tolerance in a channel, and margin round it; colour counts as much as it is opaque. It reads the picture "
-        "twice, and keeps all of it the first time.",
+        "twice, and keeps all of it the first time.\n"
+        "`crop random 224x224` has a given size and lies anywhere, as torchvision's RandomCrop. `crop random` draws as "
+        "its RandomResizedCrop does: ten times a share of the picture's area, evenly, and a ratio, evenly in its "
+        "logarithm, until that fits; else it is the largest in the middle of an allowed ratio. `resize 224x224 "
+        "fit=stretch` then gives the size that a network takes. Each file has a draw of its own (help draws).",
     .example = "crop aspect=1 anchor=centre",
     SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, crop_params, variants),
     .check = check,
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = content_variants),
     .hints =
-        SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("$Wx$H+$X+$Y", "width=$W height=$H x=$X y=$Y"),
+        SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("random", "kind=random seed=random"),
+                                     SMP_MEANS("random $Wx$H", "kind=random seed=random width=$W height=$H"),
+                                     SMP_MEANS("$Wx$H+$X+$Y", "width=$W height=$H x=$X y=$Y"),
                                      SMP_MEANS("$Wx$H+$X-$Y", "width=$W height=$H x=$X y=-$Y"),
                                      SMP_MEANS("$Wx$H-$X+$Y", "width=$W height=$H x=-$X y=$Y"),
                                      SMP_MEANS("$Wx$H-$X-$Y", "width=$W height=$H x=-$X y=-$Y"),

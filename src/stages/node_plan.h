@@ -145,6 +145,7 @@ typedef struct smp_node_plan {
     double ops;        /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
     smp_reduction_layout reduction;
     smp_prepass prepass;
+    char drawn[96]; /* what it drew by its seed, as its parameters would say it: "x=3px y=7px"; empty: nothing */
 } smp_node_plan;
 
 /* For plan(): the kernel parameters are a copy of these, or are this zeroed struct, to be filled in. */

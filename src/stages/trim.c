@@ -1,13 +1,15 @@
 /* trim: a part of a sound, by times or by where it is silent. */
 #include <math.h>
+#include <stdio.h>
 
 #include "audio/trim.h"
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/seeded.h"
 #include "stages/shared/sound/silences.h"
 
-enum { PART, AUTO };
+enum { PART, AUTO, RANDOM };
 enum { BOTH, START, END };
 
 typedef struct params {
@@ -16,13 +18,16 @@ typedef struct params {
     int64_t first, frames;
     double silence, keep, inside, until;
     int ends;
+    int64_t seed;
 } params;
 
 #define DEFAULT_SILENCE -50. /* dBFS */
 
 static const smp_param table[] = {
-    SMP_PARAM_ENUM(kind, "part", "part: what lies between times; auto: what lies between silences at both ends",
-                   SMP_P_MAIN, "part", "auto"),
+    SMP_PARAM_ENUM(
+        kind, "part",
+        "part: what lies between times; auto: what lies between silences at both ends; random: a part at random",
+        SMP_P_MAIN, "part", "auto", "random"),
     SMP_PARAM_FLOAT(start, S, -1e9, 1e9, "auto",
                     "where the part begins, below 0 from the sound's end on; auto: at the beginning", SMP_P_AUTO),
     SMP_PARAM_FLOAT(end, S, -1e9, 1e9, "auto", "where it ends, below 0 from the sound's end on; auto: at the end",
@@ -41,6 +46,9 @@ static const smp_param table[] = {
         SMP_P_AUTO),
     SMP_PARAM_ENUM(ends, "both", "trim auto: at which end silence is cut; start and end make it trim auto", 0, "both",
                    "start", "end"),
+    SMP_PARAM_INT(seed, NONE, 0, 9007199254740991, "auto",
+                  "trim random: what its start is drawn by; `trim random 2s` alone has another for each file",
+                  SMP_P_AUTO | SMP_P_ANY),
     {0},
 };
 
@@ -54,7 +62,16 @@ static bool by_silence(const void *given)
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN;
+    const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN,
+               drawn = p->kind == RANDOM && p->seed != INT64_MIN;
+    if (drawn != (p->kind == RANDOM || p->seed != INT64_MIN)) {
+        smp_fail(err, SMP_E_PIPE, "what is drawn has a seed, and nothing else has");
+        return smp_hint(err, "write trim random 2s");
+    }
+    if (drawn && (counted || !isnan(p->start) || !isnan(p->end) || (isnan(p->length) && !long_) || by_silence(p))) {
+        smp_fail(err, SMP_E_PIPE, "a part at random has a length, and its start is drawn");
+        return smp_hint(err, "write trim random 2s");
+    }
     if (by_silence(p) && (counted || long_ || !isnan(p->start) || !isnan(p->end) || !isnan(p->length))) {
         smp_fail(err, SMP_E_PIPE, "the part is given by silence and by %s", counted || long_ ? "frames" : "times");
         return smp_hint(err, "write two stages: `trim start=..`, then `trim auto`");
@@ -175,6 +192,22 @@ static double frame_at(double seconds, const smp_shape *in)
     return seconds >= 0 ? frame : fmax(0, (double)in->height + frame);
 }
 
+/* A part of the length that is given, anywhere in the sound. */
+static smp_code plan_drawn(params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
+{
+    const double long_ = p->frames != INT64_MIN ? (double)p->frames : floor(p->length * in->rate + 0.5);
+    work->rows.needs_height = true;
+    if (long_ > (double)in->height) {
+        smp_fail(err, SMP_E_PIPE, "%.6g s at random, and the sound has %.6g s", long_ / in->rate,
+                 (double)in->height / in->rate);
+        return smp_hint(err, "`pad` in front makes it longer, or leave such files out");
+    }
+    p->frames = (int64_t)long_, p->length = (double)NAN;
+    p->first = smp_seeded_whole(p->seed, 0, in->height - p->frames);
+    snprintf(work->drawn, sizeof work->drawn, "first=%lld frames=%lld", (long long)p->first, (long long)p->frames);
+    return SMP_OK;
+}
+
 static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN;
@@ -209,8 +242,11 @@ static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *w
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
+    params drawn = *p;
+    if (p->kind == RANDOM)
+        SMP_TRY(plan_drawn(&drawn, in, work, err));
     if (!by_silence(p))
-        return plan_part(p, in, work, err);
+        return plan_part(&drawn, in, work, err);
     if (work->prepass.found)
         return plan_found(work->prepass.found, work->prepass.found_size / sizeof(range), in, work, err);
     work->prepass.wanted = true;
@@ -238,15 +274,17 @@ const smp_stage smp_stage_trim = {
         "left after the sound before and before the sound after. ends=start leaves the end as it is, and ends=end the "
         "beginning; with until=1s all goes that follows the first silence of a second or more. It reads the sound "
         "twice, and streams. Of a sound that is silent throughout nothing would be left: that is an error (exit status "
-        "3), and no file is written.",
+        "3), and no file is written.\n"
+        "`trim random 2s` keeps two seconds from anywhere; each file has a draw of its own (help draws).",
     .example = "trim first=1",
     SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .check = check,
     .reduction = SMP_REDUCTION(.prepass = by_silence, .finish = finish, .reducers = smp_silence_variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(
-                           SMP_MEANS("0 $E", "end=$E"), SMP_MEANS("0s $E", "end=$E"), SMP_MEANS("$S", "start=$S"),
-                           SMP_MEANS("-$S", "start=-$S"), SMP_MEANS("$S -$E", "start=$S end=-$E"),
-                           SMP_MEANS("$S +$L", "start=$S length=$L"),
+                           SMP_MEANS("random", "kind=random seed=random"),
+                           SMP_MEANS("random $L", "kind=random length=$L seed=random"), SMP_MEANS("0 $E", "end=$E"),
+                           SMP_MEANS("0s $E", "end=$E"), SMP_MEANS("$S", "start=$S"), SMP_MEANS("-$S", "start=-$S"),
+                           SMP_MEANS("$S -$E", "start=$S end=-$E"), SMP_MEANS("$S +$L", "start=$S length=$L"),
                            {.values = "$S $L", .say = "write start=$S length=$L, as sox means it, or start=$S end=$L"}),
                        .aliases = SMP_ALIASES({"atrim cut", "trim start=1s end=5s"},
                                               {"silenceremove desilence", "trim auto inside=0.5s"},

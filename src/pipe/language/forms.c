@@ -142,12 +142,23 @@ bool smp_has_form(const smp_stage *stage, const smp_ast_statement *statement)
     return form && form->means;
 }
 
-static bool argument_named(const smp_ast_arg *args, size_t count, const char *name)
+/* What a form means, without what it says of itself and the user says too: `flip random probability=30%`. */
+static void say_more(const char *means, const smp_ast_arg *args, size_t count, char to[TEXT])
 {
-    for (size_t i = 0; i < count; i++)
-        if (args[i].name && !strcmp(args[i].name, name))
-            return true;
-    return false;
+    size_t used = 0;
+    for (const char *at = means; at && *at; at += strspn(at, " ")) {
+        const size_t name = strcspn(at, "="), length = strcspn(at, " ");
+        bool said = false;
+        for (size_t i = 0; i < count; i++)
+            said |= args[i].name && args[i].name_length == name && !memcmp(args[i].name, at, name);
+        if ((!said || memchr(at, '$', length) || memchr(at, '@', length)) && used + length + 2 < TEXT) {
+            memcpy(to + used, at, length);
+            used += length;
+            to[used++] = ' ';
+        }
+        at += length;
+    }
+    to[used] = '\0';
 }
 
 bool smp_name_values(smp_builder *b, const smp_stage *stage, smp_kind kind, smp_ast_arg **args, size_t *count,
@@ -161,7 +172,9 @@ bool smp_name_values(smp_builder *b, const smp_stage *stage, smp_kind kind, smp_
     const smp_form *form = bare ? form_of(stage, kind, values, bare, &found) : NULL;
     if (!form || (!form->means && bare == 1)) /* one value: only where the main parameter refuses it */
         return true;
-    fill_in(form->means ? form->means : form->say, &found, text, sizeof text);
+    char means[TEXT];
+    say_more(form->means, *args, *count, means);
+    fill_in(form->means ? means : form->say, &found, text, sizeof text);
     if (!form->means) {
         smp_diag *diag =
             smp_diags_add(b->diags, SMP_ERROR, values[0]->span, "the values of stage '%s' have names", stage->name);
@@ -171,12 +184,7 @@ bool smp_name_values(smp_builder *b, const smp_stage *stage, smp_kind kind, smp_
     smp_ast_arg *named = smp_arena_array(&b->owned->arena, *count + VALUES, sizeof *named);
     if (!named)
         return false;
-    const bool chance = argument_named(*args, *count, SMP_PROBABILITY);
     for (const char *at = text; form->means && *at; at += strspn(at, " ")) {
-        if (chance && !strncmp(at, SMP_PROBABILITY "=", sizeof SMP_PROBABILITY)) { /* the user's own counts */
-            at += strcspn(at, " ");
-            continue;
-        }
         if (!make_arg(&b->owned->arena, at, values[made < bare ? made : bare - 1]->span, &named[made]))
             return false;
         made++;

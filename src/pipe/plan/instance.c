@@ -83,18 +83,34 @@ smp_code smp_node_params(const smp_program *program, const smp_node *node, const
     return code;
 }
 
-static bool is_drawn(const smp_argument *argument)
+static bool is_drawn(const smp_value *value)
 {
-    const smp_value *value = &argument->value;
-    return argument->later && (value->draw || (value->kind == SMP_VALUE_EXPR && value->expr->random));
+    bool drawn = value->draw || (value->kind == SMP_VALUE_EXPR && value->expr->random);
+    for (size_t i = 0; value->kind == SMP_VALUE_LIST && i < value->count; i++)
+        drawn |= is_drawn(&value->items[i]);
+    return drawn;
 }
 
 bool smp_node_draws(const smp_node *node)
 {
     for (size_t i = 0; i < node->argument_count; i++)
-        if (is_drawn(&node->arguments[i]))
+        if (node->arguments[i].later && is_drawn(&node->arguments[i].value))
             return true;
     return false;
+}
+
+char *smp_node_drawn_text(const smp_node *node, const void *params)
+{
+    smp_text text = {0};
+    for (size_t i = 0; i < node->argument_count; i++) {
+        const smp_param *param = node->arguments[i].param;
+        const smp_field field = smp_field_get(param, params);
+        if (!node->arguments[i].later || !is_drawn(&node->arguments[i].value))
+            continue;
+        smp_text_print(&text, "%s%s=", text.length ? " " : "", param->name);
+        smp_field_text(&text, param, &field);
+    }
+    return smp_text_take(&text);
 }
 
 smp_code smp_node_is_left_out(const smp_node *node, const smp_shape *in, const smp_draw *draw, smp_diags *diags,

@@ -71,6 +71,7 @@ typedef struct smp_plan {
     smp_sink *sinks;
     size_t sink_count, sink_capacity;
     int phases;
+    char *drawn; /* what random values came to, a line a stage: "warp angle=-9.63deg"; null: nothing is drawn */
     int prepass; /* the node that must see its input before the plan can go on: nothing is written; or SMP_NODE_NONE */
     int64_t row_multiple; /* strips begin at multiples of this many rows (a power of two) */
 } smp_plan;

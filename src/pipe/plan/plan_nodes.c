@@ -312,6 +312,25 @@ static smp_code make_steps(entering *e)
     return e->probe.access == SMP_REDUCE || e->probe.prepass.wanted ? SMP_OK : apply_what_it_measures(e);
 }
 
+/* Adds to the plan what the node drew. */
+static smp_code tell_draws(const entering *e, bool left_out)
+{
+    char **told = &e->p->plan->drawn, *before = *told, *values = NULL;
+    const bool draws = smp_node_draws(e->node);
+    if (!e->node->chance && !draws)
+        return SMP_OK;
+    if (!left_out && draws)
+        SMP_NEED(values = smp_node_drawn_text(e->node, e->params), "a text", 0, e->p->err);
+    const char *own = left_out ? "" : e->probe.drawn;
+    *told = smp_asprintf("%s%s%s %s%s%s", before ? before : "", before ? "\n" : "", e->stage->name,
+                         left_out ? "left out"
+                         : values ? values
+                                  : "taken",
+                         own[0] ? " " : "", own);
+    smp_free_all(before, values);
+    return *told ? SMP_OK : smp_fail_memory(e->p->err, "a text", 0);
+}
+
 smp_code smp_planner_add_node(smp_planner *p, int number)
 {
     const smp_node *node = &p->request->program->nodes[number];
@@ -324,6 +343,8 @@ smp_code smp_planner_add_node(smp_planner *p, int number)
     bool drawn_out = false; /* after what is wrong with it was told, whatever is drawn */
     if (!code)
         code = smp_node_is_left_out(node, &e.in, &p->request->draw, p->diags, &drawn_out, p->err);
+    if (!code)
+        code = tell_draws(&e, drawn_out);
     if (!code && drawn_out) {
         p->dpi_of[number] = smp_planner_dpi_of(p, node->input);
         p->step_of[number] = e.input;

@@ -121,5 +121,5 @@ void smp_plan_free(smp_plan *plan)
         return;
     for (size_t i = 0; i < plan->step_count; i++)
         smp_step_free(&plan->steps[i]);
-    smp_free_all(plan->steps, plan->sinks, plan);
+    smp_free_all(plan->steps, plan->sinks, plan->drawn, plan);
 }

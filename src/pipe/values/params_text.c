@@ -34,7 +34,7 @@ static void put_matrix(smp_text *text, const smp_matrix *matrix, smp_unit unit)
     smp_text_put(text, "]", 1);
 }
 
-static void put_value(smp_text *text, const smp_param *param, const smp_field *field)
+void smp_field_text(smp_text *text, const smp_param *param, const smp_field *field)
 {
     int count = 0;
     switch (param->type) {
@@ -84,7 +84,7 @@ char *smp_params_text(const smp_stage *stage, const void *params)
         if ((param->type == SMP_T_STRING && !field.string) || (param->type == SMP_T_MATRIX && !field.matrix.values))
             continue; /* it has no default, and was not given */
         smp_text_print(&text, "%s%s=", text.length ? " " : "", param->name);
-        put_value(&text, param, &field);
+        smp_field_text(&text, param, &field);
     }
     return smp_text_take(&text);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/text/diag.h"
+#include "base/text/text.h"
 #include "pipe/arena.h"
 #include "pipe/draw.h"
 #include "pipe/language/ast.h"
@@ -68,6 +69,7 @@ smp_bound smp_value_bind(smp_check *check, const smp_param *param, const smp_val
 /* Writes the field at its offset; reads it. */
 void smp_field_put(const smp_param *param, const smp_field *field, void *params);
 smp_field smp_field_get(const smp_param *param, const void *params);
+void smp_field_text(smp_text *text, const smp_param *param, const smp_field *field); /* "35px" */
 
 /* Describes a value for messages: "'35px'", "'$paper' (35px)"; into text, cut to fit. */
 void smp_value_describe(const smp_value *value, char *text, size_t size);
