@@ -5,27 +5,43 @@
 
 #include "base/alloc.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/reduce/reduction_chunks.h"
 #include "stages/stage.h"
 
 typedef struct noise_params {
-    double amount;
+    double amount; /* NaN: auto */
     int kind;
     int64_t seed;
+    double snr; /* dB; NaN: auto */
 } noise_params;
 
 static const char *const kinds[] = {
     [SMP_NOISE_GAUSSIAN] = "gaussian", [SMP_NOISE_UNIFORM] = "uniform", [SMP_NOISE_SALT_PEPPER] = "salt-pepper", NULL};
 
 static const smp_param params[] = {
-    {"amount", offsetof(noise_params, amount), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, NULL,
+    {"amount", offsetof(noise_params, amount), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "auto",
      "gaussian: the deviation; uniform: the most; salt-pepper: the share of samples that become 0 or full scale", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LEVEL},
+     SMP_P_MAIN | SMP_P_AUTO | SMP_P_LEVEL},
     {"kind", offsetof(noise_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "gaussian", "how values are distributed",
      kinds, 0},
     {"seed", offsetof(noise_params, seed), SMP_T_INT, SMP_UNIT_NONE, 0, 9007199254740991, "0",
      "another seed gives other noise, the same seed the same; random: another for each file", NULL, SMP_P_ANY},
+    {"snr", offsetof(noise_params, snr), SMP_T_FLOAT, SMP_UNIT_DB, -100, 200, "auto",
+     "instead of amount: how far the noise lies below a sound's mean power", NULL, SMP_P_AUTO},
     {0},
 };
+
+static smp_code check(const void *given, smp_error *err)
+{
+    const noise_params *p = given;
+    if (isnan(p->amount) == isnan(p->snr)) {
+        smp_fail(err, SMP_E_PIPE, isnan(p->snr) ? "nothing says how much noise" : "amount and snr both say how much");
+        return smp_hint(err, "write noise 4%%, or for a sound noise snr=20dB");
+    }
+    if (!isnan(p->snr) && p->kind == SMP_NOISE_SALT_PEPPER)
+        return smp_fail(err, SMP_E_PIPE, "salt and pepper has an amount, and no power: leave out snr");
+    return SMP_OK;
+}
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
@@ -48,7 +64,30 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     work->values.exactness = p->kind == SMP_NOISE_SALT_PEPPER ? SMP_INTEGER : SMP_REAL;
     work->values.clips = p->kind != SMP_NOISE_SALT_PEPPER;
     work->ops = 100;
-    return SMP_OK;
+    if (isnan(p->snr))
+        return SMP_OK;
+    work->effect.none = false;
+    work->access = SMP_ADJUST;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = smp_chunk_bytes(in);
+    return in->kind == SMP_AUDIO ? SMP_OK : smp_fail(err, SMP_E_PIPE, "snr is of sounds: write noise 4%%");
+}
+
+/* The amount that lies `snr` below the mean power of all channels. */
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_measurements *measurements, smp_error *err)
+{
+    const noise_params *p = given;
+    double power = 0, count = 0;
+    for (int c = 0; c < in->channels; c++) {
+        const smp_stats_chunk all = smp_chunks_fold(result, in, c);
+        power += all.count ? all.squares + all.sum * all.sum / (double)all.count : 0;
+        count += (double)all.count;
+    }
+    const double deviation = count > 0 ? sqrt(power / count) * pow(10, -p->snr / 20) : 0;
+    ((smp_noise *)(void *)work->kernel.bytes)->amount =
+        (float)(p->kind == SMP_NOISE_UNIFORM ? deviation * sqrt(3) : deviation);
+    return smp_measurements_add(measurements, "noise", -1, deviation, err);
 }
 
 static const smp_variant variants[] = {
@@ -67,10 +106,13 @@ const smp_stage smp_stage_noise = {
         "channel, with the seed as key, so that they do not depend on strips, threads or devices. u = (r0 >> 8) "
         "2^-24. uniform: v + amount (2u - 1). gaussian: v + amount sqrt(-2 ln(u + 2^-24)) sin(2 pi (r1 >> 8) "
         "2^-24), the sine from a table of 4096 and lines between. salt-pepper: 0 where u < amount / 2, full scale "
-        "where u < amount. Alpha passes.",
+        "where u < amount. Alpha passes.\n"
+        "snr=20dB measures the sound first: the noise's power is a hundredth of the mean power of all its samples.",
     .example = "noise 4%",
     SMP_PLANNED(SMP_BOTH, SMP_POINT, params, noise_params, variants),
     .traits = SMP_TRAIT_KEEPS_ALPHA | SMP_TRAIT_PIXELS,
+    .check = check,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_chunk_variants),
     SMP_ALSO({"addnoise random_noise gaussnoise", "noise 4%"}, {"grain", "noise 2%"},
              {"salt_and_pepper", "noise 1% kind=salt-pepper"}),
 };
