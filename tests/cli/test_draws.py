@@ -1,5 +1,6 @@
 """Random values of pipelines: the same for a seed on any device, however many run at once and whatever was done before;
 told; and mistakes in them."""
+import json
 import shutil
 import unittest
 
@@ -36,6 +37,53 @@ class Draws(CliCase):
         part = self.outputs("part")
         self.assertGreater(len(part), 1)
         self.assertEqual(part, {name: all_of_them[name] for name in part})
+
+    def test_what_was_drawn_is_told(self):
+        stages = ("-e", "warp random(-15..15deg)", "-e", "flip horizontal probability=0", "-e", "crop random 40x30")
+        cat = SAMPLES / "chelsea.png"
+        told = json.loads(self.smp("explain", *stages, "--seed", "3", "--json", cat).stdout)["drawn"]
+        self.smp("run", *stages, "--seed", "3", cat, "a.png", "--report=a.json")
+        self.assertEqual(told, json.loads((self.folder / "a.json").read_text())["drawn"])
+        self.assertRegex(told[0], r"^warp angle=-?[\d.]+deg$")
+        self.assertEqual(told[1], "flip left out")
+        self.assertRegex(told[2], r"^crop seed=\d+ width=40px height=30px x=\d+px y=\d+px$")
+        self.assertIn("  drawn: warp angle=", self.smp("explain", *stages, cat).stdout)
+        self.assertNotIn("drawn", self.smp("explain", "-e", "gray", "--json", cat).stdout)
+        again = told[2].replace("crop seed=", "crop random seed=").split(" width")[0] + " width=40 height=30"
+        self.smp("run", "-e", told[0], "-e", again, cat, "b.png")
+        self.assertEqual((self.folder / "a.png").read_bytes(), (self.folder / "b.png").read_bytes())
+
+    def test_sounds_are_cut_at_random_and_get_noise_below_them(self):
+        stages = ("-e", "tone 440Hz length=2s level=-6dBFS", "-e", "trim random 0.5s", "-e", "noise snr=20dB seed=random")
+        self.smp("run", *stages, "--index", "4", "a.wav", "--report=a.json", "--samples", "float")
+        report = json.loads((self.folder / "a.json").read_text())
+        self.assertRegex(report["drawn"][0], r"^trim seed=\d+ first=\d+ frames=(22050|24000)$")
+        power = [step["findings"][0]["value"] for step in report["steps"] if "findings" in step]
+        self.assertAlmostEqual(power[0], 0.1 * 10**-0.3 / 2**0.5, delta=1e-4)
+        for stage, said in (("trim random 3s", "3 s at random, and the sound has 2 s"),
+                            ("trim random", "a part at random has a length"),
+                            ("trim start=1s seed=3", "what is drawn has a seed"),
+                            ("noise 4% snr=3dB", "both say how much"), ("noise", "nothing says how much noise"),
+                            ("noise kind=salt-pepper snr=3dB", "leave out snr")):
+            done = self.smp("run", "-e", "tone 440Hz length=2s level=-6dBFS", "-e", stage, "no.wav", status=2)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("error"), 1, done.stderr)
+            self.assertFalse((self.folder / "no.wav").exists())
+
+    def test_mistakes_are_told_once(self):
+        for stage, said in (("crop random 500x400", "clip=yes takes what there is"),
+                            ("crop random x=4", "is drawn, and given too"),
+                            ("crop random scale=[8%]", "write scale=8..100%"),
+                            ("crop random 9x9 scale=8..9%", "the size is given, and drawn"),
+                            ("crop scale=8..100%", "write crop random"), ("crop kind=random", "seed=random"),
+                            ("gamma random(0..1)", "'g' must be"), ("gamma random", "random(0.8..1.2)"),
+                            ("gamma 0.8..1.2", "write random(0.8..1.2)"), ("edges probability=1", "unknown"),
+                            ("jitter brightness=random(0.6..101)", "'brightness' must be"),
+                            ("jitter order=24", "'order' must be"), ("noise snr=3dB", "snr is of sounds")):
+            done = self.smp("run", "-e", stage, SAMPLES / "chelsea.png", "no.png", status=2)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("error"), 1, done.stderr)
+            self.assertFalse((self.folder / "no.png").exists())
 
     def test_other_draws_are_other_work(self):
         self.batch("out", "--seed", "5")
