@@ -59,7 +59,7 @@ class OtherTools(CliCase):
                 self.smp("run", "-f", "-e", one, "in.png", name)
             self.assertEqual(*((self.folder / name).read_bytes() for name in ("short.png", "long.png")), stage)
         self.assertEqual(self.suggested("threshold auto"), ["method=otsu"])
-        self.assertIn("needs 'amount'", self.said("noise gaussian"))
+        self.assertIn("nothing says how much", self.said("noise gaussian"))
         self.assertIn("write anchor=centre, and width=", self.said("crop center"))
 
     def test_names_without_a_like_have_no_hint(self):

@@ -47,6 +47,7 @@ class Sameness(OracleCase):
         every = {s["name"]: [s["example"]] for s in stages()}
         for name in ("canny", "distance", "label"):  # they take one channel
             every[name].insert(0, "gray")
+        every["jitter"].insert(0, "depth 8bit")
         for name in ("istft", "ifft"):  # they take two channels (test_mel.py, test_fourier.py)
             del every[name]
         self.assertGreaterEqual(len(every), 20)
