@@ -41,6 +41,8 @@ class Draws(CliCase):
     def test_what_was_drawn_is_told(self):
         stages = ("-e", "warp random(-15..15deg)", "-e", "flip horizontal probability=0", "-e", "crop random 40x30")
         cat = SAMPLES / "chelsea.png"
+        sides = json.loads(self.smp("explain", "-e", "crop width=random(50..100%) height={30%}", "--json", cat).stdout)
+        self.assertRegex(sides["steps"][1]["text"], r"width=(2[2-9]\d|[34]\d\d)px height=90px")
         told = json.loads(self.smp("explain", *stages, "--seed", "3", "--json", cat).stdout)["drawn"]
         self.smp("run", *stages, "--seed", "3", cat, "a.png", "--report=a.json")
         self.assertEqual(told, json.loads((self.folder / "a.json").read_text())["drawn"])
@@ -54,7 +56,8 @@ class Draws(CliCase):
         self.assertEqual((self.folder / "a.png").read_bytes(), (self.folder / "b.png").read_bytes())
 
     def test_sounds_are_cut_at_random_and_get_noise_below_them(self):
-        stages = ("-e", "tone 440Hz length=2s level=-6dBFS", "-e", "trim random 0.5s", "-e", "noise snr=20dB seed=random")
+        stages = ("-e", "tone 440Hz length=2s level=-6dBFS", "-e", "trim random 0.5s",
+                  "-e", "noise snr=20dB seed=random")
         self.smp("run", *stages, "--index", "4", "a.wav", "--report=a.json", "--samples", "float")
         report = json.loads((self.folder / "a.json").read_text())
         self.assertRegex(report["drawn"][0], r"^trim seed=\d+ first=\d+ frames=(22050|24000)$")

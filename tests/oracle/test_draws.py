@@ -83,8 +83,8 @@ class Draws(OracleCase):
         for i in range(1, files):
             os.link(source / "0.png", source / f"{i}.png")
         report = source.with_suffix(".jsonl")
-        smp("batch", *(word for stage in stages for word in ("-e", stage)), source, "-o", source.with_suffix(".out"), "-q",
-            f"--report={report}")
+        smp("batch", *(word for stage in stages for word in ("-e", stage)), source, "-o", source.with_suffix(".out"),
+            "-q", f"--report={report}")
         lines = [json.loads(line)["drawn"] for line in report.read_text().splitlines()]
         self.assertEqual(len(lines), files)
         numbers = r"(\w+)=(-?[\d.e-]+)"

@@ -120,6 +120,7 @@ static void mistakes_are_told_before_any_draw(void **state)
     pipe_one_error("soften random", 1, 8, "'sigma' must be above 0 to 1000 px, not 'random'",
                    "say what is drawn from: random(0.8..1.2)");
     pipe_one_error("soften 2..4", 1, 8, "'sigma' must be above 0 to 1000 px, not '2..4'", "write random(2..4)");
+    pipe_one_error("soften {50%}", 1, 8, "'sigma' is a length, but '{50%}' is a fraction", NULL);
     pipe_one_error("measure bins=random(2.2..2.8)", 1, 14, "nothing lies in this range", NULL);
     pipe_one_error("soften 2 probability=2", 1, 22, "'probability' must be 0 to 1 (0% to 100%), not '2'", NULL);
     pipe_one_error("soften 2 probability=1 probability=1", 1, 24, "'probability' is given twice", NULL);

@@ -44,9 +44,10 @@ bool smp_keep_origin(smp_builder *b, const smp_origin *origin, const smp_node *n
     for (size_t i = 0; params && i < node->argument_count; i++) {
         const smp_argument *argument = &node->arguments[i];
         if (argument->later)
-            smp_diags_add(b->diags, SMP_ERROR, argument->value.span,
-                          "'%s' cannot depend on an input: here is none (a colour is 0 to 1, or a name)",
-                          argument->param->name);
+            smp_diags_add(
+                b->diags, SMP_ERROR, argument->value.span,
+                "'%s' cannot be drawn, and cannot depend on an input: here is none (a colour is 0 to 1, or a name)",
+                argument->param->name);
         smp_field_put(argument->param, &argument->field, params);
     }
     return params != NULL;

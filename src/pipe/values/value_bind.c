@@ -79,7 +79,9 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
         smp_value_not_a_number(check, param, value);
         return SMP_BOUND_WRONG;
     }
-    if (!smp_value_unit_fits(check, param, value, value->expr->unit))
+    const bool share =
+        value->expr->unit == SMP_UNIT_FRACTION && (param->flags & (SMP_P_OF_WIDTH | SMP_P_OF_HEIGHT)) != 0;
+    if (!share && !smp_value_unit_fits(check, param, value, value->expr->unit))
         return SMP_BOUND_WRONG;
     const smp_bounds *outside;
     if (value->expr->random && !check->draw && !check->most)
@@ -87,14 +89,14 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
     const smp_eval_for with = {.shape = check->shape,
                                .draw = check->draw,
                                .most = check->most && *check->most,
-                               .step = param->type != SMP_T_INT     ? 0
-                                       : (param->flags & SMP_P_ODD) ? 2
-                                                                    : 1};
+                               .step = share || param->type != SMP_T_INT ? 0
+                                       : (param->flags & SMP_P_ODD)      ? 2
+                                                                         : 1};
     smp_eval result = smp_expr_evaluate(value->expr, &with, number, &outside);
     if (result == SMP_EVAL_SHAPE)
         return SMP_BOUND_LATER;
     if (result == SMP_EVAL_DONE)
-        return SMP_BOUND_DONE;
+        return share ? share_of_side(check, param, number) : SMP_BOUND_DONE;
     smp_expr_report(check->diags, value->span, result, *number, outside);
     return SMP_BOUND_WRONG;
 }
