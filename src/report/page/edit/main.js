@@ -41,6 +41,7 @@ async function run() {
   steps.showReport(report);
   if (page.state.rate) await sound.show(told, number);
   else await picture.show(page.state, {width: told.width, height: told.height});
+  if (!page.state.rate) picture.warm(number);
   folder.showNine();
   document.body.dataset.ran = number;
   showNumbers(told, report);

@@ -79,6 +79,14 @@ export async function showPreview(question) {
   return true;
 }
 
+// Has the program make the smaller copy, so that the first change need not wait for it. number: of the last run.
+export function warm(number) {
+  const z = scale();
+  if (z >= 1 || z === view.warmed || !view.before.width) return;
+  view.warmed = z;
+  preview({text: "", number, step: -1, scale: z, x: 0, y: 0, width: 1, height: 1}).catch(() => {});
+}
+
 function drawn(number, smaller) {
   paint();
   document.getElementById("preview").hidden = !smaller;
@@ -139,6 +147,7 @@ export function levels() {
 // Another picture is there: nothing of this one is shown any more.
 export function forget() {
   layers.before = layers.after = null;
+  view.warmed = 0;
   view.after = {width: 0, height: 0};
 }
 
