@@ -64,6 +64,8 @@ need_for_tests() {
     need libavif-bin "makes gray AVIF of either range, and pictures with alpha to be put into other boxes" has avifenc
     need libpoppler-glib8 "draws pages of PDF" has_file libpoppler-glib.so.8
     need librsvg2-2 "draws SVG" has_file librsvg-2.so.2
+    need libjxl-tools "makes JPEG XL, and is the oracle for it" has cjxl
+    need libopenjp2-tools "makes JPEG 2000, and is the oracle for it" has opj_compress
     need poppler-utils "the oracle for PDF, read and written" has pdftocairo
     need librsvg2-bin "the oracle for SVG" has rsvg-convert
     need imagemagick "the commands that docs/imagemagick.md sets beside ours" has convert

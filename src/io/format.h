@@ -205,6 +205,9 @@ smp_code smp_check_media(const smp_read_options *options, const smp_media *media
 /* The most `bytes` that smp_check_picture was asked about, in this thread, for the reader opened last. */
 uint64_t smp_checked_bytes(void);
 
+/* For read_open: the whole file, from smp_alloc also after a failure, with zeros behind it. */
+smp_code smp_read_whole(smp_reader *reader, size_t zeros, uint8_t **data, size_t *size, smp_error *err);
+
 /* A header that promises more than the file can hold is a mistake or an attack: fails before anything is allocated.
  * least: the fewest bytes of such a picture in the file. */
 smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err);

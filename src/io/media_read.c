@@ -51,6 +51,16 @@ smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t heig
     return SMP_OK;
 }
 
+smp_code smp_read_whole(smp_reader *reader, size_t zeros, uint8_t **data, size_t *size, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    SMP_TRY(smp_source_spool(source, err));
+    SMP_TRY(smp_check_picture(&reader->options.limits, 1, 1, source->size, err));
+    *size = (size_t)source->size;
+    SMP_NEED(*size <= INT32_MAX && (*data = smp_alloc(*size + zeros)), "a file", *size, err);
+    return smp_source_fill(source, *data, *size, err);
+}
+
 smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err)
 {
     if (source->size == UINT64_MAX || source->size >= least)

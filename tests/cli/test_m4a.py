@@ -79,7 +79,7 @@ class Written(CliCase):
         self.write("in.wav", wav(tones(100, 48000), 48000))
         for said, words in (("--lossless", ("high.wav", "--quality", "50", "--lossless")),
                             ("exclude each other", ("in.wav", "--quality", "50", "--bitrate", "64")),
-                            ("resample 48kHz", ("high.wav",))):
+                            ("resample 48kHz", ("high.wav", "--bitrate", "64"))):
             self.assertIn(said, self.smp("convert", *words, "out.m4a", status=(2, 4)).stderr)
             self.assertFalse((self.folder / "out.m4a").exists())
         self.assertIn("the nearest, 288", self.smp("convert", "in.wav", "out.m4a", "--bitrate", "900").stderr)

@@ -1,4 +1,5 @@
-/* libFuzzer entry: pictures that libraries read which are opened while the program runs (PDF, SVG), but HEIC and AVIF.
+/* libFuzzer entry: pictures that libraries read which are opened while the program runs (PDF,
+ * SVG, JPEG XL, JPEG 2000, OpenEXR), but HEIC and AVIF.
  */
 #include "fuzz_media.h"
 

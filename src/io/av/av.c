@@ -423,12 +423,16 @@ static int type_of(const AVCodecContext *codec)
     }
 }
 
-/* Frames without those that fill an MP4's last packet up, which FFmpeg gives. */
+/* Frames without those that fill an MP4's last packet up, which FFmpeg gives: as iTunes says, or the durations. */
 static int64_t heard(const av_state *s, int64_t frames)
 {
-    const int64_t said = strncmp(s->kind, "mov,", 4) ? 0 : smp_mp4_heard(s->source, s->rate);
-    const int64_t packet = s->codec->frame_size;
-    return said > 0 && said < frames && frames - said < 2 * packet ? said : frames;
+    const bool mp4 = !strncmp(s->kind, "mov,", 4);
+    const AVDictionaryEntry *itunes = mp4 ? av->av_dict_get(s->file->metadata, "iTunSMPB", NULL, 0) : NULL;
+    unsigned long long said = 0;
+    if (!itunes || sscanf(itunes->value, " %*x %*x %*x %llx", &said) != 1)
+        said = mp4 ? (unsigned long long)smp_mp4_heard(s->source, s->rate) : 0;
+    const bool trims = said && said < (uint64_t)frames && (uint64_t)frames - said < 2 * (uint64_t)s->codec->frame_size;
+    return trims ? (int64_t)said : frames;
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)

@@ -47,7 +47,7 @@ bool smp_av_loaded(void)
 
 smp_code smp_av_need(smp_code failure, smp_error *err)
 {
-    static const char words[] = "FFmpeg's libraries, which M4A and video need";
+    static const char words[] = "FFmpeg's libraries, which M4A, video, JPEG XL, JPEG 2000 and OpenEXR need";
     if (smp_av_load())
         return SMP_OK;
     SMP_TRY(smp_library_sought(SMP_LIBRARY_AV, words, failure, err));

@@ -25,6 +25,7 @@ smp_code smp_av_need(smp_code failure, smp_error *err);
 #ifdef SMP_HAVE_AV
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/pixdesc.h>
 
 /* X(library, function) */
 #define SMP_AV_FUNCTIONS(X)                                                                                            \
@@ -37,6 +38,7 @@ smp_code smp_av_need(smp_code failure, smp_error *err);
     X(avformat, av_find_best_stream)                                                                                   \
     X(avformat, av_read_frame)                                                                                         \
     X(avformat, avformat_close_input)                                                                                  \
+    X(avcodec, avcodec_find_decoder_by_name)                                                                           \
     X(avcodec, avcodec_find_encoder_by_name)                                                                           \
     X(avcodec, avcodec_send_frame)                                                                                     \
     X(avcodec, avcodec_receive_packet)                                                                                 \
@@ -54,6 +56,8 @@ smp_code smp_av_need(smp_code failure, smp_error *err);
     X(avutil, av_malloc)                                                                                               \
     X(avutil, av_free)                                                                                                 \
     X(avutil, av_channel_layout_from_mask)                                                                             \
+    X(avutil, av_frame_get_side_data)                                                                                  \
+    X(avutil, av_pix_fmt_desc_get)                                                                                     \
     X(avutil, av_dict_get)                                                                                             \
     X(avutil, av_log_set_level)                                                                                        \
     X(avutil, av_get_packed_sample_fmt)

@@ -53,35 +53,20 @@ static int64_t rate_of(const smp_writer *writer)
     return (int64_t)fmin(fmax(rate, LEAST_RATE * channels), most);
 }
 
-static smp_code check_rate(const smp_writer *writer, smp_error *err)
+static int bits_of(int type)
 {
-    static const int rates[] = {7350,  8000,  11025, 12000, 16000, 22050, 24000,
-                                32000, 44100, 48000, 64000, 88200, 96000};
-    const double rate = writer->shape.rate;
-    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
-        if (rate == rates[i])
-            return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "an M4A (AAC) cannot have a rate of %.10g Hz", rate);
-    return smp_hint(err, "end the pipeline with `resample %s`, or write it without loss: --lossless",
-                    rate < 30000 ? "24kHz" : "48kHz");
-}
-
-static int bits_of(const smp_sound *sound)
-{
-    const bool deep = sound->type == SMP_SOUND_S24 || sound->type == SMP_SOUND_S32 || sound->type == SMP_SOUND_F32 ||
-                      sound->type == SMP_SOUND_F64 || sound->type == SMP_SOUND_NONE;
-    return deep ? 24 : 16;
+    const int bits = smp_sound_bits(type);
+    return smp_sound_coded(type) || (bits && bits <= 16) ? 16 : 24;
 }
 
 static smp_code check_options(const smp_writer *writer, bool alac, smp_error *err)
 {
     const smp_write_values *values = &writer->options.values;
     const int quality = smp_write_value(values, &smp_write_quality), rate = smp_write_value(values, &smp_write_bitrate);
-    if (quality && rate)
-        return smp_fail(err, SMP_E_USAGE, "--quality and --bitrate exclude each other");
-    if (alac && (quality || rate))
-        return smp_fail(err, SMP_E_USAGE, "--lossless and --%s exclude each other", quality ? "quality" : "bitrate");
-    return alac ? SMP_OK : check_rate(writer, err);
+    if ((alac || quality) && (rate || (alac && quality)))
+        return smp_fail(err, SMP_E_USAGE, "--%s and --%s exclude each other", alac ? "lossless" : "quality",
+                        rate ? "bitrate" : "quality");
+    return SMP_OK;
 }
 
 /* Opens the encoder for speakers at these places. */
@@ -114,7 +99,8 @@ static smp_code open_coder(smp_writer *writer, m4a_state *s, smp_error *err)
     if (!kept && !open_for(writer, s, coder, usual)) {
         smp_fail(err, SMP_E_WRITE, "FFmpeg's encoder of %s takes no %d channels at %d Hz", name, s->mp4.channels,
                  s->mp4.rate);
-        return smp_hint(err, "end the pipeline with `remix stereo`, or write a .flac");
+        return smp_hint(err, s->mp4.alac ? "end the pipeline with `remix stereo`, or write a .flac"
+                                         : "end the pipeline with `resample 48kHz`, or write without loss: --lossless");
     }
     if (smp_write_value(&writer->options.values, &smp_write_bitrate))
         smp_sound_note_bitrate(writer, (int)((s->codec->bit_rate + 500) / 1000));
@@ -155,7 +141,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     const bool alac = smp_write_value(&writer->options.values, &smp_write_lossless) || (sound->alac && !coded);
     s->mp4 = (smp_mp4){.rate = (int)writer->shape.rate,
                        .channels = writer->shape.channels,
-                       .bits = alac ? bits_of(sound) : 16,
+                       .bits = alac ? bits_of(sound->type) : 16,
                        .alac = alac};
     SMP_TRY(check_options(writer, alac, err));
     SMP_TRY(open_coder(writer, s, err));
@@ -182,8 +168,10 @@ static smp_code take_packets(smp_writer *writer, m4a_state *s, smp_error *err)
     int got;
     while ((got = av->avcodec_receive_packet(s->codec, s->packet)) >= 0) {
         const size_t size = (size_t)s->packet->size;
-        bool memory = smp_mp4_add_packet(&s->mp4, size);
+        bool memory = smp_grow(&s->mp4.sizes, &s->mp4.capacity, s->mp4.count + 1, sizeof *s->mp4.sizes);
         smp_code code = SMP_OK;
+        if (memory)
+            s->mp4.sizes[s->mp4.count++] = (uint32_t)size;
         if (s->pipe) {
             smp_bytes_add(&s->held, s->packet->data, size);
             memory = memory && !s->held.failed;

@@ -190,41 +190,13 @@ static bool enter_all(const smp_source *source, box *in, const char *names)
     return found;
 }
 
-/* The text behind the gapless item's name: numbers in base 16, of which the fourth counts the frames. */
-static int64_t heard_by_itunes(const smp_source *source, const box *index)
-{
-    enum { VERSION = 4, MOST = 400 };
-    box list = *index, item;
-    char text[MOST + 1];
-    unsigned long long frames = 0;
-    bool found = enter_all(source, &list, "udtameta");
-    list.at += VERSION;
-    found = found && enter(source, &list, "ilst");
-    for (uint64_t i = 0, at = list.at; found && !frames && i < MOST_BOXES && box_at(source, at, list.end, &item); i++) {
-        const size_t size = item.end - item.at < MOST ? (size_t)(item.end - item.at) : MOST;
-        if (!strcmp(item.name, "----") && smp_source_look(source, item.at, text, size)) {
-            char *name = memmem(text, size, "iTunSMPB", 8), *data;
-            text[size] = '\0';
-            data = name ? memmem(name, (size_t)(text + size - name), "data", 4) : NULL;
-            if (data && data + 4 + HEAD < text + size)
-                (void)sscanf(data + 4 + HEAD, " %*x %*x %*x %llx", &frames);
-        }
-        at = item.end;
-    }
-    return frames <= INT64_MAX ? (int64_t)frames : 0;
-}
-
 int64_t smp_mp4_heard(const smp_source *source, int rate)
 {
     enum { FULL = 4, COUNT = 4, KIND = 8, BODY = 32 };
     uint8_t head[BODY] = {0}, edit[BODY] = {0}, kind[KIND + 4] = {0};
-    box index = {.end = source->size};
-    if (!enter(source, &index, "moov"))
+    box track = {.end = source->size};
+    if (!enter_all(source, &track, "moovtrak"))
         return 0;
-    const int64_t said = heard_by_itunes(source, &index);
-    box track = index;
-    if (said || !enter(source, &track, "trak"))
-        return said;
     box edits = track, times = track, handler = track;
     if (!enter_all(source, &edits, "edtselst") || !enter_all(source, &times, "mdiamdhd") ||
         !enter_all(source, &handler, "mdiahdlr") || !smp_source_look(source, handler.at, kind, sizeof kind) ||

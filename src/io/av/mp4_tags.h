@@ -6,7 +6,6 @@
 /* Takes them, where there are such. The source can seek; it stays where it is. False: out of memory. */
 bool smp_mp4_take_tags(smp_reader *reader, bool *found);
 
-/* Frames of the one sound that are to be heard: as iTunes says it (iTunSMPB), or by the duration of the packets, of
- * which the first frames are left out by an edit. 0: it is not known to the frame. Source: ISO/IEC 14496-12, 8.4.2 and
- * 8.6.6. */
+/* Frames of the one sound that are to be heard, by the duration of its packets, of which an edit leaves the first
+ * frames out. 0: it is not known to the frame. Source: ISO/IEC 14496-12, 8.4.2 and 8.6.6. */
 int64_t smp_mp4_heard(const smp_source *source, int rate);

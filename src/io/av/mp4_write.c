@@ -3,18 +3,9 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
 
 enum { SECONDS = 2 /* of a chunk: a part has more, so that the table of chunks stays small */ };
-
-bool smp_mp4_add_packet(smp_mp4 *mp4, size_t size)
-{
-    if (!smp_grow(&mp4->sizes, &mp4->capacity, mp4->count + 1, sizeof *mp4->sizes))
-        return false;
-    mp4->sizes[mp4->count++] = (uint32_t)size;
-    return true;
-}
 
 size_t smp_mp4_begin(smp_bytes *out, const char *name)
 {
@@ -128,32 +119,17 @@ static void put_coder(smp_bytes *out, const smp_mp4 *mp4)
     smp_mp4_end(out, list);
 }
 
-/* AAC can be begun anywhere, but what is heard first needs the packet before it. */
-static void put_roll(smp_bytes *out, const smp_mp4 *mp4)
-{
-    const size_t kinds = begin_full(out, "sgpd", 1, 0);
-    smp_bytes_add(out, "roll\0\0\0\2\0\0\0\1\xFF\xFF", 14);
-    smp_mp4_end(out, kinds);
-    const size_t packets = begin_full(out, "sbgp", 0, 0);
-    smp_bytes_add(out, "roll\0\0\0\1", 8);
-    smp_bytes_be(out, mp4->count, 4);
-    smp_bytes_be(out, 1, 4);
-    smp_mp4_end(out, packets);
-}
-
 static void put_times(smp_bytes *out, const smp_mp4 *mp4)
 {
-    const uint64_t before = mp4->count ? (mp4->count - 1) * (uint64_t)mp4->packet : 0;
-    const uint64_t last = media_frames(mp4) - before;
+    const uint64_t before = mp4->count - 1; /* packets that are full */
     const size_t box = begin_full(out, "stts", 0, 0);
-    const bool whole = last == mp4->packet || mp4->count < 2;
-    smp_bytes_be(out, whole ? 1 : 2, 4);
-    smp_bytes_be(out, whole ? mp4->count : mp4->count - 1, 4);
-    smp_bytes_be(out, mp4->count < 2 ? last : mp4->packet, 4);
-    if (!whole) {
-        smp_bytes_be(out, 1, 4);
-        smp_bytes_be(out, last, 4);
+    smp_bytes_be(out, before ? 2 : 1, 4);
+    if (before) {
+        smp_bytes_be(out, before, 4);
+        smp_bytes_be(out, mp4->packet, 4);
     }
+    smp_bytes_be(out, 1, 4);
+    smp_bytes_be(out, media_frames(mp4) - before * mp4->packet, 4);
     smp_mp4_end(out, box);
 }
 
@@ -217,8 +193,6 @@ static void put_media(smp_bytes *out, const smp_mp4 *mp4, uint64_t at)
     put_coder(out, mp4);
     put_times(out, mp4);
     put_places(out, mp4, at);
-    if (!mp4->alac)
-        put_roll(out, mp4);
     smp_mp4_end(out, table);
     smp_mp4_end(out, info);
     smp_mp4_end(out, media);

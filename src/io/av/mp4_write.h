@@ -17,9 +17,6 @@ typedef struct smp_mp4 {
     size_t count, capacity;
 } smp_mp4;
 
-/* Notes a packet that follows the others. False: out of memory. */
-bool smp_mp4_add_packet(smp_mp4 *mp4, size_t size);
-
 /* The file type box, and the head of the box of packets, which has 16 bytes; its size is put there at the end. */
 void smp_mp4_put_head(smp_bytes *out);
 enum { SMP_MP4_DATA_HEAD = 16 };

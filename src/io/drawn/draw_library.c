@@ -4,16 +4,6 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
-#include "io/decoder/sandbox_decoder.h"
-
-#ifdef SMP_SANITIZED /* fontconfig keeps patterns by distances, which a search for leaks does not follow */
-#include <sanitizer/lsan_interface.h>
-#define FOR_GOOD_BEGINS __lsan_disable()
-#define FOR_GOOD_ENDS   __lsan_enable()
-#else
-#define FOR_GOOD_BEGINS
-#define FOR_GOOD_ENDS
-#endif
 
 enum { FOLDERS = 32 };
 
@@ -27,16 +17,11 @@ static void take_fonts(void)
 {
     const smp_draw *d = &smp_draw_functions;
     static bool taken;
-    void *list;
+    void *list = taken || !d->FcInit() ? NULL : d->FcConfigGetFontDirs(NULL);
     const char *folder;
     int count = 0;
-    if (taken)
-        return;
     taken = true;
-    FOR_GOOD_BEGINS;
-    const bool begun = d->FcInit();
-    FOR_GOOD_ENDS;
-    if (!begun || !(list = d->FcConfigGetFontDirs(NULL)))
+    if (!list)
         return;
     (void)d->FcConfigSetRescanInterval(NULL, 0);
     while (count < FOLDERS - 1 && (folder = (const char *)d->FcStrListNext(list)))

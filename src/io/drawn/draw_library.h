@@ -40,7 +40,6 @@ typedef struct smp_rsvg_rectangle {
 #define SMP_CAIRO_FUNCTIONS(X)                                                                                         \
     X(void *, cairo_image_surface_create_for_data,                                                                     \
       (unsigned char *data, int format, int width, int height, int stride))                                            \
-    X(void, cairo_surface_flush, (void *surface))                                                                      \
     X(void, cairo_surface_destroy, (void *surface))                                                                    \
     X(void *, cairo_create, (void *surface))                                                                           \
     X(void, cairo_destroy, (void *cairo))                                                                              \

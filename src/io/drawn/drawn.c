@@ -27,15 +27,6 @@ typedef struct drawn {
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static smp_code take_file(smp_reader *reader, drawn *d, smp_error *err)
-{
-    SMP_TRY(smp_source_spool(&reader->source, err));
-    d->size = (size_t)reader->source.size;
-    SMP_TRY(smp_check_picture(&reader->options.limits, 1, 1, reader->source.size, err));
-    SMP_NEED(d->data = smp_alloc_raw(d->size), "a file", d->size, err);
-    return smp_source_fill(&reader->source, d->data, d->size, err);
-}
-
 /* Fails, by what a library says. */
 static smp_code fail_library(smp_g_error *why, const char *format, smp_error *err)
 {
@@ -114,7 +105,7 @@ static smp_code pdf_read_open(smp_reader *reader, smp_error *err)
     smp_media *media = &reader->media;
     double wide, high;
     SMP_TRY(smp_draw_need(SMP_LIBRARY_PDF, err));
-    SMP_TRY(take_file(reader, d, err));
+    SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
     SMP_TRY(open_document(d, err));
     const int64_t pages = draw->poppler_document_get_n_pages(d->document), page = smp_max_i64(reader->options.page, 1);
     SMP_TRY(pages ? check_end(reader, d, err) : fail_library(NULL, "PDF", err));
@@ -180,7 +171,7 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     smp_g_error *why = NULL;
     double wide, high;
     SMP_TRY(smp_draw_need(SMP_LIBRARY_SVG, err));
-    SMP_TRY(take_file(reader, d, err));
+    SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
     if (!(d->document = draw->rsvg_handle_new_from_data(d->data, d->size, &why)))
         return fail_library(why, "SVG", err);
     draw->rsvg_handle_set_dpi(d->document, CSS_DPI);
@@ -219,7 +210,6 @@ static smp_code draw_picture(const smp_reader *reader, drawn *d, smp_error *err)
     void *cairo = draw->cairo_create(surface);
     const smp_code code = draw_on(reader, d, cairo, err);
     draw->cairo_destroy(cairo);
-    draw->cairo_surface_flush(surface);
     draw->cairo_surface_destroy(surface);
     return code;
 }

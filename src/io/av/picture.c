@@ -1,0 +1,323 @@
+/* Pictures through FFmpeg's decoders: JPEG XL (libjxl), JPEG 2000, OpenEXR; one picture of a file, whole. What lies
+ * round the coded picture is read here: sizes are bounded before, profiles, EXIF and XMP kept, what is left out told.
+ * Sources: ISO/IEC 15444-1, annex I, and 18181-2 (boxes); openexr.com, "OpenEXR File Layout". */
+#include "io/av/av_library.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/audio/sound.h"
+#include "io/bytes.h"
+#include "io/format.h"
+
+#ifdef SMP_HAVE_AV
+
+static const smp_av *const av = &smp_av_functions;
+
+typedef struct picture_state {
+    uint8_t *data; /* the file, and zeros behind it */
+    size_t size;
+    AVCodecContext *codec;
+    AVPacket *packet;
+    AVFrame *frame;
+    const AVPixFmtDescriptor *pixels;
+} picture_state;
+
+static smp_code fail_damaged(const smp_reader *reader, smp_error *err)
+{
+    smp_fail(err, SMP_E_DECODE, "the %s is damaged, larger than it may be, or of a kind that FFmpeg does not read",
+             reader->format->name);
+    return smp_hint(err, "what FFmpeg says: ffmpeg -i IN OUT.png; larger pictures: --max-pixels, --max-memory");
+}
+
+static smp_code fail_truncated(const smp_reader *reader, smp_error *err)
+{
+    smp_fail(err, SMP_E_DECODE, "the %s is truncated", reader->format->name);
+    return smp_hint_damaged(err);
+}
+
+/* A few bytes can ask for any memory: 256 MB are free, and what is worth a larger file. */
+static int64_t most_pixels(const smp_reader *reader, size_t size)
+{
+    enum { FREE = 256 << 20, BYTES_A_BYTE = 384, BYTES = 16 /* of a pixel */ };
+    const uint64_t worth = smp_max_u64(FREE, (uint64_t)size * BYTES_A_BYTE) / BYTES,
+                   most = reader->options.limits.max_pixels ? reader->options.limits.max_pixels : INT64_MAX;
+    return (int64_t)(reader->options.memory_meant ? most : smp_min_u64(most, worth));
+}
+
+/* By the decoder of that name, or the other one. */
+static smp_code decode(smp_reader *reader, picture_state *s, const char *name, const char *other, smp_error *err)
+{
+    const AVCodec *first = av->avcodec_find_decoder_by_name(name),
+                  *codec = first ? first : av->avcodec_find_decoder_by_name(other);
+    if (!codec) {
+        smp_fail(err, SMP_E_READ, "this machine's FFmpeg has no decoder of %s", reader->format->name);
+        return smp_hint(err, "install one that has (apt-get install ffmpeg)");
+    }
+    SMP_NEED(s->codec = av->avcodec_alloc_context3(codec), "a decoder", 1, err);
+    s->packet = av->av_packet_alloc();
+    s->frame = av->av_frame_alloc();
+    SMP_NEED(s->packet && s->frame, "a decoder", 1, err);
+    s->codec->thread_count = 1;
+    s->codec->max_pixels = most_pixels(reader, s->size);
+    s->codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    s->packet->data = s->data;
+    s->packet->size = (int)s->size;
+    const bool got =
+        av->avcodec_open2(s->codec, codec, NULL) >= 0 && av->avcodec_send_packet(s->codec, s->packet) >= 0 &&
+        (av->avcodec_receive_frame(s->codec, s->frame) >= 0 ||
+         (av->avcodec_send_packet(s->codec, NULL) >= 0 && av->avcodec_receive_frame(s->codec, s->frame) >= 0));
+    return got ? SMP_OK : fail_damaged(reader, err);
+}
+
+/* Gray or RGB of any depth, with alpha. */
+static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
+{
+    smp_media *media = &reader->media;
+    smp_shape *shape = &media->shape;
+    const AVPixFmtDescriptor *d = s->pixels = av->av_pix_fmt_desc_get(s->frame->format);
+    const uint64_t other =
+        AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BE;
+    if (!d || d->flags & other || (d->nb_components > 2 && !(d->flags & AV_PIX_FMT_FLAG_RGB))) {
+        smp_fail(err, SMP_E_DECODE, "the %s has samples of a kind that is not read (%s)", reader->format->name,
+                 d ? d->name : "unknown");
+        return smp_hint(err, "convert it first: ffmpeg -i IN -pix_fmt rgb48 OUT.png");
+    }
+    const bool real = d->flags & AV_PIX_FMT_FLAG_FLOAT;
+    shape->width = s->frame->width;
+    shape->height = s->frame->height;
+    shape->channels = d->nb_components;
+    shape->alpha = d->flags & AV_PIX_FMT_FLAG_ALPHA;
+    media->bits = d->comp[0].depth;
+    shape->format = real ? SMP_F32 : media->bits > 8 ? SMP_U16 : SMP_U8;
+    const AVFrameSideData *icc = av->av_frame_get_side_data(s->frame, AV_FRAME_DATA_ICC_PROFILE);
+    SMP_NEED(!icc || media->meta.icc.size || smp_blob_set(&media->meta.icc, icc->data, icc->size), "a profile", 0, err);
+    snprintf(media->detail, sizeof media->detail, "%s", real ? "float" : shape->channels > 2 ? "RGB" : "gray");
+    const uint64_t bytes =
+        (uint64_t)shape->width * (uint64_t)shape->height * (uint64_t)d->nb_components * (real ? 4 : 2);
+    return smp_check_picture(&reader->options.limits, shape->width, shape->height, bytes + 2 * s->size, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ boxes */
+
+static bool keep_exif(smp_meta *meta, const uint8_t *data, size_t size)
+{
+    const uint64_t skip = size > 4 ? 4 + (uint64_t)smp_get_be(data, 4) : size; /* to its TIFF structure */
+    const bool kept = skip >= size || smp_blob_set(&meta->exif, data + skip, size - (size_t)skip);
+    smp_exif_reset_orientation(meta->exif.data, meta->exif.size); /* the picture is upright */
+    return kept;
+}
+
+static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, size_t size)
+{
+    static const uint8_t xmp[] = {0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8,
+                                  0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC};
+    enum { BY_PROFILE = 2, COLOUR_HEAD = 3 };
+    smp_meta *meta = &reader->media.meta;
+    const bool jxl = reader->format == &smp_format_jxl;
+    if (!strcmp(name, "colr") && size > COLOUR_HEAD && data[0] == BY_PROFILE && !meta->icc.size)
+        return smp_blob_set(&meta->icc, data + COLOUR_HEAD, size - COLOUR_HEAD);
+    if (!strcmp(name, "Exif") && !meta->exif.size)
+        return keep_exif(meta, data, size);
+    if (!strcmp(name, "uuid") && size > sizeof xmp && !memcmp(data, xmp, sizeof xmp))
+        return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + sizeof xmp, size - sizeof xmp);
+    if (jxl && !strcmp(name, "xml "))
+        return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data, size);
+    if (!strcmp(name, "brob") && size > 4)
+        smp_note(&reader->notes, "left out, since it is packed by Brotli: %.4s", (const char *)data);
+    return true;
+}
+
+/* The boxes of a JPEG XL or JPEG 2000. *whole: the last one does not reach past the end. */
+static bool walk(smp_reader *reader, const uint8_t *data, size_t size, bool *whole)
+{
+    enum { HEAD = 8, LONG_HEAD = 16 };
+    bool memory = true;
+    for (size_t at = 0; memory && size - at >= HEAD;) {
+        uint64_t length = smp_get_be(data + at, 4), head = HEAD;
+        char name[5] = "";
+        memcpy(name, data + at + 4, 4);
+        if (length == 1 && size - at >= LONG_HEAD) {
+            length = smp_get_bytes(data + at + HEAD, 8, true);
+            head = LONG_HEAD;
+        }
+        length = length ? length : size - at;
+        *whole = length >= head && length <= size - at;
+        if (!*whole)
+            break;
+        const bool more = !strcmp(name, "jp2h") && data == ((const picture_state *)reader->state)->data;
+        memory = more ? walk(reader, data + at + head, (size_t)(length - head), whole)
+                      : keep_box(reader, name, data + at + head, (size_t)(length - head));
+        at += (size_t)length;
+    }
+    return memory;
+}
+
+static smp_code boxed_read_open(smp_reader *reader, smp_error *err)
+{
+    picture_state *s = reader->state;
+    const bool jxl = reader->format == &smp_format_jxl;
+    bool whole = true;
+    SMP_TRY(smp_av_need(SMP_E_READ, err));
+    SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
+    SMP_NEED(s->data[0] || walk(reader, s->data, s->size, &whole), "metadata", 0, err);
+    if (!whole || (!jxl && !memmem(s->data, s->size, "\xFF\xD9", 2))) /* JPEG 2000's end: coded bits never hold it */
+        return fail_truncated(reader, err);
+    SMP_TRY(decode(reader, s, jxl ? "libjxl" : "libopenjpeg", jxl ? "jpegxl" : "jpeg2000", err));
+    return describe(reader, s, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ OpenEXR */
+
+/* Notes the channels that are not of the picture: of layers, depth and other measures. */
+static void note_channels(smp_reader *reader, const uint8_t *at, const uint8_t *end)
+{
+    enum { BEHIND = 16 /* bytes of a channel behind its name */ };
+    smp_names others = {.count = 0};
+    const uint8_t *close;
+    while (at < end && *at && (close = memchr(at, 0, (size_t)(end - at))) && end - close > BEHIND) {
+        if (close - at > 1 || !strchr("RGBAY", *at))
+            smp_names_add(&others, (const char *)at);
+        at = close + 1 + BEHIND;
+    }
+    if (others.count)
+        smp_note(&reader->notes, "channels of other layers are left out: %s", smp_names_end(&others));
+}
+
+/* Whether chunk i of the table is whole; FFmpeg leaves rows out, and says nothing. */
+static bool has_chunk(const picture_state *s, const uint8_t *table, int64_t i)
+{
+    enum { HEAD = 8 /* row, bytes */ };
+    const uint64_t room = s->size - (uint64_t)(table - s->data);
+    const uint64_t at = room / 8 > (uint64_t)i ? smp_get_bytes(table + 8 * i, 8, false) : s->size;
+    return at < s->size && s->size - at >= HEAD && smp_get_le(s->data + at + 4, 4) <= s->size - at - HEAD;
+}
+
+/* Its attributes: name, type, size, value. */
+static smp_code exr_read_open(smp_reader *reader, smp_error *err)
+{
+    static const int rows_of[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256}; /* of a chunk, by compression */
+    enum { HEAD = 8, FLAGS = 5, TILED = 2, DEEP_OR_PARTS = 0x18 };
+    int64_t rows = 0, each = 1;
+    picture_state *s = reader->state;
+    SMP_TRY(smp_av_need(SMP_E_READ, err));
+    SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
+    if (s->size > HEAD && s->data[FLAGS] & DEEP_OR_PARTS) {
+        smp_fail(err, SMP_E_DECODE, "the OpenEXR has several parts, or deep samples, which are not read");
+        return smp_hint(err, "take a part out: exrmultipart -separate -i IN.exr -o OUT");
+    }
+    const uint8_t *at = s->data + HEAD, *end = s->data + s->size;
+    while (at < end && *at) {
+        const uint8_t *type = memchr(at, 0, (size_t)(end - at));
+        const uint8_t *close = type ? memchr(type + 1, 0, (size_t)(end - type - 1)) : NULL;
+        if (!close || end - close < 5 || smp_get_le(close + 1, 4) > (size_t)(end - close - 5))
+            break;
+        const uint8_t *value = close + 5, *next = value + smp_get_le(close + 1, 4);
+        if (!strcmp((const char *)type + 1, "chlist"))
+            note_channels(reader, value, next);
+        else if (!strcmp((const char *)at, "compression") && next > value)
+            each = rows_of[*value < sizeof rows_of / sizeof rows_of[0] ? *value : 0];
+        else if (!strcmp((const char *)at, "dataWindow") && next - value == 16)
+            rows = (int64_t)(int32_t)smp_get_le(value + 12, 4) - (int32_t)smp_get_le(value + 4, 4) + 1;
+        at = next;
+    }
+    for (int64_t i = 0; at < end && !(s->data[FLAGS] & TILED) && i < (rows + each - 1) / each; i++)
+        if (!has_chunk(s, at + 1, i))
+            return fail_truncated(reader, err);
+    SMP_TRY(decode(reader, s, "exr", "exr", err));
+    reader->media.meta.gamma = 1; /* values are light */
+    return describe(reader, s, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ rows */
+
+/* OpenEXR's colours have alpha multiplied in. */
+static void put_reals(const picture_state *s, const smp_shape *shape, int64_t y, float *to)
+{
+    const int colours = shape->channels - shape->alpha;
+    for (int64_t x = 0; x < shape->width; x++, to += shape->channels) {
+        for (int k = 0; k < shape->channels; k++) {
+            const AVComponentDescriptor *c = &s->pixels->comp[k];
+            memcpy(&to[k], s->frame->data[c->plane] + y * s->frame->linesize[c->plane] + x * c->step + c->offset,
+                   sizeof *to);
+        }
+        for (int k = 0; shape->alpha && k < colours; k++)
+            to[k] = to[colours] > 0 && to[colours] < 1 ? to[k] / to[colours] : to[k];
+    }
+}
+
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *)
+{
+    const picture_state *s = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    if (shape->format == SMP_F32) {
+        put_reals(s, shape, y, to);
+        return SMP_OK;
+    }
+    const AVComponentDescriptor *last = &s->pixels->comp[shape->channels - 1];
+    if (shape->format == SMP_U8 && last->depth == 8 && !last->plane && !s->pixels->comp[0].offset &&
+        last->offset == shape->channels - 1) {
+        memcpy(to, s->frame->data[0] + y * s->frame->linesize[0], (size_t)smp_row_bytes(shape)); /* R, G, B, A */
+        return SMP_OK;
+    }
+    const uint32_t full = shape->format == SMP_U16 ? UINT16_MAX : UINT8_MAX;
+    for (int k = 0; k < shape->channels; k++) {
+        const AVComponentDescriptor *c = &s->pixels->comp[k];
+        const uint8_t *from = s->frame->data[c->plane] + y * s->frame->linesize[c->plane] + c->offset;
+        const uint32_t most = (1u << c->depth) - 1;
+        for (int64_t x = 0; x < shape->width; x++, from += c->step) {
+            const uint32_t code = (c->depth + c->shift > 8 ? smp_get_le(from, 2) : *from) >> c->shift & most;
+            const uint32_t value = (code * full + most / 2) / most;
+            if (full == UINT8_MAX)
+                ((uint8_t *)to)[x * shape->channels + k] = (uint8_t)value;
+            else
+                ((uint16_t *)to)[x * shape->channels + k] = (uint16_t)value;
+        }
+    }
+    return SMP_OK;
+}
+
+static void read_close(smp_reader *reader)
+{
+    picture_state *s = reader->state;
+    if (s->codec) { /* else the library may not be there */
+        av->av_frame_free(&s->frame);
+        av->av_packet_free(&s->packet);
+        av->avcodec_free_context(&s->codec);
+    }
+    smp_free_all(s->data, s);
+}
+
+static bool sniff_jxl(const uint8_t *head, size_t size)
+{
+    return (size >= 2 && !memcmp(head, "\xFF\x0A", 2)) || (size >= 12 && !memcmp(head, "\0\0\0\x0CJXL \r\n\x87\n", 12));
+}
+
+static bool sniff_jp2(const uint8_t *head, size_t size)
+{
+    return size >= 12 && (!memcmp(head, "\0\0\0\x0CjP  \r\n\x87\n", 12) || !memcmp(head, "\xFF\x4F\xFF\x51", 4));
+}
+
+static bool sniff_exr(const uint8_t *head, size_t size)
+{
+    return size >= 4 && !memcmp(head, "\x76\x2F\x31\x01", 4);
+}
+
+#define READS(what, open)                                                                                              \
+    .sniff = sniff_##what, .read_state = sizeof(picture_state), .read_open = open##_read_open, .read_row = read_row,   \
+    .read_close = read_close
+#else
+#define READS(what, open) .bare = false
+#endif
+
+#define ROW(what, open, shown, ...)                                                                                    \
+    const smp_file_format smp_format_##what = {.name = shown,                                                          \
+                                               .extensions = (const char *const[]){__VA_ARGS__, NULL},                 \
+                                               .kind = SMP_IMAGE,                                                      \
+                                               .library = SMP_LIBRARY_AV,                                              \
+                                               READS(what, open)}
+ROW(jxl, boxed, "JPEG XL", "jxl");
+ROW(jp2, boxed, "JPEG 2000", "jp2", "j2k", "jpc", "j2c", "jpx");
+ROW(exr, exr, "OpenEXR", "exr");

@@ -1,0 +1,141 @@
+"""JPEG XL, JPEG 2000 and OpenEXR through FFmpeg's decoders, against what djxl, opj_decompress and known bytes say."""
+import os
+import shutil
+import struct
+import subprocess
+import unittest
+
+import numpy as np
+
+from harness import SAMPLES, CliCase, png_bytes
+
+
+def exr(channels, half=True, compression=0, flags=0):
+    """channels: name to array; one scan line a chunk, not packed."""
+    height, width = next(iter(channels.values())).shape
+
+    def attribute(name, kind, value):
+        return name + b"\0" + kind + b"\0" + struct.pack("<I", len(value)) + value
+
+    box = struct.pack("<4i", 0, 0, width - 1, height - 1)
+    names = sorted(channels)
+    listed = b"".join(n.encode() + b"\0" + struct.pack("<IBxxxII", 1 if half else 2, 0, 1, 1) for n in names) + b"\0"
+    head = (b"\x76\x2f\x31\x01" + struct.pack("<I", 2 | flags) + attribute(b"channels", b"chlist", listed) +
+            attribute(b"compression", b"compression", bytes([compression])) + attribute(b"dataWindow", b"box2i", box) +
+            attribute(b"displayWindow", b"box2i", box) + attribute(b"lineOrder", b"lineOrder", b"\0") +
+            attribute(b"pixelAspectRatio", b"float", struct.pack("<f", 1)) +
+            attribute(b"screenWindowCenter", b"v2f", bytes(8)) +
+            attribute(b"screenWindowWidth", b"float", struct.pack("<f", 1)) + b"\0")
+    places, body = b"", b""
+    for y in range(height):
+        row = b"".join(channels[n][y].astype("<f2" if half else "<f4").tobytes() for n in names)
+        places += struct.pack("<Q", len(head) + 8 * height + len(body))
+        body += struct.pack("<iI", y, len(row)) + row
+    return head + places + body
+
+
+class Pictures(CliCase):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(5)
+        self.light = {name: rng.random((20, 30)).astype("f2").astype("f4") * 4 for name in "RGB"}
+        self.write("a.exr", exr(self.light))
+        if self.smp("info", "a.exr", status=(0, 3, 4)).returncode:
+            self.skipTest("this build, or machine, has no FFmpeg's libraries")
+        for name, kind, depth, channels in (("rgb8", 2, 8, 3), ("gray8", 0, 8, 1), ("rgb16", 2, 16, 3),
+                                            ("gray16", 0, 16, 1), ("rgba8", 6, 8, 4), ("la8", 4, 8, 2)):
+            rows = [rng.integers(0, 256, 37 * channels * depth // 8, dtype=np.uint8).tobytes() for _ in range(23)]
+            self.write(f"{name}.png", png_bytes(rows, 37, depth, kind))
+
+    def tool(self, *words):
+        done = subprocess.run(words, cwd=self.folder, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    @unittest.skipUnless(shutil.which("cjxl"), "needs libjxl-tools")
+    def test_jpeg_xl(self):
+        for name in ("rgb8", "gray8", "rgb16", "gray16", "rgba8", "la8"):
+            self.tool("cjxl", "-d", "0", f"{name}.png", "a.jxl")
+            self.smp("convert", "-f", "a.jxl", "out.png")
+            self.smp("diff", f"{name}.png", "out.png")
+        shutil.copy(SAMPLES / "chelsea.png", self.folder)
+        self.tool("cjxl", "-q", "80", "--container=1", "chelsea.png", "a.jxl")
+        self.tool("djxl", "a.jxl", "peer.png")
+        self.smp("convert", "-f", "a.jxl", "out.png")
+        self.smp("diff", "peer.png", "out.png")
+        data = (self.folder / "a.jxl").read_bytes()
+        tiff = b"II*\0\x08\0\0\0\1\0\x0f\1\2\0\4\0\0\0Cam\0\0\0\0\0"
+        boxes = b"".join(struct.pack(">I", 8 + len(body)) + name + body
+                         for name, body in ((b"Exif", bytes(4) + tiff), (b"xml ", b"<x:xmpmeta/>"),
+                                            (b"brob", b"jumbx")))
+        self.write("b.jxl", data[:32] + boxes + data[32:])  # behind JXL and ftyp
+        info = self.smp("info", "-v", "b.jxl")
+        self.assertIn("x:xmpmeta", info.stdout + self.smp("info", "--json", "b.jxl").stdout)
+        self.assertIn("EXIF         26 bytes", info.stdout)
+        self.assertIn("packed by Brotli: jumb", info.stderr)
+        for part in (data[:-30], data[:len(data) // 2], data[:60]):
+            self.write("b.jxl", part)
+            self.smp("convert", "b.jxl", "x.png", status=3)
+
+    @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
+    def test_jpeg_2000(self):
+        for name in ("rgb8", "gray8", "rgb16", "gray16", "rgba8", "la8"):
+            for ending, words in (("jp2", ()), ("j2k", ()), ("jp2", ("-r", "5", "-I"))):
+                self.tool("opj_compress", "-n", "3", "-i", f"{name}.png", "-o", f"a.{ending}", *words)
+                self.tool("opj_decompress", "-i", f"a.{ending}", "-o", "peer.png")
+                self.smp("convert", "-f", f"a.{ending}", "out.png")
+                if words:  # its wavelets of floats may round otherwise
+                    self.smp("diff", "peer.png", "out.png", "--max-abs", "2" if "8" in name else "512", status=(0, 7))
+                else:
+                    self.smp("diff", "peer.png", "out.png")
+        data = (self.folder / "a.jp2").read_bytes()
+        for part in (data[:-1], data[:len(data) // 2], data[:90]):
+            self.write("b.jp2", part)
+            self.assertIn("truncated", self.smp("convert", "b.jp2", "x.png", status=3).stderr)
+
+    def test_openexr_is_light_to_the_bit(self):
+        wanted = np.stack([self.light[name] for name in "RGB"], -1)
+        for half in (True, False):
+            self.write("b.exr", exr(self.light, half))
+            self.smp("convert", "-f", "b.exr", "out.npy")
+            self.assertTrue(np.array_equal(np.load(self.folder / "out.npy"), wanted))
+        alpha = np.full((20, 30), .5, "f4")
+        self.write("b.exr", exr({**self.light, "A": alpha, "Z": alpha, "diffuse.R": alpha}))
+        said = self.smp("convert", "-f", "b.exr", "out.npy").stderr
+        self.assertIn("channels of other layers are left out: Z, diffuse.R", said)
+        got = np.load(self.folder / "out.npy")
+        self.assertTrue(np.array_equal(got[..., :3], wanted * 2))  # alpha was multiplied in
+        self.write("b.exr", exr({"Y": np.full((4, 4), .2140411, "f4")}, False))
+        self.smp("convert", "-f", "b.exr", "out.pgm")
+        code = int.from_bytes((self.folder / "out.pgm").read_bytes()[-2:], "big")
+        self.assertAlmostEqual(code / 65535, .5, places=4)  # as sRGB encodes it
+
+    def test_openexr_that_is_not_whole_or_not_read_is_told(self):
+        data = (self.folder / "a.exr").read_bytes()
+        for part in (data[:-1], data[:len(data) // 2], data[:330], data[:40]):
+            self.write("b.exr", part)
+            self.smp("convert", "b.exr", "x.npy", status=3)
+        self.write("b.exr", exr(self.light, flags=0x1000))
+        self.assertIn("several parts", self.smp("convert", "b.exr", "x.npy", status=3).stderr)
+
+    def test_sizes_that_a_file_is_not_worth_are_refused(self):
+        big = np.lib.stride_tricks.as_strided(np.zeros(1, "f4"), (1, 1), (0, 0))
+        data = exr({"Y": big})
+        self.write("b.exr", data.replace(struct.pack("<4i", 0, 0, 0, 0), struct.pack("<4i", 0, 0, 29999, 29999)))
+        self.smp("convert", "b.exr", "x.npy", status=(3, 6), timeout=10)
+        size = struct.pack(">HHIIIIIIIIHBBB", 41, 0, 30000, 30000, 0, 0, 30000, 30000, 0, 0, 1, 7, 1, 1)
+        self.write("b.j2k", b"\xff\x4f\xff\x51" + size + b"\xff\xd9")
+        self.smp("convert", "b.j2k", "x.png", status=(3, 6), timeout=10)
+
+    def test_a_missing_library_is_named(self):
+        (self.folder / "none").mkdir()
+        for name in os.listdir("/usr/lib/" + os.uname().machine + "-linux-gnu"):
+            if name.startswith("libavcodec.so."):
+                (self.folder / "none" / name).write_bytes(b"")
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.folder / "none")}
+        done = self.smp("info", "a.exr", status=(0, 3), env=environment)
+        if done.returncode:
+            self.assertIn("apt-get install ffmpeg", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
