@@ -20,7 +20,7 @@ typedef struct smp_json_tree {
 } smp_json_tree;
 
 /* text: from smp_read_file, with its end; strings are decoded in it, so that it must outlive the tree and is changed.
- * What is no JSON is SMP_E_DECODE, with its line. */
+ * What is not JSON is SMP_E_DECODE, with its line. */
 smp_code smp_json_read(char *text, smp_json_tree *out, smp_error *err);
 void smp_json_tree_free(smp_json_tree *tree);
 

@@ -276,7 +276,7 @@ class Reports(CliCase):
     def test_a_baseline_that_is_none_is_refused_before_anything_runs(self):
         kernel = self.conflicting(2)
         for text, words in (
-            ("{", "no JSON: a key is missing"), ("", "no JSON: a value is missing"), ("[1", "a ',' is missing"),
+            ("{", "not JSON: a key is missing"), ("", "not JSON: a value is missing"), ("[1", "a ',' is missing"),
             ("[" * 100, "nested too deeply"), ('{"a": "\\u12g4"}', "four digits"), ('{"a": "', "does not end"),
             ('{"a": 1} 2', "something follows"), ("[1, 2]", 'no "kernels"'), ('{"a": tru}', "a value is missing"),
             ('{"kernels": [{"name": 5, "findings": 7}]}', 'no "kernels"'), ('{"kernels": 5}', 'no "kernels"'),
