@@ -35,7 +35,7 @@ static const smp_option options[] = {
     {"frames", 0, SMP_O_FLAG, offsetof(convert_settings, frames), .flags = SMP_O_ADVANCED,
      .help =
          "every picture of an animation or a stream (GIF, WebP, y4m, --raw), as 'smempipe run --help' says: into files "
-         "with a number in their names, as in frame-%04d.png, or into one .gif or .y4m"},
+         "with a number in their names, as in frame-%04d.png, or into one .gif, .webp or .y4m"},
     {0},
 };
 

@@ -53,6 +53,7 @@ class Animations(CliCase):
             out = []
             for i in range(movie.n_frames):
                 movie.seek(i)
+                movie.load()
                 out.append(movie.info["duration"])
         return out
 
@@ -177,6 +178,30 @@ class Animations(CliCase):
         self.assertIn("--frames is for inputs of many", one)
         self.assertIn("exists", self.smp("convert", "a.jpg", "a.gif", status=4).stderr)
         self.assertEqual(json.loads(self.smp("info", "--json", "a.gif").stdout)["width"], 4)
+
+    def test_webp_moves_too(self):
+        self.needs("WebP")
+        random = np.random.default_rng(8)
+        for turn in range(4):
+            width, height = (int(v) for v in random.integers(1, 40, 2))
+            wanted = changing(random, 5, width, height, 200, turn % 2)
+            self.smp("convert", "-f", "--frames", *self.write_raw(wanted), "o.webp", "--lossless", "--delay", "70")
+            self.check("o.webp", wanted)
+            self.assertEqual(self.durations("o.webp"), [70] * 5)
+        pictures = [Image.new("RGB", (9, 7), (40 * i, 0, 0)) for i in range(4)]
+        pictures[0].save(self.folder / "in.webp", save_all=True, append_images=pictures[1:], loop=3, lossless=True,
+                         duration=[70, 400, 20, 130])
+        for name in ("a.webp", "b.gif", "c.webp"):
+            self.smp(*FRAMES, "in.webp" if name == "a.webp" else previous, name)
+            previous = name
+            self.assertEqual(self.durations(name), [70, 400, 20, 130], name)
+        with Image.open(self.folder / "c.webp") as movie:
+            self.assertEqual(movie.info["loop"], 3)
+        y, x = np.mgrid[0:40, 0:60]
+        smooth = [np.stack([x * 4, y * 6, x + y + 20 * i], -1).astype(np.uint8) for i in range(3)]
+        self.smp("convert", "--frames", *self.write_raw(smooth), "l.webp", "--quality", "90")
+        for got, want in zip(self.frames_of("l.webp"), smooth, strict=True):
+            self.assertLess(np.abs(got[..., :3].astype(int) - want).mean(), 6)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,15 @@ const smp_file_format smp_format_webp = {
     .extensions = (const char *const[]){"webp", NULL},
     .kind = SMP_IMAGE,
     .texts = true,
-    .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_lossless}, {0}},
+    .takes =
+        (const smp_write_takes[]){
+            {&smp_write_quality}, {&smp_write_lossless}, {&smp_write_delay}, {&smp_write_loop}, {0}},
 #ifdef SMP_HAVE_WEBP
     .sniff = sniff,
     SMP_READER(smp_webp, row),
     .read_end = smp_webp_read_end,
     .read_next = smp_webp_read_next,
     SMP_WRITER(smp_webp, row),
+    .write_next = smp_webp_write_next,
 #endif
 };

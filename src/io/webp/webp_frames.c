@@ -105,8 +105,8 @@ static void clear_up(smp_webp_movie *movie)
         memset(on_canvas(movie, y), 0, 4 * (size_t)one->inner_width);
 }
 
-smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas,
-                             uint32_t *delay, smp_error *err)
+smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas, uint32_t *delay,
+                             smp_error *err)
 {
     if (movie->drawn)
         clear_up(movie);

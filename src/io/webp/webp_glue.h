@@ -54,11 +54,12 @@ smp_code smp_webp_status(int status, smp_error *err);
 typedef struct smp_webp_movie smp_webp_movie;
 uint64_t smp_webp_movie_bytes(const smp_webp *webp);
 smp_code smp_webp_movie_open(const smp_webp *webp, smp_webp_movie **out, smp_error *err); /* *out: close it anyway */
-smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas,
-                             uint32_t *delay, smp_error *err); /* delay: milliseconds */
+smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas, uint32_t *delay,
+                             smp_error *err);     /* delay: milliseconds */
 void smp_webp_movie_close(smp_webp_movie *movie); /* may be null */
 
 SMP_DECLARE_READER(smp_webp, row);
 smp_code smp_webp_read_end(smp_reader *reader, smp_error *err);
 smp_code smp_webp_read_next(smp_reader *reader, bool *more, smp_error *err);
 SMP_DECLARE_WRITER(smp_webp, row);
+smp_code smp_webp_write_next(smp_writer *writer, const smp_meta *meta, smp_error *err);

@@ -1,5 +1,6 @@
 /* Writes WebP through libwebp, with loss or without. The library codes a whole picture, which is kept until its last
- * row; around what it gives come the chunks of the profile, EXIF and XMP. */
+ * row; around what it gives come the chunks of the profile, EXIF and XMP. Of each picture of an animation the part
+ * alone is coded that differs from the one before, which it replaces. */
 #include "io/webp/webp_glue.h"
 
 #ifdef SMP_HAVE_WEBP
@@ -9,6 +10,7 @@
 #include <webp/encode.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "io/bytes.h"
 
 enum { DEFAULT_QUALITY = 80, METHOD = 4, EFFORT = 75 /* of 100, without loss: libwebp's own default */ };
@@ -23,6 +25,12 @@ typedef struct webp_writer {
     unsigned char *coded; /* a file by libwebp, without metadata */
     size_t size, capacity;
     bool failed; /* for want of memory */
+    /* Of an animation: */
+    uint32_t *before; /* the picture in front; null: none, it may be a single one */
+    unsigned char *frames;
+    size_t frames_size, frames_room;
+    uint64_t time, told; /* microseconds of the pictures so far; milliseconds that the file has of them */
+    bool alpha;          /* a picture has some */
 } webp_writer;
 
 smp_code smp_webp_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
@@ -64,7 +72,7 @@ static bool is_lossless(const smp_writer *writer)
             !smp_write_value(&writer->options.values, &smp_write_quality));
 }
 
-static bool configure(webp_writer *state, const smp_shape *shape, const smp_write_options *options, bool lossless)
+static bool configure(webp_writer *state, const smp_write_options *options, bool lossless)
 {
     WebPConfig *config = &state->config;
     WebPPicture *picture = &state->picture;
@@ -77,8 +85,6 @@ static bool configure(webp_writer *state, const smp_shape *shape, const smp_writ
     config->exact = lossless;
     config->thread_level = options->threads != 1;
     picture->use_argb = 1;
-    picture->width = (int)shape->width;
-    picture->height = (int)shape->height;
     picture->writer = take_bytes;
     picture->custom_ptr = state;
     return WebPValidateConfig(config) != 0;
@@ -91,13 +97,11 @@ smp_code smp_webp_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     const uint64_t held = pixels * (is_lossless(writer) ? LOSSLESS_HELD : LOSSY_HELD);
     webp_writer *state = writer->state = smp_alloc(sizeof *state);
     SMP_NEED(state, "a WebP", sizeof *state, err);
-    if (!configure(state, shape, &writer->options, is_lossless(writer)))
+    if (!configure(state, &writer->options, is_lossless(writer)))
         return smp_fail(err, SMP_E_PROCESS, "this libwebp is older than the one that smempipe was built with");
     state->pixels = smp_alloc_array((size_t)pixels, sizeof *state->pixels);
     SMP_NEED(state->pixels && smp_alloc_borrow(held), "a WebP", held, err);
     state->borrowed = held;
-    state->picture.argb = state->pixels;
-    state->picture.argb_stride = (int)shape->width;
     return !meta || keep_meta(state, meta, &writer->notes) ? SMP_OK : smp_fail_memory(err, "metadata", 0);
 }
 
@@ -108,6 +112,7 @@ smp_code smp_webp_write_row(smp_writer *writer, int64_t y, const void *from, smp
     const int n = shape->channels, green = n >= 3 ? 1 : 0, blue = n >= 3 ? 2 : 0;
     const uint8_t *s = from;
     uint32_t *to = state->pixels + y * shape->width;
+    state->alpha |= shape->alpha;
     for (int64_t x = 0; x < shape->width; x++, s += n)
         to[x] =
             (shape->alpha ? (uint32_t)s[n - 1] : 255u) << 24 | (uint32_t)s[0] << 16 | (uint32_t)s[green] << 8 | s[blue];
@@ -133,29 +138,121 @@ static uint64_t room_of(size_t size)
     return size ? 8 + (uint64_t)size + (size & 1) : 0;
 }
 
+/* A part of the picture that is kept: what the library makes of it is in `coded`. */
+static smp_code encode(webp_writer *state, const smp_shape *shape, const int64_t part[4], smp_error *err)
+{
+    WebPPicture *picture = &state->picture;
+    WebPPictureFree(picture); /* what the library made of the last one */
+    picture->width = (int)part[2];
+    picture->height = (int)part[3];
+    picture->argb = state->pixels + part[1] * shape->width + part[0];
+    picture->argb_stride = (int)shape->width;
+    state->size = 0;
+    if (WebPEncode(&state->config, picture))
+        return SMP_OK;
+    const WebPEncodingError why = picture->error_code;
+    if (state->failed || why == VP8_ENC_ERROR_OUT_OF_MEMORY || why == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
+        return smp_fail_memory(err, "a WebP", state->borrowed);
+    smp_fail(err, SMP_E_WRITE, "the WebP cannot be written (libwebp's error %d)", (int)why);
+    return why == VP8_ENC_ERROR_PARTITION0_OVERFLOW || why == VP8_ENC_ERROR_PARTITION_OVERFLOW
+               ? smp_hint(err, "write it with a lower --quality, or with --lossless")
+               : SMP_E_WRITE;
+}
+
 /* libwebp's file is "RIFF", size, "WEBP", chunks; alpha beside a lossy picture makes it begin with a VP8X. */
+static size_t chunks_at(const webp_writer *state)
+{
+    enum { RIFF = 12, EXTENDED = 8 + 10 };
+    return memcmp(state->coded + RIFF, "VP8X", 4) == 0 ? RIFF + EXTENDED : RIFF;
+}
+
+/* Left, top, width and height of what differs from the picture in front; places are even. */
+static void find_part(const webp_writer *state, const smp_shape *shape, int64_t part[4])
+{
+    int64_t left = shape->width, right = 0, top = shape->height, bottom = 0;
+    for (int64_t y = 0; y < shape->height; y++) {
+        const uint32_t *now = state->pixels + y * shape->width, *was = state->before + y * shape->width;
+        int64_t x = 0, end = shape->width;
+        while (x < end && now[x] == was[x])
+            x++;
+        if (x == end)
+            continue;
+        while (now[end - 1] == was[end - 1])
+            end--;
+        left = smp_min_i64(left, x & ~INT64_C(1));
+        right = smp_max_i64(right, end);
+        top = smp_min_i64(top, y & ~INT64_C(1));
+        bottom = y + 1;
+    }
+    if (!bottom) /* nothing differs, and a picture has a pixel */
+        left = top = 0, right = bottom = 1;
+    memcpy(part, (const int64_t[4]){left, top, right - left, bottom - top}, 4 * sizeof *part);
+}
+
+/* Codes the picture that has come as one of an animation. RFC 9649, section 2.7.1.1. */
+static smp_code add_frame(smp_writer *writer, smp_error *err)
+{
+    enum { HEADER = 16, CHUNK = 8, REPLACES = 2, MILLISECOND = 1000, MOST_DELAY = (1 << 24) - 1 };
+    webp_writer *state = writer->state;
+    const smp_shape *shape = &writer->shape;
+    const size_t pixels = (size_t)shape->width * (size_t)shape->height;
+    int64_t part[4] = {0, 0, shape->width, shape->height};
+    uint8_t head[CHUNK + HEADER] = "ANMF";
+    if (state->before)
+        find_part(state, shape, part);
+    SMP_TRY(encode(state, shape, part, err));
+    const size_t at = chunks_at(state), size = state->size - at;
+    state->time += smp_writer_shown(writer);
+    const uint64_t delay = smp_min_u64((state->time + MILLISECOND / 2) / MILLISECOND - state->told, MOST_DELAY);
+    state->told += delay;
+    smp_put_le(head + 4, HEADER + size, 4);
+    for (int i = 0; i < 4; i++)
+        smp_put_le(head + CHUNK + 3 * i, (uint64_t)(i < 2 ? part[i] / 2 : part[i] - 1), 3);
+    smp_put_le(head + CHUNK + 12, delay, 3);
+    head[CHUNK + 15] = REPLACES;
+    SMP_NEED(smp_grow(&state->frames, &state->frames_room, state->frames_size + sizeof head + size, 1), "a WebP", size,
+             err);
+    memcpy(state->frames + state->frames_size, head, sizeof head);
+    memcpy(state->frames + state->frames_size + sizeof head, state->coded + at, size);
+    state->frames_size += sizeof head + size; /* chunks are even already */
+    if (!state->before)
+        SMP_NEED(state->before = smp_alloc_array(pixels, sizeof *state->before), "a WebP", pixels, err);
+    uint32_t *free = state->before;
+    state->before = state->pixels;
+    state->pixels = free;
+    return SMP_OK;
+}
+
+smp_code smp_webp_write_next(smp_writer *writer, const smp_meta *, smp_error *err)
+{
+    return add_frame(writer, err);
+}
+
 static smp_code write_extended(webp_writer *state, smp_writer *writer, smp_error *err)
 {
-    enum { RIFF = 12, HEADER = 10 };
-    size_t at = RIFF;
-    uint8_t riff[RIFF] = "RIFF", head[HEADER] = {0};
-    if (memcmp(state->coded + at, "VP8X", 4) == 0)
-        at += 8 + HEADER;
-    const uint64_t size = 4 + room_of(HEADER) + room_of(state->icc.size) + (state->size - at) +
+    enum { RIFF = 12, HEADER = 10, ANIM = 6 };
+    const bool moves = state->before != NULL;
+    const size_t at = moves ? 0 : chunks_at(state), body = moves ? state->frames_size : state->size - at;
+    uint8_t riff[RIFF] = "RIFF", head[HEADER] = {0}, anim[ANIM] = {0};
+    const uint64_t size = 4 + room_of(HEADER) + room_of(state->icc.size) + (moves ? room_of(ANIM) : 0) + body +
                           room_of(state->exif.size) + room_of(state->xmp.size);
     if (size > UINT32_MAX - 10)
         return smp_fail(err, SMP_E_WRITE, "the WebP becomes larger than 4 GB");
     smp_put_le(riff + 4, size, 4);
     memcpy(riff + 8, "WEBP", 4);
-    head[0] = (uint8_t)((state->icc.size ? WEBP_HAS_ICC : 0) | (writer->shape.alpha ? WEBP_HAS_ALPHA : 0) |
-                        (state->exif.size ? WEBP_HAS_EXIF : 0) | (state->xmp.size ? WEBP_HAS_XMP : 0));
+    head[0] = (uint8_t)((state->icc.size ? WEBP_HAS_ICC : 0) | (state->alpha ? WEBP_HAS_ALPHA : 0) |
+                        (state->exif.size ? WEBP_HAS_EXIF : 0) | (state->xmp.size ? WEBP_HAS_XMP : 0) |
+                        (moves ? WEBP_IS_MOVING : 0));
     smp_put_le(head + 4, (uint64_t)writer->shape.width - 1, 3);
     smp_put_le(head + 7, (uint64_t)writer->shape.height - 1, 3);
+    smp_put_le(anim + 4, smp_min_u64(smp_writer_plays(writer), UINT16_MAX), 2);
     SMP_TRY(smp_output_write(writer->output, riff, sizeof riff, err));
     SMP_TRY(write_chunk(writer, "VP8X", head, sizeof head, err));
     if (state->icc.size)
         SMP_TRY(write_chunk(writer, "ICCP", state->icc.data, state->icc.size, err));
-    SMP_TRY(smp_output_write(writer->output, state->coded + at, state->size - at, err));
+    if (moves)
+        SMP_TRY(write_chunk(writer, "ANIM", anim, sizeof anim, err));
+    SMP_TRY(smp_output_write(writer->output, moves ? state->frames : state->coded + at, body, err));
     if (state->exif.size)
         SMP_TRY(write_chunk(writer, "EXIF", state->exif.data, state->exif.size, err));
     if (state->xmp.size)
@@ -166,16 +263,9 @@ static smp_code write_extended(webp_writer *state, smp_writer *writer, smp_error
 smp_code smp_webp_write_end(smp_writer *writer, smp_error *err)
 {
     webp_writer *state = writer->state;
-    if (!WebPEncode(&state->config, &state->picture)) {
-        const WebPEncodingError why = state->picture.error_code;
-        if (state->failed || why == VP8_ENC_ERROR_OUT_OF_MEMORY || why == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
-            return smp_fail_memory(err, "a WebP", state->borrowed);
-        smp_fail(err, SMP_E_WRITE, "the WebP cannot be written (libwebp's error %d)", (int)why);
-        return why == VP8_ENC_ERROR_PARTITION0_OVERFLOW || why == VP8_ENC_ERROR_PARTITION_OVERFLOW
-                   ? smp_hint(err, "write it with a lower --quality, or with --lossless")
-                   : SMP_E_WRITE;
-    }
-    if (state->icc.size || state->exif.size || state->xmp.size)
+    const int64_t all[4] = {0, 0, writer->shape.width, writer->shape.height};
+    SMP_TRY(state->before ? add_frame(writer, err) : encode(state, &writer->shape, all, err));
+    if (state->before || state->icc.size || state->exif.size || state->xmp.size)
         return write_extended(state, writer, err);
     return smp_output_write(writer->output, state->coded, state->size, err);
 }
@@ -185,7 +275,8 @@ void smp_webp_write_close(smp_writer *writer)
     webp_writer *state = writer->state;
     smp_alloc_elsewhere(state->borrowed, 0, 0, 0);
     WebPPictureFree(&state->picture); /* what the library made of it; our pixels are not its own */
-    smp_free_all(state->pixels, state->icc.data, state->exif.data, state->xmp.data, state->coded, state);
+    smp_free_all(state->pixels, state->before, state->frames, state->icc.data, state->exif.data, state->xmp.data);
+    smp_free_all(state->coded, state);
 }
 
 #endif
