@@ -106,7 +106,8 @@ static smp_code add_header(joined *j, const char *path, bool first, smp_error *e
     const smp_shape *own = NULL;
     if (!code && media->shape.kind != SMP_AUDIO) {
         code = smp_fail(err, SMP_E_USAGE, "it is a picture, and concat is for sounds");
-        smp_hint(err, "-o all.pdf or .gif takes pictures; the stage join lays two side by side, smempipe montage many");
+        smp_hint(err, "-o all.pdf, .tif or .gif takes pictures; the stage join lays two side by side, smempipe montage "
+                      "many");
         smp_at(err, "%s", path);
     }
     if (!code)
@@ -363,8 +364,8 @@ const smp_command smp_command_concat = {
         "All must have the same rate and number of channels, or get them by --rate and --channels; samples have as "
         "many bits as the widest. Tags and cover are the first one's. It streams: memory does not grow with the "
         "sounds. Two sounds in a pipeline: the stage append; at the same time: the stage mix.\n"
-        "Pictures become pages of a PDF, or an animation (GIF), whose pictures have one size; of an input of several "
-        "pages each. A JPEG that no stage changes goes into a PDF as it is coded.",
+        "Pictures become pages of a PDF or TIFF, or an animation (GIF, WebP), whose pictures have one size; "
+        "of an input of several pages each. A JPEG that no stage changes goes into a PDF as it is coded.",
     .settings_size = sizeof(concat_settings),
     .without = SMP_O_VERBOSE,
     .groups = {{"options", options},

@@ -364,7 +364,7 @@ static smp_code reopen(smp_writer *writer, const smp_shape *shape, const smp_wri
     if (!format->write_next) {
         smp_fail(err, SMP_E_USAGE, "%s %s holds one picture, and there are several", smp_article(format->name),
                  format->name);
-        return smp_hint(err, "write a .pdf or, for an animation, .gif");
+        return smp_hint(err, "write a .pdf, a .tif or, for an animation, .gif or .webp");
     }
     if (!format->shapes && (shape->width != writer->shape.width || shape->height != writer->shape.height)) {
         smp_fail(err, SMP_E_USAGE, "a picture has %lld x %lld pixels, and the first of the animation %lld x %lld",

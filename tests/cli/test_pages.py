@@ -110,6 +110,29 @@ class Pages(CliCase):
         self.smp("concat", "in.tif", "-o", "two.pdf", "--page", "2", "-e", "invert")
         self.assertTrue(np.array_equal(self.images("two.pdf")[0], 255 - second[..., 0]))
 
+    def test_pages_of_a_tiff_are_written(self):
+        shapes = ((12, 20, 1), (30, 10, 3), (300, 700, 4))
+        wanted = [self.save(f"{i}.png", pattern(*shape), dpi=(100 * (i + 1),) * 2) for i, shape in enumerate(shapes)]
+        exif = Image.Exif()
+        exif[0x010E] = "Regen"
+        exif.get_ifd(0x8769)[0x9003] = "2020:01:02 03:04:05"
+        self.save("3.jpg", pattern(9, 8, 3), exif=exif, quality=95)
+        for words in ((), ("--tiff-tile", "64"), ("--tiff-compression", "lzw", "--threads", "1")):
+            self.smp("concat", "-f", "0.png", "1.png", "2.png", "3.jpg", "-o", "all.tif", *words)
+            with Image.open(self.folder / "all.tif") as book:
+                self.assertEqual(book.n_frames, 4)
+                for i, want in enumerate(wanted):
+                    book.seek(i)
+                    self.assertTrue(np.array_equal(np.array(book).reshape(want.shape), want), (i, words))
+                    self.assertAlmostEqual(float(book.info["dpi"][0]), 100 * (i + 1), delta=0.1)
+                book.seek(3)
+                self.assertEqual(book.tag_v2[270], "Regen")
+            self.smp("convert", "-f", "all.tif", "two.png", "--page", "2")
+            self.assertTrue(np.array_equal(np.array(Image.open(self.folder / "two.png")), wanted[1]))
+        self.smp("convert", "-f", "0.png", "one.tif")
+        self.smp("concat", "0.png", "-o", "alone.tif")
+        self.assertEqual((self.folder / "one.tif").read_bytes(), (self.folder / "alone.tif").read_bytes())
+
     def test_frames_become_an_animation(self):
         pictures = [self.save(f"{i}.png", np.full((8, 9, 3), 50 * i, np.uint8)) for i in range(4)]
         self.smp("concat", "0.png", "1.png", "2.png", "3.png", "-o", "a.gif", "--delay", "40")

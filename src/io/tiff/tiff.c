@@ -51,4 +51,6 @@ const smp_file_format smp_format_tiff = {
     .pages = true,
 #endif
     SMP_WRITER(smp_tiff, row),
+    .write_next = smp_tiff_write_next,
+    .shapes = true,
 };

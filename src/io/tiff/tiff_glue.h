@@ -6,6 +6,7 @@
 
 SMP_DECLARE_READER(smp_tiff, row);
 SMP_DECLARE_WRITER(smp_tiff, row);
+smp_code smp_tiff_write_next(smp_writer *writer, const smp_meta *meta, smp_error *err);
 
 /* The directories of a TIFF, walked by this program before any library sees the file: sizes, counts and places are
  * checked against the limits and the file's end. Reads classic TIFF and BigTIFF, either byte order. Sources: TIFF 6.0;

@@ -33,6 +33,7 @@ typedef struct tiff_writer {
     smp_tasks *tasks;
     uint64_t *places, *sizes; /* of each strip in the file */
     uint64_t position;
+    uint64_t link; /* where the place of the next directory goes */
     smp_tiff_tags tags, exif, gps;
 } tiff_writer;
 
@@ -124,6 +125,7 @@ static smp_code put_header(tiff_writer *state, smp_writer *writer, smp_error *er
 {
     uint8_t head[16] = {'I', 'I', 42};
     state->position = 8;
+    state->link = state->big ? 8 : 4;
     if (state->big) { /* the size of a place; where the directory is comes later */
         head[2] = 43;
         head[4] = 8;
@@ -132,19 +134,12 @@ static smp_code put_header(tiff_writer *state, smp_writer *writer, smp_error *er
     return smp_output_write(writer->output, head, (size_t)state->position, err);
 }
 
-smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+static smp_code begin_page(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const uint64_t most = UINT32_MAX - (64u << 20); /* bytes of samples: directories come to them */
-    tiff_writer *state = writer->state = smp_alloc(sizeof *state);
-    SMP_NEED(state, "a TIFF", sizeof *state, err);
-    if (!smp_output_seekable(writer->output)) {
-        smp_fail(err, SMP_E_WRITE, "a TIFF cannot be written to a pipe: its header says where its end is");
-        return smp_hint(err, "write it to a file, or another format to the pipe");
-    }
+    tiff_writer *state = writer->state;
     state->shape = writer->shape;
     const uint64_t row = (uint64_t)smp_row_bytes(&state->shape);
-    uint64_t bytes;
-    state->big = __builtin_mul_overflow(row, (uint64_t)state->shape.height, &bytes) || bytes > most;
+    state->filled = state->written = state->rows = state->tile = 0;
     state->part = state->shape;
     state->across = 1;
     state->strip_rows = smp_clamp_i64((int64_t)(STRIP / row), 1, state->shape.height);
@@ -166,7 +161,23 @@ smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error
         (meta && !smp_tiff_put_meta(meta, state->shape.channels - (state->shape.alpha ? 1 : 0), &state->tags,
                                     &state->exif, &state->gps, &writer->notes)))
         return smp_fail_memory(err, "a TIFF", 0);
-    SMP_TRY(open_strips(state, &writer->options, err));
+    return open_strips(state, &writer->options, err);
+}
+
+smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const uint64_t most = UINT32_MAX - (64u << 20); /* bytes of samples: directories come to them */
+    tiff_writer *state = writer->state = smp_alloc(sizeof *state);
+    uint64_t bytes;
+    SMP_NEED(state, "a TIFF", sizeof *state, err);
+    if (!smp_output_seekable(writer->output)) {
+        smp_fail(err, SMP_E_WRITE, "a TIFF cannot be written to a pipe: its header says where its end is");
+        return smp_hint(err, "write it to a file, or another format to the pipe");
+    }
+    state->big =
+        __builtin_mul_overflow((uint64_t)smp_row_bytes(&writer->shape), (uint64_t)writer->shape.height, &bytes) ||
+        bytes > most;
+    SMP_TRY(begin_page(writer, meta, err));
     return put_header(state, writer, err);
 }
 
@@ -257,7 +268,9 @@ static smp_code put_directories(tiff_writer *state, smp_writer *writer, smp_erro
     if (!code)
         code = smp_output_write(writer->output, bytes, (size_t)(end - state->position), err);
     if (!code)
-        code = smp_output_patch(writer->output, state->big ? 8 : 4, place, state->big ? 8 : 4, err);
+        code = smp_output_patch(writer->output, state->link, place, state->big ? 8 : 4, err);
+    state->link = at + (state->big ? 8 + 20 * (uint64_t)state->tags.count : 2 + 12 * (uint64_t)state->tags.count);
+    state->position = end;
     smp_free(bytes);
     return code;
 }
@@ -282,9 +295,8 @@ smp_code smp_tiff_write_end(smp_writer *writer, smp_error *err)
     return put_directories(state, writer, err);
 }
 
-void smp_tiff_write_close(smp_writer *writer)
+static void end_page(tiff_writer *state)
 {
-    tiff_writer *state = writer->state;
     smp_tasks_close(state->tasks);
     for (int i = 0; state->strips && i < state->room; i++) {
         smp_free(state->strips[i].rows);
@@ -294,5 +306,21 @@ void smp_tiff_write_close(smp_writer *writer)
     smp_tiff_tags_free(&state->tags);
     smp_tiff_tags_free(&state->exif);
     smp_tiff_tags_free(&state->gps);
-    smp_free(state);
+    state->tasks = NULL;
+    state->strips = NULL;
+    state->places = state->sizes = NULL;
+    state->tags = state->exif = state->gps = (smp_tiff_tags){0};
+}
+
+smp_code smp_tiff_write_next(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    SMP_TRY(smp_tiff_write_end(writer, err));
+    end_page(writer->state);
+    return begin_page(writer, meta, err);
+}
+
+void smp_tiff_write_close(smp_writer *writer)
+{
+    end_page(writer->state);
+    smp_free(writer->state);
 }
