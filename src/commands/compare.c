@@ -240,6 +240,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
                            .fast_decode = common->fast_decode,
                            .gpu_jpeg = common->gpu_jpeg,
                            .device = device,
+                           .draw = smp_cli_draw(&settings->plan.base),
                            .plain_storage = settings->plan.plain_storage,
                            .no_fuse = !settings->fuse};
     smp_progress_begin(&progress, common, settings->in);

@@ -1,6 +1,7 @@
 """Random values of pipelines: the same for a seed on any device, however many run at once and whatever was done before;
 told; and mistakes in them."""
 import json
+import re
 import shutil
 import unittest
 
@@ -87,6 +88,17 @@ class Draws(CliCase):
             self.assertIn(said, done.stderr)
             self.assertEqual(done.stderr.count("error"), 1, done.stderr)
             self.assertFalse((self.folder / "no.png").exists())
+
+    def test_a_dry_run_and_comparisons_draw_as_the_work_would(self):
+        cat, crop = SAMPLES / "chelsea.png", ("-e", "crop width=random(100..5000px) height=9px")
+        one = [self.smp("batch", *crop, SERIES, "-o", "d", *more, status=(0, 1)).stderr.count("leaves the picture")
+               for more in (("--seed", "9"), ("--seed", "9", "-n"))]
+        self.assertGreater(one[0], 0)
+        self.assertEqual(*one)
+        types = {re.search(r"-> u8x3 \d+x9", self.smp("compare", "-e", "crop width=random(20..400px) height=9px",
+                                                     "--seed", seed, cat, "--device", "cpu").stdout).group()
+                 for seed in ("1", "2")}
+        self.assertEqual(len(types), 2)
 
     def test_other_draws_are_other_work(self):
         self.batch("out", "--seed", "5")

@@ -16,6 +16,7 @@ static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_reques
     request->input = item->file->path;
     request->read.page = item->file->page ? item->file->page : page;
     request->output = item->output;
+    request->draw.index = smp_hash_name(item->file->name);
     smp_code code = smp_plan_file(request, &plan, err);
     smp_plan_free(plan);
     return code ? code : smp_each_target(item->output, program, try_target, NULL, err);
@@ -74,7 +75,8 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
                                .read = common->read,
                                .fast_decode = common->fast_decode,
                                .gpu_jpeg = common->gpu_jpeg,
-                               .device = device};
+                               .device = device,
+                               .draw = smp_cli_draw(&s->many.plan.base)};
     trial t = {.wanted = (size_t)s->headers, .all = todo->count.expected};
     while (!(code = smp_todo_next(todo, &unit, err)) && unit) {
         show(job, unit, &t, &request);
