@@ -179,6 +179,21 @@ class Animations(CliCase):
         self.assertIn("exists", self.smp("convert", "a.jpg", "a.gif", status=4).stderr)
         self.assertEqual(json.loads(self.smp("info", "--json", "a.gif").stdout)["width"], 4)
 
+    def test_a_first_picture_that_is_taken_back(self):
+        """By 3, and by 4 as some programs write it: the canvas was empty before it."""
+        self.needs("GIF")
+        first, second = np.full((6, 8, 3), (255, 0, 0), np.uint8), np.full((6, 8, 3), (0, 255, 0), np.uint8)
+        second[2:] = first[2:]
+        self.smp("convert", "--frames", *self.write_raw([first, second]), "in.gif")
+        data = (self.folder / "in.gif").read_bytes()
+        for disposal in (3, 4):
+            at = data.index(b"\x21\xF9\x04") + 3
+            self.write("o.gif", data[:at] + bytes([data[at] & ~0x1C | disposal << 2]) + data[at + 1:])
+            got = self.frames_of("o.gif")
+            self.assertEqual([v.shape[2] for v in got], [4, 4])
+            self.assertTrue((got[0][..., 3] == 255).all() and (got[1][2:, :, 3] == 0).all(), disposal)
+            self.assertTrue((got[1][:2] == (0, 255, 0, 255)).all())
+
     def test_webp_moves_too(self):
         self.needs("WebP")
         random = np.random.default_rng(8)

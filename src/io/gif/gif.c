@@ -130,7 +130,7 @@ static smp_code find_picture(gif_reader *state, smp_error *err)
             return fail_library(library->Error, err);
         if (kind == GRAPHICS_EXT_FUNC_CODE && block && block[0] >= 4) {
             state->transparent = block[1] & 1 ? block[4] : -1;
-            state->disposal = block[1] >> 2 & 7;
+            state->disposal = smp_gif_disposal(block[1]);
             state->reader->delay = smp_get_le(block + 2, 2) * TICK;
         }
         while (block)

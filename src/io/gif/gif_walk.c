@@ -45,7 +45,8 @@ static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
     }
     if (kind == CONTROL && smp_source_look(source, *at, head, 6) && head[0] >= 4) {
         const int delay = (int)smp_get_le(head + 2, 2);
-        gif->clears |= (head[1] >> 2 & 7) == SMP_GIF_CLEAR;
+        const int disposal = smp_gif_disposal(head[1]);
+        gif->clears |= disposal == SMP_GIF_CLEAR || (disposal == SMP_GIF_TAKE_BACK && !gif->pictures);
         gif->uneven |= gif->pictures && delay != gif->delay;
         if (!gif->pictures) {
             gif->transparent = head[1] & 1 ? head[4] : -1;

@@ -7,6 +7,13 @@
 /* Disposal of a picture before the next one is drawn; other numbers: it stays. */
 enum { SMP_GIF_CLEAR = 2, SMP_GIF_TAKE_BACK = 3 };
 
+/* The disposal of a control block's flags. Some programs set the third bit to have a picture taken back. */
+static inline int smp_gif_disposal(uint8_t flags)
+{
+    const int disposal = flags >> 2 & 7;
+    return disposal == 4 ? SMP_GIF_TAKE_BACK : disposal;
+}
+
 typedef struct smp_gif {
     int64_t width, height;                   /* of the canvas */
     int64_t x, y, inner_width, inner_height; /* of the first picture on it */
