@@ -124,6 +124,17 @@ class Written(CliCase):
                                 self.folder / "out.m4a"), capture_output=True, text=True, check=True)
         self.assertEqual((probe.stdout.strip(), probe.stderr), ("Rain,3/12", ""))
 
+    def test_speex_is_read(self):
+        self.write("in.wav", wav(tones(8000, 16000), 16000))
+        made = subprocess.run(("ffmpeg", "-v", "error", "-i", "in.wav", "-c:a", "libspeex", "a.spx"), cwd=self.folder)
+        if made.returncode:
+            self.skipTest("this ffmpeg writes no Speex")
+        self.smp("convert", "a.spx", "out.wav")
+        subprocess.run(("ffmpeg", "-v", "error", "-i", "a.spx", "peer.wav"), cwd=self.folder, check=True)
+        self.smp("diff", "out.wav", "peer.wav")
+        self.write("cut.spx", (self.folder / "a.spx").read_bytes()[:-300])
+        self.assertIn("truncated", self.smp("convert", "cut.spx", "x.wav", status=3).stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -336,6 +336,21 @@ def files():
           "stsd", "mp4a", "esds", "stts", "stsc", "stsz", "stco", "co64", "udta", "ilst", "mdat", "free", "moof",
           "traf", b"\x1a\x45\xdf\xa3", b"\x18\x53\x80\x67", b"\x15\x49\xa9\x66", b"\x16\x54\xae\x6b",
           b"\x1f\x43\xb6\x75", "A_AAC", "A_OPUS", "webm", "matroska"])
+    box = struct.pack("<4i", 0, 0, 3, 0)
+    seed("opened", "a.exr", b"\x76\x2f\x31\x01\2\0\0\0channels\0chlist\0\x13\0\0\0Y\0\2" + bytes(7) +
+         b"\1\0\0\0\1\0\0\0\0compression\0compression\0\1\0\0\0\0dataWindow\0box2i\0\x10\0\0\0" + box +
+         b"displayWindow\0box2i\0\x10\0\0\0" + box + b"\0" + bytes(32))
+    seed("opened", "a.svg", b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="a.png"/><rect '
+         b'width="5" height="5"/></svg>')
+    seed("opened", "a.pdf", b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]" +
+         b"/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj " +
+         b"trailer<</Root 1 0 R>>\n%%EOF\n")
+    seed("opened", "a.j2k", b"\xff\x4f\xff\x51" + struct.pack(">HHIIIIIIIIHBBB", 41, 0, 4, 4, 0, 0, 4, 4, 0, 0, 1, 7, 1,
+                                                             1) + b"\xff\xd9")
+    seed("opened", "a.jxl", b"\0\0\0\x0cJXL \r\n\x87\n\0\0\0\x14ftypjxl \0\0\0\0jxl " +
+         b"\0\0\0\x0ejxlc\xff\x0a\0\0\0\0")
+    words("opened", ["<svg", "<use", "href=", "%PDF-", "%%EOF", "jp2h", "colr", "jp2c", "Exif", "xml ", "brob", "uuid",
+          "chlist", "compression", "dataWindow", b"\xff\x4f", b"\xff\x51", b"\xff\xd9"])
     words("tiff", ["II*\0", "MM\0*", "II+\0"] + [struct.pack("<H", tag) for tag in
           (256, 257, 258, 259, 262, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 338, 339, 347, 530, 34675)])
     words("webp", ["RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP", "EXIF", "XMP ",

@@ -5,9 +5,9 @@
 
 #include "io/library.h"
 
-const char *const smp_av_extensions[] = {"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
-                                         "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
-                                         "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta", NULL};
+const char *const smp_av_extensions[] = {"m4a", "m4b", "mp4", "m4v", "mov", "3gp",  "aac", "mkv", "mka", "webm",
+                                         "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr",
+                                         "au",  "snd", "sph", "wv",  "ape", "tta",  "spx", NULL};
 
 #ifdef SMP_HAVE_AV
 

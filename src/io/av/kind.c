@@ -40,11 +40,12 @@ const char *smp_av_kind(const uint8_t *head, size_t size)
             return kinds[i].name;
     if (size >= 7 && head[0] == 0xFF && (head[1] & 0xF6) == 0xF0) /* ADTS: sync word, layer 0 */
         return "aac";
-    /* FLAC in Ogg, which libsndfile 1.2 cannot decode (RFC 9639, section 10.1). */
+    /* FLAC in Ogg, which libsndfile 1.2 cannot decode (RFC 9639, section 10.1), and Speex. */
     if (smp_ogg_begins(head, size,
                        "\x7F"
                        "FLAC",
-                       5))
+                       5) ||
+        smp_ogg_begins(head, size, "Speex   ", 8))
         return "ogg";
     if (is_coded_caf(head, size))
         return "caf";

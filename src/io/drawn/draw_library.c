@@ -2,8 +2,7 @@
 #include "io/drawn/draw_library.h"
 
 #include <pthread.h>
-
-#include "base/alloc.h"
+#include <string.h>
 
 enum { FOLDERS = 32 };
 
@@ -25,8 +24,8 @@ static void take_fonts(void)
         return;
     (void)d->FcConfigSetRescanInterval(NULL, 0);
     while (count < FOLDERS - 1 && (folder = (const char *)d->FcStrListNext(list)))
-        count += (folders[count] = smp_strdup(folder)) != NULL;
-    folders[count] = smp_strdup("/usr/share/poppler"); /* names of characters */
+        count += (folders[count] = strdup(folder)) != NULL;
+    folders[count] = strdup("/usr/share/poppler"); /* names of characters */
     d->FcStrListDone(list);
 }
 
