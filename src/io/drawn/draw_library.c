@@ -6,7 +6,7 @@
 
 enum { FOLDERS = 32 };
 
-smp_draw smp_draw_functions;
+smp_draw_library smp_draw_functions;
 
 static unsigned loaded;
 static char *folders[FOLDERS + 1];
@@ -14,7 +14,7 @@ static char *folders[FOLDERS + 1];
 /* fontconfig reads its files now, since a confined process cannot, and never looks for changes of them. */
 static void take_fonts(void)
 {
-    const smp_draw *d = &smp_draw_functions;
+    const smp_draw_library *d = &smp_draw_functions;
     static bool taken;
     void *list = taken || !d->FcInit() ? NULL : d->FcConfigGetFontDirs(NULL);
     const char *folder;
@@ -49,10 +49,7 @@ bool smp_draw_load(smp_library library)
         }
     }
     sought |= library;
-    if (all) {
-        loaded |= library;
-        take_fonts();
-    }
+    loaded |= all ? library : 0u;
     pthread_mutex_unlock(&lock);
     return loaded & library;
 }
@@ -76,5 +73,7 @@ smp_code smp_draw_need(smp_library library, smp_error *err)
 
 char *const *smp_draw_folders(void)
 {
+    if (loaded)
+        take_fonts();
     return loaded ? folders : NULL;
 }

@@ -18,7 +18,7 @@ unsigned smp_draw_loaded(void); /* bits of smp_library */
 smp_code smp_draw_need(smp_library library, smp_error *err);
 
 /* Folders of fonts, and of what names their characters, which a drawing reads; ends with null. Null: neither is open.
- */
+ * fontconfig reads its files then: before the process is confined. */
 char *const *smp_draw_folders(void);
 
 typedef struct smp_g_error {
@@ -76,11 +76,11 @@ typedef struct smp_rsvg_rectangle {
       (void *handle, void *cairo, const smp_rsvg_rectangle *viewport, smp_g_error **error))
 
 /* Filled by what opens the libraries. */
-typedef struct smp_draw {
+typedef struct smp_draw_library {
 #define FIELD(result, function, arguments) result(*function) arguments;
     SMP_CAIRO_FUNCTIONS(FIELD)
     SMP_PDF_FUNCTIONS(FIELD)
     SMP_SVG_FUNCTIONS(FIELD)
 #undef FIELD
-} smp_draw;
-extern smp_draw smp_draw_functions;
+} smp_draw_library;
+extern smp_draw_library smp_draw_functions;

@@ -10,7 +10,7 @@
 #include "io/drawn/draw_library.h"
 #include "io/format.h"
 
-static const smp_draw *const draw = &smp_draw_functions;
+static const smp_draw_library *const draw = &smp_draw_functions;
 
 enum { ARGB32 = 0 /* CAIRO_FORMAT: premultiplied, a word a pixel */, MOST_SIDE = 32767, PDF_DPI = 150, POINTS = 72 };
 enum { CSS_DPI = 96, HEAD = 1 << 16 /* bytes among which <svg is looked for */ };
