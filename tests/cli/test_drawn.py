@@ -61,6 +61,11 @@ class Drawn(CliCase):
     def array(self, name):
         return np.asarray(Image.open(self.folder / name))
 
+    def test_what_poppler_finds_amiss_is_told(self):
+        self.write("b.pdf", pdf([b"0 0 1 rg 20 20 100 60 re f /Im0 Do"]))
+        self.assertIn("may not be drawn whole", self.smp("convert", "b.pdf", "out.png").stderr)
+        self.assertEqual(self.smp("convert", "-f", "--page", "1", "a.pdf", "out.png").stderr, "")
+
     @unittest.skipUnless(shutil.which("pdftocairo"), "needs poppler-utils")
     def test_a_page_is_what_poppler_draws(self):
         for page, dpi in ((1, 150), (1, 300), (2, 72), (3, 96.5)):

@@ -4,9 +4,10 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { FOLDERS = 32 };
+enum { FOLDERS = 32, ALL_LEVELS = ~3 /* G_LOG_LEVEL_MASK */ };
 
 smp_draw_library smp_draw_functions;
+_Thread_local smp_notes *smp_draw_notes;
 
 static unsigned loaded;
 static char *folders[FOLDERS + 1];
@@ -27,6 +28,13 @@ static void take_fonts(void)
         count += (folders[count] = strdup(folder)) != NULL;
     folders[count] = strdup("/usr/share/poppler"); /* names of characters */
     d->FcStrListDone(list);
+}
+
+static void note_fault(const char *, int, const char *text, void *)
+{
+    if (smp_draw_notes)
+        smp_note(smp_draw_notes, "it may not be drawn whole, as poppler finds faults in it: %.150s", text);
+    smp_draw_notes = NULL;
 }
 
 #define TAKE(result, function, arguments)                                                                              \
@@ -50,6 +58,8 @@ bool smp_draw_load(smp_library library)
     }
     sought |= library;
     loaded |= all ? library : 0u;
+    if (all && pdf)
+        (void)smp_draw_functions.g_log_set_handler("Poppler", ALL_LEVELS, note_fault, NULL);
     pthread_mutex_unlock(&lock);
     return loaded & library;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/notes.h"
 #include "io/library.h"
 
 /* Opens the one for PDF or SVG once; false: it is not there. */
@@ -20,6 +21,9 @@ smp_code smp_draw_need(smp_library library, smp_error *err);
 /* Folders of fonts, and of what names their characters, which a drawing reads; ends with null. Null: neither is open.
  * fontconfig reads its files then: before the process is confined. */
 char *const *smp_draw_folders(void);
+
+/* Where what poppler says first of faults is noted, while it works for this thread; null: nowhere. */
+extern _Thread_local smp_notes *smp_draw_notes;
 
 typedef struct smp_g_error {
     uint32_t domain;
@@ -57,6 +61,8 @@ typedef struct smp_rsvg_rectangle {
     X(void *, g_bytes_new_static, (const void *data, size_t size))                                                     \
     X(void, g_bytes_unref, (void *bytes))                                                                              \
     X(void, g_free, (void *text))                                                                                      \
+    X(unsigned, g_log_set_handler,                                                                                     \
+      (const char *domain, int levels, void (*hear)(const char *, int, const char *, void *), void *state))            \
     X(void *, poppler_document_new_from_bytes, (void *bytes, const char *password, smp_g_error **error))               \
     X(int, poppler_document_get_n_pages, (void *document))                                                             \
     X(char *, poppler_document_get_title, (void *document))                                                            \

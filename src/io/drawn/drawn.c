@@ -185,12 +185,14 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ drawing */
 
-static smp_code draw_on(const smp_reader *reader, drawn *d, void *cairo, smp_error *err)
+static smp_code draw_on(smp_reader *reader, drawn *d, void *cairo, smp_error *err)
 {
     smp_g_error *why = NULL;
     if (d->page) {
         draw->cairo_scale(cairo, d->scale, d->scale);
+        smp_draw_notes = &reader->notes;
         draw->poppler_page_render(d->page, cairo);
+        smp_draw_notes = NULL;
     } else {
         const smp_rsvg_rectangle all = {.width = d->width, .height = d->height};
         if (!draw->rsvg_handle_render_document(d->document, cairo, &all, &why))
@@ -199,7 +201,7 @@ static smp_code draw_on(const smp_reader *reader, drawn *d, void *cairo, smp_err
     return draw->cairo_status(cairo) ? fail_library(NULL, reader->media.file_format, err) : SMP_OK;
 }
 
-static smp_code draw_picture(const smp_reader *reader, drawn *d, smp_error *err)
+static smp_code draw_picture(smp_reader *reader, drawn *d, smp_error *err)
 {
     const int width = (int)reader->media.shape.width, height = (int)reader->media.shape.height;
     const size_t bytes = (size_t)width * (size_t)height * sizeof(uint32_t);
