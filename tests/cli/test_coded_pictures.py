@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 import numpy as np
+from PIL import Image
 
 from harness import SAMPLES, CliCase, png_bytes
 
@@ -75,6 +76,38 @@ class Pictures(CliCase):
         for part in (data[:-30], data[:len(data) // 2], data[:60], data + b"head"):
             self.write("b.jxl", part)
             self.smp("convert", "b.jxl", "x.png", status=3, timeout=20)
+
+    @unittest.skipUnless(shutil.which("cjxl"), "needs libjxl-tools")
+    def test_a_jpeg_xl_that_moves_is_told(self):
+        frames = [Image.new("RGB", (37, 23), colour) for colour in ("red", "blue")]
+        frames[0].save(self.folder / "moves.gif", save_all=True, append_images=frames[1:], duration=100)
+        for container in "01":
+            self.tool("cjxl", f"--container={container}", "moves.gif", "a.jxl")
+            self.assertIn("an animation; only the first", self.smp("convert", "-f", "a.jxl", "out.png").stderr)
+            for name in ("rgb8", "rgba8", "rgb16"):
+                self.tool("cjxl", f"--container={container}", f"{name}.png", "a.jxl")
+                self.assertNotIn("animation", self.smp("convert", "-f", "a.jxl", "out.png").stderr)
+
+    @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
+    def test_boxes_of_jpeg_2000_are_kept_or_told(self):
+        self.tool("opj_compress", "-n", "3", "-i", "rgb8.png", "-o", "a.jp2")
+        data = (self.folder / "a.jp2").read_bytes()
+        at = data.index(b"jp2h") - 4
+        end = at + struct.unpack(">I", data[at:at + 4])[0]
+        lines = struct.pack(">HHHHBB", 11811, 100, 59055, 10, 2, 1)  # a metre, downwards and across, tens behind
+        lines = struct.pack(">I4sI4s", 8 + 18, b"res ", 18, b"resc") + lines
+        tiff = b"II*\0\x08\0\0\0\1\0\x0f\1\2\0\4\0\0\0Cam\0\0\0\0\0"
+        kept = struct.pack(">I4s", 24 + len(tiff), b"uuid") + b"JpgTiffExif->JP2" + tiff
+        other = struct.pack(">I4s", 26, b"uuid") + b"somebody's 16 b" + bytes(3)
+        head = struct.pack(">I", end - at + len(lines)) + data[at + 4:end] + lines
+        self.write("b.jp2", data[:at] + head + kept + other + data[end:])
+        info = self.smp("info", "b.jp2")
+        self.assertIn("1500.0 x 300.0 dpi", info.stdout)
+        self.assertIn("EXIF         26 bytes", info.stdout)
+        self.assertIn("a box 'uuid' of 18 bytes", info.stderr)
+        for bad in (bytes(10), struct.pack(">HHHHBB", 1, 1, 1, 1, 127, 128)):  # no numbers, or none of pictures
+            self.write("b.jp2", data[:at] + head[:-10] + bad + data[end:])
+            self.assertNotIn("dpi", self.smp("info", "b.jp2").stdout)
 
     @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
     def test_jpeg_2000(self):

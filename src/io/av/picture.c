@@ -3,6 +3,7 @@
  * Sources: ISO/IEC 15444-1, annex I, and 18181-2 (boxes); openexr.com, "OpenEXR File Layout". */
 #include "io/av/av_library.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,11 +111,60 @@ static bool keep_exif(smp_meta *meta, const uint8_t *data, size_t size)
     return kept;
 }
 
+/* Of the box "res " the first box: pixels a metre, as numerators, denominators and powers of ten. */
+static void keep_resolution(smp_meta *meta, const uint8_t *box, size_t size)
+{
+    enum { BOX = 18 };
+    const double most = 1e7;
+    if (size < BOX || !smp_get_be(box + 10, 2) || !smp_get_be(box + 14, 2))
+        return;
+    const double down = (double)smp_get_be(box + 8, 2) / (double)smp_get_be(box + 10, 2) * pow(10, (int8_t)box[16]);
+    const double across = (double)smp_get_be(box + 12, 2) / (double)smp_get_be(box + 14, 2) * pow(10, (int8_t)box[17]);
+    if (down < 1 || across < 1 || down > most || across > most)
+        return;
+    meta->x_density = across;
+    meta->y_density = down;
+}
+
+/* The next bits of a JPEG XL's codestream, the lowest first; 0 behind its end. */
+static uint32_t take_bits(const uint8_t *data, size_t size, size_t *at, int count)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < count && *at / 8 < size; i++, ++*at)
+        bits |= (uint32_t)(data[*at / 8] >> *at % 8 & 1) << i;
+    return bits;
+}
+
+static void skip_sides(const uint8_t *data, size_t size, size_t *at)
+{
+    static const int bits_of[] = {9, 13, 18, 30};
+    const bool small = take_bits(data, size, at, 1);
+    (void)take_bits(data, size, at, small ? 5 : bits_of[take_bits(data, size, at, 2)]);
+    if (!take_bits(data, size, at, 3)) /* else the width is a ratio of the height */
+        (void)take_bits(data, size, at, small ? 5 : bits_of[take_bits(data, size, at, 2)]);
+}
+
+/* By its header, ISO/IEC 18181-1, annex D; with a preview in front, which no coder writes, nothing is told. */
+static void note_animation(smp_reader *reader, const uint8_t *data, size_t size)
+{
+    size_t at = 16; /* bits: its mark */
+    skip_sides(data, size, &at);
+    const bool defaults = take_bits(data, size, &at, 1);
+    if (defaults || !take_bits(data, size, &at, 1))
+        return;
+    (void)take_bits(data, size, &at, 3); /* orientation */
+    if (take_bits(data, size, &at, 1))
+        skip_sides(data, size, &at);
+    if (take_bits(data, size, &at, 2) == 2) /* an animation, no preview */
+        smp_note(&reader->notes, "the file is an animation; " SMP_FIRST_ALONE);
+}
+
 static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, size_t size)
 {
     static const uint8_t xmp[] = {0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8,
                                   0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC};
-    enum { BY_PROFILE = 2, COLOUR_HEAD = 3 };
+    static const char exif[] = "JpgTiffExif->JP2";
+    enum { BY_PROFILE = 2, COLOUR_HEAD = 3, KIND = 16 /* bytes of a uuid */ };
     smp_meta *meta = &reader->media.meta;
     const bool jxl = reader->format == &smp_format_jxl;
     if (!strcmp(name, "colr") && size > COLOUR_HEAD && data[0] == BY_PROFILE && !meta->icc.size)
@@ -123,8 +173,19 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
         return keep_exif(meta, data, size);
     if (!strcmp(name, "uuid") && size > sizeof xmp && !memcmp(data, xmp, sizeof xmp))
         return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + sizeof xmp, size - sizeof xmp);
+    if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, exif, KIND) && !meta->exif.size) {
+        const bool kept = smp_blob_set(&meta->exif, data + KIND, size - KIND);
+        smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
+        return kept;
+    }
     if (jxl && !strcmp(name, "xml "))
         return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data, size);
+    if (!strcmp(name, "uuid") || !strcmp(name, "xml "))
+        smp_note(&reader->notes, "left out, since it is of another program: a box '%s' of %zu bytes", name, size);
+    if (!strcmp(name, "res "))
+        keep_resolution(meta, data, size);
+    if (jxl && size > 4 && (!strcmp(name, "jxlc") || (!strcmp(name, "jxlp") && !smp_get_be(data, 4))))
+        note_animation(reader, data + (name[3] == 'p' ? 4 : 0), size - (name[3] == 'p' ? 4 : 0));
     if (!strcmp(name, "brob") && size > 4)
         smp_note(&reader->notes, "left out, since it is packed by Brotli: %.4s", (const char *)data);
     return true;
@@ -163,6 +224,8 @@ static smp_code boxed_read_open(smp_reader *reader, smp_error *err)
     bool whole = true;
     SMP_TRY(smp_av_need(SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
+    if (jxl && s->data[0])
+        note_animation(reader, s->data, s->size);
     SMP_NEED(s->data[0] || walk(reader, s->data, s->size, &whole), "metadata", 0, err);
     if (!whole || (!jxl && !memmem(s->data, s->size, "\xFF\xD9", 2))) /* JPEG 2000's end: coded bits never hold it */
         return fail_truncated(reader, err);
