@@ -1,6 +1,7 @@
 """Pages of PDF and SVG: against what poppler's and librsvg's programs and Chromium draw, in the cage and out of it."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -128,10 +129,16 @@ class Drawn(CliCase):
 
     def test_other_files_are_not_opened_and_told(self):
         (self.folder / "secret.png").write_bytes(b"")
-        for element in ('<image href="secret.png" width="9" height="9"/>', '<use href="other.svg#a"/>'):
+        for element in ('<image href="secret.png" width="9" height="9"/>', '<use href="other.svg#a"/>',
+                        '<image href =\n "secret.png"/>', "<style>@import url('a.css');</style>",
+                        '<style>@import "a.css";</style>', '<rect width="9" height="9" fill="url(other.svg#a)"/>'):
+            name = re.search("secret.png|other.svg#a|a.css", element)[0]
             self.write("b.svg", (SVG % ("", element)).encode())
             said = self.smp("convert", "-f", "b.svg", "out.png").stderr
-            self.assertIn("shows other files, which are not opened: " + element.split('"')[1], said)
+            self.assertIn(f"shows other files, which are not opened: {name}\n", said)
+        inside = '<a href="http://a.b/"><rect style="fill:url(&quot;#f&quot;)"/></a><image href=""/><use href="#f"/>'
+        self.write("b.svg", (SVG % ("", f"<!-- {'<image' * 200000} -->{inside}")).encode())
+        self.assertEqual(self.smp("convert", "-f", "b.svg", "out.png", timeout=10).stderr, "")
         outside = b'<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
         self.write("b.svg", outside + b'<svg xmlns="http://www.w3.org/2000/svg"><text>&x;</text></svg>')
         self.assertIn("Entity", self.smp("convert", "-f", "b.svg", "out.png", status=3).stderr)

@@ -131,25 +131,42 @@ static smp_code pdf_read_open(smp_reader *reader, smp_error *err)
     return SMP_OK;
 }
 
-/* Notes what the elements that show other files name. */
+/* What is named here by href (but for links), url() or @import, when it is another file; null: nothing. */
+static const char *name_outside(const char *at, const char *end, bool link)
+{
+    enum { HREF, URL, IMPORT, KINDS };
+    static const char *const before[KINDS] = {"href", "url(", "@import"};
+    size_t i = 0;
+    while (i < KINDS && ((size_t)(end - at) < strlen(before[i]) || memcmp(at, before[i], strlen(before[i]))))
+        i++;
+    if (i == KINDS || (i == HREF && link))
+        return NULL;
+    for (at += strlen(before[i]); at < end && strchr(" \t\r\n=", *at);)
+        at++;
+    if (at < end && (*at == '"' || *at == '\''))
+        at++;
+    else if (i != URL)
+        return NULL;
+    return end - at > 5 && !strchr("#&\"'", *at) && memcmp(at, "data:", 5) ? at : NULL;
+}
+
+/* Notes the first that an SVG names. */
 static void note_outside(smp_reader *reader, const drawn *d)
 {
-    static const char *const elements[] = {"<image", "<use", "<feImage", "<?xml-stylesheet"};
-    const char *end = (const char *)d->data + d->size;
-    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
-        const char *at = (const char *)d->data;
-        while ((at = memmem(at, (size_t)(end - at), elements[i], strlen(elements[i])))) {
-            const char *close = memchr(at, '>', (size_t)(end - at));
-            const char *name = close ? memmem(at, (size_t)(close - at), "href=", 5) : NULL;
-            at += strlen(elements[i]);
-            if (!name || close - name < 7 || name[6] == '#' || !memcmp(name + 6, "data:", 5))
-                continue;
-            const char *last = memchr(name + 6, name[5], (size_t)(close - name - 6));
-            smp_note(&reader->notes, "it shows other files, which are not opened: %.*s",
-                     (int)smp_min_i64(last ? last - name - 6 : 0, 100), name + 6);
-            return;
-        }
+    enum { MOST = 100 };
+    const char *end = (const char *)d->data + d->size, *name = NULL;
+    bool link = false;
+    for (const char *at = (const char *)d->data; at < end && !name; at++) {
+        if (*at == '<')
+            link = end - at > 2 && at[1] == 'a' && strchr(" \t\r\n", at[2]);
+        if (strchr("hu@", *at))
+            name = name_outside(at, end, link);
     }
+    int length = 0;
+    while (name && length < MOST && name + length < end && !strchr("\"')>", name[length]))
+        length++;
+    if (name)
+        smp_note(&reader->notes, "it shows other files, which are not opened: %.*s", length, name);
 }
 
 /* Pixels of CSS. Where neither a size nor a box is told, what browsers take. */
