@@ -160,15 +160,18 @@ static smp_code open_member(asked *a, size_t slot, smp_error *err)
     const smp_feed_sample *sample = &a->samples[slot];
     char text[128];
     int to = -1;
-    const int from = open(a->from[slot], O_RDONLY | O_CLOEXEC);
+    const int from = open(a->from[slot], O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe by now */
     if (from < 0)
         return smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(errno, text, sizeof text));
-    smp_code code = SMP_OK;
+    struct stat status;
+    smp_code code = fstat(from, &status) == 0 && S_ISREG(status.st_mode)
+                        ? SMP_OK
+                        : smp_fail(err, SMP_E_READ, "the tar file is no regular file any more");
     off_t at = sample->offset;
     uint64_t left = sample->size;
-    if (left > MOST_MEMBER)
+    if (!code && left > MOST_MEMBER)
         code = smp_fail(err, SMP_E_LIMIT, "a member of %llu bytes", (unsigned long long)left);
-    else if ((to = memfd_create("member", MFD_CLOEXEC)) < 0)
+    else if (!code && (to = memfd_create("member", MFD_CLOEXEC)) < 0)
         code = smp_fail(err, SMP_E_READ, "no memory for a member: %s", smp_os_error(errno, text, sizeof text));
     for (ssize_t n; !code && left; left -= (uint64_t)n)
         if ((n = sendfile(to, from, &at, left)) <= 0) {
