@@ -3,12 +3,16 @@ import csv
 import glob
 import json
 import os
+import re
 import warnings
 
 import numpy as np
 
+from . import _library as _c
+
 _PICTURES = frozenset("jpg jpeg jpe png webp tif tiff bmp gif heic heif avif qoi tga ppm pgm pnm psd hdr npy".split())
 _LABELS = ("cls", "txt", "json")  # of a tar's members, in this order where labels= names none
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _ROUNDS = 8
 _MOST_LABEL = 1 << 20  # bytes
 # Only srun sets SLURM_STEP_NUM_TASKS; a batch script has SLURM_PROCID and SLURM_NTASKS too, and is one.
@@ -79,21 +83,63 @@ class Texts:
         return os.fsdecode(self.bytes[self.ends[i]:self.ends[i + 1]])
 
 
-def _walk(folder, below, found, roots, others):
-    """Pictures below a folder, links followed; roots: where links lead."""
+def _walk(folder, below, found, roots, others, linked):
+    """Pictures below a folder, links followed; roots: where links lead; linked: the same of links to folders, and the
+    links. None is followed twice: of 40 folders with two links each to the next there would be 2^40 pictures."""
     for entry in sorted(os.scandir(os.path.join(folder, below)), key=lambda entry: os.fsencode(entry.name)):
         name = os.path.join(below, entry.name)
         extension = entry.name.rpartition(".")[2].lower()
         if entry.name.startswith("."):
             continue
+        # entry.is_dir() of a link that leads to itself raises
+        is_folder = os.path.isdir(entry.path) if entry.is_symlink() else entry.is_dir()
         if entry.is_symlink():
-            roots.add(os.path.realpath(entry.path) if entry.is_dir() else os.path.dirname(os.path.realpath(entry.path)))
-        if entry.is_dir():
-            _walk(folder, name, found, roots, others)
+            to, here = os.path.realpath(entry.path), os.path.realpath(os.path.join(folder, below))
+            roots.add(to if is_folder else os.path.dirname(to))
+            if is_folder and (to in linked or os.path.commonpath([to, here]) == to):
+                raise ValueError(f"{entry.path}: the link leads to {to}, " +
+                                 (f"as {linked[to]} does" if to in linked else "and lies in it"))
+            if is_folder:
+                linked[to] = entry.path
+        if is_folder:
+            _walk(folder, name, found, roots, others, linked)
         elif extension in _PICTURES:
             found.append(name)
         else:
             others[extension] = others.get(extension, 0) + 1
+
+
+def _read_table(path, names):
+    """Labels from a CSV of file and label; rows of other files, as a header, are passed over. Names that are not UTF-8
+    are taken as Python has those of files."""
+    wanted, found = set(names), {}
+    with open(path, newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
+        rows = csv.reader(file)
+        try:
+            for row in rows:
+                if len(row) > 1 and row[0] in wanted:
+                    label = row[1].strip()
+                    if not label or found.setdefault(row[0], label) != label:
+                        raise ValueError(f"{row[0]} has {'another label in a row above' if label else 'no label'}")
+        except (ValueError, csv.Error) as why:
+            raise ValueError(f"{os.fspath(path)}:{rows.line_num}: {why}") from None
+    numbers = [name for name, label in found.items() if _NUMBER.fullmatch(label)]
+    if not numbers:
+        return found
+    if len(numbers) < len(found):
+        other, number = next(name for name, label in found.items() if not _NUMBER.fullmatch(label)), numbers[0]
+        raise ValueError(f"{os.fspath(path)}: the label of {other} is {found[other]!r}, and that of {number} a number, "
+                         f"{found[number]}; where both are names, give labels as a dict")
+    whole = all(label.lstrip("+-").isdigit() for label in found.values())
+    return {name: (int if whole else float)(label) for name, label in found.items()}
+
+
+def _whole(labels, names):
+    try:
+        return np.array(labels, np.int64)
+    except OverflowError:
+        name, label = next((n, v) for n, v in zip(names, labels) if not -2 ** 63 <= v < 2 ** 63)
+        raise ValueError(f"{name}: its label {label} is no number of 64 bits") from None
 
 
 class Files:
@@ -104,7 +150,7 @@ class Files:
         if isinstance(files, (str, os.PathLike)):
             folder, names, others = os.fspath(files), [], {}
             self.roots = {os.path.realpath(folder)}
-            _walk(folder, "", names, self.roots, others)
+            _walk(folder, "", names, self.roots, others, {})
             if others:
                 warnings.warn(f"{folder}: {sum(others.values())} files are left out, by their names no pictures: " +
                               ", ".join(f"{n} .{end}" for end, n in sorted(others.items())[:5]), stacklevel=4)
@@ -123,14 +169,18 @@ class Files:
                 raise ValueError(f"{folder}: a picture lies in no folder of a class; write labels=None")
             return self._number(found)
         if isinstance(labels, (str, os.PathLike)):
-            with open(labels, newline="", encoding="utf-8") as file:
-                rows = [row for row in csv.reader(file) if len(row) > 1]
-            whole = all(row[1].strip().lstrip("-").isdigit() for row in rows if row[0] in set(names))
-            labels = {row[0]: int(row[1]) if whole and row[1].strip().lstrip("-").isdigit() else row[1] for row in rows}
-        missing = [name for name in names if name not in labels]
+            labels = _read_table(labels, names)
+        if not hasattr(labels, "get"):
+            raise TypeError(f"labels is a {type(labels).__name__}: there are a dict, a CSV's name, \"folder\", None")
+        if isinstance(labels, dict):
+            labels = {os.fspath(name): label for name, label in labels.items()}
+        missing = [name for name in names if labels.get(name) is None]
         if missing:
             raise ValueError(f"{missing[0]} has no label ({len(missing)} of {len(names)} files have none)")
-        found = np.array([labels[name] for name in names])
+        values = [labels[name] for name in names]
+        if all(isinstance(value, (int, np.integer)) for value in values):
+            return _whole(values, names)
+        found = np.array(values)
         return found.astype(np.int64) if found.dtype.kind in "iub" else found if found.dtype.kind == "f" else \
             self._number(found.tolist())
 
@@ -139,11 +189,22 @@ class Files:
         numbers = {name: i for i, name in enumerate(self.classes)}
         return np.array([numbers[name] for name in found], np.int64)
 
+    def check(self, indices):
+        """Files are read under their names, whatever they hold by now."""
+
     def where(self, i):
         return self.paths[i], -1, 0
 
     def labels_of(self, indices):
         return None if self.labels is None else self.labels[indices]
+
+
+def _version(path):
+    try:
+        status = os.stat(path)
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    except OSError:
+        return None
 
 
 class Shards:
@@ -157,6 +218,7 @@ class Shards:
     def read_index(self, members):
         """members(path): of each member offset, size and name."""
         names, rows, without = [], [], 0
+        self.versions = [_version(path) for path in self.tars]
         for shard, path in enumerate(self.tars):
             samples = {}
             for offset, size, name in members(path):
@@ -176,6 +238,13 @@ class Shards:
             warnings.warn(f"{without} samples of the tar files have no picture, and are left out", stacklevel=4)
         self.names, self.rows = Texts(names), np.array(rows, np.int64).reshape(-1, 6)
 
+    def check(self, indices):
+        """What was read of a tar file that another one replaced may be any of its samples, or the label of one."""
+        for shard in np.unique(self.rows[indices, 0]).tolist():
+            if _version(self.tars[shard]) != self.versions[shard]:
+                raise _c.FileError(f"{self.tars[shard]} is not the file any more that it was when this Feed was made: "
+                                   "make another one; load_state_dict() goes on where this is", _c.READ)
+
     def where(self, i):
         shard, offset, size = self.rows[i, :3].tolist()
         return self.tars[shard], offset, size
@@ -188,29 +257,36 @@ class Shards:
             if offset < 0 or size > _MOST_LABEL:
                 raise ValueError(f"{self.names[i]} has {'no label' if offset < 0 else 'a label of over 1 MB'}")
             with open(self.tars[shard], "rb") as file:
-                text = os.pread(file.fileno(), size, offset).decode()
+                text = os.pread(file.fileno(), size, offset)
             try:
-                found.append((int, str, json.loads)[kind](text.strip()))
-            except ValueError as why:
+                found.append((int, str, json.loads)[kind](text.decode().strip()))
+            except (ValueError, RecursionError) as why:
                 raise ValueError(f"{self.names[i]}: its .{_LABELS[kind]} cannot be read: {why}") from None
-        return np.array(found, np.int64) if all(isinstance(label, int) for label in found) else found
+        whole = all(isinstance(label, int) for label in found)
+        return _whole(found, [self.names[i] for i in indices]) if whole else found
 
 
 def source(files, labels):
     """labels "auto": of a folder its folders', where there are some; of tar files their members'."""
     auto = isinstance(labels, str) and labels == "auto"
     if isinstance(files, (str, os.PathLike)) and os.path.isdir(files):
-        some = auto and any(entry.is_dir() and not entry.name.startswith(".") for entry in os.scandir(files))
+        with os.scandir(files) as entries:
+            some = auto and any(os.path.isdir(entry.path) and not entry.name.startswith(".") for entry in entries)
         return Files(files, "folder" if some else None if auto else labels)
     if isinstance(files, (str, os.PathLike)):
         pattern = os.fspath(files)
         files = sorted(glob.glob(pattern))
         if not files:
             raise FileNotFoundError(f"{pattern}: there is no such folder or file")
-    if isinstance(files, dict):
+    if isinstance(files, dict) and files:
         return Files(files, files)
+    if isinstance(files, (set, frozenset)):
+        raise TypeError("files is a set, whose order is another one in each process: give a list, by sorted()")
     files = list(files)
-    if not files or not all(os.fspath(file).endswith(".tar") for file in files):
+    tars = sum(os.fspath(file).endswith(".tar") for file in files)
+    if not files or 0 < tars < len(files):
+        raise ValueError("files is empty" if not files else "files are tar files or pictures, and not both in a list")
+    if not tars:
         return Files(files, None if auto else labels)
     if not auto and labels not in _LABELS:
         raise ValueError(f"labels={labels!r}: of tar files there are {', '.join(_LABELS)}")
