@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import warnings
 import weakref
 
@@ -23,7 +24,7 @@ _BUFFER, _FORGET, _BATCH, _CANCEL, _INDEX = 1, 2, 3, 4, 5
 _MEMBERS = 3
 _TYPES = {"uint8": "u8", "float16": "f16", "float32": "f32"}
 _ERRORS = {2: _c.PipelineError, 3: _c.FileError, 6: _c.LimitError}
-_MOST_TOLD, _PROBED, _MOST_SEED = 1000, 8, 9 * 10 ** 15
+_MOST_TOLD, _PROBED, _MOST_SEED, _MOST_EPOCH = 1000, 8, 9 * 10 ** 15, 2 ** 32 - 1  # those of `run`
 _feeds = weakref.WeakSet()
 
 
@@ -66,8 +67,11 @@ def _end(ours, process, errors, owner):
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    text = _text(errors)
     if process.returncode == 0:
         _tell(errors)  # that nothing confines decoders here, for instance
+    errors.close()
+    return text
 
 
 def _tell(errors):
@@ -126,11 +130,16 @@ class _Server:
             self.got += more
 
     def _fail(self):
-        self.finalize()
-        status, text = self.process.returncode, _text(self.errors)
+        text, status = self.finalize(), self.process.returncode
         if status < 0:
             raise _c.Error(f"the process of this Feed was killed (signal {-status}); iterate again to go on")
         raise _ERRORS.get(status, _c.Error)(text or f"the process of this Feed ended ({status})", status)
+
+
+def _epoch(value):
+    if not 0 <= operator.index(value) <= _MOST_EPOCH:
+        raise ValueError(f"epoch={value}: 0 to {_MOST_EPOCH}")
+    return operator.index(value)
 
 
 class Feed:
@@ -157,10 +166,9 @@ class Feed:
             if value not in words:
                 raise ValueError(f"{name}={value!r}: there are {', '.join(words)}")
         self.batch, self.prefetch, self.seed = (operator.index(n) for n in (batch, prefetch, seed))
-        if self.batch < 1 or self.prefetch < 1 or not 0 <= self.seed <= _MOST_SEED or epoch < 0:
-            raise ValueError(f"batch={batch}, prefetch={prefetch}: at least 1; seed={seed}: 0 to {_MOST_SEED}; "
-                             f"epoch={epoch}: from 0 on")
-        self.epoch, self.shuffle, self.last, self.on_broken = operator.index(epoch), bool(shuffle), last, broken
+        if self.batch < 1 or self.prefetch < 1 or not 0 <= self.seed <= _MOST_SEED:
+            raise ValueError(f"batch={batch}, prefetch={prefetch}: at least 1; seed={seed}: 0 to {_MOST_SEED}")
+        self.epoch, self.shuffle, self.last, self.on_broken = _epoch(epoch), bool(shuffle), last, broken
         self.rank, self.world = rank_of_environment(rank, world)
         self.dtype, self.layout, self.shape = np.dtype(dtype), layout, None
         self.broken, self.broken_count = [], 0
@@ -177,7 +185,7 @@ class Feed:
         if isinstance(pipeline, os.PathLike) or (text.endswith(".pipe") and "\n" not in text):
             self._options += ["--", text]
         else:
-            lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+            lines = ["" if line.startswith("#") else line for line in text.split("\n")]
             self._options += ["-e", "\n".join(lines), "--"]
         self._files = source(files, labels)
         self._reset()
@@ -194,6 +202,7 @@ class Feed:
     def _reset(self):
         self._server, self._owner, self._pool = None, os.getpid(), _Pool(self.prefetch)
         self._waiting, self._answers = {}, {}  # by the batch's number: its memory; what _wait returns
+        self._lock = threading.RLock()  # one thread at a time asks and waits
         _feeds.add(self)
 
     def _open(self):
@@ -220,6 +229,7 @@ class Feed:
         """Ends the process that works for this Feed; a new iteration starts another."""
         if self._server is not None and self._owner == os.getpid():
             self._server.finalize()
+        self._turn += 1
         self._reset()
 
     # ---------------------------------------------------------------------------------------------- order
@@ -237,7 +247,7 @@ class Feed:
 
     def set_epoch(self, epoch):
         """The next iteration is this epoch, from its beginning."""
-        epoch = operator.index(epoch)
+        epoch = _epoch(epoch)
         if self._begun or epoch != self.epoch:  # else a loaded state's rest of it
             self.epoch, self._at, self._begun = epoch, 0, False
 
@@ -248,10 +258,15 @@ class Feed:
                 **{name: getattr(self, name) for name in ("seed", "shuffle", "last", "rank", "world")}}
 
     def load_state_dict(self, state):
-        for name, here in self.state_dict().items():
+        here = self.state_dict()
+        if not isinstance(state, dict) or not state.keys() >= here.keys():
+            raise ValueError(f"this is no state of a Feed, which has {', '.join(here)}")
+        for name, here in here.items():
             if name not in ("epoch", "batch") and state[name] != here:
                 raise ValueError(f"the state is of a Feed with {name}={state[name]}, and this one has {here}")
-        self.epoch, self._at, self._begun = state["epoch"], state["batch"], False
+        if not 0 <= operator.index(state["batch"]) <= len(self):
+            raise ValueError(f"the state is of batch {state['batch']}, and an epoch has {len(self)}")
+        self.epoch, self._at, self._begun = _epoch(state["epoch"]), state["batch"], False
 
     # ---------------------------------------------------------------------------------------------- batches
 
@@ -321,6 +336,7 @@ class Feed:
         """(array, labels, names), or None where nothing of the batch can be read."""
         _, wrong, memory = answer
         indices = self._indices(number, epoch)
+        self._files.check(indices)
         array = np.asarray(_Lent(self._pool, memory, (len(indices), *self.shape), self.dtype))
         self._refuse(wrong, indices)
         good = np.array([slot for slot in range(len(indices)) if slot not in wrong], np.int64)
@@ -335,32 +351,35 @@ class Feed:
         return array, self._files.labels_of(indices), [self._files.names[i] for i in indices]
 
     def __iter__(self):
-        if self._begun:
-            self.epoch, self._at = self.epoch + 1, 0
-        self._begun = True
-        self._turn += 1
-        return self._batches(self._turn, self.epoch, os.getpid())
+        with self._lock:
+            if self._begun:
+                self.epoch, self._at = self.epoch + 1, 0
+            self._begun = True
+            self._turn += 1
+            return self._batches(self._turn, self.epoch, os.getpid())
 
     def _check(self, turn, owner):
         if os.getpid() != owner:
             raise RuntimeError("this iteration began in another process: begin one here, by iter(feed)")
         if self._turn != turn:
-            raise RuntimeError("another iteration over this Feed has begun")
+            raise RuntimeError("another iteration over this Feed has begun, or it was closed")
 
     def _batches(self, turn, epoch, owner):
         before, done, asked = self.broken_count, self._at, []
         try:
-            self._check(turn, owner)
-            self._open()
-            self._first = self._numbers + 1
-            self._drop_old()
-            self.shape = self.shape or self._probe(epoch)
-            while done < len(self):
+            with self._lock:
                 self._check(turn, owner)
-                while len(asked) < self.prefetch and done + len(asked) < len(self):
-                    asked.append(self._ask(self._indices(done + len(asked), epoch), epoch, self._memory()))
-                batch = self._hand_on(done, self._wait(asked.pop(0)), epoch)
-                self._at = done = done + 1
+                self._open()
+                self._first = self._numbers + 1
+                self._drop_old()
+                self.shape = self.shape or self._probe(epoch)
+            while done < len(self):
+                with self._lock:
+                    self._check(turn, owner)
+                    while len(asked) < self.prefetch and done + len(asked) < len(self):
+                        asked.append(self._ask(self._indices(done + len(asked), epoch), epoch, self._memory()))
+                    batch = self._hand_on(done, self._wait(asked.pop(0)), epoch)
+                    self._at = done = done + 1
                 if batch is not None:
                     yield batch
                     del batch
@@ -383,7 +402,7 @@ class Feed:
 
     def __getstate__(self):
         """Another process, started by fork, spawn or forkserver, starts anew."""
-        return {**self.__dict__, "_server": None, "_waiting": {}, "_answers": {}, "_pool": None}
+        return {**self.__dict__, "_server": None, "_waiting": {}, "_answers": {}, "_pool": None, "_lock": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
