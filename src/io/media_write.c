@@ -299,6 +299,14 @@ static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
             smp_note(&writer->notes, "left out, since a picture has none: the chapters");
     if (picture && change->cover.size)
         smp_note(&writer->notes, "left out, since a picture has none: the cover");
+    for (size_t i = 0; !picture && i < change->tag_count; i++) {
+        const char *end, *start = smp_meta_change_key(change->tags[i], key);
+        const bool time = smp_chapter_is(key) && !strcasestr(key, "NAME");
+        if (!time || smp_chapter_time(start, &end) * writer->shape.rate < (double)writer->shape.height)
+            continue;
+        smp_note(&writer->notes, "chapters begin behind its end, the first of them at %.30s", start);
+        break;
+    }
 }
 
 /* Opens the format's writer, or goes on to the next picture. */

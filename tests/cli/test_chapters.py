@@ -119,6 +119,14 @@ class Chapters(CliCase):
         self.assertIn("a picture has none: the chapters",
                       self.smp("convert", "p.png", "q.png", "--chapters", "ch.txt").stderr)
 
+    def test_chapters_behind_the_end_are_told(self):
+        self.write("x.txt", b"0:00 From 99:00 on\n1:00:00 Late\n2:00:00 Later\n")
+        for ending in ("wav", "mp3", "flac"):
+            done = self.smp("convert", "in.wav", f"a.{ending}", "--chapters", "x.txt", status=(0, 4))
+            if not done.returncode:
+                self.assertIn("chapters begin behind its end, the first of them at 01:00:00", done.stderr)
+        self.assertNotIn("behind", self.smp("convert", "in.wav", "b.wav", "--chapters", "ch.txt").stderr)
+
     def test_an_m4a_keeps_many_chapters_and_long_titles(self):
         self.write("x.txt", "".join(f"0:00.{i:03} {i}\n" for i in range(300)).encode())
         if self.smp("convert", "in.wav", "a.m4a", "--chapters", "x.txt", status=(0, 4)).returncode:
