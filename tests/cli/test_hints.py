@@ -268,7 +268,7 @@ class Hints(CliCase):
         for command, absent, present in (("tiles", ("--bitrate",), ("--jpeg-quality", "--page N")),
                                          ("split", ("--png-level", "--jpeg-", "--tiff-", "--fast-decode", "--page"),
                                           ("--bitrate", "--no-verify")),
-                                         ("concat", ("--png-level", "--jpeg-", "--tiff-"), ("--bitrate",))):
+                                         ("concat", ("--frames",), ("--bitrate", "--paper"))):
             text = self.smp(command, "--help").stdout
             for option in absent:
                 self.assertNotIn(option, text, command)

@@ -439,14 +439,15 @@ static void changed_bytes_never_crash(void **context)
 static void foreign_files_are_named(void **context)
 {
     (void)context;
-    static const char *const files[][2] = {{"%PDF-1.4........", "a PDF"},
-                                           {"....jP  ........", "a JPEG 2000"},
-                                           {"<svg xmlns=.....", "an SVG"},
+    static const char *const files[][2] = {{"PK\3\4............", "a zip archive"},
+                                           {"\0\0\1\0............", "an ICO"},
+                                           {"\x1F\x8B..............", "a gzip file"},
                                            {"hello, this is text", "no known format"}};
+    enum { SIZE = 16 };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         smp_error err = {0};
         picture p;
-        assert_int_equal(read_memory(files[i][0], strlen(files[i][0]), &p, &err), SMP_E_DECODE);
+        assert_int_equal(read_memory(files[i][0], SIZE, &p, &err), SMP_E_DECODE);
         assert_non_null(strstr(err.message, files[i][1]));
         assert_non_null(strstr(err.hint, "PNG"));
     }
