@@ -1,5 +1,7 @@
 /* noise: the generator's known answer, and that what it makes is distributed as it says. test_stage_matrix and
  * test_gpu_matrix hold its variants against each other. */
+#include <math.h>
+
 #include "suite.h"
 
 #include "elementwise/noise.h"
@@ -23,6 +25,7 @@ typedef struct noise_params {
     double amount;
     int kind;
     int64_t seed;
+    double snr; /* NaN: not given */
 } noise_params;
 
 /* Mean and deviation of noise on a gray of 50 %, and the share of 0 and 1. */
@@ -61,10 +64,10 @@ static void is_distributed_as_it_says(void **state)
     (void)state;
     double gaussian[4], uniform[4], salt[4], other[4];
     uint64_t hash[4];
-    measure(&(noise_params){0.1, SMP_NOISE_GAUSSIAN, 0}, gaussian, &hash[0]);
-    measure(&(noise_params){0.1, SMP_NOISE_UNIFORM, 0}, uniform, &hash[1]);
-    measure(&(noise_params){0.2, SMP_NOISE_SALT_PEPPER, 0}, salt, &hash[2]);
-    measure(&(noise_params){0.1, SMP_NOISE_GAUSSIAN, 1}, other, &hash[3]);
+    measure(&(noise_params){0.1, SMP_NOISE_GAUSSIAN, 0, NAN}, gaussian, &hash[0]);
+    measure(&(noise_params){0.1, SMP_NOISE_UNIFORM, 0, NAN}, uniform, &hash[1]);
+    measure(&(noise_params){0.2, SMP_NOISE_SALT_PEPPER, 0, NAN}, salt, &hash[2]);
+    measure(&(noise_params){0.1, SMP_NOISE_GAUSSIAN, 1, NAN}, other, &hash[3]);
     assert_float_equal(gaussian[0], 0.5f, 0.002f); /* 0.1 / 256: five deviations */
     assert_float_equal(gaussian[1], 0.1f, 0.0015f);
     assert_float_equal(uniform[0], 0.5f, 0.0012f);

@@ -74,6 +74,17 @@ def test_files_without_an_order_or_of_two_kinds_are_refused(folder):
             feed_of(files)
 
 
+def test_a_picture_that_does_not_fit_is_left_out_where_others_went_through(folder):
+    Image.new("RGB", (4, 4)).save(folder / "1.png")
+    crop = "crop width=8 height=8"
+    with pytest.raises(smempipe.PipelineError, match="1.png"):
+        list(feed_of(folder, crop))
+    with pytest.warns(UserWarning, match="1 picture could not be read in epoch 0; the first: .*1.png"):
+        assert [len(images) for images, _, _ in feed_of(folder, crop, broken="skip")] == [1, 2, 1]
+    with pytest.raises(smempipe.PipelineError):
+        list(feed_of(folder, "crop width=99 height=99", broken="skip"))
+
+
 def test_links_end(folder):
     (folder / "self.png").symlink_to("self.png")
     assert len(feed_of(folder, broken="skip")._files.names) == 6

@@ -313,7 +313,8 @@ class Feed:
         """Raises what cannot be passed over, and counts the rest."""
         for slot, (code, message) in wrong.items():
             text = f"{self._files.names[indices[slot]]}: {message}"
-            if code != "B":
+            odd = code == "M" and count and self.on_broken != "raise"  # others went through the pipeline
+            if code != "B" and not odd:
                 raise _c.PipelineError(text, _c.PIPELINE) if code == "M" else _c.Error(text)
             if self.on_broken == "raise":
                 raise _c.FileError(text + " (broken=\"skip\" leaves such files out)", _c.DECODE)
