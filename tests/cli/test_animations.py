@@ -57,6 +57,14 @@ class Animations(CliCase):
                 out.append(movie.info["duration"])
         return out
 
+    def test_comments_of_a_gif_are_kept(self):
+        for comment, kept in ((b"Made by hand", "Made by hand"), (b"x" * 300, "x" * 255)):
+            Image.new("L", (4, 3)).save(self.folder / "a.gif", comment=comment)
+            done = self.smp("convert", "-f", "a.gif", "out.png")
+            self.assertEqual("first 255 bytes" in done.stderr, len(comment) > 255)
+            with Image.open(self.folder / "out.png") as picture:
+                self.assertEqual(picture.text["Comment"], kept)
+
     def check(self, name, wanted):
         got = self.frames_of(name)
         self.assertEqual(len(got), len(wanted), name)

@@ -89,6 +89,11 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->shape.format = SMP_U8;
     media->bits = 8;
     media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {8, true}};
+    const char *comment = (const char *)gif->comment + 1;
+    const size_t length = strnlen(comment, gif->comment[0]);
+    SMP_NEED(!length || smp_meta_add_text(&media->meta, "Comment", comment, length), "a comment", length, err);
+    if (length == UINT8_MAX)
+        smp_note(&reader->notes, "of its comment the first %zu bytes are kept", length);
     char moving[48] = "";
     if (gif->pictures > 1)
         snprintf(moving, sizeof moving, ", animation of %lld pictures", (long long)gif->pictures);

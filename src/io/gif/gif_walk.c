@@ -6,6 +6,7 @@
 #include "io/bytes.h"
 
 enum { HEADER = 13, PICTURE = 9, CONTROL = 0xF9, APPLICATION = 0xFF, HAS_PALETTE = 0x80, INTERLACED = 0x40 };
+enum { COMMENT = 0xFE };
 enum { BLOCK_EXTENSION = 0x21, BLOCK_PICTURE = 0x2C, BLOCK_END = 0x3B };
 
 static uint64_t palette_bytes(uint8_t flags)
@@ -43,6 +44,8 @@ static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
         const uint32_t repeats = smp_get_le(loop + 14, 2);
         gif->plays = repeats ? repeats + 1 : 0;
     }
+    if (kind == COMMENT && !gif->comment[0] && smp_source_look(source, *at, gif->comment, 1))
+        (void)smp_source_look(source, *at, gif->comment, (size_t)gif->comment[0] + 1);
     if (kind == CONTROL && smp_source_look(source, *at, head, 6) && head[0] >= 4) {
         const int delay = (int)smp_get_le(head + 2, 2);
         const int disposal = smp_gif_disposal(head[1]);

@@ -20,10 +20,11 @@ typedef struct smp_gif {
     bool interlaced;
     int transparent; /* the colour of the first picture that is not painted; -1: none */
     int64_t pictures;
-    bool clears;    /* a picture is taken away before the next one */
-    int delay;      /* of the first picture, in hundredths of a second; 0: none is said */
-    uint32_t plays; /* how often they are shown; 0: for ever */
-    bool uneven;    /* pictures have different delays */
+    bool clears;          /* a picture is taken away before the next one */
+    int delay;            /* of the first picture, in hundredths of a second; 0: none is said */
+    uint32_t plays;       /* how often they are shown; 0: for ever */
+    bool uneven;          /* pictures have different delays */
+    uint8_t comment[256]; /* the first block of the first one, behind its length */
 } smp_gif;
 
 /* Fails with SMP_E_DECODE when blocks are damaged or reach past the end of the file. */
