@@ -73,7 +73,9 @@ def main():
         gpu, launches = report["gpu"].upper(), report["launches"]
         for name in ("training", "held out") if gpu == "H100" else ("",):
             some = [one for one in launches if not name or one["set"] == name]
-            sets.append(made(f"{gpu}, {name}" if name else f"{gpu}, all", some))
+            kinds = {one["set"] for one in some}
+            if some:
+                sets.append(made(f"{gpu}, {kinds.pop() if len(kinds) == 1 else 'all'}", some))
     judged = list(others())
     for name, title in (("fresh", "others, nobody had looked at them"), ("suites", "others, well-known suites"),
                         ("mended", "others, after the mends")):
