@@ -228,6 +228,13 @@ static inline int64_t smp_ahead_stride(const smp_shape *shape)
     return smp_stride(shape->width, smp_row_bytes(shape));
 }
 
+/* The format and extension of a file name; as: the extension that standard output is written by, null: none. */
+smp_code smp_find_writer(const char *path, const char *as, smp_kind kind, const smp_file_format **format,
+                         const char **extension, smp_error *err);
+
+/* A file's name as messages have it: "standard output" for -. */
+const char *smp_display_name(const char *path);
+
 /* For write_shape: fails with SMP_E_WRITE unless the channels are gray, gray and alpha, RGB or RGBA. `format`: the
  * format's name. */
 smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error *err);
