@@ -2,6 +2,7 @@
  * one asked batch after another, and the one that ends the last file of a batch answers it. */
 #include "feed/feed.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -250,7 +251,7 @@ static smp_code take(void *context, const char *name, const smp_shape *shape, in
     if (!a || !a->at)
         return SMP_OK;
     const size_t bytes = smp_feed_bytes(f->format, &f->shape);
-    if (bytes > a->room / a->ask.count)
+    if (slot >= a->ask.count || bytes > a->room / a->ask.count)
         return smp_fail(err, SMP_E_PROCESS, "the memory for the batch is too small");
     smp_feed_put(f->format, shape, from, stride, y, rows, a->at + slot * bytes);
     return SMP_OK;
@@ -265,6 +266,13 @@ static char code_of(const asked *a, smp_code code)
     return code == SMP_E_USAGE || code == SMP_E_PIPE ? SMP_FEED_MISTAKE : SMP_FEED_FAILED;
 }
 
+/* A line of its own: what a library says of a stranger's file may have several. */
+static void one_line(char *text)
+{
+    for (char *end = text + strlen(text) - 1; text < end; text++)
+        *text = iscntrl((unsigned char)*text) ? ' ' : *text;
+}
+
 static void finished(void *, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     asked *a = file->own;
@@ -275,6 +283,10 @@ static void finished(void *, const smp_batch_file *file, smp_run_report *report,
     *wrong = report->status ? smp_asprintf("%llu %c %s%s%s\n", (unsigned long long)file->number, code_of(a, err->code),
                                            err->message, err->hint[0] ? "; " : "", err->hint)
                             : NULL;
+    if (*wrong)
+        one_line(*wrong);
+    else if (report->status) /* no memory for a word: not taken for a picture that was read */
+        abort();
 }
 
 /* ------------------------------------------------------------------------------------------------ answers */
@@ -369,10 +381,22 @@ static bool take_buffer(feed *f, int64_t id, int fd)
     return true;
 }
 
+/* Whether a batch of it is queued or under way. */
+static bool is_used(feed *f, const buffer *b)
+{
+    bool used = false;
+    pthread_mutex_lock(&f->lock);
+    for (int i = 0; i < 2; i++)
+        for (const asked *a = i ? f->under_way : f->queue; a && !used; a = a->next)
+            used = a->at == b->at;
+    pthread_mutex_unlock(&f->lock);
+    return used;
+}
+
 static void forget_buffer(feed *f, int64_t id)
 {
     buffer *b = find_buffer(f, id);
-    if (!b)
+    if (!b || is_used(f, b))
         return;
     munmap(b->at, b->size);
     *b = f->buffers[--f->buffer_count];
