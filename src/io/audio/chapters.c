@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text/utf8.h"
 
 enum { KEY = sizeof SMP_CHAPTERS_KEY - 1, MOST_DIGITS = 4 };
 
@@ -113,6 +114,8 @@ static bool add_frame(smp_chapters *list, const uint8_t *body, size_t size)
         const bool names = !memcmp(body + at, "TIT2", 4) && !title;
         if (names)
             title = smp_id3_text(body + at + HEAD, length);
+        if (names && title)
+            smp_utf8_clean(title);
         list->more |= !names;
         at += HEAD + length;
     }

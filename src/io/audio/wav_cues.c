@@ -48,7 +48,8 @@ smp_code smp_wav_take_cues(const smp_wav *h, smp_reader *reader, smp_names *othe
     smp_chapters list = {0};
     bool memory = true;
     const uint32_t count = cue && h->cue_size >= 4 ? get(h, cue) : 0;
-    const uint32_t whole = h->cue_size / POINT, have = count < whole ? count : whole;
+    const uint32_t whole = h->cue_size >= 4 ? (uint32_t)(h->cue_size - 4) / POINT : 0;
+    const uint32_t have = count < whole ? count : whole;
     for (uint32_t i = 0; memory && h->rate && i < have && i < SMP_MOST_CHAPTERS; i++) {
         const uint8_t *point = cue + 4 + (size_t)POINT * i;
         size_t length = 0;

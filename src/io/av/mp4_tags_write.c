@@ -171,7 +171,7 @@ static void put_chapters(smp_bytes *out, const smp_chapters *list)
     for (size_t i = 0; i < count; i++) {
         const char *title = list->items[i].title ? list->items[i].title : "";
         size_t length = strnlen(title, MOST_TITLE + 1);
-        for (length -= length > MOST_TITLE; ((uint8_t)title[length] & 0xC0) == 0x80;) /* whole characters */
+        for (length -= length > MOST_TITLE; length && ((uint8_t)title[length] & 0xC0) == 0x80;) /* whole characters */
             length--;
         smp_bytes_be(out, (uint64_t)(list->items[i].start * UNITS + 0.5), 8);
         smp_bytes_be(out, length, 1);
