@@ -106,8 +106,12 @@ static const char *path_of(const frames *f, size_t sink)
 static smp_code commit(frames *f, size_t sink, smp_error *err)
 {
     smp_run_output *output = &f->outputs[sink];
+    smp_code code = smp_writer_finish(output->writer, err); /* may write the last pictures, and note what they lose */
     smp_notes_add(&f->report->output_notes, smp_writer_notes(output->writer));
-    smp_code code = smp_writer_commit(output->writer, err);
+    if (code)
+        smp_writer_abort(output->writer);
+    else
+        code = smp_writer_commit(output->writer, err);
     output->writer = NULL;
     return code;
 }

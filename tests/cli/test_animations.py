@@ -94,6 +94,14 @@ class Animations(CliCase):
                               "-pix_fmt", "rgb24", "-"], cwd=self.folder, stdout=subprocess.PIPE, check=True).stdout
         self.assertEqual(got, (self.folder / "in.raw").read_bytes())
 
+    def test_what_the_last_picture_loses_is_told(self):
+        noise = np.random.default_rng(3).integers(0, 256, (2, 64, 64, 3), dtype=np.uint8)
+        first, second = (Image.fromarray(one) for one in noise)
+        first.save(self.folder / "in.webp", save_all=True, append_images=[second], duration=100, lossless=True)
+        self.needs("GIF")
+        told = self.smp("run", "--frames", "-e", "invert", "in.webp", "o.gif").stderr
+        self.assertIn("more colours than the 256", told)
+
     def test_256_colours_a_picture_are_kept(self):
         self.needs("GIF")
         random = np.random.default_rng(3)
