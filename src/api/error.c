@@ -33,6 +33,7 @@ static smempipe_code public_code(smp_code code)
     case SMP_E_READ:
         return SMEMPIPE_E_READ;
     case SMP_E_DECODE:
+    case SMP_E_KILLED:
         return SMEMPIPE_E_DECODE;
     case SMP_E_WRITE:
         return SMEMPIPE_E_WRITE;

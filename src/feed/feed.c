@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ enum {
     MOST_MEMBER = 1 << 30,    /* bytes of a tar's member */
     MOST_TRIES = 10,
     END_SECONDS = 2, /* that files under way may take when nobody waits for them any more */
-    NAME = 48,       /* bytes of an output's name: "BATCH-SLOT.npy" */
+    NAME = 48,       /* bytes of an output's name: where its batch is, "ADDRESS-SLOT.npy" */
     PATH = 32        /* of a member's: "/proc/self/fd/9" */
 };
 
@@ -114,7 +115,7 @@ static bool read_batch(asked *a)
 static void add_file(asked *a, size_t slot)
 {
     const bool member = a->samples[slot].offset >= 0;
-    snprintf(a->names[slot], NAME, "%llu-%zu.npy", (unsigned long long)a->ask.number, slot);
+    snprintf(a->names[slot], NAME, "%" PRIxPTR "-%zu.npy", (uintptr_t)a, slot);
     snprintf(a->paths[slot], PATH, "member");
     a->files[a->count++] = (smp_batch_file){.input = member ? a->paths[slot] : a->from[slot],
                                             .output = a->names[slot],
@@ -227,31 +228,20 @@ static smp_code settle_shape(feed *f, const smp_shape *shape, smp_error *err)
     return smp_hint(err, "let the pipeline make one size of all, as `resize 256x256^` does");
 }
 
-static asked *find(feed *f, unsigned long long number)
-{
-    pthread_mutex_lock(&f->lock);
-    asked *a = f->under_way;
-    while (a && a->ask.number != number)
-        a = a->next;
-    pthread_mutex_unlock(&f->lock);
-    return a;
-}
-
 static smp_code take(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows, const void *from,
                      int64_t stride, smp_error *err)
 {
     feed *f = context;
     char *end;
-    const unsigned long long number = strtoull(name, &end, 10);
+    const asked *a = (const asked *)(uintptr_t)strtoumax(name, &end, 16);
     const size_t slot = strtoull(end + 1, NULL, 10);
     if (shape->kind != SMP_IMAGE)
         return smp_fail(err, SMP_E_PIPE, "it is a sound, and batches are of pictures");
     SMP_TRY(settle_shape(f, shape, err));
-    const asked *a = find(f, number);
-    if (!a || !a->at)
+    if (!a->at)
         return SMP_OK;
     const size_t bytes = smp_feed_bytes(f->format, &f->shape);
-    if (slot >= a->ask.count || bytes > a->room / a->ask.count)
+    if (bytes > a->room / a->ask.count)
         return smp_fail(err, SMP_E_PROCESS, "the memory for the batch is too small");
     smp_feed_put(f->format, shape, from, stride, y, rows, a->at + slot * bytes);
     return SMP_OK;
@@ -261,7 +251,7 @@ static char code_of(const asked *a, smp_code code)
 {
     if (a->cancelled)
         return SMP_FEED_CANCELLED;
-    if (code == SMP_E_READ || code == SMP_E_DECODE || code == SMP_E_LIMIT)
+    if (code == SMP_E_READ || code == SMP_E_DECODE || code == SMP_E_KILLED || code == SMP_E_LIMIT)
         return SMP_FEED_BROKEN;
     return code == SMP_E_USAGE || code == SMP_E_PIPE ? SMP_FEED_MISTAKE : SMP_FEED_FAILED;
 }
@@ -277,11 +267,11 @@ static void finished(void *, const smp_batch_file *file, smp_run_report *report,
 {
     asked *a = file->own;
     char **wrong = &a->wrong[file->number];
+    const char *hint = strstr(err->hint, "--") ? "" : err->hint; /* Python has none of the command's options */
     smp_free(*wrong);
-    a->killed[file->number] =
-        report->status && (err->code == SMP_E_PROCESS || strstr(err->message, "was killed")); /* or its spawner */
+    a->killed[file->number] = report->status && (err->code == SMP_E_KILLED || err->code == SMP_E_PROCESS);
     *wrong = report->status ? smp_asprintf("%llu %c %s%s%s\n", (unsigned long long)file->number, code_of(a, err->code),
-                                           err->message, err->hint[0] ? "; " : "", err->hint)
+                                           err->message, hint[0] ? "; " : "", hint)
                             : NULL;
     if (*wrong)
         one_line(*wrong);

@@ -23,7 +23,7 @@ void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int fai
         code == SMP_E_TERMINATED)
         return;
     int node = plan->steps[failed].node, line = 0, column = 0;
-    if (code == SMP_E_DECODE) { /* the pipeline is right, and the input holds nothing for it */
+    if (code == SMP_E_DECODE || code == SMP_E_KILLED) { /* the pipeline is right, and the input holds nothing for it */
         smp_at(err, "%s", strcmp(request->input, "-") ? request->input : "standard input");
         return;
     }
@@ -496,8 +496,8 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     asked.read.want.live = smp_run_may_be_live(request);
     asked.read.want.scan_from = may_scan(request) ? request->gpu_jpeg : 0;
     smp_code code = run_once(&asked, report, &scanned, err);
-    const bool again = report->undecided || code == SMP_E_DECODE || code == SMP_E_PROCESS || code == SMP_E_MEMORY ||
-                       code == SMP_E_DEVICE_MEMORY;
+    const bool again = report->undecided || code == SMP_E_DECODE || code == SMP_E_KILLED || code == SMP_E_PROCESS ||
+                       code == SMP_E_MEMORY || code == SMP_E_DEVICE_MEMORY;
     if (!code || !scanned || !again)
         return code;
     /* Any doubt: the usual reader judges the file, and words the error. The cache may have the plan that failed. */

@@ -1,12 +1,15 @@
 """smempipe.Feed: labels, folders, tar files and states with mistakes in them, and several threads."""
 import os
+import struct
 import tarfile
 import threading
 import warnings
+import zlib
 
 import pytest
 
 import smempipe
+from smempipe import _feed
 
 Image = pytest.importorskip("PIL.Image")
 SQUARE = "resize 8x8! filter=bilinear arithmetic=fixed"
@@ -148,6 +151,42 @@ def test_states_and_epochs_are_checked(folder):
     for epoch in (-1, 2 ** 32):
         with pytest.raises(ValueError, match=f"epoch={epoch}: 0 to 4294967295"):
             feed.set_epoch(epoch)
+
+
+def test_a_state_is_of_the_same_files_wherever_they_lie(folder):
+    state = feed_of(folder).state_dict()
+    moved = folder.rename(folder.parent / "moved")
+    feed_of(moved).load_state_dict(state)
+    files = [moved / name for name in NAMES]
+    feed_of(files).load_state_dict(state)
+    for others in (files[::-1], [*files[:4], moved / "4.png"]):
+        with pytest.raises(ValueError, match="of other files"):
+            feed_of(others).load_state_dict(state)
+
+
+def test_batches_of_one_number_keep_to_their_own_memory(folder):
+    feed = feed_of(folder, batch=1)
+    next(iter(feed))
+    server, kept = feed._server, []
+    for i in range(60):
+        kept.append(feed._memory())
+        server.ask(_feed._BATCH, _feed._SAMPLE.pack(0, -1, 0) + os.fsencode(folder / NAMES[i % 5]) + b"\0", count=1,
+                   number=77, buffer=kept[i].number)
+    answers = 0
+    while answers < 60:
+        _, number, _, told = server.answer()
+        assert told == b""
+        answers += number == 77
+    assert [memory.map[0] for memory in kept] == [i % 5 * 40 for i in range(60)]
+
+
+def test_a_limit_is_told_without_the_commands_options(folder):
+    head = b"IHDR" + struct.pack(">IIBBBBB", 100000, 100000, 8, 2, 0, 0, 0)
+    magic, end = b"\x89PNG\r\n\x1a\n\0\0\0\r", struct.pack(">I", zlib.crc32(head)) + b"\0" * 64
+    (folder / "0.png").write_bytes(magic + head + end)
+    with pytest.raises(smempipe.FileError, match="0.png: .*100000") as told:
+        next(iter(feed_of(folder)))
+    assert "--" not in str(told.value)
 
 
 def test_comments_keep_the_lines_that_mistakes_are_told_of(folder):

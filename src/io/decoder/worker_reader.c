@@ -151,7 +151,7 @@ static smp_code fail_dead(proxy *p, const smp_read_options *options, bool ended,
         return smp_hint(err, "the file is damaged, and the library that decodes it has a fault");
     }
     if (status == -ESRCH || status == -EAGAIN || (status > 0 && WIFSIGNALED(status))) { /* with its spawner: -errno */
-        smp_fail(err, SMP_E_DECODE, "the process that decodes the file was killed");
+        smp_fail(err, SMP_E_KILLED, "the process that decodes the file was killed");
         return smp_hint(err, "somebody ended it, or the system ran out of memory");
     }
     return smp_fail(err, SMP_E_DECODE, "the process that decodes the file ended early");

@@ -254,7 +254,8 @@ class Feed:
     def state_dict(self):
         """Where this rank is: with load_state_dict(), another Feed of the same arguments goes on behind the last batch
         that was taken."""
-        return {"epoch": self.epoch, "batch": self._at, "samples": len(self._files.names), "size": self.batch,
+        return {"epoch": self.epoch, "batch": self._at, "samples": len(self._files.names),
+                "files": self._files.names.mark, "size": self.batch,
                 **{name: getattr(self, name) for name in ("seed", "shuffle", "last", "rank", "world")}}
 
     def load_state_dict(self, state):
@@ -262,6 +263,8 @@ class Feed:
         if not isinstance(state, dict) or not state.keys() >= here.keys():
             raise ValueError(f"this is no state of a Feed, which has {', '.join(here)}")
         for name, here in here.items():
+            if name == "files" and state[name] != here:
+                raise ValueError("the state is of a Feed of other files, or of these in another order")
             if name not in ("epoch", "batch") and state[name] != here:
                 raise ValueError(f"the state is of a Feed with {name}={state[name]}, and this one has {here}")
         if not 0 <= operator.index(state["batch"]) <= len(self):
