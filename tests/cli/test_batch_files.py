@@ -25,13 +25,13 @@ class Files(BatchCase):
     def test_a_phone_folder(self):
         """Films and side-cars beside photographs, and photographs in formats that are not read, stop nothing."""
         self.pictures(["IMG_1.JPG", "IMG_2.PNG"])
-        for name in ("IMG_1.JXL", "IMG_1.MOV", "IMG_1.AAE", "IMG_1.XMP", "IMG_2.mp4", "IMG_2.json", "IMG_2.thm",
-                     "IMG_3.JXL", "IMG_3.MOV", "IMG_3.DNG"):
+        for name in ("IMG_1.CR2", "IMG_1.MOV", "IMG_1.AAE", "IMG_1.XMP", "IMG_2.mp4", "IMG_2.json", "IMG_2.thm",
+                     "IMG_3.CR2", "IMG_3.MOV", "IMG_3.DNG"):
             self.write(f"in/{name}", "x")
         done = self.batch("in", "-o", "out", "--name", "{stem}.png")
         self.assertEqual(list(self.outputs()), ["IMG_1.png", "IMG_2.png"])
         self.assertIn(
-            "2 files done, 10 passed over by their names (2 .jxl, 2 .mov, 1 .aae, 1 .dng, 1 .json, 1 .mp4, 1 .thm, "
+            "2 files done, 10 passed over by their names (2 .cr2, 2 .mov, 1 .aae, 1 .dng, 1 .json, 1 .mp4, 1 .thm, "
             "1 .xmp)",
             done.stderr)
         self.batch("in", "-o", "more", "--name", "{stem}.png", "--include", "*",
