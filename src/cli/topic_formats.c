@@ -100,7 +100,9 @@ static void put_pictures(FILE *to)
         "delays and repeats (--delay, --loop). concat makes an animation, a PDF or a TIFF of several files. A PDF that "
         "is "
         "written has a page for each picture, as large as its resolution says (--pdf-dpi, --paper); a JPEG goes in as "
-        "it is coded. A GIF has 256 colours a picture: of more, each pixel gets the nearest "
+        "it is coded. Of an ICO or CUR the largest picture is read, or --page N; an ICO made of one picture has 16, "
+        "32, 48 and 256 pixels a side, as far as these are smaller, and the picture itself up to 256; concat makes one "
+        "of several, as they are. A GIF has 256 colours a picture: of more, each pixel gets the nearest "
         "of the best (told; 'palette 256 dither=diffuse' as the last stage spreads what is lost). What is left out, "
         "and what may be damaged, is said in warnings (--quiet: not) and in --report.\n",
         0, 0);

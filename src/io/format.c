@@ -34,7 +34,6 @@ static const struct {
     {0, 2, "\xFF\xF1", "an AAC sound"},
     {0, 2, "\xFF\xF9", "an AAC sound"},
     {0, 2, "\x1F\x8B", "a gzip file"},
-    {0, 4, "\0\0\1\0", "an ICO"},
 };
 
 static void list_formats(char *text, size_t size)

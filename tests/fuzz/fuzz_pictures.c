@@ -1,4 +1,4 @@
-/* libFuzzer entry: the decoders of pictures that need no library (BMP, QOI, TGA, PSD, HDR, PNM, PFM). */
+/* libFuzzer entry: the decoders of pictures that need no library (BMP, ICO, QOI, TGA, PSD, HDR, PNM, PFM). */
 #include "fuzz_media.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

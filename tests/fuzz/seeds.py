@@ -112,6 +112,9 @@ def others():
         head = struct.pack("<2sIHHI", b"BM", at + row * 3, 0, 0, at)
         info = struct.pack("<IiiHHIIiiII", 40, 5, 3 if bits % 8 else -3, 1, bits, 0, row * 3, 0, 0, 0, 0)
         seed("pictures", f"{bits}.bmp", head + info + colors + samples(row * 3))
+        info = struct.pack("<IiiHHIIiiII", 40, 5, 6, 1, bits, 0, 0, 0, 0, 0, 0) + colors + samples(row * 3 + 12)
+        seed("pictures", f"{bits}.ico", struct.pack("<HHHBBBBHHII", 0, 1 + bits % 2, 1, 5, 3, 0, 0, 1, bits, len(info),
+                                                    22) + info)
     for kind, bits in ((2, 24), (2, 32), (3, 8), (10, 24)):
         body = samples(
     5 *

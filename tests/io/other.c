@@ -440,7 +440,6 @@ static void foreign_files_are_named(void **context)
 {
     (void)context;
     static const char *const files[][2] = {{"PK\3\4............", "a zip archive"},
-                                           {"\0\0\1\0............", "an ICO"},
                                            {"\x1F\x8B..............", "a gzip file"},
                                            {"hello, this is text", "no known format"}};
     enum { SIZE = 16 };
@@ -460,9 +459,9 @@ static void foreign_files_are_named(void **context)
 static void allocation_failures_are_clean(void **context)
 {
     (void)context;
-    static const char *const names[] = {"m.bmp", "m.tga", "m.ppm"};
+    static const char *const names[] = {"m.bmp", "m.tga", "m.ppm", "m.ico"};
     smp_error err = {0};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         picture p = make_picture(6, 5, 3, false, SMP_U8);
         assert_ok(write_picture(in_folder(names[i]), &p, &err));
         free_picture(&p);
