@@ -55,6 +55,6 @@ const smp_stage smp_stage_compress = {
         "attack=50ms release=500ms`, then `mix by=\"voice.wav\"`.",
     .example = "compress -30dB ratio=3 attack=0.3ms release=0.1ms makeup=6dB",
     SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, smp_dynamics_variants),
-    SMP_ALSO({"compressor acompressor compand drc", "compress -20dB ratio=4"},
+    SMP_ALSO({"compressor acompressor drc", "compress -20dB ratio=4"},
              {"duck ducking sidechain sidechaincompress", "compress -30dB ratio=4 key=1"}),
 };

@@ -114,8 +114,8 @@ enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_hints.instead */
 
 /* Values that stand without names, as other programs write them: `800x600`. */
 typedef struct smp_form {
-    /* The values, with blanks between them. $A is a number, with a unit if it ends its value, @A a word or #rrggbb, any
-     * other text itself. */
+    /* The values, with blanks between them. $A is a number, with a unit if it ends its value, @A a word or #rrggbb, *A
+     * all that is left of its value, any other text itself. */
     const char *values;
     const char *means; /* the same by names, "width=$A height=$B"; null: it could be read in two ways, or is wrong, */
     const char *say;   /* and this is what to write instead, "write longest=$A" */

@@ -156,7 +156,7 @@ class OtherTools(CliCase):
                 told = self.said(word, name=name)
                 self.assertIn(f"unknown stage '{word}'", told)
                 self.assertNotRegex(told, "did you mean|smempipe calls|write ", word)
-        for name, word, said in (("a.wav", "echos", "mix by=@input"), ("a.wav", "mcompand", "compress"),
+        for name, word, said in (("a.wav", "echos", "mix by=@input"), ("a.wav", "mcompand", "compand"),
                                  ("a.wav", "revrse", "'reverse'"), ("in.png", "gausian", "'gaussian'"),
                                  ("in.png", "transopse", "'transpose'"), ("in.png", "thresold", "'threshold'"),
                                  ("in.png", "sample", "resize 50% filter=nearest"), ("in.png", "ift", "ifft"),

@@ -1,5 +1,5 @@
-/* compress and gate: the gains of steady tones and of what comes before and after them, every variant and device
- * against the definition. tests/oracle has the whole curve. */
+/* compress, gate, compand: the gains of steady tones and of what comes before and after them, every variant and
+ * device against the definition. tests/oracle has the whole curves. */
 #include "suite.h"
 
 #include "gpu_case.h"
@@ -108,12 +108,17 @@ static void gpus_give_the_same_bytes(void **state)
     (void)state;
     static const char *const lines[] = {"compress -12dB ratio=3 attack=0.5ms release=0.2ms makeup=3dB",
                                         "gate -6dB ratio=4 range=24dB attack=1ms release=0.2ms",
-                                        "compress -12dB attack=0.5ms release=0.2ms key=2"};
-    for (int i = 0; i < 3; i++) {
-        const gpu_case c = {
-            .lines = {lines[i]},
-            .in = {.kind = SMP_AUDIO, .width = 1, .height = 700, .channels = 1 + i, .format = SMP_F32, .rate = 8000},
-            .values = CASE_REALS};
+                                        "compress -12dB attack=0.5ms release=0.2ms key=2",
+                                        "compand [-30 -20; -10 -15] attack=1ms release=3ms knee=4 lookahead=5ms"};
+    for (int i = 0; i < 4; i++) {
+        const gpu_case c = {.lines = {lines[i]},
+                            .in = {.kind = SMP_AUDIO,
+                                   .width = 1,
+                                   .height = i < 3 ? 700 : 40000,
+                                   .channels = 1 + i,
+                                   .format = SMP_F32,
+                                   .rate = 8000},
+                            .values = CASE_REALS};
         gpu_case_check(&c);
     }
 }

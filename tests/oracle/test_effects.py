@@ -28,6 +28,53 @@ def late(x, delay):
     return sum(w[k] * padded[at + 1 - k] for k in range(4))
 
 
+def companded(array, points, attack, release, knee=0, gain=0, start=0, lookahead=0):
+    """The level in double, frame by frame; lines between points in dB, each corner a parabola."""
+    parts = [1 - math.exp(-1 / (time * RATE)) if time * RATE > 1 else 1 for time in (attack, release)]
+    v, levels = 10 ** (start / 20), []
+    for size in np.minimum(np.abs(array.astype(float)).max(axis=1), 1):
+        v += (size - v) * parts[0 if size > v else 1]
+        levels.append(v)
+    late = np.minimum(np.arange(len(levels)) + int(lookahead * RATE), len(levels) - 1)
+    x = 20 * np.log10(np.maximum(levels, 1e-30))[late]
+    corners = [(level, becomes - level) for level, becomes in points]
+    corners = [(corners[0][0] - 2 * max(knee, 1), corners[0][1]), *corners, *([(0, 0)] if corners[-1][0] else [])]
+    corners = np.array(corners)
+    y = np.interp(x, *corners.T)
+    for before, corner, after in zip(corners, corners[1:], corners[2:]) if knee else ():
+        ends = [corner + (to - corner) * knee / np.hypot(*(to - corner)) for to in (before, after)]
+        middle = (ends[0] + corner + ends[1]) / 3
+        round_ = np.polynomial.Polynomial.fit(*np.array([ends[0], middle, ends[1]]).T, 2)
+        y = np.where((x > ends[0][0]) & (x <= ends[1][0]), round_(x), y)
+    return array * 10 ** ((y + gain) / 20)[:, None]
+
+
+class Levels(OracleCase):
+    def test_compand_follows_its_points(self):
+        """tests/cli compares it with sox, where that is."""
+        loud = (0.02 + np.sin(np.arange(30000) / 1700) ** 8)[:, None].astype(np.float32)
+        array = noise(21, 30000) * loud * 3
+        for points, attack, release, more in (
+                ([(-60, -60), (-20, -20), (0, -15)], .001, .01, {}),
+                ([(-40, -30)], 0, 0, {"gain": -3}),
+                ([(-70, -70), (-60, -20)], .002, .06, {"knee": 4, "gain": -5, "start": -90, "lookahead": .01}),
+                ([(-50, -200), (-30, -30), (-25, -25), (-20, -20), (0, -9)], .01, .001, {"knee": 2})):
+            want = companded(array, points, attack, release, **more)
+            text = (f"compand [{'; '.join(f'{a} {b}' for a, b in points)}] attack={attack} release={release} "
+                    + " ".join(f"{key}={value}" for key, value in more.items()))
+            got = run(array, text)
+            self.assertLess(np.abs(got - want).max(), 1e-3 * np.abs(want).max(), text)
+            for options in (("--device", "simt"), ("--threads", "1", "--strip-rows", "1"), ("--variant", "naive")):
+                self.same(run(array, text, options=options), got, (text, options))
+
+    def test_compand_refuses_what_it_cannot_follow(self):
+        for text, words in (("[-20 -20; -20 -10]", "point 2 is not above the one before"), ("[-20]", "pairs"),
+                            ("[-20 -10] release=60s", "release are .* at most"),
+                            ("0.3,1 -60,-5 3", r"level becomes; \.\.\.\] attack=0.3 release=1 gain=3")):
+            with self.assertRaisesRegex(ProgramFailed, words):
+                run(noise(1, 100), f"compand {text}")
+
+
 class Swings(OracleCase):
     frames = 30000
 

@@ -17,7 +17,7 @@ typedef struct part {
 } part;
 
 typedef struct match {
-    part parts[LETTERS]; /* what $A, @A stand for */
+    part parts[LETTERS]; /* what $A, @A, *A stand for */
 } match;
 
 /* The bytes of a number at `text`; with its unit where it `ends` the value. */
@@ -40,7 +40,11 @@ static bool fits_value(const char *form, const char *value, match *found)
 {
     while (*form && *form != ' ') {
         size_t n = 1;
-        if (*form == '$' || *form == '@') {
+        if (*form == '*') {
+            n = strlen(value);
+            found->parts[form[1] - 'A'] = (part){value, n};
+            form++;
+        } else if (*form == '$' || *form == '@') {
             const bool ends = !form[2] || form[2] == ' ';
             const char *letters = *value == '#' ? "#0123456789abcdefABCDEF" : "abcdefghijklmnopqrstuvwxyz-";
             n = *form == '@' ? strspn(value, letters) : number_length(value, ends);
@@ -83,7 +87,7 @@ static void fill_in(const char *text, const match *found, char *to, size_t size)
 {
     size_t used = 0;
     for (; *text && used + 1 < size; text++) {
-        const bool letter = (*text == '$' || *text == '@') && text[1] >= 'A' && text[1] <= 'Z';
+        const bool letter = (*text == '$' || *text == '@' || *text == '*') && text[1] >= 'A' && text[1] <= 'Z';
         const part one = letter ? found->parts[text[1] - 'A'] : (part){text, 1};
         const size_t n = one.length < size - used - 1 ? one.length : size - used - 1;
         memcpy(to + used, one.text, n);

@@ -1,0 +1,89 @@
+/* compand on the CPU. Threads share out segments.
+ *   naive  frame by frame: the definition.
+ *   tiled  magnitudes and gains of 512 frames in vectors; the level follows in between, some 16 cycles a frame. */
+#include "audio/compand.h"
+
+SMP_CPU_KERNEL(compand_naive)
+{
+    const smp_compand *p = params;
+    for (int64_t q = y0, from, first, to; q < y1; q++) {
+        smp_compand_segment(p, &io->out, q, &from, &first, &to);
+        double level = p->start;
+        for (int64_t i = from, y; (y = i - p->ahead) < to; i++) {
+            if (i < io->in.height)
+                level = smp_compand_next(p, level, (double)smp_compand_size(&io->in, i));
+            if (i < first)
+                continue;
+            const double x = smp_compand_log((float)level);
+            double exponent = p->base;
+            for (int k = 0; k < p->count; k++)
+                exponent = smp_compand_curve(&p->pieces[k], x, exponent);
+            const float gain = smp_compand_gain(exponent), *in = smp_row(&io->in, y);
+            for (int c = 0; c < io->in.channels; c++)
+                ((float *)smp_row(&io->out, y))[c] = smp_one_nan(in[c] * gain);
+        }
+    }
+}
+
+enum { PART = SMP_COMPAND_PART };
+
+/* Magnitudes of frames i .. i+n-1; the channels are a constant in the usual cases. */
+SMP_INLINE void sizes_of(float *restrict to, const smp_view *in, int64_t i, int n)
+{
+    const float *restrict from = smp_row(in, i);
+    const int64_t step = in->stride / (int64_t)sizeof(float);
+    if (in->channels == 1 && step == 1)
+        for (int k = 0; k < n; k++)
+            to[k] = smp_abs(from[k]) < 1.f ? smp_abs(from[k]) : smp_compand_size(in, i + k);
+    else
+        for (int k = 0; k < n; k++)
+            to[k] = smp_compand_size(in, i + k);
+}
+
+/* Output frames y .. y+n-1 by their levels. */
+SMP_INLINE void put(const smp_io *io, const smp_compand *p, const float *restrict levels, int64_t y, int n)
+{
+    double x[PART], exponents[PART];
+    float gains[PART];
+    for (int k = 0; k < n; k++)
+        x[k] = smp_compand_log(levels[k]);
+    for (int k = 0; k < n; k++)
+        exponents[k] = p->base;
+    for (int piece = 0; piece < p->count; piece++) {
+        const smp_compand_piece own = p->pieces[piece];
+        for (int k = 0; k < n; k++)
+            exponents[k] = smp_compand_curve(&own, x[k], exponents[k]);
+    }
+    for (int k = 0; k < n; k++)
+        gains[k] = smp_compand_gain(exponents[k]);
+    const int channels = io->in.channels;
+    for (int k = 0; k < n; k++) {
+        const float *in = smp_row(&io->in, y + k);
+        float *out = smp_row(&io->out, y + k);
+        for (int c = 0; c < channels; c++)
+            out[c] = smp_one_nan(in[c] * gains[k]);
+    }
+}
+
+SMP_CPU_KERNEL(compand_tiled)
+{
+    const smp_compand *p = params;
+    float sizes[PART], levels[PART];
+    for (int64_t q = y0, from, first, to; q < y1; q++) {
+        smp_compand_segment(p, &io->out, q, &from, &first, &to);
+        double level = p->start;
+        for (int64_t i = from, end = to + p->ahead; i < end;) {
+            const int64_t stop = i < first && first < end ? first : end;
+            const int n = (int)(stop - i < PART ? stop - i : PART);
+            const int64_t there = io->in.height - i;
+            const int own = there < 0 ? 0 : there < n ? (int)there : n;
+            if (own)
+                sizes_of(sizes, &io->in, i, own);
+            for (int k = 0; k < n; k++)
+                levels[k] = (float)(level = k < own ? smp_compand_next(p, level, (double)sizes[k]) : level);
+            if (i >= first)
+                put(io, p, levels, i - p->ahead, n);
+            i += n;
+        }
+    }
+}
