@@ -131,7 +131,7 @@ static void take_pixels(const scaled *from, const smp_shape *shape, uint8_t *to)
     for (int64_t i = 0; i < from->width * from->height; i++, to += 4) {
         const uint64_t *sum = from->sums + 4 * i;
         for (int c = 0; c < 3; c++)
-            to[2 - c] = sum[3] ? (uint8_t)((sum[c] + sum[3] / 2) / sum[3]) : 0;
+            to[2 - c] = (uint8_t)(sum[3] ? (sum[c] + sum[3] / 2) / sum[3] : 0);
         to[3] = (uint8_t)((sum[3] + all / 2) / all);
     }
 }
@@ -152,7 +152,7 @@ static smp_code code_bitmap(const scaled *from, const uint8_t *pixels, smp_blob 
     for (size_t y = height; y-- > 0; to += 4 * width, mask += mask_row) {
         memcpy(to, pixels + 4 * width * y, 4 * width);
         for (size_t x = 0; x < width; x++)
-            mask[x / 8] |= (uint8_t)(to[4 * x + 3] ? 0 : 0x80 >> x % 8);
+            mask[x / 8] = (uint8_t)(mask[x / 8] | (to[4 * x + 3] ? 0 : 0x80 >> x % 8));
     }
     return SMP_OK;
 }
