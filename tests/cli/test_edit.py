@@ -493,8 +493,32 @@ class Hostile(EditCase):
         self.alive()
 
     def test_ctrl_c_ends_it(self):
+        """With the status of all commands."""
         status, said = self.stop()
-        self.assertEqual((status, said), (0, ""))
+        self.assertEqual((status, said), (130, ""))
+
+    def test_silent_connections_make_room(self):
+        """More than are served at once: those of others end, the page's stays."""
+        page = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        headers = {"Origin": self.origin, "Content-Type": "application/json", "X-Smempipe": "edit"}
+
+        def check():
+            page.request("POST", self.path + "check", '{"text": "gray"}', headers)
+            self.assertEqual(page.getresponse().read()[:1], b"{")
+        check()
+        own = page.sock
+        silent = []
+        for _ in range(64):
+            silent.append(socket.create_connection(("127.0.0.1", self.port)))
+            time.sleep(.005)
+        began = time.monotonic()
+        self.assertEqual(self.ask("check", {"text": "gray"}, timeout=10)[0], 200)
+        self.assertLess(time.monotonic() - began, 10)
+        check()
+        self.assertIs(page.sock, own)
+        page.close()
+        for connection in silent:
+            connection.close()
 
     def test_it_ends_with_the_last_page(self):
         self.told("state")

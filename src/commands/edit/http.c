@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +22,16 @@
 #include "io/library.h"
 
 enum {
-    SECRET = 32,           /* hexadecimal digits: 128 bits */
-    MOST_CONNECTIONS = 32, /* at once; more wait, */
-    MOST_WAITING = 1024,   /* and so many */
-    MOST_BODY = 4 << 20,   /* bytes: a pipeline of a megabyte as JSON */
+    SECRET = 32,                  /* hexadecimal digits: 128 bits */
+    MOST_CONNECTIONS = 32,        /* at once; more wait, */
+    SLOTS = 2 * MOST_CONNECTIONS, /* the library tells of a new one later than it is given */
+    MOST_WAITING = 1024,          /* and so many */
+    MOST_BODY = 4 << 20,          /* bytes: a pipeline of a megabyte as JSON */
     HEAD_MEMORY = 32 << 10,
     IDLE = 20, /* seconds without a byte, */
     LATE = 30  /* and until a body must be whole */
 };
+#define UNTOUCHED 0.25 /* seconds for which a connection may be silent while others wait */
 
 #define POLICY                                                                                                         \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "                     \
@@ -42,6 +45,7 @@ enum {
     X(MHD_add_response_header)                                                                                         \
     X(MHD_queue_response)                                                                                              \
     X(MHD_destroy_response)                                                                                            \
+    X(MHD_get_connection_info)                                                                                         \
     X(MHD_lookup_connection_value)
 
 static struct {
@@ -50,19 +54,28 @@ static struct {
 #undef FIELD
 } mhd;
 
+/* An open connection. */
+typedef struct http_slot {
+    int socket;   /* 0: it is free */
+    bool own;     /* it brought a request of the page */
+    bool busy;    /* with one, from its head to its answer */
+    double since; /* of smp_now: it is not */
+} http_slot;
+
 struct smp_http {
     int listening;
     char host[32], origin[40]; /* "127.0.0.1:4711", and with http:// before it */
     char secret[SECRET + 1], ticket[SECRET + 1];
     atomic_bool ticket_used;
     const smp_http_use *use;
-    atomic_int open;      /* connections */
     _Atomic int64_t last; /* seconds of smp_now: a request was answered */
+    pthread_mutex_t lock;
+    http_slot slots[SLOTS];
 };
 
 typedef struct http_request {
-    char name[64]; /* behind the secret */
-    bool post;
+    char name[64];   /* behind the secret */
+    bool post, good; /* good: it may go on */
     char *body;
     size_t size, capacity;
     double began;
@@ -111,6 +124,7 @@ smp_code smp_http_open(smp_http **out, smp_error *err)
     snprintf(http->host, sizeof http->host, "127.0.0.1:%d", ntohs(at.sin_port));
     snprintf(http->origin, sizeof http->origin, "http://%s", http->host);
     http->last = (int64_t)smp_now();
+    pthread_mutex_init(&http->lock, NULL);
     *out = http;
     return SMP_OK;
 }
@@ -229,6 +243,16 @@ static bool add_body(http_request *request, const char *data, size_t size)
     return true;
 }
 
+/* A connection begins, or has ended, a request of the page. */
+static void set_busy(smp_http *http, struct MHD_Connection *connection, bool busy)
+{
+    http_slot *slot = mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    pthread_mutex_lock(&http->lock);
+    if (slot)
+        *slot = (http_slot){slot->socket, .own = true, .busy = busy, .since = smp_now()};
+    pthread_mutex_unlock(&http->lock);
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *, const char *data, size_t *size, void **kept)
 {
@@ -240,6 +264,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
             return MHD_NO;
         request->began = smp_now();
         const unsigned status = check(http, connection, url, method, request);
+        if ((request->good = !status))
+            set_busy(http, connection, true);
         return status ? refuse(http, connection, status) : MHD_YES;
     }
     if (*size) {
@@ -255,19 +281,57 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return answer_with(http, connection, &answer);
 }
 
-static void completed(void *, struct MHD_Connection *, void **kept, enum MHD_RequestTerminationCode)
+static void completed(void *context, struct MHD_Connection *connection, void **kept, enum MHD_RequestTerminationCode)
 {
     http_request *request = *kept;
+    if (request && request->good)
+        set_busy(context, connection, false);
     if (request)
         smp_free(request->body);
     smp_free(request);
     *kept = NULL;
 }
 
-static void note_connection(void *context, struct MHD_Connection *, void **, enum MHD_ConnectionNotificationCode code)
+static void note_connection(void *context, struct MHD_Connection *connection, void **kept,
+                            enum MHD_ConnectionNotificationCode code)
 {
     smp_http *http = context;
-    http->open += code == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1;
+    http_slot *slot = *kept;
+    pthread_mutex_lock(&http->lock);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        for (slot = http->slots; slot < http->slots + SLOTS && slot->socket;)
+            slot++;
+        *kept = slot = slot < http->slots + SLOTS ? slot : NULL;
+    }
+    if (slot && code == MHD_CONNECTION_NOTIFY_STARTED)
+        *slot = (http_slot){mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+                            .since = smp_now()};
+    else if (slot)
+        slot->socket = 0;
+    pthread_mutex_unlock(&http->lock);
+}
+
+/* Whether there is room for one more; else has the connection end that was silent longest, one of others before one of
+ * the page. */
+static bool has_room(smp_http *http)
+{
+    const double now = smp_now();
+    http_slot *oldest = NULL;
+    int open = 0;
+    pthread_mutex_lock(&http->lock);
+    for (http_slot *slot = http->slots; slot < http->slots + SLOTS; slot++) {
+        open += slot->socket != 0;
+        if (slot->socket && !slot->busy &&
+            (!oldest || slot->own < oldest->own || (slot->own == oldest->own && slot->since < oldest->since)))
+            oldest = slot;
+    }
+    const bool room = open < MOST_CONNECTIONS;
+    if (!room && oldest && now - oldest->since > UNTOUCHED) {
+        shutdown(oldest->socket, SHUT_RDWR); /* the library ends it, and tells so */
+        oldest->since = now;
+    }
+    pthread_mutex_unlock(&http->lock);
+    return room;
 }
 
 /* Takes a connection that waits, if there is room for one; the library would reset those beyond its limit. */
@@ -276,13 +340,14 @@ static void take_connection(smp_http *http, struct MHD_Daemon *daemon)
     struct pollfd waits = {.fd = http->listening, .events = POLLIN};
     struct sockaddr_in from;
     socklen_t size = sizeof from;
-    if (http->open >= MOST_CONNECTIONS)
+    if (poll(&waits, 1, 200) <= 0)
+        return;
+    const int taken =
+        has_room(http) ? accept4(http->listening, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+    if (taken >= 0) /* on failure it closes it */
+        mhd.MHD_add_connection(daemon, taken, (struct sockaddr *)&from, size);
+    else
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    else if (poll(&waits, 1, 200) > 0) {
-        const int taken = accept4(http->listening, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (taken >= 0) /* on failure it closes it */
-            mhd.MHD_add_connection(daemon, taken, (struct sockaddr *)&from, size);
-    }
 }
 
 smp_code smp_http_serve(smp_http *http, const smp_http_use *use, smp_error *err)
