@@ -11,9 +11,9 @@ from harness import PROGRAM, CliCase
 
 
 class EditCase(CliCase):
-    def serve(self, *arguments, **options):
-        """Starts it on files of the test's folder; its address is kept."""
-        self.process = subprocess.Popen([PROGRAM, "edit", *map(str, arguments), "--no-open"], cwd=self.folder,
+    def serve(self, *arguments, where="", **options):
+        """Starts it in the test's folder, or one below it; its address is kept."""
+        self.process = subprocess.Popen([PROGRAM, "edit", *map(str, arguments), "--no-open"], cwd=self.folder / where,
                                         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.addCleanup(self.stop)
         self.address = self.process.stdout.readline().strip()

@@ -1,6 +1,7 @@
 """smempipe edit over a folder: its files, several at once, and the batch over all of them."""
 import json
 import shutil
+import threading
 import time
 import unittest
 
@@ -19,8 +20,8 @@ class Folder(EditCase):
         self.write("in/broken.png", b"\x89PNG\r\n\x1a\nno")
         self.write("in/notes.txt", "no picture")
 
-    def tile(self, at, text="", side=100):
-        status, _, data = self.ask("tile", {"at": at, "text": text, "side": side})
+    def tile(self, at, text="", side=100, number=9):
+        status, _, data = self.ask("tile", {"at": at, "text": text, "side": side, "number": number})
         if status != 200:
             return status, data.decode()
         width, height, *whole = map(int, numpy.frombuffer(data[:16], numpy.uint32))
@@ -100,9 +101,50 @@ class Folder(EditCase):
         before = sorted(str(f) for f in self.folder.rglob("*"))
         for name in ("", ".", "..", "../x", "a/b", "/tmp/x", "-o", "--force", ".hidden", "a\nb", "a\x7f", "x" * 201,
                      "in"):
-            self.assertEqual(self.batch(name=name)[0], 0, name)
+            done, _, ended, said = self.batch(name=name)
+            self.assertEqual((done, ended), (0, [2]), (name, said))
+            self.assertIn("folder", said, name)
             self.assertEqual(sorted(str(f) for f in self.folder.rglob("*")), before, name)
         self.assertEqual(self.batch(name="x" * 200)[0], 3)
+
+    def test_a_folder_that_is_named_by_dots(self):
+        """The batch goes beside it all the same."""
+        self.write("p.pipe", "invert\n")
+        for number, name in enumerate((".", "./", "../in", "../in/.", "b/..")):
+            (self.folder / "in/b").mkdir(exist_ok=True)
+            self.serve(name, "../p.pipe", where="in")
+            self.assertEqual(self.batch(name=f"out{number}")[0], 3, name)
+            self.assertTrue((self.folder / f"out{number}/a.png").exists(), name)
+            self.stop()
+
+    def test_random_values_are_the_batches(self):
+        text = "warp angle=random(-15..15deg)\ncrop random 16x12\n"
+        self.write("p.pipe", text)
+        self.smp("batch", "p.pipe", "in", "-o", "out", status=1)
+        self.serve("in", "p.pipe")
+        for number, (at, name) in enumerate(((0, "a"), (1, "b"), (3, "c d")), 2):
+            self.assertEqual(self.told("open", at=at)["at"], at)
+            told = self.told("run", text=text, number=number, step=-1)["told"]
+            size = {"width": told["width"], "height": told["height"]}
+            shown = self.ask("show", {"which": "after", "x": 0, "y": 0, "outWidth": size["width"],
+                                      "outHeight": size["height"]} | size)[2]
+            self.smp("convert", f"out/{name}.png", "want.npy", "--force")
+            want = numpy.load(self.folder / "want.npy")
+            self.assertTrue((numpy.frombuffer(shown, numpy.uint8).reshape(*want.shape[:2], 4)[..., :3] == want).all())
+        self.assertTrue((self.tile(3, text)[0][..., :3] == want).all())
+
+    def test_a_later_run_stops_tiles(self):
+        self.smp("run", "-e", "resize width=3000px height=3000px", SAMPLES / "rocket.jpg", "in/a.png", "--force")
+        self.serve("in")
+        began = time.monotonic()
+        asked = threading.Thread(target=lambda: self.seen.append(self.tile(0, "fft", number=2)[0]))
+        self.seen = []
+        asked.start()
+        time.sleep(.3)
+        self.told("run", text="gray", number=3, step=-1)
+        asked.join()
+        self.assertEqual(self.seen, [409])
+        self.assertEqual(self.tile(0, number=2)[0], 409)
 
     def test_a_folder_named_on_the_command_line(self):
         self.write("p.pipe", "invert\n")
@@ -122,11 +164,11 @@ class Folder(EditCase):
         end = time.monotonic() + 30
         while '"done"' not in self.told("batch")["told"] and time.monotonic() < end:
             time.sleep(.05)
-        status, _ = self.stop()
-        self.assertEqual(status, 0)
+        self.assertEqual(self.stop()[0], 130)
         self.assertFalse((self.folder / "out2").exists())
         done = [f for f in (self.folder / "out").iterdir() if f.suffix == ".jpg"]
         self.assertTrue(done)
+        self.assertLess(len(done), 24)
         self.smp("batch", "p.pipe", "in", "-o", "out", "--resume", status=1)
         self.assertFalse([f for f in (self.folder / "out").iterdir() if ".part" in f.name])
 

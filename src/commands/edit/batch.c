@@ -36,9 +36,13 @@ char *smp_edit_batch_output(const smp_edit_session *session, const char *name)
         return smp_strdup(session->settings->output);
     while (parent > 1 && in[parent - 1] == '/')
         parent--;
+    const size_t end = parent;
     while (parent && in[parent - 1] != '/')
         parent--;
-    return is_name(name) ? smp_asprintf("%.*s%s", (int)parent, in, name) : NULL;
+    if (!is_name(name))
+        return NULL;
+    const bool by_dots = end - parent <= 2 && !strncmp(in + parent, "..", end - parent); /* it is named by no name */
+    return by_dots ? smp_asprintf("%.*s/../%s", (int)end, in, name) : smp_asprintf("%.*s%s", (int)parent, in, name);
 }
 
 /* ------------------------------------------------------------------------------------------------ the process */
@@ -47,7 +51,7 @@ static void stay(int) {} /* a signal to the group is for the batch */
 
 static void run_one(const smp_edit_session *session, const char *name)
 {
-    int status = SMP_E_USAGE;
+    int status = smp_exit_status(SMP_E_USAGE);
     smp_error err = {.code = SMP_OK};
     char *output = smp_edit_batch_output(session, name);
     const char *const words[] = {
@@ -102,8 +106,9 @@ smp_code smp_edit_batch_open(smp_edit_session *session, smp_error *err)
 void smp_edit_batch_run(smp_edit_session *session, const char *name)
 {
     bool runs = false;
-    if (name[0] && strlen(name) <= MOST_NAME && atomic_compare_exchange_strong(&session->batch_runs, &runs, true))
-        (void)send(session->batch_channel, name, strlen(name), MSG_NOSIGNAL);
+    const size_t size = strnlen(name, MOST_NAME) + 1; /* the end of the name, or a byte too many: it is refused there */
+    if (atomic_compare_exchange_strong(&session->batch_runs, &runs, true))
+        (void)send(session->batch_channel, name, size, MSG_NOSIGNAL);
 }
 
 bool smp_edit_batch_hear(smp_edit_session *session, char *text, size_t size, bool wait)

@@ -1,5 +1,6 @@
 /* smempipe edit: a pipeline that is edited in a browser, over one picture. */
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,8 @@ static void put_error(smp_json *json, const smp_error *err)
 
 static void tell_picture(const question *q, smp_json *json)
 {
-    const smp_edit_session *s = q->session;
+    smp_edit_session *s = q->session;
+    pthread_mutex_lock(&s->frames);
     const smp_view *before = &s->picture.shown[SMP_EDIT_BEFORE].view;
     const smp_shape *shape = &s->picture.input.shape;
     smp_json_string(json, "input", s->picture.path);
@@ -77,6 +79,7 @@ static void tell_picture(const question *q, smp_json *json)
     smp_json_integer(json, "at", (int64_t)s->at);
     smp_json_integer(json, "width", before->width);
     smp_json_integer(json, "height", before->height);
+    pthread_mutex_unlock(&s->frames);
 }
 
 static void tell_state(const question *q, smp_json *json)
@@ -195,8 +198,8 @@ static void show_part(const question *q)
 static int64_t overtake(const question *q)
 {
     const int64_t number = number_of(q, "number");
-    int64_t latest = q->session->wanted;
-    while (latest < number && !atomic_compare_exchange_weak(&q->session->wanted, &latest, number))
+    int64_t latest = *q->session->wanted;
+    while (latest < number && !atomic_compare_exchange_weak(q->session->wanted, &latest, number))
         ;
     return number;
 }
@@ -227,18 +230,19 @@ static void give_samples(const question *q)
 static void show_tile(const question *q)
 {
     smp_error err = {.code = SMP_OK};
-    const int64_t side = number_of(q, "side");
+    smp_edit_tile_ask ask = {
+        .text = text_of(q, "text"), .side = number_of(q, "side"), .number = number_of(q, "number")};
     unsigned char *pixels = NULL;
-    size_t index, *size = &q->answer->size;
+    size_t *size = &q->answer->size;
     smp_code code = SMP_E_USAGE;
-    if (asked_file(q, &index) && side >= 16 && side <= 2048)
-        code = smp_edit_tile(q->session, index, text_of(q, "text"), side, &pixels, size, &err);
+    if (asked_file(q, &ask.index) && ask.side >= 16 && ask.side <= 2048)
+        code = smp_edit_tile(q->session, &ask, &pixels, size, &err);
     if (code) {
         free(pixels);
         pixels = (unsigned char *)strdup(err.message);
         *size = pixels ? strlen(err.message) : 0;
     }
-    q->answer->status = code ? 422 : 200;
+    q->answer->status = code == SMP_E_INTERRUPTED ? 409 : code ? 422 : 200;
     q->answer->type = code ? "text/plain; charset=utf-8" : "application/octet-stream";
     q->answer->data = pixels;
 }
@@ -252,7 +256,7 @@ static void run_text(const question *q, FILE *to)
                         .step = number_of(q, "step"),
                         .held = number_of(q, "held")};
     const char *from = text_of(q, "from"); /* a sound, of which a picture is made */
-    if (from[0] && q->session->picture.input.shape.kind == SMP_AUDIO) {
+    if (from[0] && !q->session->folder && q->session->picture.input.shape.kind == SMP_AUDIO) {
         run.drawn = true;
         run.which = strcmp(from, "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE;
         run.source = run.which == SMP_EDIT_AFTER ? &q->session->picture.heard : &q->session->picture.input;
@@ -370,7 +374,7 @@ static bool ended(void *context, double idle)
     const int64_t left = session->tab_left;
     if (!smp_cli_stopped && idle < MOST_IDLE && !(left && (int64_t)(smp_now() * 1000) - left > TAB_SECONDS))
         return false;
-    session->wanted = INT64_MAX; /* a run that still goes on stops */
+    *session->wanted = INT64_MAX; /* a run that still goes on stops */
     return true;
 }
 
@@ -411,9 +415,11 @@ static smp_code begin(smp_edit_session *session, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "-o is for a folder's batch, and %s is a file", session->settings->in);
         return smp_hint(err, "leave it out; 'smempipe run' writes one picture");
     }
-    if (session->folder)
+    session->picture.path = session->settings->in;
+    if (session->folder) {
         SMP_TRY(smp_edit_find(session, err));
-    session->picture.path = session->folder ? smp_found_at(&session->files, 0)->path : session->settings->in;
+        smp_edit_name_picture(session, 0, &session->picture);
+    }
     SMP_TRY(smp_edit_begin_text(session, err));
     if (session->folder)
         SMP_TRY(smp_edit_batch_open(session, err));
@@ -423,14 +429,14 @@ static smp_code begin(smp_edit_session *session, smp_error *err)
 /* The picture that the page begins with: of a folder the first that can be read. */
 static smp_code read_first(smp_edit_session *session, smp_error *err)
 {
-    smp_code code = smp_edit_read_input(session, err);
+    smp_code code = smp_edit_read_input(session, INT64_MAX, err);
     while (session->folder && (code || session->picture.input.shape.kind != SMP_IMAGE) &&
            session->at + 1 < session->files.count) {
         fprintf(stderr, "smempipe: %s is passed over: %s\n", session->picture.path, code ? err->message : "a sound");
         smp_edit_free_picture(&session->picture);
-        session->picture.path = smp_found_at(&session->files, ++session->at)->path;
+        smp_edit_name_picture(session, ++session->at, &session->picture);
         *err = (smp_error){.code = SMP_OK};
-        code = smp_edit_read_input(session, err);
+        code = smp_edit_read_input(session, INT64_MAX, err);
     }
     return code;
 }
@@ -438,7 +444,8 @@ static smp_code read_first(smp_edit_session *session, smp_error *err)
 static smp_code edit(void *given, smp_error *err)
 {
     const smp_edit_settings *settings = given;
-    smp_edit_session session = {.settings = settings};
+    _Atomic int64_t wanted = 0;
+    smp_edit_session session = {.settings = settings, .wanted = &wanted};
     pthread_mutex_init(&session.run, NULL);
     pthread_mutex_init(&session.frames, NULL);
     pthread_mutex_init(&session.save, NULL);
@@ -456,7 +463,7 @@ static smp_code edit(void *given, smp_error *err)
     smp_edit_free_picture(&session.picture);
     smp_device_close(session.device);
     smp_free_all(session.name, session.save_to, session.text, session.saved);
-    return code;
+    return code || !smp_cli_stopped ? code : smp_cli_stopped == SIGINT ? SMP_E_INTERRUPTED : SMP_E_TERMINATED;
 }
 
 const smp_command smp_command_edit = {

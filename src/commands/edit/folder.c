@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash/hash.h"
 #include "commands/edit/session.h"
 
 smp_code smp_edit_find(smp_edit_session *session, smp_error *err)
@@ -15,16 +16,25 @@ smp_code smp_edit_find(smp_edit_session *session, smp_error *err)
     return smp_at(err, "%s", session->settings->in);
 }
 
+void smp_edit_name_picture(const smp_edit_session *session, size_t index, smp_edit_picture *picture)
+{
+    const smp_found *file = smp_found_at(&session->files, index);
+    picture->path = file->path;
+    picture->index = smp_hash_name(file->name);
+}
+
 /* Reads another file of the folder, as a session with the same text and device. drop() frees it, also on failure. */
-static smp_code read_other(smp_edit_session *session, size_t index, smp_edit_session **out, smp_error *err)
+static smp_code read_other(smp_edit_session *session, size_t index, int64_t number, smp_edit_session **out,
+                           smp_error *err)
 {
     smp_edit_session *other = *out = smp_alloc(sizeof *other);
     SMP_NEED(other, "a picture", sizeof *other, err);
-    *other = (smp_edit_session){.settings = session->settings, .name = session->name, .device = session->device};
-    other->picture.path = smp_found_at(&session->files, index)->path;
+    *other = (smp_edit_session){
+        .settings = session->settings, .name = session->name, .device = session->device, .wanted = session->wanted};
+    smp_edit_name_picture(session, index, &other->picture);
     pthread_mutex_init(&other->run, NULL);
     pthread_mutex_init(&other->frames, NULL);
-    SMP_TRY(smp_edit_read_input(other, err));
+    SMP_TRY(smp_edit_read_input(other, number, err));
     return other->picture.input.shape.kind == SMP_IMAGE ? SMP_OK : smp_fail(err, SMP_E_READ, "is a sound");
 }
 
@@ -41,7 +51,7 @@ smp_code smp_edit_open(smp_edit_session *session, size_t index, smp_error *err)
 {
     smp_edit_session *other;
     pthread_mutex_lock(&session->run);
-    const smp_code code = read_other(session, index, &other, err);
+    const smp_code code = read_other(session, index, INT64_MAX, &other, err);
     if (!code) {
         pthread_mutex_lock(&session->frames);
         const smp_edit_picture was = session->picture;
@@ -63,19 +73,19 @@ static void fit(const smp_view *view, int64_t side, int64_t *width, int64_t *hei
     *height = (int64_t)fmax(1, floor((double)view->height * scale));
 }
 
-smp_code smp_edit_tile(smp_edit_session *session, size_t index, const char *text, int64_t side, unsigned char **pixels,
-                       size_t *size, smp_error *err)
+smp_code smp_edit_tile(smp_edit_session *session, const smp_edit_tile_ask *ask, unsigned char **pixels, size_t *size,
+                       smp_error *err)
 {
     smp_edit_session *other;
     smp_view out = {.data = NULL};
     int64_t width, height;
     pthread_mutex_lock(&session->run);
-    smp_code code = read_other(session, index, &other, err);
+    smp_code code = read_other(session, ask->index, ask->number, &other, err);
     if (!code) {
-        fit(&other->picture.shown[SMP_EDIT_BEFORE].view, side, &width, &height);
-        code = smp_edit_make_small(other, 1, width, height, err);
+        fit(&other->picture.shown[SMP_EDIT_BEFORE].view, ask->side, &width, &height);
+        code = smp_edit_make_small(other, ask->number, width, height, err);
     }
-    smp_edit_run run = {text, 1, SMP_EDIT_AFTER, -1, -1, .source = other ? &other->picture.small : NULL};
+    smp_edit_run run = {ask->text, ask->number, SMP_EDIT_AFTER, -1, -1, .source = other ? &other->picture.small : NULL};
     if (!code)
         code = smp_edit_run_on(other, &run, other->picture.scale, &out, err);
     if (code == SMP_E_USAGE) { /* a smaller copy would not tell */
@@ -86,7 +96,7 @@ smp_code smp_edit_tile(smp_edit_session *session, size_t index, const char *text
     }
     if (!code) {
         const uint32_t whole[] = {(uint32_t)out.width, (uint32_t)out.height};
-        fit(&out, side, &width, &height);
+        fit(&out, ask->side, &width, &height);
         code = smp_edit_pack(&out, width, height, whole, pixels, size, err);
     }
     smp_free(out.data);

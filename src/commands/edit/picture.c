@@ -21,7 +21,22 @@ smp_code smp_edit_make_frame(const smp_shape *shape, smp_view *view, smp_error *
     return view->data ? SMP_OK : smp_fail_memory(err, "a picture", bytes);
 }
 
-smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
+/* All rows, unless a later run is wanted meanwhile. */
+static smp_code read_rows(const smp_edit_session *session, int64_t number, smp_reader *reader, const smp_view *to,
+                          smp_error *err)
+{
+    enum { ROWS = 256 };
+    smp_code code = SMP_OK;
+    for (int64_t y = 0; y < to->height && !code; y += ROWS) {
+        const int64_t rows = to->height - y < ROWS ? to->height - y : ROWS;
+        code = *session->wanted > number
+                   ? SMP_E_INTERRUPTED
+                   : smp_reader_rows(reader, (char *)to->data + y * to->stride, to->stride, rows, err);
+    }
+    return code;
+}
+
+smp_code smp_edit_read_input(smp_edit_session *session, int64_t number, smp_error *err)
 {
     smp_edit_source *input = &session->picture.input;
     smp_reader *reader;
@@ -33,7 +48,7 @@ smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err)
     if (!code)
         code = smp_edit_make_frame(&input->shape, &input->view, err);
     if (!code)
-        code = smp_reader_rows(reader, input->view.data, input->view.stride, input->shape.height, err);
+        code = read_rows(session, number, reader, &input->view, err);
     smp_reader_close(reader);
     session->picture.profile = smp_meta_profile(&session->picture.meta, &input->shape, &session->picture.profile_made);
     input->shape.icc = session->picture.profile.data;
@@ -76,7 +91,7 @@ typedef struct running {
 static smp_code go_on(void *context, int64_t, int64_t)
 {
     const running *r = context;
-    return r->run->which == SMP_EDIT_AFTER && r->session->wanted > r->run->number ? SMP_E_INTERRUPTED : SMP_OK;
+    return r->run->which == SMP_EDIT_AFTER && *r->session->wanted > r->run->number ? SMP_E_INTERRUPTED : SMP_OK;
 }
 
 static smp_code accepts_all(void *, const char *, const smp_shape *shape, smp_shape *out, smp_error *)
@@ -136,6 +151,7 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
                             .orientation = from->orientation,
                             .output = "memory",
                             .accepts = accepts_all,
+                            .draw.index = session->picture.index,
                             .probe = smp_file_probe,
                             .probe_context = (void *)(uintptr_t)&common->read,
                             .fuse = !keeps};
@@ -213,12 +229,13 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
 {
     smp_diags diags = {0};
     smp_program *program = NULL;
-    smp_run_report report = {.input = session->picture.path};
+    smp_run_report report = {.input = NULL};
     smp_view out = {.data = NULL};
     smp_shape made = {0};
     smp_code code = smp_edit_parse(session, run->text, &diags, &program, err);
     if (!code) {
         pthread_mutex_lock(&session->run);
+        report.input = session->picture.path;
         const smp_edit_cut cut = smp_edit_cut_off(program, &diags, run->step);
         const double start = smp_now();
         code = go_on(&(running){session, run}, 0, 0);

@@ -42,6 +42,7 @@ enum { SMP_EDIT_BEFORE, SMP_EDIT_AFTER, SMP_EDIT_HEARD, SMP_EDIT_FRAMES };
 /* A file that was read, and what was made of it. */
 typedef struct smp_edit_picture {
     const char *path;
+    uint64_t index;               /* what random values are drawn for, as a batch has it */
     smp_edit_source input, small; /* as decoded; a smaller copy, upright, by who holds `run` */
     double scale;                 /* of that */
     smp_shape made;               /* by the last run, by who holds `run` */
@@ -68,7 +69,7 @@ typedef struct smp_edit_session {
     smp_device *device;      /* opened by the first run */
     smp_edit_picture picture;
     pthread_mutex_t run, frames, save; /* one run at a time; what is shown; files */
-    _Atomic int64_t wanted;            /* the number of the latest run that was asked for: older ones stop */
+    _Atomic int64_t *wanted;           /* the number of the latest run that was asked for: older ones stop */
     _Atomic int64_t tabs, tab_left;    /* pages that are open; when the last one went, ms of smp_now, 0: never */
 } smp_edit_session;
 
@@ -84,7 +85,8 @@ void smp_edit_describe(smp_json *json, const smp_diags *diags, const smp_program
 int smp_edit_node_behind(const smp_diags *diags, const smp_program *program, int64_t at);
 
 /* picture.c */
-smp_code smp_edit_read_input(smp_edit_session *session, smp_error *err);
+/* number: as of a run. */
+smp_code smp_edit_read_input(smp_edit_session *session, int64_t number, smp_error *err);
 void smp_edit_free_picture(smp_edit_picture *picture);
 
 typedef struct smp_edit_run {
@@ -161,11 +163,18 @@ smp_code smp_edit_pack(const smp_view *view, int64_t width, int64_t height, cons
                        unsigned char **pixels, size_t *size, smp_error *err);
 
 /* folder.c */
+/* Sets which file of the folder a picture is. */
+void smp_edit_name_picture(const smp_edit_session *session, size_t index, smp_edit_picture *picture);
 smp_code smp_edit_find(smp_edit_session *session, smp_error *err);
 smp_code smp_edit_open(smp_edit_session *session, size_t index, smp_error *err);
 /* What a text makes of a file, at most `side` pixels wide and high, packed; of a smaller copy where the text allows. */
-smp_code smp_edit_tile(smp_edit_session *session, size_t index, const char *text, int64_t side, unsigned char **pixels,
-                       size_t *size, smp_error *err);
+typedef struct smp_edit_tile_ask {
+    size_t index;
+    const char *text;
+    int64_t side, number; /* number: as of a run */
+} smp_edit_tile_ask;
+smp_code smp_edit_tile(smp_edit_session *session, const smp_edit_tile_ask *ask, unsigned char **pixels, size_t *size,
+                       smp_error *err);
 
 /* batch.c: starts the process that runs batches of the saved pipeline over the folder, as they would be typed; before
  * the program has threads and is confined. */

@@ -5,7 +5,7 @@ import {ask, tile} from "./server.js";
 import * as text from "./text.js";
 
 const TILES = 9, SIDE = 400; // pixels of a tile, at most
-const folder = {state: null, at: 0, nine: false, round: 0, open: () => {}, save: () => {}, timer: 0,
+const folder = {state: null, at: 0, nine: false, round: 0, number: 0, open: () => {}, save: () => {}, timer: 0,
                 done: 0, failed: 0, said: [], rest: "", status: 0};
 
 // A word as a shell takes it.
@@ -38,7 +38,9 @@ function show() {
 }
 
 // One after the other, until the text or the place is another.
-export async function showNine() {
+// number: of the page's last run, by which the program knows what is late.
+export async function showNine(number = folder.number) {
+  folder.number = number;
   if (!folder.nine) return;
   const round = ++folder.round, from = first(), {files} = folder.state;
   const wanted = files.slice(from, from + TILES);
@@ -49,9 +51,9 @@ export async function showNine() {
       h("figcaption.small", name))));
   }
   for (let i = 0; i < wanted.length && round === folder.round && folder.nine; i++) {
-    const source = text.pipe.text, told = await tile({at: from + i, text: source, side: SIDE});
+    const source = text.pipe.text, told = await tile({at: from + i, text: source, side: SIDE, number});
     const figure = by("nine").querySelector(`[data-at="${from + i}"]`);
-    if (!figure) return;
+    if (!figure || !told) return;
     fill(figure.querySelector("figcaption"), files[from + i], told.message && h("span.bad", ` ${told.message}`));
     if (!told.data) continue;
     const canvas = figure.querySelector("canvas");

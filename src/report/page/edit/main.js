@@ -42,7 +42,7 @@ async function run() {
   if (page.state.rate) await sound.show(told, number);
   else await picture.show(page.state, {width: told.width, height: told.height});
   if (!page.state.rate) picture.warm(number);
-  folder.showNine();
+  folder.showNine(number);
   document.body.dataset.ran = number;
   showNumbers(told, report);
 }

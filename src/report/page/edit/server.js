@@ -29,9 +29,10 @@ function unpack(bytes) {
   return {data: new ImageData(new Uint8ClampedArray(bytes, 16), width, height), size: {width: wide, height: high}};
 }
 
-// What a text makes of a file of the folder, small; or a message.
+// What a text makes of a file of the folder, small; or a message; null: another run was asked for meanwhile.
 export async function tile(question) {
   const answer = await post("tile", question);
+  if (answer.status === 409) return null;
   return answer.ok ? unpack(await answer.arrayBuffer()) : {message: await answer.text() || "the text is wrong"};
 }
 
