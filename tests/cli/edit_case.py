@@ -1,4 +1,4 @@
-"""`smempipe edit` as it serves: what a page asks, and what somebody else might."""
+"""`smempipe edit`, and other commands, as they serve: what a page asks, and what somebody else might."""
 import http.client
 import json
 import pathlib
@@ -11,12 +11,12 @@ from harness import PROGRAM, CliCase
 
 
 class EditCase(CliCase):
-    def serve(self, *arguments, where="", **options):
+    def serve(self, *arguments, where="", command="edit", **options):
         """Starts it in the test's folder, or one below it; its address is kept."""
-        self.process = subprocess.Popen([PROGRAM, "edit", *map(str, arguments), "--no-open"], cwd=self.folder / where,
+        self.process = subprocess.Popen([PROGRAM, command, *map(str, arguments), "--no-open"], cwd=self.folder / where,
                                         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.addCleanup(self.stop)
-        self.address = self.process.stdout.readline().strip()
+        self.address = next((line.strip() for line in self.process.stdout if line.startswith("http")), "")
         if not self.address and "built without libmicrohttpd" in self.process.stderr.read():
             raise unittest.SkipTest("a build without libmicrohttpd")
         self.assertRegex(self.address, r"^http://127\.0\.0\.1:\d+/[0-9a-f]{32}/$")

@@ -1,32 +1,21 @@
 /* smempipe edit: a pipeline that is edited in a browser, over one picture. */
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/paths.h"
 #include "cli/shipped.h"
-#include "commands/edit/http.h"
 #include "commands/edit/session.h"
 #include "commands/outputs.h"
+#include "commands/serve/serve.h"
 #include "commands/stages.h"
 #include "io/decoder/worker.h"
-
-enum {
-    MOST_IDLE = 3600,  /* seconds without a request */
-    TAB_SECONDS = 3000 /* ms between the last page's end and the program's: a page may be loaded anew */
-};
 
 static const smp_option options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(smp_edit_settings, output), .argument = "OUT_DIR",
      .help =
          "the folder that the page's batch over a folder writes to; unless said the page asks for a name beside it"},
-    {"no-open", 0, SMP_O_FLAG, offsetof(smp_edit_settings, no_open),
-     .help = "print the page's address instead of opening it; who has the address may use the page"},
+    {"no-open", 0, SMP_O_FLAG, offsetof(smp_edit_settings, no_open), .help = SMP_NO_OPEN_HELP},
     {0},
 };
 
@@ -41,34 +30,14 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ answers */
 
-typedef struct question {
-    smp_edit_session *session;
-    smp_json_tree tree;
-    smp_http_answer *answer;
-} question;
-
-static const char *text_of(const question *q, const char *key)
+static smp_edit_session *session_of(const smp_question *q)
 {
-    return smp_json_text(&q->tree, q->tree.nodes, key);
+    return q->context;
 }
 
-/* A whole number; one beyond what a picture may be is the least or the greatest of those. */
-static int64_t number_of(const question *q, const char *key)
+static void tell_picture(const smp_question *q, smp_json *json)
 {
-    const double value = smp_json_value(&q->tree, q->tree.nodes, key);
-    return value >= -1e15 && value <= 1e15 ? (int64_t)value : value > 0 ? (int64_t)1e15 : (int64_t)-1e15;
-}
-
-static void put_error(smp_json *json, const smp_error *err)
-{
-    smp_json_string(json, "message", err->message);
-    smp_json_string(json, "where", err->where);
-    smp_json_string(json, "hint", err->hint);
-}
-
-static void tell_picture(const question *q, smp_json *json)
-{
-    smp_edit_session *s = q->session;
+    smp_edit_session *s = session_of(q);
     pthread_mutex_lock(&s->frames);
     const smp_view *before = &s->picture.shown[SMP_EDIT_BEFORE].view;
     const smp_shape *shape = &s->picture.input.shape;
@@ -82,11 +51,9 @@ static void tell_picture(const question *q, smp_json *json)
     pthread_mutex_unlock(&s->frames);
 }
 
-static void tell_state(const question *q, smp_json *json)
+static void tell_state(const smp_question *q, smp_json *json)
 {
-    const smp_edit_session *s = q->session;
-    q->session->tabs++;
-    q->session->tab_left = 0;
+    const smp_edit_session *s = session_of(q);
     smp_json_string(json, "text", s->text);
     smp_json_string(json, "name", s->name);
     smp_json_string(json, "pipe", s->named ? s->settings->pipe : NULL);
@@ -107,136 +74,125 @@ static void tell_state(const question *q, smp_json *json)
 }
 
 /* The index of a file of the folder; false: there is none. */
-static bool asked_file(const question *q, size_t *index)
+static bool asked_file(const smp_question *q, size_t *index)
 {
-    const int64_t at = number_of(q, "at");
+    const int64_t at = smp_asked_number(q, "at");
     *index = (size_t)at;
-    return at >= 0 && (size_t)at < q->session->files.count;
+    return at >= 0 && (size_t)at < session_of(q)->files.count;
 }
 
-static void open_file(const question *q, smp_json *json)
+static void open_file(const smp_question *q, smp_json *json)
 {
     smp_error err = {.code = SMP_OK};
     size_t index;
-    const smp_code code = asked_file(q, &index) ? smp_edit_open(q->session, index, &err)
+    const smp_code code = asked_file(q, &index) ? smp_edit_open(session_of(q), index, &err)
                                                 : smp_fail(&err, SMP_E_USAGE, "there is no such file");
     if (code)
-        put_error(json, &err);
+        smp_tell_error(json, &err);
     tell_picture(q, json);
 }
 
-static void run_batch(const question *q, smp_json *json)
+static void run_batch(const smp_question *q, smp_json *json)
 {
     enum { MOST = 1 << 16 }; /* bytes */
-    char *text = q->session->batch ? smp_alloc(MOST) : NULL;
+    char *text = session_of(q)->batch ? smp_alloc(MOST) : NULL;
     if (text && smp_json_member(&q->tree, q->tree.nodes, "name"))
-        smp_edit_batch_run(q->session, text_of(q, "name"));
+        smp_edit_batch_run(session_of(q), smp_asked_text(q, "name"));
     if (text)
-        smp_edit_batch_hear(q->session, text, MOST, false);
+        smp_edit_batch_hear(session_of(q), text, MOST, false);
     smp_json_string(json, "told", text ? text : "");
-    smp_json_bool(json, "runs", q->session->batch_runs);
+    smp_json_bool(json, "runs", session_of(q)->batch_runs);
     smp_free(text);
 }
 
-static void check_text(const question *q, smp_json *json)
+static void check_text(const smp_question *q, smp_json *json)
 {
     smp_diags diags = {0};
     smp_program *program = NULL;
     smp_error err = {.code = SMP_OK};
-    if (smp_edit_parse(q->session, text_of(q, "text"), &diags, &program, &err))
-        put_error(json, &err);
+    if (smp_edit_parse(session_of(q), smp_asked_text(q, "text"), &diags, &program, &err))
+        smp_tell_error(json, &err);
     smp_edit_describe(json, &diags, program);
     smp_program_free(program);
     smp_diags_free(&diags);
 }
 
-static void save_text(const question *q, smp_json *json)
+static void save_text(const smp_question *q, smp_json *json)
 {
     smp_error err = {.code = SMP_OK};
     const smp_json_node *force = smp_json_member(&q->tree, q->tree.nodes, "force");
-    const smp_code code = smp_edit_save(q->session, text_of(q, "text"), force && force->type == 't', &err);
+    const smp_code code = smp_edit_save(session_of(q), smp_asked_text(q, "text"), force && force->type == 't', &err);
     smp_json_bool(json, "saved", code == SMP_OK);
     if (code)
-        put_error(json, &err);
+        smp_tell_error(json, &err);
 }
 
-static void leave(const question *q, smp_json *)
+static smp_edit_part asked_part(const smp_question *q)
 {
-    if (--q->session->tabs <= 0)
-        q->session->tab_left = (int64_t)(smp_now() * 1000) + 1;
-}
-
-static const struct {
-    const char *name;
-    void (*tell)(const question *q, smp_json *json);
-} tellers[] = {{"state", tell_state}, {"check", check_text}, {"save", save_text},
-               {"leave", leave},      {"open", open_file},   {"batch", run_batch}};
-
-static smp_edit_part asked_part(const question *q)
-{
-    return (smp_edit_part){strcmp(text_of(q, "which"), "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE,
-                           number_of(q, "x"),
-                           number_of(q, "y"),
-                           number_of(q, "width"),
-                           number_of(q, "height"),
-                           number_of(q, "outWidth"),
-                           number_of(q, "outHeight")};
+    return (smp_edit_part){strcmp(smp_asked_text(q, "which"), "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE,
+                           smp_asked_number(q, "x"),
+                           smp_asked_number(q, "y"),
+                           smp_asked_number(q, "width"),
+                           smp_asked_number(q, "height"),
+                           smp_asked_number(q, "outWidth"),
+                           smp_asked_number(q, "outHeight")};
 }
 
 /* Pixels of a part of the picture. */
-static void show_part(const question *q)
+static void show_part(const smp_question *q)
 {
     const smp_edit_part part = asked_part(q);
     unsigned char *pixels;
     q->answer->status =
-        smp_edit_show(q->session, &part, &pixels, &q->answer->size, &(smp_error){.code = SMP_OK}) ? 400 : 200;
+        smp_edit_show(session_of(q), &part, &pixels, &q->answer->size, &(smp_error){.code = SMP_OK}) ? 400 : 200;
     q->answer->type = "application/octet-stream";
     q->answer->data = pixels;
 }
 
 /* Runs that were asked for before `number` stop. */
-static int64_t overtake(const question *q)
+static int64_t overtake(const smp_question *q)
 {
-    const int64_t number = number_of(q, "number");
-    int64_t latest = *q->session->wanted;
-    while (latest < number && !atomic_compare_exchange_weak(q->session->wanted, &latest, number))
+    const int64_t number = smp_asked_number(q, "number");
+    int64_t latest = *session_of(q)->wanted;
+    while (latest < number && !atomic_compare_exchange_weak(session_of(q)->wanted, &latest, number))
         ;
     return number;
 }
 
-static void preview_text(const question *q)
+static void preview_text(const smp_question *q)
 {
-    const smp_edit_preview ask = {.text = text_of(q, "text"),
+    const smp_edit_preview ask = {.text = smp_asked_text(q, "text"),
                                   .number = overtake(q),
-                                  .step = number_of(q, "step"),
+                                  .step = smp_asked_number(q, "step"),
                                   .scale = smp_json_value(&q->tree, q->tree.nodes, "scale"),
                                   .part = asked_part(q)};
     unsigned char *pixels;
-    smp_edit_preview_text(q->session, &ask, &pixels, &q->answer->size);
+    smp_edit_preview_text(session_of(q), &ask, &pixels, &q->answer->size);
     q->answer->status = pixels ? 200 : 204;
     q->answer->type = "application/octet-stream";
     q->answer->data = pixels;
 }
 
-static void give_samples(const question *q)
+static void give_samples(const smp_question *q)
 {
-    q->answer->data = smp_edit_samples(q->session, strcmp(text_of(q, "which"), "before") != 0, number_of(q, "from"),
-                                       number_of(q, "frames"), &q->answer->size);
+    q->answer->data = smp_edit_samples(session_of(q), strcmp(smp_asked_text(q, "which"), "before") != 0,
+                                       smp_asked_number(q, "from"), smp_asked_number(q, "frames"), &q->answer->size);
     q->answer->status = q->answer->data ? 200 : 400;
     q->answer->type = "application/octet-stream";
 }
 
 /* Pixels, or what is wrong. */
-static void show_tile(const question *q)
+static void show_tile(const smp_question *q)
 {
     smp_error err = {.code = SMP_OK};
-    smp_edit_tile_ask ask = {
-        .text = text_of(q, "text"), .side = number_of(q, "side"), .number = number_of(q, "number")};
+    smp_edit_tile_ask ask = {.text = smp_asked_text(q, "text"),
+                             .side = smp_asked_number(q, "side"),
+                             .number = smp_asked_number(q, "number")};
     unsigned char *pixels = NULL;
     size_t *size = &q->answer->size;
     smp_code code = SMP_E_USAGE;
     if (asked_file(q, &ask.index) && ask.side >= 16 && ask.side <= 2048)
-        code = smp_edit_tile(q->session, &ask, &pixels, size, &err);
+        code = smp_edit_tile(session_of(q), &ask, &pixels, size, &err);
     if (code) {
         free(pixels);
         pixels = (unsigned char *)strdup(err.message);
@@ -247,135 +203,64 @@ static void show_tile(const question *q)
     q->answer->data = pixels;
 }
 
-static void run_text(const question *q, FILE *to)
+static void run_text(const smp_question *q, FILE *to)
 {
     smp_error err = {.code = SMP_OK};
-    smp_edit_run run = {.text = text_of(q, "text"),
+    smp_edit_run run = {.text = smp_asked_text(q, "text"),
                         .number = overtake(q),
                         .which = SMP_EDIT_AFTER,
-                        .step = number_of(q, "step"),
-                        .held = number_of(q, "held")};
-    const char *from = text_of(q, "from"); /* a sound, of which a picture is made */
-    if (from[0] && !q->session->folder && q->session->picture.input.shape.kind == SMP_AUDIO) {
+                        .step = smp_asked_number(q, "step"),
+                        .held = smp_asked_number(q, "held")};
+    const char *from = smp_asked_text(q, "from"); /* a sound, of which a picture is made */
+    if (from[0] && !session_of(q)->folder && session_of(q)->picture.input.shape.kind == SMP_AUDIO) {
         run.drawn = true;
         run.which = strcmp(from, "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE;
-        run.source = run.which == SMP_EDIT_AFTER ? &q->session->picture.heard : &q->session->picture.input;
+        run.source = run.which == SMP_EDIT_AFTER ? &session_of(q)->picture.heard : &session_of(q)->picture.input;
     }
-    smp_edit_run_text(q->session, &run, to, &err);
+    smp_edit_run_text(session_of(q), &run, to, &err);
 }
 
-/* Writes the answer to a POST; false: there is no such thing. */
-static bool tell(const question *q, const char *name, FILE *to)
+static void tell_stages(const smp_question *, FILE *to)
 {
-    if (!strcmp(name, "stages"))
-        smp_stages_json(to, NULL, false);
-    else if (!strcmp(name, "run"))
-        run_text(q, to);
-    else {
-        size_t at = 0;
-        const size_t count = sizeof tellers / sizeof tellers[0];
-        while (at < count && strcmp(tellers[at].name, name) != 0)
-            at++;
-        if (at == count)
-            return false;
-        smp_json json;
-        smp_json_begin(&json, to, true);
-        smp_json_object(&json, NULL);
-        tellers[at].tell(q, &json);
-        smp_json_end(&json, '}');
+    smp_stages_json(to, NULL, false);
+}
+
+static const smp_teller tellers[] = {{"state", tell_state}, {"check", check_text}, {"save", save_text},
+                                     {"open", open_file},   {"batch", run_batch},  {0}};
+
+static bool answer(const smp_question *q, const char *name)
+{
+    static const struct {
+        const char *name;
+        void (*answer)(const smp_question *q);          /* by bytes */
+        void (*write)(const smp_question *q, FILE *to); /* by JSON */
+    } rows[] = {{"show", show_part, NULL},       {"preview", preview_text, NULL}, {"tile", show_tile, NULL},
+                {"samples", give_samples, NULL}, {"run", NULL, run_text},         {"stages", NULL, tell_stages}};
+    size_t at = 0;
+    while (at < sizeof rows / sizeof rows[0] && strcmp(rows[at].name, name) != 0)
+        at++;
+    if (at == sizeof rows / sizeof rows[0])
+        return false;
+    if (rows[at].answer) {
+        rows[at].answer(q);
+        return true;
     }
+    char *text = NULL;
+    FILE *to = open_memstream(&text, &q->answer->size);
+    if (to)
+        rows[at].write(q, to);
+    q->answer->status = to && !fclose(to) ? 200 : 500;
+    q->answer->type = "application/json";
+    q->answer->data = text;
     return true;
-}
-
-static void answer_post(smp_edit_session *session, const char *name, char *body, smp_http_answer *answer)
-{
-    question q = {.session = session, .answer = answer};
-    if (smp_json_read(body, &q.tree, &(smp_error){.code = SMP_OK}) || !q.tree.count || q.tree.nodes[0].type != '{')
-        answer->status = 400;
-    else if (!strcmp(name, "show"))
-        show_part(&q);
-    else if (!strcmp(name, "preview"))
-        preview_text(&q);
-    else if (!strcmp(name, "tile"))
-        show_tile(&q);
-    else if (!strcmp(name, "samples"))
-        give_samples(&q);
-    else {
-        char *text = NULL;
-        FILE *to = open_memstream(&text, &answer->size);
-        const bool told = to && tell(&q, name, to);
-        const bool whole = to && fclose(to) == 0;
-        answer->status = told ? whole ? 200 : 500 : to ? 404 : 500;
-        answer->type = "application/json";
-        answer->data = text;
-    }
-    smp_json_tree_free(&q.tree);
-}
-
-static void respond(void *context, const char *name, char *body, size_t, smp_http_answer *answer)
-{
-    if (body) {
-        answer_post(context, name, body, answer);
-        return;
-    }
-    for (const smp_edit_page_file *file = smp_edit_page_files; file->name; file++)
-        if (!strcmp(file->name, name[0] ? name : "index.html")) {
-            answer->status = 200;
-            answer->type = file->type;
-            answer->size = file->size;
-            if ((answer->data = malloc(file->size)))
-                memcpy(answer->data, file->data, file->size);
-            else
-                answer->status = 500, answer->size = 0;
-        }
 }
 
 /* ------------------------------------------------------------------------------------------------ the program */
 
-/* Has the desktop open an address; false: there is no xdg-open. */
-static bool open_browser(const char *address)
-{
-    extern char **environ;
-    char *const words[] = {(char *)(uintptr_t) "xdg-open", (char *)(uintptr_t)address, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t own;
-    pid_t child;
-    posix_spawnattr_init(&own);
-    posix_spawnattr_setflags(&own, POSIX_SPAWN_SETSID); /* Ctrl-C here is not for the browser */
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    const bool begun = posix_spawnp(&child, words[0], &actions, &own, words, environ) == 0;
-    posix_spawnattr_destroy(&own);
-    posix_spawn_file_actions_destroy(&actions);
-    return begun;
-}
-
-static smp_code say_address(const smp_edit_settings *settings, const smp_http *http, smp_error *err)
-{
-    char address[128];
-    smp_http_address(http, !settings->no_open, address, sizeof address);
-    if (!settings->no_open && !open_browser(address)) {
-        smp_fail(err, SMP_E_PROCESS, "xdg-open, which opens the page in a browser, cannot be started");
-        return smp_hint(err, "write --no-open, and open the address that it prints");
-    }
-    if (settings->no_open)
-        puts(address);
-    else if (!settings->base.common.quiet)
-        fprintf(stderr, "smempipe: %s opens in your browser, once; it ends with its tab, or with Ctrl-C here\n",
-                address);
-    fflush(stdout);
-    return SMP_OK;
-}
-
-static bool ended(void *context, double idle)
+static void stop(void *context)
 {
     smp_edit_session *session = context;
-    const int64_t left = session->tab_left;
-    if (!smp_cli_stopped && idle < MOST_IDLE && !(left && (int64_t)(smp_now() * 1000) - left > TAB_SECONDS))
-        return false;
     *session->wanted = INT64_MAX; /* a run that still goes on stops */
-    return true;
 }
 
 /* Kernels of files are compiled whenever they change, in a cage of their own, which a confined program cannot build. */
@@ -395,15 +280,12 @@ static bool has_kernels(const smp_edit_session *session)
 static smp_code serve(smp_edit_session *session, smp_error *err)
 {
     smp_http *http = NULL;
-    smp_cli_stop_gently();
-    smp_code code = smp_http_open(&http, err);
-    if (!code)
-        code = say_address(session->settings, http, err);
+    smp_code code = smp_serve_open(&session->settings->base.common, session->settings->no_open, &http, err);
     if (!code && !has_kernels(session))
         code = smp_cli_confine_edit(&session->settings->base.common, session->settings->in, session->name,
                                     session->save_to, err);
     if (!code)
-        code = smp_http_serve(http, &(smp_http_use){respond, ended, session}, err);
+        code = smp_serve(http, &(smp_serve_use){"index.html", tellers, answer, stop, session}, err);
     smp_free(http);
     return code;
 }
@@ -463,7 +345,7 @@ static smp_code edit(void *given, smp_error *err)
     smp_edit_free_picture(&session.picture);
     smp_device_close(session.device);
     smp_free_all(session.name, session.save_to, session.text, session.saved);
-    return code || !smp_cli_stopped ? code : smp_cli_stopped == SIGINT ? SMP_E_INTERRUPTED : SMP_E_TERMINATED;
+    return code;
 }
 
 const smp_command smp_command_edit = {

@@ -7,7 +7,6 @@
 #include "batch/find_files.h"
 #include "cli/cli.h"
 #include "report/json.h"
-#include "report/json_read.h"
 
 typedef struct smp_edit_settings {
     smp_pipeline_settings base;
@@ -70,7 +69,6 @@ typedef struct smp_edit_session {
     smp_edit_picture picture;
     pthread_mutex_t run, frames, save; /* one run at a time; what is shown; files */
     _Atomic int64_t *wanted;           /* the number of the latest run that was asked for: older ones stop */
-    _Atomic int64_t tabs, tab_left;    /* pages that are open; when the last one went, ms of smp_now, 0: never */
 } smp_edit_session;
 
 /* A text as the pipeline that `run` would make of it. *program is null after a mistake, which diags then has. Both are
@@ -192,11 +190,3 @@ void smp_edit_batch_close(smp_edit_session *session, bool stopped);
 /* save.c: where the text comes from and goes to. */
 smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err);
 smp_code smp_edit_save(smp_edit_session *session, const char *text, bool force, smp_error *err);
-
-/* The files of the page, which the build puts into the program (report/page/page.cmake); a null name ends them. */
-typedef struct smp_edit_page_file {
-    const char *name, *type;
-    const unsigned char *data;
-    size_t size;
-} smp_edit_page_file;
-extern const smp_edit_page_file smp_edit_page_files[];

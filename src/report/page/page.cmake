@@ -52,7 +52,8 @@ string(REPLACE "@VERSION@" "${PROJECT_VERSION}" page_template "${page_template}"
 file(WRITE ${CMAKE_BINARY_DIR}/page.html "${page_template}") # tests fill it in, too
 smp_embed(smp_page_template ${CMAKE_BINARY_DIR}/page.html page_source)
 
-# The page of `smempipe edit`: its files as they are, the style of all pages, and dom.js as a module.
+# Pages that are served (edit, kernel --serve): their files as they are, the style of all pages, and as modules dom.js
+# and what draws reports.
 set(edit_arrays "")
 set(edit_rows "")
 function(smp_edit_file name type text)
@@ -67,6 +68,13 @@ function(smp_edit_file name type text)
 endfunction()
 smp_page_part(dom.js part)
 smp_edit_file(kit.js text/javascript "${part}export {h, s, build, seconds, count, baseName};\n")
+set(part "")
+foreach(name dom table banks roofline compare kernel time)
+  smp_page_part(${name}.js more)
+  string(APPEND part "${more}")
+endforeach()
+smp_edit_file(report.js text/javascript "${part}export {h, baseName, compareView, conflictsOf, count, kernelView, mapOf, \
+placeText, plural, sitesOf, titleOf};\n")
 smp_page_part(page.css part)
 smp_edit_file(page.css text/css "${part}")
 # The pipelines that come with the program, but those that read files beside them.
@@ -98,9 +106,9 @@ foreach(name IN LISTS edit_files)
 endforeach()
 set(edit_source ${CMAKE_BINARY_DIR}/edit_page.c)
 file(GENERATE OUTPUT ${edit_source} CONTENT "/* Made of src/report/page by page.cmake. */
-#include \"commands/edit/session.h\"
+#include \"commands/serve/serve.h\"
 
 ${edit_arrays}
-const smp_edit_page_file smp_edit_page_files[] = {
+const smp_served_file smp_served_files[] = {
 ${edit_rows}    {0}};
 ")

@@ -1,5 +1,5 @@
 /* HTTP for one browser on the same machine: see http.h. */
-#include "commands/edit/http.h"
+#include "commands/serve/http.h"
 
 #ifdef SMP_HAVE_MICROHTTPD
 
@@ -228,7 +228,7 @@ static enum MHD_Result answer_with(smp_http *http, struct MHD_Connection *connec
 
 static enum MHD_Result refuse(smp_http *http, struct MHD_Connection *connection, unsigned status)
 {
-    const char *why = status == MHD_HTTP_SEE_OTHER ? "" : "smempipe edit: refused\n";
+    const char *why = status == MHD_HTTP_SEE_OTHER ? "" : "smempipe: refused\n";
     char *text = strdup(why);
     return answer_with(http, connection, &(smp_http_answer){status, "text/plain", text, text ? strlen(text) : 0});
 }
