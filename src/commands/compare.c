@@ -6,8 +6,11 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
+#include "commands/outputs.h"
+#include "commands/serve/serve.h"
 #include "compare/input.h"
 #include "io/files/output.h"
+#include "lab/report/bank_map.h"
 
 typedef struct compare_settings {
     smp_plan_settings plan;
@@ -18,6 +21,7 @@ typedef struct compare_settings {
     bool hot, explain, fuse;
     int fail_on; /* index into fail_words */
     const char *json, *csv, *html;
+    bool serve, no_open;
 } compare_settings;
 
 static const char *const fail_words[] = {"wrong", "slower", NULL};
@@ -48,6 +52,9 @@ static const smp_option options[] = {
      .help = "write a line for each variant; - is standard output"},
     {"html", 0, SMP_O_STRING, offsetof(compare_settings, html), .argument = "FILE",
      .help = "write a page with bars, a roofline and a map of the banks for every access; - is standard output"},
+    {"serve", 0, SMP_O_FLAG, offsetof(compare_settings, serve),
+     .help = "then open that page in the browser, live: an access to shared memory gets another pad by a slider"},
+    {"no-open", 0, SMP_O_FLAG, offsetof(compare_settings, no_open), .help = "with --serve: " SMP_NO_OPEN_HELP},
     {"explain", 0, SMP_O_FLAG, offsetof(compare_settings, explain), .help = "say what the table's columns mean"},
     {"isa", 0, SMP_O_CHOICE, offsetof(compare_settings, plan.isa), .fallback = "auto", .argument = "SET",
      .flags = SMP_O_ADVANCED, .help = "instruction set of the CPU kernels: auto, base, v3 (AVX2) or v4 (AVX-512)",
@@ -137,6 +144,61 @@ static smp_code show(const compare_settings *settings, written *files, const smp
         }
     }
     return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ --serve */
+
+static void tell_state(const smp_question *q, smp_json *json)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (to)
+        smp_compare_json(to, q->context);
+    smp_json_string(json, "view", "compare");
+    smp_json_string(json, "report", to && !fclose(to) ? text : "");
+    free(text);
+}
+
+/* What the bank model says of an access whose array has `pad` bytes more behind each `row`. */
+static void tell_access(const smp_question *q, smp_json *json)
+{
+    const int64_t row = smp_asked_number(q, "row"), pad = smp_asked_number(q, "pad");
+    const int64_t width = smp_asked_number(q, "width");
+    const smp_json_node *at = smp_json_member(&q->tree, q->tree.nodes, "offsets");
+    smp_bank_access access = {.width = (int)width};
+    at = at && at->type == '[' ? smp_json_first(&q->tree, at) : NULL;
+    if (width < 1 || width > 16 || width & (width - 1) || row < width || pad < 0 || row > 1 << 20 || pad > 1 << 20)
+        return;
+    for (int lane = 0; lane < SMP_WARP && at; lane++, at = smp_json_next(&q->tree, at)) {
+        const double offset = at->type == '0' ? at->number : -1;
+        if (!(offset >= 0 && offset < 1 << 20))
+            continue;
+        const int64_t place = (int64_t)offset + (int64_t)offset / row * pad;
+        access.offset[lane] = (uint32_t)(place < UINT32_MAX ? place / width * width : 0);
+        access.active |= 1u << lane;
+    }
+    smp_bank_access_json(json, &access, NULL);
+    smp_bank_offsets_json(json, "offsets", &access);
+}
+
+/* The page, whatever the verdict is, which remains the status. */
+static smp_code serve(const compare_settings *settings, const smp_compare *found, smp_code verdict, smp_error *err)
+{
+    static const smp_teller tellers[] = {{"state", tell_state}, {"access", tell_access}, {0}};
+    smp_error own = {.code = SMP_OK};
+    smp_http *http = NULL;
+    if (!settings->serve || (verdict && verdict != SMP_E_DIFFERENT))
+        return verdict;
+    smp_code code = smp_serve_open(&settings->plan.base.common, settings->no_open, &http, &own);
+    if (!code)
+        smp_cli_confine_page(&settings->plan.base.common);
+    if (!code)
+        code = smp_serve(http, &(smp_serve_use){"live.html", tellers, .context = (void *)(uintptr_t)found}, &own);
+    smp_free(http);
+    if (!verdict)
+        *err = own;
+    return verdict ? verdict : code;
 }
 
 /* ------------------------------------------------------------------------------------------------ the work */
@@ -250,6 +312,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
     snprintf(found.device_note, sizeof found.device_note, "%s", note);
     if (!code && !(code = show(settings, c->files, &found, err)))
         code = verdict(settings, &found, err);
+    code = serve(settings, &found, code, err);
 end:
     smp_compare_free(&found);
     smp_device_close(device);

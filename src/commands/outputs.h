@@ -119,6 +119,8 @@ void smp_cli_confine_folder(const smp_common *common, const smp_program *program
 /* The same for pipelines that are yet to be written, in a text that lies at `pipe` and is saved to another path. */
 smp_code smp_cli_confine_edit(const smp_common *common, const char *in, const char *pipe, const char *save_to,
                               smp_error *err);
+/* The same for a page that needs no file. */
+void smp_cli_confine_page(const smp_common *common);
 /* The same for files that are replaced where they lie. */
 void smp_cli_confine_in_place(const smp_many_settings *many, const smp_program *program, const smp_found_list *found,
                               const smp_batch_file *files, size_t count);

@@ -96,6 +96,13 @@ smp_code smp_cli_confine_edit(const smp_common *common, const char *in, const ch
     return SMP_OK;
 }
 
+void smp_cli_confine_page(const smp_common *common)
+{
+    smp_sandbox *sandbox = begin(common, &(smp_program){0});
+    if (sandbox)
+        smp_sandbox_close(sandbox);
+}
+
 /* Folders given are allowed as a whole, and what links in them lead to; so are folders of files given, once for those
  * that follow each other. */
 static void allow_inputs(smp_sandbox *sandbox, const smp_many_settings *many, const smp_found_list *found)

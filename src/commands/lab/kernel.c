@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "cli/dashes.h"
+#include "commands/serve/serve.h"
 #include "report/text.h"
 
 static const smp_option options[] = {
@@ -63,6 +64,10 @@ static const smp_option options[] = {
      .help = "the same as JUnit's XML, a test a rule"},
     {"baseline", 0, SMP_O_STRING, offsetof(smp_kernel_settings, baseline), .argument = "FILE",
      .help = "tell what is new or worse than an earlier run's --json; then exit status 7"},
+    {"serve", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, serve),
+     .help = "then open that page in the browser, live: arrays in shared memory get other pads by a slider, and the "
+             "kernels are counted again"},
+    {"no-open", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, no_open), .help = "with --serve: " SMP_NO_OPEN_HELP},
     {"time", 0, SMP_O_STRING, offsetof(smp_kernel_settings, time), .flags = SMP_O_OPTIONAL, .argument = "GPU",
      .help =
          "predict how long each launch takes and what bounds it: h100 (without a value), h200; with numbers of data "
@@ -448,13 +453,14 @@ static smp_code kernel(void *given, smp_error *err)
         (void)smp_kernel_write_reports(settings, NULL, &shown);
     if (!code && settings->fix)
         code = smp_kernel_fix(settings, &all, err);
-    if (!code && !failed && !differs)
+    const smp_code served = !code && settings->serve ? smp_kernel_serve(settings, &all, err) : SMP_OK;
+    if (!code && !served && !failed && !differs)
         code = refuse_unchecked(&all, wanted, err);
     smp_kernel_results_free(&all);
     smp_kernel_free_words(settings);
     if (code && !err->code)
         smp_fail(err, code, "a kernel stopped");
-    return !code && (failed || differs) ? SMP_E_DIFFERENT : code;
+    return code ? code : failed || differs ? SMP_E_DIFFERENT : served;
 }
 
 const smp_command smp_command_kernel = {

@@ -24,7 +24,7 @@ typedef struct smp_kernel_settings {
     const char *only, *grid, *block, *args, *save, *blocks, *fail_on, *arch, *std, *code, *device;
     uint64_t shared;
     smp_strings defines, includes;
-    bool json, csv, each, no_findings, compare, map, what_if, fix;
+    bool json, csv, each, no_findings, compare, map, what_if, fix, serve, no_open;
     bool again;              /* the second run of --fix, whose output nobody wants */
     const char *time;        /* a GPU; "": the usual one; null: no time is wanted */
     const char *time_wanted; /* as smp_time_run takes it: from time_text */
@@ -130,6 +130,13 @@ smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_
 /* --fix: a.cu with tips applied becomes a.fixed.cu, if it costs less and leaves the same. (kernel_fix.c) */
 smp_code smp_kernel_check_fix(const smp_kernel_settings *settings, smp_error *err);
 smp_code smp_kernel_fix(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err);
+/* Runs the source as it would be with the layout of a tip, by a copy in a folder of ours. What cannot be changed is
+ * SMP_E_USAGE. *out: the caller's to free, also on failure. */
+smp_code smp_kernel_relayout(const smp_kernel_settings *settings, const smp_lab_tip *tip, const char *folder,
+                             smp_kernel_results *out, smp_error *err);
+
+/* --serve: the report as a page, whose arrays in shared memory get other pads. (kernel_serve.c) */
+smp_code smp_kernel_serve(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err);
 
 /* --save: what one kernel left in its arrays, a file each. */
 smp_code smp_kernel_check_save(const smp_kernel_settings *settings, smp_error *err);

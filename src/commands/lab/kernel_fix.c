@@ -374,14 +374,15 @@ static smp_code fix(const smp_kernel_settings *settings, const smp_kernel_result
     const char *why = "no other layout of an array in shared memory takes fewer wavefronts";
     for (size_t i = 0; i < all->tips.count && real; i++) {
         smp_lab_tip *tip = &all->tips.items[i];
-        if (!apply(c, tip, real))
+        if (tip->better && !apply(c, tip, real))
             snprintf(tip->refused, sizeof tip->refused, "%s", why = c->why);
     }
     smp_free(real);
     if (!c->count) {
-        if (all->tips.count)
-            return smp_fail(err, SMP_E_PROCESS, "--fix wrote nothing: %s: %s", all->tips.items[0].name,
-                            all->tips.items[0].refused);
+        for (size_t i = 0; i < all->tips.count; i++)
+            if (all->tips.items[i].better)
+                return smp_fail(err, SMP_E_PROCESS, "--fix wrote nothing: %s: %s", all->tips.items[i].name,
+                                all->tips.items[i].refused);
         if (to)
             fprintf(to, "\n--fix wrote nothing: %s\n", why);
         return SMP_OK;
@@ -400,20 +401,92 @@ static smp_code fix(const smp_kernel_settings *settings, const smp_kernel_result
     return code;
 }
 
+/* Reads the source that is changed. */
+static smp_code begin_change(const char *file, change *c, smp_error *err)
+{
+    SMP_TRY(smp_kernel_read(file, &c->text, &c->size, err));
+    if (strlen(c->text) != c->size) {
+        smp_fail(err, SMP_E_DECODE, "it has zero bytes, and its text cannot be changed");
+        return smp_at(err, "%s", file);
+    }
+    c->plain = smp_declared_plain(c->text, c->size);
+    return c->plain ? SMP_OK : smp_fail_memory(err, "a source", c->size);
+}
+
+static void end_change(change *c)
+{
+    drop_edits(c, 0);
+    smp_free_all(c->edits, c->text, c->plain);
+}
+
 smp_code smp_kernel_fix(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err)
 {
     change c = {.count = 0};
     char *path = fixed_path(settings->file);
-    smp_code code = path ? smp_kernel_read(settings->file, &c.text, &c.size, err) : smp_fail_memory(err, "a path", 0);
-    if (!code && strlen(c.text) != c.size) {
-        smp_fail(err, SMP_E_DECODE, "--fix: it has zero bytes");
-        code = smp_at(err, "%s", settings->file);
-    }
-    if (!code && !(c.plain = smp_declared_plain(c.text, c.size)))
-        code = smp_fail_memory(err, "a source", c.size);
+    smp_code code = path ? begin_change(settings->file, &c, err) : smp_fail_memory(err, "a path", 0);
     if (!code)
         code = fix(settings, all, &c, path, err);
-    drop_edits(&c, 0);
-    smp_free_all(c.edits, c.text, c.plain, path);
+    end_change(&c);
+    smp_free(path);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ another layout */
+
+/* The changed text as a file of a folder of ours; messages and lines name the source. */
+static smp_code put_copy(change *c, const char *real, const char *path, smp_error *err)
+{
+    FILE *to = fopen(path, "we");
+    qsort(c->edits, c->count, sizeof *c->edits, by_place);
+    if (to) {
+        fputs("#line 1 \"", to);
+        for (const char *at = real; *at; at++)
+            fputc(iscntrl((unsigned char)*at) || strchr("\"\\", *at) ? '?' : *at, to);
+        fputs("\"\n", to);
+        put_changed(to, c);
+    }
+    if (!to || fclose(to))
+        return smp_fail(err, SMP_E_WRITE, "cannot write a copy of the source to %s", path);
+    return SMP_OK;
+}
+
+/* Headers are found as from the source's own folder. */
+static smp_code run_copy(const smp_kernel_settings *settings, const char *real, const char *path,
+                         smp_kernel_results *out, smp_error *err)
+{
+    smp_kernel_settings own = *settings;
+    smp_flag_list *includes = &own.flags.includes;
+    char **list = smp_alloc_array(includes->count + 2, sizeof *list), *folder = smp_folder_part(real);
+    smp_code code = list && folder ? SMP_OK : smp_fail_memory(err, "folders", includes->count);
+    if (!code) {
+        list[0] = folder;
+        if (includes->count)
+            memcpy(list + 1, includes->items, includes->count * sizeof *list);
+        *includes = (smp_flag_list){.items = list, .count = includes->count + 1};
+        own.file = path;
+        own.again = true;
+        own.time = own.time_wanted = NULL;
+        code = smp_kernel_all(&own, out, err);
+    }
+    if (code && !strcmp(err->where, path))
+        snprintf(err->where, sizeof err->where, "%s", settings->file);
+    smp_free_all(list, folder);
+    return code;
+}
+
+smp_code smp_kernel_relayout(const smp_kernel_settings *settings, const smp_lab_tip *tip, const char *folder,
+                             smp_kernel_results *out, smp_error *err)
+{
+    change c = {.count = 0};
+    char *real = smp_real_path(settings->file), *path = real ? smp_asprintf("%s/smempipe.cu", folder) : NULL;
+    smp_code code = path ? begin_change(settings->file, &c, err) : smp_fail_memory(err, "a copy of the source", 0);
+    if (!code && !apply(&c, tip, real))
+        code = smp_fail(err, SMP_E_USAGE, "%.60s: %s", tip->name, c.why);
+    if (!code)
+        code = put_copy(&c, real, path, err);
+    if (!code)
+        code = run_copy(settings, real, path, out, err);
+    end_change(&c);
+    smp_free_all(path, real);
     return code;
 }

@@ -118,7 +118,7 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
     environment[n++] = smp_asprintf(SMP_LAB_THREADS "=%d", smp_machine_processors());
     if (settings->no_findings)
         environment[n++] = smp_asprintf(SMP_LAB_COUNTS "=1");
-    if (settings->each || settings->html)
+    if (settings->each || settings->html || settings->serve)
         environment[n++] = smp_asprintf(SMP_LAB_LISTING "=1");
     if (settings->leaks)
         environment[n++] = smp_asprintf(SMP_LAB_LEAKS "=1");

@@ -269,7 +269,7 @@ static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left 
     launch->blocks = r->blocks;
     launch->print = settings->again ? NULL : settings->json || settings->csv ? stderr : stdout;
     launch->each_instruction = settings->each;
-    launch->listing = settings->each || settings->html;
+    launch->listing = settings->each || settings->html || settings->serve;
     launch->seconds = settings->time_limit;
     launch->watch = true;
     launch->threads = smp_machine_processors();

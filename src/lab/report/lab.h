@@ -80,6 +80,7 @@ typedef struct smp_lab_report {
     const smp_lab_gpu *gpu;              /* null: no GPU was asked */
     const smp_lab_entry *files;          /* of each result its file; never null */
     const struct smp_lab_issues *issues; /* lab_issues.h */
+    bool live;                           /* rows without conflicts have an access, too */
     bool compared;                       /* by --compare: pages have entries without it, too */
     bool host, leaks, slower;            /* code of the host ran; its leaks, and slower kernels, were looked for */
 } smp_lab_report;
@@ -150,8 +151,8 @@ double smp_lab_cost(const smp_warp_row *row);
 const smp_warp_row *smp_lab_worst(const smp_warp_result *result);
 const smp_warp_row *smp_lab_dearest(const smp_warp_result *result);
 
-/* The worst access of a row; false: there is none to draw. */
-bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access);
+/* The worst access of a row; false: there is none to draw. any: one without conflicts, too. */
+bool smp_lab_access(const smp_warp_row *row, bool any, smp_bank_access *access);
 
 /* Advises against the conflicts of a row (lab_tips.h), or against sectors beyond the ideal. False: no advice. */
 bool smp_lab_advice(const smp_warp_result *result, const smp_warp_row *row, char *text, size_t size);

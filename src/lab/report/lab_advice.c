@@ -34,14 +34,13 @@ const smp_warp_row *smp_lab_dearest(const smp_warp_result *result)
     return dearest;
 }
 
-bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access)
+bool smp_lab_access(const smp_warp_row *row, bool any, smp_bank_access *access)
 {
-    if (row->space != SMP_WARP_SHARED || !row->worst_active || row->worst_wavefronts <= row->worst_ideal ||
-        row->worst_op >= SMP_BANK_ASYNC)
+    if (row->space != SMP_WARP_SHARED || !row->worst_active || row->worst_op >= SMP_BANK_ASYNC)
         return false;
     *access = (smp_bank_access){.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
     memcpy(access->offset, row->worst_offset, sizeof access->offset);
-    return smp_bank_cost_of(access, SMP_BANKS_CC5).conflicts > 0;
+    return any || smp_bank_cost_of(access, SMP_BANKS_CC5).conflicts > 0;
 }
 
 /* Against lanes that lie apart in global memory: counted with all accesses of this stride side by side. */

@@ -26,13 +26,13 @@ static void put_count(smp_json *json, const char *key, uint64_t value)
     smp_json_integer(json, key, (int64_t)value);
 }
 
-static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row *row, smp_lab_sources *sources)
+static void put_row(smp_json *json, const smp_lab_report *report, const smp_warp_result *r, const smp_warp_row *row)
 {
     smp_bank_access access;
     smp_json_object(json, NULL);
     smp_json_string(json, "file", smp_lab_path(r, row->file));
     put_count(json, "line", row->line);
-    smp_json_string(json, "text", smp_lab_line(sources, smp_lab_path(r, row->file), row->line));
+    smp_json_string(json, "text", smp_lab_line(report->sources, smp_lab_path(r, row->file), row->line));
     smp_json_string(json, "space", spaces[row->space]);
     smp_json_string(json, "op", ops[row->op]);
     put_count(json, "width", row->width);
@@ -50,7 +50,7 @@ static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row
         put_count(json, "conflicts", row->conflicts);
         smp_json_number(json, "n_way", row->ideal ? (double)row->wavefronts / (double)row->ideal : 0);
         smp_json_string(json, "array", row->array[0] ? row->array : NULL);
-        if (smp_lab_access(row, &access)) {
+        if (smp_lab_access(row, report->live, &access)) {
             smp_bank_offsets_json(json, "worst_offsets", &access);
             smp_bank_access_json(json, &access, row->array);
         }
@@ -244,7 +244,7 @@ static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
     put_advice(json, r);
     smp_json_array(json, "rows");
     for (size_t k = 0; k < r->row_count; k++)
-        put_row(json, r, &r->rows[k], report->sources);
+        put_row(json, report, r, &r->rows[k]);
     smp_json_end(json, ']');
     smp_lab_steps_json(json, r);
     put_sources(json, r, report->sources);

@@ -376,14 +376,13 @@ static bool find_tip(const member *members, size_t count, size_t group, sources 
         if (members[i].group == group && (common || find_layout(&own, &members[i])))
             tell(&members[i], from, common ? &s : &own, is_exact(members, count, members[i].result));
     }
-    if (!common)
-        return true;
     if (!smp_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items))
         return false;
     out->items[out->count++] = (smp_lab_tip){.path = first->path,
                                              .name = first->result->arrays[first->array].name,
                                              .declared = first->declared,
-                                             .layout = s.best};
+                                             .layout = s.best,
+                                             .better = common};
     return true;
 }
 

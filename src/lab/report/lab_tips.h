@@ -23,6 +23,7 @@ typedef struct smp_lab_tip {
     const char *path, *name; /* path: of the source, which is a result's; null: no declaration is known */
     smp_declared declared;
     smp_lab_layout layout;
+    bool better;       /* the layout takes fewer wavefronts; else it is none */
     char refused[200]; /* the caller's: why it cannot be applied; "" */
 } smp_lab_tip;
 

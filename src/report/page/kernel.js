@@ -125,7 +125,7 @@ function mixOf(k) {
 }
 
 function kernelMaps(k) {
-  return k.rows.filter(row => row.access).map(row => mapOf(
+  return k.rows.filter(row => row.access && row.conflicts).map(row => mapOf(
     {width: row.width, offsets: row.worst_offsets, access: row.access},
     `The banks: ${placeText(row)}, ${row.space} ${row.op} of ${row.width} byte${plural(row.width)}, the worst of ` +
     `its ${row.instructions} instructions`, row === dearestOf(k)));
