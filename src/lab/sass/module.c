@@ -181,11 +181,11 @@ static void refuse_recursion(sass_parser *parser)
     smp_free(calls);
 }
 
-/* Whether it reads what other threads change: a swap that is tried again, a load that others are ordered by, an
- * mbarrier. */
+/* Whether it reads what other threads change: a swap or a lock that is tried again, a load that others are ordered by,
+ * an mbarrier. */
 static bool asks_others(const sass_line *line)
 {
-    return sass_has(line, "CAS") || sass_has(line, "SPIN") || sass_has(line, "PHASECHK") ||
+    return sass_has(line, "CAS") || sass_has(line, "EXCH") || sass_has(line, "SPIN") || sass_has(line, "PHASECHK") ||
            (line->words[0][0] == 'L' && sass_has(line, "STRONG"));
 }
 
