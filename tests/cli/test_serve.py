@@ -52,6 +52,7 @@ class Kernel(EditCase):
     def conflicts(told, array):
         (kernel,) = json.loads(told["report"])["kernels"]
         rows = [row for row in kernel["rows"] if row.get("array") == array]
+        assert kernel["source"] == "src/k.cu"
         return sum(row["conflicts"] for row in rows), {row["line"] for row in rows}, rows
 
     def test_a_pad_is_counted(self):

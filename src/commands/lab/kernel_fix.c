@@ -468,6 +468,9 @@ static smp_code run_copy(const smp_kernel_settings *settings, const char *real, 
         own.time = own.time_wanted = NULL;
         code = smp_kernel_all(&own, out, err);
     }
+    for (size_t i = 0; i < out->count; i++)
+        if (!strcmp(out->entries[i].file, path)) /* which the caller frees */
+            out->entries[i].file = settings->file;
     if (code && !strcmp(err->where, path))
         snprintf(err->where, sizeof err->where, "%s", settings->file);
     smp_free_all(list, folder);

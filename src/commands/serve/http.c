@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -31,7 +32,7 @@ enum {
     IDLE = 20, /* seconds without a byte, */
     LATE = 30  /* and until a body must be whole */
 };
-#define UNTOUCHED 0.25 /* seconds for which a connection may be silent while others wait */
+#define UNTOUCHED 1.0 /* seconds for which a connection may be silent while others wait */
 
 #define POLICY                                                                                                         \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "                     \
@@ -320,8 +321,9 @@ static bool has_room(smp_http *http)
     int open = 0;
     pthread_mutex_lock(&http->lock);
     for (http_slot *slot = http->slots; slot < http->slots + SLOTS; slot++) {
+        int unread = 0;
         open += slot->socket != 0;
-        if (slot->socket && !slot->busy &&
+        if (slot->socket && !slot->busy && !ioctl(slot->socket, FIONREAD, &unread) && !unread &&
             (!oldest || slot->own < oldest->own || (slot->own == oldest->own && slot->since < oldest->since)))
             oldest = slot;
     }
