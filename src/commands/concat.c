@@ -364,7 +364,8 @@ const smp_command smp_command_concat = {
         "All must have the same rate and number of channels, or get them by --rate and --channels; samples have as "
         "many bits as the widest. Tags and cover are the first one's. It streams: memory does not grow with the "
         "sounds. Two sounds in a pipeline: the stage append; at the same time: the stage mix.\n"
-        "Pictures become pages of a PDF or TIFF, or an animation (GIF, WebP), whose pictures have one size, or an "
+        "Pictures become pages of a PDF or TIFF, or an animation (GIF, WebP, APNG), whose pictures have one size, or "
+        "an "
         "icon's sizes (ICO); of an input of several pages each. A JPEG that no stage changes goes into a PDF as it is "
         "coded.",
     .settings_size = sizeof(concat_settings),

@@ -33,9 +33,9 @@ static const smp_option options[] = {
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said (--to does so "
              "too)"},
     {"frames", 0, SMP_O_FLAG, offsetof(convert_settings, frames), .flags = SMP_O_ADVANCED,
-     .help =
-         "every picture of an animation or a stream (GIF, WebP, y4m, --raw), as 'smempipe run --help' says: into files "
-         "with a number in their names, as in frame-%04d.png, or into one .gif, .webp or .y4m"},
+     .help = "every picture of an animation or a stream (GIF, WebP, PNG, y4m, --raw), as 'smempipe run --help' says: "
+             "into files "
+             "with a number in their names, as in frame-%04d.png, or into one .gif, .webp, .apng or .y4m"},
     {0},
 };
 

@@ -24,10 +24,10 @@ static const smp_option options[] = {
      .help = "the format of standard output, by its extension: jpg, npy, flac, raw; png and wav unless said"},
     {"to", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT", .help = "the same as --format"},
     {"frames", 0, SMP_O_FLAG, offsetof(smp_run_settings, frames),
-     .help =
-         "run every picture of a stream (y4m, --raw, GIF, WebP), one after another, into a .y4m or .raw, or into files "
-         "with a number in their names, as in frame-%04d.png; standard output gets raw after --raw, else y4m; "
-         "--report FILE gets a line of JSON for each"},
+     .help = "run every picture of a stream (y4m, --raw, GIF, WebP, PNG), one after another, into a .y4m or .raw, or "
+             "into files "
+             "with a number in their names, as in frame-%04d.png; standard output gets raw after --raw, else y4m; "
+             "--report FILE gets a line of JSON for each"},
     {0},
 };
 

@@ -158,11 +158,12 @@ static smp_code check_wanted(const smp_reader *reader, smp_error *err)
              format->kind == SMP_AUDIO ? "a sound"
              : format->pages           ? "one, or pages"
                                        : "one, and of an animation the first alone is read");
-    return smp_hint(err, format->kind == SMP_AUDIO ? SMP_VIDEO_HINT
-                         : format->pages
-                             ? "leave it out; --page N reads a page, batch --pages all all of them"
-                             : "leave it out; a GIF or WebP gives all its pictures, 'smempipe batch' takes many files, "
-                               "--raw says what a stream without a header holds");
+    return smp_hint(err,
+                    format->kind == SMP_AUDIO ? SMP_VIDEO_HINT
+                    : format->pages
+                        ? "leave it out; --page N reads a page, batch --pages all all of them"
+                        : "leave it out; a GIF, WebP or PNG gives all its pictures, 'smempipe batch' takes many files, "
+                          "--raw says what a stream without a header holds");
 }
 
 /* Finds the format, and reads its header. */

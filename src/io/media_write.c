@@ -30,7 +30,7 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
 {
     const char *format = writer->format->name;
     char what[100] = "";
-    if (meta->has_cicp && writer->format != &smp_format_png) {
+    if (meta->has_cicp && writer->format != &smp_format_png && writer->format != &smp_format_apng) {
         smp_blob made;
         const smp_blob profile = smp_meta_profile(meta, &writer->shape, &made);
         smp_note(&writer->notes,
@@ -190,7 +190,7 @@ static smp_code reopen(smp_writer *writer, const smp_shape *shape, const smp_wri
     if (!format->write_next) {
         smp_fail(err, SMP_E_USAGE, "%s %s holds one picture, and there are several", smp_article(format->name),
                  format->name);
-        return smp_hint(err, "write a .pdf, a .tif or, for an animation, .gif or .webp");
+        return smp_hint(err, "write a .pdf, a .tif or, for an animation, .gif, .webp or .apng");
     }
     if (!format->shapes && (shape->width != writer->shape.width || shape->height != writer->shape.height)) {
         smp_fail(err, SMP_E_USAGE, "a picture has %lld x %lld pixels, and the first of the animation %lld x %lld",

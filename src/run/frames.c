@@ -170,8 +170,9 @@ static smp_code open_outputs(frames *f, smp_error *err)
         const char *path = path_of(f, i);
         if (!is_numbered(path) && !smp_writer_streams(path, request->write.format)) {
             smp_fail(err, SMP_E_USAGE, "this file holds one picture, and --frames makes many");
-            smp_hint(err,
-                     "give a number a place in its name, as in frame-%%04d.png, or write .gif, .webp, .y4m or .raw");
+            smp_hint(
+                err,
+                "give a number a place in its name, as in frame-%%04d.png, or write .gif, .webp, .apng, .y4m or .raw");
             code = smp_at(err, "%s", path);
         } else
             code = open_writer(f, i, err);

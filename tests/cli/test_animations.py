@@ -1,13 +1,15 @@
-"""Pictures and animations that are written (GIF), read again by Pillow and by the program."""
+"""Pictures and animations that are written (GIF, WebP, APNG), read again by Pillow, ffmpeg and the program."""
 import json
 import shutil
+import struct
 import subprocess
 import unittest
+import zlib
 
 import numpy as np
 from PIL import Image
 
-from harness import CliCase
+from harness import SANITIZED, CliCase, chunk, png_chunks
 
 FRAMES = ("run", "-e", "flip vertical", "-e", "flip vertical", "--frames")
 
@@ -209,6 +211,92 @@ class Animations(CliCase):
             self.assertEqual([v.shape[2] for v in got], [4, 4])
             self.assertTrue((got[0][..., 3] == 255).all() and (got[1][2:, :, 3] == 0).all(), disposal)
             self.assertTrue((got[1][:2] == (0, 255, 0, 255)).all())
+
+    def test_png_moves_too(self):
+        random = np.random.default_rng(11)
+        for turn in range(4):
+            width, height = (int(v) for v in random.integers(1, 40, 2))
+            wanted = changing(random, 5, width, height, 200, turn % 2)
+            self.smp("convert", "-f", "--frames", *self.write_raw(wanted), "o.apng", "--delay", "70")
+            self.check("o.apng", wanted)
+            self.assertEqual(self.durations("o.apng"), [70] * 5)
+            self.smp("convert", "-f", "-q", "o.apng", "first.npy")
+            self.assertTrue(np.array_equal(np.load(self.folder / "first.npy"), wanted[0]))
+        pictures = [Image.new("RGB", (9, 7), (40 * i, 0, 0)) for i in range(4)]
+        pictures[0].save(self.folder / "in.png", save_all=True, append_images=pictures[1:], loop=3,
+                         duration=[70, 400, 20, 130])
+        for name in ("a.apng", "b.gif", "c.apng"):
+            self.smp(*FRAMES, "in.png" if name == "a.apng" else previous, name)
+            previous = name
+            self.assertEqual(self.durations(name), [70, 400, 20, 130], name)
+        with Image.open(self.folder / "c.apng") as movie:
+            self.assertEqual(movie.info["loop"], 3)
+        deep = random.integers(0, 65536, (3, 6, 5, 4), dtype=np.uint16)
+        deep[1:, :3] = deep[0, :3]
+        self.write("deep.raw", deep.tobytes())
+        self.smp("convert", "--frames", "--raw", "u16lex4:5x6", "deep.raw", "deep.apng")
+        self.assertTrue(np.array_equal(self.frames_of("deep.apng"), deep))
+        self.assertIn("goes into a file", self.smp("convert", "--frames", "in.png", "-", "--format", "apng",
+                                                   status=4).stderr)
+
+    def test_a_png_of_parts_that_blend_and_vanish_is_read_as_others_read_it(self):
+        if not shutil.which("ffmpeg"):
+            self.skipTest("no ffmpeg")
+        random = np.random.default_rng(12)
+        for kind, channels in ((0, 1), (2, 3), (3, 1), (6, 4), (4, 2)):
+            pieces, number, ops = [], 0, []
+            head = struct.pack(">IIBBBBB", 16, 12, 8, kind, 0, 0, 0)
+            for i in range(7):
+                x, y = (int(v) for v in random.integers(0, 8, 2)) if i else (0, 0)
+                w, h = (int(random.integers(1, 16 - x)), int(random.integers(1, 12 - y))) if i else (16, 12)
+                ops.append((int(random.integers(0, 2)), int(random.integers(0, 2))))
+                pieces.append(chunk(b"fcTL", struct.pack(">IIIIIHHBB", number, w, h, x, y, 1, 10, *ops[-1])))
+                number += 1
+                samples = random.integers(0, 4 if kind == 3 else 256, (h, w * channels), dtype=np.uint8)
+                if kind in (4, 6):
+                    samples[:, channels - 1::channels] = np.where(samples[:, channels - 1::channels] < 99, 0, 255)
+                data = zlib.compress(b"".join(b"\0" + row.tobytes() for row in samples))
+                pieces.append(chunk(b"IDAT", data) if not i else chunk(b"fdAT", struct.pack(">I", number) + data))
+                number += i > 0
+            palette = chunk(b"PLTE", random.bytes(12)) + chunk(b"tRNS", b"\xff\0\xff") if kind == 3 else b""
+            self.write("a.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(
+                b"acTL", struct.pack(">II", 7, 0)) + palette + b"".join(pieces) + chunk(b"IEND", b""))
+            done = subprocess.run(["ffmpeg", "-v", "error", "-f", "apng", "-i", "a.png", "-fps_mode", "passthrough",
+                                   "-f", "rawvideo", "-pix_fmt", "rgba", "-"], cwd=self.folder, check=True,
+                                  stdout=subprocess.PIPE)
+            wanted = np.frombuffer(done.stdout, np.uint8).reshape(-1, 12, 16, 4)[:7]
+            got = self.frames_of("a.png")
+            self.assertEqual(len(got), 7)
+            for i, (one, other) in enumerate(zip(got, wanted, strict=True)):
+                one = np.concatenate([np.repeat(one[..., :1], 3, 2), one[..., 1:]], 2) if one.shape[2] < 3 else one
+                if kind in (0, 2):  # what vanished is black there
+                    one, other = one[..., :3], other[..., :3]
+                self.assertTrue(np.array_equal(rgba(one), rgba(other)), (kind, i, ops))
+
+    def test_damage_of_a_png_that_moves_is_told(self):
+        random = np.random.default_rng(13)
+        self.smp("convert", "--frames", *self.write_raw(changing(random, 4, 30, 20, 99, True)), "in.apng")
+        whole = (self.folder / "in.apng").read_bytes()
+        pieces = png_chunks(whole)
+        control = [i for i, (name, _) in enumerate(pieces) if name in (b"fcTL", b"fdAT")]
+
+        def changed(which, at, value):
+            name, data = pieces[control[which]]
+            data = data[:at] + struct.pack(">I", value) + data[at + 4:]
+            return whole[:8] + b"".join(chunk(n, data if i == control[which] else d) for i, (n, d) in enumerate(pieces))
+        files = {"lies outside of its canvas": changed(1, 12, 29), "are not in order": changed(1, 0, 7),
+                 "its end is missing": whole[:-40], "it has no picture": whole[:8] + b"".join(
+                     chunk(b"fcTx" if n == b"fcTL" else n, d) for n, d in pieces),
+                 "checksum of a chunk is wrong": whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:]}
+        for words, data in files.items():
+            self.write("d.apng", data)
+            self.assertIn(words, self.smp("convert", "-f", "--frames", "d.apng", "d-%d.npy", status=3).stderr)
+        for _ in range(10 if SANITIZED else 40):
+            data = bytearray(whole)
+            data[random.integers(33, len(data))] ^= 1 << int(random.integers(0, 8))
+            self.write("d.apng", bytes(data))
+            done = self.smp("convert", "-f", "--frames", "d.apng", "d-%d.npy", "--max-memory", "256M", status=(0, 3, 6))
+            self.assertNotIn("crashed", done.stderr)
 
     def test_webp_moves_too(self):
         self.needs("WebP")

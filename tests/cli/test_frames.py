@@ -196,12 +196,12 @@ class Frames(CliCase):
 
     def test_what_cannot_be_streams_is_said(self):
         self.write("v.y4m", y4m(self.video()))
-        self.small_png()
+        self.write("in.ppm", b"P6 1 1 255 abc")
         self.assertIn("frame-%04d.png",
                       self.smp("run", "-e", "invert", "--frames", "v.y4m", "o.png", status=2).stderr)
-        one = self.smp("run", "-e", "invert", "--frames", "in.png", "o.y4m", status=2)
-        self.assertIn("a PNG holds one", one.stderr)
-        sound = self.smp("run", "-e", "reverse", "--frames", "--raw", "u8x1:8000", "in.png", "o.wav", status=2)
+        one = self.smp("run", "-e", "invert", "--frames", "in.ppm", "o.y4m", status=2)
+        self.assertIn("a PNM holds one", one.stderr)
+        sound = self.smp("run", "-e", "reverse", "--frames", "--raw", "u8x1:8000", "in.ppm", "o.wav", status=2)
         self.assertIn("a sound streams", sound.stderr)
         save = ("-e", "invert", "-e", 'save "m.png"', "--frames", "v.y4m", "o.y4m")
         self.assertIn("m.png", self.smp("run", *save, status=2).stderr)

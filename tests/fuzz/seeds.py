@@ -77,7 +77,13 @@ def pngs():
     meta = (chunk(b"gAMA", struct.pack(">I", 45455)) + chunk(b"pHYs", struct.pack(">IIB", 2835, 2835, 1)) +
             chunk(b"tEXt", b"Title\0a") + chunk(b"sRGB", b"\0"))
     seed("png", "meta.png", png(5, 5, 8, 2, 0, meta))
-    words("png", ["IHDR", "IDAT", "IEND", "PLTE", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP",
+    part, moves = zlib.compress(samples(14)), chunk(b"acTL", struct.pack(">II", 2, 0))
+    for color in (2, 3, 6):
+        first = png(5, 4, 8, color, 0, moves + (palette if color == 3 else b"") + chunk(
+            b"fcTL", struct.pack(">IIIIIHHBB", 0, 5, 4, 0, 0, 1, 9, 1, 0)))[:-12]
+        seed("png", f"moves-{color}.png", first + chunk(b"fcTL", struct.pack(">IIIIIHHBB", 1, 1, 2, 3, 1, 1, 9, 2, 1)) +
+             chunk(b"fdAT", struct.pack(">I", 2) + part) + chunk(b"IEND"))
+    words("png", ["fcTL", "fdAT", "IHDR", "IDAT", "IEND", "PLTE", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP",
           "eXIf", "iTXt", "tEXt", "zTXt", "pHYs", "acTL", "mDCV", "cLLI", b"\x89PNG\r\n\x1a\n"])
     for level in (0, 1, 9):
         pack = zlib.compressobj(level, zlib.DEFLATED, -15)

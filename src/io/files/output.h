@@ -36,6 +36,9 @@ smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp
 /* Hands what is buffered to whoever reads the pipe; of a file, nothing. */
 smp_code smp_output_flush(smp_output *output, smp_error *err);
 
+/* Bytes written so far. */
+uint64_t smp_output_size(const smp_output *output);
+
 /* Whether written bytes can be overwritten (a file), or are gone (a pipe). */
 bool smp_output_seekable(const smp_output *output);
 

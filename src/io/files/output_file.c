@@ -163,6 +163,11 @@ smp_code smp_output_flush(smp_output *output, smp_error *err)
     return code;
 }
 
+uint64_t smp_output_size(const smp_output *output)
+{
+    return output->written + output->used;
+}
+
 bool smp_output_seekable(const smp_output *output)
 {
     return output->target != NULL;

@@ -43,6 +43,7 @@ const smp_file_format smp_format_png = {
     .sniff = smp_png_sniff,
     SMP_READER(smp_png, rows),
     .read_end = smp_png_read_end,
+    .read_next = smp_png_read_next,
     SMP_WRITER(smp_png, rows),
 };
 

@@ -92,6 +92,11 @@ smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *e
 bool smp_png_sniff(const uint8_t *head, size_t size);
 SMP_DECLARE_READER(smp_png, rows);
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err);
+smp_code smp_png_read_next(smp_reader *reader, bool *more, smp_error *err);
+
+/* A reader of PNG that is open becomes one of all pictures of the animation, shown `plays` times. */
+smp_code smp_png_frames_open(smp_reader *reader, uint32_t plays, smp_error *err);
+extern const smp_file_format smp_png_frames;
 SMP_DECLARE_WRITER(smp_png, rows);
 
 /* PNGs of fewer bits: gray of 1, 2 or 4, and palettes. What they hold is known behind the last row alone, so that the

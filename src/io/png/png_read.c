@@ -23,6 +23,8 @@ typedef struct png_reader {
     png_infop behind;       /* what follows the picture in a long pipe */
     bool again;             /* the header is read for the second time: nothing of it is kept */
     smp_png_cut cut;        /* with --no-verify */
+    bool moves;             /* it is an animation, */
+    uint32_t plays;         /* shown so often; 0: for ever */
     int64_t got;            /* rows that libpng gave, of a picture that is not interlaced */
     bool ended;             /* there are no more */
     uint8_t *whole;         /* interlaced: the finished picture, its rows as they are stored */
@@ -138,15 +140,20 @@ static void keep_chunks(png_reader *state, smp_meta *meta)
         meta->has_cicp |= keep_chunk(chunk, "cICP", meta->cicp, sizeof meta->cicp);
         meta->has_mdcv |= keep_chunk(chunk, "mDCV", meta->mdcv, sizeof meta->mdcv);
         meta->has_clli |= keep_chunk(chunk, "cLLI", meta->clli, sizeof meta->clli);
-        if (keep_chunk(chunk, "acTL", frames, sizeof frames) && smp_get_be(frames, 4) > 1) {
+        if (!keep_chunk(chunk, "acTL", frames, sizeof frames))
+            continue;
+        state->moves = true;
+        state->plays = smp_get_be(frames + 4, 4);
+        if (smp_get_be(frames, 4) > 1) {
             char *detail = state->reader->media.detail;
             const size_t used = strlen(detail);
             snprintf(detail + used, sizeof state->reader->media.detail - used, ", animation of %u pictures",
                      smp_get_be(frames, 4));
-            smp_note(state->base.notes,
-                     "the file is an animation of %u pictures; " SMP_FIRST_ALONE "; "
-                     "ffmpeg -i IN f%%03d.png makes files of all",
-                     smp_get_be(frames, 4));
+            if (!state->reader->options.frames)
+                smp_note(state->base.notes,
+                         "the file is an animation of %u pictures; " SMP_FIRST_ALONE
+                         "; --frames of run and convert reads all",
+                         smp_get_be(frames, 4));
         }
     }
 }
@@ -240,6 +247,7 @@ static void read_header(void *context)
 smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
 {
     uint64_t row_bytes = 0;
+    SMP_TRY(reader->options.frames ? smp_source_spool(&reader->source, err) : SMP_OK);
     SMP_TRY(check_header(reader, &row_bytes, err));
     png_reader *state = smp_alloc(sizeof *state);
     SMP_NEED(state, "PNG", sizeof *state, err);
@@ -255,6 +263,8 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_png_create(&state->base, true, err));
     SMP_TRY(smp_png_guard(&state->base, read_header, state, err));
     SMP_TRY(smp_png_read_late(reader, err));
+    if (state->moves && reader->options.frames)
+        return smp_png_frames_open(reader, state->plays, err);
     if (!state->plain_format || state->cut.is || !reader->source.seekable || memcmp(state->frame + 4, "IDAT", 4) != 0)
         return SMP_OK;
     /* Only for a file that can be read again: see fall_back(). */
@@ -402,6 +412,12 @@ smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
     if (smp_png_sniff(next, size))
         smp_note(&reader->notes, "another PNG follows; " SMP_FIRST_ALONE);
     return code;
+}
+
+smp_code smp_png_read_next(smp_reader *, bool *more, smp_error *)
+{
+    *more = false; /* of an animation png_frames.c reads the pictures */
+    return SMP_OK;
 }
 
 void smp_png_read_close(smp_reader *reader)

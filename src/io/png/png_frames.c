@@ -1,0 +1,331 @@
+/* Each picture of an animated PNG, on a canvas that holds what those before it left there. A picture is read as a PNG
+ * of its own, made of the file's palette and the picture's data. Source: PNG specification, third edition, 11.3.6. */
+#include <string.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/bytes.h"
+#include "io/png/png_glue.h"
+
+enum { CONTROL = 26, CLEARS = 1, TAKES_BACK = 2, SECOND = 1000000 };
+enum { HEAD = 8, CRC = 4, SIGNATURE = 8, IHDR_END = SIGNATURE + HEAD + 13 + CRC, MOST_CHUNKS = 1 << 20 };
+
+typedef struct frame {
+    int64_t x, y, width, height;
+    uint32_t above, below; /* of the delay, in seconds */
+    int disposal;
+    bool blends;
+    uint64_t size; /* bytes of its data */
+} frame;
+
+/* Where in the file the walk is. */
+typedef struct place {
+    uint64_t at;
+    uint32_t sequence;
+    bool verify;
+} place;
+
+typedef struct movie {
+    void *still; /* the state of the reader of the first picture */
+    place next;
+    frame now;
+    uint8_t *png; /* file: as long as `front` in front of the data of a picture */
+    size_t front;
+    uint8_t *canvas, *before, *row; /* before: as it was, where the picture is to be taken back */
+    int64_t drawn, frames;
+    bool ready; /* the next picture is on the canvas */
+} movie;
+
+static smp_code fail_damaged(smp_error *err, const char *what)
+{
+    smp_fail(err, SMP_E_DECODE, "the animation of the PNG is damaged: %s", what);
+    return smp_hint_damaged(err);
+}
+
+static bool is(const uint8_t *head, const char *type)
+{
+    return memcmp(head + 4, type, 4) == 0;
+}
+
+static smp_code take_control(const smp_source *source, uint64_t at, const smp_shape *shape, frame *f, smp_error *err)
+{
+    uint8_t c[CONTROL];
+    if (!smp_source_look(source, at, c, sizeof c))
+        return fail_damaged(err, "it is cut short");
+    *f = (frame){.width = smp_get_be(c + 4, 4),
+                 .height = smp_get_be(c + 8, 4),
+                 .x = smp_get_be(c + 12, 4),
+                 .y = smp_get_be(c + 16, 4),
+                 .above = smp_get_be(c + 20, 2),
+                 .below = smp_get_be(c + 22, 2),
+                 .disposal = c[24],
+                 .blends = c[25] != 0};
+    f->below = f->below ? f->below : 100;
+    if (f->width < 1 || f->height < 1 || f->x + f->width > shape->width || f->y + f->height > shape->height)
+        return fail_damaged(err, "a picture lies outside of its canvas");
+    return SMP_OK;
+}
+
+/* A chunk of data, which begins with a number unless it is of the first picture. to: null, or it goes there. */
+static smp_code take_data(const smp_source *source, uint64_t at, const uint8_t *head, place *next, uint8_t *to,
+                          smp_error *err)
+{
+    const size_t size = smp_get_be(head, 4);
+    uint8_t number[4], sum[CRC];
+    const size_t skip = is(head, "fdAT") ? sizeof number : 0;
+    if (size < skip || !smp_source_look(source, at + HEAD, number, skip))
+        return fail_damaged(err, "a chunk is too short");
+    if (skip && smp_get_be(number, 4) != next->sequence++)
+        return fail_damaged(err, "its parts are not in order");
+    if (!to)
+        return SMP_OK;
+    if (!smp_source_look(source, at + HEAD + skip, to, size - skip) ||
+        !smp_source_look(source, at + HEAD + size, sum, sizeof sum))
+        return smp_fail(err, SMP_E_READ, "cannot read a picture of the PNG");
+    const uLong found = crc32(crc32(crc32(0, head + 4, 4), number, (uInt)skip), to, (uInt)(size - skip));
+    return !next->verify || found == smp_get_be(sum, 4) ? SMP_OK
+                                                        : fail_damaged(err, "the checksum of a chunk is wrong");
+}
+
+/* Goes on to the next picture. *more: there is one. to: null, or its data go there. */
+static smp_code next_frame(const smp_source *source, const smp_shape *shape, place *next, frame *f, bool *more,
+                           uint8_t *to, smp_error *err)
+{
+    uint8_t head[HEAD];
+    *more = false;
+    for (int n = 0;; n++) {
+        if (n == MOST_CHUNKS || !smp_source_look(source, next->at, head, HEAD))
+            return fail_damaged(err, "its end is missing");
+        const uint64_t size = smp_get_be(head, 4);
+        if (size > source->size - next->at - HEAD)
+            return fail_damaged(err, "its end is missing");
+        const bool data = is(head, "fdAT") || is(head, "IDAT");
+        if (is(head, "IEND") || (*more && is(head, "fcTL")))
+            return !*more || f->size ? SMP_OK : fail_damaged(err, "a picture has no data");
+        if (is(head, "fcTL")) {
+            *more = true;
+            SMP_TRY(take_control(source, next->at + HEAD, shape, f, err));
+            uint8_t number[4] = {0};
+            (void)smp_source_look(source, next->at + HEAD, number, sizeof number);
+            if (smp_get_be(number, 4) != next->sequence++)
+                return fail_damaged(err, "its parts are not in order");
+        } else if (*more && data) {
+            SMP_TRY(take_data(source, next->at, head, next, to ? to + f->size : NULL, err));
+            f->size += size - (is(head, "fdAT") ? 4 : 0);
+        }
+        next->at += HEAD + size + CRC;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+/* Sets a chunk's length, type and checksum around its data. Returns what lies behind it. */
+static uint8_t *put_chunk(uint8_t *chunk, const char *type, size_t size)
+{
+    smp_put_be(chunk, size, 4);
+    memcpy(chunk + 4, type, 4);
+    smp_put_be(chunk + HEAD + size, crc32(0, chunk + 4, (uInt)(4 + size)), CRC);
+    return chunk + HEAD + size + CRC;
+}
+
+/* What is in front of the data of every picture: the header, the palette and its transparency. */
+static smp_code take_front(movie *m, const smp_source *source, uint64_t most, smp_error *err)
+{
+    enum { PALETTE = 768, ENTRIES = 2 };
+    uint8_t head[HEAD] = {0};
+    const size_t room = IHDR_END + ENTRIES * (HEAD + PALETTE + CRC) + (size_t)most + 2 * (HEAD + CRC);
+    SMP_NEED(m->png = smp_alloc(room), "a picture of a PNG", room, err);
+    (void)smp_source_look(source, 0, m->png, IHDR_END);
+    m->front = IHDR_END;
+    for (uint64_t at = IHDR_END; smp_source_look(source, at, head, HEAD) && !is(head, "IDAT");) {
+        const size_t size = smp_get_be(head, 4);
+        if ((is(head, "PLTE") || is(head, "tRNS")) && size <= PALETTE &&
+            m->front < IHDR_END + ENTRIES * (HEAD + PALETTE) &&
+            smp_source_look(source, at, m->png + m->front, HEAD + size))
+            m->front = (size_t)(put_chunk(m->png + m->front, is(head, "PLTE") ? "PLTE" : "tRNS", size) - m->png);
+        at += HEAD + size + CRC;
+    }
+    return SMP_OK;
+}
+
+/* Walks all pictures. most: bytes of the largest one's data; *clears: the canvas shows through. */
+static smp_code walk(smp_reader *reader, movie *m, uint64_t *most, bool *clears, smp_error *err)
+{
+    smp_media *media = &reader->media;
+    smp_coding *coding = &media->meta.coding;
+    const smp_shape *shape = &media->shape;
+    place next = m->next;
+    frame f = {.size = 0}, first = f;
+    bool more, cleared = false;
+    for (;; m->frames++) {
+        SMP_TRY(next_frame(&reader->source, shape, &next, &f, &more, NULL, err));
+        if (!more)
+            break;
+        first = m->frames ? first : f;
+        *clears |= cleared || (!m->frames && (f.width < shape->width || f.height < shape->height));
+        cleared = f.disposal == CLEARS || (!m->frames && f.disposal == TAKES_BACK);
+        coding->uneven |= (uint64_t)f.above * first.below != (uint64_t)first.above * f.below;
+        *most = smp_max_u64(*most, f.size);
+    }
+    if (!m->frames)
+        return fail_damaged(err, "it has no picture");
+    media->pages = m->frames;
+    coding->rate[0] = first.above ? first.below : 10;
+    coding->rate[1] = first.above ? first.above : 1;
+    return SMP_OK;
+}
+
+smp_code smp_png_frames_open(smp_reader *reader, uint32_t plays, smp_error *err)
+{
+    smp_shape *shape = &reader->media.shape;
+    uint64_t most = 0;
+    bool clears = false;
+    movie *m = smp_alloc(sizeof *m);
+    SMP_NEED(m, "an animation", sizeof *m, err);
+    m->still = reader->state;
+    reader->state = m;
+    reader->format = &smp_png_frames;
+    m->next = (place){.at = SIGNATURE, .verify = !reader->options.no_verify};
+    SMP_TRY(walk(reader, m, &most, &clears, err));
+    reader->media.meta.coding.plays = plays;
+    if (clears && !shape->alpha) {
+        shape->alpha = true;
+        shape->channels++;
+    }
+    const size_t row = (size_t)smp_row_bytes(shape);
+    uint64_t size;
+    SMP_NEED(smp_mul_size(row, (size_t)shape->height, &(size_t){0}), "an animation", UINT64_MAX, err);
+    size = (uint64_t)row * (uint64_t)shape->height;
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, 2 * size + most, err));
+    m->canvas = smp_alloc((size_t)size);
+    m->before = smp_alloc((size_t)size);
+    m->row = smp_alloc(row);
+    SMP_NEED(m->canvas && m->before && m->row, "an animation", 2 * size, err);
+    return take_front(m, &reader->source, most, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ drawing */
+
+static uint64_t load(const uint8_t *from, bool wide)
+{
+    uint16_t v;
+    memcpy(&v, from, wide ? 2 : 1);
+    return wide ? v : *from;
+}
+
+static void store(uint8_t *to, uint64_t value, bool wide)
+{
+    const uint16_t v = (uint16_t)value;
+    if (wide)
+        memcpy(to, &v, 2);
+    else
+        *to = (uint8_t)value;
+}
+
+/* Lays a pixel on another: colours weigh what is seen of them. Both have n samples, alpha last. */
+static void lay(const uint8_t *from, uint8_t *to, int n, bool wide)
+{
+    const int size = wide ? 2 : 1, last = (n - 1) * size;
+    const uint64_t full = wide ? UINT16_MAX : UINT8_MAX, alpha = load(from + last, wide);
+    const uint64_t over = full * alpha, under = load(to + last, wide) * (full - alpha), all = over + under;
+    for (int c = 0; c < last && all; c += size)
+        store(to + c, (load(from + c, wide) * over + load(to + c, wide) * under + all / 2) / all, wide);
+    store(to + last, (all + full / 2) / full, wide);
+}
+
+static uint8_t *on_canvas(const smp_reader *reader, const movie *m, int64_t y)
+{
+    const smp_shape *shape = &reader->media.shape;
+    return m->canvas + ((m->now.y + y) * shape->width + m->now.x) * (smp_row_bytes(shape) / shape->width);
+}
+
+static void paint(const smp_reader *reader, const movie *m, int channels, uint8_t *to)
+{
+    const smp_shape *shape = &reader->media.shape;
+    const bool wide = shape->format == SMP_U16;
+    const int n = shape->channels, size = wide ? 2 : 1;
+    for (int64_t x = 0; x < m->now.width; x++, to += n * size) {
+        uint8_t pixel[8];
+        memset(pixel, 255, sizeof pixel);
+        memcpy(pixel, m->row + x * channels * size, (size_t)(channels * size));
+        if (shape->alpha && m->now.blends)
+            lay(pixel, to, n, wide);
+        else
+            memcpy(to, pixel, (size_t)(n * size));
+    }
+}
+
+/* Draws the next picture on the canvas. */
+static smp_code draw(smp_reader *reader, movie *m, smp_error *err)
+{
+    const smp_shape *shape = &reader->media.shape;
+    smp_reader *one;
+    bool more;
+    uint8_t *data = m->png + m->front;
+    SMP_TRY(next_frame(&reader->source, shape, &m->next, &m->now, &more, data + HEAD, err));
+    smp_put_be(m->png + SIGNATURE + HEAD, (uint64_t)m->now.width, 4);
+    smp_put_be(m->png + SIGNATURE + HEAD + 4, (uint64_t)m->now.height, 4);
+    put_chunk(m->png + SIGNATURE, "IHDR", 13);
+    const uint8_t *end = put_chunk(put_chunk(data, "IDAT", (size_t)m->now.size), "IEND", 0);
+    const smp_read_options options = {.limits = reader->options.limits, .no_verify = reader->options.no_verify};
+    smp_code code = smp_reader_open_memory(m->png, (size_t)(end - m->png), &options, &one, err);
+    if (code)
+        return code;
+    const int channels = one->media.shape.channels;
+    if (one->media.shape.format != shape->format || channels > shape->channels)
+        code = fail_damaged(err, "a picture is of another kind");
+    memcpy(m->before, m->canvas, (size_t)(smp_row_bytes(shape) * shape->height));
+    for (int64_t y = 0; y < m->now.height && !code; y++) {
+        code = smp_reader_rows(one, m->row, 0, 1, err);
+        if (!code)
+            paint(reader, m, channels, on_canvas(reader, m, y));
+    }
+    smp_notes_add(&reader->notes, smp_reader_notes(one));
+    smp_reader_close(one);
+    const uint64_t shown = (uint64_t)m->now.above * SECOND / m->now.below;
+    reader->delay = (uint32_t)smp_min_u64(shown, UINT32_MAX);
+    m->ready = true;
+    return code;
+}
+
+/* Takes away what the picture's disposal says. */
+static void clear_up(const smp_reader *reader, const movie *m)
+{
+    const smp_shape *shape = &reader->media.shape;
+    const size_t pixel = (size_t)(smp_row_bytes(shape) / shape->width);
+    if (m->now.disposal == TAKES_BACK)
+        memcpy(m->canvas, m->before, (size_t)(smp_row_bytes(shape) * shape->height));
+    for (int64_t y = 0; m->now.disposal == CLEARS && y < m->now.height; y++)
+        memset(on_canvas(reader, m, y), 0, (size_t)m->now.width * pixel);
+}
+
+static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
+{
+    movie *m = reader->state;
+    const size_t row = (size_t)smp_row_bytes(&reader->media.shape);
+    if (!m->ready)
+        SMP_TRY(draw(reader, m, err));
+    memcpy(to, m->canvas + (size_t)y * row, row);
+    return SMP_OK;
+}
+
+static smp_code read_next(smp_reader *reader, bool *more, smp_error *)
+{
+    movie *m = reader->state;
+    *more = ++m->drawn < m->frames;
+    clear_up(reader, m);
+    m->ready = false;
+    return SMP_OK;
+}
+
+static void read_close(smp_reader *reader)
+{
+    movie *m = reader->state;
+    reader->state = m->still;
+    smp_png_read_close(reader);
+    smp_free_all(m->png, m->canvas, m->before, m->row, m);
+}
+
+const smp_file_format smp_png_frames = {
+    .name = "PNG", .kind = SMP_IMAGE, .read_row = read_row, .read_next = read_next, .read_close = read_close};
