@@ -205,10 +205,10 @@ class Frames(CliCase):
         self.assertIn("a sound streams", sound.stderr)
         save = ("-e", "invert", "-e", 'save "m.png"', "--frames", "v.y4m", "o.y4m")
         self.assertIn("m.png", self.smp("run", *save, status=2).stderr)
-        self.assertEqual(self.files(), ["in.png", "v.y4m"])
+        self.assertEqual(self.files(), ["in.ppm", "v.y4m"])
         self.smp("run", "-e", "invert", "-e", 'save "m%d.png"', "-e", 'save "m.y4m"', "--frames", "v.y4m", "o.y4m")
         self.assertEqual(self.files(),
-                         ["in.png", "m.y4m"] + [f"m{i}.png" for i in range(1, 6)] + ["o.y4m", "v.y4m"])
+                         ["in.ppm", "m.y4m"] + [f"m{i}.png" for i in range(1, 6)] + ["o.y4m", "v.y4m"])
         self.write("w.y4m", y4m(self.video(), "444alpha"))
         self.assertIn("'444alpha', which is not", self.smp("info", "w.y4m", status=3).stderr)
         self.write("x.y4m", y4m(self.video())[:-5])
