@@ -1,6 +1,6 @@
 /* compand on the CPU. Threads share out segments.
  *   naive  frame by frame: the definition.
- *   tiled  magnitudes and gains of 512 frames in vectors; the level follows in between, some 16 cycles a frame. */
+ *   tiled  the gains of 512 frames in vectors, behind the level, which takes some 16 cycles a frame. */
 #include "audio/compand.h"
 
 SMP_CPU_KERNEL(compand_naive)
@@ -26,19 +26,6 @@ SMP_CPU_KERNEL(compand_naive)
 }
 
 enum { PART = SMP_COMPAND_PART };
-
-/* Magnitudes of frames i .. i+n-1; the channels are a constant in the usual cases. */
-SMP_INLINE void sizes_of(float *restrict to, const smp_view *in, int64_t i, int n)
-{
-    const float *restrict from = smp_row(in, i);
-    const int64_t step = in->stride / (int64_t)sizeof(float);
-    if (in->channels == 1 && step == 1)
-        for (int k = 0; k < n; k++)
-            to[k] = smp_abs(from[k]) < 1.f ? smp_abs(from[k]) : smp_compand_size(in, i + k);
-    else
-        for (int k = 0; k < n; k++)
-            to[k] = smp_compand_size(in, i + k);
-}
 
 /* Output frames y .. y+n-1 by their levels. */
 SMP_INLINE void put(const smp_io *io, const smp_compand *p, const float *restrict levels, int64_t y, int n)
@@ -68,19 +55,18 @@ SMP_INLINE void put(const smp_io *io, const smp_compand *p, const float *restric
 SMP_CPU_KERNEL(compand_tiled)
 {
     const smp_compand *p = params;
-    float sizes[PART], levels[PART];
+    float levels[PART];
     for (int64_t q = y0, from, first, to; q < y1; q++) {
         smp_compand_segment(p, &io->out, q, &from, &first, &to);
         double level = p->start;
         for (int64_t i = from, end = to + p->ahead; i < end;) {
             const int64_t stop = i < first && first < end ? first : end;
             const int n = (int)(stop - i < PART ? stop - i : PART);
-            const int64_t there = io->in.height - i;
-            const int own = there < 0 ? 0 : there < n ? (int)there : n;
-            if (own)
-                sizes_of(sizes, &io->in, i, own);
-            for (int k = 0; k < n; k++)
-                levels[k] = (float)(level = k < own ? smp_compand_next(p, level, (double)sizes[k]) : level);
+            for (int k = 0; k < n; k++) {
+                if (i + k < io->in.height)
+                    level = smp_compand_next(p, level, (double)smp_compand_size(&io->in, i + k));
+                levels[k] = (float)level;
+            }
             if (i >= first)
                 put(io, p, levels, i - p->ahead, n);
             i += n;

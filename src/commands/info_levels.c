@@ -13,13 +13,14 @@ static const double floor_db = -60; /* the lowest bar of a sound */
 
 typedef struct levels {
     double bars[SMP_MAX_CHANNELS][BARS];
-    double least[SMP_MAX_CHANNELS], most[SMP_MAX_CHANNELS];
+    double least[SMP_MAX_CHANNELS], most[SMP_MAX_CHANNELS], sum[SMP_MAX_CHANNELS];
 } levels;
 
 static void add(levels *l, const smp_shape *shape, int channel, int64_t frame, double value)
 {
     l->least[channel] = fmin(l->least[channel], value);
     l->most[channel] = fmax(l->most[channel], value);
+    l->sum[channel] += value;
     if (shape->kind == SMP_AUDIO) {
         double *bar = &l->bars[channel][(int)((double)frame / (double)shape->height * BARS)];
         *bar = fmax(*bar, fabs(value));
@@ -68,15 +69,15 @@ static void put_channel(levels *l, const smp_shape *shape, int channel)
         printf("|  %.6g..%.6g\n", l->least[channel], l->most[channel]);
 }
 
-smp_code smp_info_levels(smp_reader *reader, smp_error *err)
+static smp_code read_levels(smp_reader *reader, levels *l, smp_error *err)
 {
     const smp_shape *shape = &smp_reader_media(reader)->shape;
     const int64_t row = smp_row_bytes(shape), samples = shape->width * shape->channels;
     const int64_t most = smp_max_i64(1, smp_min_i64(ROWS_AT_ONCE, (4 << 20) / row)); /* rows of 4 MiB */
     void *rows = smp_alloc_array((size_t)most, (size_t)row);
-    levels *l = smp_alloc(sizeof *l);
-    smp_code code = rows && l ? SMP_OK : smp_fail_memory(err, "rows", (uint64_t)(most * row));
-    for (int c = 0; !code && c < shape->channels; c++) {
+    smp_code code = rows ? SMP_OK : smp_fail_memory(err, "rows", (uint64_t)(most * row));
+    *l = (levels){.bars = {{0}}};
+    for (int c = 0; c < shape->channels; c++) {
         l->least[c] = INFINITY;
         l->most[c] = -INFINITY;
     }
@@ -86,8 +87,36 @@ smp_code smp_info_levels(smp_reader *reader, smp_error *err)
         for (int64_t i = 0; !code && i < n * samples; i++)
             add(l, shape, (int)(i % shape->channels), y + i / samples, (double)smp_load(rows, i, (int)shape->format));
     }
-    for (int c = 0; !code && c < shape->channels; c++)
-        put_channel(l, shape, c);
-    smp_free_all(rows, l);
+    smp_free(rows);
     return code;
+}
+
+smp_code smp_info_levels(smp_reader *reader, smp_error *err)
+{
+    const smp_shape *shape = &smp_reader_media(reader)->shape;
+    levels l;
+    SMP_TRY(read_levels(reader, &l, err));
+    for (int c = 0; c < shape->channels; c++)
+        put_channel(&l, shape, c);
+    return SMP_OK;
+}
+
+smp_code smp_info_means(smp_reader *reader, char mean[16], char color[16], smp_error *err)
+{
+    const smp_shape *shape = &smp_reader_media(reader)->shape;
+    const int colors = shape->channels - shape->alpha;
+    const double white = (double)smp_white(shape->format) * (double)shape->width * (double)shape->height;
+    unsigned rgb[3];
+    double sum = 0;
+    levels l;
+    if (shape->kind == SMP_AUDIO)
+        return smp_fail(err, SMP_E_USAGE, "{mean} and {color} are of pictures");
+    SMP_TRY(read_levels(reader, &l, err));
+    for (int c = 0; c < colors; c++)
+        sum += l.sum[c] / white;
+    for (int c = 0; c < 3; c++)
+        rgb[c] = (unsigned)fmin(255, fmax(0, floor(l.sum[colors < 3 ? 0 : c] / white * 255 + 0.5)));
+    snprintf(mean, 16, "%.6g%%", sum / colors * 100);
+    snprintf(color, 16, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+    return SMP_OK;
 }

@@ -170,7 +170,7 @@ static const smp_variant variants[] = {
      .help = "frame by frame; on GPUs a thread follows the level of a segment, another makes each frame",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(compand_naive), .items = segments}, GPU}},
     {.name = "tiled",
-     .help = "magnitudes and gains of 512 frames in vectors (CPU; on a GPU as naive)",
+     .help = "gains of 512 frames in vectors (CPU; on a GPU as naive)",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(compand_tiled), .items = segments}, GPU}},
     {0},
 };

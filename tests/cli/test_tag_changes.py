@@ -231,6 +231,17 @@ class TagChanges(CliCase):
         self.assertEqual(line("{duration}|{rate}|{channels}|{frames}|{width}", "s.wav"), "2.000000|16000|1|32000|\n")
         self.assertIn("'{wide}' is not a field", self.smp("info", "--format", "{wide}", "a.png", status=2).stderr)
 
+    def test_a_line_of_what_a_picture_shows(self):
+        ways = [np.array([[(10, 20, 31)] * 9, [(40, 81, 240)] * 9], np.uint8), np.full((5, 3), 51, np.uint8),
+                np.dstack([np.full((4, 4, 3), 255, np.uint8), np.zeros((4, 4), np.uint8)])]
+        for array, said in zip(ways, ("27.5817% #193388\n", "20% #333333\n", "100% #ffffff\n")):
+            Image.fromarray(array).save(self.folder / "a.png")
+            self.assertEqual(self.smp("info", "--format", "{mean} {color}", "a.png").stdout, said)
+        self.write("bad.png", (self.folder / "a.png").read_bytes()[:-40])
+        told = self.smp("info", "--format", "{color}", "bad.png", SAMPLES / "chirp.wav", "a.png", status=3)
+        self.assertEqual(told.stdout, "#ffffff\n")
+        self.assertRegex(told.stderr, "bad.png.*\n(.*\n)*.*chirp.wav: error: .mean. and .color. are of pictures")
+
     def photo(self, name, taken, model):
         (self.folder / "in").mkdir(exist_ok=True)
         Image.fromarray(np.zeros((20, 30, 3), np.uint8)).save(self.folder / "in" / name, exif=exif(taken, model))
