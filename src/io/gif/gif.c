@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/bytes.h"
+#include "io/canvas.h"
 #include "io/gif/gif_glue.h"
 
 enum { TICK = 10000 /* microseconds, in which delays are told */ };
@@ -25,7 +26,8 @@ typedef struct gif_reader {
     uint8_t *rows; /* one row of colours, or all of an interlaced picture */
     bool begun;
     /* With --frames: */
-    uint8_t *canvas, *before;  /* RGBA; before: as it was, where the picture is to be taken back */
+    smp_canvas canvas;
+    uint8_t *row;              /* RGBA */
     int transparent, disposal; /* of the picture that is drawn */
     int64_t drawn;             /* pictures so far */
 } gif_reader;
@@ -61,16 +63,13 @@ static smp_code take_memory(smp_reader *reader, gif_reader *state, smp_error *er
     const size_t all = (size_t)gif->width * (size_t)gif->height; /* of 16 bits each */
     const size_t rows =
         reader->options.frames ? all : (size_t)gif->inner_width * (gif->interlaced ? (size_t)gif->inner_height : 1);
-    const size_t canvases = reader->options.frames ? 8 * all : 0;
-    SMP_TRY(smp_check_picture(&reader->options.limits, gif->width, gif->height, rows + canvases, err));
+    const size_t row = 4 * (size_t)gif->width;
+    const uint64_t canvas = reader->options.frames ? smp_canvas_bytes(&reader->media.shape) : 0;
+    SMP_TRY(smp_check_picture(&reader->options.limits, gif->width, gif->height, rows + row + canvas, err));
     state->rows = smp_alloc_raw(rows);
-    if (canvases) {
-        state->canvas = smp_alloc_array(all, 4);
-        state->before = smp_alloc_array(all, 4);
-    }
-    return state->rows && (!canvases || (state->canvas && state->before))
-               ? SMP_OK
-               : smp_fail_memory(err, "rows of a GIF", rows + canvases);
+    state->row = smp_alloc_raw(row);
+    SMP_NEED(state->rows && state->row, "rows of a GIF", rows + row, err);
+    return canvas ? smp_canvas_open(&state->canvas, &reader->media.shape, err) : SMP_OK;
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
@@ -210,21 +209,16 @@ static smp_code convert(const gif_reader *state, const uint8_t *row, uint8_t *to
 
 /* ------------------------------------------------------------------------------------------------ --frames */
 
-/* Returns the place of the picture on the canvas. */
-static uint8_t *on_canvas(const gif_reader *state, int64_t y)
-{
-    const GifImageDesc *image = &state->library->Image;
-    return state->canvas + ((image->Top + y) * state->gif.width + image->Left) * 4;
-}
-
 static smp_code paint(gif_reader *state, smp_error *err)
 {
     const GifImageDesc *image = &state->library->Image;
     const ColorMapObject *map = image->ColorMap ? image->ColorMap : state->library->SColorMap;
+    smp_canvas_begin(&state->canvas, image->Left, image->Top, image->Width, image->Height, state->disposal);
     for (int64_t y = 0; y < image->Height; y++) {
-        uint8_t *to = on_canvas(state, y);
+        uint8_t *to = state->row;
         for (int64_t x = 0; x < image->Width; x++, to += 4) {
             const int index = state->rows[y * image->Width + x];
+            memset(to, 0, 4);
             if (index == state->transparent)
                 continue;
             if (!map || index >= map->ColorCount)
@@ -232,6 +226,7 @@ static smp_code paint(gif_reader *state, smp_error *err)
             const GifColorType *colour = &map->Colors[index];
             memcpy(to, ((const uint8_t[]){colour->Red, colour->Green, colour->Blue, 255}), 4);
         }
+        smp_canvas_lay(&state->canvas, y, state->row, true, true);
     }
     return SMP_OK;
 }
@@ -254,41 +249,23 @@ static smp_code draw(gif_reader *state, smp_error *err)
     for (int64_t y = 0; !image->Interlace && y < image->Height && !code; y++)
         if (DGifGetLine(state->library, state->rows + y * image->Width, image->Width) == GIF_ERROR)
             code = fail_library(state->library->Error, err);
-    if (!code && state->disposal == SMP_GIF_TAKE_BACK)
-        memcpy(state->before, state->canvas, (size_t)(state->gif.width * state->gif.height * 4));
     return code ? code : paint(state, err);
-}
-
-/* Takes away what the picture's disposal says. */
-static void clear_up(gif_reader *state)
-{
-    const GifImageDesc *image = &state->library->Image;
-    if (state->disposal == SMP_GIF_TAKE_BACK)
-        memcpy(state->canvas, state->before, (size_t)(state->gif.width * state->gif.height * 4));
-    for (int64_t y = 0; state->disposal == SMP_GIF_CLEAR && y < image->Height; y++)
-        memset(on_canvas(state, y), 0, (size_t)image->Width * 4);
 }
 
 static smp_code read_next(smp_reader *reader, bool *more, smp_error *)
 {
     gif_reader *state = reader->state;
     *more = ++state->drawn < state->gif.pictures;
-    if (*more)
-        clear_up(state);
     state->begun = false;
     return SMP_OK;
 }
 
-static smp_code read_canvas(smp_reader *reader, int64_t y, uint8_t *to, smp_error *err)
+static smp_code read_canvas(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     gif_reader *state = reader->state;
-    const int n = reader->media.shape.channels;
-    if (!state->begun)
-        SMP_TRY(draw(state, err));
+    SMP_TRY(state->begun ? SMP_OK : draw(state, err));
     state->begun = true;
-    const uint8_t *from = state->canvas + y * state->gif.width * 4;
-    for (int64_t x = 0; x < state->gif.width; x++)
-        memcpy(to + x * n, from + x * 4, (size_t)n);
+    smp_canvas_row(&state->canvas, y, to);
     return SMP_OK;
 }
 
@@ -297,7 +274,7 @@ static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err
     gif_reader *state = reader->state;
     const smp_gif *gif = &state->gif;
     const uint8_t *colours;
-    if (state->canvas)
+    if (state->canvas.pixels)
         return read_canvas(reader, y, to, err);
     memset(to, 0, (size_t)smp_row_bytes(&reader->media.shape));
     if (y < gif->y || y - gif->y >= gif->inner_height)
@@ -312,7 +289,8 @@ static void read_close(smp_reader *reader)
     int number;
     if (state->library)
         DGifCloseFile(state->library, &number);
-    smp_free_all(state->rows, state->canvas, state->before, state);
+    smp_canvas_close(&state->canvas);
+    smp_free_all(state->rows, state->row, state);
 }
 
 #endif

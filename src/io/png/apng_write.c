@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/pool.h"
 #include "io/bytes.h"
+#include "io/canvas.h"
 #include "io/png/png_glue.h"
 
 enum { HEAD = 8, CRC = 4, CONTROL = 26, ACTL = 8, MILLISECOND = 1000 };
@@ -65,32 +66,6 @@ static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_e
 
 /* ------------------------------------------------------------------------------------------------ pictures */
 
-/* Left, top, width and height of what differs. */
-static void find_part(const apng_writer *state, const smp_shape *shape, int64_t part[4])
-{
-    const int64_t row = smp_row_bytes(shape), pixel = row / shape->width;
-    int64_t left = row, right = 0, top = shape->height, bottom = 0;
-    for (int64_t y = 0; y < shape->height; y++) {
-        const uint8_t *now = state->now + y * row, *was = state->before + y * row;
-        int64_t x = 0, end = row;
-        if (!memcmp(now, was, (size_t)row))
-            continue;
-        while (now[x] == was[x])
-            x++;
-        while (now[end - 1] == was[end - 1])
-            end--;
-        left = smp_min_i64(left, x);
-        right = smp_max_i64(right, end);
-        top = smp_min_i64(top, y);
-        bottom = y + 1;
-    }
-    if (!bottom) /* nothing differs, and a picture has a pixel */
-        left = top = 0, right = bottom = 1;
-    left /= pixel;
-    right = (right + pixel - 1) / pixel;
-    memcpy(part, (const int64_t[4]){left, top, right - left, bottom - top}, 4 * sizeof *part);
-}
-
 static smp_code put_control(smp_writer *writer, const int64_t part[4], smp_error *err)
 {
     apng_writer *state = writer->state;
@@ -146,7 +121,7 @@ static smp_code put_picture(smp_writer *writer, smp_error *err)
     apng_writer *state = writer->state;
     int64_t part[4] = {0, 0, writer->shape.width, writer->shape.height};
     if (state->pictures)
-        find_part(state, &writer->shape, part);
+        smp_canvas_differs(&writer->shape, state->now, state->before, 1, part);
     SMP_TRY(put_control(writer, part, err));
     SMP_TRY(put_part(writer, part, err));
     state->pictures++;

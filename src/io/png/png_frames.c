@@ -6,9 +6,10 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/bytes.h"
+#include "io/canvas.h"
 #include "io/png/png_glue.h"
 
-enum { CONTROL = 26, CLEARS = 1, TAKES_BACK = 2, SECOND = 1000000 };
+enum { CONTROL = 26, SECOND = 1000000, MOST_PIXEL = 8 };
 enum { HEAD = 8, CRC = 4, SIGNATURE = 8, IHDR_END = SIGNATURE + HEAD + 13 + CRC, MOST_CHUNKS = 1 << 20 };
 
 typedef struct frame {
@@ -29,10 +30,10 @@ typedef struct place {
 typedef struct movie {
     void *still; /* the state of the reader of the first picture */
     place next;
-    frame now;
     uint8_t *png; /* file: as long as `front` in front of the data of a picture */
     size_t front;
-    uint8_t *canvas, *before, *row; /* before: as it was, where the picture is to be taken back */
+    smp_canvas canvas;
+    uint8_t *row;
     int64_t drawn, frames;
     bool ready; /* the next picture is on the canvas */
 } movie;
@@ -59,7 +60,7 @@ static smp_code take_control(const smp_source *source, uint64_t at, const smp_sh
                  .y = smp_get_be(c + 16, 4),
                  .above = smp_get_be(c + 20, 2),
                  .below = smp_get_be(c + 22, 2),
-                 .disposal = c[24],
+                 .disposal = c[24] + 1, /* as SMP_CANVAS_CLEAR */
                  .blends = c[25] != 0};
     f->below = f->below ? f->below : 100;
     if (f->width < 1 || f->height < 1 || f->x + f->width > shape->width || f->y + f->height > shape->height)
@@ -164,7 +165,7 @@ static smp_code walk(smp_reader *reader, movie *m, uint64_t *most, bool *clears,
             break;
         first = m->frames ? first : f;
         *clears |= cleared || (!m->frames && (f.width < shape->width || f.height < shape->height));
-        cleared = f.disposal == CLEARS || (!m->frames && f.disposal == TAKES_BACK);
+        cleared = f.disposal == SMP_CANVAS_CLEAR || (!m->frames && f.disposal == SMP_CANVAS_TAKE_BACK);
         coding->uneven |= (uint64_t)f.above * first.below != (uint64_t)first.above * f.below;
         *most = smp_max_u64(*most, f.size);
     }
@@ -193,68 +194,15 @@ smp_code smp_png_frames_open(smp_reader *reader, uint32_t plays, smp_error *err)
         shape->alpha = true;
         shape->channels++;
     }
-    const size_t row = (size_t)smp_row_bytes(shape);
-    uint64_t size;
-    SMP_NEED(smp_mul_size(row, (size_t)shape->height, &(size_t){0}), "an animation", UINT64_MAX, err);
-    size = (uint64_t)row * (uint64_t)shape->height;
-    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, 2 * size + most, err));
-    m->canvas = smp_alloc((size_t)size);
-    m->before = smp_alloc((size_t)size);
-    m->row = smp_alloc(row);
-    SMP_NEED(m->canvas && m->before && m->row, "an animation", 2 * size, err);
+    const size_t row = (size_t)shape->width * MOST_PIXEL;
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height,
+                              smp_canvas_bytes(shape) + most + row, err));
+    SMP_TRY(smp_canvas_open(&m->canvas, shape, err));
+    SMP_NEED(m->row = smp_alloc_raw(row), "a row", row, err);
     return take_front(m, &reader->source, most, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ drawing */
-
-static uint64_t load(const uint8_t *from, bool wide)
-{
-    uint16_t v;
-    memcpy(&v, from, wide ? 2 : 1);
-    return wide ? v : *from;
-}
-
-static void store(uint8_t *to, uint64_t value, bool wide)
-{
-    const uint16_t v = (uint16_t)value;
-    if (wide)
-        memcpy(to, &v, 2);
-    else
-        *to = (uint8_t)value;
-}
-
-/* Lays a pixel on another: colours weigh what is seen of them. Both have n samples, alpha last. */
-static void lay(const uint8_t *from, uint8_t *to, int n, bool wide)
-{
-    const int size = wide ? 2 : 1, last = (n - 1) * size;
-    const uint64_t full = wide ? UINT16_MAX : UINT8_MAX, alpha = load(from + last, wide);
-    const uint64_t over = full * alpha, under = load(to + last, wide) * (full - alpha), all = over + under;
-    for (int c = 0; c < last && all; c += size)
-        store(to + c, (load(from + c, wide) * over + load(to + c, wide) * under + all / 2) / all, wide);
-    store(to + last, (all + full / 2) / full, wide);
-}
-
-static uint8_t *on_canvas(const smp_reader *reader, const movie *m, int64_t y)
-{
-    const smp_shape *shape = &reader->media.shape;
-    return m->canvas + ((m->now.y + y) * shape->width + m->now.x) * (smp_row_bytes(shape) / shape->width);
-}
-
-static void paint(const smp_reader *reader, const movie *m, int channels, uint8_t *to)
-{
-    const smp_shape *shape = &reader->media.shape;
-    const bool wide = shape->format == SMP_U16;
-    const int n = shape->channels, size = wide ? 2 : 1;
-    for (int64_t x = 0; x < m->now.width; x++, to += n * size) {
-        uint8_t pixel[8];
-        memset(pixel, 255, sizeof pixel);
-        memcpy(pixel, m->row + x * channels * size, (size_t)(channels * size));
-        if (shape->alpha && m->now.blends)
-            lay(pixel, to, n, wide);
-        else
-            memcpy(to, pixel, (size_t)(n * size));
-    }
-}
 
 /* Draws the next picture on the canvas. */
 static smp_code draw(smp_reader *reader, movie *m, smp_error *err)
@@ -262,51 +210,35 @@ static smp_code draw(smp_reader *reader, movie *m, smp_error *err)
     const smp_shape *shape = &reader->media.shape;
     smp_reader *one;
     bool more;
+    frame f = {.size = 0};
     uint8_t *data = m->png + m->front;
-    SMP_TRY(next_frame(&reader->source, shape, &m->next, &m->now, &more, data + HEAD, err));
-    smp_put_be(m->png + SIGNATURE + HEAD, (uint64_t)m->now.width, 4);
-    smp_put_be(m->png + SIGNATURE + HEAD + 4, (uint64_t)m->now.height, 4);
+    SMP_TRY(next_frame(&reader->source, shape, &m->next, &f, &more, data + HEAD, err));
+    smp_put_be(m->png + SIGNATURE + HEAD, (uint64_t)f.width, 4);
+    smp_put_be(m->png + SIGNATURE + HEAD + 4, (uint64_t)f.height, 4);
     put_chunk(m->png + SIGNATURE, "IHDR", 13);
-    const uint8_t *end = put_chunk(put_chunk(data, "IDAT", (size_t)m->now.size), "IEND", 0);
+    const uint8_t *end = put_chunk(put_chunk(data, "IDAT", (size_t)f.size), "IEND", 0);
     const smp_read_options options = {.limits = reader->options.limits, .no_verify = reader->options.no_verify};
     smp_code code = smp_reader_open_memory(m->png, (size_t)(end - m->png), &options, &one, err);
     if (code)
         return code;
-    const int channels = one->media.shape.channels;
-    if (one->media.shape.format != shape->format || channels > shape->channels)
-        code = fail_damaged(err, "a picture is of another kind");
-    memcpy(m->before, m->canvas, (size_t)(smp_row_bytes(shape) * shape->height));
-    for (int64_t y = 0; y < m->now.height && !code; y++) {
+    smp_canvas_begin(&m->canvas, f.x, f.y, f.width, f.height, f.disposal);
+    for (int64_t y = 0; y < f.height && !code; y++) {
         code = smp_reader_rows(one, m->row, 0, 1, err);
         if (!code)
-            paint(reader, m, channels, on_canvas(reader, m, y));
+            smp_canvas_lay(&m->canvas, y, m->row, one->media.shape.alpha, f.blends);
     }
     smp_notes_add(&reader->notes, smp_reader_notes(one));
     smp_reader_close(one);
-    const uint64_t shown = (uint64_t)m->now.above * SECOND / m->now.below;
-    reader->delay = (uint32_t)smp_min_u64(shown, UINT32_MAX);
+    reader->delay = (uint32_t)smp_min_u64((uint64_t)f.above * SECOND / f.below, UINT32_MAX);
     m->ready = true;
     return code;
-}
-
-/* Takes away what the picture's disposal says. */
-static void clear_up(const smp_reader *reader, const movie *m)
-{
-    const smp_shape *shape = &reader->media.shape;
-    const size_t pixel = (size_t)(smp_row_bytes(shape) / shape->width);
-    if (m->now.disposal == TAKES_BACK)
-        memcpy(m->canvas, m->before, (size_t)(smp_row_bytes(shape) * shape->height));
-    for (int64_t y = 0; m->now.disposal == CLEARS && y < m->now.height; y++)
-        memset(on_canvas(reader, m, y), 0, (size_t)m->now.width * pixel);
 }
 
 static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     movie *m = reader->state;
-    const size_t row = (size_t)smp_row_bytes(&reader->media.shape);
-    if (!m->ready)
-        SMP_TRY(draw(reader, m, err));
-    memcpy(to, m->canvas + (size_t)y * row, row);
+    SMP_TRY(m->ready ? SMP_OK : draw(reader, m, err));
+    smp_canvas_row(&m->canvas, y, to);
     return SMP_OK;
 }
 
@@ -314,7 +246,6 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *)
 {
     movie *m = reader->state;
     *more = ++m->drawn < m->frames;
-    clear_up(reader, m);
     m->ready = false;
     return SMP_OK;
 }
@@ -324,7 +255,8 @@ static void read_close(smp_reader *reader)
     movie *m = reader->state;
     reader->state = m->still;
     smp_png_read_close(reader);
-    smp_free_all(m->png, m->canvas, m->before, m->row, m);
+    smp_canvas_close(&m->canvas);
+    smp_free_all(m->png, m->row, m);
 }
 
 const smp_file_format smp_png_frames = {

@@ -50,13 +50,14 @@ smp_code smp_webp_next(const smp_source *source, const smp_webp *webp, uint64_t 
 /* The library's verdict as an error; SMP_OK for none. */
 smp_code smp_webp_status(int status, smp_error *err);
 
-/* The pictures of an animation, one after the other. webp: of smp_webp_walk_frames. Bytes: what it takes. */
+/* The pictures of an animation, one after the other. webp: of smp_webp_walk_frames. Bytes: what it takes. *out: close
+ * it anyway. */
 typedef struct smp_webp_movie smp_webp_movie;
 uint64_t smp_webp_movie_bytes(const smp_webp *webp);
-smp_code smp_webp_movie_open(const smp_webp *webp, smp_webp_movie **out, smp_error *err); /* *out: close it anyway */
-smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas, uint32_t *delay,
-                             smp_error *err);     /* delay: milliseconds */
-void smp_webp_movie_close(smp_webp_movie *movie); /* may be null */
+smp_code smp_webp_movie_open(const smp_webp *webp, const smp_shape *shape, smp_webp_movie **out, smp_error *err);
+smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, uint32_t *delay, smp_error *err);
+void smp_webp_movie_row(const smp_webp_movie *movie, int64_t y, void *to); /* of what was drawn; delay: milliseconds */
+void smp_webp_movie_close(smp_webp_movie *movie);                          /* may be null */
 
 SMP_DECLARE_READER(smp_webp, row);
 smp_code smp_webp_read_end(smp_reader *reader, smp_error *err);

@@ -21,12 +21,11 @@ typedef struct webp_reader {
     uint8_t *data, *pixels;
     size_t stride; /* of pixels */
     size_t given;  /* bytes of data that the decoder has seen */
-    int64_t ready; /* rows that are decoded */
+    int64_t ready; /* rows that are decoded; of an animation: the picture is drawn */
     bool complete;
     /* With --frames, of an animation: */
     smp_webp_movie *movie;
-    const uint8_t *canvas; /* the picture whose rows are read; null: it is not drawn yet */
-    int64_t drawn;         /* pictures before it */
+    int64_t drawn; /* pictures before it */
 } webp_reader;
 
 /* ------------------------------------------------------------------------------------------------ opening */
@@ -130,7 +129,8 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
     smp_code code = smp_check_picture(&reader->options.limits, webp->width, webp->height,
                                       movie ? smp_webp_movie_bytes(webp) : memory_of(webp, media->shape.channels), err);
     if (!code)
-        code = movie ? smp_webp_movie_open(webp, &state->movie, err) : open_decoder(reader, media->shape.channels, err);
+        code = movie ? smp_webp_movie_open(webp, &media->shape, &state->movie, err)
+                     : open_decoder(reader, media->shape.channels, err);
     if (!code)
         code = keep_metadata(reader, webp, err);
     if (!code && movie)
@@ -184,18 +184,15 @@ static smp_code decode(webp_reader *state, int64_t rows, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code read_canvas(smp_reader *reader, int64_t y, uint8_t *to, smp_error *err)
+static smp_code read_canvas(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     webp_reader *state = reader->state;
-    const int n = reader->media.shape.channels;
-    const int64_t width = reader->media.shape.width;
-    if (!state->canvas) {
-        SMP_TRY(smp_webp_movie_draw(state->movie, &reader->source, &state->canvas, &reader->delay, err));
+    if (!state->ready) {
+        SMP_TRY(smp_webp_movie_draw(state->movie, &reader->source, &reader->delay, err));
         reader->delay *= 1000; /* microseconds, of 24 bits of milliseconds */
+        state->ready = 1;
     }
-    const uint8_t *from = state->canvas + y * width * 4;
-    for (int64_t x = 0; x < width; x++)
-        memcpy(to + x * n, from + x * 4, (size_t)n);
+    smp_webp_movie_row(state->movie, y, to);
     return SMP_OK;
 }
 
@@ -228,7 +225,7 @@ smp_code smp_webp_read_next(smp_reader *reader, bool *more, smp_error *)
 {
     webp_reader *state = reader->state;
     *more = state->movie && ++state->drawn < state->webp.frames;
-    state->canvas = NULL;
+    state->ready = 0;
     return SMP_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/bytes.h"
+#include "io/canvas.h"
 
 enum { DEFAULT_QUALITY = 80, METHOD = 4, EFFORT = 75 /* of 100, without loss: libwebp's own default */ };
 enum { LOSSY_HELD = 3, LOSSLESS_HELD = 20 /* bytes a pixel that the library holds beside the picture, measured */ };
@@ -166,29 +167,6 @@ static size_t chunks_at(const webp_writer *state)
     return memcmp(state->coded + RIFF, "VP8X", 4) == 0 ? RIFF + EXTENDED : RIFF;
 }
 
-/* Left, top, width and height of what differs from the picture in front; places are even. */
-static void find_part(const webp_writer *state, const smp_shape *shape, int64_t part[4])
-{
-    int64_t left = shape->width, right = 0, top = shape->height, bottom = 0;
-    for (int64_t y = 0; y < shape->height; y++) {
-        const uint32_t *now = state->pixels + y * shape->width, *was = state->before + y * shape->width;
-        int64_t x = 0, end = shape->width;
-        while (x < end && now[x] == was[x])
-            x++;
-        if (x == end)
-            continue;
-        while (now[end - 1] == was[end - 1])
-            end--;
-        left = smp_min_i64(left, x & ~INT64_C(1));
-        right = smp_max_i64(right, end);
-        top = smp_min_i64(top, y & ~INT64_C(1));
-        bottom = y + 1;
-    }
-    if (!bottom) /* nothing differs, and a picture has a pixel */
-        left = top = 0, right = bottom = 1;
-    memcpy(part, (const int64_t[4]){left, top, right - left, bottom - top}, 4 * sizeof *part);
-}
-
 /* Codes the picture that has come as one of an animation. RFC 9649, section 2.7.1.1. */
 static smp_code add_frame(smp_writer *writer, smp_error *err)
 {
@@ -196,10 +174,11 @@ static smp_code add_frame(smp_writer *writer, smp_error *err)
     webp_writer *state = writer->state;
     const smp_shape *shape = &writer->shape;
     const size_t pixels = (size_t)shape->width * (size_t)shape->height;
+    const smp_shape argb = {.width = shape->width, .height = shape->height, .channels = 4, .format = SMP_U8};
     int64_t part[4] = {0, 0, shape->width, shape->height};
     uint8_t head[CHUNK + HEADER] = "ANMF";
     if (state->before)
-        find_part(state, shape, part);
+        smp_canvas_differs(&argb, state->pixels, state->before, 2, part);
     SMP_TRY(encode(state, shape, part, err));
     const size_t at = chunks_at(state), size = state->size - at;
     state->time += smp_writer_shown(writer);
