@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-#include "run/run.h"
+#include "batch/shard.h"
 
 typedef struct smp_batch_file {
     const char *input;
@@ -42,6 +42,7 @@ typedef struct smp_batch_request {
     bool fast_decode; /* as in smp_run_request, as are those below that have no comment */
     uint64_t gpu_jpeg;
     smp_write_options write;
+    smp_shard_options shards; /* for files that are tar files */
     const char
         *device; /* auto, cpu, cuda (all GPUs), cuda:0,2 (some), simt; several files at once have a handle each */
     const char *isa, *variant;

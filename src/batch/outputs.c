@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,13 +13,26 @@
 #include "base/text/diag.h"
 #include "io/fields.h"
 #include "io/files/source.h"
+#include "io/files/tar.h"
 #include "run/run.h"
 
 /* ------------------------------------------------------------------------------------------------ patterns */
 
-static const char *const fields[] = {"stem", "ext",    "name",  "from",  "part",  "date",
-                                     "time", "camera", "title", "width", "height"};
-enum { STEM, EXT, NAME, FROM, PART, DATE, TIME, CAMERA, TITLE, FIELDS = TITLE + 3 }; /* from DATE on: of the header */
+static const char *const fields[] = {"stem", "ext",  "name",   "from",  "shard", "part",
+                                     "date", "time", "camera", "title", "width", "height"};
+enum {
+    STEM,
+    EXT,
+    NAME,
+    FROM,
+    SHARD,
+    PART,
+    DATE,
+    TIME,
+    CAMERA,
+    TITLE,
+    FIELDS = TITLE + 3
+}; /* from DATE on: of the header */
 
 /* The field at `at`, which is an opening brace; FIELDS when it is none. *length: with both braces. */
 static int field_at(const char *at, size_t *length)
@@ -77,7 +91,7 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
     unsigned seen;
     SMP_TRY(check_fields(pattern, false, &seen, err));
     const char *last = strrchr(pattern, '}'), *dot = last ? strrchr(last, '.') : NULL;
-    if (dot && dot[1] && smp_writer_kind(pattern) == SMP_KIND_NONE) {
+    if (dot && dot[1] && !smp_is_tar(pattern) && smp_writer_kind(pattern) == SMP_KIND_NONE) {
         (void)smp_writer_extension(dot + 1, NULL, err);
         if (err)
             err->code = SMP_E_USAGE;
@@ -87,7 +101,7 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "'%.200s' is not a name inside the output folder", pattern);
         return smp_hint(err, "--name is for names, the folder is given by -o");
     }
-    if (!(seen & (1U << STEM | 1U << NAME) || seen >> DATE)) {
+    if (!(seen & (1U << STEM | 1U << NAME | 1U << SHARD) || seen >> DATE)) {
         smp_fail(err, SMP_E_USAGE, "every file would be called '%.200s'", pattern);
         return smp_hint(err, "put {stem} into --name, which is the input's name without its extension");
     }
@@ -133,6 +147,8 @@ static bool put(smp_namer *to, const char *from, size_t length)
 /* The extension that {ext} is for an input of this name, whose own is `from`. Files of a folder mostly have one. */
 static const char *extension_for(smp_namer *namer, const char *name, const char *from)
 {
+    if (!strcasecmp(from, "tar"))
+        return from;
     if (namer->ext)
         return namer->ext;
     if (!namer->asked || strcmp(namer->from, from) != 0) {
@@ -166,11 +182,11 @@ static bool fill_in(smp_namer *to, const char *name)
         if (field >= DATE && to->media)
             smp_field_name(fields[field], strlen(fields[field]), name, to->media, header);
         const char *text = field >= DATE ? header : field == FROM ? from : field == PART ? to->part : extension;
-        if (field == STEM || field == NAME)
+        if (field == STEM || field == SHARD || field == NAME)
             good = put(to, last, stem);
         if (good && field == NAME)
             good = put(to, ".", 1);
-        if (good && field != STEM)
+        if (good && field != STEM && field != SHARD)
             good = put(to, text, strlen(text));
         at += length;
     }

@@ -17,6 +17,7 @@
 #include "batch/find_files.h"
 #include "batch/outputs.h"
 #include "batch/runner.h"
+#include "io/files/tar.h"
 
 enum {
     KEPT_A_JOB = 256 << 20, /* bytes of freed memory that wait for the next file */
@@ -52,6 +53,8 @@ static smp_code run_once(smp_batch_worker *w, const smp_batch_file *file, smp_de
     if (file->page)
         request.read.page = file->page;
     request.write.threads = 1; /* a device of the CPU says how many it has */
+    if (file->output && smp_is_tar(file->input))
+        return smp_run_shard(&request, &r->shards, report, err);
     if (!file->output || !r->program->save_count)
         return smp_run_file(&request, report, err);
     char *prefix = smp_target_prefix(file->output);

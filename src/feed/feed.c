@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -20,13 +19,12 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "feed/tar.h"
+#include "io/files/tar.h"
 #include "io/files/source.h"
 
 enum {
     MOST_MESSAGE = 256 << 20, /* bytes */
     MOST_SAMPLES = 1 << 20,   /* of a batch */
-    MOST_MEMBER = 1 << 30,    /* bytes of a tar's member */
     MOST_TRIES = 10,
     END_SECONDS = 2, /* that files under way may take when nobody waits for them any more */
     NAME = 48,       /* bytes of an output's name: where its batch is, "ADDRESS-SLOT.npy" */
@@ -160,34 +158,8 @@ static smp_code more(void *context, const smp_batch_file **files, size_t *count,
 static smp_code open_member(asked *a, size_t slot, smp_error *err)
 {
     const smp_feed_sample *sample = &a->samples[slot];
-    char text[128];
-    int to = -1;
-    const int from = open(a->from[slot], O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe by now */
-    if (from < 0)
-        return smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(errno, text, sizeof text));
-    struct stat status;
-    smp_code code = fstat(from, &status) == 0 && S_ISREG(status.st_mode)
-                        ? SMP_OK
-                        : smp_fail(err, SMP_E_READ, "the tar file is no regular file any more");
-    off_t at = sample->offset;
-    uint64_t left = sample->size;
-    if (!code && left > MOST_MEMBER)
-        code = smp_fail(err, SMP_E_LIMIT, "a member of %llu bytes", (unsigned long long)left);
-    else if (!code && (to = memfd_create("member", MFD_CLOEXEC)) < 0)
-        code = smp_fail(err, SMP_E_READ, "no memory for a member: %s", smp_os_error(errno, text, sizeof text));
-    for (ssize_t n; !code && left; left -= (uint64_t)n)
-        if ((n = sendfile(to, from, &at, left)) <= 0) {
-            code = smp_fail(err, SMP_E_READ, n ? "cannot read: %s" : "the tar file ends early%s",
-                            n ? smp_os_error(errno, text, sizeof text) : "");
-            break;
-        }
-    close(from);
-    if (code && to >= 0)
-        close(to);
-    if (code)
-        return code;
-    a->opened[slot] = to;
-    snprintf(a->paths[slot], PATH, "/proc/self/fd/%d", to);
+    SMP_TRY(smp_tar_open(a->from[slot], (uint64_t)sample->offset, sample->size, &a->opened[slot], err));
+    snprintf(a->paths[slot], PATH, "/proc/self/fd/%d", a->opened[slot]);
     return SMP_OK;
 }
 
@@ -328,7 +300,7 @@ static void ended(void *context, const smp_batch_file *file)
     feed *f = context;
     asked *a = file->own;
     int *opened = &a->opened[file->number];
-    if (*opened)
+    if (*opened > 0)
         close(*opened);
     *opened = 0;
     pthread_mutex_lock(&f->lock);

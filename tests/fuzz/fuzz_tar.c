@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "feed/tar.h"
+#include "io/files/tar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

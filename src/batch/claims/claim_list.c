@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "batch/claims/claim_source.h"
+#include "io/files/tar.h"
 
 struct smp_list_source {
     smp_list_share share;
@@ -84,6 +85,13 @@ static void close_list(smp_todo *todo)
 
 /* ------------------------------------------------------------------------------------------------ reading a piece */
 
+/* Whoever made the list meant the tar files in it. */
+static smp_code passes_over(const smp_todo *todo, const char *name, smp_left_out *left_out, bool *left, smp_error *err)
+{
+    *left = false;
+    return smp_is_tar(name) ? SMP_OK : smp_leave_out(name, todo->request->walk.kind, left_out, left, err);
+}
+
 /* The file of the unit, before the i-th, that has its output; null: none has. */
 static const smp_todo_item *same_output(const smp_work_unit *unit, size_t i)
 {
@@ -104,7 +112,7 @@ static smp_code look_for_first(smp_todo *todo, smp_work_unit *unit, smp_todo_ite
         const char *output = NULL;
         code = smp_work_list_read_line(todo->list, other.collision, &texts, &other, err);
         if (!code)
-            code = smp_leave_out(other.name, todo->request->walk.kind, &passed_over, &left, err);
+            code = passes_over(todo, other.name, &passed_over, &left, err);
         if (code || left)
             continue;
         output = smp_output_lookup_text(&todo->lookup, other.path, other.name);
@@ -173,7 +181,7 @@ static smp_code load(smp_todo *todo, size_t piece, smp_work_unit **out, smp_erro
     smp_code code = smp_work_list_read(todo->list, piece, &texts, &found, &count, err);
     for (size_t i = 0; !code && i < count; i++) {
         bool left;
-        code = smp_leave_out(found[i].name, todo->request->walk.kind, &todo->left_out, &left, err);
+        code = passes_over(todo, found[i].name, &todo->left_out, &left, err);
         if (!left)
             found[wanted++] = found[i];
     }

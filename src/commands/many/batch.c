@@ -2,7 +2,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/paths.h"
 #include "batch/todo.h"
 #include "cli/mistakes.h"
 #include "cli/shard.h"
@@ -10,6 +12,7 @@
 #include "cli/team.h"
 #include "cli/write_options.h"
 #include "commands/many/batch_meter.h"
+#include "io/files/tar.h"
 
 static const char *const on_error_words[] = {"continue", "stop", NULL};
 static const char *const pages_words[] = {"one", "all", NULL};
@@ -21,9 +24,10 @@ const smp_option smp_batch_options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(smp_batch_settings, folder), .argument = "OUT_DIR",
      .help = "the folder to write to; made when it is not there. Folders in the input become folders in it"},
     {"name", 0, SMP_O_STRING, offsetof(smp_batch_settings, pattern), .fallback = SMP_BATCH_NAMES, .argument = "PATTERN",
-     .help = "names of the outputs: {stem} is the input's name without extension; {ext} its extension (png where that "
-             "cannot be written), {name} both, {from} the input's own whatever is written; {date}, {time}, {camera}, "
-             "{title}, {width}, {height} are its header's; '{stem}.jpg' writes JPEGs"},
+     .help =
+         "names of the outputs: {stem} is the input's name without extension; {ext} its extension (png where that "
+         "cannot be written), {name} both, {from} the input's own whatever is written; {date}, {time}, {camera}, "
+         "{title}, {width}, {height} are its header's; '{stem}.jpg' writes JPEGs; {shard}, of tar files, is {stem}"},
     {"to", 0, SMP_O_STRING, offsetof(smp_batch_settings, to), .argument = "EXT",
      .help = "the format of the outputs, by its extension: png, jpg, npy, flac; the inputs' own unless said"},
     {"resume", 0, SMP_O_FLAG, offsetof(smp_batch_settings, resume),
@@ -322,11 +326,28 @@ static void warn_of_album(const smp_batch_settings *settings)
                                        "write smempipe batch album --album=-16LUFS DIR -o OUT_DIR");
 }
 
+/* -o out/{shard}.tar is -o out --name {shard}.tar. */
+static smp_code take_shard_names(smp_batch_settings *settings, char **folder, smp_error *err)
+{
+    if (!settings->folder || !smp_is_tar(settings->folder))
+        return SMP_OK;
+    if (strcmp(settings->pattern, SMP_BATCH_NAMES) != 0)
+        return smp_fail(err, SMP_E_USAGE, "-o %.200s and --name both name the outputs", settings->folder);
+    settings->pattern = smp_base_name(settings->folder);
+    *folder = smp_folder_part(settings->folder);
+    SMP_NEED(*folder, "a path", strlen(settings->folder), err);
+    settings->folder = *folder;
+    return SMP_OK;
+}
+
 smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
 {
     if (settings->in_place)
         return smp_cli_in_place(settings, err);
-    smp_code code = check_settings(settings, err);
+    char *folder = NULL;
+    smp_code code = take_shard_names(settings, &folder, err);
+    if (!code)
+        code = check_settings(settings, err);
     if (!code)
         code = smp_many_open(&settings->many, err);
     char album[64];
@@ -344,6 +365,7 @@ smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
         code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
     smp_batch_level_free(&level);
     smp_many_close(&settings->many);
+    smp_free(folder);
     return code;
 }
 
@@ -385,6 +407,8 @@ const smp_command smp_command_batch = {
                SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe batch scan-clean.pipe photos/ -o pages/ --name '{stem}.png'", "every photo as a page"},
+                 {"smempipe batch thumbnail shards/*.tar -o 'small/{shard}.tar'",
+                  "pictures in tar files, into tar files"},
                  {"smempipe batch blur.pipe photos/ -r -o out/ --resume --report run.jsonl",
                   "what an interrupted run left, and what each file cost"}},
     .run = batch,

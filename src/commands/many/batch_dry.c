@@ -1,6 +1,7 @@
 /* batch --dry-run: what would become of every file, and what would fail. */
 #include "base/alloc.h"
 #include "commands/outputs.h"
+#include "io/files/tar.h"
 #include "report/text.h"
 
 static smp_code try_target(void *, const char *path, smp_error *err)
@@ -17,7 +18,7 @@ static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_reques
     request->read.page = item->file->page ? item->file->page : page;
     request->output = item->output;
     request->draw.index = smp_hash_name(item->file->name);
-    smp_code code = smp_plan_file(request, &plan, err);
+    smp_code code = smp_is_tar(request->input) ? SMP_OK : smp_plan_file(request, &plan, err);
     smp_plan_free(plan);
     return code ? code : smp_each_target(item->output, program, try_target, NULL, err);
 }

@@ -149,6 +149,8 @@ static smp_batch_request make_request(smp_batch_job *b, const smp_program *progr
         request.expected_bytes /= (uint64_t)smp_cli_team->size;
     }
     request.stop_on_error = s->on_error == SMP_ON_ERROR_STOP;
+    request.shards = (smp_shard_options){
+        .kind = b->todo.request->walk.kind, .extension = b->todo.request->extension, .strict = request.stop_on_error};
     request.begin = begin;
     request.finished = finished;
     request.ended = ended;

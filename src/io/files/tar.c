@@ -1,5 +1,5 @@
 /* See tar.h. A header is a block of 512 bytes with text fields; data follows, up to a whole block. */
-#include "feed/tar.h"
+#include "io/files/tar.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +21,8 @@ enum {
     BLOCK = 512,
     MOST_NAME = 4096,     /* bytes */
     MOST_HEAD = 64 << 10, /* of what is said of a member in front of its header */
-    MOST_ZEROS = 2048     /* blocks behind the last member; tar writes 20 at most */
+    MOST_ZEROS = 2048,    /* blocks behind the last member; tar writes 20 at most */
+    MOST_MEMBER = 1 << 30
 };
 
 /* Fields: offset and bytes. */
@@ -225,6 +229,12 @@ static smp_code walk(tar *t, smp_error *err)
     }
 }
 
+bool smp_is_tar(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strcasecmp(dot, ".tar");
+}
+
 smp_code smp_tar_index(const char *path, char **text, size_t *size, smp_error *err)
 {
     char why[128];
@@ -247,6 +257,44 @@ smp_code smp_tar_index(const char *path, char **text, size_t *size, smp_error *e
     if (code) {
         free(*text);
         *text = NULL;
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ one member */
+
+static smp_code copy(int from, int to, uint64_t at, uint64_t left, smp_error *err)
+{
+    char text[128];
+    off_t next = (off_t)at;
+    for (ssize_t n; left; left -= (uint64_t)n)
+        if ((n = sendfile(to, from, &next, left)) <= 0)
+            return smp_fail(err, SMP_E_READ, n ? "cannot read: %s" : "the tar file ends early%s",
+                            n ? smp_os_error(errno, text, sizeof text) : "");
+    return SMP_OK;
+}
+
+smp_code smp_tar_open(const char *path, uint64_t at, uint64_t size, int *fd, smp_error *err)
+{
+    char text[128];
+    struct stat status;
+    const int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe by now */
+    smp_code code = SMP_OK;
+    *fd = -1;
+    if (from < 0)
+        return smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(errno, text, sizeof text));
+    if (fstat(from, &status) != 0 || !S_ISREG(status.st_mode))
+        code = smp_fail(err, SMP_E_READ, "the tar file is no regular file any more");
+    else if (size > MOST_MEMBER)
+        code = smp_fail(err, SMP_E_LIMIT, "a member of %llu bytes", (unsigned long long)size);
+    else if ((*fd = memfd_create("member", MFD_CLOEXEC)) < 0)
+        code = smp_fail(err, SMP_E_READ, "no memory for a member: %s", smp_os_error(errno, text, sizeof text));
+    else
+        code = copy(from, *fd, at, size, err);
+    close(from);
+    if (code && *fd >= 0) {
+        close(*fd);
+        *fd = -1;
     }
     return code;
 }

@@ -1,0 +1,222 @@
+/* The shards of a batch: see shard.h. */
+#include "batch/shard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash/hash.h"
+#include "base/paths.h"
+#include "batch/outputs.h"
+#include "io/files/source.h"
+#include "io/files/tar.h"
+
+typedef struct member {
+    const char *name;
+    uint64_t at, size; /* in the tar file */
+    char *made;        /* the name of what it became, and */
+    uint8_t *data;     /* its bytes */
+    size_t bytes;
+} member;
+
+typedef struct shard {
+    smp_run_request run; /* of the member that is done */
+    smp_run_report *report;
+    smp_namer namer;
+    smp_output *out;
+    const char *path;
+    char *scratch; /* an output of a member, until its bytes are taken */
+    char *index;   /* the text that names point into */
+    member *members;
+    size_t count, capacity;
+    size_t done, left_out; /* samples */
+    const smp_shard_options *options;
+    smp_error first; /* what was wrong with the first that was left out */
+} shard;
+
+static smp_code find_members(shard *s, smp_error *err)
+{
+    size_t size;
+    SMP_TRY(smp_tar_index(s->path, &s->index, &size, err));
+    for (char *at = s->index, *end = at + size; at < end; at += strlen(at) + 1) {
+        SMP_NEED(smp_grow(&s->members, &s->capacity, s->count + 1, sizeof *s->members), "a tar's members", s->count,
+                 err);
+        member *m = &s->members[s->count++];
+        *m = (member){.at = strtoumax(at, &at, 10)};
+        m->size = strtoumax(at, &at, 10);
+        m->name = ++at;
+    }
+    return SMP_OK;
+}
+
+/* Bytes of a name that all members of a sample have. */
+static size_t key(const char *name)
+{
+    const char *last = smp_base_name(name);
+    return (size_t)(last - name) + strcspn(last, ".");
+}
+
+/* All of an open file, which is closed. */
+static smp_code take_bytes(int fd, member *m, smp_error *err)
+{
+    char text[128];
+    struct stat status = {0};
+    smp_code code = SMP_OK;
+    if (fd < 0 || fstat(fd, &status) != 0)
+        code = smp_fail(err, SMP_E_READ, "cannot read: %s", smp_os_error(errno, text, sizeof text));
+    m->bytes = (size_t)status.st_size;
+    if (!code && !(m->data = smp_alloc(m->bytes + 1)))
+        code = smp_fail_memory(err, "a member", m->bytes);
+    ssize_t n = 1;
+    for (size_t got = 0; !code && n && got<m->bytes; got += n> 0 ? (size_t)n : 0)
+        if ((n = pread(fd, m->data + got, m->bytes - got, (off_t)got)) <= 0 && !(n < 0 && errno == EINTR))
+            code = smp_fail(err, SMP_E_READ, "cannot read: %s", n ? smp_os_error(errno, text, sizeof text) : "it ends");
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+/* What the pipeline makes of a picture. */
+static smp_code run_member(shard *s, member *m, int fd, smp_error *err)
+{
+    char input[32];
+    smp_run_report report = {.input = m->name};
+    const char *made = smp_namer_output(&s->namer, m->name);
+    SMP_NEED(made && (m->made = smp_strdup(made)), "a name", strlen(m->name), err);
+    const char *folder_end = smp_base_name(s->run.output);
+    smp_free(s->scratch);
+    s->scratch = smp_asprintf("%.*s.%s.%s", (int)(folder_end - s->run.output), s->run.output, folder_end,
+                              m->made + smp_stem(m->made) + (m->made[smp_stem(m->made)] == '.'));
+    SMP_NEED(s->scratch, "a path", strlen(s->run.output), err);
+    snprintf(input, sizeof input, "/proc/self/fd/%d", fd);
+    smp_run_request request = s->run;
+    request.input = input;
+    request.output = s->scratch;
+    request.draw.index = smp_hash_name(m->name);
+    request.write.output = (smp_output_options){
+        .force = true, .lazy_folder = true, .lazy_sync = true, .seconds = s->run.write.output.seconds};
+    smp_code code = smp_run_file(&request, &report, err);
+    const smp_notes *const notes[] = {&report.input_notes, &report.output_notes};
+    for (int of = 0; of < 2; of++)
+        for (int i = 0; i < notes[of]->count; i++)
+            smp_note(&s->report->output_notes, "%s: %s", m->name, notes[of]->items[i]);
+    s->report->device_seconds += report.device_seconds;
+    s->report->read_seconds += report.read_seconds;
+    s->report->write_seconds += report.write_seconds;
+    s->report->device = report.device;
+    smp_run_report_free(&report);
+    if (!code)
+        code = take_bytes(open(s->scratch, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), m, err);
+    (void)unlink(s->scratch);
+    return code;
+}
+
+static bool goes_through(const shard *s, const member *m)
+{
+    const smp_kind kind = smp_name_kind(m->name), wanted = s->options->kind;
+    return kind != SMP_KIND_NONE && (wanted == SMP_KIND_NONE || (kind & wanted));
+}
+
+static smp_code do_member(shard *s, member *m, smp_error *err)
+{
+    int fd;
+    SMP_TRY(smp_tar_open(s->path, m->at, m->size, &fd, err));
+    if (!goes_through(s, m))
+        return take_bytes(fd, m, err);
+    const smp_code code = run_member(s, m, fd, err);
+    close(fd);
+    return code;
+}
+
+static void free_bytes(member *m)
+{
+    smp_free_all(m->made, m->data);
+    m->made = NULL;
+    m->data = NULL;
+}
+
+/* A fault of the picture, and not of this machine. */
+static bool is_its_own(smp_code code)
+{
+    return code == SMP_E_READ || code == SMP_E_DECODE || code == SMP_E_KILLED || code == SMP_E_LIMIT ||
+           code == SMP_E_PIPE;
+}
+
+/* Members first .. end-1 are one sample. */
+static smp_code do_sample(shard *s, size_t first, size_t end, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    size_t i = first;
+    for (; !code && i < end; i++)
+        code = do_member(s, &s->members[i], err);
+    if (code) /* not the file in memory that it was read from */
+        snprintf(err->where, sizeof err->where, "%s", s->members[i - 1].name);
+    if (is_its_own(code) && !s->options->strict) {
+        smp_note(&s->report->input_notes, "has a sample that is left out, since %s is broken: %s",
+                 s->members[i - 1].name, err->message);
+        if (!s->left_out++)
+            s->first = *err;
+        *err = (smp_error){.code = SMP_OK};
+        code = SMP_OK;
+    } else {
+        for (i = first; !code && i < end; i++) {
+            const member *m = &s->members[i];
+            code = smp_tar_put(s->out, m->made ? m->made : m->name, m->data, m->bytes, err);
+        }
+        s->done += !code;
+    }
+    for (i = first; i < end; i++)
+        free_bytes(&s->members[i]);
+    return code;
+}
+
+static smp_code do_samples(shard *s, smp_error *err)
+{
+    for (size_t i = 0, end; i < s->count; i = end) {
+        const char *name = s->members[i].name;
+        const size_t length = key(name);
+        end = i + 1;
+        while (end < s->count && key(s->members[end].name) == length && !strncmp(s->members[end].name, name, length))
+            end++;
+        SMP_TRY(do_sample(s, i, end, err));
+    }
+    if (s->left_out && !s->done) {
+        *err = s->first;
+        return err->code;
+    }
+    return smp_tar_end(s->out, err);
+}
+
+smp_code smp_run_shard(const smp_run_request *request, const smp_shard_options *options, smp_run_report *report,
+                       smp_error *err)
+{
+    const double began = smp_now();
+    shard s = {.run = *request, .report = report, .path = request->input, .options = options};
+    s.namer = smp_namer_for("", "{stem}.{ext}", options->extension, request->program);
+    smp_code code = request->program->save_count
+                        ? smp_fail(err, SMP_E_PIPE, "the pipeline saves files, which a tar file has no place for")
+                        : find_members(&s, err);
+    if (!code)
+        code = smp_output_open_as(request->output, &request->write.output, &s.out, err);
+    if (!code)
+        code = do_samples(&s, err);
+    if (!code)
+        code = smp_output_commit(s.out, err);
+    else
+        smp_output_abort(s.out);
+    smp_namer_free(&s.namer);
+    free(s.index);
+    smp_free_all(s.members, s.scratch);
+    report->status = code;
+    report->wall_seconds = smp_now() - began;
+    if (code)
+        snprintf(report->error, sizeof report->error, "%s", err->message);
+    return code;
+}

@@ -1,0 +1,87 @@
+/* Writes tar files: see tar.h. A header is a block of 512 bytes; data is filled up with zeros to a whole block. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/files/tar.h"
+
+enum {
+    BLOCK = 512,
+    NAMES = 100,
+    MODE = 100,
+    OWNER = 108,
+    SIZE = 124,
+    TIME = 136,
+    SUM = 148,
+    SUMS = 8,
+    TYPE = 156,
+    MAGIC = 257
+};
+
+static smp_code put_block(smp_output *to, const char *name, char type, uint64_t size, smp_error *err)
+{
+    char head[BLOCK] = {0};
+    unsigned sum = 0;
+    memcpy(head, name, strnlen(name, NAMES));
+    memcpy(head + MODE, "0000644", 8);
+    memcpy(head + OWNER,
+           "0000000\0"
+           "0000000",
+           16); /* and group */
+    snprintf(head + SIZE, 13, "%011" PRIo64, size & UINT64_C(077777777777));
+    snprintf(head + TIME, 12, "%011o", 0U);
+    head[TYPE] = type;
+    memcpy(head + MAGIC,
+           "ustar\0"
+           "00",
+           8);
+    memset(head + SUM, ' ', SUMS);
+    for (int i = 0; i < BLOCK; i++)
+        sum += (unsigned char)head[i];
+    snprintf(head + SUM, SUMS, "%06o", sum);
+    return smp_output_write(to, head, BLOCK, err);
+}
+
+static smp_code put_data(smp_output *to, const void *data, size_t size, smp_error *err)
+{
+    static const char zeros[BLOCK];
+    SMP_TRY(smp_output_write(to, data, size, err));
+    return size % BLOCK ? smp_output_write(to, zeros, BLOCK - size % BLOCK, err) : SMP_OK;
+}
+
+/* A record of pax, "30 path=NAME\n", counts its own digits. Null without memory. */
+static char *record(const char *key, const char *value)
+{
+    const size_t rest = strlen(key) + strlen(value) + 3;
+    char digits[24];
+    size_t length = rest + 1;
+    while ((size_t)snprintf(digits, sizeof digits, "%zu", length) + rest != length)
+        length++;
+    return smp_asprintf("%zu %s=%s\n", length, key, value);
+}
+
+static smp_code put_record(smp_output *to, const char *key, const char *value, smp_error *err)
+{
+    char *text = record(key, value);
+    SMP_NEED(text, "a tar's header", strlen(value), err);
+    smp_code code = put_block(to, "pax", 'x', strlen(text), err);
+    if (!code)
+        code = put_data(to, text, strlen(text), err);
+    smp_free(text);
+    return code;
+}
+
+smp_code smp_tar_put(smp_output *to, const char *name, const void *data, size_t size, smp_error *err)
+{
+    if (strlen(name) > NAMES)
+        SMP_TRY(put_record(to, "path", name, err));
+    SMP_TRY(put_block(to, name, '0', size, err));
+    return put_data(to, data, size, err);
+}
+
+smp_code smp_tar_end(smp_output *to, smp_error *err)
+{
+    static const char zeros[2 * BLOCK];
+    return smp_output_write(to, zeros, sizeof zeros, err);
+}

@@ -1,0 +1,124 @@
+"""smempipe batch over tar files: WebDataset's shards in and out."""
+import io
+import os
+import signal
+import subprocess
+import tarfile
+import time
+import unittest
+
+from batch_case import BatchCase
+from harness import PROGRAM
+
+
+class Shards(BatchCase):
+    def shard(self, name, keys, ends=("png", "cls", "json"), broken=(), folder=""):
+        """A tar file of samples; pictures differ by their key."""
+        (self.folder / name).parent.mkdir(exist_ok=True, parents=True)
+        with tarfile.open(self.folder / name, "w") as tar:
+            for key in keys:
+                for end in ends:
+                    data = f"{key} of {end}".encode()
+                    if end == "png":
+                        self.small_png("one.png", 20 + int(key[-3:]) % 9, 12)
+                        data = (self.folder / "one.png").read_bytes()[: 60 if key in broken else None]
+                    member = tarfile.TarInfo(f"{folder}{key}.{end}")
+                    member.size = len(data)
+                    tar.addfile(member, io.BytesIO(data))
+
+    def members(self, name):
+        with tarfile.open(self.folder / name) as tar:
+            return [(member.name, tar.extractfile(member).read()) for member in tar]
+
+    def test_pictures_have_the_bytes_of_run_and_the_rest_is_copied_in_its_order(self):
+        self.shard("in/s0.tar", ["a/001", "a/002", "b/003"])
+        self.shard("in/s1.tar", ["004"])
+        self.batch("in/s0.tar", "in/s1.tar", "-o", "out/{shard}.tar", "--to", "qoi")
+        self.assertEqual(sorted(self.outputs()), ["s0.tar", "s1.tar"])
+        made, given = self.members("out/s0.tar"), self.members("in/s0.tar")
+        self.assertEqual([name for name, _ in made], [name.replace("png", "qoi") for name, _ in given])
+        for (name, data), (_, before) in zip(made, given):
+            if name.endswith("qoi"):
+                (self.folder / "member.png").write_bytes(before)
+                self.smp("run", "-e", "gaussian 1px", "member.png", "want.qoi", "-f")
+                self.assertEqual(data, (self.folder / "want.qoi").read_bytes(), name)
+            else:
+                self.assertEqual(data, before, name)
+        self.batch("in/s0.tar", "in/s1.tar", "-o", "again", "--to", "qoi", "-j", "1")
+        self.assertEqual(self.outputs("again"), self.outputs())
+
+    def test_a_sample_of_a_broken_picture_is_left_out_and_told(self):
+        self.shard("in/s.tar", ["001", "002", "003"], broken=["002"])
+        done = self.batch("in/s.tar", "-o", "out")
+        self.assertIn("in/s.tar: has a sample that is left out, since 002.png is broken: ", done.stderr)
+        self.assertEqual([name for name, _ in self.members("out/s.tar")][::3], ["001.png", "003.png"])
+        self.assertEqual(len(self.members("out/s.tar")), 6)
+        done = self.batch("in/s.tar", "-o", "strict", "--on-error", "stop", status=1)
+        self.assertIn("in/s.tar: 002.png: ", done.stderr)
+        self.assertEqual(self.outputs("strict"), {})
+
+    def test_a_shard_without_a_good_picture_and_a_damaged_one_fail(self):
+        self.shard("in/s.tar", ["001", "002"], broken=["001", "002"])
+        self.shard("in/whole.tar", ["003"])
+        whole = (self.folder / "in/whole.tar").read_bytes()
+        self.write("in/cut.tar", "")
+        (self.folder / "in/cut.tar").write_bytes(whole[:700])
+        done = self.batch("in/s.tar", "in/cut.tar", "in/whole.tar", "-o", "out", status=1)
+        self.assertIn("2 of 3 files failed", done.stderr)
+        self.assertIn("the tar file is truncated", done.stderr)
+        self.assertEqual(list(self.outputs()), ["whole.tar"])
+
+    def test_random_values_are_a_members_own_whatever_its_shard(self):
+        self.shard("in/s0.tar", ["001", "002"])
+        self.shard("in/s1.tar", ["002", "003"])
+        self.smp("batch", "-e", "crop random 9x7", "in/s0.tar", "in/s1.tar", "-o", "out", "--seed", "5")
+        one, other = self.members("out/s0.tar"), self.members("out/s1.tar")
+        self.assertEqual(one[3], other[0])
+        self.smp("batch", "-e", "crop random 9x7", "in/s0.tar", "-o", "next", "--seed", "6")
+        self.assertNotEqual(self.members("next/s0.tar"), one)
+
+    def test_long_names_are_kept(self):
+        key = "f" * 90 + "/" + "g" * 60 + "001"
+        self.shard("in/s.tar", [key])
+        self.batch("in/s.tar", "-o", "out")
+        self.assertEqual(self.members("out/s.tar")[1:], self.members("in/s.tar")[1:])
+        self.assertEqual(self.members("out/s.tar")[0][0], f"{key}.png")
+
+    def test_a_killed_run_goes_on_with_whole_shards(self):
+        for i in range(6):
+            self.shard(f"in/s{i}.tar", [f"{k:03d}" for k in range(40)])
+        shards = [f"in/s{i}.tar" for i in range(6)]
+        run = subprocess.Popen([PROGRAM, "batch", "-q", "-j", "1", "-e", "median 9", *shards, "-o", "out"],
+                               cwd=self.folder)
+        while len(list((self.folder / "out").glob("s*.tar"))) < 2 and run.poll() is None:
+            time.sleep(0.002)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        whole = self.outputs()
+        self.assertTrue(2 <= len([name for name in whole if not name.startswith(".")]) < 6)
+        done = self.smp("batch", "-e", "median 9", *shards, "-o", "out", "--resume")
+        self.assertIn("done before", done.stderr)
+        self.smp("batch", "-e", "median 9", *shards, "-o", "want")
+        left = {name: data for name, data in self.outputs().items() if not name.startswith(".s")}
+        self.assertEqual(left, self.outputs("want"))
+
+    def test_tasks_share_a_list_of_shards(self):
+        for i in range(3):
+            self.shard(f"in/s{i}.tar", ["001"])
+        self.smp("list", "in", "--include", "*.tar", "-o", "work.list")
+        self.batch("--list", "work.list", "--claim", "-o", "out/{shard}.tar")
+        self.assertEqual([name for name in self.outputs() if name[0] == "s"], ["s0.tar", "s1.tar", "s2.tar"])
+
+    def test_what_has_no_place_in_a_tar_file_is_refused(self):
+        self.shard("in/s.tar", ["001"])
+        self.write("p.pipe", "smempipe 1\ngaussian 1px\nsave \"other.png\"\n")
+        done = self.smp("batch", "p.pipe", "in/s.tar", "-o", "out", status=1)
+        self.assertIn("the pipeline saves files, which a tar file has no place for", done.stderr)
+        done = self.batch("in/s.tar", "-o", "out/{shard}.tar", "--name", "{stem}.tar", status=2)
+        self.assertIn("both name the outputs", done.stderr)
+        if os.path.exists(self.folder / "out"):
+            self.assertEqual(self.outputs(), {})
+
+
+if __name__ == "__main__":
+    unittest.main()
