@@ -1,41 +1,20 @@
 /* compand on the CPU. Threads share out segments.
- *   naive  frame by frame: the definition.
+ *   naive  frame by frame.
  *   tiled  the gains of 512 frames in vectors, behind the level, which takes some 16 cycles a frame. */
 #include "audio/compand.h"
 
-SMP_CPU_KERNEL(compand_naive)
-{
-    const smp_compand *p = params;
-    for (int64_t q = y0, from, first, to; q < y1; q++) {
-        smp_compand_segment(p, &io->out, q, &from, &first, &to);
-        double level = p->start;
-        for (int64_t i = from, y; (y = i - p->ahead) < to; i++) {
-            if (i < io->in.height)
-                level = smp_compand_next(p, level, (double)smp_compand_size(&io->in, i));
-            if (i < first)
-                continue;
-            const double x = smp_compand_log((float)level);
-            double exponent = p->base;
-            for (int k = 0; k < p->count; k++)
-                exponent = smp_compand_curve(&p->pieces[k], x, exponent);
-            const float gain = smp_compand_gain(exponent), *in = smp_row(&io->in, y);
-            for (int c = 0; c < io->in.channels; c++)
-                ((float *)smp_row(&io->out, y))[c] = smp_one_nan(in[c] * gain);
-        }
-    }
-}
-
-enum { PART = SMP_COMPAND_PART };
+enum { PART = 512 /* frames */ };
 
 /* Output frames y .. y+n-1 by their levels. */
 SMP_INLINE void put(const smp_io *io, const smp_compand *p, const float *restrict levels, int64_t y, int n)
 {
     double x[PART], exponents[PART];
     float gains[PART];
-    for (int k = 0; k < n; k++)
+    const int channels = io->in.channels;
+    for (int k = 0; k < n; k++) {
         x[k] = smp_compand_log(levels[k]);
-    for (int k = 0; k < n; k++)
         exponents[k] = p->base;
+    }
     for (int piece = 0; piece < p->count; piece++) {
         const smp_compand_piece own = p->pieces[piece];
         for (int k = 0; k < n; k++)
@@ -43,7 +22,6 @@ SMP_INLINE void put(const smp_io *io, const smp_compand *p, const float *restric
     }
     for (int k = 0; k < n; k++)
         gains[k] = smp_compand_gain(exponents[k]);
-    const int channels = io->in.channels;
     for (int k = 0; k < n; k++) {
         const float *in = smp_row(&io->in, y + k);
         float *out = smp_row(&io->out, y + k);
@@ -52,16 +30,16 @@ SMP_INLINE void put(const smp_io *io, const smp_compand *p, const float *restric
     }
 }
 
-SMP_CPU_KERNEL(compand_tiled)
+/* `part` frames at a time, a constant. */
+SMP_INLINE void segments(const smp_io *io, const smp_compand *p, int64_t y0, int64_t y1, const int part)
 {
-    const smp_compand *p = params;
     float levels[PART];
     for (int64_t q = y0, from, first, to; q < y1; q++) {
         smp_compand_segment(p, &io->out, q, &from, &first, &to);
         double level = p->start;
         for (int64_t i = from, end = to + p->ahead; i < end;) {
             const int64_t stop = i < first && first < end ? first : end;
-            const int n = (int)(stop - i < PART ? stop - i : PART);
+            const int n = (int)(stop - i < part ? stop - i : part);
             for (int k = 0; k < n; k++) {
                 if (i + k < io->in.height)
                     level = smp_compand_next(p, level, (double)smp_compand_size(&io->in, i + k));
@@ -72,4 +50,13 @@ SMP_CPU_KERNEL(compand_tiled)
             i += n;
         }
     }
+}
+
+SMP_CPU_KERNEL(compand_naive)
+{
+    segments(io, params, y0, y1, 1);
+}
+SMP_CPU_KERNEL(compand_tiled)
+{
+    segments(io, params, y0, y1, PART);
 }

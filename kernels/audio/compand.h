@@ -10,11 +10,7 @@
 #include "audio/biquad.h"
 #include "lib/exact_math.h"
 
-enum {
-    SMP_COMPAND_POINTS = 16,
-    SMP_COMPAND_PIECES = 2 * SMP_COMPAND_POINTS + 2,
-    SMP_COMPAND_PART = 512 /* CPU: frames at a time */
-};
+enum { SMP_COMPAND_POINTS = 16, SMP_COMPAND_PIECES = 2 * SMP_COMPAND_POINTS + 2 };
 
 typedef struct smp_compand_piece {
     double x, y, a, b; /* of log2 */

@@ -191,22 +191,16 @@ static void put_text(const char *path, const smp_media *media, bool verbose)
     put_metadata(&media->meta, verbose);
 }
 
-static bool is_mean(const char *word)
-{
-    return !strncmp(word, "mean}", 5);
-}
-
-static bool is_color(const char *word)
-{
-    return !strncmp(word, "color}", 6);
-}
+/* Fields that are read off samples. */
+#define IS_MEAN(word)  (!strncmp(word, "mean}", 5))
+#define IS_COLOR(word) (!strncmp(word, "color}", 6))
 
 /* Fields are checked once, before any file is read. */
 static smp_code check_format(const char *format, smp_error *err)
 {
     for (const char *at = format; at && (at = strchr(at, '{')) != NULL; at++) {
         const size_t length = strcspn(at + 1, "}");
-        if ((smp_is_field(at + 1, length) || is_mean(at + 1) || is_color(at + 1)) && at[1 + length])
+        if ((smp_is_field(at + 1, length) || IS_MEAN(at + 1) || IS_COLOR(at + 1)) && at[1 + length])
             continue;
         smp_fail(err, SMP_E_USAGE, "'%.*s}' is not a field of --format", (int)(length < 40 ? length + 1 : 40), at);
         char list[SMP_FIELD_TEXT];
@@ -229,7 +223,7 @@ static smp_code put_format(const char *format, const char *path, smp_reader *rea
         } else if (at[0] == '{') {
             const char *whole = smp_field_whole(at + 1, length, media);
             smp_field(at + 1, length, path, media, text);
-            whole = is_mean(at + 1) ? mean : is_color(at + 1) ? color : whole;
+            whole = IS_MEAN(at + 1) ? mean : IS_COLOR(at + 1) ? color : whole;
             smp_text_clean(stdout, whole ? whole : text);
             at += length + 1;
         } else

@@ -110,7 +110,7 @@ static double part_of(double time, double rate)
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    enum { MOST = 1 << 22 /* frames */ };
+    enum { MOST = 1 << 22 /* frames */, SHARE = 4 /* less memory, and the level of a frame followed five times */ };
     const params *p = given;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
@@ -126,7 +126,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
                        .start = pow(10, p->start / 20),
                        .ahead = (int64_t)floor(p->lookahead * in->rate),
                        .segments = {.length = SMP_BIQUAD_SEGMENT, .warm = (int64_t)ceil(frames)}};
-    while (k->segments.length < k->segments.warm)
+    while (k->segments.length < k->segments.warm / SHARE)
         k->segments.length *= 2;
     make_curve(p, k);
     work->rows.up = smp_segments_reach(&k->segments, in->height);
