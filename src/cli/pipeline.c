@@ -199,8 +199,7 @@ static void error_json(smp_error *err)
     smp_json_string(&json, "file", err->where[0] ? err->where : NULL);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         smp_json_string(&json, places[i], NULL);
-    smp_json_string(&json, "severity", "error");
-    smp_json_string(&json, "message", err->message);
+    SMP_JSON(&json, ("severity", "error"), ("message", err->message));
     smp_json_string(&json, "fix", NULL);
     smp_json_string(&json, "note", err->hint[0] ? err->hint : NULL);
     smp_json_end(&json, '}');

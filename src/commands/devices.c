@@ -37,19 +37,14 @@ static void put_json(const smp_device_info *devices, const measured *measures, s
     for (size_t i = 0; i < count; i++) {
         const smp_device_info *device = &devices[i];
         smp_json_object(&json, NULL);
-        smp_json_string(&json, "kind", device->kind);
-        smp_json_integer(&json, "index", device->index);
-        smp_json_string(&json, "name", device->name);
-        smp_json_integer(&json, "units", device->units);
-        smp_json_integer(&json, "memory_bytes", device->memory);
+        SMP_JSON(&json, ("kind", device->kind), ("index", device->index), ("name", device->name),
+                 ("units", device->units), ("memory_bytes", device->memory));
         if (device->isa[0])
             smp_json_string(&json, "isa", device->isa);
-        if (device->compute_major) {
-            smp_json_integer(&json, "compute_major", device->compute_major);
-            smp_json_integer(&json, "compute_minor", device->compute_minor);
-            smp_json_integer(&json, "shared_bytes_per_block", device->shared_per_block);
-            smp_json_integer(&json, "shared_bytes_per_unit", device->shared_per_unit);
-        }
+        if (device->compute_major)
+            SMP_JSON(&json, ("compute_major", device->compute_major), ("compute_minor", device->compute_minor),
+                     ("shared_bytes_per_block", device->shared_per_block),
+                     ("shared_bytes_per_unit", device->shared_per_unit));
         if (!strcmp(device->kind, "cuda") && device->numa_node >= 0)
             smp_json_integer(&json, "numa_node", device->numa_node);
         if (device->peak_gbs > 0)

@@ -212,10 +212,7 @@ static void put_place_json(smp_json *json, const char *key, const place *at, boo
     smp_json_object(json, key);
     if (!sound)
         smp_json_integer(json, "x", at->x);
-    smp_json_integer(json, sound ? "frame" : "y", at->y);
-    smp_json_integer(json, "channel", at->channel);
-    smp_json_number(json, "a", at->a);
-    smp_json_number(json, "b", at->b);
+    SMP_JSON(json, (sound ? "frame" : "y", at->y), ("channel", at->channel), ("a", at->a), ("b", at->b));
     smp_json_end(json, '}');
 }
 
@@ -224,17 +221,12 @@ static void put_json(const diff_settings *settings, const difference *d, bool sa
     smp_json writer, *json = &writer;
     smp_json_begin(json, stdout, false);
     smp_json_object(json, NULL);
-    smp_json_string(json, "a", settings->a);
-    smp_json_string(json, "b", settings->b);
-    smp_json_bool(json, "same", same);
+    SMP_JSON(json, ("a", settings->a), ("b", settings->b), ("same", same));
     if (d->mismatch[0])
         smp_json_string(json, "mismatch", d->mismatch);
     else {
-        smp_json_integer(json, "samples", (int64_t)d->samples);
-        smp_json_bool(json, "as_32_bit_floats", d->as_floats);
-        smp_json_integer(json, "differing", (int64_t)d->differing);
-        smp_json_integer(json, "beyond_max_abs", (int64_t)d->beyond);
-        smp_json_number(json, "max_abs", d->largest);
+        SMP_JSON(json, ("samples", d->samples), ("as_32_bit_floats", d->as_floats), ("differing", d->differing),
+                 ("beyond_max_abs", d->beyond), ("max_abs", d->largest));
         smp_json_number(json, "psnr_db", psnr_of(d)); /* null: no difference, or none that can be measured */
         if (d->differing) {
             put_place_json(json, "first", &d->first, d->sound);

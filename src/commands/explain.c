@@ -317,12 +317,8 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
 {
     char from[16];
     smp_json_object(json, NULL);
-    smp_json_integer(json, "number", number + 1);
-    smp_json_string(json, "statement", node->label);
-    smp_json_string(json, "stage", node->stage->name);
-    smp_json_string(json, "text", text);
-    smp_json_bool(json, "depends_on_input", depends);
-    smp_json_string(json, "access", smp_access_name(access));
+    SMP_JSON(json, ("number", number + 1), ("statement", node->label), ("stage", node->stage->name));
+    SMP_JSON(json, ("text", text), ("depends_on_input", depends), ("access", smp_access_name(access)));
     picture_name(from, sizeof from, node->input);
     smp_json_string(json, "input", from);
     if (node->second != SMP_NODE_NONE) {
@@ -378,8 +374,7 @@ static smp_code explain_program(const explain_settings *settings, const smp_prog
     if (settings->json) {
         smp_json_begin(&json, stdout, false);
         smp_json_object(&json, NULL);
-        smp_json_string(&json, "pipeline", name);
-        smp_json_string(&json, "kind", kind);
+        SMP_JSON(&json, ("pipeline", name), ("kind", kind));
         smp_json_array(&json, "statements");
     } else {
         smp_text_clean(stdout, name);

@@ -284,13 +284,10 @@ static void launch_json(smp_json *json, const smp_cuda_launch_info *info)
         smp_json_integer(json, "registers", info->registers);
         if (info->compiled_for)
             smp_json_integer(json, "compiled_for", info->compiled_for);
-        smp_json_integer(json, "local_bytes", info->local_bytes);
-        smp_json_integer(json, "static_shared_bytes", info->static_shared);
+        SMP_JSON(json, ("local_bytes", info->local_bytes), ("static_shared_bytes", info->static_shared));
     }
-    smp_json_integer(json, "dynamic_shared_bytes", info->grid.shared_bytes);
-    smp_json_integer(json, "blocks_per_sm", info->blocks_per_unit);
-    smp_json_number(json, "occupancy", info->occupancy);
-    smp_json_string(json, "limited_by", info->limit);
+    SMP_JSON(json, ("dynamic_shared_bytes", info->grid.shared_bytes), ("blocks_per_sm", info->blocks_per_unit),
+             ("occupancy", info->occupancy), ("limited_by", info->limit));
     smp_json_end(json, '}');
 }
 
@@ -300,8 +297,7 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     const smp_explain_step *shown = &e->steps[index];
     char type[64];
     smp_json_object(json, NULL);
-    smp_json_integer(json, "step", index);
-    smp_json_string(json, "text", shown->text);
+    SMP_JSON(json, ("step", index), ("text", shown->text));
     smp_json_string(json, "stage", step->stage ? step->stage->name : NULL);
     if (step->part_count) {
         smp_json_array(json, "joins");
@@ -309,12 +305,11 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
             smp_json_string(json, NULL, step->parts[i].stage->name);
         smp_json_end(json, ']');
     }
-    smp_json_string(json, "job",
-                    step->job == SMP_JOB_SOURCE   ? "source"
-                    : step->job == SMP_JOB_REDUCE ? "reduce"
-                                                  : "stage");
-    smp_json_bool(json, "inserted", step->stage && step->node == SMP_NODE_NONE);
-    smp_json_integer(json, "pass", step->phase + 1);
+    SMP_JSON(json,
+             ("job", step->job == SMP_JOB_SOURCE   ? "source"
+                     : step->job == SMP_JOB_REDUCE ? "reduce"
+                                                   : "stage"),
+             ("inserted", (bool)(step->stage && step->node == SMP_NODE_NONE)), ("pass", step->phase + 1));
     if (step->input >= 0)
         smp_json_integer(json, "reads", step->input);
     if (step->second >= 0)
@@ -324,20 +319,12 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_shape_text(&step->in, step->in.format, type, sizeof type);
     smp_json_string(json, "input_type", type);
     smp_shape_text(&step->out, step->out.format, type, sizeof type);
-    smp_json_string(json, "output_type", type);
-    smp_json_string(json, "stored_as", smp_format_name(step->storage));
-    smp_json_bool(json, "frame", step->frame);
-    smp_json_bool(json, "waits_for_whole_input", step->whole_input);
-    smp_json_integer(json, "reach_up", step->reads.up);
-    smp_json_integer(json, "reach_down", step->reads.down);
-    smp_json_integer(json, "rows_num", step->reads.den ? step->reads.num : 1);
-    smp_json_integer(json, "rows_den", step->reads.den ? step->reads.den : 1);
-    smp_json_integer(json, "rows_add", step->reads.add);
-    smp_json_integer(json, "rows_kept", shown->rows);
-    smp_json_integer(json, "memory_bytes", shown->bytes);
-    smp_json_string(json, "variant", shown->variant);
-    smp_json_bool(json, "linear_light", step->linear);
-    smp_json_bool(json, "premultiplied", step->premultiplied);
+    SMP_JSON(json, ("output_type", type), ("stored_as", smp_format_name(step->storage)), ("frame", step->frame),
+             ("waits_for_whole_input", step->whole_input), ("reach_up", step->reads.up),
+             ("reach_down", step->reads.down), ("rows_num", step->reads.den ? step->reads.num : 1),
+             ("rows_den", step->reads.den ? step->reads.den : 1), ("rows_add", step->reads.add),
+             ("rows_kept", shown->rows), ("memory_bytes", shown->bytes), ("variant", shown->variant),
+             ("linear_light", step->linear), ("premultiplied", step->premultiplied));
     const smp_compare_step *predicted = smp_explain_predicted(e, index);
     if (predicted)
         smp_compare_predicted_json(json, e->predicted, predicted, &predicted->variants[0]);
@@ -357,17 +344,12 @@ void smp_explanation_json(FILE *to, const smp_explanation *e)
     char type[64];
     smp_json_begin(json, to, false);
     smp_json_object(json, NULL);
-    smp_json_string(json, "pipeline", e->pipe);
-    smp_json_string(json, "input", e->input);
-    smp_json_string(json, "device", e->device->info.kind);
-    smp_json_string(json, "device_name", e->device->info.name);
+    SMP_JSON(json, ("pipeline", e->pipe), ("input", e->input), ("device", e->device->info.kind),
+             ("device_name", e->device->info.name));
     if (e->predicted && e->predicted->no_predictions[0])
         smp_json_string(json, "no_predictions", e->predicted->no_predictions);
-    smp_json_integer(json, "passes", plan->phases);
-    smp_json_integer(json, "strip_rows", e->strip_rows);
-    smp_json_integer(json, "stream_bytes", e->stream_bytes);
-    smp_json_integer(json, "thread_bytes", e->thread_bytes);
-    smp_json_integer(json, "memory_bytes", e->bytes);
+    SMP_JSON(json, ("passes", plan->phases), ("strip_rows", e->strip_rows), ("stream_bytes", e->stream_bytes),
+             ("thread_bytes", e->thread_bytes), ("memory_bytes", e->bytes));
     smp_json_array(json, "steps");
     for (size_t i = 0; i < plan->step_count; i++)
         step_json(json, e, (int)i);
@@ -379,8 +361,7 @@ void smp_explanation_json(FILE *to, const smp_explanation *e)
         smp_json_object(json, NULL);
         smp_json_string(json, "path", e->assumed && sink->save < 0 ? NULL : sink->path);
         smp_shape_text(&sink->shape, sink->shape.format, type, sizeof type);
-        smp_json_string(json, "type", type);
-        smp_json_integer(json, "from", sink->step);
+        SMP_JSON(json, ("type", type), ("from", sink->step));
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');

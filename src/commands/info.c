@@ -76,17 +76,12 @@ static void put_metadata_json(smp_json *json, const smp_meta *meta)
     }
     if (meta->has_chrm)
         smp_json_numbers(json, "chromaticities", meta->chrm, 8);
-    if (meta->x_density > 0) {
-        smp_json_number(json, meta->density_is_aspect ? "aspect_x" : "pixels_per_metre_x", meta->x_density);
-        smp_json_number(json, meta->density_is_aspect ? "aspect_y" : "pixels_per_metre_y", meta->y_density);
-    }
+    if (meta->x_density > 0)
+        SMP_JSON(json, (meta->density_is_aspect ? "aspect_x" : "pixels_per_metre_x", meta->x_density),
+                 (meta->density_is_aspect ? "aspect_y" : "pixels_per_metre_y", meta->y_density));
     smp_json_array(json, "texts");
-    for (size_t i = 0; i < meta->text_count; i++) {
-        smp_json_object(json, NULL);
-        smp_json_string(json, "key", meta->texts[i].key);
-        smp_json_string(json, "value", meta->texts[i].value);
-        smp_json_end(json, '}');
-    }
+    for (size_t i = 0; i < meta->text_count; i++)
+        SMP_JSON_OBJECT(json, NULL, ("key", meta->texts[i].key), ("value", meta->texts[i].value));
     smp_json_end(json, ']');
     smp_json_end(json, '}');
 }
@@ -97,25 +92,19 @@ static void put_json(const char *path, const smp_media *media)
     smp_json writer, *json = &writer;
     smp_json_begin(json, stdout, true);
     smp_json_object(json, NULL);
-    smp_json_string(json, "file", path);
-    smp_json_string(json, "format", media->file_format);
+    SMP_JSON(json, ("file", path), ("format", media->file_format));
     if (media->detail[0])
         smp_json_string(json, "detail", media->detail);
     smp_json_string(json, "kind", shape->kind == SMP_AUDIO ? "audio" : "image");
     if (shape->kind == SMP_AUDIO) {
-        smp_json_integer(json, "frames", shape->height);
-        smp_json_number(json, "rate", shape->rate);
+        SMP_JSON(json, ("frames", shape->height), ("rate", shape->rate));
     } else {
-        smp_json_integer(json, "width", shape->width);
-        smp_json_integer(json, "height", shape->height);
+        SMP_JSON(json, ("width", shape->width), ("height", shape->height));
     }
-    smp_json_integer(json, "channels", shape->channels);
-    smp_json_bool(json, "alpha", shape->alpha);
-    smp_json_integer(json, "bits", media->bits);
+    SMP_JSON(json, ("channels", shape->channels), ("alpha", shape->alpha), ("bits", media->bits));
     if (media->pages > 1)
         smp_json_integer(json, "pages", media->pages);
-    smp_json_string(json, "samples", smp_format_name(shape->format));
-    smp_json_integer(json, "orientation", media->orientation);
+    SMP_JSON(json, ("samples", smp_format_name(shape->format)), ("orientation", media->orientation));
     put_metadata_json(json, &media->meta);
     smp_json_end(json, '}');
 }

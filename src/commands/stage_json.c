@@ -15,21 +15,15 @@ static void put_param(smp_json *json, const smp_param *param)
     bool bounded = param->min < param->max;
     smp_param_domain(param, accepts, sizeof accepts);
     smp_json_object(json, NULL);
-    smp_json_string(json, "name", param->name);
-    smp_json_string(json, "type", type_name(param->type));
-    smp_json_string(json, "help", param->help);
-    smp_json_string(json, "unit", smp_unit_name(param->unit));
-    smp_json_string(json, "default", param->fallback);
-    smp_json_bool(json, "required", (param->flags & SMP_P_REQUIRED) != 0);
-    smp_json_bool(json, "main", (param->flags & SMP_P_MAIN) != 0);
-    smp_json_string(json, "accepts", accepts);
-    if (bounded) {
-        smp_json_number(json, "min", param->min);
-        smp_json_number(json, "max", param->max);
-        smp_json_bool(json, "min_excluded", (param->flags & SMP_P_POSITIVE) != 0);
-    }
-    smp_json_bool(json, "auto", (param->flags & SMP_P_AUTO) != 0);
-    smp_json_bool(json, "odd", (param->flags & SMP_P_ODD) != 0);
+    SMP_JSON(json, ("name", param->name), ("type", type_name(param->type)), ("help", param->help),
+             ("unit", smp_unit_name(param->unit)), ("default", param->fallback),
+             ("required", (bool)((param->flags & SMP_P_REQUIRED) != 0)),
+             ("main", (bool)((param->flags & SMP_P_MAIN) != 0)), ("accepts", accepts));
+    if (bounded)
+        SMP_JSON(json, ("min", param->min), ("max", param->max),
+                 ("min_excluded", (bool)((param->flags & SMP_P_POSITIVE) != 0)));
+    SMP_JSON(json, ("auto", (bool)((param->flags & SMP_P_AUTO) != 0)),
+             ("odd", (bool)((param->flags & SMP_P_ODD) != 0)));
     if (param->type == SMP_T_ENUM) {
         smp_json_array(json, "choices");
         for (size_t i = 0; param->choices && param->choices[i]; i++)
@@ -51,14 +45,8 @@ static void put_variants(smp_json *json, const char *key, const smp_variant *var
             cpu = cpu || smp_launch_runs(launch, false);
             launches += smp_launch_runs(launch, true) || smp_launch_runs(launch, false);
         }
-        smp_json_object(json, NULL);
-        smp_json_string(json, "name", variant->name);
-        smp_json_string(json, "help", variant->help);
-        smp_json_bool(json, "default", !variant[1].name);
-        smp_json_integer(json, "launches", launches);
-        smp_json_bool(json, "cpu", cpu);
-        smp_json_bool(json, "gpu", cuda);
-        smp_json_end(json, '}');
+        SMP_JSON_OBJECT(json, NULL, ("name", variant->name), ("help", variant->help),
+                        ("default", (bool)(!variant[1].name)), ("launches", launches), ("cpu", cpu), ("gpu", cuda));
     }
     smp_json_end(json, ']');
 }
@@ -66,15 +54,11 @@ static void put_variants(smp_json *json, const char *key, const smp_variant *var
 static void put_stage(smp_json *json, const smp_stage *stage)
 {
     smp_json_object(json, NULL);
-    smp_json_string(json, "name", stage->name);
-    smp_json_string(json, "help", stage->help);
-    smp_json_string(json, "about", stage->about);
-    smp_json_string(json, "example", stage->example);
-    smp_json_string(json, "domain", smp_domain_name(stage->domain));
-    smp_json_string(json, "access", smp_access_name(stage->access));
-    smp_json_bool(json, "internal", smp_stage_is(stage, SMP_TRAIT_INTERNAL));
-    smp_json_bool(json, "premultiplies", smp_stage_is(stage, SMP_TRAIT_NEIGHBOURHOOD));
-    smp_json_bool(json, "keeps_alpha", smp_stage_is(stage, SMP_TRAIT_KEEPS_ALPHA));
+    SMP_JSON(json, ("name", stage->name), ("help", stage->help), ("about", stage->about), ("example", stage->example),
+             ("domain", smp_domain_name(stage->domain)), ("access", smp_access_name(stage->access)),
+             ("internal", smp_stage_is(stage, SMP_TRAIT_INTERNAL)),
+             ("premultiplies", smp_stage_is(stage, SMP_TRAIT_NEIGHBOURHOOD)),
+             ("keeps_alpha", smp_stage_is(stage, SMP_TRAIT_KEEPS_ALPHA)));
     smp_json_array(json, "parameters");
     for (const smp_param *param = stage->params; param && param->name; param++)
         put_param(json, param);
@@ -83,12 +67,8 @@ static void put_stage(smp_json *json, const smp_stage *stage)
     if (smp_stage_reducers(stage))
         put_variants(json, "reducers", smp_stage_reducers(stage));
     smp_json_array(json, "aliases");
-    for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);) {
-        smp_json_object(json, NULL);
-        smp_json_string(json, "name", other.name);
-        smp_json_string(json, "say", other.say);
-        smp_json_end(json, '}');
-    }
+    for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);)
+        SMP_JSON_OBJECT(json, NULL, ("name", other.name), ("say", other.say));
     smp_json_end(json, ']');
     smp_json_end(json, '}');
 }

@@ -105,6 +105,11 @@ void smp_json_integer(smp_json *json, const char *key, int64_t value)
     fprintf(json->to, "%lld", (long long)value);
 }
 
+void smp_json_count(smp_json *json, const char *key, uint64_t value)
+{
+    smp_json_integer(json, key, (int64_t)value);
+}
+
 /* Whole numbers below 2^53 as integers, others with the fewest digits that read back as the same double. */
 void smp_json_number_text(char *text, double value)
 {

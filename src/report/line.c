@@ -16,9 +16,8 @@ static void put_size(smp_json *json, const smp_run_report *report)
     smp_json_object(json, "size");
     if (!sound)
         smp_json_integer(json, "width", shape->width);
-    smp_json_integer(json, sound ? "frames" : "height", shape->height);
-    smp_json_integer(json, "channels", shape->channels);
-    smp_json_string(json, "format", smp_format_name(shape->format));
+    SMP_JSON(json, (sound ? "frames" : "height", shape->height), ("channels", shape->channels),
+             ("format", smp_format_name(shape->format)));
     if (sound)
         smp_json_number(json, "rate", shape->rate);
     smp_json_end(json, '}');
@@ -86,10 +85,8 @@ void smp_report_line(FILE *to, const smp_run_report *report, const char *status,
     bool failed = report->status != SMP_OK;
     smp_json_begin(json, to, true);
     smp_json_object(json, NULL);
-    smp_json_string(json, "input", report->input);
-    smp_json_string(json, "output", report->output);
-    smp_json_string(json, "status", status);
-    smp_json_string(json, "error", failed ? report->error : NULL);
+    SMP_JSON(json, ("input", report->input), ("output", report->output), ("status", status),
+             ("error", failed ? report->error : NULL));
     if (failed)
         smp_json_string(json, "hint", err && err->hint[0] ? err->hint : NULL);
     put_size(json, report);

@@ -49,19 +49,15 @@ void smp_report_code_json(smp_json *json, const smp_device_info *device)
 {
     if (device->isa[0])
         smp_json_string(json, "isa", device->isa);
-    if (device->compute_major) {
-        smp_json_integer(json, "compute_major", device->compute_major);
-        smp_json_integer(json, "compute_minor", device->compute_minor);
-    }
+    if (device->compute_major)
+        SMP_JSON(json, ("compute_major", device->compute_major), ("compute_minor", device->compute_minor));
 }
 
 static void put_device(smp_json *json, const smp_run_report *report)
 {
     const smp_device_info *device = &report->device;
     smp_json_object(json, "device");
-    smp_json_string(json, "kind", device->kind);
-    smp_json_string(json, "name", device->name);
-    smp_json_integer(json, "index", device->index);
+    SMP_JSON(json, ("kind", device->kind), ("name", device->name), ("index", device->index));
     smp_report_code_json(json, device);
     smp_json_integer(json, "threads", report->threads);
     if (report->device_note[0])
@@ -93,21 +89,17 @@ static void put_step(smp_json *json, const smp_step_report *step)
 {
     bool timed = step->seconds > 0;
     smp_json_object(json, NULL);
-    smp_json_string(json, "step", step->label);
-    smp_json_bool(json, "inserted", step->node < 0);
+    SMP_JSON(json, ("step", step->label), ("inserted", (bool)(step->node < 0)));
     if (step->line)
         smp_json_integer(json, "line", step->line);
     if (step->variant[0])
         smp_json_string(json, "variant", step->variant);
-    smp_json_string(json, "output", step->type);
-    smp_json_number(json, "seconds", step->seconds);
+    SMP_JSON(json, ("output", step->type), ("seconds", step->seconds));
     if (step->result_seconds > 0)
         smp_json_number(json, "result_seconds", step->result_seconds);
-    smp_json_integer(json, "bytes", (int64_t)step->bytes);
-    smp_json_integer(json, "pixels", (int64_t)step->pixels);
-    smp_json_number(json, "operations", step->ops);
-    smp_json_number(json, "gb_per_second", timed ? (double)step->bytes / step->seconds / 1e9 : NAN);
-    smp_json_number(json, "mpixel_per_second", timed ? (double)step->pixels / step->seconds / 1e6 : NAN);
+    SMP_JSON(json, ("bytes", step->bytes), ("pixels", step->pixels), ("operations", step->ops),
+             ("gb_per_second", timed ? (double)step->bytes / step->seconds / 1e9 : NAN),
+             ("mpixel_per_second", timed ? (double)step->pixels / step->seconds / 1e6 : NAN));
     if (step->counts_clipping)
         smp_json_integer(json, "clipped", (int64_t)step->clipped);
     if (step->counter) {
@@ -116,11 +108,9 @@ static void put_step(smp_json *json, const smp_step_report *step)
         smp_json_string(json, "source", step->counter);
         if (step->counted_code[0])
             smp_json_string(json, "code", step->counted_code);
-        smp_json_integer(json, "instructions", (int64_t)count->instructions);
-        smp_json_integer(json, "wavefronts", (int64_t)count->wavefronts);
-        smp_json_integer(json, "ideal", (int64_t)count->ideal);
-        smp_json_integer(json, "conflicts", (int64_t)(count->wavefronts - count->ideal));
-        smp_json_string(json, "crop", step->crop[0] ? step->crop : NULL);
+        SMP_JSON(json, ("instructions", count->instructions), ("wavefronts", count->wavefronts),
+                 ("ideal", count->ideal), ("conflicts", (int64_t)(count->wavefronts - count->ideal)),
+                 ("crop", step->crop[0] ? step->crop : NULL));
         smp_json_end(json, '}');
     }
     if (step->measurements.count) {
@@ -176,31 +166,21 @@ void smp_report_json(FILE *to, const smp_run_report *report, bool compact)
     smp_json writer, *json = &writer;
     smp_json_begin(json, to, compact);
     smp_json_object(json, NULL);
-    smp_json_string(json, "input", report->input);
-    smp_json_string(json, "output", report->output);
-    smp_json_string(json, "status", report->status ? "failed" : "done");
-    smp_json_integer(json, "exit_status", smp_exit_status(report->status));
+    SMP_JSON(json, ("input", report->input), ("output", report->output), ("status", report->status ? "failed" : "done"),
+             ("exit_status", smp_exit_status(report->status)));
     if (report->status)
         smp_json_string(json, "error", report->error);
     smp_json_string(json, "version", SMP_VERSION);
     put_device(json, report);
-    smp_json_string(json, "input_type", report->shape_in);
-    smp_json_string(json, "output_type", report->shape_out[0] ? report->shape_out : NULL);
-    smp_json_integer(json, "input_bytes", (int64_t)report->input_bytes);
+    SMP_JSON(json, ("input_type", report->shape_in), ("output_type", report->shape_out[0] ? report->shape_out : NULL),
+             ("input_bytes", report->input_bytes));
     if (report->output_clipped)
         smp_json_integer(json, "output_clipped", (int64_t)report->output_clipped);
     smp_report_notes_json(json, report);
-    smp_json_integer(json, "strip_rows", report->strip_rows);
-    smp_json_integer(json, "strips", report->strips);
-    smp_json_integer(json, "peak_bytes", (int64_t)report->peak_bytes);
-    smp_json_object(json, "seconds");
-    smp_json_number(json, "read", report->read_seconds);
-    smp_json_number(json, "upload", report->upload_seconds);
-    smp_json_number(json, "steps", report->device_seconds);
-    smp_json_number(json, "download", report->download_seconds);
-    smp_json_number(json, "write", report->write_seconds);
-    smp_json_number(json, "wall", report->wall_seconds);
-    smp_json_end(json, '}');
+    SMP_JSON(json, ("strip_rows", report->strip_rows), ("strips", report->strips), ("peak_bytes", report->peak_bytes));
+    SMP_JSON_OBJECT(json, "seconds", ("read", report->read_seconds), ("upload", report->upload_seconds),
+                    ("steps", report->device_seconds), ("download", report->download_seconds),
+                    ("write", report->write_seconds), ("wall", report->wall_seconds));
     smp_report_drawn_json(json, report->drawn);
     smp_json_array(json, "steps");
     for (size_t i = 0; i < report->step_count; i++)

@@ -17,10 +17,8 @@ static void numbers_of_lanes(smp_json *json, const char *key, uint32_t lanes)
 
 static void cost_json(smp_json *json, smp_bank_cost cost)
 {
-    smp_json_integer(json, "wavefronts", cost.wavefronts);
-    smp_json_integer(json, "ideal", cost.ideal);
-    smp_json_integer(json, "conflicts", cost.conflicts);
-    smp_json_number(json, "n_way", smp_bank_ways(cost));
+    SMP_JSON(json, ("wavefronts", cost.wavefronts), ("ideal", cost.ideal), ("conflicts", cost.conflicts),
+             ("n_way", smp_bank_ways(cost)));
 }
 
 static void shared_json(smp_json *json, const smp_bank_study *study)
@@ -38,9 +36,7 @@ static void shared_json(smp_json *json, const smp_bank_study *study)
             for (int i = 0; i < count; i++)
                 list[i] = words[i];
             smp_json_object(json, NULL);
-            smp_json_integer(json, "phase", phase + 1);
-            smp_json_integer(json, "bank", bank);
-            smp_json_integer(json, "turns", one.turns);
+            SMP_JSON(json, ("phase", phase + 1), ("bank", bank), ("turns", one.turns));
             numbers_of_lanes(json, "lanes", one.all);
             smp_json_numbers(json, "words", list, (size_t)count);
             smp_json_end(json, '}');
@@ -55,8 +51,7 @@ static void map_json(smp_json *json, const smp_bank_study *study)
     for (int i = 0; i < study->schedule.count; i++) {
         const smp_bank_wavefront *wavefront = &study->schedule.wavefronts[i];
         smp_json_object(json, NULL);
-        smp_json_integer(json, "phase", wavefront->phase + 1);
-        smp_json_bool(json, "conflict", wavefront->turn > 0);
+        SMP_JSON(json, ("phase", wavefront->phase + 1), ("conflict", (bool)(wavefront->turn > 0)));
         smp_json_array(json, "cells");
         for (uint32_t bank = 0; bank < geometry.banks; bank++) {
             const smp_bank_cell *cell = &wavefront->cells[bank];
@@ -86,15 +81,13 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
     }
     if (advice->better_stride) {
         smp_json_object(json, NULL);
-        smp_json_string(json, "kind", "stride");
-        smp_json_integer(json, "stride", advice->better_stride);
+        SMP_JSON(json, ("kind", "stride"), ("stride", advice->better_stride));
         cost_json(json, advice->stride_cost);
         smp_json_end(json, '}');
     }
     if (advice->pad.pad) {
         smp_json_object(json, NULL);
-        smp_json_string(json, "kind", "pad");
-        smp_json_integer(json, "pad", advice->pad.pad);
+        SMP_JSON(json, ("kind", "pad"), ("pad", advice->pad.pad));
         if (e->dims > 1) {
             smp_bank_array_text(text, sizeof text, study, advice->pad.pad);
             smp_json_string(json, "array", text);
@@ -105,8 +98,7 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
     }
     if (advice->better_size) {
         smp_json_object(json, NULL);
-        smp_json_string(json, "kind", "struct");
-        smp_json_integer(json, "size", advice->better_size);
+        SMP_JSON(json, ("kind", "struct"), ("size", advice->better_size));
         cost_json(json, advice->size_cost);
         smp_json_end(json, '}');
     }
@@ -114,8 +106,7 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
         smp_bank_swizzle_text(what, sizeof what, study, &advice->swizzle);
         snprintf(text, sizeof text, e->dims > 1 ? "[r][c ^ %s]" : "i ^ %s", what);
         smp_json_object(json, NULL);
-        smp_json_string(json, "kind", "swizzle");
-        smp_json_string(json, "index", text);
+        SMP_JSON(json, ("kind", "swizzle"), ("index", text));
         cost_json(json, advice->swizzle_cost);
         smp_json_end(json, '}');
     }
@@ -150,17 +141,12 @@ static void study_json(smp_json *json, const smp_bank_study *study)
         smp_json_integer(json, study->defines[i].name, study->defines[i].value);
     if (study->define_count)
         smp_json_end(json, '}');
-    smp_json_string(json, "op", study->op);
-    smp_json_integer(json, "width", study->access.width);
-    smp_json_string(json, "compute_capability", study->capability);
-    smp_json_string(json, "source", source_text(study));
-    smp_json_integer(json, "banks", geometry.banks);
-    smp_json_integer(json, "bank_bytes", geometry.bank_bytes);
-    smp_json_string(json, "active_mask", mask);
+    SMP_JSON(json, ("op", study->op), ("width", study->access.width), ("compute_capability", study->capability),
+             ("source", source_text(study)), ("banks", geometry.banks), ("bank_bytes", geometry.bank_bytes),
+             ("active_mask", mask));
     smp_json_numbers(json, "offsets", offsets, SMP_WARP);
     cost_json(json, study->schedule.cost);
-    smp_json_integer(json, "phases", study->schedule.phases);
-    smp_json_integer(json, "least_wavefronts", study->advice.least);
+    SMP_JSON(json, ("phases", study->schedule.phases), ("least_wavefronts", study->advice.least));
     shared_json(json, study);
     map_json(json, study);
     suggestions_json(json, study);

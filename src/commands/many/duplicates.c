@@ -154,28 +154,19 @@ static void put_json(const duplicates_run *r)
     char text[24];
     smp_json_begin(json, stdout, false);
     smp_json_object(json, NULL);
-    smp_json_string(json, "method", methods[r->settings->method]);
-    smp_json_integer(json, "threshold", r->settings->threshold);
+    SMP_JSON(json, ("method", methods[r->settings->method]), ("threshold", r->settings->threshold));
     smp_json_array(json, "files");
     for (size_t i = 0; i < r->count; i++) {
         if (!r->files[i].known)
             continue;
         snprintf(text, sizeof text, "%016llx", (unsigned long long)r->files[i].hash);
-        smp_json_object(json, NULL);
-        smp_json_string(json, "file", r->files[i].path);
-        smp_json_string(json, "hash", text);
-        smp_json_end(json, '}');
+        SMP_JSON_OBJECT(json, NULL, ("file", r->files[i].path), ("hash", text));
     }
     smp_json_end(json, ']');
     smp_json_array(json, "pairs");
-    for (size_t i = 0; i < r->pair_count; i++) {
-        smp_json_object(json, NULL);
-        smp_json_integer(json, "distance", r->pairs[i].distance);
-        smp_json_string(json, "a", r->files[r->pairs[i].a].path);
-        smp_json_string(json, "b", r->files[r->pairs[i].b].path);
-        smp_json_bool(json, "identical", r->pairs[i].identical);
-        smp_json_end(json, '}');
-    }
+    for (size_t i = 0; i < r->pair_count; i++)
+        SMP_JSON_OBJECT(json, NULL, ("distance", r->pairs[i].distance), ("a", r->files[r->pairs[i].a].path),
+                        ("b", r->files[r->pairs[i].b].path), ("identical", r->pairs[i].identical));
     smp_json_end(json, ']');
     smp_json_end(json, '}');
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/each.h"
 #include "base/error.h"
 
 #ifndef __cuda_cuda_h__ /* a file that includes CUDA's own cuda.h (the profiler's) has these already */
@@ -96,8 +97,6 @@ typedef struct CUDA_MEMCPY2D {
     size_t WidthInBytes, Height;
 } CUDA_MEMCPY2D;
 #endif
-
-#define SMP_UNWRAP(...) __VA_ARGS__
 
 /* The entry points, numbered: smp_cu_cuMemAlloc, ... */
 enum {

@@ -220,8 +220,7 @@ static void put_schedule(smp_json *json, const smp_bank_schedule *schedule)
                 pairs[used++] = schedule->wavefronts[i].cells[bank].lanes;
             }
         smp_json_object(json, NULL);
-        smp_json_integer(json, "phase", schedule->wavefronts[i].phase);
-        smp_json_integer(json, "turn", schedule->wavefronts[i].turn);
+        SMP_JSON(json, ("phase", schedule->wavefronts[i].phase), ("turn", schedule->wavefronts[i].turn));
         smp_json_numbers(json, "bank_lanes", pairs, used);
         smp_json_end(json, '}');
     }
@@ -237,13 +236,11 @@ void smp_bank_access_json(smp_json *json, const smp_bank_access *access, const c
     smp_bank_schedule_of(access, SMP_BANKS_CC5, &schedule);
     const smp_bank_cost *cost = &schedule.cost;
     smp_json_object(json, "access");
-    smp_json_integer(json, "wavefronts", cost->wavefronts);
-    smp_json_integer(json, "ideal", cost->ideal);
+    SMP_JSON(json, ("wavefronts", cost->wavefronts), ("ideal", cost->ideal));
     const bool turns = smp_bank_turns_text(text, sizeof text, access, SMP_BANKS_CC5);
     smp_json_string(json, "turns", turns ? text : NULL);
     const bool advice = cost->conflicts && smp_bank_advice_text(text, sizeof text, access, cost->ideal, name);
-    smp_json_string(json, "advice", advice ? text : NULL);
-    smp_json_number(json, "pad_share", advice ? smp_bank_pad_share(access) : 0);
+    SMP_JSON(json, ("advice", advice ? text : NULL), ("pad_share", advice ? smp_bank_pad_share(access) : 0));
     put_schedule(json, &schedule);
     smp_json_end(json, '}');
 }

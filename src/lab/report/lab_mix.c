@@ -67,16 +67,13 @@ void smp_lab_mix_text(FILE *to, const smp_warp_result *r)
 static void put_step(smp_json *json, const smp_warp_result *r, const smp_warp_step *s, const char *key)
 {
     smp_json_object(json, NULL);
-    if (s->line) {
-        smp_json_string(json, "file", smp_lab_path(r, s->file));
-        smp_json_integer(json, "line", s->line);
-    }
+    if (s->line)
+        SMP_JSON(json, ("file", smp_lab_path(r, s->file)), ("line", s->line));
     if (s->place)
         smp_json_integer(json, "place", s->place - 1);
     if (key)
         smp_json_string(json, key, s->text);
-    smp_json_integer(json, "executed", (int64_t)s->runs);
-    smp_json_integer(json, "lanes", (int64_t)s->lanes);
+    SMP_JSON(json, ("executed", s->runs), ("lanes", s->lanes));
     if (s->splits)
         smp_json_integer(json, "splits", (int64_t)s->splits);
 }

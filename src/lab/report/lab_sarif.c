@@ -111,19 +111,14 @@ static void put_location(smp_json *json, const char *root, const char *path, uin
     smp_json_object(json, "artifactLocation");
     put_uri(json, root, path);
     smp_json_end(json, '}');
-    if (line) {
-        smp_json_object(json, "region");
-        smp_json_integer(json, "startLine", line);
-        smp_json_end(json, '}');
-    }
+    if (line)
+        SMP_JSON_OBJECT(json, "region", ("startLine", line));
     smp_json_end(json, '}');
 }
 
 static void put_message(smp_json *json, const char *key, const char *text)
 {
-    smp_json_object(json, key);
-    smp_json_string(json, "text", text);
-    smp_json_end(json, '}');
+    SMP_JSON_OBJECT(json, key, ("text", text));
 }
 
 /* ------------------------------------------------------------------------------------------------ SARIF */
@@ -155,9 +150,7 @@ static void put_rule(smp_json *json, const char *id)
     put_message(json, "shortDescription", rule.title);
     put_message(json, "fullDescription", rule.help);
     put_message(json, "help", rule.help);
-    smp_json_object(json, "defaultConfiguration");
-    smp_json_string(json, "level", rule.level);
-    smp_json_end(json, '}');
+    SMP_JSON_OBJECT(json, "defaultConfiguration", ("level", rule.level));
     smp_json_end(json, '}');
 }
 
@@ -181,9 +174,7 @@ static void put_fingerprint(smp_json *json, const sarif *s, size_t of)
     for (size_t i = 0; i < of; i++)
         before += s->fingerprints[i] == s->fingerprints[of];
     snprintf(text, sizeof text, "%016" PRIx64 ":%u", s->fingerprints[of], before);
-    smp_json_object(json, "partialFingerprints");
-    smp_json_string(json, "smempipeLine/v1", text);
-    smp_json_end(json, '}');
+    SMP_JSON_OBJECT(json, "partialFingerprints", ("smempipeLine/v1", text));
 }
 
 /* "Threads race for memory, kernel sum: ... (32 times); the other access is at a.cu:7." */
@@ -213,9 +204,8 @@ static void put_result(smp_json *json, sarif *s, size_t of)
     char text[3 * SMP_LAB_ADVICE];
     message_of(issue, text, sizeof text);
     smp_json_object(json, NULL);
-    smp_json_string(json, "ruleId", issue->rule);
-    smp_json_integer(json, "ruleIndex", (int64_t)rule_index(s, issue->rule));
-    smp_json_string(json, "level", is_little ? "note" : rule_of(issue->rule).level);
+    SMP_JSON(json, ("ruleId", issue->rule), ("ruleIndex", rule_index(s, issue->rule)),
+             ("level", is_little ? "note" : rule_of(issue->rule).level));
     put_message(json, "message", text);
     smp_json_array(json, "locations");
     smp_json_object(json, NULL);
@@ -243,8 +233,7 @@ static void put_tool(smp_json *json, sarif *s)
 {
     smp_json_object(json, "tool");
     smp_json_object(json, "driver");
-    smp_json_string(json, "name", "smempipe kernel");
-    smp_json_string(json, "semanticVersion", SMP_VERSION);
+    SMP_JSON(json, ("name", "smempipe kernel"), ("semanticVersion", SMP_VERSION));
     smp_json_array(json, "rules");
     for (size_t i = 0; i < s->report->issues->count; i++) {
         const size_t had = s->met_count;
@@ -269,15 +258,12 @@ void smp_lab_sarif(FILE *to, const smp_lab_report *report)
         whole = whole && !report->results[i].stopped;
     smp_json_begin(&json, to, false);
     smp_json_object(&json, NULL);
-    smp_json_string(&json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-    smp_json_string(&json, "version", "2.1.0");
+    SMP_JSON(&json, ("$schema", "https://json.schemastore.org/sarif-2.1.0.json"), ("version", "2.1.0"));
     smp_json_array(&json, "runs");
     smp_json_object(&json, NULL);
     put_tool(&json, &s);
     smp_json_array(&json, "invocations");
-    smp_json_object(&json, NULL);
-    smp_json_bool(&json, "executionSuccessful", whole);
-    smp_json_end(&json, '}');
+    SMP_JSON_OBJECT(&json, NULL, ("executionSuccessful", whole));
     smp_json_end(&json, ']');
     smp_json_array(&json, "results");
     for (size_t i = 0; i < issues->count; i++)

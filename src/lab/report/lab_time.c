@@ -334,13 +334,10 @@ void smp_lab_time_model_json(smp_json *json, const smp_lab_report *report)
         return;
     smp_lab_time_error(p->gpu, text, sizeof text);
     smp_json_object(json, "time_model");
-    smp_json_string(json, "gpu", p->gpu);
-    smp_json_string(json, "title", title_of(p->gpu));
+    SMP_JSON(json, ("gpu", p->gpu), ("title", title_of(p->gpu)));
     if (!p->refusal[0])
         smp_json_number(json, "clock_ghz", p->clock_ghz);
-    smp_json_bool(json, "measured", is_measured(p->gpu));
-    smp_json_string(json, "error", text);
-    smp_json_bool(json, "compared", report->compared);
+    SMP_JSON(json, ("measured", is_measured(p->gpu)), ("error", text), ("compared", report->compared));
     smp_json_end(json, '}');
 }
 

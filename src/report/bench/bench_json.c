@@ -9,10 +9,8 @@ static void put_rate(smp_json *json, const char *key, const smp_rate *rate)
     if (!rate->count)
         return;
     smp_json_object(json, key);
-    smp_json_number(json, "gb_per_second", rate->gbs);
-    smp_json_number(json, "gb_per_second_low", rate->gbs_low);
-    smp_json_number(json, "gb_per_second_high", rate->gbs_high);
-    smp_json_number(json, "bytes", rate->bytes);
+    SMP_JSON(json, ("gb_per_second", rate->gbs), ("gb_per_second_low", rate->gbs_low),
+             ("gb_per_second_high", rate->gbs_high), ("bytes", rate->bytes));
     smp_json_numbers(json, "seconds", rate->seconds, (size_t)rate->count);
     smp_json_end(json, '}');
 }
@@ -21,9 +19,7 @@ static void put_device(smp_json *json, const smp_bench_report *report)
 {
     const smp_device_info *device = &report->device;
     smp_json_object(json, "device");
-    smp_json_string(json, "kind", device->kind);
-    smp_json_string(json, "name", device->name);
-    smp_json_integer(json, "units", device->units);
+    SMP_JSON(json, ("kind", device->kind), ("name", device->name), ("units", device->units));
     smp_report_code_json(json, device);
     if (device->peak_gbs > 0)
         smp_json_number(json, "peak_gb_per_second", device->peak_gbs);
@@ -61,38 +57,25 @@ static void put_streams(smp_json *json, const smp_bench_report *report)
             put_rate(json, names[i], &report->link[i]);
         smp_json_end(json, '}');
     }
-    if (report->launch_each > 0) {
-        smp_json_object(json, "launch_seconds");
-        smp_json_number(json, "each", report->launch_each);
-        smp_json_number(json, "waited", report->launch_waited);
-        smp_json_end(json, '}');
-    }
+    if (report->launch_each > 0)
+        SMP_JSON_OBJECT(json, "launch_seconds", ("each", report->launch_each), ("waited", report->launch_waited));
 }
 
 static void put_pattern(smp_json *json, const smp_bench_pattern *row)
 {
     smp_json_object(json, NULL);
-    smp_json_string(json, "pattern", row->name);
-    smp_json_string(json, "op", smp_bench_op_name(row->op));
-    smp_json_integer(json, "width", row->width);
-    smp_json_integer(json, "stride", row->stride);
-    smp_json_integer(json, "share", row->share);
-    smp_json_integer(json, "wavefronts", row->rule_wavefronts);
-    smp_json_integer(json, "ideal", row->rule_ideal);
+    SMP_JSON(json, ("pattern", row->name), ("op", smp_bench_op_name(row->op)), ("width", row->width),
+             ("stride", row->stride), ("share", row->share), ("wavefronts", row->rule_wavefronts),
+             ("ideal", row->rule_ideal));
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
         const smp_shared_count *count = &row->counts[kind];
         if (!row->counted[kind])
             continue;
-        smp_json_object(json, smp_count_kind_name((smp_count_kind)kind));
-        smp_json_integer(json, "instructions", (int64_t)count->instructions);
-        smp_json_integer(json, "wavefronts", (int64_t)count->wavefronts);
-        smp_json_integer(json, "ideal", (int64_t)count->ideal);
-        smp_json_end(json, '}');
+        SMP_JSON_OBJECT(json, smp_count_kind_name((smp_count_kind)kind), ("instructions", count->instructions),
+                        ("wavefronts", count->wavefronts), ("ideal", count->ideal));
     }
-    if (row->cycles > 0) {
-        smp_json_number(json, "cycles", row->cycles);
-        smp_json_number(json, "gb_per_second", row->gbs);
-    }
+    if (row->cycles > 0)
+        SMP_JSON(json, ("cycles", row->cycles), ("gb_per_second", row->gbs));
     smp_json_end(json, '}');
 }
 
@@ -101,8 +84,7 @@ void smp_bench_json(FILE *to, const smp_bench_report *report)
     smp_json json;
     smp_json_begin(&json, to, false);
     smp_json_object(&json, NULL);
-    smp_json_string(&json, "smempipe", SMP_VERSION);
-    smp_json_string(&json, "report", "bench");
+    SMP_JSON(&json, ("smempipe", SMP_VERSION), ("report", "bench"));
     put_device(&json, report);
     if (report->stream_count)
         put_streams(&json, report);

@@ -27,34 +27,24 @@ static void put_environment(smp_json *json, const smp_compare *compare)
 {
     const smp_device_info *device = &compare->device;
     smp_json_object(json, "environment");
-    smp_json_string(json, "version", SMP_VERSION);
-    smp_json_string(json, "device", device->kind);
-    smp_json_integer(json, "device_index", device->index);
-    smp_json_string(json, "device_name", device->name);
-    smp_json_string(json, "device_note", text_or_null(compare->device_note));
+    SMP_JSON(json, ("version", SMP_VERSION), ("device", device->kind), ("device_index", device->index),
+             ("device_name", device->name), ("device_note", text_or_null(compare->device_note)));
     smp_report_code_json(json, device);
-    smp_json_integer(json, "threads", compare->threads);
-    smp_json_string(json, "host", text_or_null(compare->host));
-    smp_json_string(json, "driver", text_or_null(compare->driver));
-    smp_json_string(json, "toolkit", text_or_null(compare->toolkit));
-    smp_json_number(json, "sm_clock_mhz", or_null(compare->sm_clock));
-    smp_json_number(json, "memory_clock_mhz", or_null(compare->memory_clock));
-    smp_json_integer(json, "samples_dropped_throttled", compare->dropped);
-    smp_json_integer(json, "cache_bytes", compare->cache_bytes);
-    smp_json_number(json, "copy_gb_per_second", or_null(compare->copy_gbs));
-    smp_json_number(json, "copy_gb_per_second_q1", or_null(compare->copy_low));
-    smp_json_number(json, "copy_gb_per_second_q3", or_null(compare->copy_high));
-    smp_json_number(json, "peak_gb_per_second", or_null(device->peak_gbs));
+    SMP_JSON(json, ("threads", compare->threads), ("host", text_or_null(compare->host)),
+             ("driver", text_or_null(compare->driver)), ("toolkit", text_or_null(compare->toolkit)),
+             ("sm_clock_mhz", or_null(compare->sm_clock)), ("memory_clock_mhz", or_null(compare->memory_clock)),
+             ("samples_dropped_throttled", compare->dropped), ("cache_bytes", compare->cache_bytes),
+             ("copy_gb_per_second", or_null(compare->copy_gbs)), ("copy_gb_per_second_q1", or_null(compare->copy_low)),
+             ("copy_gb_per_second_q3", or_null(compare->copy_high)), ("peak_gb_per_second", or_null(device->peak_gbs)));
     char code[120];
-    smp_json_string(json, "counts_for", text_or_null(compare->counter_device));
-    smp_json_string(json, "counts_of", text_or_null(smp_compare_code(compare, code, sizeof code)));
-    smp_json_string(json, "counts_not_of_sass", text_or_null(compare->model_notes));
+    SMP_JSON(json, ("counts_for", text_or_null(compare->counter_device)),
+             ("counts_of", text_or_null(smp_compare_code(compare, code, sizeof code))),
+             ("counts_not_of_sass", text_or_null(compare->model_notes)));
     if (smp_compare_any_predicted(compare)) {
         char error[300];
         smp_lab_time_error(compare->predicted_gpu, error, sizeof error);
-        smp_json_string(json, "predicted_for", compare->predicted_title);
-        smp_json_number(json, "predicted_copy_gb_per_second", compare->predicted_copy_gbs);
-        smp_json_string(json, "predicted_error", error);
+        SMP_JSON(json, ("predicted_for", compare->predicted_title),
+                 ("predicted_copy_gb_per_second", compare->predicted_copy_gbs), ("predicted_error", error));
     }
     if (compare->no_predictions[0])
         smp_json_string(json, "no_predictions", compare->no_predictions);
@@ -69,13 +59,9 @@ static void put_environment(smp_json *json, const smp_compare *compare)
 
 static void put_shared(smp_json *json, const char *key, const smp_shared_count *count)
 {
-    smp_json_object(json, key);
-    smp_json_integer(json, "instructions", (int64_t)count->instructions);
-    smp_json_integer(json, "wavefronts", (int64_t)count->wavefronts);
-    smp_json_integer(json, "ideal", (int64_t)count->ideal);
-    smp_json_integer(json, "conflicts", (int64_t)(count->wavefronts - count->ideal));
-    smp_json_number(json, "n_way", smp_compare_ways(count));
-    smp_json_end(json, '}');
+    SMP_JSON_OBJECT(json, key, ("instructions", count->instructions), ("wavefronts", count->wavefronts),
+                    ("ideal", count->ideal), ("conflicts", (int64_t)(count->wavefronts - count->ideal)),
+                    ("n_way", smp_compare_ways(count)));
 }
 
 static void put_counts(smp_json *json, const smp_compare_variant *variant)
@@ -125,10 +111,8 @@ static void put_kernels(smp_json *json, const smp_compare_variant *variant)
     for (size_t i = 0; i < variant->site_count; i++) {
         const smp_compare_site *site = &variant->sites[i];
         smp_json_object(json, NULL);
-        smp_json_string(json, "where", site->where);
-        smp_json_string(json, "kernel", site->kernel);
-        smp_json_string(json, "operation", smp_shared_op_name(site->op));
-        smp_json_integer(json, "width", site->width);
+        SMP_JSON(json, ("where", site->where), ("kernel", site->kernel), ("operation", smp_shared_op_name(site->op)),
+                 ("width", site->width));
         put_shared(json, "total", &site->count);
         smp_bank_offsets_json(json, "example_offsets", &site->example);
         smp_bank_access_json(json, &site->example, NULL);
@@ -149,13 +133,9 @@ void smp_compare_predicted_json(smp_json *json, const smp_compare *compare, cons
         smp_json_string(json, "not_predicted", p->why);
     else {
         const double gbs = smp_compare_predicted_gbs(step, variant);
-        smp_json_number(json, "us", p->us);
-        smp_json_number(json, "low_us", p->low_us);
-        smp_json_number(json, "high_us", p->high_us);
-        smp_json_string(json, "bound", p->bound);
-        smp_json_number(json, "gbs", gbs);
-        smp_json_number(json, "percent_of_copy", 100 * gbs / compare->predicted_copy_gbs);
-        smp_json_number(json, "times_naive", or_null(smp_compare_predicted_speedup(step, variant)));
+        SMP_JSON(json, ("us", p->us), ("low_us", p->low_us), ("high_us", p->high_us), ("bound", p->bound), ("gbs", gbs),
+                 ("percent_of_copy", 100 * gbs / compare->predicted_copy_gbs),
+                 ("times_naive", or_null(smp_compare_predicted_speedup(step, variant))));
         if (smp_compare_measured_us(compare, variant) > 0)
             smp_json_number(json, "percent_of_measured", 100 * p->us / smp_compare_measured_us(compare, variant));
     }
@@ -180,16 +160,14 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
     if (variant->why[0])
         smp_json_string(json, "note", variant->why);
     if (variant->sample_count) {
-        smp_json_number(json, "median_seconds", variant->time.median);
-        smp_json_number(json, "q1_seconds", variant->time.low);
-        smp_json_number(json, "q3_seconds", variant->time.high);
+        SMP_JSON(json, ("median_seconds", variant->time.median), ("q1_seconds", variant->time.low),
+                 ("q3_seconds", variant->time.high));
         smp_json_number(json, "median_from_seconds", variant->time.from); /* 95 % confidence */
-        smp_json_number(json, "median_to_seconds", variant->time.to);
-        smp_json_number(json, "gb_per_second", smp_compare_gbs(step, variant));
-        smp_json_number(json, "of_copy", or_null(smp_compare_of_copy(compare, step, variant)));
-        smp_json_number(json, "of_peak", or_null(smp_compare_of_peak(compare, step, variant)));
-        smp_json_number(json, "speedup", or_null(smp_compare_speedup(step, variant)));
-        smp_json_string(json, "verdict", text_or_null(smp_verdict_name(variant->verdict)));
+        SMP_JSON(json, ("median_to_seconds", variant->time.to), ("gb_per_second", smp_compare_gbs(step, variant)),
+                 ("of_copy", or_null(smp_compare_of_copy(compare, step, variant))),
+                 ("of_peak", or_null(smp_compare_of_peak(compare, step, variant))),
+                 ("speedup", or_null(smp_compare_speedup(step, variant))),
+                 ("verdict", text_or_null(smp_verdict_name(variant->verdict))));
         smp_json_numbers(json, "samples_seconds", variant->samples, variant->sample_count);
     }
     smp_compare_predicted_json(json, compare, step, variant);
@@ -203,33 +181,23 @@ static void put_step(smp_json *json, const smp_compare *compare, const smp_compa
 {
     char crop[120];
     smp_json_object(json, NULL);
-    smp_json_integer(json, "number", step->number);
-    smp_json_string(json, "step", step->label);
-    smp_json_string(json, "stage", step->stage);
-    smp_json_bool(json, "inserted", step->node < 0);
+    SMP_JSON(json, ("number", step->number), ("step", step->label), ("stage", step->stage),
+             ("inserted", (bool)(step->node < 0)));
     if (step->line)
         smp_json_integer(json, "line", step->line);
-    smp_json_string(json, "input", step->type_in);
-    smp_json_string(json, "output", text_or_null(step->type_out));
-    smp_json_integer(json, "bytes", (int64_t)step->bytes);
-    smp_json_integer(json, "pixels", (int64_t)step->pixels);
-    smp_json_number(json, "operations", step->ops);
-    smp_json_bool(json, "fits_cache", step->fits_cache);
-    smp_json_bool(json, "few_samples", step->timed_out);
-    if (smp_compare_enlarge(compare, step)) {
-        smp_json_number(json, "waves_of_blocks", smp_compare_waves(compare, step));
-        smp_json_integer(json, "enlarge", smp_compare_enlarge(compare, step));
-    }
+    SMP_JSON(json, ("input", step->type_in), ("output", text_or_null(step->type_out)), ("bytes", step->bytes),
+             ("pixels", step->pixels), ("operations", step->ops), ("fits_cache", step->fits_cache),
+             ("few_samples", step->timed_out));
+    if (smp_compare_enlarge(compare, step))
+        SMP_JSON(json, ("waves_of_blocks", smp_compare_waves(compare, step)),
+                 ("enlarge", smp_compare_enlarge(compare, step)));
     if (step->count_rows) {
         smp_json_object(json, "counted");
         smp_json_bool(json, "crop", smp_compare_crop(step, crop, sizeof crop)[0] != '\0');
         if (crop[0])
             smp_json_string(json, "what", crop);
-        smp_json_integer(json, "first_row", step->count_from);
-        smp_json_integer(json, "rows", step->count_rows);
-        smp_json_integer(json, "of_rows", step->height);
-        smp_json_integer(json, "columns", step->count_columns);
-        smp_json_integer(json, "of_columns", step->width);
+        SMP_JSON(json, ("first_row", step->count_from), ("rows", step->count_rows), ("of_rows", step->height),
+                 ("columns", step->count_columns), ("of_columns", step->width));
         smp_json_end(json, '}');
     }
     smp_json_array(json, "variants");
@@ -242,15 +210,11 @@ static void put_step(smp_json *json, const smp_compare *compare, const smp_compa
 static void put_comparison(smp_json *json, const smp_compare *compare)
 {
     smp_json_object(json, NULL);
-    smp_json_string(json, "pipeline", compare->pipe);
-    smp_json_string(json, "input", compare->input);
-    smp_json_string(json, "input_type", compare->input_type);
-    smp_json_integer(json, "enlarged", compare->enlarged > 1 ? compare->enlarged : 1);
-    smp_json_string(json, "input_sha256", text_or_null(compare->input_hash));
-    smp_json_integer(json, "repeat", compare->repeat);
-    smp_json_number(json, "time_limit_seconds", compare->time_limit);
-    smp_json_bool(json, "hot", compare->hot);
-    smp_json_number(json, "wall_seconds", compare->wall_seconds);
+    SMP_JSON(json, ("pipeline", compare->pipe), ("input", compare->input), ("input_type", compare->input_type),
+             ("enlarged", compare->enlarged > 1 ? compare->enlarged : 1),
+             ("input_sha256", text_or_null(compare->input_hash)), ("repeat", compare->repeat),
+             ("time_limit_seconds", compare->time_limit), ("hot", compare->hot),
+             ("wall_seconds", compare->wall_seconds));
     put_environment(json, compare);
     smp_json_array(json, "steps");
     for (size_t i = 0; i < compare->step_count; i++)

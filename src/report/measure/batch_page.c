@@ -67,8 +67,7 @@ static void put_pairs(smp_json *json, const smp_batch_page *page, const smp_read
         if (!smp_small_picture_read(page->pairs[i].input, how, PAIR, PAIR, &before, &err) &&
             !smp_small_picture_read(page->pairs[i].text, how, PAIR, PAIR, &after, &err)) {
             smp_json_object(json, NULL);
-            smp_json_string(json, "input", page->pairs[i].input);
-            smp_json_string(json, "output", page->pairs[i].text);
+            SMP_JSON(json, ("input", page->pairs[i].input), ("output", page->pairs[i].text));
             (void)smp_small_picture_json(json, "before", &before); /* without memory it is not shown */
             (void)smp_small_picture_json(json, "after", &after);
             smp_json_end(json, '}');
@@ -88,8 +87,7 @@ static void put_files(smp_json *json, const char *key, const char *about, const 
     smp_json_array(json, key);
     for (size_t i = 0; i < count; i++) {
         smp_json_object(json, NULL);
-        smp_json_string(json, "input", files[i].input);
-        smp_json_string(json, about, files[i].text);
+        SMP_JSON(json, ("input", files[i].input), (about, files[i].text));
         if (files[i].hint)
             smp_json_string(json, "hint", files[i].hint);
         smp_json_end(json, '}');
@@ -105,15 +103,9 @@ static void put_data(smp_json *json, const smp_batch_page *page, const smp_page_
     for (size_t i = 0; i < work->program->node_count; i++)
         smp_json_string(json, NULL, work->program->nodes[i].label);
     smp_json_end(json, ']');
-    smp_json_string(json, "folder", work->folder);
-    smp_json_integer(json, "done", (int64_t)page->done);
-    smp_json_integer(json, "failed", (int64_t)page->failed);
-    smp_json_integer(json, "skipped", (int64_t)page->skipped);
-    smp_json_number(json, "input_bytes", page->input_bytes);
-    smp_json_number(json, "wall_seconds", work->wall_seconds);
-    smp_json_number(json, "read_seconds", page->read);
-    smp_json_number(json, "compute_seconds", page->compute);
-    smp_json_number(json, "write_seconds", page->write);
+    SMP_JSON(json, ("folder", work->folder), ("done", page->done), ("failed", page->failed), ("skipped", page->skipped),
+             ("input_bytes", page->input_bytes), ("wall_seconds", work->wall_seconds), ("read_seconds", page->read),
+             ("compute_seconds", page->compute), ("write_seconds", page->write));
     put_files(json, "failures", "error", page->failures, page->failure_count);
     put_files(json, "slowest", "time", page->slow, page->slow_count);
     put_pairs(json, page, how);

@@ -62,10 +62,8 @@ static void put_kinds(const page *p)
     for (size_t i = 0; i < p->found->kind_count; i++) {
         const smp_file_kind *kind = &p->found->kinds[i];
         smp_json_object(p->json, NULL);
-        smp_json_bool(p->json, "sound", kind->sound);
-        smp_json_string(p->json, "format", kind->format);
-        smp_json_integer(p->json, "channels", kind->channels);
-        smp_json_number(p->json, "rate", kind->rate);
+        SMP_JSON(p->json, ("sound", kind->sound), ("format", kind->format), ("channels", kind->channels),
+                 ("rate", kind->rate));
         smp_json_integer(p->json, "size", kind->size); /* -1, 1: less than a quarter, more than four times the pixels */
         put_count(p->json, "files", kind->files);
         smp_json_end(p->json, '}');
@@ -92,9 +90,7 @@ static void put_odd(const page *p)
         if (!f->kind_of[i])
             continue;
         begin_card(p, i);
-        put_count(p->json, "kind", f->kind_of[i]);
-        smp_json_integer(p->json, "width", f->files[i]->width);
-        smp_json_integer(p->json, "height", f->files[i]->height);
+        SMP_JSON(p->json, ("kind", f->kind_of[i]), ("width", f->files[i]->width), ("height", f->files[i]->height));
         smp_json_end(p->json, '}');
         shown++;
     }
@@ -110,11 +106,8 @@ static void put_far(const page *p)
         const size_t file = f->ranking[i].file, column = f->worst[file];
         const smp_spread *spread = &f->groups[f->group_of[file]].spreads[column];
         begin_card(p, file);
-        smp_json_string(p->json, "column", p->wide->columns[column]);
-        smp_json_number(p->json, "value", smp_wide_value(f->files[file], column));
-        smp_json_number(p->json, "q1", spread->low);
-        smp_json_number(p->json, "median", spread->middle);
-        smp_json_number(p->json, "q3", spread->high);
+        SMP_JSON(p->json, ("column", p->wide->columns[column]), ("value", smp_wide_value(f->files[file], column)),
+                 ("q1", spread->low), ("median", spread->middle), ("q3", spread->high));
         smp_json_end(p->json, '}');
     }
     smp_json_end(p->json, ']');
@@ -138,12 +131,9 @@ static void put_doubles(const page *p)
 static void put_head(const page *p, const smp_measure_output *output, size_t failed)
 {
     const smp_measure_find *f = p->found;
-    put_count(p->json, "files", f->file_count);
-    put_count(p->json, "failed", failed);
+    SMP_JSON(p->json, ("files", f->file_count), ("failed", failed));
     smp_json_bool(p->json, "enough", f->file_count >= SMP_FIND_LEAST); /* to say what is usual */
-    put_count(p->json, "odd", f->odd);
-    put_count(p->json, "far", f->far);
-    put_count(p->json, "doubles", f->twin_count);
+    SMP_JSON(p->json, ("odd", f->odd), ("far", f->far), ("doubles", f->twin_count));
     put_sizes(p);
     smp_json_array(p->json, "failures");
     for (size_t i = 0; i < output->failure_count; i++)
@@ -161,12 +151,10 @@ static smp_code put_total(const page *p, const smp_total *total, smp_error *err)
     if (!code) {
         smp_json_object(p->json, NULL);
         smp_measure_total_json(p->json, "total", total, &measurements);
-        smp_json_bool(p->json, "sound", total->kind == SMP_AUDIO);
-        smp_json_integer(p->json, "colours", total->channels - total->alpha);
-        smp_json_integer(p->json, "full",
-                         total->format == SMP_U8    ? UINT8_MAX
-                         : total->format == SMP_U16 ? UINT16_MAX
-                                                    : 1);
+        SMP_JSON(p->json, ("sound", (bool)(total->kind == SMP_AUDIO)), ("colours", total->channels - total->alpha),
+                 ("full", total->format == SMP_U8    ? UINT8_MAX
+                          : total->format == SMP_U16 ? UINT16_MAX
+                                                     : 1));
         smp_json_array(p->json, "histograms");
         for (size_t i = 0; i < measurements.count; i++)
             if (measurements.items[i].list && !measurements.items[i].values)
@@ -196,13 +184,9 @@ static void put_spread(const page *p, size_t column, const smp_spread *spread, b
     for (size_t i = 0; i < SMP_SPREAD_BINS; i++)
         bins[i] = (double)spread->bins[i];
     smp_json_object(p->json, NULL);
-    smp_json_string(p->json, "column", p->wide->columns[column]);
-    smp_json_bool(p->json, "minor", smp_column_is_minor(p->wide->columns[column]));
-    smp_json_bool(p->json, "grows", smp_column_grows(p->found, column));
-    put_count(p->json, "of", spread->count);
-    smp_json_number(p->json, "least", spread->least);
-    smp_json_number(p->json, "median", spread->middle);
-    smp_json_number(p->json, "most", spread->most);
+    SMP_JSON(p->json, ("column", p->wide->columns[column]), ("minor", smp_column_is_minor(p->wide->columns[column])),
+             ("grows", smp_column_grows(p->found, column)), ("of", spread->count), ("least", spread->least),
+             ("median", spread->middle), ("most", spread->most));
     if (drawn)
         smp_json_numbers(p->json, "bins", bins, SMP_SPREAD_BINS);
     smp_json_end(p->json, '}');
@@ -215,9 +199,7 @@ static void put_groups(const page *p)
     for (size_t i = 0; i < p->found->group_count; i++) {
         const smp_file_group *g = &p->found->groups[i];
         smp_json_object(p->json, NULL);
-        smp_json_bool(p->json, "sound", g->sound);
-        smp_json_string(p->json, "format", g->format);
-        put_count(p->json, "files", g->files);
+        SMP_JSON(p->json, ("sound", g->sound), ("format", g->format), ("files", g->files));
         smp_json_array(p->json, "spreads");
         for (size_t c = 0; c < p->wide->column_count; c++) {
             const smp_spread *spread = &g->spreads[c];

@@ -160,10 +160,7 @@ void smp_measure_page_judgements(smp_json *json, const smp_measure_find *f)
         if (!measured)
             continue;
         smp_json_object(json, NULL);
-        smp_json_string(json, "column", j->column);
-        smp_json_number(json, "bound", j->bound);
-        smp_json_number(json, "aim", j->aim);
-        smp_json_integer(json, "beyond", (int64_t)count);
+        SMP_JSON(json, ("column", j->column), ("bound", j->bound), ("aim", j->aim), ("beyond", count));
         put_bars(json, f, beyond, count);
         smp_json_end(json, '}');
     }

@@ -70,8 +70,7 @@ static type_text type_of(const smp_run_report *report)
 static void put_file(smp_json *json, const smp_run_report *report)
 {
     smp_json_object(json, NULL);
-    smp_json_string(json, "input", report->input);
-    smp_json_string(json, "type", type_of(report).text);
+    SMP_JSON(json, ("input", report->input), ("type", type_of(report).text));
     smp_json_array(json, "results");
     for (size_t i = 0; i < report->step_count; i++)
         if (report->steps[i].measurements.count)
@@ -89,8 +88,7 @@ void smp_measure_total_json(smp_json *json, const char *key, const smp_total *to
     smp_json_string(json, "stage", total->label);
     if (total->name[0])
         smp_json_string(json, "name", total->name);
-    smp_json_string(json, "type", type);
-    smp_json_integer(json, "files", (int64_t)total->files);
+    SMP_JSON(json, ("type", type), ("files", total->files));
     if (total->partial)
         smp_report_measurements_json(json, measurements);
     else
@@ -174,8 +172,7 @@ smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t
     if (json) {
         if (!o->totals_only)
             smp_json_end(&o->json, ']');
-        smp_json_integer(&o->json, "done", (int64_t)done);
-        smp_json_integer(&o->json, "failed", (int64_t)failed);
+        SMP_JSON(&o->json, ("done", done), ("failed", failed));
         smp_json_array(&o->json, "together");
     }
     for (size_t i = 0; together && !code && i < totals->count; i++) {

@@ -164,13 +164,8 @@ bool smp_small_picture_json(smp_json *json, const char *key, const smp_small_pic
     if (made)
         smp_base64(to, file, size);
     made = to && fclose(to) == 0 && made;
-    if (made) {
-        smp_json_object(json, key);
-        smp_json_integer(json, "width", picture->width);
-        smp_json_integer(json, "height", picture->height);
-        smp_json_string(json, "bmp", text);
-        smp_json_end(json, '}');
-    }
+    if (made)
+        SMP_JSON_OBJECT(json, key, ("width", picture->width), ("height", picture->height), ("bmp", text));
     smp_free(file);
     free(text); /* open_memstream's */
     return made;
