@@ -38,7 +38,7 @@ static const smp_option options[] = {
     {"include", 'I', SMP_O_LIST, offsetof(smp_kernel_settings, includes), .argument = "FOLDER",
      .help = "where the compiler looks for headers"},
     {"std", 0, SMP_O_STRING, offsetof(smp_kernel_settings, std), .fallback = "c++17", .argument = "STANDARD",
-     .help = "the C++ of a .cu file"},
+     .help = "the C++ of a .cu file", .flags = SMP_O_ADVANCED},
     {"arch", 0, SMP_O_STRING, offsetof(smp_kernel_settings, arch), .argument = "ARCH",
      .help = "the GPU to compile for: sm_80, sm_90, ... (default sm_90, or what a .ptx or .cubin is for)"},
     {"code", 0, SMP_O_STRING, offsetof(smp_kernel_settings, code), .argument = "CODE",
@@ -61,13 +61,13 @@ static const smp_option options[] = {
     {"sarif", 0, SMP_O_STRING, offsetof(smp_kernel_settings, sarif), .argument = "FILE",
      .help = "what is found, as SARIF 2.1.0: code hosts annotate lines by it"},
     {"junit", 0, SMP_O_STRING, offsetof(smp_kernel_settings, junit), .argument = "FILE",
-     .help = "the same as JUnit's XML, a test a rule"},
+     .help = "the same as JUnit's XML, a test a rule", .flags = SMP_O_ADVANCED},
     {"baseline", 0, SMP_O_STRING, offsetof(smp_kernel_settings, baseline), .argument = "FILE",
      .help = "tell what is new or worse than an earlier run's --json; then exit status 7"},
     {"serve", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, serve),
-     .help = "then open that page in the browser, live: arrays in shared memory get other pads by a slider, and the "
-             "kernels are counted again"},
-    {"no-open", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, no_open), .help = "with --serve: " SMP_NO_OPEN_HELP},
+     .help = "open that page in the browser, live: a slider pads arrays, and all is counted again"},
+    {"no-open", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, no_open), .help = "with --serve: " SMP_NO_OPEN_HELP,
+     .flags = SMP_O_ADVANCED},
     {"time", 0, SMP_O_STRING, offsetof(smp_kernel_settings, time), .flags = SMP_O_OPTIONAL, .argument = "GPU",
      .help =
          "predict how long each launch takes and what bounds it: h100 (without a value), h200; with numbers of data "

@@ -73,8 +73,9 @@ foreach(name dom table banks roofline compare kernel time)
   smp_page_part(${name}.js more)
   string(APPEND part "${more}")
 endforeach()
-smp_edit_file(report.js text/javascript "${part}export {h, baseName, compareView, conflictsOf, count, kernelView, mapOf, \
-placeText, plural, sitesOf, titleOf};\n")
+string(APPEND part "export {h, baseName, compareView, conflictsOf, count, kernelView, mapOf, placeText, plural, "
+              "sitesOf, titleOf};\n")
+smp_edit_file(report.js text/javascript "${part}")
 smp_page_part(page.css part)
 smp_edit_file(page.css text/css "${part}")
 # The pipelines that come with the program, but those that read files beside them.
