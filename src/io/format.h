@@ -32,6 +32,13 @@ typedef smp_code smp_read_row(smp_reader *reader, int64_t y, void *to, smp_error
 typedef smp_code smp_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 typedef smp_code smp_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *err);
 
+/* Processor time that decoding may take without --time-limit. */
+typedef struct smp_decode_time {
+    int spare;   /* seconds for any file, beside one for each MB that goes in, */
+    int unknown; /* in place of that for an input of unknown size, */
+    int out;     /* and one for so many bytes of rows */
+} smp_decode_time;
+
 typedef struct smp_file_format {
     const char *name;              /* "PNG" */
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
@@ -44,6 +51,7 @@ typedef struct smp_file_format {
     bool open_end;                 /* a sound is written whose length is not known before its end */
     const smp_write_takes *takes;  /* options of files that are written; may be null */
     bool pages;                    /* a file may hold several pictures, of which smp_read_options.page chooses */
+    const smp_decode_time *time;   /* null: the usual one */
 
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
     bool (*sniff)(const uint8_t *head, size_t size);

@@ -161,6 +161,17 @@ class Drawn(CliCase):
         self.write("c.svg", (SVG % ("", f'<rect id="g0" width="5" height="5"/>{nested}<use href="#g10"/>')).encode())
         for name, status in (("b.pdf", 6), ("b.svg", 6), ("c.svg", 3)):
             self.smp("convert", name, "out.png", status=status, timeout=30)
+        self.write("d.svg", (SVG % ("", "<g/>" * 1000000)).encode())
+        told = self.smp("convert", "d.svg", "out.png", status=6, timeout=30).stderr
+        self.assertIn("the SVG has 1000006 elements, and librsvg draws 1000000", told)
+
+    def test_a_drawing_that_takes_long_is_given_up(self):
+        noise = '<feTurbulence baseFrequency="0.01" numOctaves="200"/>' * 50
+        rects = '<rect width="200" height="100" filter="url(#n)"/>' * 100
+        self.write("a.svg", (SVG % ("", f'<filter id="n">{noise}</filter>{rects}')).encode())
+        done = self.smp("convert", "a.svg", "out.png", status=6, timeout=60)
+        self.assertIn("decoding takes more than 3 seconds, far longer than a file of this size should", done.stderr)
+        self.assertIn("raise --time-limit", done.stderr)
 
     def test_a_long_comment_may_stand_in_front(self):
         self.write("b.svg", (SVG % ("x" * 2000, "")).encode())

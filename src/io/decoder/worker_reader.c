@@ -27,12 +27,12 @@
 #include <sys/wait.h>
 
 enum {
-    COPIED = 1 << 20,          /* bytes of rows a time, where they are copied */
-    MOST_ANSWER = 1 << 30,     /* bytes */
-    SPARE_SECONDS = 60,        /* of the processor, beside what sizes ask for */
-    SLOWEST = 1000000,         /* bytes a second that any decoder takes in and gives out, on any machine */
-    UNKNOWN_SIZE_SECONDS = 600 /* of the processor, for an input whose size is not known */
+    COPIED = 1 << 20,      /* bytes of rows a time, where they are copied */
+    MOST_ANSWER = 1 << 30, /* bytes */
+    SLOWEST = 1000000      /* bytes a second that any decoder takes in, on any machine */
 };
+
+static const smp_decode_time usual_time = {.spare = 60, .unknown = 600, .out = SLOWEST};
 
 typedef struct proxy {           /* the state of a reader */
     smp_worker *worker;          /* null: it died */
@@ -48,6 +48,8 @@ typedef struct proxy {           /* the state of a reader */
     uint64_t shared;             /* the same: the arena that was handed out */
     uint64_t picture;            /* bytes that the header asked for */
     uint64_t input;              /* bytes of the file; UINT64_MAX: not known */
+    const smp_decode_time *time; /* of its format */
+    double allowed;              /* seconds, as bounded last */
     int pipe;                    /* the input, where it is no file: to see whether it gives anything; -1: it is one */
     void *left; /* the arena of a worker that died, whose rows may still be read: until the reader closes */
     size_t left_size;
@@ -71,13 +73,22 @@ static void bound(const smp_worker *w, unsigned resource, uint64_t most, smp_bou
 }
 
 /* Seconds of the processor from now on, for so many bytes that go in and come out. */
-static void bound_time(const proxy *p, const smp_read_options *options, uint64_t out)
+static void bound_time(proxy *p, const smp_read_options *options, uint64_t out)
 {
-    double seconds = SPARE_SECONDS + (double)out / SLOWEST;
-    seconds += p->input == UINT64_MAX ? UNKNOWN_SIZE_SECONDS : (double)p->input / SLOWEST;
-    if (options->time_limit > 0)
-        seconds = options->time_limit + 1;
-    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->watch.used + seconds), &p->worker->seconds);
+    double seconds = p->time->spare + (double)out / p->time->out;
+    seconds += p->input == UINT64_MAX ? p->time->unknown : (double)p->input / SLOWEST;
+    p->allowed = options->time_limit > 0 ? options->time_limit + 1 : seconds;
+    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->watch.used + p->allowed), &p->worker->seconds);
+}
+
+/* By the libraries that a file needs, before it is open; then by what it is. */
+static const smp_decode_time *time_of(unsigned libraries, const char *name)
+{
+    const smp_file_format *format;
+    for (size_t i = 0; (format = smp_format_at(i)); i++)
+        if (format->time && (format->library & libraries || !strcmp(format->name, name)))
+            return format->time;
+    return &usual_time;
 }
 
 static void begin_picture(const proxy *p, const smp_read_options *options)
@@ -143,7 +154,8 @@ static smp_code fail_dead(proxy *p, const smp_read_options *options, bool ended,
     if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
         if (options->time_limit > 0)
             return smp_worker_late(options->time_limit, err);
-        smp_fail(err, SMP_E_LIMIT, "decoding takes far longer than a file of this size should");
+        smp_fail(err, SMP_E_LIMIT, "decoding takes more than %.0f seconds, far longer than a file of this size should",
+                 ceil(p->allowed));
         return smp_hint(err, "raise --time-limit when the file is sound");
     }
     if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
@@ -351,6 +363,7 @@ static smp_code take_opened(smp_reader *reader, smp_error *err)
         (void)lose_worker(p); /* which checked the same, and goes on all the same */
         return code;
     }
+    p->time = p->time == &usual_time ? time_of(0, reader->media.file_format) : p->time;
     bound_memory(p, true);
     bound_time(p, &reader->options, (uint64_t)(smp_row_bytes(shape) * shape->height));
     return SMP_OK;
@@ -514,6 +527,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     const unsigned libraries = reader->options.want.letters ? SMP_LIBRARY_FONT
                                : headless                   ? 0
                                                             : smp_libraries_of_input(source->fd);
+    p->time = time_of(libraries, "");
     SMP_TRY(smp_worker_take(libraries, reader->options.time_limit, &p->worker, err));
     smp_code code = SMP_OK;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {

@@ -12,6 +12,9 @@
 
 static const smp_draw_library *const draw = &smp_draw_functions;
 
+/* A few lines can ask for hours of drawing. A page of a map, 1 MB of paths, takes a quarter of a second. */
+static const smp_decode_time time_to_draw = {.spare = 2, .unknown = 60, .out = 10000000 /* of A4 at 300 dpi 26 MB */};
+
 enum { ARGB32 = 0 /* CAIRO_FORMAT: premultiplied, a word a pixel */, MOST_SIDE = 32767, PDF_DPI = 150, POINTS = 72 };
 enum { CSS_DPI = 96, HEAD = 1 << 16 /* bytes among which <svg is looked for */ };
 enum { ENCRYPTED = 1 /* POPPLER_ERROR */ };
@@ -182,6 +185,23 @@ static void size_of_svg(const drawn *d, double *wide, double *high)
     *high = has_box ? box.height : 150;
 }
 
+/* librsvg refuses more elements than that, but first takes memory for so many. */
+static smp_code check_elements(smp_reader *reader, const drawn *d, smp_error *err)
+{
+    enum { MOST = 1000000, BYTES = 2500 /* of an element with its style */ };
+    const char *at = (const char *)d->data, *end = at + d->size;
+    uint64_t count = 0;
+    for (; at && (at = memchr(at, '<', (size_t)(end - at))); at = at ? at + 1 : NULL) {
+        count += end - at > 1 && !strchr("/!?", at[1]);
+        if (end - at > 4 && !memcmp(at, "<!--", 4))
+            at = memmem(at, (size_t)(end - at), "-->", 3);
+    }
+    if (count > MOST)
+        return smp_fail(err, SMP_E_LIMIT, "the SVG has %llu elements, and librsvg draws %d", (unsigned long long)count,
+                        MOST);
+    return smp_check_picture(&reader->options.limits, 1, 1, d->size + count * BYTES, err);
+}
+
 static smp_code svg_read_open(smp_reader *reader, smp_error *err)
 {
     drawn *d = reader->state;
@@ -189,6 +209,7 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     double wide, high;
     SMP_TRY(smp_draw_need(SMP_LIBRARY_SVG, err));
     SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
+    SMP_TRY(check_elements(reader, d, err));
     if (!(d->document = draw->rsvg_handle_new_from_data(d->data, d->size, &why)))
         return fail_library(why, "SVG", err);
     draw->rsvg_handle_set_dpi(d->document, CSS_DPI);
@@ -292,6 +313,7 @@ const smp_file_format smp_format_pdf = {
     .extensions = (const char *const[]){"pdf", NULL},
     .kind = SMP_IMAGE,
     .library = SMP_LIBRARY_PDF,
+    .time = &time_to_draw,
     .pages = true,
     .sniff = sniff_pdf,
     .read_state = sizeof(drawn),
@@ -305,6 +327,7 @@ const smp_file_format smp_format_svg = {
     .extensions = (const char *const[]){"svg", NULL},
     .kind = SMP_IMAGE,
     .library = SMP_LIBRARY_SVG,
+    .time = &time_to_draw,
     .sniff = sniff_svg,
     .find = find_svg,
     .read_state = sizeof(drawn),
