@@ -322,24 +322,39 @@ static void add_row(const smp_view *view, const void *row, const int64_t *at, in
 }
 #undef SMP_ADD_ROW
 
-static uint64_t full_of(const smp_view *view)
-{
-    return view->format == SMP_U8 ? 255 : view->format == SMP_U16 ? 65535 : 1 << 20;
-}
-
 static void store_row(const smp_view *view, const int64_t *at, int64_t count, int64_t rows, int shown,
                       const uint64_t *sums, unsigned char *to)
 {
-    const uint64_t full = full_of(view);
+    const uint64_t full = view->format == SMP_U16 ? 65535 : 1 << 20;
     for (int64_t i = 0; i < count; i++, to += 4) {
-        const uint64_t all = (uint64_t)((at[i + 1] - at[i]) * rows) * full;
+        const uint64_t samples = (uint64_t)((at[i + 1] - at[i]) * rows), all = samples * full;
         unsigned char value[4] = {0};
-        for (int c = 0; c < shown; c++)
-            value[c] = (unsigned char)((sums[i * 4 + c] * 255 + all / 2) / all);
+        for (int c = 0; c < shown; c++) {
+            const uint64_t sum = sums[i * 4 + c];
+            if (view->format != SMP_U8)
+                value[c] = (unsigned char)((sum * 255 + all / 2) / all);
+            else if (samples >> 16)
+                value[c] = (unsigned char)((sum + samples / 2) / samples);
+            else /* the same, by a division that takes a third of the time */
+                value[c] = (unsigned char)((uint32_t)(sum + samples / 2) / (uint32_t)samples);
+        }
         const bool gray = shown < 3;
         for (int c = 0; c < 3; c++)
             to[c] = value[gray ? 0 : c];
         to[3] = view->alpha ? value[shown - 1] : 255;
+    }
+}
+
+/* A row of bytes as it is. */
+static void copy_row(const smp_view *view, const uint8_t *x, int64_t count, int shown, const int pick[4],
+                     unsigned char *to)
+{
+    const int red = pick[0], green = pick[shown < 3 ? 0 : 1], blue = pick[shown < 3 ? 0 : 2];
+    for (int64_t i = 0; i < count; i++, x += view->channels, to += 4) {
+        to[0] = x[red];
+        to[1] = x[green];
+        to[2] = x[blue];
+        to[3] = view->alpha ? x[pick[shown - 1]] : 255;
     }
 }
 
@@ -348,6 +363,12 @@ smp_code smp_edit_pixels(const smp_view *view, const smp_edit_part *part, unsign
     int pick[4];
     const int shown = pick_channels(view, pick);
     const size_t width = (size_t)part->out_width;
+    if (view->format == SMP_U8 && part->width == part->out_width && part->height == part->out_height) {
+        for (int64_t i = 0; i < part->height; i++)
+            copy_row(view, (const uint8_t *)view->data + (part->y + i) * view->stride + part->x * view->channels,
+                     part->width, shown, pick, to + (size_t)i * width * 4);
+        return SMP_OK;
+    }
     int64_t *at = smp_alloc_array(width + 1, sizeof *at);
     uint64_t *sums = smp_alloc_array(width * 4, sizeof *sums);
     smp_code code = at && sums ? SMP_OK : smp_fail_memory(err, "a part of a picture", width);

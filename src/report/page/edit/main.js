@@ -55,6 +55,10 @@ async function showGiven(on) {
   if (!on || steps.chosenItem()?.index > 0) await run();
 }
 
+// Until what was drawn is seen; a tenth of a second where nobody looks.
+const frames = () => Promise.race([new Promise(done => setTimeout(done, 100)),
+  new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))]);
+
 // A change is shown by a preview where there can be one, one after another while a slider moves, and then by a run.
 async function tryOut() {
   if (page.trying) { page.again = true; return; }
@@ -65,7 +69,8 @@ async function tryOut() {
     page.again = false;
     number = page.number = Math.max(page.number + 1, Date.now());
     const step = shownStep(steps.chosenItem());
-    if (!page.state.rate) await picture.showPreview({text: text.pipe.text, number, step});
+    // Its frame is on the screen before a run takes the processors.
+    if (!page.state.rate && await picture.showPreview({text: text.pipe.text, number, step})) await frames();
   } while (page.again);
   page.trying = false;
   if (number === page.number) await run();

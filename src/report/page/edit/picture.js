@@ -135,13 +135,16 @@ export async function refresh(which = ["before", "after"]) {
 
 // Counts of 256 levels of red, green and blue in what is seen of the picture; one list where it is gray.
 export function levels() {
-  const counts = [0, 1, 2].map(() => new Uint32Array(256)), data = layers.after?.data || [];
+  const [red, green, blue] = [0, 1, 2].map(() => new Uint32Array(256)), data = layers.after?.data || [];
   let gray = true;
   for (let i = 0; i < data.length; i += 4) {
-    for (let c = 0; c < 3; c++) counts[c][data[i + c]]++;
-    gray = gray && data[i] === data[i + 1] && data[i] === data[i + 2];
+    const r = data[i], g = data[i + 1], b = data[i + 2];
+    red[r]++;
+    green[g]++;
+    blue[b]++;
+    gray = gray && r === g && r === b;
   }
-  return (gray ? counts.slice(0, 1) : counts).map(c => [...c]);
+  return (gray ? [red] : [red, green, blue]).map(c => [...c]);
 }
 
 // Another picture is there: nothing of this one is shown any more.
