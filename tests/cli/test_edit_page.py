@@ -392,6 +392,30 @@ class EditPage(EditCase):
         self.assertEqual(b.run("document.getElementById('mistakes').textContent"), "")
         self.same_as_run()
 
+    def test_what_is_added_comes_behind_and_is_chosen(self):
+        """A ready pipeline too, which replaces no step; its parameters have sliders between their limits."""
+        self.open("invert\n")
+        b = self.browser
+        chosen = "document.querySelector('#steps li.on')?.textContent"
+        for words, begins in (("gamma", "gamma"), ("phone photo", "$paper")):
+            b.click("#add")
+            b.type(words)
+            b.wait("document.querySelectorAll('ul.found li').length")
+            b.click("ul.found button")
+            b.wait(f"{chosen}?.startsWith('{begins}')")
+        self.assertRegex(self.text(), r"^invert\ngamma .*\nparam paper = 25px [^\n]*\n(.*\n)+threshold 50%\n$")
+        self.assertNotIn("kind", self.text())
+        b.wait("document.querySelector('#params h2').textContent === '$paper'")
+        b.run("document.querySelector('[data-param=paper] input[type=range]').focus()")
+        b.key("ArrowRight")
+        b.wait("!document.getElementById('source').value.includes('paper = 25px')")
+        self.settle(self.text())
+        self.assertRegex(self.text(), r"param paper = \d+(\.\d+)?px min=3px")
+        self.assertEqual(b.run("document.getElementById('mistakes').textContent"), "")
+        b.click("#add")
+        b.type("nonsense")
+        b.wait("document.querySelector('ul.found').textContent.startsWith('No step has')")
+
     def test_a_colour_by_its_name(self):
         self.open("tint orange\n")
         self.choose(0)

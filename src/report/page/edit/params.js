@@ -50,16 +50,16 @@ const set = (item, param, value, kind) => give(stageOf(item), {[param.name]: val
 
 // ------------------------------------------------------------------------------------------------ controls
 
-// A number with its unit, or an integer; "auto" where the parameter takes it.
-function numberControl(item, param, shown, id) {
+// A number with its unit, or an integer; "auto" where the parameter takes it. put: writes it.
+function numberControl(param, shown, id, put) {
   const found = NUMBER.exec(shown);
   const exact = h("input.exact", {type: "text", id, value: shown, spellcheck: "false",
-                                  "aria-label": param.name, oninput: () => set(item, param, exact.value, param.name)});
+                                  "aria-label": param.name, oninput: () => put(exact.value)});
   if (!found) { // auto, $name, {arithmetic}
     const own = /^(auto|none)?$/.test(shown);
     const start = `${param.min > 0 ? param.min : 0}${param.unit === "cv" ? "" : param.unit}`;
     return h("div.number", exact, own && h("button.tool", {type: "button", title: "Give a number in its place",
-      onclick: () => set(item, param, start, "")}, "number"));
+      onclick: () => put(start)}, "number"));
   }
   const unit = found[2];
   let value = Number(found[1]);
@@ -71,7 +71,7 @@ function numberControl(item, param, shown, id) {
       exact.value = write(value) + unit;
       slider.setAttribute("aria-valuetext", exact.value);
       if (range.integer) slider.value = toPosition(range, value);
-      set(item, param, exact.value, param.name);
+      put(exact.value);
     }});
   return h("div.number", slider, exact);
 }
@@ -133,13 +133,14 @@ function matrixControl(item, param, shown, id) {
 
 function textControl(item, param, shown, id) {
   const box = h("input.wide", {type: "text", id, value: shown, "aria-label": param.name, spellcheck: "false",
-                               placeholder: param.type === "string" ? "\"…\"" : "@name, \"file\" or a number",
+                               placeholder: param.type === "string" ? "\"…\"" : param.accepts,
                                oninput: () => { if (box.value) set(item, param, box.value, param.name); }});
   return box;
 }
 
 function control(item, param, shown, id) {
-  if (param.type === "number" || param.type === "integer") return numberControl(item, param, shown, id);
+  if (param.type === "number" || param.type === "integer")
+    return numberControl(param, shown, id, value => set(item, param, value, param.name));
   if (param.type === "choice" || param.type === "boolean") return choiceControl(item, param, shown, id);
   if (param.type === "array" && param.accepts.startsWith("a colour")) return colourControl(item, param, shown, id);
   if (param.type === "array" && shown) return matrixControl(item, param, shown, id);
@@ -194,13 +195,17 @@ function pickers(stage) {
 
 // `param` statements: what the pipeline takes.
 function declared(item) {
-  const [own] = item.statement.args;
-  const shown = text.pipe.text.slice(own.start, own.end);
-  const box = h("input.wide", {type: "text", value: shown, "aria-label": own.param, oninput: () => {
+  const [own, ...rest] = item.statement.args, written = arg => text.pipe.text.slice(arg.start, arg.end);
+  const of = name => written(rest.find(arg => arg.param === name) ?? {start: 0, end: 0});
+  const limit = name => (of(name) ? Number(NUMBER.exec(of(name))?.[1]) : undefined);
+  const param = {name: own.param, unit: "", min: limit("min"), max: limit("max"), default: written(own)};
+  const put = value => {
     const now = chosenItem()?.statement?.args[0];
-    if (now?.param === own.param && box.value) text.splice(now.start, now.end, box.value, own.param);
-  }});
-  return [h("h2", `$${own.param}`), h("p.small.soft", "A value that the pipeline takes (--set): its default."), box];
+    if (now?.param === own.param && value) text.splice(now.start, now.end, value, own.param);
+  };
+  return [h("h2", `$${own.param}`), h("p.small", of("help").replace(/^"|"$/g, "")),
+    h("p.small.soft", "A value that the pipeline takes (--set): its default."),
+    h("div.param", {"data-param": own.param}, numberControl(param, written(own), "declared", put))];
 }
 
 export function draw() {

@@ -5,7 +5,7 @@ import {pipelines} from "./pipelines.js";
 import * as text from "./text.js";
 
 export const chosen = {at: -1};
-let stages = [], report = null, whenChosen = () => {}, dragged = -1, searching = false;
+let stages = [], report = null, whenChosen = () => {}, dragged = -1, searching = false, fresh = false;
 
 const WORDS = {
   param: "a number that the pipeline takes", save: "writes a picture, when the pipeline is run", kind: "of the input",
@@ -127,28 +127,45 @@ function findReady(words) {
 
 const summary = p => p.text.split("\n", 1)[0].replace(/^# *\S+ *- */, "");
 
+const hasSteps = () => text.items().some(item => item.off || stageOf(item));
+
+// The place of the item behind which a step comes.
+const behind = () => (chosen.at >= 0 ? chosen.at : text.items().length - 1);
+
+// What is added is chosen, and is there when the text was checked.
+function add(statement) {
+  const place = behind();
+  searching = false;
+  fresh = true;
+  text.add(statement, place);
+  chosen.at = place + 1;
+  draw();
+  whenChosen();
+}
+
 function takeReady(pipeline) {
+  if (hasSteps()) {
+    add(pipeline.text.replace(/^(#.*|smempipe .*|kind .*|)\n/gm, "").trimEnd());
+    return;
+  }
   searching = false;
   text.setText(pipeline.text);
   choose(-1);
 }
 
-function addStage(stage) {
-  const behind = chosen.at >= 0 ? chosen.at : text.items().length - 1;
-  searching = false;
-  text.add(stage.example.includes("@") ? stage.name : stage.example, chosen.at >= 0 ? behind : -1);
-  choose(behind + 1);
-  focusChosen();
-}
+const addStage = stage => add(stage.example.includes("@") ? stage.name : stage.example);
 
 function search() {
   const list = h("ul.found");
   const entry = (name, help, title, onclick) =>
     h("li", h("button.name", {type: "button", title, onclick}, h("b", name), " ", help));
-  const show = words => fill(list,
-    findReady(words).map(p => entry(p.name, h("span.soft", "(ready) ", summary(p)),
-      "Begin with this pipeline: it replaces the text, and Undo brings that back", () => takeReady(p))),
-    find(words).map(stage => entry(stage.name, stage.help, "", () => addStage(stage))));
+  const show = words => {
+    const ready = findReady(words), found = find(words);
+    fill(list, ready.map(p => entry(p.name, h("span.soft", "(ready) ", summary(p)),
+        hasSteps() ? "Adds the steps of this pipeline" : "Begins with this pipeline", () => takeReady(p))),
+      found.map(stage => entry(stage.name, stage.help, "", () => addStage(stage))),
+      !ready.length && !found.length && h("li.soft", "No step has these words in its name or help."));
+  };
   const box = h("input", {type: "search", placeholder: "blur, crop, …", "aria-label": "Search among the stages",
                           oninput: () => show(box.value)});
   box.addEventListener("keydown", event => {
@@ -156,7 +173,9 @@ function search() {
     if (event.key === "Escape") { searching = false; draw(); }
   });
   show("");
-  return h("div.search", box, list);
+  const last = text.items()[behind()];
+  return h("div.search", box, last && h("p.soft.small", "It goes behind ", h("code", last.statement?.name ?? last.text),
+    chosen.at < 0 && "; choose a step first to have it elsewhere"), list);
 }
 
 export function openSearch() {
@@ -174,12 +193,14 @@ export function draw() {
     return;
   }
   const focused = place.contains(document.activeElement) && document.activeElement.matches("li button.name");
+  const added = fresh && list.length > chosen.at;
   fill(place,
     h("h2", "Steps"),
     h("ol.list", list.map((item, at) => row(item, at, list.length))),
     list.length === 0 && h("p.soft.small", "No step yet: the picture stays as it is."),
     searching ? search() : h("button.add", {type: "button", id: "add", onclick: openSearch}, "+ Add a step"));
-  if (focused) focusChosen();
+  if (focused || added) focusChosen();
+  fresh = fresh && !added;
 }
 
 export function keys(event) {
