@@ -111,14 +111,15 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
     const smp_blob icc = smp_meta_profile(&media->meta, &media->shape, &made);
     ask.input.icc = icc.data;
     ask.input.icc_size = icc.size;
-    static pthread_mutex_t planning =
-        PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
-    pthread_mutex_lock(&planning);
+    static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER; /* files that run at once share diagnostics */
+    if (request->diags)
+        pthread_mutex_lock(&planning);
     const size_t known = request->diags ? request->diags->count : 0;
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
     if (request->cache && request->diags) /* one of many */
         smp_diags_found_with(request->diags, known, request->input);
-    pthread_mutex_unlock(&planning);
+    if (request->diags)
+        pthread_mutex_unlock(&planning);
     smp_free(made.data);
     if (!code && !media->open_end && (code = smp_run_check_sizes(*plan, &request->read.limits, err))) {
         smp_plan_free(*plan);
