@@ -133,9 +133,8 @@ static void read_ahead(decoder *d, const smp_ask *ask)
     const int64_t stride = smp_ahead_stride(shape);
     int64_t bytes;
     smp_error ignored;
-    if (media->scan.shape.kind != SMP_KIND_NONE || ask->options.frames || ask->options.want.coded ||
-        ask->options.want.shrink || !smp_mul_i64(stride, shape->height, &bytes) || (uint64_t)bytes > ask->arena ||
-        !map_arena(d, ask->arena))
+    if (ask->options.frames || ask->options.want.coded || ask->options.want.shrink ||
+        !smp_mul_i64(stride, shape->height, &bytes) || (uint64_t)bytes > ask->arena || !map_arena(d, ask->arena))
         return;
     const smp_notes *notes = smp_reader_notes(d->reader);
     const int before = notes->count + notes->more;

@@ -493,9 +493,9 @@ static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask
         return code;
     p->opened = !code && !p->said_again;
     p->ahead = p->opened && p->said_ahead;
-    const smp_shape *shape = &reader->media.shape;
+    const smp_shape *shape = smp_media_rows(&reader->media);
     if (p->ahead &&
-        (reader->media.scan.shape.kind != SMP_KIND_NONE ||
+        ((reader->media.scan.shape.kind && !reader->options.want.scan_from) ||
          !smp_mul_i64(smp_ahead_stride(shape), shape->height, &bytes) || (uint64_t)bytes > p->worker->mapped)) {
         p->ahead = false;
         return fail_answer(p, err);
