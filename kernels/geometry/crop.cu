@@ -4,5 +4,7 @@
 #include "geometry/crop.h"
 
 #include "geometry/gather.cuh"
+#include "lib/many.h"
 
 SMP_GATHER_GPU(crop, smp_crop, smp_crop_source)
+SMP_KERNEL_MANY(crop_tiled, u8, uint8_t, u8, uint8_t, smp_crop)

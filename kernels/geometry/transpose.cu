@@ -23,6 +23,7 @@
  * bytes and more), pairs of formats and rows that are not aligned take the padded one. */
 #include "geometry/transpose.h"
 #include "lib/gpu_kernel.h"
+#include "lib/many.h"
 
 /* ---------------------------------------------------------------------------------------------- sample by sample */
 
@@ -62,6 +63,7 @@ template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_i
         smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(transpose_naive, smp_orientation)
+SMP_KERNEL_MANY(transpose_naive, u8, uint8_t, u8, uint8_t, smp_orientation)
 
 /* A tile of SMP_TRANSPOSE_SIDE x SMP_TRANSPOSE_SIDE pixels of the output, or a partial one: its input pixels come into
  * shared memory row by row, PAD pixels between rows, mirrored rows last first, and leave in output order. */

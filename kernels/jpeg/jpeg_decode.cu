@@ -9,6 +9,7 @@
 #include "jpeg/jpeg_decode.h"
 
 #include "lib/gpu_kernel.h"
+#include "lib/many.h"
 
 SMP_DEVICE void jpeg_doubt(const smp_io &io, int doubt)
 {
@@ -124,6 +125,7 @@ template <typename, typename> SMP_DEVICE void jpeg_sync_tiled(const smp_io &io, 
     jpeg_sync(io, p, shared.tables);
 }
 SMP_KERNEL_PAIR_(jpeg_sync_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
+SMP_KERNEL_MANY(jpeg_sync_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 /* ---------------------------------------------------------------------------------------------- join */
 
@@ -278,6 +280,7 @@ template <typename, typename> SMP_DEVICE void jpeg_join_tiled(const smp_io &io, 
     jpeg_join_sums(io, p, scan, s);
 }
 SMP_KERNEL_PAIR_(jpeg_join_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
+SMP_KERNEL_MANY(jpeg_join_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 /* ---------------------------------------------------------------------------------------------- coefficients */
 
@@ -317,6 +320,7 @@ template <typename, typename> SMP_DEVICE void jpeg_coefs_tiled(const smp_io &io,
     jpeg_coefs(io, p, scan, shared.tables, shared.natural);
 }
 SMP_KERNEL_PAIR_(jpeg_coefs_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
+SMP_KERNEL_MANY(jpeg_coefs_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 /* ---------------------------------------------------------------------------------------------- samples */
 
@@ -403,6 +407,7 @@ template <typename, typename> SMP_DEVICE void jpeg_idct_padded(const smp_io &io,
     jpeg_idct_shared<9>(io, p);
 }
 SMP_KERNEL_PAIR_(jpeg_idct_padded, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
+SMP_KERNEL_MANY(jpeg_idct_padded, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 /* ---------------------------------------------------------------------------------------------- pixels */
 
@@ -457,4 +462,5 @@ template <typename, typename OUT> SMP_DEVICE void jpeg_pixels_tiled(const smp_io
     });
 }
 SMP_KERNEL_PAIR_(jpeg_pixels_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
+SMP_KERNEL_MANY(jpeg_pixels_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 SMP_KERNEL_PAIR_(jpeg_pixels_tiled, u8, uint8_t, f32, float, smp_jpeg_decode)

@@ -11,6 +11,7 @@
 #include "stencil/resize.h"
 
 #include "lib/elementwise.cuh"
+#include "lib/many.h"
 #include "stencil/stencil.cuh"
 
 template <typename IN> SMP_DEVICE constexpr int resize_format()
@@ -53,6 +54,8 @@ template <typename IN, typename OUT> SMP_DEVICE void resize_columns(const smp_io
 }
 SMP_KERNEL_INTO_F32(resize_rows, smp_resize)
 SMP_KERNEL_FROM_F32(resize_columns, smp_resize)
+SMP_KERNEL_MANY(resize_rows, u8, uint8_t, f32, float, smp_resize)
+SMP_KERNEL_MANY(resize_columns, f32, float, u8, uint8_t, smp_resize)
 
 /* ---------------------------------------------------------------------------------------------- tiled, rows */
 

@@ -38,6 +38,15 @@ typedef struct smp_cuda_launch_info {
 smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
                                   smp_cuda_launch_info *info, smp_error *err);
 
+/* Queues one launch of a kernel of many pictures (lib/many.h), by its whole name; items: in the device's memory. */
+smp_code smp_cuda_launch_many(smp_device *device, const char *kernel, const smp_grid *grid, const void *items,
+                              smp_error *err);
+
+/* Memory that another process shares by a handle (cuIpcGetMemHandle), of any device of the process's that is on that GPU,
+ * until it is let go. */
+smp_code smp_cuda_shared_open(smp_device *device, const CUipcMemHandle *handle, void **out, smp_error *err);
+void smp_cuda_shared_close(smp_device *device, void *memory);
+
 /* Handles of a device from smp_cuda_open(), for a profiler or another library that works on the same stream. */
 typedef struct smp_cuda_handles {
     smp_driver *driver;

@@ -23,6 +23,9 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUipcMemHandle {
+    char reserved[64];
+} CUipcMemHandle;
 
 enum {
     CUDA_SUCCESS = 0,

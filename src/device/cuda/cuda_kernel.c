@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "device/cuda/cuda_internal.h"
+#include "lib/many.h"
 #include "stages/foreign.h"
 #include "stages/launch.h"
 
@@ -92,14 +93,13 @@ smp_code cuda_load_module(cuda_device *gpu, const void *file, const void *image,
     return SMP_OK;
 }
 
-/* The function of a kernel for these views' formats. */
-static smp_code find_function(cuda_device *gpu, const char *kernel, const smp_io *io, cuda_function **out,
-                              smp_error *err)
+/* The function of a kernel by its whole name. */
+static smp_code find_function(cuda_device *gpu, const char *name, cuda_function **out, smp_error *err)
 {
     smp_code code = SMP_OK;
     cuda_function made = {.function = NULL};
     *out = NULL;
-    kernel_name(made.name, sizeof made.name, kernel, io);
+    snprintf(made.name, sizeof made.name, "%s", name);
     for (size_t i = 0; i < gpu->function_count; i++)
         if (strcmp(gpu->functions[i].name, made.name) == 0) {
             *out = &gpu->functions[i];
@@ -150,13 +150,33 @@ smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *
     *function = NULL;
     if (!**kernel)
         return SMP_OK;
-    SMP_TRY(find_function(gpu, *kernel, io, function, err));
+    char name[sizeof (*function)->name];
+    kernel_name(name, sizeof name, *kernel, io);
+    SMP_TRY(find_function(gpu, name, function, err));
     if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
         smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", (*function)->name,
                  grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
         return smp_hint(err, "use --variant naive, or --device cpu");
     }
     return cuda_opt_in(gpu, (*function)->function, grid->shared_bytes, &(*function)->opted_in, err);
+}
+
+smp_code smp_cuda_launch_many(smp_device *device, const char *kernel, const smp_grid *grid, const void *items,
+                              smp_error *err)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    cuda_function *function;
+    smp_io io = {.out = {.rows = 0}};
+    smp_many many = {items};
+    void *params[] = {&io, &many};
+    SMP_TRY(cuda_enter(gpu, err));
+    SMP_TRY(find_function(gpu, kernel, &function, err));
+    smp_code code = cuda_opt_in(gpu, function->function, grid->shared_bytes, &function->opted_in, err);
+    if (!code)
+        CUDA_TRY(gpu, cuLaunchKernel, function->function, grid->grid[0], grid->grid[1], grid->grid[2], grid->block[0],
+                 grid->block[1], grid->block[2], grid->shared_bytes, gpu->stream, params, NULL);
+fail:
+    return code;
 }
 
 void cuda_kernels_close(cuda_device *gpu)

@@ -250,6 +250,27 @@ smp_code cuda_copy_out(smp_device *device, void *to, int64_t to_stride, const vo
     return SMP_OK;
 }
 
+smp_code smp_cuda_shared_open(smp_device *device, const CUipcMemHandle *handle, void **out, smp_error *err)
+{
+    enum { LAZY_PEERS = 1 }; /* CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, the only flag there is */
+    cuda_device *gpu = (cuda_device *)device;
+    CUdeviceptr memory = 0;
+    *out = NULL;
+    smp_code code = cuda_enter(gpu, err);
+    if (!code)
+        CUDA_TRY(gpu, cuIpcOpenMemHandle, &memory, *handle, LAZY_PEERS);
+    *out = (void *)(uintptr_t)memory;
+fail:
+    return code;
+}
+
+void smp_cuda_shared_close(smp_device *device, void *memory)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    if (!cuda_enter(gpu, NULL))
+        (void)smp_cuIpcCloseMemHandle(gpu->driver, (CUdeviceptr)(uintptr_t)memory);
+}
+
 void cuda_memory_close(cuda_device *gpu)
 {
     for (int i = 0; i < 2 * CUDA_STAGES; i++) {

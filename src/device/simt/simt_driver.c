@@ -91,6 +91,18 @@ static CUresult simt_version(int *version)
     return CUDA_SUCCESS;
 }
 
+/* The memory of emulated devices is their process's. */
+static CUresult simt_ipc_open(CUdeviceptr *memory, CUipcMemHandle, unsigned)
+{
+    *memory = 0;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult simt_ipc_close(CUdeviceptr)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 typedef struct result_name {
     CUresult result;
     const char *name, *text;
@@ -508,6 +520,8 @@ static smp_driver simt_driver = {
             .cuMemGetInfo = simt_memory_info,
             .cuMemAlloc = simt_alloc,
             .cuMemFree = simt_free,
+            .cuIpcOpenMemHandle = simt_ipc_open,
+            .cuIpcCloseMemHandle = simt_ipc_close,
             .cuMemHostAlloc = simt_host_alloc,
             .cuMemFreeHost = simt_host_free,
             .cuMemHostRegister = simt_host_register,
