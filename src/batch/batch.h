@@ -46,6 +46,7 @@ typedef struct smp_batch_request {
     const char
         *device; /* auto, cpu, cuda (all GPUs), cuda:0,2 (some), simt; several files at once have a handle each */
     const char *isa, *variant;
+    const smp_run_elsewhere *elsewhere;
     smp_draw draw; /* its index is each file's own, and its epoch added to */
     int threads;   /* that compute, in all; 0: one a core */
     int jobs;      /* files at once; 0: chosen */

@@ -41,6 +41,7 @@ static smp_code run_once(smp_batch_worker *w, const smp_batch_file *file, smp_de
         .gpu_jpeg = r->gpu_jpeg,
         .write = r->write,
         .device = device,
+        .elsewhere = r->elsewhere,
         .draw = {.seed = r->draw.seed, .index = file->index, .epoch = r->draw.epoch + file->epoch},
         .variant = r->variant,
         .strip_rows = r->strip_rows,

@@ -7,9 +7,10 @@
 #pragma once
 
 #include "batch/batch.h"
+#include "device/cuda/cuda_api.h"
 
 typedef enum smp_feed_ask_kind {
-    SMP_FEED_BUFFER = 1, /* `buffer` is the memory whose descriptor comes along */
+    SMP_FEED_BUFFER = 1, /* `buffer` is the memory whose descriptor comes along, or an smp_feed_device_memory */
     SMP_FEED_FORGET,     /* `buffer` is not used any more; no batch of it is under way */
     SMP_FEED_BATCH,      /* `count` smp_feed_sample, then their paths, each ended by a null byte; see smp_feed_answer */
     SMP_FEED_CANCEL,     /* batches that are under way need not be done; they are answered all the same */
@@ -23,6 +24,11 @@ typedef struct smp_feed_ask {
     int64_t buffer;  /* a batch's samples go there, one picture behind the other; -1: its shape alone is wanted */
     uint64_t epoch;
 } smp_feed_ask;
+
+typedef struct smp_feed_device_memory { /* of a GPU */
+    CUipcMemHandle handle;
+    uint64_t size; /* bytes */
+} smp_feed_device_memory;
 
 typedef struct smp_feed_sample {
     uint64_t index; /* of the picture in the data set */
@@ -77,7 +83,7 @@ void smp_feed_put(const smp_feed_format *format, const smp_shape *shape, const v
                   int64_t rows, void *place);
 
 /* Answers what comes over the socket until it ends. request: how files are run; files, outputs and callbacks are put
- * in. */
+ * in. Where its device is a GPU, that computes what it can of JPEGs (feed_gpu.h), and batches lie there. */
 smp_code smp_feed_serve(int socket, const smp_batch_request *request, const smp_feed_format *format, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ messages */

@@ -25,6 +25,16 @@
 
 typedef struct smp_run_cache smp_run_cache;
 
+/* Runs plans of JPEGs that are still coded elsewhere, many together (run/together.h). Called from several threads. */
+typedef struct smp_run_elsewhere {
+    bool (*wants)(void *context, const char *output); /* this file, if its plan serves */
+    /* Takes over the plan and the rows of its source (smp_alloc), smp_row_stride apart. *taken false: neither, and the
+     * file is run here. */
+    smp_code (*take)(void *context, const char *output, smp_plan *plan, void *rows, size_t bytes, bool *taken,
+                     smp_error *err);
+    void *context;
+} smp_run_elsewhere;
+
 typedef struct smp_run_request {
     const smp_program *program;
     smp_diags *diags;         /* warnings, and failures that belong to a place in the text */
@@ -41,6 +51,7 @@ typedef struct smp_run_request {
     int64_t strip_rows;       /* rows of a strip; 0: chosen by size. The bytes of the output do not depend on it */
     bool plain_storage;       /* keep f32 between all stages (tests) */
     bool no_fuse;             /* no steps are joined; implied by the variant naive, which is the definition */
+    const smp_run_elsewhere *elsewhere; /* null: there is no such place */
     /* Called between strips with the rows done and all rows; may be null. A code other than SMP_OK stops the run. */
     smp_code (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;

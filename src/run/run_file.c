@@ -361,6 +361,34 @@ static smp_code plan_input(one_run *r, smp_error *err)
     return code;
 }
 
+/* A refusal is taken for a doubt: the file is read again, and run here. */
+static smp_code hand_over(one_run *r, smp_error *err)
+{
+    const smp_run_elsewhere *elsewhere = r->request->elsewhere;
+    const smp_media *media = smp_reader_media(r->reader);
+    smp_view view;
+    size_t bytes;
+    if (!elsewhere || !media->scan.shape.kind)
+        return SMP_OK;
+    if (!smp_run_view(&r->plan->steps[0].out, &view, &bytes) || !(view.data = smp_alloc_raw(bytes)))
+        return smp_fail_memory(err, "a coded picture", 0);
+    void *shared = smp_reader_shared(r->reader, bytes + SMP_ALIGN), *rows = shared ? shared : view.data;
+    smp_code code = smp_reader_rows(r->reader, rows, view.stride, view.height, err);
+    if (!code && shared)
+        memcpy(view.data, shared, bytes);
+    if (!code)
+        code = elsewhere->take(elsewhere->context, r->request->output, r->plan, view.data, bytes, &r->done, err);
+    if (!r->done)
+        smp_free(view.data);
+    else if (r->entry)
+        r->entry->plan = NULL;
+    if (r->done) {
+        r->plan = NULL;
+        r->owned = false;
+    }
+    return code || r->done ? code : smp_fail(err, SMP_E_DECODE, "a coded picture is refused");
+}
+
 static smp_code copy_coded(one_run *r, smp_error *err)
 {
     return smp_run_copy(r->request, r->plan, &r->reader, r->report, &r->done, err);
@@ -459,7 +487,7 @@ static void close_all(one_run *r)
 /* *scanned: the device was to decode or code a file. */
 static smp_code run_once(const smp_run_request *request, smp_run_report *report, bool *scanned, smp_error *err)
 {
-    static smp_code (*const passes[])(one_run *, smp_error *) = {open_file,     plan_input,   copy_coded,
+    static smp_code (*const passes[])(one_run *, smp_error *) = {open_file,     plan_input,   hand_over,     copy_coded,
                                                                  begin_outputs, run_the_plan, commit_outputs};
     one_run r = {.request = request, .report = report, .start = smp_now(), .owned = true};
     smp_code code = SMP_OK;
@@ -495,6 +523,10 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     asked.read.want.whole = request->cache && request->cache->whole;
     asked.read.want.live = smp_run_may_be_live(request);
     asked.read.want.scan_from = may_scan(request) ? request->gpu_jpeg : 0;
+    if (request->elsewhere && request->elsewhere->wants(request->elsewhere->context, request->output)) {
+        asked.read.want.scan_from = 1;
+        asked.read.want.whole = true; /* one message for a file */
+    }
     smp_code code = run_once(&asked, report, &scanned, err);
     const bool again = report->undecided || code == SMP_E_DECODE || code == SMP_E_KILLED || code == SMP_E_PROCESS ||
                        code == SMP_E_MEMORY || code == SMP_E_DEVICE_MEMORY;
@@ -504,6 +536,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_run_report_free(report);
     *err = (smp_error){0};
     asked.read.want.scan_from = 0;
+    asked.elsewhere = NULL;
     asked.cache = NULL;
     return run_once(&asked, report, &scanned, err);
 }

@@ -1,6 +1,6 @@
 """How fast smempipe.Feed makes batches, beside processes that use Pillow:
 
-    feed.py BUILD [PICTURES] [WORKERS]
+    feed.py BUILD [PICTURES] [WORKERS] [--device cuda]
 
 Draws JPEGs of 500 x 375 pixels, brings them to 224 x 224, and prints the table of docs/training.md: pictures a second,
 and milliseconds of all processors a picture, the best of three epochs."""
@@ -12,6 +12,8 @@ import tempfile
 import time
 from multiprocessing import Pool
 
+DEVICE = sys.argv.pop(sys.argv.index("--device") + 1) if "--device" in sys.argv else "cpu"
+sys.argv = [word for word in sys.argv if word != "--device"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD, PICTURES = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 500
 WORKERS = int(sys.argv[3]) if len(sys.argv) > 3 else len(os.sched_getaffinity(0))
@@ -77,4 +79,7 @@ if __name__ == "__main__":
         row("Feed, uint8", *feed(where))
         row("Feed, uint8, workers=0", *feed(where, workers=0))
         row("Feed, float16, normalised", *feed(where, dtype="float16", mean=MEAN, std=STD))
+        if DEVICE != "cpu":
+            row(f"Feed, float16, normalised, {DEVICE}", *feed(where, dtype="float16", mean=MEAN, std=STD,
+                                                              device=DEVICE, prefetch=4))
         row("Pillow, NumPy, processes", *pillow(where))

@@ -42,8 +42,8 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
 smp_code smp_cuda_launch_many(smp_device *device, const char *kernel, const smp_grid *grid, const void *items,
                               smp_error *err);
 
-/* Memory that another process shares by a handle (cuIpcGetMemHandle), of any device of the process's that is on that GPU,
- * until it is let go. */
+/* Memory that another process shares by a handle (cuIpcGetMemHandle), for all devices of this process that are on that
+ * GPU, until it is let go. */
 smp_code smp_cuda_shared_open(smp_device *device, const CUipcMemHandle *handle, void **out, smp_error *err);
 void smp_cuda_shared_close(smp_device *device, void *memory);
 

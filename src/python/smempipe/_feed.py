@@ -5,6 +5,7 @@ import ctypes
 import mmap
 import operator
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -15,6 +16,7 @@ import weakref
 
 import numpy as np
 
+from . import _feed_gpu
 from . import _library as _c
 from ._feed_files import permute, rank_of_environment, share, source
 from ._kernel import _program
@@ -52,6 +54,7 @@ class _Lent:
 class _Pool:
     def __init__(self, most):
         self.free, self.retired, self.most, self.fork, self.made = [], [], most, 0, 0
+        self.left = []  # of a GPU, which may still be reading them
 
 
 def _end(ours, process, errors, owner):
@@ -136,6 +139,14 @@ class _Server:
         raise _ERRORS.get(status, _c.Error)(text or f"the process of this Feed ended ({status})", status)
 
 
+def _move(array, slots, others):
+    """Pictures of some places to others."""
+    if isinstance(array, np.ndarray):
+        array[slots] = array[others]
+    else:
+        array.move(slots, others)
+
+
 def _epoch(value):
     if not 0 <= operator.index(value) <= _MOST_EPOCH:
         raise ValueError(f"epoch={value}: 0 to {_MOST_EPOCH}")
@@ -157,9 +168,9 @@ class Feed:
     def __init__(self, files, pipeline, batch=256, *, device="cpu", workers=0, shuffle=True, seed=0, epoch=0, rank=None,
                  world=None, dtype="uint8", layout="NCHW", channels=3, mean=None, std=None, labels="auto", last="keep",
                  broken="raise", prefetch=2, settings=None):
-        if device != "cpu":
-            raise _c.ArgumentError(f"device={device!r}: a Feed computes on processors so far; write device=\"cpu\" and "
-                                   "copy its arrays to the GPU")
+        self.device = str(device)
+        if not re.fullmatch("cpu|simt|cuda(:[0-9]+)?", self.device):
+            raise _c.ArgumentError(f"device={self.device!r}: there are cpu, cuda, cuda:N for GPU N, simt (emulated)")
         for name, value, words in (("dtype", str(np.dtype(dtype)), _TYPES), ("layout", layout, ("NCHW", "NHWC")),
                                    ("last", last, ("keep", "pad", "drop")),
                                    ("broken", broken, ("raise", "skip", "replace"))):
@@ -173,7 +184,7 @@ class Feed:
         self.dtype, self.layout, self.shape = np.dtype(dtype), layout, None
         self.broken, self.broken_count = [], 0
         self._begun, self._at, self._turn, self._numbers = False, 0, 0, 0
-        self._options = ["--device", "cpu", "--samples", _TYPES[str(self.dtype)], "--jobs", str(int(workers)),
+        self._options = ["--device", self.device, "--samples", _TYPES[str(self.dtype)], "--jobs", str(int(workers)),
                          "--layout", "chw" if layout == "NCHW" else "hwc", "--channels", str(channels or 0),
                          "--seed", str(self.seed)]
         for name, value in (("mean", mean), ("std", std)):
@@ -200,7 +211,7 @@ class Feed:
     # ---------------------------------------------------------------------------------------------- the process
 
     def _reset(self):
-        self._server, self._owner, self._pool = None, os.getpid(), _Pool(self.prefetch)
+        self._server, self._owner, self._pool, self._driver = None, os.getpid(), _Pool(self.prefetch), None
         self._waiting, self._answers = {}, {}  # by the batch's number: its memory; what _wait returns
         self._lock = threading.RLock()  # one thread at a time asks and waits
         _feeds.add(self)
@@ -283,7 +294,24 @@ class Feed:
         self._waiting[self._numbers] = memory
         return self._numbers
 
+    def _gpu_memory(self):
+        pool = self._pool
+        while pool.left:
+            memory = pool.left.pop()
+            memory.leave()
+            pool.free.append(memory)
+        for i, memory in enumerate(pool.free):
+            if memory.is_free(wait=len(pool.free) > pool.most):
+                return pool.free.pop(i)
+        pool.made += 1
+        self._driver = self._driver or _feed_gpu.Driver(self.device)
+        memory = _feed_gpu.Memory(self._driver, pool.made, int(np.prod(self.shape)) * self.batch * self.dtype.itemsize)
+        self._server.ask(_BUFFER, memory.message, buffer=pool.made)
+        return memory
+
     def _memory(self):
+        if self.device.startswith("cuda"):
+            return self._gpu_memory()
         while self._pool.retired:
             self._server.ask(_FORGET, buffer=self._pool.retired.pop().number)
         if self._pool.free:
@@ -341,17 +369,20 @@ class Feed:
         _, wrong, memory = answer
         indices = self._indices(number, epoch)
         self._files.check(indices)
-        array = np.asarray(_Lent(self._pool, memory, (len(indices), *self.shape), self.dtype))
+        shape, gpu = (len(indices), *self.shape), isinstance(memory, _feed_gpu.Memory)
+        array = _feed_gpu.Batch(self._pool, memory, shape, self.dtype) if gpu else \
+            np.asarray(_Lent(self._pool, memory, shape, self.dtype))
         self._refuse(wrong, indices)
         good = np.array([slot for slot in range(len(indices)) if slot not in wrong], np.int64)
         if not len(good):
             return None
         if wrong and self.on_broken == "replace":
             slots, others = sorted(wrong), good[np.arange(len(wrong)) % len(good)]
-            array[slots], indices[slots] = array[others], indices[others]
+            _move(array, slots, others)
+            indices[slots] = indices[others]
         elif wrong:
-            array[:len(good)] = array[good]
-            array, indices = array[:len(good)], indices[good]
+            _move(array, np.arange(len(good)), good)
+            array, indices = array.first(len(good)) if gpu else array[:len(good)], indices[good]
         return array, self._files.labels_of(indices), [self._files.names[i] for i in indices]
 
     def __iter__(self):
@@ -406,7 +437,8 @@ class Feed:
 
     def __getstate__(self):
         """Another process, started by fork, spawn or forkserver, starts anew."""
-        return {**self.__dict__, "_server": None, "_waiting": {}, "_answers": {}, "_pool": None, "_lock": None}
+        return {**self.__dict__, "_server": None, "_waiting": {}, "_answers": {}, "_pool": None, "_driver": None,
+                "_lock": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)

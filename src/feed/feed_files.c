@@ -1,112 +1,34 @@
 /* Serves batches: see feed.h. A thread receives what is asked; those of a batch run (batch/batch.h) take the files of
  * one asked batch after another, and the one that ends the last file of a batch answers it. */
-#include "feed/feed.h"
+#include "feed/feed_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
-#include "io/files/tar.h"
 #include "io/files/source.h"
+#include "io/files/tar.h"
 
-enum {
-    MOST_MESSAGE = 256 << 20, /* bytes */
-    MOST_SAMPLES = 1 << 20,   /* of a batch */
-    MOST_TRIES = 10,
-    END_SECONDS = 2, /* that files under way may take when nobody waits for them any more */
-    NAME = 48,       /* bytes of an output's name: where its batch is, "ADDRESS-SLOT.npy" */
-    PATH = 32        /* of a member's: "/proc/self/fd/9" */
-};
-
-typedef struct buffer {
-    int64_t id;
-    unsigned char *at;
-    size_t size;
-} buffer;
-
-/* A batch. Its files whose decoder somebody killed are handed out again: that is no fault of theirs. */
-typedef struct asked {
-    struct asked *next; /* in the queue, or under way */
-    smp_feed_ask ask;
-    char *bytes; /* of the message: samples, then paths */
-    const smp_feed_sample *samples;
-    smp_batch_file *files;
-    char (*names)[NAME];
-    char (*paths)[PATH]; /* of tars' members */
-    int *opened;         /* descriptors of members, 0: none */
-    const char **from;   /* the files, or tars, of all slots */
-    char **wrong;        /* lines of pictures that are not there; null */
-    unsigned char *at;   /* the memory; null: none */
-    size_t room;
-    size_t count, left; /* files handed out, and not ended */
-    bool *killed;       /* of all slots */
-    int tries;
-    atomic_bool cancelled;
-} asked;
-
-typedef struct feed {
-    int socket;
-    const smp_feed_format *format;
-    pthread_mutex_t lock, sending;
-    pthread_cond_t changed;
-    asked *queue, **queue_end; /* not begun */
-    asked *under_way;
-    buffer *buffers;
-    size_t buffer_count, buffer_capacity;
-    smp_shape shape; /* of all pictures; kind none: not known yet */
-    bool ended, done;
-    volatile sig_atomic_t stop;
-} feed;
+enum { MOST_TRIES = 10 };
 
 /* ------------------------------------------------------------------------------------------------ batches */
 
-static void free_asked(asked *a)
+void free_asked(asked *a)
 {
     for (size_t i = 0; a && a->wrong && i < a->ask.count; i++)
         smp_free(a->wrong[i]);
+    for (size_t i = 0; a && a->rows && i < a->ask.count; i++)
+        smp_free(a->rows[i]);
     if (a)
-        smp_free_all(a->bytes, a->files, a->names, a->paths, a->opened, a->from, a->wrong, a->killed, a);
-}
-
-static bool make_room(asked *a)
-{
-    const size_t count = a->ask.count;
-    return (a->files = smp_alloc_array(count, sizeof *a->files)) &&
-           (a->names = smp_alloc_array(count, sizeof *a->names)) &&
-           (a->paths = smp_alloc_array(count, sizeof *a->paths)) &&
-           (a->opened = smp_alloc_array(count, sizeof *a->opened)) &&
-           (a->from = smp_alloc_array(count, sizeof *a->from)) &&
-           (a->wrong = smp_alloc_array(count, sizeof *a->wrong)) &&
-           (a->killed = smp_alloc_array(count, sizeof *a->killed));
-}
-
-/* Finds samples and paths in the message. False: it is none, or there is no memory. */
-static bool read_batch(asked *a)
-{
-    const size_t count = a->ask.count, head = count * sizeof(smp_feed_sample), size = (size_t)a->ask.bytes;
-    if (!count || count > MOST_SAMPLES || head >= size || a->bytes[size - 1] || !make_room(a))
-        return false;
-    a->samples = (const smp_feed_sample *)(const void *)a->bytes;
-    const char *path = a->bytes + head, *end = a->bytes + size;
-    for (size_t i = 0; i < count; i++, path += strlen(path) + 1) {
-        if (path == end)
-            return false;
-        a->from[i] = path;
-    }
-    return path == end;
+        smp_free_all(a->bytes, a->files, a->names, a->paths, a->opened, a->from, a->wrong, a->again, a->processors,
+                     a->rows, a);
 }
 
 /* Adds the file of a slot to those that are handed out. */
@@ -130,6 +52,15 @@ static void enqueue(feed *f, asked *a)
     *f->queue_end = a;
     f->queue_end = &a->next;
     pthread_cond_broadcast(&f->changed);
+}
+
+void begin_asked(feed *f, asked *a)
+{
+    for (size_t i = 0; i < a->ask.count; i++)
+        add_file(a, i);
+    pthread_mutex_lock(&f->lock);
+    enqueue(f, a);
+    pthread_mutex_unlock(&f->lock);
 }
 
 static smp_code more(void *context, const smp_batch_file **files, size_t *count, smp_error *)
@@ -200,22 +131,46 @@ static smp_code settle_shape(feed *f, const smp_shape *shape, smp_error *err)
     return smp_hint(err, "let the pipeline make one size of all, as `resize 256x256^` does");
 }
 
-static smp_code take(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows, const void *from,
-                     int64_t stride, smp_error *err)
+/* The batch that an output is of, and its slot. */
+static asked *find(const char *name, size_t *slot)
 {
-    feed *f = context;
     char *end;
-    const asked *a = (const asked *)(uintptr_t)strtoumax(name, &end, 16);
-    const size_t slot = strtoull(end + 1, NULL, 10);
+    asked *a = (asked *)(uintptr_t)strtoumax(name, &end, 16);
+    *slot = strtoull(end + 1, NULL, 10);
+    return a;
+}
+
+#define NOWHERE SIZE_MAX
+
+/* *at: where in the batch's memory a picture of that shape lies; NOWHERE: it has none. */
+static smp_code find_place(feed *f, const asked *a, size_t slot, const smp_shape *shape, size_t *at, smp_error *err)
+{
+    *at = NOWHERE;
     if (shape->kind != SMP_IMAGE)
         return smp_fail(err, SMP_E_PIPE, "it is a sound, and batches are of pictures");
     SMP_TRY(settle_shape(f, shape, err));
-    if (!a->at)
+    if (!a->at && !a->there)
         return SMP_OK;
     const size_t bytes = smp_feed_bytes(f->format, &f->shape);
     if (bytes > a->room / a->ask.count)
         return smp_fail(err, SMP_E_PROCESS, "the memory for the batch is too small");
-    smp_feed_put(f->format, shape, from, stride, y, rows, a->at + slot * bytes);
+    *at = slot * bytes;
+    return SMP_OK;
+}
+
+static smp_code take(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows, const void *from,
+                     int64_t stride, smp_error *err)
+{
+    feed *f = context;
+    size_t slot, at;
+    asked *a = find(name, &slot);
+    SMP_TRY(find_place(f, a, slot, shape, &at, err));
+    if (at == NOWHERE)
+        return SMP_OK;
+    const size_t bytes = smp_feed_bytes(f->format, &f->shape);
+    if (!a->at && !a->rows[slot])
+        SMP_NEED(a->rows[slot] = smp_alloc_raw(bytes), "a picture", bytes, err);
+    smp_feed_put(f->format, shape, from, stride, y, rows, a->at ? a->at + at : a->rows[slot]);
     return SMP_OK;
 }
 
@@ -241,7 +196,7 @@ static void finished(void *, const smp_batch_file *file, smp_run_report *report,
     char **wrong = &a->wrong[file->number];
     const char *hint = strstr(err->hint, "--") ? "" : err->hint; /* Python has none of the command's options */
     smp_free(*wrong);
-    a->killed[file->number] = report->status && (err->code == SMP_E_KILLED || err->code == SMP_E_PROCESS);
+    a->again[file->number] = report->status && (err->code == SMP_E_KILLED || err->code == SMP_E_PROCESS);
     *wrong = report->status ? smp_asprintf("%llu %c %s%s%s\n", (unsigned long long)file->number, code_of(a, err->code),
                                            err->message, hint[0] ? "; " : "", hint)
                             : NULL;
@@ -253,7 +208,7 @@ static void finished(void *, const smp_batch_file *file, smp_run_report *report,
 
 /* ------------------------------------------------------------------------------------------------ answers */
 
-static void send_answer(feed *f, smp_feed_answer *answer, const void *bytes)
+void send_answer(feed *f, smp_feed_answer *answer, const void *bytes)
 {
     pthread_mutex_lock(&f->lock);
     answer->width = f->shape.width;
@@ -288,21 +243,25 @@ static bool try_again(feed *f, asked *a)
         return false;
     a->count = 0;
     for (size_t i = 0; i < a->ask.count; i++)
-        if (a->killed[i])
+        if (a->again[i])
             add_file(a, i);
     if (a->count)
         enqueue(f, a);
     return a->count > 0;
 }
 
-static void ended(void *context, const smp_batch_file *file)
+/* Gives a picture to the GPU: one thing more is to be done. */
+static void give(feed *f, smp_feed_picture *p)
 {
-    feed *f = context;
-    asked *a = file->own;
-    int *opened = &a->opened[file->number];
-    if (*opened > 0)
-        close(*opened);
-    *opened = 0;
+    pthread_mutex_lock(&f->lock);
+    ((asked *)p->batch)->left++;
+    pthread_mutex_unlock(&f->lock);
+    smp_feed_gpu_take(f->gpu, p);
+}
+
+/* Of a batch, one thing less is to be done. */
+static void end_one(feed *f, asked *a)
+{
     pthread_mutex_lock(&f->lock);
     if (--a->left) {
         pthread_mutex_unlock(&f->lock);
@@ -320,152 +279,91 @@ static void ended(void *context, const smp_batch_file *file)
     free_asked(a);
 }
 
-/* ------------------------------------------------------------------------------------------------ asks */
-
-static buffer *find_buffer(feed *f, int64_t id)
-{
-    for (size_t i = 0; i < f->buffer_count; i++)
-        if (f->buffers[i].id == id)
-            return &f->buffers[i];
-    return NULL;
-}
-
-static bool take_buffer(feed *f, int64_t id, int fd)
-{
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0 || status.st_size <= 0 || find_buffer(f, id) ||
-        !smp_grow(&f->buffers, &f->buffer_capacity, f->buffer_count + 1, sizeof *f->buffers))
-        return false;
-    void *at = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED)
-        return false;
-    f->buffers[f->buffer_count++] = (buffer){id, at, (size_t)status.st_size};
-    return true;
-}
-
-/* Whether a batch of it is queued or under way. */
-static bool is_used(feed *f, const buffer *b)
-{
-    bool used = false;
-    pthread_mutex_lock(&f->lock);
-    for (int i = 0; i < 2; i++)
-        for (const asked *a = i ? f->under_way : f->queue; a && !used; a = a->next)
-            used = a->at == b->at;
-    pthread_mutex_unlock(&f->lock);
-    return used;
-}
-
-static void forget_buffer(feed *f, int64_t id)
-{
-    buffer *b = find_buffer(f, id);
-    if (!b || is_used(f, b))
-        return;
-    munmap(b->at, b->size);
-    *b = f->buffers[--f->buffer_count];
-}
-
-/* Takes over bytes. */
-static bool take_batch(feed *f, const smp_feed_ask *ask, char *bytes)
-{
-    const buffer *b = ask->buffer < 0 ? NULL : find_buffer(f, ask->buffer);
-    asked *a = smp_alloc(sizeof *a);
-    if (!a) {
-        smp_free(bytes);
-        return false;
-    }
-    *a = (asked){.ask = *ask, .bytes = bytes, .at = b ? b->at : NULL, .room = b ? b->size : 0};
-    if ((ask->buffer >= 0 && !b) || !read_batch(a)) {
-        free_asked(a);
-        return false;
-    }
-    for (size_t i = 0; i < ask->count; i++)
-        add_file(a, i);
-    pthread_mutex_lock(&f->lock);
-    enqueue(f, a);
-    pthread_mutex_unlock(&f->lock);
-    return true;
-}
-
-static void cancel(feed *f)
-{
-    pthread_mutex_lock(&f->lock);
-    for (asked *a = f->queue; a; a = a->next)
-        a->cancelled = true;
-    for (asked *a = f->under_way; a; a = a->next)
-        a->cancelled = true;
-    pthread_mutex_unlock(&f->lock);
-}
-
-static void answer_index(feed *f, const smp_feed_ask *ask, const char *path)
-{
-    smp_feed_answer answer = {.kind = SMP_FEED_MEMBERS, .number = ask->number};
-    smp_error err = {.code = SMP_OK};
-    char *text = NULL;
-    size_t size = 0;
-    if (smp_tar_index(path, &text, &size, &err)) {
-        answer.kind = SMP_FEED_REFUSED;
-        answer.bytes = strlen(err.message);
-        send_answer(f, &answer, err.message);
-        return;
-    }
-    answer.bytes = size;
-    send_answer(f, &answer, text);
-    free(text);
-}
-
-/* One ask; false: the socket has ended, or who asks has lost its mind. */
-static bool take_ask(feed *f)
-{
-    smp_feed_ask ask;
-    int fd;
-    if (!smp_feed_receive(f->socket, &ask, sizeof ask, &fd))
-        return false;
-    char *bytes = ask.bytes <= MOST_MESSAGE ? smp_alloc_raw((size_t)ask.bytes + 1) : NULL;
-    bool good = bytes && smp_feed_receive(f->socket, bytes, (size_t)ask.bytes, NULL);
-    if (good)
-        bytes[ask.bytes] = '\0';
-    if (good && ask.kind == SMP_FEED_BATCH)
-        good = take_batch(f, &ask, bytes);
-    else {
-        if (good && ask.kind == SMP_FEED_BUFFER)
-            good = take_buffer(f, ask.buffer, fd);
-        else if (good && ask.kind == SMP_FEED_FORGET)
-            forget_buffer(f, ask.buffer);
-        else if (good && ask.kind == SMP_FEED_CANCEL)
-            cancel(f);
-        else if (good && ask.kind == SMP_FEED_INDEX)
-            answer_index(f, &ask, bytes);
-        smp_free(bytes);
-    }
-    if (fd >= 0)
-        close(fd);
-    return good;
-}
-
-static void *receive(void *context)
+static void ended(void *context, const smp_batch_file *file)
 {
     feed *f = context;
-    struct timespec until;
-    while (take_ask(f))
-        ;
-    pthread_mutex_lock(&f->lock);
-    f->stop = SIGTERM;
-    f->ended = true;
-    pthread_cond_broadcast(&f->changed);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += END_SECONDS;
-    while (!f->done && pthread_cond_timedwait(&f->changed, &f->lock, &until) != ETIMEDOUT)
-        ;
-    if (!f->done)
-        _exit(0); /* a decoder hangs, and ends with its parent */
-    pthread_mutex_unlock(&f->lock);
-    return NULL;
+    asked *a = file->own;
+    const size_t slot = file->number;
+    smp_feed_picture *p = a->rows[slot] && !a->wrong[slot] ? smp_alloc(sizeof *p) : NULL;
+    if (a->opened[slot] > 0)
+        close(a->opened[slot]);
+    a->opened[slot] = 0;
+    if (p) { /* what processors made goes to the GPU */
+        const size_t bytes = smp_feed_bytes(f->format, &f->shape);
+        *p = (smp_feed_picture){.many = {.rows = a->rows[slot], .place = a->there + slot * bytes},
+                                .bytes = bytes,
+                                .batch = a,
+                                .slot = slot};
+        a->rows[slot] = NULL;
+        give(f, p);
+    } else if (a->rows[slot] && !a->wrong[slot])
+        abort(); /* no memory: not taken for a picture that is there */
+    smp_free(a->rows[slot]);
+    a->rows[slot] = NULL;
+    end_one(f, a);
+}
+
+/* ------------------------------------------------------------------------------------------------ a GPU */
+
+static bool wants(void *context, const char *name)
+{
+    enum { TRIED = 64 }; /* pictures: a pipeline none of which the GPU takes is told by them */
+    feed *f = context;
+    size_t slot;
+    const asked *a = find(name, &slot);
+    return !a->processors[slot] && (f->refused < TRIED || f->served > f->refused);
+}
+
+static smp_code take_coded(void *context, const char *name, smp_plan *plan, void *rows, size_t bytes, bool *taken,
+                           smp_error *err)
+{
+    feed *f = context;
+    const smp_shape *shape = &plan->sinks[0].shape;
+    smp_feed_picture picture = {.many = {.plan = plan, .rows = rows}, .bytes = bytes};
+    size_t at;
+    *taken = false;
+    asked *a = picture.batch = find(name, &picture.slot);
+    SMP_TRY(find_place(f, a, picture.slot, shape, &at, err));
+    const bool served = smp_feed_gpu_serves(f->gpu, plan, &picture.many.need);
+    if (!served || at == NOWHERE) {
+        f->refused += !served;
+        return SMP_OK;
+    }
+    smp_feed_picture *p = smp_alloc(sizeof *p);
+    SMP_NEED(p, "a picture", sizeof *p, err);
+    *p = picture;
+    p->many.place = a->there + at;
+    p->many.tensor = (smp_tensor){.channels = f->shape.channels,
+                                  .spread = shape->channels - shape->alpha == 1 && f->format->channels,
+                                  .planar = f->format->planar,
+                                  .size = f->format->type == SMP_FEED_U8    ? 1
+                                          : f->format->type == SMP_FEED_F16 ? 2
+                                                                            : 4};
+    f->served++;
+    *taken = true;
+    give(f, p);
+    return SMP_OK;
+}
+
+static void made(void *context, const smp_feed_picture *p, const smp_error *err)
+{
+    feed *f = context;
+    asked *a = p->batch;
+    char **wrong = &a->wrong[p->slot];
+    smp_free(*wrong);
+    *wrong = NULL;
+    a->again[p->slot] = a->processors[p->slot] = !err && p->many.doubtful;
+    if ((err || p->many.doubtful) && !(*wrong = smp_asprintf("%zu %c %s\n", p->slot, code_of(a, SMP_E_DEVICE),
+                                                             err ? err->message : "the GPU is in doubt")))
+        abort();
+    end_one(f, a);
 }
 
 /* ------------------------------------------------------------------------------------------------ the whole */
 
 static void close_feed(feed *f)
 {
+    smp_feed_gpu_end(f->gpu); /* pictures that wait are of batches */
     while (f->queue) {
         asked *a = f->queue;
         f->queue = a->next;
@@ -479,6 +377,7 @@ static void close_feed(feed *f)
     while (f->buffer_count)
         forget_buffer(f, f->buffers[0].id);
     smp_free(f->buffers);
+    smp_feed_gpu_close(f->gpu);
     pthread_mutex_destroy(&f->lock);
     pthread_mutex_destroy(&f->sending);
     pthread_cond_destroy(&f->changed);
@@ -488,6 +387,7 @@ smp_code smp_feed_serve(int socket, const smp_batch_request *request, const smp_
 {
     feed f = {.socket = socket, .format = format, .queue_end = NULL};
     const smp_row_taker taker = {take, &f};
+    const smp_run_elsewhere elsewhere = {wants, take_coded, &f};
     smp_batch_request r = *request;
     smp_batch_count count;
     pthread_t receiver;
@@ -495,10 +395,19 @@ smp_code smp_feed_serve(int socket, const smp_batch_request *request, const smp_
     pthread_mutex_init(&f.lock, NULL);
     pthread_mutex_init(&f.sending, NULL);
     pthread_cond_init(&f.changed, NULL);
-    send_answer(&f, &(smp_feed_answer){.kind = SMP_FEED_READY}, "");
-    if (pthread_create(&receiver, NULL, receive, &f) != 0) {
+    smp_code code = SMP_OK;
+    if (strstr(request->device, "cuda") || strstr(request->device, "simt")) {
+        code = smp_feed_gpu_open(request->device, format, made, &f, &f.gpu, err);
+        r.elsewhere = &elsewhere;
+        r.device = "cpu";
+    }
+    if (!code)
+        send_answer(&f, &(smp_feed_answer){.kind = SMP_FEED_READY}, "");
+    if (!code && pthread_create(&receiver, NULL, receive_asks, &f) != 0)
+        code = smp_fail(err, SMP_E_PROCESS, "cannot start a thread");
+    if (code) {
         close_feed(&f);
-        return smp_fail(err, SMP_E_PROCESS, "cannot start a thread");
+        return code;
     }
     r.write.taker = &taker;
     r.more = more;
@@ -508,7 +417,7 @@ smp_code smp_feed_serve(int socket, const smp_batch_request *request, const smp_
     r.context = &f;
     r.stop = &f.stop;
     r.expected = SIZE_MAX / 2;
-    smp_code code = more(&f, &r.files, &r.count, err);
+    code = more(&f, &r.files, &r.count, err);
     if (!code && r.count)
         code = smp_batch_run(&r, &count, NULL, 0, err);
     if (code == SMP_E_TERMINATED) { /* who asked is gone */
@@ -521,6 +430,10 @@ smp_code smp_feed_serve(int socket, const smp_batch_request *request, const smp_
     pthread_mutex_unlock(&f.lock);
     (void)shutdown(socket, SHUT_RDWR);
     pthread_join(receiver, NULL);
+    if (!code && f.failed.code) {
+        *err = f.failed;
+        code = err->code;
+    }
     close_feed(&f);
     return code;
 }
