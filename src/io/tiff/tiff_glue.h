@@ -55,7 +55,18 @@ enum {
     TIFF_DNG = 50706
 };
 enum { TYPE_BYTE = 1, TYPE_ASCII, TYPE_SHORT, TYPE_LONG, TYPE_RATIONAL, TYPE_UNDEFINED = 7, TYPE_LONG8 = 16 };
-enum { TIFF_WHITE_IS_ZERO, TIFF_BLACK_IS_ZERO, TIFF_RGB, TIFF_PALETTE_COLOUR, TIFF_INK = 5, TIFF_YCBCR };
+enum {
+    TIFF_WHITE_IS_ZERO,
+    TIFF_BLACK_IS_ZERO,
+    TIFF_RGB,
+    TIFF_PALETTE_COLOUR,
+    TIFF_INK = 5,
+    TIFF_YCBCR,
+    TIFF_LAB = 8,
+    TIFF_ICC_LAB
+};
+enum { TIFF_LOG_L = 32844, TIFF_LOG_LUV };
+enum { TIFF_UNCOMPRESSED = 1, TIFF_OLD_JPEG = 6, TIFF_JPEG };
 enum { TIFF_MOST_PLANES = 16 };
 
 /* One entry of a directory. `at`: where in the file its values are. */
@@ -68,6 +79,7 @@ typedef struct smp_tiff {
     const smp_source *source;
     bool big_endian, big; /* big: BigTIFF */
     int64_t pages;
+    bool broken;     /* the chain of directories ends in one that is none */
     uint64_t folder; /* where the directory of the page is */
     smp_tiff_entry *entries;
     size_t count;
@@ -78,7 +90,9 @@ typedef struct smp_tiff_page {
     int64_t width, height;
     int bits, samples, colours; /* samples: of a pixel in the file; colours: without alpha and others */
     bool is_float, planar, alpha, premultiplied;
-    int alpha_at; /* the sample that is alpha */
+    bool is_signed, numbers; /* numbers: integers that are not shades, but kept as floats */
+    bool rgba;               /* the library makes RGBA of 8 bits of it */
+    int alpha_at;            /* the sample that is alpha */
     int compression, photometric;
     bool tiled;
     int64_t across, down;       /* tiles; strips are one across */
@@ -188,6 +202,9 @@ void smp_tiff_handle_close(smp_tiff_handle *handle);
 /* The next row of a page in strips: page->row_bytes. */
 smp_code smp_tiff_handle_row(smp_tiff_handle *handle, int plane, int64_t y, void *to, smp_error *err);
 
+/* Row y of a page that the library makes RGBA of, as RGB. */
+smp_code smp_tiff_handle_rgb(smp_tiff_handle *handle, int64_t y, uint8_t *to, smp_error *err);
+
 /* A whole tile: page->row_bytes * page->unit_rows. */
 smp_code smp_tiff_handle_tile(smp_tiff_handle *handle, int plane, int64_t x, int64_t y, void *to, smp_error *err);
 
@@ -220,9 +237,11 @@ void smp_tiff_unpredict(int predictor, int bits, size_t samples, bool swap, uint
 typedef struct smp_tiff_samples {
     const smp_tiff_page *page;
     smp_shape shape;
-    uint8_t palette[256][3];
+    uint8_t (*palette)[3];
     smp_cmyk *cmyk;                   /* of CMYK, set by the reader once it has the profile; closed with the samples */
     bool converted;                   /* rows are not stored as they are wanted */
+    double matrix[9];                 /* of L*a*b*: XYZ to light */
+    bool rounded;                     /* a number had too many digits */
     uint8_t *lines[TIFF_MOST_PLANES]; /* bits or floats widened, of each plane */
 } smp_tiff_samples;
 

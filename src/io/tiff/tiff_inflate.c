@@ -105,7 +105,8 @@ smp_code smp_tiff_inflate_open(smp_source *source, const smp_tiff *tiff, const s
     *out = NULL;
     if ((page->compression != DEFLATE && page->compression != DEFLATE_BEFORE) || order != 1 ||
         predictor < TIFF_PREDICT_NOT || predictor > TIFF_PREDICT_FLOATS ||
-        (predictor != TIFF_PREDICT_NOT && page->bits < 8) || (predictor == TIFF_PREDICT_FLOATS && !page->is_float))
+        (predictor != TIFF_PREDICT_NOT && (page->bits % 8 || page->bits == 24)) ||
+        (predictor == TIFF_PREDICT_FLOATS && !page->is_float))
         return SMP_OK;
     smp_tiff_inflate *in = smp_alloc(sizeof *in);
     SMP_NEED(in, "a TIFF", sizeof *in, err);

@@ -22,8 +22,9 @@ struct smp_tiff_handle {
     const smp_tiff_page *page;
     uint64_t position;
     smp_notes *notes;
-    bool reading; /* most warnings are errors: libtiff goes on with invented samples after them */
-    bool lenient; /* with --no-verify: they are notes */
+    uint32_t *raster; /* RGBA of a strip or tile, or of a row of tiles, the bottom row first */
+    bool reading;     /* most warnings are errors: libtiff goes on with invented samples after them */
+    bool lenient;     /* with --no-verify: they are notes */
     bool failed, memory;
     bool warned;       /* it failed by a warning */
     char message[160]; /* the first */
@@ -87,7 +88,7 @@ static bool is_harmless(const char *text)
     static const char stray[] = "extraneous bytes before marker 0x";
     const char *found = strstr(text, stray), *marker = found ? found + sizeof stray - 1 : "";
     return strstr(text, "Old-style LZW codes") || strstr(text, "unknown JFIF revision") ||
-           (found && !(marker[0] == 'd' && marker[1] >= '0' && marker[1] <= '7'));
+           strstr(text, "old-style JPEG") || (found && !(marker[0] == 'd' && marker[1] >= '0' && marker[1] <= '7'));
 }
 
 static int keep_warning(TIFF *tiff, void *context, const char *module, const char *format, va_list list)
@@ -137,6 +138,8 @@ static bool agrees(TIFF *tiff, const smp_tiff_page *page)
         compression != page->compression || (samples > 1 && (planar == PLANARCONFIG_SEPARATE) != page->planar) ||
         (TIFFIsTiled(tiff) != 0) != page->tiled)
         return false;
+    if (page->rgba)
+        return true;
     const tmsize_t row = page->tiled ? TIFFTileRowSize(tiff) : TIFFScanlineSize(tiff);
     if (row < 0 || (uint64_t)row != page->row_bytes)
         return false;
@@ -179,6 +182,10 @@ smp_code smp_tiff_handle_open(smp_reader *reader, const smp_tiff *tiff, const sm
         code = smp_fail(err, SMP_E_DECODE, "the TIFF has compression %s, which the libtiff here is built without",
                         smp_tiff_compression_name(page->compression));
     } else {
+        if (page->photometric >= TIFF_LOG_L)
+            TIFFSetField(handle->tiff, TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
+        if (page->rgba) /* turning is the program's */
+            TIFFSetField(handle->tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
         if (page->compression == COMPRESSION_JPEG && page->photometric == TIFF_YCBCR && !page->planar)
             TIFFSetField(handle->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
         if (!agrees(handle->tiff, page))
@@ -200,7 +207,7 @@ void smp_tiff_handle_close(smp_tiff_handle *handle)
         return;
     if (handle->tiff)
         TIFFClose(handle->tiff);
-    smp_free(handle);
+    smp_free_all(handle->raster, handle);
 }
 
 /* ------------------------------------------------------------------------------------------------ samples */
@@ -209,6 +216,33 @@ smp_code smp_tiff_handle_row(smp_tiff_handle *handle, int plane, int64_t y, void
 {
     const int done = TIFFReadScanline(handle->tiff, to, (uint32_t)y, (uint16_t)plane);
     return done == 1 && !handle->failed ? SMP_OK : fail_library(handle, err);
+}
+
+smp_code smp_tiff_handle_rgb(smp_tiff_handle *handle, int64_t y, uint8_t *to, smp_error *err)
+{
+    const smp_tiff_page *page = handle->page;
+    const int64_t first = y / page->unit_rows * page->unit_rows;
+    const size_t unit = (size_t)page->unit * (size_t)page->unit_rows;
+    const int64_t rows = page->tiled ? page->unit_rows : smp_min_i64(page->unit_rows, page->height - first);
+    if (!handle->raster)
+        SMP_NEED(handle->raster = smp_alloc_array(unit * (size_t)page->across, sizeof(uint32_t)), "a TIFF", 4 * unit,
+                 err);
+    for (int64_t t = 0; y == first && t < page->across; t++) {
+        uint32_t *raster = handle->raster + (size_t)t * unit;
+        const int done = page->tiled
+                             ? TIFFReadRGBATileExt(handle->tiff, (uint32_t)(t * page->unit), (uint32_t)y, raster, 1)
+                             : TIFFReadRGBAStripExt(handle->tiff, (uint32_t)y, raster, 1);
+        if (done != 1 || handle->failed)
+            return fail_library(handle, err);
+    }
+    for (int64_t x = 0; x < page->width; x++, to += 3) {
+        const uint32_t *raster = handle->raster + (size_t)(x / page->unit) * unit;
+        const uint32_t pixel = raster[(rows - 1 - (y - first)) * page->unit + x % page->unit];
+        to[0] = (uint8_t)TIFFGetR(pixel);
+        to[1] = (uint8_t)TIFFGetG(pixel);
+        to[2] = (uint8_t)TIFFGetB(pixel);
+    }
+    return SMP_OK;
 }
 
 smp_code smp_tiff_handle_tile(smp_tiff_handle *handle, int plane, int64_t x, int64_t y, void *to, smp_error *err)

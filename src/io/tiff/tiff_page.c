@@ -14,9 +14,10 @@ static const struct {
     {1, false, "uncompressed"}, {2, false, "CCITT RLE"},    {3, false, "CCITT G3"}, {4, false, "CCITT G4"},
     {5, false, "LZW"},          {7, false, "JPEG"},         {8, false, "Deflate"},  {32771, false, "CCITT RLE"},
     {32773, false, "PackBits"}, {32946, false, "Deflate"},  {34661, true, "JBIG"},  {34887, true, "LERC"},
-    {34925, true, "LZMA"},      {50000, true, "Zstandard"}, {50001, true, "WebP"},
+    {34925, true, "LZMA"},      {50000, true, "Zstandard"}, {50001, true, "WebP"},  {6, true, "JPEG of the old kind"},
+    {34676, false, "SGI Log"},  {34677, false, "SGI Log"},
 };
-enum { COMPRESSIONS = sizeof compressions / sizeof compressions[0], UNCOMPRESSED = 1, JPEG = 7 };
+enum { COMPRESSIONS = sizeof compressions / sizeof compressions[0] };
 
 const char *smp_tiff_compression_name(int compression)
 {
@@ -39,16 +40,11 @@ static const char *photometric_name(uint64_t photometric)
     switch (photometric) {
     case 4:
         return "a transparency mask";
-    case 8:
-    case 9:
     case 10:
-        return "L*a*b* colours";
+        return "L*a*b* colours of a fax";
     case 32803:
     case 34892:
         return "a camera's raw samples";
-    case 32844:
-    case 32845:
-        return "LogL or LogLuv colours";
     case 51177:
         return "a depth map";
     default:
@@ -82,8 +78,10 @@ static bool same_for_all(const smp_tiff *tiff, uint32_t tag, uint64_t samples, u
 
 static int colours_of(int photometric)
 {
-    static const int colours[] = {1, 1, 3, 1, 0, 4, 3};
-    return photometric <= TIFF_YCBCR ? colours[photometric] : 0;
+    static const int colours[] = {1, 1, 3, 1, 0, 4, 3, 0, 3, 3};
+    return photometric <= TIFF_ICC_LAB   ? colours[photometric]
+           : photometric == TIFF_LOG_LUV ? 3
+                                         : photometric == TIFF_LOG_L;
 }
 
 static smp_code fail_kind(smp_error *err, const char *what)
@@ -96,29 +94,27 @@ static bool bits_are_read(const smp_tiff_page *page, uint64_t bits)
 {
     const bool plain = page->photometric <= TIFF_RGB;
     if (page->is_float)
-        return plain && (bits == 16 || bits == 32 || bits == 64);
-    switch (bits) {
-    case 1:
-    case 2:
-    case 4:
-        return plain || page->photometric == TIFF_PALETTE_COLOUR;
-    case 8:
-        return true;
-    case 16:
-        return plain || page->photometric == TIFF_INK;
-    default:
-        return false;
-    }
+        return (plain || page->photometric >= TIFF_LOG_L) && (bits == 16 || bits == 32 || bits == 64);
+    if (page->is_signed || (plain && bits > 16))
+        return plain && (bits == 8 || bits == 16 || (bits == 24 && !page->is_signed) || bits == 32 || bits == 64);
+    if (page->photometric == TIFF_INK || page->photometric == TIFF_LAB || page->photometric == TIFF_ICC_LAB)
+        return bits == 8 || bits == 16;
+    return bits == 8 || (bits >= 1 && bits <= 16 && page->photometric <= TIFF_PALETTE_COLOUR);
 }
 
 static smp_code check_bits(smp_tiff_page *page, uint64_t bits, uint64_t kind, smp_error *err)
 {
-    static const char *const kinds[] = {[2] = "signed integers", [5] = "complex integers", [6] = "complex numbers"};
+    static const char *const kinds[] = {[5] = "complex integers", [6] = "complex numbers"};
+    const bool log = page->photometric >= TIFF_LOG_L; /* the library makes floats of it */
     if (kind < sizeof kinds / sizeof kinds[0] && kinds[kind])
         return fail_kind(err, kinds[kind]);
-    page->is_float = kind == 3;
-    page->bits = bits <= 64 ? (int)bits : 0;
-    if (bits_are_read(page, bits))
+    page->is_float = kind == 3 || log;
+    page->is_signed = kind == 2 && !log;
+    page->bits = log ? 32 : bits <= 64 ? (int)bits : 0;
+    page->numbers = page->is_signed || (!page->is_float && bits > 16 && page->photometric <= TIFF_BLACK_IS_ZERO);
+    if (page->numbers && page->alpha)
+        return fail_kind(err, "alpha beside integers that are signed or have more than 16 bits");
+    if (bits_are_read(page, (uint64_t)page->bits))
         return SMP_OK;
     smp_fail(err, SMP_E_DECODE, "the TIFF has %s of %" PRIu64 " bits, which are not supported%s",
              page->is_float ? "floats" : "samples", bits,
@@ -126,7 +122,7 @@ static smp_code check_bits(smp_tiff_page *page, uint64_t bits, uint64_t kind, sm
     return smp_hint(err, "save it with 8 or 16 bits a sample, or 32-bit floats");
 }
 
-/* Colours are stored at a lower resolution, which only JPEG's decoder undoes. */
+/* Colours are stored at a lower resolution. */
 static bool is_subsampled(const smp_tiff *tiff)
 {
     const smp_tiff_entry *entry = smp_tiff_find(tiff, TIFF_SUBSAMPLING);
@@ -140,14 +136,14 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
     bool good = true;
     const uint64_t samples = number(tiff, TIFF_SAMPLES, 1, &good), planar = number(tiff, TIFF_PLANAR, 1, &good);
     const uint64_t photometric = number(tiff, TIFF_PHOTOMETRIC, samples >= 3 ? TIFF_RGB : TIFF_BLACK_IS_ZERO, &good);
-    const uint64_t compression = number(tiff, TIFF_COMPRESSION, UNCOMPRESSED, &good);
+    const uint64_t compression = number(tiff, TIFF_COMPRESSION, TIFF_UNCOMPRESSED, &good);
     const uint64_t inks = number(tiff, TIFF_INKS, 1, &good);
     uint64_t bits = 1, kind = 1, extra = 0;
     if (!good || planar < 1 || planar > 2 || !same_for_all(tiff, TIFF_SAMPLE_FORMAT, samples, &kind))
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: an entry that describes its samples is not possible");
     if (!same_for_all(tiff, TIFF_BITS, samples, &bits))
         return fail_kind(err, "samples of different numbers of bits");
-    if (photometric > TIFF_YCBCR || !colours_of((int)photometric))
+    if (photometric > TIFF_LOG_LUV || !colours_of((int)photometric))
         return fail_kind(err, photometric_name(photometric));
     page->photometric = (int)photometric;
     page->colours = colours_of(page->photometric);
@@ -160,13 +156,16 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
     if (page->photometric == TIFF_INK && inks != 1)
         return fail_kind(err, "inks other than CMYK");
     if (compression > 65535 || !smp_tiff_compression_name((int)compression)) {
-        smp_fail(err, SMP_E_DECODE, "the TIFF has compression %" PRIu64 "%s, which is not supported", compression,
-                 compression == 6 ? " (JPEG of the old kind)" : "");
+        smp_fail(err, SMP_E_DECODE, "the TIFF has compression %" PRIu64 ", which is not supported", compression);
         return smp_hint(err, "save it with LZW, Deflate or without compression");
     }
     page->compression = (int)compression;
-    if (page->photometric == TIFF_YCBCR && (compression != JPEG || page->planar) && is_subsampled(tiff))
-        return fail_kind(err, "YCbCr of reduced resolution without JPEG");
+    page->rgba = compression == TIFF_OLD_JPEG ||
+                 (page->photometric == TIFF_YCBCR && (compression != TIFF_JPEG || page->planar) && is_subsampled(tiff));
+    if (page->rgba && page->planar)
+        return fail_kind(err, "colours of this kind in planes");
+    if (page->photometric >= TIFF_LOG_L && (compression < 34676 || compression > 34677 || page->planar))
+        return fail_kind(err, "LogL or LogLuv colours without their compression");
     const smp_tiff_entry *entry = smp_tiff_find(tiff, TIFF_EXTRA);
     for (int i = page->colours; i < page->samples && !page->alpha; i++)
         if (smp_tiff_value(tiff, entry, (uint64_t)(i - page->colours), &extra) && (extra == 1 || extra == 2)) {
@@ -199,12 +198,15 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
     const char *what = page->tiled ? "tiles" : "strips";
     uint64_t all_at[TIFF_VALUES], all_sizes[TIFF_VALUES];
     *largest = 0;
-    if (!places || places->count < page->segments || !sizes || sizes->count < page->segments)
+    const bool plain = !sizes && page->compression == TIFF_UNCOMPRESSED && page->segments == 1; /* needs no size */
+    if (!places || places->count < page->segments || (!plain && (!sizes || sizes->count < page->segments)))
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: it says where %" PRIu64 " %s are, and has %" PRIu64,
                         places ? places->count : 0, what, page->segments);
+    all_sizes[0] = page->row_bytes * (uint64_t)page->unit_rows;
     for (uint64_t i = 0; i < page->segments; i++) {
         const uint64_t k = i % TIFF_VALUES, n = smp_min_u64(page->segments - i, TIFF_VALUES);
-        if (!k && (!smp_tiff_values(tiff, places, i, n, all_at) || !smp_tiff_values(tiff, sizes, i, n, all_sizes)))
+        if (!k && (!smp_tiff_values(tiff, places, i, n, all_at) ||
+                   (!plain && !smp_tiff_values(tiff, sizes, i, n, all_sizes))))
             return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: the offsets of its %s are not numbers", what);
         const uint64_t at = all_at[k], size = all_sizes[k];
         if (at > tiff->source->size || size > tiff->source->size - at) {
@@ -224,6 +226,8 @@ static bool count_memory(smp_tiff_page *page)
     if (!multiply(page->row_bytes, (uint64_t)page->unit_rows, &unit) || !multiply(page->segments, 16, &lists))
         return false;
     memory = page->tiled || decodes_whole(page->compression) ? 2 * smp_min_u64(unit, UINT64_MAX / 4) : 0;
+    if (page->rgba) /* what is decoded, and four bytes a pixel */
+        memory = 3 * smp_min_u64(unit, UINT64_MAX / 8) + 4 * (uint64_t)page->unit * (uint64_t)page->unit_rows;
     if (page->tiled && !multiply(unit, (uint64_t)page->across, &band))
         return false;
     return smp_add_u64(memory, band, &memory) && smp_add_u64(memory, page->largest + lists, &memory) &&

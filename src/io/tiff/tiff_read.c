@@ -25,25 +25,38 @@ typedef struct tiff_reader {
 
 static void describe(smp_reader *reader, const tiff_reader *state)
 {
-    static const char *const kinds[] = {"white is zero", "gray", "RGB", "palette", "", "CMYK", "YCbCr"};
+    static const char *const kinds[] = {"white is zero", "gray",  "RGB", "palette", "",
+                                        "CMYK",          "YCbCr", "",    "L*a*b*",  "L*a*b*"};
     const smp_tiff_page *page = &state->page;
+    const bool light = page->photometric >= TIFF_LOG_L;
     smp_media *media = &reader->media;
     char pages[40] = "";
     media->bits = page->bits;
     const bool palette = page->photometric == TIFF_PALETTE_COLOUR;
-    if (page->samples == 1 && page->bits <= 8 && (palette || page->bits < 8) && !page->is_float)
-        media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {page->bits, palette}};
+    const int bits = page->bits > 4 ? 8 : page->bits > 2 ? 4 : page->bits; /* that a PNG has */
+    if (page->samples == 1 && page->bits <= 8 && (palette || (page->bits < 8 && page->bits == bits)))
+        media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {bits, palette}};
+    if (light)
+        media->meta.gamma = 1;
     media->pages = state->tiff.pages;
     if (state->tiff.pages > 1)
         snprintf(pages, sizeof pages, ", page %lld of %lld",
                  (long long)(reader->options.page ? reader->options.page : 1), (long long)state->tiff.pages);
-    snprintf(media->detail, sizeof media->detail, "%s%s, %s%s%s%s%s", kinds[page->photometric],
+    snprintf(media->detail, sizeof media->detail, "%s%s, %s%s%s%s%s", light ? "light" : kinds[page->photometric],
              smp_cmyk_profiled(state->samples.cmyk) ? " to sRGB by its profile" : "",
              smp_tiff_compression_name(page->compression), page->tiled ? ", tiles" : "", page->planar ? ", planes" : "",
              state->tiff.big ? ", BigTIFF" : "", pages);
     if (page->is_float && page->bits != 32)
         smp_note(&reader->notes, "floats of %d bits are read as floats of 32", page->bits);
-    if (page->is_float && page->photometric == TIFF_WHITE_IS_ZERO)
+    if (page->numbers)
+        smp_note(&reader->notes, "integers of %d bits%s are read as floats of the same value", page->bits,
+                 page->is_signed ? " with a sign" : "");
+    else if (page->bits > 16 && !page->is_float)
+        smp_note(&reader->notes, "samples of %d bits are read as 16", page->bits);
+    if (state->tiff.broken)
+        smp_note(&reader->notes, "what the TIFF names as the page behind its last, %lld, is none: it is damaged",
+                 (long long)state->tiff.pages);
+    if ((page->is_float || page->numbers) && page->photometric == TIFF_WHITE_IS_ZERO)
         smp_note(&reader->notes, "white is zero in the TIFF, and its floats are kept as they are: `invert` turns them");
     if (page->photometric == TIFF_BLACK_IS_ZERO && page->colours > 1)
         snprintf(media->detail + strlen(media->detail), sizeof media->detail - strlen(media->detail), ", %d channels",
@@ -72,9 +85,9 @@ static smp_code take_memory(tiff_reader *state, smp_error *err)
 static smp_code open_plane(smp_reader *reader, tiff_reader *state, int i, smp_error *err)
 {
     smp_code code = smp_tiff_handle_open(reader, state->shown, &state->page, &state->handles[i], err);
-    return code ? code
-                : smp_tiff_inflate_open(&reader->source, state->shown, &state->page, !reader->options.no_verify,
-                                        &state->inflates[i], err);
+    return code || state->page.rgba ? code
+                                    : smp_tiff_inflate_open(&reader->source, state->shown, &state->page,
+                                                            !reader->options.no_verify, &state->inflates[i], err);
 }
 
 static smp_code read_tile(tiff_reader *state, int i, int64_t x, int64_t y, smp_error *err)
@@ -150,8 +163,12 @@ smp_code smp_tiff_read_row(smp_reader *reader, int64_t y, void *to, smp_error *e
 {
     tiff_reader *state = reader->state;
     const uint8_t *planes[TIFF_MOST_PLANES];
+    if (state->page.rgba)
+        return smp_tiff_handle_rgb(state->handles[0], y, to, err);
     SMP_TRY(fetch_row(state, y, planes, err));
     smp_tiff_samples_row(&state->samples, planes, to);
+    if (state->samples.rounded)
+        smp_note(&reader->notes, "integers beyond 16777216 are rounded to the digits of a float");
     return SMP_OK;
 }
 

@@ -1,10 +1,13 @@
 /* Converts rows of a TIFF: see tiff_samples.h. */
 #include "io/tiff/tiff_glue.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "io/alpha.h"
+#include "io/bytes.h"
+#include "media/icc.h"
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
@@ -12,41 +15,53 @@ static smp_code read_palette(smp_tiff_samples *samples, const smp_tiff *tiff, sm
 {
     const smp_tiff_entry *entry = smp_tiff_find(tiff, TIFF_PALETTE);
     const uint64_t count = UINT64_C(1) << samples->page->bits;
-    uint64_t values[TIFF_VALUES], most = 0;
-    if (!smp_tiff_values(tiff, entry, 0, 3 * count, values))
-        return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: its palette has not 3 x %llu numbers",
-                        (unsigned long long)count);
-    for (uint64_t i = 0; i < 3 * count; i++)
-        most = values[i] > most ? values[i] : most;
-    const int shift = most > 255 ? 8 : 0; /* some programs write palettes of 8 bits */
-    for (uint64_t i = 0; i < 3 * count; i++)
-        samples->palette[i % count][i / count] = (uint8_t)(values[i] >> shift);
+    uint64_t values[TIFF_VALUES];
+    bool wide = false; /* some programs write palettes of 8 bits */
+    SMP_NEED(samples->palette = smp_alloc_array((size_t)count, sizeof *samples->palette), "a palette", 3 * count, err);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint64_t i = 0; i < 3 * count; i++) {
+            const uint64_t k = i % TIFF_VALUES, n = 3 * count - i < TIFF_VALUES ? 3 * count - i : TIFF_VALUES;
+            if (!k && !smp_tiff_values(tiff, entry, i, n, values))
+                return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: its palette has not 3 x %llu numbers",
+                                (unsigned long long)count);
+            wide |= values[k] > UINT8_MAX;
+            samples->palette[i % count][i / count] = (uint8_t)(values[k] >> (wide ? 8 : 0));
+        }
     return SMP_OK;
+}
+
+/* Bytes of a sample before its pixel is converted. */
+static size_t unit_of(const smp_tiff_page *page)
+{
+    return page->is_float || page->numbers ? sizeof(float) : page->bits > 8 ? sizeof(uint16_t) : 1;
 }
 
 smp_code smp_tiff_samples_open(smp_tiff_samples *samples, const smp_tiff *tiff, const smp_tiff_page *page,
                                smp_error *err)
 {
     smp_shape *shape = &samples->shape;
+    const bool palette = page->photometric == TIFF_PALETTE_COLOUR;
     samples->page = page;
     shape->kind = SMP_IMAGE;
     shape->width = page->width;
     shape->height = page->height;
-    shape->channels = page->photometric == TIFF_PALETTE_COLOUR || page->photometric == TIFF_INK ? 3 : page->colours;
+    shape->channels = palette || page->photometric == TIFF_INK || page->rgba ? 3 : page->colours;
     shape->channels += page->alpha ? 1 : 0;
     shape->alpha = page->alpha;
-    shape->format = page->is_float ? SMP_F32 : page->bits == 16 ? SMP_U16 : SMP_U8;
-    const bool widened = page->bits < 8 || (page->is_float && page->bits != 32);
-    samples->converted = widened || page->planar || page->photometric == TIFF_WHITE_IS_ZERO ||
-                         page->photometric == TIFF_PALETTE_COLOUR || page->photometric == TIFF_INK ||
-                         (page->photometric == TIFF_YCBCR && (page->compression != 7 || page->planar)) ||
+    shape->format = palette || page->rgba || unit_of(page) == 1 ? SMP_U8 : unit_of(page) == 2 ? SMP_U16 : SMP_F32;
+    if (page->rgba)
+        return SMP_OK;
+    const bool widened = page->bits != 8 * (int)unit_of(page) || page->numbers;
+    samples->converted = widened || page->planar || page->photometric == TIFF_WHITE_IS_ZERO || palette ||
+                         page->photometric == TIFF_INK || page->photometric >= TIFF_LAB ||
+                         (page->photometric == TIFF_YCBCR && (page->compression != TIFF_JPEG || page->planar)) ||
                          page->premultiplied || page->samples != shape->channels;
     const int planes = page->planar ? page->samples : 1;
     const size_t line = (size_t)page->width * (size_t)(page->planar ? 1 : page->samples);
     for (int i = 0; widened && i < planes; i++)
-        SMP_NEED(samples->lines[i] = smp_alloc_array(line, (size_t)smp_sample_size((int)shape->format)), "a row", line,
-                 err);
-    return page->photometric == TIFF_PALETTE_COLOUR ? read_palette(samples, tiff, err) : SMP_OK;
+        SMP_NEED(samples->lines[i] = smp_alloc_array(line, unit_of(page)), "a row", line, err);
+    smp_icc_srgb_of_xyz(samples->matrix);
+    return palette ? read_palette(samples, tiff, err) : SMP_OK;
 }
 
 void smp_tiff_samples_close(smp_tiff_samples *samples)
@@ -54,21 +69,47 @@ void smp_tiff_samples_close(smp_tiff_samples *samples)
     for (int i = 0; i < TIFF_MOST_PLANES; i++)
         smp_free(samples->lines[i]);
     memset(samples->lines, 0, sizeof samples->lines);
+    smp_free(samples->palette);
     smp_cmyk_close(samples->cmyk);
-    samples->cmyk = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ widening */
 
-/* The first pixel is in the highest bits. A gray of n bits becomes one of 8; a palette's number stays. */
-static void widen_bits(const uint8_t *from, int bits, bool scale, size_t count, uint8_t *to)
+/* Samples of up to 16 bits lie one behind the other, the highest bit first; wider ones are whole bytes, as the machine
+ * has them. full: what the largest becomes; 0: they stay. */
+static void widen_bits(const uint8_t *from, int bits, uint64_t full, size_t count, uint8_t *to)
 {
-    const unsigned mask = (1u << bits) - 1, factor = scale ? 255 / mask : 1;
-    const size_t each = (size_t)(8 / bits);
+    const uint64_t most = UINT64_MAX >> (bits > 32 ? 32 : 64 - bits);
+    const uint64_t factor = full % most ? 0 : full / most; /* spares a division for each sample */
+    uint64_t held = 0;
+    int have = 0;
     for (size_t i = 0; i < count; i++) {
-        const unsigned shift = 8 - (unsigned)bits * (unsigned)(i % each + 1);
-        to[i] = (uint8_t)(((unsigned)from[i / each] >> shift & mask) * factor);
+        uint64_t v = bits > 16 ? smp_get_bytes(from + i * (size_t)bits / 8, bits / 8, !smp_little_endian()) : 0;
+        v >>= bits > 32 ? bits - 32 : 0;
+        for (; bits <= 16 && have < bits; have += 8)
+            held = held << 8 | *from++;
+        if (bits <= 16)
+            v = held >> (have -= bits) & most;
+        v = factor ? v * factor : full ? (v * full + most / 2) / most : v;
+        if (bits > 8)
+            ((uint16_t *)(void *)to)[i] = (uint16_t)v;
+        else
+            to[i] = (uint8_t)v;
     }
+}
+
+/* Returns whether one has more digits than a float. */
+static bool widen_numbers(const uint8_t *from, int bits, bool is_signed, size_t count, float *to)
+{
+    bool rounded = false;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t v = smp_get_bytes(from + i * (size_t)bits / 8, bits / 8, !smp_little_endian());
+        const int64_t s = (int64_t)(v << (64 - bits)) >> (64 - bits);
+        const uint64_t size = is_signed && s < 0 ? -(uint64_t)s : v;
+        rounded |= size && size >> __builtin_ctzll(size) >= UINT64_C(1) << 24;
+        to[i] = is_signed && s < 0 ? -(float)size : (float)size;
+    }
+    return rounded;
 }
 
 /* IEEE 754 binary16. */
@@ -109,10 +150,13 @@ static const void *widen(smp_tiff_samples *samples, int plane, const uint8_t *ro
     uint8_t *line = samples->lines[plane];
     if (!line)
         return row;
+    const uint64_t full = page->photometric == TIFF_PALETTE_COLOUR ? 0 : page->bits > 8 ? UINT16_MAX : UINT8_MAX;
     if (page->is_float)
         widen_floats(row, page->bits, count, (float *)(void *)line);
+    else if (page->numbers)
+        samples->rounded |= widen_numbers(row, page->bits, page->is_signed, count, (float *)(void *)line);
     else
-        widen_bits(row, page->bits, page->photometric != TIFF_PALETTE_COLOUR, count, line);
+        widen_bits(row, page->bits, full, count, line);
     return line;
 }
 
@@ -132,6 +176,29 @@ static void ycbcr_to_rgb(uint32_t *s)
     s[2] = clamp(y + 1.772 * cb);
 }
 
+/* a* or b*, of 8 or 16 bits: with an offset in ICC's kind, else with a sign. */
+static double chroma(uint32_t v, uint32_t full, bool icc)
+{
+    const double half = full / 2 + 1;
+    return (v - (icc ? half : v < half ? 0 : 2 * half)) / (full > UINT8_MAX ? 256 : 1);
+}
+
+/* White is that of paper, as in the stage `profile`. Source: TIFF 6.0, section 23; Adobe Photoshop TIFF Technical
+ * Notes.
+ */
+static void lab_to_rgb(const smp_tiff_samples *samples, uint32_t full, uint32_t *s)
+{
+    const bool icc = samples->page->photometric == TIFF_ICC_LAB;
+    const double l = (s[0] / (icc && full > UINT8_MAX ? 0xFF00 : (double)full) * 100 + 16) / 116;
+    double xyz[3] = {l + chroma(s[1], full, icc) / 500, l, l - chroma(s[2], full, icc) / 200};
+    for (int c = 0; c < 3; c++)
+        xyz[c] = smp_icc_d50[c] * (xyz[c] > 6. / 29 ? xyz[c] * xyz[c] * xyz[c] : (xyz[c] - 16. / 116) * 108 / 841);
+    for (int c = 0; c < 3; c++) {
+        const double *m = samples->matrix + 3 * c, light = m[0] * xyz[0] + m[1] * xyz[1] + m[2] * xyz[2];
+        s[c] = (uint32_t)(smp_icc_encoded(fmin(fmax(light, 0), 1)) * full + 0.5);
+    }
+}
+
 /* Whole numbers: s has the file's samples and gets the picture's. */
 static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
 {
@@ -143,11 +210,15 @@ static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
         s[0] = full - s[0];
         break;
     case TIFF_PALETTE_COLOUR: {
-        const uint8_t *colour = samples->palette[s[0] & 255];
+        const uint8_t *colour = samples->palette[s[0]];
         for (int c = 0; c < 3; c++)
             s[c] = colour[c];
         break;
     }
+    case TIFF_LAB:
+    case TIFF_ICC_LAB:
+        lab_to_rgb(samples, full, s);
+        break;
     case TIFF_INK:
         smp_cmyk_pixel(samples->cmyk, s, s);
         break;
@@ -165,6 +236,15 @@ static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
         s[colours] = alpha;
 }
 
+/* Light: linear sRGB of IEC 61966-2-1, whose white LogLuv's colours are of, too. */
+static void xyz_to_rgb(float *s)
+{
+    const double x = (double)s[0], y = (double)s[1], z = (double)s[2];
+    s[0] = (float)(3.2404542 * x - 1.5371385 * y - 0.4985314 * z);
+    s[1] = (float)(-0.9692660 * x + 1.8760108 * y + 0.0415560 * z);
+    s[2] = (float)(0.0556434 * x - 0.2040259 * y + 1.0572252 * z);
+}
+
 static void convert_floats(const smp_tiff_samples *samples, const float *const *planes, size_t step, float *to)
 {
     const smp_tiff_page *page = samples->page;
@@ -174,6 +254,8 @@ static void convert_floats(const smp_tiff_samples *samples, const float *const *
             to[c] = planes[c < colours ? c : page->alpha_at][(size_t)x * step];
         for (int c = 0; page->premultiplied && c < colours; c++)
             to[c] = to[colours] > 0 ? to[c] / to[colours] : 0;
+        if (page->photometric == TIFF_LOG_LUV)
+            xyz_to_rgb(to);
     }
 }
 
@@ -181,7 +263,7 @@ void smp_tiff_samples_row(smp_tiff_samples *samples, const uint8_t *const *rows,
 {
     const smp_tiff_page *page = samples->page;
     const smp_shape *shape = &samples->shape;
-    const size_t size = (size_t)smp_sample_size((int)shape->format), step = page->planar ? 1 : (size_t)page->samples;
+    const size_t size = unit_of(page), step = page->planar ? 1 : (size_t)page->samples;
     const uint8_t *planes[TIFF_MOST_PLANES]; /* the first sample of each kind */
     if (!samples->converted) {
         memcpy(to, rows[0], (size_t)smp_row_bytes(shape));
@@ -206,7 +288,7 @@ void smp_tiff_samples_row(smp_tiff_samples *samples, const uint8_t *const *rows,
         convert_pixel(samples, s);
         for (int c = 0; c < shape->channels; c++) {
             const size_t at = (size_t)x * (size_t)shape->channels + (size_t)c;
-            if (size == 2)
+            if (shape->format == SMP_U16)
                 ((uint16_t *)to)[at] = (uint16_t)s[c];
             else
                 ((uint8_t *)to)[at] = (uint8_t)s[c];

@@ -121,7 +121,10 @@ static smp_code count_pages(smp_tiff *tiff, uint64_t first, int64_t wanted, fold
             seen = at;
             turn *= 2;
         }
-        if (!find_folder(tiff, at, &found))
+        tiff->broken = !find_folder(tiff, at, &found);
+        if (tiff->broken && wanted <= tiff->pages) /* it has been found */
+            return SMP_OK;
+        if (tiff->broken)
             return fail_end(tiff, at, err);
         if (tiff->pages + 1 == wanted) {
             *page = found;
