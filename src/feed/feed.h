@@ -1,4 +1,4 @@
-/* Batches of pictures for a program that trains a network: smempipe.Feed in Python starts `smempipe feed`, asks over a
+/* Batches of pictures or sounds for a program that trains a network: smempipe.Feed in Python starts `smempipe feed`, asks over a
  * socket for batches of files, and gets their samples in memory that both share. Processes decode, threads compute
  * (src/batch); the program that asks has no thread of ours, so that it may fork, and its interpreter waits for nobody.
  *
@@ -49,7 +49,7 @@ enum { SMP_FEED_BROKEN = 'B', SMP_FEED_MISTAKE = 'M', SMP_FEED_FAILED = 'F', SMP
 typedef struct smp_feed_answer {
     uint32_t kind;
     int32_t channels; /* of the pictures of all batches, 0: none was read yet; */
-    int64_t width, height;
+    int64_t width, height; /* of sounds 0, frames */
     uint64_t number, bytes;
 } smp_feed_answer;
 
@@ -62,7 +62,7 @@ typedef enum smp_feed_type { SMP_FEED_U8, SMP_FEED_F16, SMP_FEED_F32 } smp_feed_
 typedef struct smp_feed_format {
     smp_feed_type type;
     bool planar;  /* a channel after the other */
-    int channels; /* 0: as many as the pictures have; 3: gray becomes colour, and alpha is left out */
+    int channels; /* of pictures; 0: as many as they have; 3: gray becomes colour, and alpha is left out */
     int norms;    /* numbers of mean and std; 0: neither; 1: the same of each channel */
     float mean[SMP_FEED_CHANNELS], std[SMP_FEED_CHANNELS];
     float values[SMP_FEED_CHANNELS][256]; /* of bytes, from smp_feed_tables */

@@ -123,8 +123,15 @@ static smp_code settle_shape(feed *f, const smp_shape *shape, smp_error *err)
         f->shape = out;
     const smp_shape all = f->shape;
     pthread_mutex_unlock(&f->lock);
-    if (all.width == out.width && all.height == out.height && all.channels == out.channels)
+    if (all.kind == out.kind && all.width == out.width && all.height == out.height && all.channels == out.channels)
         return SMP_OK;
+    if (out.kind == SMP_AUDIO || all.kind == SMP_AUDIO) {
+        smp_fail(err, SMP_E_PIPE, "it has %lld frames and %d channels after the pipeline, others have %lld and %d",
+                 (long long)out.height, out.channels, (long long)all.height, all.channels);
+        return smp_hint(err,
+                        "let the pipeline make one length of all, as `pad length=2s` and then `trim random 2s` do; "
+                        "`remix mono` makes one channel of all, and `resample 16kHz` one rate");
+    }
     smp_fail(err, SMP_E_PIPE, "it is %lldx%lld with %d channels after the pipeline, others are %lldx%lld with %d",
              (long long)out.width, (long long)out.height, out.channels, (long long)all.width, (long long)all.height,
              all.channels);
@@ -146,8 +153,6 @@ static asked *find(const char *name, size_t *slot)
 static smp_code find_place(feed *f, const asked *a, size_t slot, const smp_shape *shape, size_t *at, smp_error *err)
 {
     *at = NOWHERE;
-    if (shape->kind != SMP_IMAGE)
-        return smp_fail(err, SMP_E_PIPE, "it is a sound, and batches are of pictures");
     SMP_TRY(settle_shape(f, shape, err));
     if (!a->at && !a->there)
         return SMP_OK;
@@ -211,7 +216,7 @@ static void finished(void *, const smp_batch_file *file, smp_run_report *report,
 void send_answer(feed *f, smp_feed_answer *answer, const void *bytes)
 {
     pthread_mutex_lock(&f->lock);
-    answer->width = f->shape.width;
+    answer->width = f->shape.kind == SMP_AUDIO ? 0 : f->shape.width;
     answer->height = f->shape.height;
     answer->channels = f->shape.channels;
     pthread_mutex_unlock(&f->lock);

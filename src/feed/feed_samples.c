@@ -32,7 +32,7 @@ smp_code smp_feed_shape(const smp_feed_format *format, const smp_shape *shape, s
                  shape->format == SMP_U16 ? "of 16 bits" : "floats");
         return smp_hint(err, "end the pipeline with `depth 8bit`, or ask for float32 or float16");
     }
-    if (format->channels) {
+    if (format->channels && shape->kind == SMP_IMAGE) {
         const int colours = shape->channels - shape->alpha;
         if (colours != 1 && colours != format->channels) {
             smp_fail(err, SMP_E_PIPE, "it has %d channels after the pipeline, and the batch has %d", colours,

@@ -154,7 +154,7 @@ def _epoch(value):
 
 
 class Feed:
-    """Batches of pictures through a pipeline, for training: an iterable of (array, labels, names).
+    """Batches of pictures or sounds through a pipeline, for training: an iterable of (array, labels, names).
 
         feed = smempipe.Feed("train/", "train.pipe", batch=256, seed=1)
         for epoch in range(90):
@@ -162,12 +162,12 @@ class Feed:
                 step(torch.from_numpy(images), torch.from_numpy(labels))
 
     files: a folder, with a folder a class; a list of files; {file: label}; tar files (a list, or "shards/*.tar").
-    pipeline: a .pipe file, or a text; every picture leaves it with the same size. An epoch is one iteration, and each
+    pipeline: a .pipe file, or a text; all that leaves it has one size. An epoch is one iteration, and each
     next one is shuffled anew; set_epoch() names it. docs/training.md tells the rest."""
 
     def __init__(self, files, pipeline, batch=256, *, device="cpu", workers=0, shuffle=True, seed=0, epoch=0, rank=None,
-                 world=None, dtype="uint8", layout="NCHW", channels=3, mean=None, std=None, labels="auto", last="keep",
-                 broken="raise", prefetch=2, settings=None):
+                 world=None, dtype="uint8", layout="NCHW", channels="auto", mean=None, std=None, labels="auto",
+                 last="keep", broken="raise", prefetch=2, settings=None):
         self.device = str(device)
         if not re.fullmatch("cpu|simt|cuda(:[0-9]+)?", self.device):
             raise _c.ArgumentError(f"device={self.device!r}: there are cpu, cuda, cuda:N for GPU N, simt (emulated)")
@@ -183,10 +183,9 @@ class Feed:
         self.rank, self.world = rank_of_environment(rank, world)
         self.dtype, self.layout, self.shape = np.dtype(dtype), layout, None
         self.broken, self.broken_count = [], 0
-        self._begun, self._at, self._turn, self._numbers = False, 0, 0, 0
+        self._begun, self._at, self._turn, self._numbers, self._channels = False, 0, 0, 0, channels
         self._options = ["--device", self.device, "--samples", _TYPES[str(self.dtype)], "--jobs", str(int(workers)),
-                         "--layout", "chw" if layout == "NCHW" else "hwc", "--channels", str(channels or 0),
-                         "--seed", str(self.seed)]
+                         "--layout", "chw" if layout == "NCHW" else "hwc", "--seed", str(self.seed)]
         for name, value in (("mean", mean), ("std", std)):
             if value is not None:
                 self._options += [f"--{name}", ",".join(repr(float(v)) for v in np.atleast_1d(value))]
@@ -202,6 +201,8 @@ class Feed:
         self._reset()
         if self._files.names is None:
             self._files.read_index(self._members)
+            if self._files.sounds:
+                self.close()  # it was told that there are pictures
         self.classes = self._files.classes
         self._open()  # mistakes in the pipeline are told now
         if not len(self):
@@ -223,7 +224,8 @@ class Feed:
             roots = sorted(self._files.roots)
             if len(roots) > 100:
                 roots = [os.path.commonpath(roots)]
-            self._server = _Server(self._options + roots)
+            channels = self._channels if self._channels != "auto" else 0 if self._files.sounds else 3
+            self._server = _Server(["--channels", str(channels or 0), *self._options, *roots])
         return self._server
 
     def _members(self, path):
@@ -359,6 +361,8 @@ class Feed:
             indices = self._indices(number, epoch)
             for some in np.split(indices, range(_PROBED, len(indices), _PROBED)):
                 (height, width, channels), wrong, _ = self._wait(self._ask(some, epoch, None))
+                if channels and not width:  # a sound
+                    return (channels, height) if self.layout == "NCHW" else (height, channels)
                 if channels:
                     return (channels, height, width) if self.layout == "NCHW" else (height, width, channels)
                 self._refuse(wrong, some, count=False)

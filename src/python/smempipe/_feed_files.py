@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _library as _c
 
+_SOUNDS = frozenset("wav flac mp3 opus ogg oga m4a aiff aif aifc caf w64".split())
 _PICTURES = frozenset("jpg jpeg jpe png webp tif tiff bmp gif heic heif avif qoi tga ppm pgm pnm psd hdr npy".split())
 _LABELS = ("cls", "txt", "json")  # of a tar's members, in this order where labels= names none
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -87,8 +88,9 @@ class Texts:
 
 
 def _walk(folder, below, found, roots, others, linked):
-    """Pictures below a folder, links followed; roots: where links lead; linked: the same of links to folders, and the
-    links. None is followed twice: of 40 folders with two links each to the next there would be 2^40 pictures."""
+    """Pictures and sounds below a folder, links followed; roots: where links lead; linked: the same of links to
+    folders, and the links. None is followed twice: of 40 folders with two links each to the next there would be 2^40
+    pictures."""
     for entry in sorted(os.scandir(os.path.join(folder, below)), key=lambda entry: os.fsencode(entry.name)):
         name = os.path.join(below, entry.name)
         extension = entry.name.rpartition(".")[2].lower()
@@ -106,7 +108,7 @@ def _walk(folder, below, found, roots, others, linked):
                 linked[to] = entry.path
         if is_folder:
             _walk(folder, name, found, roots, others, linked)
-        elif extension in _PICTURES:
+        elif extension in _PICTURES or extension in _SOUNDS:
             found.append(name)
         else:
             others[extension] = others.get(extension, 0) + 1
@@ -145,6 +147,10 @@ def _whole(labels, names):
         raise ValueError(f"{name}: its label {label} is no number of 64 bits") from None
 
 
+def _is_sound(name):
+    return name.rpartition(".")[2].lower() in _SOUNDS
+
+
 class Files:
     """Files with labels. names are as messages and batches tell them, paths what is opened, roots folders of all."""
 
@@ -154,8 +160,13 @@ class Files:
             folder, names, others = os.fspath(files), [], {}
             self.roots = {os.path.realpath(folder)}
             _walk(folder, "", names, self.roots, others, {})
+            self.sounds = bool(names) and all(map(_is_sound, names))
+            for name in [] if self.sounds else filter(_is_sound, names):
+                others[name.rpartition(".")[2]] = others.get(name.rpartition(".")[2], 0) + 1
+            names = [name for name in names if _is_sound(name) == self.sounds]
             if others:
-                warnings.warn(f"{folder}: {sum(others.values())} files are left out, by their names no pictures: " +
+                what = "sounds" if self.sounds else "pictures"
+                warnings.warn(f"{folder}: {sum(others.values())} files are left out, by their names no {what}: " +
                               ", ".join(f"{n} .{end}" for end, n in sorted(others.items())[:5]), stacklevel=4)
             self.names, self.paths = Texts(names), Texts(os.path.join(folder, name) for name in names)
         else:
@@ -163,6 +174,7 @@ class Files:
             self.names = self.paths = Texts(names)
             self.roots = {os.path.realpath(folder or ".") for folder in {os.path.dirname(name) for name in names}}
             self.roots |= {os.path.dirname(os.path.realpath(name)) for name in names if os.path.islink(name)}
+        self.sounds = bool(names) and all(map(_is_sound, names))
         self.labels = None if labels is None else self._find_labels(names, labels, folder)
 
     def _find_labels(self, names, labels, folder):
@@ -212,10 +224,11 @@ def _version(path):
 
 class Shards:
     """Tar files: members of one name up to its first dot are a sample (WebDataset's convention). rows: the shard, where
-    the picture lies and its bytes, the same of the label, and its kind."""
+    the picture, or else the sound, lies and its bytes, the same of the label, and its kind."""
 
     def __init__(self, paths, labels):
         self.tars, self.kind, self.classes, self.names = [os.fspath(path) for path in paths], labels, None, None
+        self.sounds = False
         self.roots = {os.path.dirname(os.path.realpath(path)) for path in self.tars}
 
     def read_index(self, members):
@@ -227,18 +240,21 @@ class Shards:
             for offset, size, name in members(path):
                 stem, _, end = os.path.basename(name).partition(".")
                 parts = samples.setdefault(os.path.join(os.path.dirname(name), stem), {})
-                kind = "picture" if end.lower() in _PICTURES else end.lower()
+                kind = "picture" if end.lower() in _PICTURES else "sound" if _is_sound(end) else end.lower()
                 if kind in parts:
-                    raise ValueError(f"{path}: {name} is there twice, or beside another picture of that name")
+                    raise ValueError(f"{path}: {name} is there twice, or beside another {kind} of that name")
                 parts[kind] = offset, size
             for key, parts in samples.items():
                 kind = self.kind or next((kind for kind in _LABELS if kind in parts), "cls")
-                without += "picture" not in parts
-                if "picture" in parts:
+                media = parts.get("picture") or parts.get("sound")
+                without += media is None
+                self.sounds |= "picture" not in parts and media is not None
+                if media:
                     names.append(f"{path}/{key}")
-                    rows.append((shard, *parts["picture"], *parts.get(kind, (-1, 0)), _LABELS.index(kind)))
+                    rows.append((shard, *media, *parts.get(kind, (-1, 0)), _LABELS.index(kind)))
         if without:
-            warnings.warn(f"{without} samples of the tar files have no picture, and are left out", stacklevel=4)
+            warnings.warn(f"{without} samples of the tar files have no picture or sound, and are left out",
+                          stacklevel=4)
         self.names, self.rows = Texts(names), np.array(rows, np.int64).reshape(-1, 6)
 
     def check(self, indices):
