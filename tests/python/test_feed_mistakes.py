@@ -187,6 +187,8 @@ def test_a_limit_is_told_without_the_commands_options(folder):
     with pytest.raises(smempipe.FileError, match="0.png: .*100000") as told:
         next(iter(feed_of(folder)))
     assert "--" not in str(told.value)
+    with pytest.raises(smempipe.FileError, match="16 x 12 pixels, more than the limit of 3"):
+        next(iter(feed_of(folder, max_pixels=3, shuffle=False, broken="skip")))
 
 
 def test_comments_keep_the_lines_that_mistakes_are_told_of(folder):

@@ -19,10 +19,10 @@
 
 enum {
     BLOCK = 512,
-    MOST_NAME = 4096,     /* bytes */
-    MOST_HEAD = 64 << 10, /* of what is said of a member in front of its header */
-    MOST_ZEROS = 2048,    /* blocks behind the last member; tar writes 20 at most */
-    MOST_MEMBER = 1 << 30
+    MOST_NAME = 4096,       /* bytes */
+    MOST_HEAD = 64 << 10,   /* of what is said of a member in front of its header */
+    MOST_ZEROS = 2048,      /* blocks behind the last member; tar writes 20 at most */
+    MOST_MEMBER = 256 << 20 /* bytes in memory, of each file that is decoded at once */
 };
 
 /* Fields: offset and bytes. */

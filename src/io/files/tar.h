@@ -15,7 +15,7 @@ bool smp_is_tar(const char *path);
 smp_code smp_tar_index(const char *path, char **text, size_t *size, smp_error *err);
 
 /* *fd is a file without a name in memory, which holds so many bytes of the tar from `at` on: what is handed to a
- * process that decodes has nothing else in it. Over 1 GiB is SMP_E_LIMIT. -1 on failure. */
+ * process that decodes has nothing else in it. Over 256 MiB is SMP_E_LIMIT. -1 on failure. */
 smp_code smp_tar_open(const char *path, uint64_t at, uint64_t size, int *fd, smp_error *err);
 
 /* Writes a member: a file of mode 0644 that was changed in 1970, so that the same members have the same bytes. */

@@ -167,7 +167,7 @@ class Feed:
 
     def __init__(self, files, pipeline, batch=256, *, device="cpu", workers=0, shuffle=True, seed=0, epoch=0, rank=None,
                  world=None, dtype="uint8", layout="NCHW", channels="auto", mean=None, std=None, labels="auto",
-                 last="keep", broken="raise", prefetch=2, settings=None):
+                 last="keep", broken="raise", prefetch=2, max_pixels=None, max_memory=None, settings=None):
         self.device = str(device)
         if not re.fullmatch("cpu|simt|cuda(:[0-9]+)?", self.device):
             raise _c.ArgumentError(f"device={self.device!r}: there are cpu, cuda, cuda:N for GPU N, simt (emulated)")
@@ -189,6 +189,9 @@ class Feed:
         for name, value in (("mean", mean), ("std", std)):
             if value is not None:
                 self._options += [f"--{name}", ",".join(repr(float(v)) for v in np.atleast_1d(value))]
+        for name, value in (("max-pixels", max_pixels), ("max-memory", max_memory)):
+            if value is not None:
+                self._options += [f"--{name}", str(operator.index(value))]
         for name, value in (settings or {}).items():
             self._options += ["--set", f"{name}={value}"]
         text = os.fspath(pipeline)
