@@ -24,6 +24,8 @@ SMP_HOST_DEVICE float smp_near_color_by(smp_pixel from, const smp_near_color *p)
             const float d = from.v[c * from.step] - p->color[c];
             s = fmaf(d, d, s);
         }
+    if (p->scale == 0.f)
+        return s <= p->most ? 1.f : 0.f;
     const float t = (p->far - sqrtf(s / (float)p->colours)) * p->scale, soft = t > 0.f ? t : 0.f;
     return s <= p->most ? 1.f : soft;
 }
