@@ -34,10 +34,12 @@ SMP_HOST_DEVICE float smp_compand_size(const smp_view *in, int64_t y)
     return most < 1.f ? most : 1.f;
 }
 
+/* By the larger step or the smaller one, which is that of the side without a branch that the sound would mislead. */
 SMP_HOST_DEVICE double smp_compand_next(const smp_compand *p, double level, double size)
 {
-    const double more = size - level;
-    return level + more * (more > 0 ? p->attack : p->release);
+    const double more = size - level, up = more * p->attack, down = more * p->release;
+    const double most = up > down ? up : down, least = up > down ? down : up;
+    return level + (p->attack > p->release ? most : least);
 }
 
 SMP_HOST_DEVICE double smp_compand_log(float level)

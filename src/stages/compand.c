@@ -137,21 +137,17 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     return SMP_OK;
 }
 
-static int64_t segments_of(const smp_view *out, const void *kernel)
-{
-    const int64_t length = ((const smp_compand *)kernel)->segments.length;
-    return (out->y0 + out->rows + length - 1) / length - out->y0 / length;
-}
-
 static int64_t segments(const smp_io *io, const void *kernel)
 {
-    return segments_of(&io->out, kernel);
+    const int64_t length = ((const smp_compand *)kernel)->segments.length;
+    return (io->out.y0 + io->out.rows + length - 1) / length - io->out.y0 / length;
 }
 
 static void level_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     enum { WARP = 32 };
-    smp_grid_line(segments_of(&io->second, kernel), WARP, WARP, grid);
+    const smp_io result = {.out = io->second};
+    smp_grid_line(segments(&result, kernel), WARP, WARP, grid);
 }
 
 static void gain_geometry(const smp_io *io, const void *, smp_grid *grid)
