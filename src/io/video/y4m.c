@@ -415,7 +415,6 @@ const smp_file_format smp_format_y4m = {
     .name = "Y4M",
     .extensions = (const char *const[]){"y4m", NULL},
     .kind = SMP_IMAGE,
-    .iptc = true,
     .pages = true,
     .bare = true,
     .sniff = sniff,

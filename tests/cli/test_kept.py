@@ -1,0 +1,124 @@
+"""Pictures from every format that is written into every other: colour profile, EXIF, XMP, IPTC, texts, resolution and
+orientation are kept, or told to be left out. Sounds: tags, cover and chapters."""
+import io
+import json
+import struct
+import unittest
+import wave
+
+import numpy as np
+from PIL import Image, ImageCms
+
+from harness import CliCase
+
+XMP = ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+       '<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" dc:source="Field"/></rdf:RDF></x:xmpmeta>')
+ARRAYS = ("npy", "raw")  # samples alone
+
+
+def marker(number, body):
+    return bytes([0xFF, number]) + struct.pack(">H", len(body) + 2) + body
+
+
+def loaded():
+    """A JPEG that holds everything, on its side, of few colours."""
+    exif, out = Image.Exif(), io.BytesIO()
+    exif[0x010F], exif[0x0110], exif[0x0112] = "Maker", "Model 5", 6
+    samples = np.kron(np.arange(6, dtype=np.uint8).reshape(2, 3) * 40, np.ones((8, 8), np.uint8))
+    Image.fromarray(np.dstack([samples, samples, samples])).save(
+        out, "jpeg", exif=exif, dpi=(300, 300), comment=b"Made by hand", quality=98,
+        icc_profile=ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    iptc = b"\x1c\x02\x69" + struct.pack(">H", 8) + b"Headline"
+    resource = b"8BIM\x04\x04\0\0" + struct.pack(">I", len(iptc)) + iptc + bytes(len(iptc) % 2)
+    data = out.getvalue()
+    at = 2 + 2 + struct.unpack_from(">H", data, 4)[0]  # behind APP0
+    return (data[:at] + marker(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP.encode()) +
+            marker(0xED, b"Photoshop 3.0\0" + resource) + data[at:])
+
+
+def is_in(value, data):
+    """A text in a file, as formats code it; PDF as hexadecimal digits."""
+    wide = str(value).encode("utf-16-be")
+    return any(v in data for v in (str(value).encode(), str(value).encode("utf-16-le"), wide,
+                                   wide.hex().upper().encode(), wide.hex().encode()))
+
+
+class Kept(CliCase):
+    def parts(self, name):
+        """What a picture holds: words that a warning has when it is left out, and a value; and its size, upright."""
+        about = json.loads(self.smp("info", "-q", "--json", name).stdout)
+        meta = about.get("metadata", {})
+        out = {("ICC profile",): meta.get("icc_bytes"), ("EXIF",): bool(meta.get("exif_bytes")) or None,
+               ("IPTC",): "Headline", ("resolution",): round(meta.get("pixels_per_metre_x", 0)) or None}
+        for text in meta.get("texts", ()):
+            out[(f"'{text['key']}'", "texts")] = text["value"]
+        if b"Headline" not in (self.folder / name).read_bytes():
+            del out[("IPTC",)]
+        size = (about["width"], about["height"])
+        return {words: value for words, value in out.items() if value}, size[::-1 if about["orientation"] > 4 else 1]
+
+    def formats(self):
+        lines = [line.split() for line in self.smp("help", "formats").stdout.splitlines()]
+        return [line[-1 if line[0] == "ICO" else next(i for i, w in enumerate(line) if w[0] == ".")][1:]
+                for line in lines if "written" in line and "image" in line]
+
+    def test_pictures_into_every_format(self):
+        self.write("all.jpg", loaded())
+        formats = [name for name in self.formats() if name not in ARRAYS]
+        self.assertGreater(len(formats), 10)
+        checked = 0
+        for source in ["jpg", *formats]:
+            done = self.smp("convert", "-q", "-f", "all.jpg", f"in.{source}", status=(0, 4))
+            if done.returncode or self.smp("info", "-q", f"in.{source}", status=(0, 3)).returncode:
+                continue  # this build has no encoder, or no decoder of it
+            held, _ = self.parts(f"in.{source}")
+            for target in formats if held else ():
+                told = self.smp("convert", "-f", f"in.{source}", f"out.{target}", status=(0, 4))
+                if told.returncode:
+                    continue
+                (there, size), data = self.parts(f"out.{target}"), (self.folder / f"out.{target}").read_bytes()
+                for words, value in held.items():
+                    checked += 1
+                    if words == ("resolution",) and target not in ("png", "apng", "jpg", "tif", "bmp"):
+                        continue
+                    kept = (words != ("IPTC",) and there.get(words) == value) or is_in(value, data)
+                    self.assertTrue(kept or any(word in told.stderr for word in words),
+                                    (source, target, words, value, there, told.stderr))
+                if "pdf" not in (source, target):  # which is drawn
+                    self.assertEqual(size, (16, 24), (source, target))
+        self.assertGreater(checked, 200)
+
+    def test_sounds_into_every_format(self):
+        with wave.open(str(self.folder / "in.wav"), "wb") as file:
+            file.setparams((2, 2, 48000, 0, "NONE", ""))
+            file.writeframes(bytes(4 * 48000))
+        Image.new("RGB", (8, 8), (200, 0, 0)).save(self.folder / "cover.png")
+        tags = {"Title": "Rain", "Artist": "Cloud", "Comment": "wet", "CHAPTER001": "00:00:00.000",
+                "CHAPTER001NAME": "Drizzle", "CHAPTER002": "00:00:00.500", "CHAPTER002NAME": "Pour", "Mood": "calm"}
+        words = [word for key, value in tags.items() for word in ("--tag", f"{key}={value}")]
+        formats = [name for name in ("flac", "wav", "aiff", "caf", "w64", "ogg", "opus", "mp3", "m4a")]
+        for source in formats:
+            if self.smp("convert", "-q", "-f", "in.wav", f"a.{source}", "--cover", "cover.png", *words,
+                        status=(0, 4)).returncode:
+                continue
+
+            def holds(name):
+                meta = json.loads(self.smp("info", "-q", "--json", name).stdout).get("metadata", {})
+                out = {(t["key"], t["value"]) for t in meta.get("texts", ())}
+                return {(k.upper(), v) for k, v in out} | {("COVER", meta.get("cover_bytes", 0))}
+            held = holds(f"a.{source}")
+            for target in formats:
+                done = self.smp("convert", "-f", f"a.{source}", f"b.{target}", status=(0, 4))
+                if done.returncode:
+                    continue
+                there, said = holds(f"b.{target}"), done.stderr.lower()
+                data = (self.folder / f"b.{target}").read_bytes()
+                for key, value in held - there:
+                    about = "chapter" if key.startswith("CHAPTER") else "cover" if key == "COVER" else key.lower()
+                    same = key[-1:].isdigit() or is_in(value, data)  # a chapter's time by its name
+                    self.assertTrue(same or about in said or "tags" in said or not value,
+                                    (source, target, key, value, there, done.stderr))
+
+
+if __name__ == "__main__":
+    unittest.main()
