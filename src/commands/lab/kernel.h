@@ -16,6 +16,7 @@
 typedef struct smp_kernel_settings {
     smp_common common;
     const char *file;
+    const char *text;         /* what `file` would be; null: as it is */
     smp_strings program_args; /* of the program */
     smp_flag_list sources;    /* more files of it */
     smp_nvcc_flags flags;     /* of the compilers, -D and -I among them */
@@ -130,10 +131,10 @@ smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_
 /* --fix: a.cu with tips applied becomes a.fixed.cu, if it costs less and leaves the same. (kernel_fix.c) */
 smp_code smp_kernel_check_fix(const smp_kernel_settings *settings, smp_error *err);
 smp_code smp_kernel_fix(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err);
-/* Runs the source as it would be with the layout of a tip, by a copy in a folder of ours. What cannot be changed is
- * SMP_E_USAGE. *out: the caller's to free, also on failure. */
-smp_code smp_kernel_relayout(const smp_kernel_settings *settings, const smp_lab_tip *tip, const char *folder,
-                             smp_kernel_results *out, smp_error *err);
+/* Runs the source as it would be with the layout of a tip. What cannot be changed is SMP_E_USAGE. *out: the caller's to
+ * free, also on failure. */
+smp_code smp_kernel_relayout(const smp_kernel_settings *settings, const smp_lab_tip *tip, smp_kernel_results *out,
+                             smp_error *err);
 
 /* --serve: the report as a page, whose arrays in shared memory get other pads. (kernel_serve.c) */
 smp_code smp_kernel_serve(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err);

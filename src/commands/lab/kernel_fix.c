@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -72,18 +71,6 @@ static int by_place(const void *a, const void *b)
 {
     const edit *x = a, *y = b;
     return x->from < y->from ? -1 : x->from > y->from;
-}
-
-static void put_changed(FILE *to, const void *given)
-{
-    const change *c = given;
-    size_t at = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        fwrite(c->text + at, 1, c->edits[i].from - at, to);
-        fputs(c->edits[i].text, to);
-        at = c->edits[i].to;
-    }
-    fwrite(c->text + at, 1, c->size - at, to);
 }
 
 /* ------------------------------------------------------------------------------------------------ uses */
@@ -316,16 +303,33 @@ static uint64_t wavefronts(const smp_warp_result *r)
     return sum;
 }
 
-/* Runs the changed source where it will stay: it is compiled as it will be, with the same headers. */
-static smp_code run(const smp_kernel_settings *settings, const char *path, smp_kernel_results *fixed, smp_error *err)
+static void put_changed(FILE *to, const void *given)
+{
+    const change *c = given;
+    size_t at = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        fwrite(c->text + at, 1, c->edits[i].from - at, to);
+        fputs(c->edits[i].text, to);
+        at = c->edits[i].to;
+    }
+    fwrite(c->text + at, 1, c->size - at, to);
+}
+
+/* Runs the source as it would be. */
+static smp_code run(const smp_kernel_settings *settings, change *c, smp_kernel_results *fixed, smp_error *err)
 {
     smp_kernel_settings own = *settings;
-    own.file = path;
+    size_t size;
+    char *text = NULL;
+    FILE *to = open_memstream(&text, &size);
+    qsort(c->edits, c->count, sizeof *c->edits, by_place);
+    if (to)
+        put_changed(to, c);
+    own.text = to && !fclose(to) ? text : NULL;
     own.again = true;
-    own.html = own.save = NULL;
-    const smp_code code = smp_kernel_all(&own, fixed, err);
-    if (code)
-        smp_hint(err, "the source with the tips of --fix does not run as the old one did; it was removed");
+    own.html = own.save = own.time = own.time_wanted = NULL;
+    const smp_code code = own.text ? smp_kernel_all(&own, fixed, err) : smp_fail_memory(err, "a source", c->size);
+    free(text);
     return code;
 }
 
@@ -387,16 +391,17 @@ static smp_code fix(const smp_kernel_settings *settings, const smp_kernel_result
             fprintf(to, "\n--fix wrote nothing: %s\n", why);
         return SMP_OK;
     }
-    qsort(c->edits, c->count, sizeof *c->edits, by_place);
-    SMP_TRY(smp_cli_write_file(path, settings->common.force, put_changed, c, err));
-    smp_code code = run(settings, path, &fixed, err);
-    if (!code && to)
+    smp_code code = run(settings, c, &fixed, err);
+    if (code)
+        smp_hint(err, "the source with the tips of --fix does not run as the old one did; it was not written");
+    else if (to)
         put_changes(to, all, path);
     if (!code && !is_better(to, all, &fixed))
         code = smp_fail(err, SMP_E_DIFFERENT,
-                        "--fix: the changed source does not end as the old one, or does not cost less; it was removed");
-    if (code)
-        unlink(path);
+                        "--fix: the changed source does not end as the old one, or does not cost "
+                        "less; it was not written");
+    if (!code)
+        code = smp_cli_write_file(path, settings->common.force, put_changed, c, err);
     smp_kernel_results_free(&fixed);
     return code;
 }
@@ -431,65 +436,17 @@ smp_code smp_kernel_fix(const smp_kernel_settings *settings, const smp_kernel_re
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ another layout */
-
-/* The changed text as a file of a folder of ours; messages and lines name the source. */
-static smp_code put_copy(change *c, const char *real, const char *path, smp_error *err)
-{
-    FILE *to = fopen(path, "we");
-    qsort(c->edits, c->count, sizeof *c->edits, by_place);
-    if (to) {
-        fputs("#line 1 \"", to);
-        for (const char *at = real; *at; at++)
-            fputc(iscntrl((unsigned char)*at) || strchr("\"\\", *at) ? '?' : *at, to);
-        fputs("\"\n", to);
-        put_changed(to, c);
-    }
-    if (!to || fclose(to))
-        return smp_fail(err, SMP_E_WRITE, "cannot write a copy of the source to %s", path);
-    return SMP_OK;
-}
-
-/* Headers are found as from the source's own folder. */
-static smp_code run_copy(const smp_kernel_settings *settings, const char *real, const char *path,
-                         smp_kernel_results *out, smp_error *err)
-{
-    smp_kernel_settings own = *settings;
-    smp_flag_list *includes = &own.flags.includes;
-    char **list = smp_alloc_array(includes->count + 2, sizeof *list), *folder = smp_folder_part(real);
-    smp_code code = list && folder ? SMP_OK : smp_fail_memory(err, "folders", includes->count);
-    if (!code) {
-        list[0] = folder;
-        if (includes->count)
-            memcpy(list + 1, includes->items, includes->count * sizeof *list);
-        *includes = (smp_flag_list){.items = list, .count = includes->count + 1};
-        own.file = path;
-        own.again = true;
-        own.time = own.time_wanted = NULL;
-        code = smp_kernel_all(&own, out, err);
-    }
-    for (size_t i = 0; i < out->count; i++)
-        if (!strcmp(out->entries[i].file, path)) /* which the caller frees */
-            out->entries[i].file = settings->file;
-    if (code && !strcmp(err->where, path))
-        snprintf(err->where, sizeof err->where, "%s", settings->file);
-    smp_free_all(list, folder);
-    return code;
-}
-
-smp_code smp_kernel_relayout(const smp_kernel_settings *settings, const smp_lab_tip *tip, const char *folder,
-                             smp_kernel_results *out, smp_error *err)
+smp_code smp_kernel_relayout(const smp_kernel_settings *settings, const smp_lab_tip *tip, smp_kernel_results *out,
+                             smp_error *err)
 {
     change c = {.count = 0};
-    char *real = smp_real_path(settings->file), *path = real ? smp_asprintf("%s/smempipe.cu", folder) : NULL;
-    smp_code code = path ? begin_change(settings->file, &c, err) : smp_fail_memory(err, "a copy of the source", 0);
+    char *real = smp_real_path(settings->file);
+    smp_code code = real ? begin_change(settings->file, &c, err) : smp_fail_memory(err, "a path", 0);
     if (!code && !apply(&c, tip, real))
         code = smp_fail(err, SMP_E_USAGE, "%.60s: %s", tip->name, c.why);
     if (!code)
-        code = put_copy(&c, real, path, err);
-    if (!code)
-        code = run_copy(settings, real, path, out, err);
+        code = run(settings, &c, out, err);
     end_change(&c);
-    smp_free_all(path, real);
+    smp_free(real);
     return code;
 }

@@ -31,7 +31,8 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *fil
                                           .flags = &settings->flags,
                                           .sources = program ? &settings->sources : NULL,
                                           .runtime = runtime,
-                                          .gpu = program && settings->device};
+                                          .gpu = program && settings->device,
+                                          .text = strcmp(file, settings->file) != 0 ? NULL : settings->text};
     const smp_code code = smp_compile(&compile, file, ptx, program, err);
     smp_free(runtime);
     return code;

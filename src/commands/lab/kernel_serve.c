@@ -14,7 +14,6 @@ enum { MOST_PAD = 64 };
 typedef struct served {
     const smp_kernel_settings *settings;
     const smp_kernel_results *all;
-    char *folder;             /* of copies, and of what is compiled of them, as long as the page is there */
     pthread_mutex_t counting; /* one recount at a time */
 } served;
 
@@ -94,7 +93,7 @@ static void tell_pad(const smp_question *q, smp_json *json)
         smp_lab_tip tip = s->all->tips.items[array];
         tip.layout = layout_of(&tip.declared, (uint32_t)pad);
         pthread_mutex_lock(&s->counting);
-        (void)smp_kernel_relayout(s->settings, &tip, s->folder, &padded, &err);
+        (void)smp_kernel_relayout(s->settings, &tip, &padded, &err);
         pthread_mutex_unlock(&s->counting);
     }
     if (err.code)
@@ -107,15 +106,16 @@ static void tell_pad(const smp_question *q, smp_json *json)
 smp_code smp_kernel_serve(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err)
 {
     static const smp_teller tellers[] = {{"state", tell_state}, {"pad", tell_pad}, {0}};
-    served s = {.settings = settings, .all = all, .folder = smp_tool_folder(), .counting = PTHREAD_MUTEX_INITIALIZER};
+    served s = {.settings = settings, .all = all, .counting = PTHREAD_MUTEX_INITIALIZER};
     smp_http *http = NULL;
-    if (!s.folder)
-        return smp_fail(err, SMP_E_WRITE, "cannot make a folder for copies of the source");
-    setenv("XDG_CACHE_HOME", s.folder, 1); /* before there are threads: sources that go by are not kept */
+    char *cache = smp_tool_folder(); /* sources that go by are not kept */
+    if (cache)
+        setenv("XDG_CACHE_HOME", cache, 1); /* before there are threads */
     smp_code code = smp_serve_open(&settings->common, settings->no_open, &http, err);
     if (!code)
         code = smp_serve(http, &(smp_serve_use){"live.html", tellers, .context = &s}, err);
-    smp_tool_folder_remove(s.folder);
+    if (cache)
+        smp_tool_folder_remove(cache);
     smp_free(http);
     return code;
 }

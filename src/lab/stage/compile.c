@@ -518,6 +518,12 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
     if (program)
         *program = NULL;
     smp_code code = read_source(settings, &s, err);
+    if (!code && settings->text) {
+        smp_free(s.text);
+        s.size = strlen(settings->text);
+        s.text = smp_strdup(settings->text);
+        code = s.text ? SMP_OK : smp_fail_memory(err, "a source", s.size);
+    }
     char *nvcc = code ? NULL : smp_toolkit_find("nvcc");
     if (!code)
         code = nvcc ? check(settings, err) : no_nvcc(err);
