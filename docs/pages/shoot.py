@@ -4,7 +4,8 @@ headless Chromium:
 
     shoot.py SMEMPIPE OUT [PAGE...]
 
-PAGE: compare, kernel, time, measure, batch, explain, edit, edit-folder, edit-sound, edit-scan; all by default.
+PAGE: compare, kernel, time, measure, batch, explain, edit, edit-folder, edit-sound, edit-scan, kernel-live,
+compare-live; all by default.
 OUT gets PAGE.html (or .svg) and PAGE-WIDTH-light.webp, and dark ones. Prints the height of each page. Pictures are cut
 after 3,000 pixels (a phone's: 2,400)."""
 import concurrent.futures
@@ -106,24 +107,36 @@ def hear(browser):
     browser.click("#steps li:nth-child(1) button.name")
 
 
-# What is edited, the text to begin with, what is done on the page then, and the height of a phone's picture.
-EDITS = {
-    "edit": ("cat.png", EDITED, lambda browser: browser.click("#steps li:nth-child(4) button.name"), 1500),
-    "edit-folder": ("photos", "saturate 150%\ngaussian 1px\n", many, 1100),
-    "edit-sound": ("field.flac", "highpass 120Hz\ncompress -20dB\nnormalize\n", hear, 1100),
-    "edit-scan": ("page.jpg", None, lambda browser: browser.click("#steps li:last-child button.name"), 1100),
+def pad(browser):
+    browser.run("document.getElementById('pad').focus()")
+    browser.key("ArrowRight")
+    browser.wait("document.getElementById('live').dataset.pad === '1'")
+    browser.run("document.activeElement.blur()")
+
+
+# What serves the page, the text of wall.pipe, what is done on the page then, and the height of a phone's picture.
+SERVED = {
+    "edit": (["edit", "cat.png", "wall.pipe"], EDITED,
+             lambda browser: browser.click("#steps li:nth-child(4) button.name"), 1500),
+    "edit-folder": (["edit", "photos", "wall.pipe"], "saturate 150%\ngaussian 1px\n", many, 1100),
+    "edit-sound": (["edit", "field.flac", "wall.pipe"], "highpass 120Hz\ncompress -20dB\nnormalize\n", hear, 1100),
+    "edit-scan": (["edit", "page.jpg", "scan-clean"], "",
+                  lambda browser: browser.click("#steps li:last-child button.name"), 1100),
+    "kernel-live": (["kernel", "transpose.cu", "--serve", "-q"], "", pad, 1100),
+    "compare-live": (["compare", *STEPS, "rocket.jpg", "--device", "cpu", "--time-limit", "2", "--serve", "-q"], "",
+                     pad, 1100),
 }
 
 
-def shoot_edit(program, out, name):
-    """The page of `smempipe edit`, as EDITS has it."""
+def shoot_served(program, out, name):
+    """A page that is served, as SERVED has it."""
     sys.path.insert(0, str(ROOT / "tests/cli"))
     from chromium import Browser  # pylint: disable=import-outside-toplevel
-    edited, text, prepare, high = EDITS[name]
+    words, text, prepare, high = SERVED[name]
     with tempfile.TemporaryDirectory(prefix="shoot-") as folder:
         folder = pathlib.Path(folder)
         shutil.copy(ROOT / "samples/chelsea.png", folder / "cat.png")
-        for sample in ("field.flac", "page.jpg"):
+        for sample in ("field.flac", "page.jpg", "rocket.jpg", "kernels/transpose.cu"):
             shutil.copy(ROOT / "samples" / sample, folder)
         (folder / "photos").mkdir()
         for sample in [*(ROOT / "samples").glob("*.png"), *(ROOT / "samples").glob("*.jpg")]:
@@ -131,12 +144,10 @@ def shoot_edit(program, out, name):
         for hue in range(40, 320, 40):
             subprocess.run([program, "run", "-e", f"modulate hue={hue}deg", ROOT / "samples/rocket.jpg",
                             folder / f"photos/sky-{hue}.jpg", "-q"], check=True)
-        if text:
-            (folder / "wall.pipe").write_text(text)
-        server = subprocess.Popen([program, "edit", edited, "wall.pipe" if text else "scan-clean", "--no-open"],
-                                  cwd=folder, text=True, stdout=subprocess.PIPE)
+        (folder / "wall.pipe").write_text(text)
+        server = subprocess.Popen([program, *words, "--no-open"], cwd=folder, text=True, stdout=subprocess.PIPE)
         browser = Browser(folder)
-        browser.call("Page.navigate", url=server.stdout.readline().strip())
+        browser.call("Page.navigate", url=next(line.strip() for line in server.stdout if line.startswith("http")))
         browser.wait("document.body && document.body.dataset.ready")
         prepare(browser)
         for width, height in ((1280, 800), (390, high)):
@@ -161,11 +172,11 @@ def main():
     program, out = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
     out.mkdir(parents=True, exist_ok=True)
     commands = make(program, out)
-    wanted = sys.argv[3:] or [*commands, *EDITS]
+    wanted = sys.argv[3:] or [*commands, *SERVED]
     jobs = []
-    for name in [name for name in wanted if name in EDITS]:
+    for name in [name for name in wanted if name in SERVED]:
         wanted.remove(name)
-        shoot_edit(program, out, name)
+        shoot_served(program, out, name)
     for name in wanted:
         if name not in commands:
             raise SystemExit(f"no page '{name}': {', '.join(commands)}")

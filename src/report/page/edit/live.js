@@ -28,17 +28,18 @@ function layoutText(array, pad) {
   return `${array.name}${sizes}` + (pad && array.period ? `, each index i → i + i / ${array.period} * ${pad}` : "");
 }
 
-const COUNTS = ["wavefronts", "ideal", "conflicts"];
-const sums = k => COUNTS.map(key => k.rows.reduce((all, row) => all + (row[key] ?? 0), 0));
+const sum = (k, key) => k.rows.reduce((all, row) => all + (row[key] ?? 0), 0);
 
+// row, after: of the line, before and now; padded: the kernel now. Both may be missing.
 function kernelTable(k, row, padded, after) {
-  const line = (words, was, is) => h("tr", h("td", words), was.map(n => h("td", n)), is.map(n => h("td", n)));
-  const none = ["–", "–", "–"], of = r => (r ? COUNTS.map(key => r[key]) : none);
-  const room = x => (x ? [x.shared_bytes, x.sm ? x.sm.blocks : "–", ""] : none);
-  return h("div.scroll", {tabindex: 0, role: "region", "aria-label": "counts before and after"}, h("table",
-    h("thead", h("tr", h("th"), COUNTS.map(t => h("th", t)), COUNTS.map(t => h("th", `→ ${t}`)))),
-    h("tbody", line("this line", of(row), of(after)), line("the kernel", sums(k), padded ? sums(padded) : none),
-      line("bytes of shared memory; blocks on an SM", room(k), room(padded)))));
+  const line = (words, was, is) => h("tr", h("td", words), h("td", was ?? "–"), h("td", is ?? "–"));
+  const of = (words, key) => [line(`this line: ${words}`, row[key], after?.[key]),
+    line(`the kernel: ${words}`, sum(k, key), padded && sum(padded, key))];
+  return h("div.scroll", {tabindex: 0, role: "region", "aria-label": "counts before and after"},
+    h("table", h("thead", h("tr", ["", "before", "padded"].map(t => h("th", t)))),
+      h("tbody", of("wavefronts", "wavefronts"), of("conflicts", "conflicts"),
+        line("shared memory, bytes", k.shared_bytes, padded?.shared_bytes),
+        line("blocks on an SM", k.sm?.blocks, padded?.sm?.blocks))));
 }
 
 function rowChoice(data, arrays, index, row) {

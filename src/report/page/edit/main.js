@@ -104,7 +104,7 @@ function showNumbers(told, report) {
     told.rate ? `${(told.height / told.rate).toFixed(2)} s, ${told.rate} Hz, ` : `${told.width} × ${told.height}, `,
     `${report.output_type || count(told.channels, "channel", "channels")}; `,
     `steps ${seconds(wall)}`,
-    clipped > 0 && h("span.warn", `; ${count(clipped, "sample", "samples")} clipped`));
+    clipped > 0 && ["; ", h("span.warn", `${count(clipped, "sample", "samples")} clipped`)]);
   const found = report.steps.filter(step => step.findings);
   const name = f => `${f.name}${f.channel >= 0 ? ` ${f.channel}` : ""}`;
   fill(document.getElementById("findings"), found.map(step => h("details", h("summary", step.step),
