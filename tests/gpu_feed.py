@@ -167,7 +167,8 @@ def check_kills(folder):
                             kills += 1
             except smempipe.Error as why:
                 assert "was killed" in str(why)
-        assert made.keys() == wanted.keys() and all(np.array_equal(made[name], wanted[name]) for name in made)
+        wrong = [name for name in made if name in wanted and not np.array_equal(made[name], wanted[name])]
+        assert made.keys() == wanted.keys() and not wrong, (set(made) ^ set(wanted), wrong)
     found["kills"] = kills
     print(f"{kills} kills: nothing lost, the same bytes", flush=True)
 

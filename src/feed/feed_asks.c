@@ -28,6 +28,7 @@ static bool make_room(asked *a)
            (a->wrong = smp_alloc_array(count, sizeof *a->wrong)) &&
            (a->again = smp_alloc_array(count, sizeof *a->again)) &&
            (a->processors = smp_alloc_array(count, sizeof *a->processors)) &&
+           (a->handed = smp_alloc_array(count, sizeof *a->handed)) &&
            (a->rows = smp_alloc_array(count, sizeof(unsigned char *)));
 }
 

@@ -28,7 +28,7 @@ void free_asked(asked *a)
         smp_free(a->rows[i]);
     if (a)
         smp_free_all(a->bytes, a->files, a->names, a->paths, a->opened, a->from, a->wrong, a->again, a->processors,
-                     a->rows, a);
+                     a->handed, a->rows, a);
 }
 
 /* Adds the file of a slot to those that are handed out. */
@@ -37,6 +37,7 @@ static void add_file(asked *a, size_t slot)
     const bool member = a->samples[slot].offset >= 0;
     snprintf(a->names[slot], NAME, "%" PRIxPTR "-%zu.npy", (uintptr_t)a, slot);
     snprintf(a->paths[slot], PATH, "member");
+    a->handed[slot] = false;
     a->files[a->count++] = (smp_batch_file){.input = member ? a->paths[slot] : a->from[slot],
                                             .output = a->names[slot],
                                             .number = slot,
@@ -199,6 +200,8 @@ static void finished(void *, const smp_batch_file *file, smp_run_report *report,
 {
     asked *a = file->own;
     char **wrong = &a->wrong[file->number];
+    if (a->handed[file->number])
+        return;
     const char *hint = strstr(err->hint, "--") ? "" : err->hint; /* Python has none of the command's options */
     smp_free(*wrong);
     a->again[file->number] = report->status && (err->code == SMP_E_KILLED || err->code == SMP_E_PROCESS);
@@ -345,7 +348,7 @@ static smp_code take_coded(void *context, const char *name, smp_plan *plan, void
                                           : f->format->type == SMP_FEED_F16 ? 2
                                                                             : 4};
     f->served++;
-    *taken = true;
+    *taken = a->handed[p->slot] = true;
     give(f, p);
     return SMP_OK;
 }

@@ -37,7 +37,8 @@ typedef struct asked {
     size_t room;
     size_t count, left; /* files handed out, and not ended */
     bool *again;        /* of all slots: the decoder was killed, or the GPU is in doubt; */
-    bool *processors;   /* they compute it */
+    bool *processors;   /* they compute it, not the GPU */
+    bool *handed;       /* the GPU has it, or had it: what becomes of its file's run says nothing of it */
     int tries;
     atomic_bool cancelled;
 } asked;

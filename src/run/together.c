@@ -255,6 +255,7 @@ bool smp_together_serves(const smp_device_info *device, const smp_plan *plan, co
 
 struct smp_together {
     smp_device *device;
+    smp_together_need usual;
     void *table;
     arena arenas[ARENAS];
     size_t gone; /* bytes that were sent */
@@ -263,13 +264,15 @@ struct smp_together {
     size_t capacity;
 };
 
-smp_code smp_together_open(smp_device *device, const void *table, size_t table_size, smp_together **out, smp_error *err)
+smp_code smp_together_open(smp_device *device, const smp_together_need *usual, const void *table, size_t table_size,
+                           smp_together **out, smp_error *err)
 {
     const int64_t size = (int64_t)table_size;
     smp_together *r = smp_alloc(sizeof *r);
     *out = NULL;
     SMP_NEED(r, "pictures", sizeof *r, err);
     r->device = device;
+    r->usual = *usual;
     smp_code code = size ? device->ops->alloc(device, table_size, &r->table, err) : SMP_OK;
     if (!code && size)
         code = device->ops->copy_in(device, r->table, size, table, size, size, 1, err);
@@ -292,16 +295,18 @@ static void release(const smp_together *r, int which)
         smp_free(a->host);
 }
 
-/* Makes an arena large enough for pictures, and for as many as usual of their size: it serves the next ones too. */
-static smp_code reserve(smp_together *r, int which, size_t size, size_t count, smp_error *err)
+/* Makes an arena large enough. Sizes are few: small pictures' an eighth of the usual, the usual, and what a large one
+ * needs, for what a device gets back it keeps. */
+static smp_code reserve(smp_together *r, int which, size_t size, smp_error *err)
 {
-    enum { USUAL = 64, ENOUGH = 256 << 20 };
+    enum { SMALL = 8 };
+    const size_t all[] = {[OWN] = r->usual.memory, [SENT] = r->usual.sent, [BACK] = r->usual.back}, usual = all[which];
     arena *a = &r->arenas[which];
     if (size < a->size)
         return SMP_OK;
     release(r, which);
     *a = (arena){.device = NULL};
-    size = (size_t)smp_max_u64(size + size / 4, smp_min_u64(size / count * USUAL, ENOUGH)) / ALIGN * ALIGN + ALIGN;
+    size = size < usual / SMALL ? usual / SMALL : size < usual ? usual : size + size / 4 / ALIGN * ALIGN;
     SMP_TRY(r->device->ops->alloc(r->device, size, (void **)&a->device, err));
     if (which != OWN)
         SMP_NEED(a->host = which == SENT ? r->device->ops->pinned_alloc(r->device, size) : smp_alloc(size),
@@ -438,7 +443,7 @@ static smp_code begin_all(smp_together *r, smp_together_picture *const *pictures
         need[BACK] += pictures[i]->need.back;
     }
     for (int i = 0; i < ARENAS; i++)
-        SMP_TRY(reserve(r, i, need[i] + 1, count, err));
+        SMP_TRY(reserve(r, i, need[i] + ALIGN, err));
     r->arenas[OWN].used = sent->used = back->used = r->gone = 0;
     for (size_t i = 0; i < count; i++) {
         walk *w = &r->walks[i];

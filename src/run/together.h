@@ -29,9 +29,10 @@ typedef struct smp_together_picture {
 bool smp_together_serves(const smp_device_info *device, const smp_plan *plan, const smp_together_need *most,
                          smp_together_need *need);
 
-/* table: of all `tensor` launches; may be null. */
-smp_code smp_together_open(smp_device *device, const void *table, size_t table_size, smp_together **out,
-                           smp_error *err);
+/* usual: of pictures that run together, as far as one alone does not need more. table: of all `tensor` launches; may be
+ * null. */
+smp_code smp_together_open(smp_device *device, const smp_together_need *usual, const void *table, size_t table_size,
+                           smp_together **out, smp_error *err);
 
 /* Runs them, and waits for it. Keeps the memory that they need for the next ones. They are no more than
  * SMP_MANY_MOST. */

@@ -119,6 +119,8 @@ class Batch(DeviceArray):
         for to, at in zip(slots, others):
             if to != at:
                 self.memory.copy(int(to) * size, int(at) * size, size)
+        with self.device:  # who reads it may do so in a stream that the default one does not wait for
+            self.device.call("cuStreamSynchronize", None)
 
     def __dlpack__(self, *, stream=None, **more):
         if isinstance(stream, int) and stream > 2:  # 0 to 2 and None are default streams
