@@ -50,6 +50,76 @@ __global__ void c(const float *in, float *out) { out[threadIdx.x] = in[threadIdx
         for code in ("ptx", "sass") if NVCC and shutil.which("nvdisasm") else ("ptx",):
             self.assertRegex(self.smp(*launch, code).stdout, r"1  __global__ void f.* global store", code)
 
+    def test_a_template_is_compiled_for_the_arguments_that_only_names(self):
+        self.write("a.cu", """
+namespace n { template <typename T, int N = 4, bool B = false> __global__ void f(T *out) { out[N] = B; } }
+using namespace n;
+""")
+        launch = ("kernel", "a.cu", "--grid", "1", "--block", "1", "--args", "f32[8]", "--code", "ptx", "--only")
+        for name in ("f<float>", "n::f<float, 7>", "f<unsigned char, 6,true>"):
+            with self.subTest(name):
+                self.assertRegex(self.smp(*launch, name).stdout, r"2  namespace n .* global store")
+        self.assertIn("--only(1): error", self.smp(*launch, "f<int, int>", status=3).stderr)
+        self.assertIn("--only 'f<float, 32>'", self.smp(*launch, "f", status=2).stderr)
+
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_only_needs_no_headers_of_the_host_that_are_missing(self):
+        self.write("a.cu", r"""#include <torch/no_such_header.h> // of an extension for Python
+#include "ATen/no_such_header.h"
+using namespace at;
+using torch::Tensor;
+#define INLINE_OF_OURS __device__ __forceinline__
+#define BINDING(name) void name(torch::Tensor x, at::Tensor y) { }
+const char *brace = "}" R"(})";
+constexpr __host__ __device__ int rows(int n) { return n / 2; }
+struct shape { int n; __host__ __device__ int half() const { return rows(n); } };
+struct of_torch { torch::Tensor x; };
+typedef void (*function)(int);
+INLINE_OF_OURS float twice(float x) { return 2 * x; }
+BINDING(first)
+BINDING(second)
+template <typename T> __global__ void scale(T *x, int n)
+{
+    const shape s{n}; if (threadIdx.x < s.half()) // }
+        x[threadIdx.x] = twice(x[threadIdx.x]);
+}
+const char *name_of(const torch::Tensor &x);
+template <typename T> void launch(torch::Tensor x)
+{
+#ifdef NO_SUCH_MACRO
+    first(x, x);
+#endif
+    scale<T><<<1, 32>>>((T *)x.data_ptr(), shape{64});
+}
+namespace { torch::Tensor run(torch::Tensor x) { launch<float>(x); return x; } }
+extern "C" { __global__ void plain(int *x) { *x = 1; } }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run, "}"); }
+""")
+        launch = ("kernel", "a.cu", "--grid", "1", "--block", "32", "--code", "ptx", "--only")
+        got = self.smp(*launch, "scale<float>", "--args", "f32[32] 64")
+        self.assertIn("torch/no_such_header.h is not on this machine", got.stderr)
+        self.assertRegex(got.stdout, r"18  x\[threadIdx.* global store")
+        self.assertRegex(self.smp(*launch, "plain", "--args", "i32[1]").stdout, r"29  extern .* global store")
+        self.write("b.cu", '#include "mine/no_such_header.h"\n__global__ void f() {}\n')
+        self.assertIn("no_such_header.h: No such file", self.smp("kernel", "b.cu", *launch[2:], "f", status=3).stderr)
+
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_calls_that_CUDA_13_took_away_are_those_that_it_has(self):
+        self.write("a.cu", """#include <cstdio>
+__global__ void f(int *out) { *out = 5; }
+int main()
+{
+    int *p;
+    cudaMallocManaged(&p, sizeof *p);
+    cudaMemAdvise(p, sizeof *p, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId);
+    cudaMemPrefetchAsync(p, sizeof *p, 0);
+    f<<<1, 1>>>(p);
+    puts(cudaThreadSynchronize() == cudaSuccess && *p == 5 ? "right" : "wrong");
+    cudaThreadExit();
+}
+""")
+        self.assertIn("right", self.smp("kernel", "a.cu", "--code", "ptx").stdout)
+
     def test_a_program_is_compiled_for_the_runtime_of_the_smempipe_that_runs_it(self):
         self.write("a.cu", "#include <cstdio>\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); puts(\"ran\"); }\n")
         build = pathlib.Path(PROGRAM).parent

@@ -30,6 +30,7 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *fil
                                           .arch = settings->arch,
                                           .flags = &settings->flags,
                                           .sources = program ? &settings->sources : NULL,
+                                          .only = program ? NULL : settings->only,
                                           .runtime = runtime,
                                           .gpu = program && settings->device,
                                           .text = strcmp(file, settings->file) != 0 ? NULL : settings->text};

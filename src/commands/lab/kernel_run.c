@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/os/machine.h"
+#include "base/paths.h"
 #include "base/whole_file.h"
 #include "commands/lab/kernel.h"
 #include "lab/time/time.h"
@@ -94,6 +95,13 @@ static smp_code find_kernel(const smp_warp_module *module, const char *file, con
     size_t used = 0;
     const size_t count = smp_warp_kernel_count(module);
     *out = name ? smp_warp_kernel_find(module, name, &many) : NULL;
+    const size_t plain = name ? strcspn(name, "<") : 0;
+    if (!*out && name && name[plain] && smp_ends_with(file, ".cu")) { /* the one that was asked of the compiler */
+        char *base = smp_strndup(name, plain);
+        const char *last = base ? strrchr(base, ':') : NULL;
+        *out = base ? smp_warp_kernel_find(module, last ? last + 1 : base, &many) : NULL;
+        smp_free(base);
+    }
     if (*out)
         return SMP_OK;
     many = name && many;
@@ -101,9 +109,10 @@ static smp_code find_kernel(const smp_warp_module *module, const char *file, con
         const smp_warp_kernel *k = smp_warp_kernel_at(module, i);
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", smp_warp_kernel_name(k));
     }
-    if (!count)
+    if (!count) {
         smp_fail(err, SMP_E_USAGE, "there is no kernel in it");
-    else if (!name)
+        smp_hint(err, "a template is compiled for the arguments that --only names: --only 'f<float, 32>'");
+    } else if (!name)
         smp_fail(err, SMP_E_USAGE, "--only is missing: which kernel shall run?");
     else if (many)
         smp_fail(err, SMP_E_USAGE, "several kernels can be meant by '%s'", name);

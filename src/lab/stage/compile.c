@@ -16,7 +16,9 @@
 #include "base/os/tool.h"
 #include "base/paths.h"
 #include "io/sandbox_program.h"
+#include "lab/stage/device_code.h"
 #include "lab/stage/kernel_source.h"
+#include "lab/stage/older_calls.h"
 #include "lab/stage/toolkit.h"
 
 enum {
@@ -73,6 +75,14 @@ static void add_owned(words *w, char *word)
 
 /* ------------------------------------------------------------------------------------------------ files of options */
 
+static FILE *create(const char *work, const char *name)
+{
+    char *path = smp_asprintf("%s/%s", work, name);
+    FILE *to = path ? fopen(path, "we") : NULL;
+    smp_free(path);
+    return to;
+}
+
 /* Compilers and linkers read options from a file (@FILE), with a backslash before what is no letter; no shell does. */
 static void put_option(FILE *to, const char *option, const char *value)
 {
@@ -127,15 +137,17 @@ static bool is_linked(const smp_compile_settings *settings)
 static bool put_options(const smp_compile_settings *settings, const char *source, const char *work)
 {
     const smp_nvcc_flags *flags = flags_of(settings);
-    char *path = smp_asprintf("%s/" OPTIONS, work), *folder = smp_folder_part(source);
-    FILE *to = path && folder ? fopen(path, "we") : NULL;
+    char *folder = smp_folder_part(source);
+    FILE *to = folder ? create(work, OPTIONS) : NULL;
     for (size_t i = 0; to && i < flags->defines.count; i++)
         put_option(to, "-D", flags->defines.items[i]);
     for (size_t i = 0; to && i < flags->includes.count; i++)
         put_folder(to, "-I", flags->includes.items[i], work, i + 1);
     if (to)
         put_folder(to, "-iquote\n", folder, work, 0);
-    smp_free_all(path, folder);
+    if (to && settings->only)
+        fputs("-Ismempipe-headers\n", to); /* the last: those that are missing */
+    smp_free(folder);
     return to && !fclose(to);
 }
 
@@ -143,9 +155,9 @@ static bool put_linking(const smp_compile_settings *settings, const char *nvcc, 
 {
     static const char *const below[] = {"../lib64", "../lib", "../targets/x86_64-linux/lib",
                                         "../targets/sbsa-linux/lib"};
-    char *path = smp_asprintf("%s/" LINKING, work), *real = smp_real_path(nvcc);
+    char *real = smp_real_path(nvcc);
     const char *slash = real ? strrchr(real, '/') : NULL;
-    FILE *to = path ? fopen(path, "we") : NULL;
+    FILE *to = create(work, LINKING);
     if (to) /* the first word stands behind -Xlinker, the others are the driver's */
         fputs("--enable-new-dtags\n", to);
     for (size_t i = 0;
@@ -169,7 +181,7 @@ static bool put_linking(const smp_compile_settings *settings, const char *nvcc, 
         put_option(to, "-L", settings->runtime);
         put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", settings->runtime);
     }
-    smp_free_all(real, path);
+    smp_free(real);
     return to && !fclose(to);
 }
 
@@ -192,7 +204,7 @@ static bool put_others(const smp_compile_settings *settings, const char *work)
         FILE *to = real && place && link && !is_odd(name) ? fopen(place, "we") : NULL;
         wrote = to && (!is_odd(real) || !symlink(real, link));
         if (wrote)
-            fprintf(to, "#include \"%s/%s\"\n", is_odd(real) ? smp_base_name(link) : real, name);
+            fprintf(to, "%s#include \"%s/%s\"\n", smp_older_calls, is_odd(real) ? smp_base_name(link) : real, name);
         wrote = to && !fclose(to) && wrote;
         smp_free_all(folder, real, place, link);
     }
@@ -200,21 +212,20 @@ static bool put_others(const smp_compile_settings *settings, const char *work)
 }
 
 /* The copy: messages and lines of what is compiled name the original. */
-static bool put_source(const char *source, const char *text, size_t size, const char *work)
+static bool put_source(const char *source, const char *text, size_t size, const char *only, const char *work)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which may stand at the beginning alone */
     const size_t skipped = size >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
-    char *path = smp_asprintf("%s/" SOURCE, work);
-    FILE *to = path ? fopen(path, "we") : NULL;
+    FILE *to = create(work, SOURCE);
     bool wrote = to;
     if (to) {
-        fputs("#line 1 \"", to);
+        fprintf(to, "%s#line 1 \"", smp_older_calls);
         for (const char *at = source; *at; at++)
             fputc(iscntrl((unsigned char)*at) || *at == '"' || *at == '\\' ? '?' : *at, to);
         fputs("\"\n", to);
         wrote = fwrite(text + skipped, 1, size - skipped, to) == size - skipped;
+        smp_device_code_instances(to, only);
     }
-    smp_free(path);
     return to && !fclose(to) && wrote;
 }
 
@@ -332,6 +343,9 @@ static void hash_settings(const smp_compile_settings *settings, const words *w, 
         const char *value = getenv(variables[i]);
         smp_sha256_add(hash, value ? value : "", value ? strlen(value) + 1 : 1);
     }
+    if (settings->only && strchr(settings->only, '<'))
+        smp_sha256_add(hash, settings->only, strlen(settings->only) + 1);
+    smp_sha256_add(hash, smp_older_calls, sizeof smp_older_calls);
     if (settings->runtime) /* its folder, where the program looks for the runtime library */
         smp_sha256_add(hash, settings->runtime, strlen(settings->runtime) + 1);
     for (size_t i = 0; reach && !reach->trusted && reach->folders[i]; i++)
@@ -354,6 +368,26 @@ static const char *compiler_of(const smp_tool *tool)
     return strstr(tool->argv[0], "/clang/nvcc") ? "clang, in nvcc's place," : "nvcc";
 }
 
+/* A source, read once, and where what is made of it is kept. */
+typedef struct source {
+    const char *file; /* as it was named */
+    char *text, *real, *folder;
+    size_t size;
+} source;
+
+/* Makes a header that is missing, and leaves the host's code out of the source that the compiler reads. */
+static bool do_without(const smp_compile_settings *settings, const source *s, const char *messages, const char *work)
+{
+    size_t length;
+    const char *header = settings->only ? smp_device_code_header(messages, work, &length) : NULL;
+    if (!header)
+        return false;
+    fprintf(stderr, "smempipe: %.*s is not on this machine: of %s the device's code alone is compiled\n", (int)length,
+            header, s->file);
+    smp_device_code_keep(s->text);
+    return put_source(s->real, s->text, s->size, settings->only, work);
+}
+
 static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, const smp_tool_end *end,
                     const char *file, smp_error *err)
 {
@@ -371,12 +405,16 @@ static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, 
     if (end->status == -SIGINT || end->status == -SIGTERM || end->status == -SIGHUP)
         return smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
     smp_fail(err, SMP_E_DECODE, "%s cannot compile it (its messages are above)", compiler_of(tool));
+    if (end->messages && strstr(end->messages, "undefined reference to `cu"))
+        smp_hint(err,
+                 "the lab has the runtime's functions, and those of cuBLAS and cuRAND that docs/kernel-lab.md lists: "
+                 "other libraries, and the driver's calls, need a GPU");
     if (settings->reach && !settings->reach->trusted && end->messages && strstr(end->messages, "Permission denied"))
         smp_hint(err, "it may read below the pipe file's folder; --allow-read DIR lets it read below DIR, --trust all");
     return smp_at(err, "%s", file);
 }
 
-static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, const char *work, const char *file,
+static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, const char *work, const source *s,
                          smp_error *err)
 {
     const smp_kernel_reach *reach = settings->reach;
@@ -405,8 +443,12 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
                            .memory = own ? OWN_MEMORY : STRANGERS_MEMORY,
                            .file = MOST_FILE};
     smp_code code = smp_tool_run(&tool, &end, err);
+    while (!code && end.status > 0 && do_without(settings, s, end.messages, work)) {
+        smp_free(end.messages);
+        code = smp_tool_run(&tool, &end, err);
+    }
     if (!code)
-        code = say(settings, &tool, &end, file, err);
+        code = say(settings, &tool, &end, s->file, err);
     smp_free_all(end.messages, readable);
     for (size_t i = 0; folders[i]; i++)
         smp_free(folders[i]);
@@ -440,13 +482,6 @@ static smp_code keep(const char *work, const char *folder, bool has_ptx, bool pr
     return code;
 }
 
-/* A source, read once, and where what is made of it is kept. */
-typedef struct source {
-    const char *file; /* as it was named */
-    char *text, *real, *folder;
-    size_t size;
-} source;
-
 static smp_code compile(const smp_compile_settings *settings, const source *s, const words *w, bool program,
                         smp_error *err)
 {
@@ -460,13 +495,13 @@ static smp_code compile(const smp_compile_settings *settings, const source *s, c
         smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno));
         return smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
     }
-    if (!put_source(s->real, s->text, s->size, work) || !put_others(settings, work) ||
+    if (!put_source(s->real, s->text, s->size, settings->only, work) || !put_others(settings, work) ||
         !put_options(settings, s->real, work) || (program && !put_linking(settings, w->items[0], work))) {
         smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
         code = smp_at(err, "%s", work);
     }
     if (!code)
-        code = run_nvcc(settings, w, work, s->file, err);
+        code = run_nvcc(settings, w, work, s, err);
     if (!code)
         code = keep(work, s->folder, !program || !is_linked(settings), program, err);
     smp_tool_folder_remove(work);

@@ -12,10 +12,11 @@ typedef struct smp_compile_settings {
     const char *std, *arch;       /* "c++17", "sm_90" */
     const smp_nvcc_flags *flags;  /* null: none */
     const smp_flag_list *sources; /* more files of the program: .cu, .cpp, .c; null: none */
-    bool no_fma;                  /* multiplications and additions are not fused: the same bytes everywhere */
-    const char *runtime;          /* the folder of libsmp_cudart.so, which programs link; null: none is at hand */
-    bool gpu;         /* the program has SASS for `arch` in it and links CUDA's own runtime library, to run on one */
-    const char *text; /* what is compiled in the file's place, with its headers; null: the file */
+    const char *only;    /* kernels, by commas: templates get these arguments, and code of the host may not compile */
+    bool no_fma;         /* multiplications and additions are not fused: the same bytes everywhere */
+    const char *runtime; /* the folder of libsmp_cudart.so, which programs link; null: none is at hand */
+    bool gpu;            /* the program has SASS for `arch` in it and links CUDA's own runtime library, to run on one */
+    const char *text;    /* what is compiled in the file's place, with its headers; null: the file */
     const smp_kernel_reach *reach; /* of a stranger's file; null: it is the user's own */
 } smp_compile_settings;
 

@@ -87,8 +87,9 @@ static const row letters[] = {
     {"-l", LIBRARY},
 };
 
-/* Libraries that libsmp_cudart is, as far as it is, and those that nvcc links by itself. */
-static const char *const own[] = {"cublas", "cublasLt", "curand", NULL};
+/* Libraries that libsmp_cudart is, as far as it is (of the driver's, which many name without need, nothing), and those
+ * that nvcc links by itself. */
+static const char *const own[] = {"cublas", "cublasLt", "curand", "cuda", NULL};
 static const char *const of_nvcc[] = {"cudart", "cudart_static", "cudadevrt", NULL};
 
 static bool is_among(const char *text, const char *const *words)
