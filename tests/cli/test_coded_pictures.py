@@ -1,4 +1,5 @@
-"""JPEG XL, JPEG 2000 and OpenEXR through FFmpeg's decoders, against what djxl, opj_decompress and known bytes say."""
+"""JPEG XL, JPEG 2000, OpenEXR, DDS and PCX through FFmpeg's decoders, against what djxl, opj_decompress, Pillow and
+known bytes say."""
 import os
 import shutil
 import struct
@@ -51,6 +52,51 @@ class Pictures(CliCase):
     def tool(self, *words):
         done = subprocess.run(words, cwd=self.folder, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_pcx_is_read_as_pillow_reads_it(self):
+        rng = np.random.default_rng(7)
+        rgb = rng.integers(0, 256, (21, 37, 3), dtype=np.uint8)
+        for picture in (Image.fromarray(rgb), Image.fromarray(rgb[..., 0]), Image.fromarray(rgb).quantize(200),
+                        Image.fromarray(rgb[..., 0]).convert("1")):
+            picture.save(self.folder / "a.pcx")
+            self.assertEqual(self.smp("convert", "-f", "a.pcx", "a.npy").stderr, "")
+            with Image.open(self.folder / "a.pcx") as want:
+                self.assertTrue(np.array_equal(np.load(self.folder / "a.npy"), np.array(want.convert("RGB"))))
+        data = (self.folder / "a.pcx").read_bytes()
+        for cut in (60, 200, len(data) - 3):
+            self.write("b.pcx", data[:cut])
+            self.smp("convert", "b.pcx", "x.png", status=3)
+
+    def test_dds_without_and_with_packing(self):
+        rng = np.random.default_rng(8)
+        height, width = 12, 20
+
+        def dds(flags, code, bits, masks, body, sides=(height, width)):
+            return (b"DDS " + struct.pack("<IIII", 124, 0x1007, *sides) + bytes(4) + bytes(4) + bytes(4) + bytes(44) +
+                    struct.pack("<II4sIIIII", 32, flags, code, bits, *masks) + struct.pack("<I", 0x1000) + bytes(16) +
+                    body)
+        samples = rng.integers(0, 256, (height, width, 4), dtype=np.uint8)
+        blue, red = (0xFF0000, 0xFF00, 0xFF), (0xFF, 0xFF00, 0xFF0000)
+        for masks, order in ((blue, [2, 1, 0, 3]), (red, [0, 1, 2, 3])):
+            for alpha in (True, False):
+                self.write("a.dds", dds(0x41 if alpha else 0x40, b"", 32, (*masks, 0xFF000000 if alpha else 0),
+                                        samples[..., order].tobytes()))
+                self.smp("convert", "-f", "a.dds", "a.npy")
+                self.assertTrue(np.array_equal(np.load(self.folder / "a.npy"), samples[..., :4 if alpha else 3]), order)
+        blocks = rng.integers(0, 256, (height // 4 * (width // 4), 16), dtype=np.uint8)
+        for code, size in ((b"DXT1", 8), (b"DXT3", 16), (b"DXT5", 16)):
+            whole = dds(4, code, 0, (0, 0, 0, 0), blocks[:, :size].tobytes())
+            self.write("a.dds", whole)
+            self.smp("convert", "-f", "a.dds", "a.npy")
+            with Image.open(self.folder / "a.dds") as want:
+                seen = np.array(want.convert("RGBA")).astype(int)
+            got = np.load(self.folder / "a.npy").astype(int)
+            self.assertLessEqual(np.abs(got - seen)[seen[..., 3] > 0].max(), 8, code)  # programs round otherwise
+            for cut in (100, len(whole) - 20):
+                self.write("b.dds", whole[:cut])
+                self.smp("convert", "b.dds", "x.png", status=3)
+            self.write("b.dds", dds(4, code, 0, (0, 0, 0, 0), b"", (60000, 60000)))
+            self.smp("convert", "b.dds", "x.png", status=(3, 6))
 
     @unittest.skipUnless(shutil.which("cjxl"), "needs libjxl-tools")
     def test_jpeg_xl(self):

@@ -106,6 +106,15 @@ class Icons(CliCase):
         self.smp("batch", "-q", "-e", "invert", ".", "--include", "a.ico", "-o", "out", "--to", "png", "--pages", "all")
         self.assertEqual(len(list((self.folder / "out").glob("*.png"))), 4)
 
+    def test_of_equal_sizes_the_one_of_most_bits_is_read(self):
+        samples = np.random.default_rng(10).integers(0, 256, (20, 20, 4), dtype=np.uint8)
+        few = Image.fromarray(samples[..., :3]).quantize(16)
+        out = io.BytesIO()
+        few.save(out, "png")
+        self.write("a.ico", icon([(20, 20, 4, out.getvalue()), (20, 20, 32, png(samples)),
+                                  (20, 20, 8, bitmap(np.random.default_rng(1), 8, 20, 20))]))
+        self.assertTrue(np.array_equal(self.read("a.ico")[0], samples))
+
     def test_a_cursor_is_read_and_its_spot_told(self):
         random = np.random.default_rng(4)
         data = icon([(32, 32, 7, bitmap(random, 1, 32, 32))], kind=2)

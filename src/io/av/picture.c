@@ -1,6 +1,6 @@
-/* Pictures through FFmpeg's decoders: JPEG XL (libjxl), JPEG 2000, OpenEXR; one picture of a file, whole. What lies
- * round the coded picture is read here: sizes are bounded before, profiles, EXIF and XMP kept, what is left out told.
- * Sources: ISO/IEC 15444-1, annex I, and 18181-2 (boxes); openexr.com, "OpenEXR File Layout". */
+/* Pictures through FFmpeg's decoders: JPEG XL (libjxl), JPEG 2000, OpenEXR, DDS, PCX; one picture of a file, whole.
+ * What lies round the coded picture is read here: sizes are bounded before, profiles, EXIF and XMP kept, what is left
+ * out told. Sources: ISO/IEC 15444-1, annex I, and 18181-2 (boxes); openexr.com, "OpenEXR File Layout". */
 #include "io/av/av_library.h"
 
 #include <math.h>
@@ -79,8 +79,7 @@ static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
     smp_media *media = &reader->media;
     smp_shape *shape = &media->shape;
     const AVPixFmtDescriptor *d = s->pixels = av->av_pix_fmt_desc_get(s->frame->format);
-    const uint64_t other =
-        AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BE;
+    const uint64_t other = AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BE;
     if (!d || d->flags & other || (d->nb_components > 2 && !(d->flags & AV_PIX_FMT_FLAG_RGB))) {
         smp_fail(err, SMP_E_DECODE, "the %s has samples of a kind that is not read (%s)", reader->format->name,
                  d ? d->name : "unknown");
@@ -89,15 +88,20 @@ static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
     const bool real = d->flags & AV_PIX_FMT_FLAG_FLOAT;
     shape->width = s->frame->width;
     shape->height = s->frame->height;
-    shape->channels = d->nb_components;
-    shape->alpha = d->flags & AV_PIX_FMT_FLAG_ALPHA;
+    const bool palette = d->flags & AV_PIX_FMT_FLAG_PAL;
+    shape->alpha = palette ? reader->format == &smp_format_dds : (d->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
+    shape->channels = palette ? 3 + shape->alpha : d->nb_components;
     media->bits = d->comp[0].depth;
     shape->format = real ? SMP_F32 : media->bits > 8 ? SMP_U16 : SMP_U8;
     const AVFrameSideData *icc = av->av_frame_get_side_data(s->frame, AV_FRAME_DATA_ICC_PROFILE);
     SMP_NEED(!icc || media->meta.icc.size || smp_blob_set(&media->meta.icc, icc->data, icc->size), "a profile", 0, err);
-    snprintf(media->detail, sizeof media->detail, "%s", real ? "float" : shape->channels > 2 ? "RGB" : "gray");
+    snprintf(media->detail, sizeof media->detail, "%s",
+             real                  ? "float"
+             : palette             ? "palette"
+             : shape->channels > 2 ? "RGB"
+                                   : "gray");
     const uint64_t bytes =
-        (uint64_t)shape->width * (uint64_t)shape->height * (uint64_t)d->nb_components * (real ? 4 : 2);
+        (uint64_t)shape->width * (uint64_t)shape->height * (uint64_t)shape->channels * (real ? 4 : 2);
     return smp_check_picture(&reader->options.limits, shape->width, shape->height, bytes + 2 * s->size, err);
 }
 
@@ -295,6 +299,33 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
     return describe(reader, s, err);
 }
 
+/* ------------------------------------------------------------------------------------------------ others */
+
+/* Whether a PCX has the runs of all rows; FFmpeg leaves some out, and says nothing. */
+static bool has_runs(const picture_state *s)
+{
+    enum { HEAD = 128, RUN = 0xC0 };
+    const uint8_t *head = s->data;
+    const int64_t rows = (int64_t)smp_get_le(head + 10, 2) - smp_get_le(head + 6, 2) + 1;
+    int64_t left = rows * head[65] * smp_get_le(head + 66, 2);
+    size_t at = HEAD;
+    for (; left > 0 && at < s->size; at++)
+        left -= s->data[at] >= RUN ? s->data[at++] - RUN : 1;
+    return left <= 0 && at <= s->size;
+}
+
+static smp_code plain_read_open(smp_reader *reader, smp_error *err)
+{
+    picture_state *s = reader->state;
+    const char *name = reader->format == &smp_format_dds ? "dds" : "pcx";
+    SMP_TRY(smp_av_need(SMP_E_READ, err));
+    SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
+    if (name[0] == 'p' && !has_runs(s))
+        return fail_truncated(reader, err);
+    SMP_TRY(decode(reader, s, name, name, err));
+    return describe(reader, s, err);
+}
+
 /* ------------------------------------------------------------------------------------------------ rows */
 
 /* OpenEXR's colours have alpha multiplied in. */
@@ -320,9 +351,20 @@ static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *)
         put_reals(s, shape, y, to);
         return SMP_OK;
     }
+    if (s->pixels->flags & AV_PIX_FMT_FLAG_PAL) {
+        uint8_t *out = to;
+        for (int64_t x = 0; x < shape->width; x++, out += shape->channels) {
+            uint32_t argb;
+            memcpy(&argb, s->frame->data[1] + 4 * s->frame->data[0][y * s->frame->linesize[0] + x], sizeof argb);
+            smp_put_be(out, argb & 0xFFFFFF, 3);
+            if (shape->alpha)
+                out[3] = (uint8_t)(argb >> 24);
+        }
+        return SMP_OK;
+    }
     const AVComponentDescriptor *last = &s->pixels->comp[shape->channels - 1];
     if (shape->format == SMP_U8 && last->depth == 8 && !last->plane && !s->pixels->comp[0].offset &&
-        last->offset == shape->channels - 1) {
+        last->offset == shape->channels - 1 && last->step == shape->channels) {
         memcpy(to, s->frame->data[0] + y * s->frame->linesize[0], (size_t)smp_row_bytes(shape)); /* R, G, B, A */
         return SMP_OK;
     }
@@ -369,6 +411,19 @@ static bool sniff_exr(const uint8_t *head, size_t size)
     return size >= 4 && !memcmp(head, "\x76\x2F\x31\x01", 4);
 }
 
+static bool sniff_dds(const uint8_t *head, size_t size)
+{
+    return size >= 8 && !memcmp(head, "DDS |\0\0\0", 8);
+}
+
+/* Versions 0 and 2 to 5, packed by runs; the corners are in order, and what is reserved is 0. */
+static bool sniff_pcx(const uint8_t *head, size_t size)
+{
+    return size >= 128 && head[0] == 10 && head[1] <= 5 && head[2] == 1 && head[3] && head[3] <= 8 && head[65] &&
+           head[65] <= 4 && smp_get_le(head + 4, 2) <= smp_get_le(head + 8, 2) &&
+           smp_get_le(head + 6, 2) <= smp_get_le(head + 10, 2);
+}
+
 #define READS(what, open)                                                                                              \
     .sniff = sniff_##what, .read_state = sizeof(picture_state), .read_open = open##_read_open, .read_row = read_row,   \
     .read_close = read_close
@@ -385,3 +440,5 @@ static bool sniff_exr(const uint8_t *head, size_t size)
 ROW(jxl, boxed, "JPEG XL", "jxl");
 ROW(jp2, boxed, "JPEG 2000", "jp2", "j2k", "jpc", "j2c", "jpx");
 ROW(exr, exr, "OpenEXR", "exr");
+ROW(dds, plain, "DDS", "dds");
+ROW(pcx, plain, "PCX", "pcx");

@@ -52,6 +52,7 @@ static bool sniff_cursor(const uint8_t *head, size_t size)
 /* What the directory says of a picture, and the picture itself. */
 static bool read_entry(const smp_source *source, int64_t i, entry *e)
 {
+    static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4}; /* of a PNG's pixel, by its kind */
     uint8_t said[SMP_ICO_ENTRY], own[26];
     *e = (entry){.size = 0};
     if (!smp_source_look(source, SMP_ICO_HEAD + (uint64_t)i * SMP_ICO_ENTRY, said, sizeof said))
@@ -65,7 +66,7 @@ static bool read_entry(const smp_source *source, int64_t i, entry *e)
     e->png = memcmp(own, "\x89PNG", 4) == 0;
     e->width = e->png ? (int64_t)smp_get_be(own + 16, 4) : (int32_t)smp_get_le(own + 4, 4);
     e->height = e->png ? (int64_t)smp_get_be(own + 20, 4) : llabs((int32_t)smp_get_le(own + 8, 4) / 2);
-    e->bits = e->png ? 32 : smp_get_le(own + 14, 2);
+    e->bits = e->png ? (uint32_t)own[24] * samples[own[25] % sizeof samples] : smp_get_le(own + 14, 2);
     return true;
 }
 
