@@ -63,9 +63,9 @@ void smp_run_note_coder(const smp_run_request *request, const smp_media *media, 
     const uint64_t from = request->read.want.scan_from;
     for (size_t i = 0; from && i < plan->sink_count; i++) {
         const smp_sink *sink = &plan->sinks[i];
+        const char *path = sink->save < 0 ? request->output : sink->path; /* a plan may be older than this file */
         if (!sink->coded && (uint64_t)sink->shape.width * (uint64_t)sink->shape.height >= from &&
-            smp_jpeg_scan_is_progressive(sink->path, &request->write, &sink->shape,
-                                         smp_coding_jpeg(&media->meta.coding)))
+            smp_jpeg_scan_is_progressive(path, &request->write, &sink->shape, smp_coding_jpeg(&media->meta.coding)))
             snprintf(report->device_note, sizeof report->device_note,
                      "the CPU codes the JPEG, since it is progressive (--jpeg-progressive=off: the device does)");
     }
