@@ -1,9 +1,9 @@
 """What only a GPU can tell of smempipe.Feed(device="cuda"): the processors' bytes in its memory, which torch, CuPy and
 JAX take without a copy; broken files, kills, memory; and pictures a second.
 
-    gpu_feed.py BUILD [PICTURES [RATE_PICTURES]]
-
-Prints a line a check, and JSON at the end."""
+    gpu_feed.py BUILD [PICTURES [RATE_PICTURES]]    # a line a check, and JSON at the end
+    gpu_feed.py --table docs/training.json          # of that JSON, the table of docs/training.md
+"""
 import collections
 import json
 import multiprocessing
@@ -17,15 +17,30 @@ import tempfile
 import time
 import warnings
 
-import numpy as np
-import torch
-from PIL import Image, ImageFile
-
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+OTHERS = (("DALI 2.4.0, mixed: other bytes", 21182), ("DALI 2.4.0 on the processors: other bytes", 4852),
+          ("torchvision on Pillow, DataLoader of 16 workers", 2105))  # the same pictures, on a machine of that kind
+
+
+def table(path):
+    said = json.loads(pathlib.Path(path).read_text())
+    rows = [(f'Feed, device="cuda": {row["name"]}', row["best"], row["gpu_mb"], row["host_mb"]) for row in said["rates"]]
+    print(f"| {said['machine']}; JPEGs of 500 x 375 ({said['mean_bytes'] / 1000:.0f} KB) | pictures/s | MB of the GPU "
+          "| of the host |\n|---|---|---|---|")
+    for row in rows + [(*other, "", "") for other in OTHERS]:
+        print("| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else cell for cell in row) + " |")
+
+
+if sys.argv[1] == "--table":
+    sys.exit(table(sys.argv[2]))
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 PICTURES, RATED = (int(a) for a in (sys.argv[2:] + ["2000", "20000"][len(sys.argv) - 2:]))
 os.environ["SMEMPIPE_LIBRARY"] = str(BUILD / "libsmempipe.so.1")
 sys.path.insert(0, str(ROOT / "src/python"))
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from PIL import Image, ImageFile  # noqa: E402
+
 import smempipe  # noqa: E402
 
 ImageFile.MAXBLOCK = 1 << 24  # Pillow writes no JPEG that is larger than its buffer
@@ -36,7 +51,7 @@ CROP = f"color rgb\ncrop random\n{RESIZE}\nflip random"
 TRAIN = CROP + "\njitter brightness=random(0.6..1.4) contrast=random(0.6..1.4) saturation=random(0.6..1.4) " \
     "hue=random(-36..36deg) order=random"
 POISON = 0x7d
-found = {}
+found = {"machine": f"{len(os.sched_getaffinity(0))} processors"}
 
 
 def draw(job):
@@ -222,6 +237,7 @@ if __name__ == "__main__":
         with multiprocessing.Pool() as pool:
             print(collections.Counter(pool.map(draw, [(where / "all", i) for i in range(PICTURES)])))
         check_bytes(where / "all")
+        found["machine"] = f"{torch.cuda.get_device_name()}, {found['machine']}"
         found["mean_bytes"] = draw_rated(where / "rated")
         for name, pipeline, more in (("crop, resize, flip", CROP, {}), ("the same, prefetch=4", CROP, {"prefetch": 4}),
                                      ("with jitter", TRAIN, {"prefetch": 4})):
