@@ -271,9 +271,11 @@ static void units_are_counted_by_who_touched_them(void **state)
     assert_true(time_units_touch(&units, 200, WARP_READS, UINT32_MAX, 0));  /* what block 0 wrote */
     assert_true(time_units_touch(&units, 100, WARP_WRITES, UINT32_MAX, 0)); /* what block 0 read */
     assert_false(time_units_touch(&units, 202, WARP_READS, 15 << 4, 0));    /* other bytes of it */
+    assert_true(time_units_touch(&units, 101, WARP_WRITES, 15, 0)); /* its other bytes are there: it was read */
     const time_footprint f = time_units_end(&units);
     assert_true(f.fetches == 1);
-    assert_true(f.written == 3 && f.written_units == 3 && f.partial == 1);
+    assert_true(f.written == 4 && f.written_units == 3 && f.partial == 1);
+    assert_true(f.held_sectors == 4 && f.held_lines == 2); /* 100 and 101; 200 and 202 */
     assert_true(f.near == 3); /* 100, 200 and 202 by block 1 */
     time_units_close(&units);
 }

@@ -91,8 +91,14 @@ static bool add_wave(time_sm *sm, time_map *seen, uint64_t from, uint64_t to, ti
     return true;
 }
 
-/* Counts the SMs that update a line, and the blocks of this one that share theirs. */
-static bool count_sharers(time_sm *sm)
+static bool is_counted(const time_inst *inst, bool loads)
+{
+    return loads ? inst->kind == TIME_LOAD && inst->bypasses
+                 : inst->kind == TIME_ATOMIC || inst->kind == TIME_REDUCTION;
+}
+
+/* Counts the SMs that update a line, or load it past L1, and the blocks of this one that share theirs. */
+static bool count_sharers(time_sm *sm, bool loads, double *sharers)
 {
     const time_trace *t = sm->trace;
     time_map all = {.count = 0};
@@ -105,9 +111,9 @@ static bool count_sharers(time_sm *sm)
             const uint32_t *at = t->words + s->begin, *end = at + s->size;
             while (at < end) {
                 const uint32_t lines = time_lines(*at), *first = at + 1 + time_has_word(*at);
-                const time_kind kind = (time_kind)sm->code->insts[time_pc(*at)].kind;
+                const bool counted = is_counted(&sm->code->insts[time_pc(*at)], loads);
                 bool fresh;
-                for (uint32_t i = 0; i < lines && (kind == TIME_ATOMIC || kind == TIME_REDUCTION); i++)
+                for (uint32_t i = 0; i < lines && counted; i++)
                     fits = fits && time_map_at(&own, first[i] >> 4, &fresh) && time_map_at(&all, first[i] >> 4, &fresh);
                 at = first + lines;
             }
@@ -116,7 +122,7 @@ static bool count_sharers(time_sm *sm)
         time_map_free(&own);
     }
     const double alike = all.count ? sum / (double)all.count : 1;
-    sm->beyond.atomic_sharers =
+    *sharers =
         sm->simulated > 1 ? 1 + (alike - 1) / (double)(sm->simulated - 1) * (sm->active_sms - 1) : sm->active_sms;
     time_map_free(&all);
     return fits;
@@ -129,12 +135,15 @@ static double least(double a, double b)
 
 static void set_rates(time_sm *sm, const time_demand *demand)
 {
-    enum { UNIT = 64, SECTOR = 32, FEW = 1000 /* assumed: of fewer fetches rows tell nothing */ };
+    enum { LINE = 128, UNIT = 64, SECTOR = 32, FEW = 1000 /* assumed: of fewer fetches rows tell nothing */ };
     const smp_time_gpu *g = sm->gpu;
     const time_footprint *m = &sm->trace->memory;
     time_beyond *b = &sm->beyond;
-    /* 1.15: assumed, for fetches that come a little later than rows are kept here */
-    const double near = m->near + m->far > 0 ? m->near / (m->near + m->far) : 0, share = g->sms / sm->active_sms,
+    /* of the GPU, this SM's, whose blocks run at one time or take turns with the others';
+     * 1.15: assumed, for fetches that come a little later than rows are kept here */
+    const double near = m->near + m->far > 0 ? m->near / (m->near + m->far) : 0,
+                 share =
+                     g->sms * (sm->per_sm > sm->resident ? 1 / g->sms : (double)sm->per_sm / (double)sm->trace->blocks),
                  times = (double)sm->trace->blocks / (double)sm->simulated,
                  rows = m->fetches > FEW ? least(1, m->row_hits / m->fetches * 1.15) : 1;
     const double misses = demand->first * times, again = demand->later * times, stored = demand->stored * times;
@@ -145,16 +154,16 @@ static void set_rates(time_sm *sm, const time_demand *demand)
     b->first_miss = misses > 0 ? least(m->fetches / misses, 1) : 0;
     const double rest = m->fetches - b->first_miss * misses;
     b->later_miss = rest > 0 && again > 0 ? least(1, rest / again) : 0;
-    const double whole = m->written_units * UNIT,
-                 held = m->written > 0 ? least(1, m->written / 2 / (m->written_units > 1 ? m->written_units : 1) + 0.5)
-                                       : 1,
-                 bytes = m->written * SECTOR > whole * held ? m->written * SECTOR : whole * held,
-                 kept = g->dirty_mb * 1024 * 1024, out = bytes > kept ? bytes - kept : 0,
+    const double bytes = m->held_sectors * SECTOR, kept = g->dirty_mb * 1024 * 1024,
+                 out = bytes > kept ? bytes - kept : 0,
                  mix = out + m->fetches * UNIT > 0 ? out / (out + m->fetches * UNIT) : 0;
     b->evicted = stored > 0 ? out / stored : 0;
-    b->partly = stored > 0 && m->written > 0 ? out / SECTOR * least(1, m->partial / m->written) / stored : 0;
-    const double near_writes = m->written_units > 0 ? least(1, m->write_row_hits / m->written_units) : 1;
-    b->refilled = b->partly * (near_writes * g->refill + (1 - near_writes) * g->refill_random);
+    const double partly = stored > 0 && m->written > 0 ? out / SECTOR * least(1, m->partial / m->written) / stored : 0,
+                 /* a line with a sector that is partly written is read whole */
+        near_writes = m->written_units > 0 ? least(1, m->write_row_hits / m->written_units) : 1,
+                 filled = m->held_sectors > 0 ? m->held_lines * LINE / m->held_sectors : 0;
+    b->filled = partly * filled;
+    b->refilled = partly * (near_writes * filled + (1 - near_writes) * ((SECTOR + filled) / g->dram_random - SECTOR));
     const double efficiency =
         g->dram_share * (g->dram_random + (1 - g->dram_random) * rows) * (1 - g->dram_turn * 4 * mix * (1 - mix));
     b->dram_bytes = least(g->dram_gbs / (g->sms * g->clock_ghz) * share, g->dram_sm) * efficiency;
@@ -165,7 +174,8 @@ smp_code time_beyond_open(time_sm *sm, smp_error *err)
     enum { SEED = 12345 };
     time_demand demand = {.first = 0};
     time_map seen = {.count = 0};
-    bool fits = count_sharers(sm);
+    bool fits =
+        count_sharers(sm, false, &sm->beyond.atomic_sharers) && count_sharers(sm, true, &sm->beyond.load_sharers);
     for (uint64_t from = 0; from < sm->simulated && fits; from += sm->resident)
         fits = add_wave(sm, &seen, from, from + sm->resident < sm->simulated ? from + sm->resident : sm->simulated,
                         &demand);

@@ -14,7 +14,9 @@ enum {
     OPEN = 1024,     /* fetches for which a row stays near */
     NEIGHBOURS = 32, /* blocks whose accesses come at about the same time */
     AT_ONCE = 2,     /* accesses that warps of different blocks are apart */
-    COUNTED = 4      /* of time_unit.read and .written */
+    COUNTED = 4,     /* of time_unit.read and .written */
+    HELD = 3,        /* of time_unit.written, as shifts: sectors written since L2 had it last; */
+    READ_BEFORE = 5  /* that were read before they were written */
 };
 
 static uint64_t hash(uint64_t key)
@@ -128,6 +130,21 @@ static bool is_of_other(time_unit *u, uint32_t k, int how, uint64_t bytes, uint3
     return how == WARP_WRITES && u->read_before & bytes;
 }
 
+/* Counts the sectors and lines of written data that L2 holds, again where it had given them up before. */
+static void note_written(time_units *units, time_unit *u, uint8_t bit, bool gone)
+{
+    const time_unit *other = place_of(units->items, units->capacity, u->key ^ 1);
+    units->sum.written += u->written & bit ? 0 : units->weight;
+    if (!(u->written & bit) && u->read)
+        u->written |= (uint8_t)(bit << READ_BEFORE);
+    if (gone)
+        u->written &= (uint8_t) ~(3 << HELD);
+    if (!(u->written >> HELD & 3) && !(other->key && other->written >> HELD & 3 && !gone))
+        units->sum.held_lines += units->weight;
+    units->sum.held_sectors += u->written >> HELD & bit ? 0 : units->weight;
+    u->written |= (uint8_t)(bit | bit << HELD);
+}
+
 bool time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cover, uint32_t warp)
 {
     const uint64_t key = sector / 2;
@@ -161,8 +178,7 @@ bool time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cove
     }
     if (how != WARP_READS) {
         u->cover |= bytes;
-        units->sum.written += u->written & bit ? 0 : units->weight;
-        u->written |= bit;
+        note_written(units, u, bit, gone);
         if (!(u->written & COUNTED) || gone) {
             units->sum.write_row_hits += use_row(units, key, units->rows + ROWS) ? units->weight : 0;
             units->sum.written_units += units->weight;
@@ -180,6 +196,7 @@ time_footprint time_units_end(time_units *units)
     for (size_t i = 0; i < units->capacity; i++)
         for (int k = 0; k < 2; k++)
             units->sum.partial += units->items[i].key && units->items[i].written >> k & 1 &&
+                                          !(units->items[i].written >> READ_BEFORE >> k & 1) &&
                                           (uint32_t)(units->items[i].cover >> 32 * k) != UINT32_MAX
                                       ? units->weight
                                       : 0;

@@ -45,14 +45,16 @@ static time_ticks take_dram(time_sm *sm, time_ticks at, double bytes)
     return b->dram_free;
 }
 
-/* Returns the time that a fetch waits for others in DRAM's queues: half of it the same for all, half at random. */
+/* By how much a fetch is later than an unloaded DRAM's mean, or sooner: rows are open or not, chips near or far. And it
+ * waits for others in DRAM's queues: half of that is the same for all, half at random. */
 static time_ticks queue_time(time_sm *sm)
 {
     time_beyond *b = &sm->beyond;
     const double most = 0.9, share = b->load_bytes / b->dram_bytes, load = share < most ? share : most;
     double mean = sm->gpu->dram_queue * load / (1 - load);
     mean = mean < sm->gpu->dram_longest ? mean : sm->gpu->dram_longest;
-    return time_of(mean / 2 + mean / 2 * minus_ln(draw(b)));
+    return time_of(mean / 2 + mean / 2 * minus_ln(draw(b)) + 2 * sm->gpu->dram_spread * draw(b)) -
+           time_of(sm->gpu->dram_spread);
 }
 
 time_ticks time_l2_back(const time_sm *sm, double times)
@@ -126,7 +128,7 @@ time_ticks time_l2_store(time_sm *sm, time_ticks at, uint32_t whole, uint32_t pa
     if (b->evicted > 0) {
         (void)take_dram(sm, at, sectors * (b->evicted + b->refilled));
         b->dram_write += sectors * b->evicted;
-        b->dram_read += sectors * b->partly * SECTOR;
+        b->dram_read += sectors * b->filled;
     }
     b->last = time_later(b->last, b->l2_free);
     return b->l2_free + time_of(g->lat_l2);
@@ -139,8 +141,14 @@ static time_ticks take_server(time_sm *sm, uint32_t key, time_ticks at, double c
     int64_t *free = time_map_at(&sm->beyond.servers, key, &is_new);
     if (!free)
         return at;
-    *free = time_later(*free, at) + time_of(cycles * sm->beyond.atomic_sharers);
+    *free = time_later(*free, at) + time_of(cycles);
     return *free;
+}
+
+time_ticks time_l2_turn(time_sm *sm, uint32_t line, time_ticks at)
+{
+    const double cycles = sm->gpu->hot_line * sm->beyond.load_sharers;
+    return time_later(at, take_server(sm, line, at, cycles) - time_of(cycles));
 }
 
 /* Updates of one line go one after another, and so do packets in 1 KB. Gives when the last is done. */
@@ -162,7 +170,7 @@ static time_ticks take_lines(time_sm *sm, const time_access *a, time_ticks at, d
     time_ticks last = at;
     for (uint32_t i = 0; i < a->line_count; i++) {
         const uint32_t line = a->lines[i] >> 4;
-        const double share = *packets * __builtin_popcount(a->lines[i] & 15) / sectors;
+        const double share = *packets * __builtin_popcount(a->lines[i] & 15) / sectors * sm->beyond.atomic_sharers;
         last = time_later(last, take_server(sm, line, at, of_line * share));
         last = time_later(last, take_server(sm, REGIONS + (line >> LINES), at,
                                             (whole ? g->atomic_filled : g->atomic_packet) * share));

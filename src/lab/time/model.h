@@ -121,12 +121,13 @@ typedef struct time_stream {
 
 /* A launch's requests to L2 and DRAM; units have 64 bytes, as in DRAM. */
 typedef struct time_footprint {
-    double fetches, row_hits;       /* units that DRAM gives; those near one that it gave lately */
-    double written_units, written;  /* written[...]: sectors */
-    double partial, write_row_hits; /* sectors that were written in part; written units near one of late */
-    double near, far;               /* reads of a unit by another block than the last, one of 32 beside it or not */
-    double first, first_same;       /* reads of the first wave of blocks; those that come first or with the first */
-    double first_units;             /* that these are of */
+    double fetches, row_hits;        /* units that DRAM gives; those near one that it gave lately */
+    double written_units, written;   /* written[...]: sectors */
+    double partial, write_row_hits;  /* sectors that were written in part; written units near one of late */
+    double near, far;                /* reads of a unit by another block than the last, one of 32 beside it or not */
+    double first, first_same;        /* reads of the first wave of blocks; those that come first or with the first */
+    double first_units;              /* that these are of */
+    double held_sectors, held_lines; /* that L2 holds written, again each time that it had given them up */
 } time_footprint;
 
 typedef struct time_trace {
@@ -224,13 +225,13 @@ typedef struct time_free {
 typedef struct time_beyond {
     double near_factor, write_factor; /* of cycles in L2, where few SMs work or neighbours share lines */
     double first_miss, later_miss;    /* DRAM fetches for a unit that misses L1: at the SM's first touch, later */
-    double evicted, refilled, partly; /* for a stored sector: bytes that L2 gives to DRAM; bytes of its time beyond
-                                         that; sectors that were written in part and must be read first */
-    double atomic_sharers;            /* SMs that update the same lines */
-    double dram_bytes;                /* a cycle, of this SM; what is lost is taken off */
-    double credit, opened;            /* fetches due; the probability that a first touch waits for another's fetch */
-    double alike;                     /* other SMs that then ask for the same unit */
-    double load_bytes;                /* lately, and when */
+    double evicted, filled, refilled; /* for a stored sector: bytes that L2 gives to DRAM; that it must read before, of
+                                         sectors written in part; bytes of DRAM's time for these */
+    double atomic_sharers, load_sharers; /* SMs that update the same lines, that load them past L1 */
+    double dram_bytes;                   /* a cycle, of this SM; what is lost is taken off */
+    double credit, opened;               /* fetches due; the probability that a first touch waits for another's fetch */
+    double alike;                        /* other SMs that then ask for the same unit */
+    double load_bytes;                   /* lately, and when */
     time_ticks load_at;
     time_ticks l2_free, dram_free, last;
     time_map seen, servers; /* by units; by lines and by 1 KB that are updated: when they are free */
@@ -312,6 +313,7 @@ void time_access_run(time_sm *sm, time_warp *warp, time_part *part, time_access 
 
 /* l2.c */
 time_ticks time_l2_load(time_sm *sm, time_ticks at, uint32_t line, uint32_t mask);
+time_ticks time_l2_turn(time_sm *sm, uint32_t line, time_ticks at); /* L2 gives a line to one SM at a time: when */
 time_ticks time_l2_store(time_sm *sm, time_ticks at, uint32_t whole, uint32_t partial, uint32_t lines);
 time_ticks time_l2_atomic(time_sm *sm, const time_access *access, time_ticks at);
 time_ticks time_l2_back(const time_sm *sm, double times); /* how far the SM may run ahead of L2 and DRAM */
