@@ -82,7 +82,7 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A slot of an SM, by the instructions that it has had. */
+/* An SM, by the instructions that it has had. */
 typedef struct load {
     double sum;
     uint32_t sm;
@@ -108,30 +108,28 @@ static void sink(load *heap, size_t count)
     }
 }
 
-/* The busiest SM beside the one that was simulated, by instructions, where blocks go to the slot that is free first. */
+/* The busiest SM beside the one that was simulated, by instructions, where a block goes to the SM that has had least.
+ */
 static double find_imbalance(const time_sm *sm)
 {
     const time_trace *t = sm->trace;
     const uint32_t sms = (uint32_t)sm->gpu->sms;
-    const size_t count = (size_t)sms * sm->resident;
     const double lowest = 0.6, highest = 3, small = 0.03;
     if (t->block_count != t->blocks || t->blocks <= sms)
         return 1;
-    load *heap = smp_alloc_array(count, sizeof *heap);
-    double *of_sm = smp_alloc_array(sms, sizeof *of_sm), own = 0, most = 0;
-    for (size_t i = 0; heap && i < count; i++)
-        heap[i] = (load){0, (uint32_t)i};
-    for (uint64_t b = 0; heap && of_sm && b < t->blocks; b++) {
+    load *heap = smp_alloc_array(sms, sizeof *heap);
+    double own = 0, most = 0;
+    for (uint32_t i = 0; heap && i < sms; i++)
+        heap[i] = (load){0, i};
+    for (uint64_t b = 0; heap && b < t->blocks; b++) {
         const double instructions = t->block_instructions[b];
         heap[0].sum += instructions;
-        of_sm[heap[0].sm % sms] += instructions;
+        most = heap[0].sum > most ? heap[0].sum : most;
         own += b % sms == t->sm && b / sms < sm->simulated ? instructions : 0;
-        sink(heap, count);
+        sink(heap, sms);
     }
-    for (uint32_t i = 0; of_sm && heap && i < sms; i++)
-        most = of_sm[i] > most ? of_sm[i] : most;
-    smp_free_all(heap, of_sm);
-    double worst = own > 0 ? most / (own * (double)sm->per_sm / (double)sm->simulated) : 1;
+    smp_free(heap);
+    double worst = own > 0 && most > 0 ? most / (own * (double)sm->per_sm / (double)sm->simulated) : 1;
     worst = worst < lowest ? lowest : worst > highest ? highest : worst;
     return worst > 1 - small && worst < 1 + small ? 1 : worst;
 }
