@@ -140,7 +140,8 @@ void time_access_run(time_sm *sm, time_warp *w, time_part *part, time_access *a)
     part->ring[part->ring_head++ % TIME_RING] = start + cycles - TIME_TICK;
     part->gap_end = sm->now + time_of(sm->gpu->access_gap);
     if (!a->lanes) {
-        a->done = a->read = start + OFF * TIME_TICK;
+        a->read = start + OFF * TIME_TICK;
+        a->done = start + (a->inst->latency ? a->inst->latency : time_of(sm->gpu->lat_l1)); /* m red_seq */
         return;
     }
     a->read = start + cycles + READ * TIME_TICK;

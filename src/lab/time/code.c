@@ -136,6 +136,8 @@ static void read_inst(const warp_code *code, size_t index, const smp_time_gpu *g
     inst->bypasses = sass_has(&line, "STRONG") || sass_has(&line, "BYPASS");
     inst->is_float = sass_has(&line, "F32") || sass_has(&line, "F64");
     inst->is_long = is_long((time_kind)inst->kind);
+    inst->goes_on =
+        inst->pipe == TIME_FMA || inst->pipe == TIME_HEAVY || inst->pipe == TIME_ALU || inst->pipe == TIME_UNIFORM;
     set_sources(&line, inst);
     inst->constants = constants_of(&line);
     if (index < code->control_count)

@@ -31,7 +31,6 @@ static void count_stalls(time_sm *sm, time_part *part, time_warp *w, uint32_t pc
     }
     w->eligible = -1;
     w->looked = -1;
-    w->last = sm->now;
     sm->issued++;
 }
 
@@ -56,9 +55,7 @@ void time_open_barrier(time_sm *sm, time_slot *slot, time_ticks at)
         if (!w->active || !w->at_barrier)
             continue;
         w->at_barrier = false;
-        const time_ticks open = time_later(w->ready, at);
-        w->pending[SMP_TIME_BARRIER] += open - w->ready;
-        w->ready = open;
+        w->gate = at;
     }
 }
 
@@ -78,10 +75,11 @@ static void end_warp(time_sm *sm, time_warp *w, uint32_t pc)
     time_slot *slot = &sm->slots[w->slot];
     w->active = false;
     slot->stores_done = time_later(slot->stores_done, w->stores_done);
-    if (w->stores_done > sm->now) {
-        const double drains = (double)(w->stores_done - sm->now);
+    const time_ticks left = w->stores_done - time_of(sm->gpu->lat_l2); /* the slot waits for the answer, not the warp */
+    if (left > sm->now) {
+        const double drains = (double)(left - sm->now);
         sm->stalls[SMP_TIME_DRAIN] += drains;
-        sm->inst_stalls[pc][SMP_TIME_DRAIN] += drains;
+        sm->inst_stalls[pc + 1 < sm->code->count ? pc + 1 : pc][SMP_TIME_DRAIN] += drains; /* it is past its EXIT */
     }
     sm->end = time_later(sm->end, sm->now + TIME_TICK);
     slot->alive--;
@@ -165,11 +163,18 @@ void time_issue(time_sm *sm, time_warp *w)
     const time_ticks stall = (inst->stall ? inst->stall : 1) * TIME_TICK;
     w->ready = sm->now + stall;
     w->pending[SMP_TIME_WAIT] += stall - TIME_TICK;
+    if (inst->pipe == TIME_BRANCH) {
+        w->ready += inst->latency;
+        w->pending[SMP_TIME_BRANCH] += inst->latency;
+    }
     set_boards(w, inst, access.done, access.read);
     w->at = access.lines + time_lines(head);
     if (w->at < w->end && time_pc(*w->at) != pc + 1) {
         const time_ticks jump = time_of(sm->gpu->jump);
         w->ready += jump;
+        const uint32_t to = time_pc(*w->at);
+        if (to > pc || pc - to > sm->gpu->l0_instructions) /* a loop has fetched on already */
+            w->turned = w->ready;
         w->pending[SMP_TIME_BRANCH] += jump;
         part->free_at = time_later(part->free_at, sm->now + TIME_TICK + time_of(sm->gpu->jump_slot));
     }

@@ -48,7 +48,7 @@ static void begin_block(time_sm *sm, time_slot *slot, time_ticks at)
                          .active = s->size > 0,
                          .looked = -1,
                          .eligible = -1};
-        w->ready = w->last = at + time_of(sm->gpu->block_start + sm->gpu->warp_start * (i / TIME_PARTS));
+        w->ready = at + time_of(sm->gpu->block_start + sm->gpu->warp_start * (i / TIME_PARTS));
         slot->alive += w->active;
     }
     sm->launched++;

@@ -68,6 +68,7 @@ typedef struct time_inst {
     uint8_t sources, copies_left;
     bool wide[TIME_SOURCES], reuse[TIME_SOURCES];
     bool bypasses;      /* L1 */
+    bool goes_on;       /* behind a barrier that the warp waits at: until another instruction it does not stop */
     bool is_float;      /* atomics */
     bool is_long;       /* its result comes from beyond the SM's pipes: "long scoreboard" */
     uint16_t constants; /* the line of constants that it reads, from 1 on; 0: none */
@@ -158,8 +159,9 @@ typedef struct time_warp {
     const uint32_t *at, *end;
     int slot, part;
     bool active, at_barrier;
-    int32_t looked;                   /* the pc whose scoreboards were looked at; -1 */
-    time_ticks ready, last, eligible; /* eligible -1: not yet */
+    int32_t looked;             /* the pc whose scoreboards were looked at; -1 */
+    time_ticks ready, eligible; /* eligible -1: not yet */
+    time_ticks turned, gate;    /* when it jumped last; when its barrier opened, 0: it is past it */
     time_ticks board[TIME_BOARDS];
     uint8_t board_reason[TIME_BOARDS];
     time_ticks stores_done, copies_done;

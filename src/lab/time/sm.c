@@ -1,5 +1,6 @@
 /* One SM: four parts, each of which issues an instruction a cycle. Time jumps to the next cycle in which something can
- * happen. A part's scheduler takes the warp that issued last if it can go on, else the one that waited longest. */
+ * happen. A part's scheduler takes the warp that issued last if it can go on, else the one of the highest number (h).
+ */
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -52,32 +53,34 @@ void time_sm_close(time_sm *sm)
 /* ------------------------------------------------------------------------------------------------ what warps wait for
  */
 
-/* A group of instructions comes `cycles` after it is asked for: now, or, since caches fetch ahead of a warp, when the
- * group before it came. */
+/* A group of instructions comes `cycles` after it is asked for: now, or, since caches fetch ahead of a warp that goes
+ * straight on, when the group before it came, or when the warp jumped there. */
 static time_ticks arrival(const time_sm *sm, const uint64_t *fetched, const time_ticks *came, size_t group,
-                          double cycles)
+                          time_ticks turned, double cycles)
 {
-    const time_ticks asked = group && fetched[group - 1] ? came[group - 1] + time_of(TIME_FETCH) : sm->now,
+    const time_ticks asked = group && fetched[group - 1] ? time_later(came[group - 1] + time_of(TIME_FETCH), turned)
+                                                         : sm->now,
                      there = asked + time_of(cycles);
     return time_later(there, sm->now);
 }
 
 /* When an instruction is at hand: both caches keep those groups of instructions that were fetched last. */
-static time_ticks fetch(time_sm *sm, time_part *part, uint32_t pc)
+static time_ticks fetch(time_sm *sm, time_part *part, const time_warp *w, uint32_t pc)
 {
     const size_t group = pc / TIME_FETCH;
     const uint64_t near = (uint64_t)sm->gpu->l0_instructions / TIME_FETCH,
                    far = (uint64_t)sm->gpu->l1_instructions / TIME_FETCH;
     if (part->fetched[group] && part->fetched[group] + near >= part->fetches)
         return part->came[group];
-    const bool is_first = !sm->fetched[group], follows = group && sm->fetched[group - 1];
+    const bool is_first = !sm->fetched[group],
+               follows = group && sm->fetched[group - 1] && w->turned <= sm->came[group - 1];
     const double cycles = !is_first      ? sm->gpu->l1_miss
                           : !sm->fetches ? sm->gpu->code_first
                           : follows      ? sm->gpu->code_next
                                          : sm->gpu->code_jump;
     if (is_first || sm->fetched[group] + far < sm->fetches)
-        sm->came[group] = arrival(sm, sm->fetched, sm->came, group, cycles);
-    const time_ticks there = arrival(sm, part->fetched, part->came, group, sm->gpu->l0_miss);
+        sm->came[group] = arrival(sm, sm->fetched, sm->came, group, w->turned, cycles);
+    const time_ticks there = arrival(sm, part->fetched, part->came, group, 0, sm->gpu->l0_miss);
     part->came[group] = time_later(there, sm->came[group]);
     sm->fetched[group] = ++sm->fetches;
     part->fetched[group] = ++part->fetches;
@@ -100,6 +103,12 @@ static bool is_clear(time_sm *sm, time_part *part, time_warp *w, uint32_t pc)
     time_ticks until = sm->now;
     time_reason why = SMP_TIME_LONG;
     w->looked = (int32_t)pc;
+    if (!inst->goes_on) {
+        w->pending[SMP_TIME_BARRIER] += w->gate > w->ready ? w->gate - w->ready : 0;
+        until = time_later(until, w->gate);
+        w->gate = 0;
+    }
+    const time_ticks open = until;
     for (int i = 0; i < TIME_BOARDS; i++)
         if (inst->waits >> i & 1 && w->board[i] > until) {
             until = w->board[i];
@@ -109,9 +118,8 @@ static bool is_clear(time_sm *sm, time_part *part, time_warp *w, uint32_t pc)
         const time_ticks done = w->groups[(w->group_count - 1 - inst->copies_left) % TIME_GROUPS];
         until = done > until ? done : until;
     }
-    if (until > sm->now)
-        w->pending[why] += until - sm->now;
-    const time_ticks there = time_later(until, fetch(sm, part, pc)), known = find_constants(sm, inst, there);
+    w->pending[why] += until - open;
+    const time_ticks there = time_later(until, fetch(sm, part, w, pc)), known = find_constants(sm, inst, there);
     w->pending[SMP_TIME_NO_INSTRUCTION] += there - until;
     w->pending[SMP_TIME_CONSTANT] += known - there;
     w->ready = known;
@@ -182,25 +190,23 @@ static time_warp *choose(time_sm *sm, int p, time_ticks *next)
 {
     time_part *part = &sm->parts[p];
     time_warp *best = NULL;
-    time_ticks age = TIME_NEVER;
     for (uint32_t k = (uint32_t)p; k < sm->warp_slots; k += TIME_PARTS) {
         time_warp *w = &sm->warps[k];
-        if (!w->active || w->at_barrier)
+        if (!w->active)
+            continue;
+        const uint32_t pc = time_pc(*w->at);
+        if (w->at_barrier && !sm->code->insts[pc].goes_on)
             continue;
         if (w->ready > sm->now) {
             sooner(next, w->ready);
             continue;
         }
-        const uint32_t pc = time_pc(*w->at);
         if ((w->looked != (int32_t)pc && !is_clear(sm, part, w, pc)) || !can_issue(sm, part, w, &sm->code->insts[pc])) {
             sooner(next, w->ready);
             continue;
         }
-        const time_ticks own = part->last == (int)k ? -1 : w->last;
-        if (own < age) {
-            age = own;
+        if (!best || best - sm->warps != part->last)
             best = w;
-        }
         if (w->eligible < 0)
             w->eligible = sm->now;
     }
