@@ -232,10 +232,12 @@ static smp_code load_kernel(one_run *r, smp_error *err)
         code = smp_warp_memory_open(&r->memory, err);
     if (!code && job->ptx)
         code = smp_warp_load_ptx(job->ptx, r->text, size, r->memory, &r->module, err);
+    if (!code && job->ptx)
+        code = find_kernel(r->module, job->file, job->name, &r->launch.kernel, err);
     if (!code && job->sass)
         code = load_sass(job->sass, r->module, r->memory, &r->code_module, err);
-    if (!code)
-        code = find_kernel(r->module ? r->module : r->code_module, job->file, job->name, &r->launch.kernel, err);
+    if (!code && !job->ptx)
+        code = find_kernel(r->code_module, job->file, job->name, &r->launch.kernel, err);
     if (!code && smp_warp_kernel_problem(r->launch.kernel) && !r->code_module) {
         *err = *smp_warp_kernel_problem(r->launch.kernel);
         code = err->code;
