@@ -1,4 +1,5 @@
-/* libFuzzer entry: M4A and the sound of video, FFmpeg's libraries behind them; nothing where these are not installed.
+/* libFuzzer entry: M4A, the sound of video, and pictures, FFmpeg's libraries behind them; nothing where these are not
+ * installed.
  */
 #include "fuzz_media.h"
 
@@ -9,7 +10,8 @@ FUZZ_WITHOUT_LEAKS /* of FFmpeg's own, which damaged files bring about */
     int
     LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (smp_format_sniff(data, size) == &smp_format_av && smp_av_load())
+    const smp_file_format *format = smp_format_sniff(data, size);
+    if (format && format->library == SMP_LIBRARY_AV && smp_av_load())
         fuzz_media(data, size);
     return 0;
 }

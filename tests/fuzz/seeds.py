@@ -341,6 +341,10 @@ def files():
                 seed(name, path.name, path.read_bytes())
     for name in ("tone.m4a", "film.mkv"):
         seed("av", name, (ROOT / "tests" / "data" / name).read_bytes())
+    seed("av", "a.dds", b"DDS |\0\0\0" + struct.pack("<III", 0x1007, 4, 8) + bytes(56) + struct.pack(
+        "<II4s", 32, 4, b"DXT1") + bytes(40) + samples(16))
+    seed("av", "a.pcx", struct.pack("<BBBBHHHH", 10, 5, 1, 8, 0, 0, 4, 3) + bytes(53) + struct.pack(
+        "<BH", 3, 6) + bytes(60) + b"\xc5\x11" * 18)
     words("av", ["ftyp", "M4A ", "isom", "moov", "mvhd", "trak", "tkhd", "mdia", "mdhd", "hdlr", "soun", "minf", "stbl",
           "stsd", "mp4a", "esds", "stts", "stsc", "stsz", "stco", "co64", "udta", "ilst", "mdat", "free", "moof",
           "traf", b"\x1a\x45\xdf\xa3", b"\x18\x53\x80\x67", b"\x15\x49\xa9\x66", b"\x16\x54\xae\x6b",
