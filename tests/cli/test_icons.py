@@ -114,6 +114,9 @@ class Icons(CliCase):
         self.write("a.ico", icon([(20, 20, 4, out.getvalue()), (20, 20, 32, png(samples)),
                                   (20, 20, 8, bitmap(np.random.default_rng(1), 8, 20, 20))]))
         self.assertTrue(np.array_equal(self.read("a.ico")[0], samples))
+        self.write("a.ico", icon([(20, 20, 4, png(samples ^ 1)), (20, 20, 32, png(samples)),
+                                  (20, 20, 8, png(samples ^ 2))]))
+        self.assertTrue(np.array_equal(self.read("a.ico")[0], samples))
 
     def test_a_cursor_is_read_and_its_spot_told(self):
         random = np.random.default_rng(4)

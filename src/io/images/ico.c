@@ -50,7 +50,7 @@ static bool sniff_cursor(const uint8_t *head, size_t size)
 }
 
 /* What the directory says of a picture, and the picture itself. */
-static bool read_entry(const smp_source *source, int64_t i, entry *e)
+static bool read_entry(const smp_source *source, int64_t i, bool cursor, entry *e)
 {
     static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4}; /* of a PNG's pixel, by its kind */
     uint8_t said[SMP_ICO_ENTRY], own[26];
@@ -67,6 +67,8 @@ static bool read_entry(const smp_source *source, int64_t i, entry *e)
     e->width = e->png ? (int64_t)smp_get_be(own + 16, 4) : (int32_t)smp_get_le(own + 4, 4);
     e->height = e->png ? (int64_t)smp_get_be(own + 20, 4) : llabs((int32_t)smp_get_le(own + 8, 4) / 2);
     e->bits = e->png ? (uint32_t)own[24] * samples[own[25] % sizeof samples] : smp_get_le(own + 14, 2);
+    if (!cursor && e->y) /* pictures of few colours may be PNGs of many bits */
+        e->bits = e->y;
     return true;
 }
 
@@ -91,7 +93,7 @@ static smp_code choose(smp_reader *reader, entry *chosen, smp_error *err)
     }
     for (int64_t i = 0; i < count; i++) {
         entry e;
-        if (!read_entry(&reader->source, i, &e))
+        if (!read_entry(&reader->source, i, reader->format == &smp_format_cur, &e))
             return smp_fail(err, SMP_E_READ, "cannot read the directory");
         if (reader->options.page ? i + 1 == page : !i || is_larger(&e, chosen)) {
             *chosen = e;
