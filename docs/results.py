@@ -13,7 +13,7 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "host",
-         "peers", "limits", "pictures", "study", "time"]
+         "peers", "limits", "pictures", "effects", "study", "time"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -431,6 +431,22 @@ def pictures(report):
     return text + beside(report["stages"], "Pillow") + beside(report["stages"], "OpenCV")
 
 
+def effects(report):
+    """Effects of sound and of pictures beside the programs that are known for them."""
+    text = "\n## Effects, in processor time\n\n"
+    text += f"{report['processor']}, on a machine with other work (load {report['load_before']:.1f} before, " \
+            f"{report['load_after']:.1f} after); processor seconds of whole commands, the least of a run of " \
+            "`tests/bench/peers_effects.py` in alternation, which says what is in it; x is the quickest other's " \
+            f"time divided by ours. {'; '.join(filter(None, report['versions']))}.\n\n"
+    lines = []
+    for job in report["effects"]:
+        ours, *others = job["seconds"].items()
+        best = min(others, key=lambda one: one[1], default=None)
+        lines.append((job["job"], number(ours[1], 3), ", ".join(f"{tool} {number(t, 3)}" for tool, t in others),
+                      number(best[1] / ours[1], 2) if best else ""))
+    return text + table(("effect", "smempipe", "others", "x"), lines)
+
+
 def peers_of(report):
     return gpu_peers(report) if "rows" in report else peers(report)
 
@@ -457,7 +473,7 @@ def times(report):
 
 
 MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits, "pictures": pictures,
-          "study": study, "time": times}
+          "effects": effects, "study": study, "time": times}
 
 
 def wrapped(text):
