@@ -1,6 +1,5 @@
 /* A reader of several files of one shape whose rows come in turn: row 0 of each, then row 1. Files are read a block of
  * rows at a time, so that memory does not grow with their height. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"

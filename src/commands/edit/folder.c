@@ -1,6 +1,5 @@
 /* A folder in `smempipe edit`: its pictures, one after the other or several at once. */
 #include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/hash/hash.h"

@@ -1,6 +1,5 @@
 /* What the steps in front of the one that is being changed gave: kept as a frame, from which the next run goes on. The
  * values are those that the whole plan has there, so that its output is the same to the byte. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"

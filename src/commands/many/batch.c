@@ -1,6 +1,5 @@
 /* smempipe batch: many files through a pipeline. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/av/av_library.h"
 #include "io/av/mp4_write.h"
 

@@ -1,7 +1,6 @@
 /* See mp4_write.h. */
 #include "io/av/mp4_write.h"
 
-#include <string.h>
 
 #include "base/checked.h"
 

@@ -1,6 +1,5 @@
 /* Radiance HDR, read by rows: linear RGB as floats, with three mantissas and a shared exponent, uncompressed or with
  * either kind of RLE. Source: Greg Ward, "Real Pixels", Graphics Gems II, and Radiance's color.c. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* The hw source: CUPTI's range profiler reads hardware counters over the work, which runs once for each pass. The
  * hardware also counts arbitration with global traffic as conflicts: hw minus sass is that arbitration. */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/alloc.h"
 #include "lab/counters/cupti.h"

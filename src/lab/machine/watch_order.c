@@ -4,10 +4,8 @@
  * had acquired something itself all that was released so far counts, so that nothing right is told. */
 #include "lab/machine/watch.h"
 
-#include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash/hash.h"
 
 enum { MOST_RELEASES = 1 << 22, FIRST_RELEASES = 64 };
 

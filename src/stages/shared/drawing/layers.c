@@ -1,7 +1,6 @@
 /* Layers of outlines: see layers.h. */
 #include "stages/shared/drawing/layers.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/alloc.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/checked.h"
-#include "stages/shared/launch_shapes.h"
 
 const char *const smp_swing_names[] = {"sine", "triangle", NULL};
 
