@@ -24,7 +24,8 @@ OTHERS = (("DALI 2.4.0, mixed: other bytes", 21182), ("DALI 2.4.0 on the process
 
 def table(path):
     said = json.loads(pathlib.Path(path).read_text())
-    rows = [(f'Feed, device="cuda": {row["name"]}', row["best"], row["gpu_mb"], row["host_mb"]) for row in said["rates"]]
+    rows = [(f'Feed, device="cuda": {row["name"]}', row["best"], row["gpu_mb"], row["host_mb"])
+            for row in said["rates"]]
     print(f"| {said['machine']}; JPEGs of 500 x 375 ({said['mean_bytes'] / 1000:.0f} KB) | pictures/s | MB of the GPU "
           "| of the host |\n|---|---|---|---|")
     for row in rows + [(*other, "", "") for other in OTHERS]:

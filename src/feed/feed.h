@@ -1,6 +1,7 @@
-/* Batches of pictures or sounds for a program that trains a network: smempipe.Feed in Python starts `smempipe feed`, asks over a
- * socket for batches of files, and gets their samples in memory that both share. Processes decode, threads compute
- * (src/batch); the program that asks has no thread of ours, so that it may fork, and its interpreter waits for nobody.
+/* Batches of pictures or sounds for a program that trains a network: smempipe.Feed in Python starts `smempipe feed`,
+ * asks over a socket for batches of files, and gets their samples in memory that both share. Processes decode, threads
+ * compute (src/batch); the program that asks has no thread of ours, so that it may fork, and its interpreter waits for
+ * nobody.
  *
  * Messages are in the machine's byte order, since both ends are one machine: an smp_feed_ask or smp_feed_answer, then
  * `bytes` bytes. The end of the socket is the end of the work. */
@@ -48,7 +49,7 @@ enum { SMP_FEED_BROKEN = 'B', SMP_FEED_MISTAKE = 'M', SMP_FEED_FAILED = 'F', SMP
 
 typedef struct smp_feed_answer {
     uint32_t kind;
-    int32_t channels; /* of the pictures of all batches, 0: none was read yet; */
+    int32_t channels;      /* of the pictures of all batches, 0: none was read yet; */
     int64_t width, height; /* of sounds 0, frames */
     uint64_t number, bytes;
 } smp_feed_answer;
