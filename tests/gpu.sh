@@ -18,6 +18,7 @@
 #   time       (only where it is named) microbenchmarks of tests/time/kernels by ncu, and the numbers of the time model
 #              that they determine beside those of gpus.def; needs nvcc, ncu, Python. SMP_TIME_CSV: a file for what was
 #              measured; SMP_SMS (132): the GPU's SMs
+#   feed       (only where it is named) smempipe.Feed on the GPU: tests/gpu_feed.py; needs Python with PyTorch
 #   memcheck, racecheck, initcheck, synccheck   compute-sanitizer over the matrix at small sizes
 # Exit status 0: all parts passed. FILE gets the summary with what it ran on. Output of parts that fail is shown.
 set -u
@@ -412,6 +413,7 @@ part counts counts
 part pipelines pipelines
 part lab lab
 [ -z "$parts" ] || part time time_numbers
+[ -z "$parts" ] || part feed python3 -B "$here/tests/gpu_feed.py" "$build"
 if [ $sanitizer = yes ]; then
     for tool in memcheck racecheck initcheck synccheck; do
         if command -v compute-sanitizer > /dev/null; then

@@ -89,7 +89,9 @@ static void *work(void *context)
         smp_error err = {.code = SMP_OK};
         const smp_code code = run_some(l, some, count, &err);
         for (int i = 0; i < count; i++) {
-            l->gpu->tell(l->gpu->context, some[i], code ? &err : NULL);
+            const bool other = some[i]->many.plan && code == SMP_E_DEVICE_MEMORY; /* who trains may have taken it all */
+            some[i]->many.doubtful |= other;
+            l->gpu->tell(l->gpu->context, some[i], code && !other ? &err : NULL);
             free_picture(some[i]);
         }
     }
