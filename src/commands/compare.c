@@ -150,14 +150,9 @@ static smp_code show(const compare_settings *settings, written *files, const smp
 
 static void tell_state(const smp_question *q, smp_json *json)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    if (to)
-        smp_compare_json(to, q->context);
     smp_json_string(json, "view", "compare");
-    smp_json_string(json, "report", to && !fclose(to) ? text : "");
-    free(text);
+    smp_json_key(json, "report");
+    smp_compare_json(json->to, q->context);
 }
 
 /* What the bank model says of an access whose array has `pad` bytes more behind each `row`. */
@@ -185,7 +180,7 @@ static void tell_access(const smp_question *q, smp_json *json)
 /* The page, whatever the verdict is, which remains the status. */
 static smp_code serve(const compare_settings *settings, const smp_compare *found, smp_code verdict, smp_error *err)
 {
-    static const smp_teller tellers[] = {{"state", tell_state}, {"access", tell_access}, {0}};
+    static const smp_teller tellers[] = {{"state", tell_state, NULL}, {"access", tell_access, NULL}, {0}};
     smp_error own = {.code = SMP_OK};
     smp_http *http = NULL;
     if (!settings->serve || (verdict && verdict != SMP_E_DIFFERENT))

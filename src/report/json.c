@@ -44,8 +44,7 @@ static void new_line(smp_json *json, int depth)
         fputs("  ", json->to);
 }
 
-/* Writes what precedes every value: comma, line end and key. */
-static void before(smp_json *json, const char *key)
+void smp_json_key(smp_json *json, const char *key)
 {
     if (json->depth > 0) {
         if (!json->first[json->depth])
@@ -61,7 +60,7 @@ static void before(smp_json *json, const char *key)
 
 static void open_bracket(smp_json *json, const char *key, char bracket)
 {
-    before(json, key);
+    smp_json_key(json, key);
     fputc(bracket, json->to);
     if (json->depth + 1 < (int)MAX_DEPTH)
         json->depth++;
@@ -92,7 +91,7 @@ void smp_json_end(smp_json *json, char bracket)
 
 void smp_json_string(smp_json *json, const char *key, const char *value)
 {
-    before(json, key);
+    smp_json_key(json, key);
     if (value)
         put_string(json, value);
     else
@@ -101,7 +100,7 @@ void smp_json_string(smp_json *json, const char *key, const char *value)
 
 void smp_json_integer(smp_json *json, const char *key, int64_t value)
 {
-    before(json, key);
+    smp_json_key(json, key);
     fprintf(json->to, "%lld", (long long)value);
 }
 
@@ -134,13 +133,13 @@ static void put_number(FILE *to, double value)
 
 void smp_json_number(smp_json *json, const char *key, double value)
 {
-    before(json, key);
+    smp_json_key(json, key);
     put_number(json->to, value);
 }
 
 void smp_json_numbers(smp_json *json, const char *key, const double *values, size_t count)
 {
-    before(json, key);
+    smp_json_key(json, key);
     fputc('[', json->to);
     for (size_t i = 0; i < count; i++) {
         if (i)
@@ -152,7 +151,7 @@ void smp_json_numbers(smp_json *json, const char *key, const double *values, siz
 
 void smp_json_bool(smp_json *json, const char *key, bool value)
 {
-    before(json, key);
+    smp_json_key(json, key);
     fputs(value ? "true" : "false", json->to);
 }
 

@@ -220,7 +220,7 @@ class Answers(EditCase):
         self.assertIn("limit", told["message"])
 
     def told_stages(self):
-        return json.loads(self.ask("stages")[2])
+        return self.told("stages")["stages"]
 
 
 class Files(EditCase):

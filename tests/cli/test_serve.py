@@ -1,5 +1,4 @@
 """kernel --serve and compare --serve: an array with another pad is counted again, nothing else can be asked."""
-import json
 import os
 import shutil
 import unittest
@@ -41,16 +40,16 @@ class Kernel(EditCase):
         self.write("src/k.cu", SOURCE)
         self.write("src/size.h", "#define SIZE 32\n")
 
-    def count(self, source=SOURCE):
+    def count(self, source=SOURCE, more=()):
         self.write("src/k.cu", source)
         self.serve("src/k.cu", "--only", "columns", "--grid", 1, "--block", 32, "--args",
-                   "out=f32[32] in=f32[1024]", "--serve", "-q", command="kernel")
+                   "out=f32[32] in=f32[1024]", "--serve", "-q", *more, command="kernel")
         self.state = self.told("state")
         return [array["name"] for array in self.state["arrays"]]
 
     @staticmethod
     def conflicts(told, array):
-        (kernel,) = json.loads(told["report"])["kernels"]
+        (kernel,) = told["report"]["kernels"]
         rows = [row for row in kernel["rows"] if row.get("array") == array]
         assert kernel["source"] == "src/k.cu"
         return sum(row["conflicts"] for row in rows), {row["line"] for row in rows}, rows
@@ -82,6 +81,13 @@ class Kernel(EditCase):
         self.assertEqual(told["where"], "src/k.cu")
         self.write("src/k.cu", "\n" + SOURCE)
         self.assertIn("another one since", self.told("pad", array=names.index("tile"), pad=3)["message"])
+
+    def test_a_changed_kernel_that_never_ends_is_stopped(self):
+        endless = SOURCE.replace("    out[", "    tile[0][SIZE] = 1;\n    while (tile[1][0] != 1) ;\n    out[")
+        names = self.count(endless.replace("__shared__ float tile", "__shared__ volatile float tile"),
+                           ["--time-limit", "1"])
+        told = self.told("pad", array=names.index("tile"), pad=1)
+        self.assertIn("after the time limit of 1 s", told["message"])
 
     def test_it_answers_its_own_page_alone(self):
         self.count()
@@ -122,7 +128,7 @@ class Compare(EditCase):
         return self.told("access", **({"width": 4, "offsets": [128 * i for i in range(32)], "row": 128} | asked))
 
     def test_an_access_with_pads(self):
-        steps = json.loads(self.told("state")["report"])["steps"]
+        steps = self.told("state")["report"]["steps"]
         self.assertEqual([step["step"] for step in steps], ["transpose"])
         for pad, wavefronts in ((0, 32), (4, 1), (8, 2), (16, 4), (128, 32)):
             told = self.access(pad=pad)

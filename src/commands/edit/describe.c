@@ -8,8 +8,7 @@
 
 static void put_span(smp_json *json, const char *start, const char *end, smp_span span)
 {
-    smp_json_integer(json, start, (int64_t)span.start);
-    smp_json_integer(json, end, (int64_t)(span.start + span.length));
+    SMP_JSON(json, (start, span.start), (end, span.start + span.length));
 }
 
 static bool same_place(smp_span a, smp_span b)
@@ -38,10 +37,8 @@ static void put_argument(smp_json *json, const smp_node *node, const smp_ast_arg
     static const char *const kinds[] = {"bad", "word", "string", "param", "tap", "brace", "list"};
     const smp_span span = arg->name ? arg->name_span : arg->value.span;
     smp_json_object(json, NULL);
-    smp_json_bool(json, "named", arg->name != NULL);
-    smp_json_string(json, "param", param_of(node, arg));
-    smp_json_string(json, "kind", kinds[arg->value.kind]);
-    smp_json_integer(json, "from", (int64_t)span.start);
+    SMP_JSON(json, ("named", (bool)(arg->name != NULL)), ("param", param_of(node, arg)),
+             ("kind", kinds[arg->value.kind]), ("from", span.start));
     put_span(json, "start", "end", arg->value.span);
     smp_json_end(json, '}');
 }
@@ -67,8 +64,7 @@ static void put_statement(smp_json *json, const smp_program *program, const smp_
     const bool word = smp_is_statement(statement->name);
     bool spread = false;
     smp_json_object(json, NULL);
-    smp_json_string(json, "name", statement->name);
-    smp_json_string(json, "stage", stage && !word ? stage->name : NULL);
+    SMP_JSON(json, ("name", statement->name), ("stage", stage && !word ? stage->name : NULL));
     put_span(json, "start", "end", statement->span);
     put_span(json, "nameStart", "nameEnd", statement->name_span);
     smp_json_string(json, "tap", statement->tap);

@@ -41,31 +41,23 @@ static void tell_picture(const smp_question *q, smp_json *json)
     pthread_mutex_lock(&s->frames);
     const smp_view *before = &s->picture.shown[SMP_EDIT_BEFORE].view;
     const smp_shape *shape = &s->picture.input.shape;
-    smp_json_string(json, "input", s->picture.path);
-    smp_json_number(json, "rate", shape->rate); /* of a sound */
-    smp_json_integer(json, "frames", shape->kind == SMP_AUDIO ? shape->height : 0);
-    smp_json_integer(json, "channels", shape->channels);
-    smp_json_integer(json, "at", (int64_t)s->at);
-    smp_json_integer(json, "width", before->width);
-    smp_json_integer(json, "height", before->height);
+    SMP_JSON(json, ("input", s->picture.path), ("rate", shape->rate),
+             ("frames", shape->kind == SMP_AUDIO ? shape->height : 0), ("channels", shape->channels), ("at", s->at),
+             ("width", before->width), ("height", before->height)); /* rate: of a sound */
     pthread_mutex_unlock(&s->frames);
 }
 
 static void tell_state(const smp_question *q, smp_json *json)
 {
     const smp_edit_session *s = session_of(q);
-    smp_json_string(json, "text", s->text);
-    smp_json_string(json, "name", s->name);
-    smp_json_string(json, "pipe", s->named ? s->settings->pipe : NULL);
-    smp_json_string(json, "saveTo", s->save_to);
-    smp_json_bool(json, "exists", s->saved != NULL);
+    SMP_JSON(json, ("text", s->text), ("name", s->name), ("pipe", s->named ? s->settings->pipe : NULL),
+             ("saveTo", s->save_to), ("exists", (bool)(s->saved != NULL)));
     tell_picture(q, json);
     if (!s->folder)
         return;
     char *output = smp_edit_batch_output(s, "NAME");
-    smp_json_string(json, "folder", s->settings->in);
-    smp_json_string(json, "output", output);
-    smp_json_bool(json, "outputNamed", s->settings->output != NULL);
+    SMP_JSON(json, ("folder", s->settings->in), ("output", output),
+             ("outputNamed", (bool)(s->settings->output != NULL)));
     smp_json_array(json, "files");
     for (size_t i = 0; i < s->files.count; i++)
         smp_json_string(json, NULL, smp_found_at(&s->files, i)->name);
@@ -143,10 +135,12 @@ static void show_part(const smp_question *q)
 {
     const smp_edit_part part = asked_part(q);
     unsigned char *pixels;
-    q->answer->status =
-        smp_edit_show(session_of(q), &part, &pixels, &q->answer->size, &(smp_error){.code = SMP_OK}) ? 400 : 200;
-    q->answer->type = "application/octet-stream";
-    q->answer->data = pixels;
+    size_t size;
+    if (smp_edit_show(session_of(q), &part, &pixels, &size, &(smp_error){.code = SMP_OK})) {
+        free(pixels);
+        pixels = NULL;
+    }
+    smp_give(q, pixels, size, 400);
 }
 
 /* Runs that were asked for before `number` stop. */
@@ -167,18 +161,17 @@ static void preview_text(const smp_question *q)
                                   .scale = smp_json_value(&q->tree, q->tree.nodes, "scale"),
                                   .part = asked_part(q)};
     unsigned char *pixels;
-    smp_edit_preview_text(session_of(q), &ask, &pixels, &q->answer->size);
-    q->answer->status = pixels ? 200 : 204;
-    q->answer->type = "application/octet-stream";
-    q->answer->data = pixels;
+    size_t size;
+    smp_edit_preview_text(session_of(q), &ask, &pixels, &size);
+    smp_give(q, pixels, size, 204);
 }
 
 static void give_samples(const smp_question *q)
 {
-    q->answer->data = smp_edit_samples(session_of(q), strcmp(smp_asked_text(q, "which"), "before") != 0,
-                                       smp_asked_number(q, "from"), smp_asked_number(q, "frames"), &q->answer->size);
-    q->answer->status = q->answer->data ? 200 : 400;
-    q->answer->type = "application/octet-stream";
+    size_t size = 0;
+    float *samples = smp_edit_samples(session_of(q), strcmp(smp_asked_text(q, "which"), "before") != 0,
+                                      smp_asked_number(q, "from"), smp_asked_number(q, "frames"), &size);
+    smp_give(q, samples, size, 400);
 }
 
 /* Pixels, or what is wrong. */
@@ -203,7 +196,7 @@ static void show_tile(const smp_question *q)
     q->answer->data = pixels;
 }
 
-static void run_text(const smp_question *q, FILE *to)
+static void run_text(const smp_question *q, smp_json *json)
 {
     smp_error err = {.code = SMP_OK};
     smp_edit_run run = {.text = smp_asked_text(q, "text"),
@@ -217,43 +210,20 @@ static void run_text(const smp_question *q, FILE *to)
         run.which = strcmp(from, "before") ? SMP_EDIT_AFTER : SMP_EDIT_BEFORE;
         run.source = run.which == SMP_EDIT_AFTER ? &session_of(q)->picture.heard : &session_of(q)->picture.input;
     }
-    smp_edit_run_text(session_of(q), &run, to, &err);
+    smp_edit_run_text(session_of(q), &run, json, &err);
 }
 
-static void tell_stages(const smp_question *, FILE *to)
+static void tell_stages(const smp_question *, smp_json *json)
 {
-    smp_stages_json(to, NULL, false);
+    smp_json_key(json, "stages");
+    smp_stages_json(json->to, NULL, false);
 }
 
-static const smp_teller tellers[] = {{"state", tell_state}, {"check", check_text}, {"save", save_text},
-                                     {"open", open_file},   {"batch", run_batch},  {0}};
-
-static bool answer(const smp_question *q, const char *name)
-{
-    static const struct {
-        const char *name;
-        void (*answer)(const smp_question *q);          /* by bytes */
-        void (*write)(const smp_question *q, FILE *to); /* by JSON */
-    } rows[] = {{"show", show_part, NULL},       {"preview", preview_text, NULL}, {"tile", show_tile, NULL},
-                {"samples", give_samples, NULL}, {"run", NULL, run_text},         {"stages", NULL, tell_stages}};
-    size_t at = 0;
-    while (at < sizeof rows / sizeof rows[0] && strcmp(rows[at].name, name) != 0)
-        at++;
-    if (at == sizeof rows / sizeof rows[0])
-        return false;
-    if (rows[at].answer) {
-        rows[at].answer(q);
-        return true;
-    }
-    char *text = NULL;
-    FILE *to = open_memstream(&text, &q->answer->size);
-    if (to)
-        rows[at].write(q, to);
-    q->answer->status = to && !fclose(to) ? 200 : 500;
-    q->answer->type = "application/json";
-    q->answer->data = text;
-    return true;
-}
+static const smp_teller tellers[] = {
+    {"state", tell_state, NULL}, {"stages", tell_stages, NULL},   {"check", check_text, NULL},
+    {"run", run_text, NULL},     {"save", save_text, NULL},       {"open", open_file, NULL},
+    {"batch", run_batch, NULL},  {"show", NULL, show_part},       {"preview", NULL, preview_text},
+    {"tile", NULL, show_tile},   {"samples", NULL, give_samples}, {0}};
 
 /* ------------------------------------------------------------------------------------------------ the program */
 
@@ -285,7 +255,7 @@ static smp_code serve(smp_edit_session *session, smp_error *err)
         code = smp_cli_confine_edit(&session->settings->base.common, session->settings->in, session->name,
                                     session->save_to, err);
     if (!code)
-        code = smp_serve(http, &(smp_serve_use){"index.html", tellers, answer, stop, session}, err);
+        code = smp_serve(http, &(smp_serve_use){"index.html", tellers, stop, session}, err);
     smp_free(http);
     return code;
 }

@@ -190,26 +190,17 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
     return code;
 }
 
-static void put_told(FILE *to, smp_code code, const smp_error *err, smp_diags *diags, const smp_program *program,
+static void put_told(smp_json *json, smp_code code, const smp_error *err, smp_diags *diags, const smp_program *program,
                      const smp_view *out, const smp_shape *made)
 {
-    smp_json json;
-    smp_json_begin(&json, to, true);
-    smp_json_object(&json, NULL);
-    smp_json_bool(&json, "done", code == SMP_OK);
-    smp_json_bool(&json, "overtaken", code == SMP_E_INTERRUPTED);
-    if (code && code != SMP_E_INTERRUPTED) {
-        smp_json_string(&json, "message", err->message);
-        smp_json_string(&json, "where", err->where);
-        smp_json_string(&json, "hint", err->hint);
-    }
-    smp_json_integer(&json, "width", out->width);
-    smp_json_integer(&json, "height", out->height);
-    smp_json_integer(&json, "channels", out->channels);
-    smp_json_number(&json, "rate", made->rate);
-    smp_json_string(&json, "format", out->channels ? smp_format_name((smp_format)out->format) : "");
-    smp_edit_describe(&json, diags, program);
-    smp_json_end(&json, '}');
+    smp_json_object(json, "told");
+    SMP_JSON(json, ("done", (bool)(code == SMP_OK)), ("overtaken", (bool)(code == SMP_E_INTERRUPTED)));
+    if (code && code != SMP_E_INTERRUPTED)
+        SMP_JSON(json, ("message", err->message), ("where", err->where), ("hint", err->hint));
+    SMP_JSON(json, ("width", out->width), ("height", out->height), ("channels", out->channels), ("rate", made->rate),
+             ("format", out->channels ? smp_format_name((smp_format)out->format) : ""));
+    smp_edit_describe(json, diags, program);
+    smp_json_end(json, '}');
 }
 
 /* Shows what a run gave; the caller holds the lock of runs. */
@@ -225,7 +216,7 @@ static void keep_frame(smp_edit_session *session, int which, smp_view out)
         session->picture.heard = (smp_edit_source){out, session->picture.made, 1};
 }
 
-smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, FILE *to, smp_error *err)
+smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, smp_json *json, smp_error *err)
 {
     smp_diags diags = {0};
     smp_program *program = NULL;
@@ -250,16 +241,12 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, F
         pthread_mutex_unlock(&session->run);
         smp_edit_join(program, &cut);
     }
-    if (to && !code) {
-        fputs("{\"report\":", to);
-        smp_report_json(to, &report, true);
-        fputs(",\"told\":", to);
-    } else if (to)
-        fputs("{\"told\":", to);
-    if (to) {
-        put_told(to, code, err, &diags, program, &out, &made);
-        fputs("}", to);
+    if (json && !code) {
+        smp_json_key(json, "report");
+        smp_report_json(json->to, &report, true);
     }
+    if (json)
+        put_told(json, code, err, &diags, program, &out, &made);
     if (code)
         smp_free(out.data);
     smp_run_report_free(&report);

@@ -110,8 +110,8 @@ void smp_edit_join(smp_program *program, const smp_edit_cut *cut);
 smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run, const smp_program *program,
                               smp_diags *diags, smp_view *out, smp_run_report *report, smp_error *err);
 
-/* Runs a text, keeps its picture in shown[which], and writes {report, told}; to may be null. */
-smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, FILE *to, smp_error *err);
+/* Runs a text, keeps its picture in shown[which], and writes members "report" and "told"; json may be null. */
+smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, smp_json *json, smp_error *err);
 
 smp_code smp_edit_make_frame(const smp_shape *shape, smp_view *view, smp_error *err);
 

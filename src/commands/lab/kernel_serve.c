@@ -9,7 +9,7 @@
 #include "commands/lab/kernel.h"
 #include "commands/serve/serve.h"
 
-enum { MOST_PAD = 64 };
+enum { MOST_PAD = 64, MOST_SECONDS = 60 /* of a launch, unless --time-limit says */ };
 
 typedef struct served {
     const smp_kernel_settings *settings;
@@ -28,13 +28,8 @@ static void put_report(smp_json *json, const served *s, const smp_kernel_results
                                    .sources = &sources,
                                    .live = true,
                                    .compared = s->settings->compare};
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    if (to)
-        smp_lab_json(to, &report);
-    smp_json_string(json, "report", to && !fclose(to) ? text : "");
-    free(text);
+    smp_json_key(json, "report");
+    smp_lab_json(json->to, &report);
     smp_lab_sources_free(&sources);
 }
 
@@ -56,9 +51,7 @@ static void tell_arrays(smp_json *json, const served *s)
         const smp_lab_tip *tip = &s->all->tips.items[i];
         const smp_declared *d = &tip->declared;
         smp_json_object(json, NULL);
-        smp_json_string(json, "name", tip->name);
-        smp_json_integer(json, "line", d->line);
-        smp_json_integer(json, "period", layout_of(d, 1).period);
+        SMP_JSON(json, ("name", tip->name), ("line", d->line), ("period", layout_of(d, 1).period));
         smp_json_array(json, "sizes");
         for (int k = 0; text && tip->path && k < d->dims && d->to[k] <= size; k++) {
             char *part = smp_strndup(text + d->from[k], d->to[k] - d->from[k]);
@@ -75,8 +68,7 @@ static void tell_arrays(smp_json *json, const served *s)
 static void tell_state(const smp_question *q, smp_json *json)
 {
     const served *s = q->context;
-    smp_json_string(json, "view", "kernel");
-    smp_json_string(json, "file", s->settings->file);
+    SMP_JSON(json, ("view", "kernel"), ("file", s->settings->file));
     put_report(json, s, s->all);
     tell_arrays(json, s);
 }
@@ -105,8 +97,10 @@ static void tell_pad(const smp_question *q, smp_json *json)
 
 smp_code smp_kernel_serve(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err)
 {
-    static const smp_teller tellers[] = {{"state", tell_state}, {"pad", tell_pad}, {0}};
-    served s = {.settings = settings, .all = all, .counting = PTHREAD_MUTEX_INITIALIZER};
+    static const smp_teller tellers[] = {{"state", tell_state, NULL}, {"pad", tell_pad, NULL}, {0}};
+    smp_kernel_settings own = *settings; /* a changed kernel may never end */
+    own.time_limit = own.time_limit > 0 ? own.time_limit : MOST_SECONDS;
+    served s = {.settings = &own, .all = all, .counting = PTHREAD_MUTEX_INITIALIZER};
     smp_http *http = NULL;
     char *cache = smp_tool_folder(); /* sources that go by are not kept */
     if (cache)

@@ -30,9 +30,12 @@ int64_t smp_asked_number(const smp_question *question, const char *key)
 
 void smp_tell_error(smp_json *json, const smp_error *err)
 {
-    smp_json_string(json, "message", err->message);
-    smp_json_string(json, "where", err->where);
-    smp_json_string(json, "hint", err->hint);
+    SMP_JSON(json, ("message", err->message), ("where", err->where), ("hint", err->hint));
+}
+
+void smp_give(const smp_question *question, void *data, size_t size, unsigned status_of_none)
+{
+    *question->answer = (smp_http_answer){data ? 200 : status_of_none, "application/octet-stream", data, size};
 }
 
 typedef struct serving {
@@ -40,9 +43,11 @@ typedef struct serving {
     _Atomic int64_t tabs, tab_left; /* pages that are open; when the last one went, ms of smp_now, 0: never */
 } serving;
 
+static void tell_nothing(const smp_question *, smp_json *) {}
+
 static const smp_teller *find_teller(serving *s, const char *name)
 {
-    static const smp_teller none = {.name = "leave"};
+    static const smp_teller none = {"leave", tell_nothing, NULL};
     const smp_teller *teller = s->use->tellers;
     if (!strcmp(name, "leave")) {
         if (--s->tabs <= 0)
@@ -64,22 +69,24 @@ static void answer_post(serving *s, const char *name, char *body, smp_http_answe
     const smp_teller *teller;
     if (smp_json_read(body, &q.tree, &(smp_error){.code = SMP_OK}) || !q.tree.count || q.tree.nodes[0].type != '{')
         answer->status = 400;
-    else if ((teller = find_teller(s, name))) {
+    else if (!(teller = find_teller(s, name)))
+        answer->status = 404;
+    else if (!teller->tell)
+        teller->give(&q);
+    else {
         char *text = NULL;
         smp_json json;
         FILE *to = open_memstream(&text, &answer->size);
         if (to) {
             smp_json_begin(&json, to, true);
             smp_json_object(&json, NULL);
-            if (teller->tell)
-                teller->tell(&q, &json);
+            teller->tell(&q, &json);
             smp_json_end(&json, '}');
         }
         answer->status = to && !fclose(to) ? 200 : 500;
         answer->type = "application/json";
         answer->data = text;
-    } else if (!s->use->answer || !s->use->answer(&q, name))
-        answer->status = 404;
+    }
     smp_json_tree_free(&q.tree);
 }
 

@@ -21,17 +21,17 @@ typedef struct smp_question {
     smp_http_answer *answer;
 } smp_question;
 
-/* An answer in one object of JSON; the last row of a list has a null name. A page asks "state" first, once, and tells
- * its end by "leave". */
+/* An answer in one object of JSON, or (tell is null) in bytes, by smp_give; the last row of a list has a null name. A
+ * page asks "state" first, once, and tells its end by "leave". */
 typedef struct smp_teller {
     const char *name;
     void (*tell)(const smp_question *question, smp_json *json);
+    void (*give)(const smp_question *question);
 } smp_teller;
 
 typedef struct smp_serve_use {
     const char *index; /* the file that the address itself leads to */
     const smp_teller *tellers;
-    bool (*answer)(const smp_question *question, const char *name); /* others; null: there are none */
     void (*stop)(void *context); /* has work end that goes on when the page is over; may be null */
     void *context;
 } smp_serve_use;
@@ -49,6 +49,9 @@ smp_code smp_serve(smp_http *http, const smp_serve_use *use, smp_error *err);
  * least or the greatest of those. */
 const char *smp_asked_text(const smp_question *question, const char *key);
 int64_t smp_asked_number(const smp_question *question, const char *key);
+
+/* Answers with bytes from malloc; null: with a status alone, and none. */
+void smp_give(const smp_question *question, void *data, size_t size, unsigned status_of_none);
 
 /* Members "message", "where" and "hint". */
 void smp_tell_error(smp_json *json, const smp_error *err);

@@ -55,7 +55,7 @@ function rowChoice(data, arrays, index, row) {
       const told = await ask("pad", {array: array.index, pad});
       if (told.message)
         return {message: [told.message, told.where && ` (${told.where})`, told.hint && ` — ${told.hint}`]};
-      const padded = JSON.parse(told.report).kernels[index];
+      const padded = told.report.kernels[index];
       const same = padded?.rows.filter(r => r.line === row.line && r.op === row.op && r.space === "shared") ?? [];
       const found = same.find(r => r.width === row.width) ?? same[0];
       const worse = (padded?.findings.length ?? 0) > k.findings.length;
@@ -151,7 +151,7 @@ function panel() {
 }
 
 async function begin() {
-  const state = await ask("state"), data = JSON.parse(state.report), kernels = state.view === "kernel";
+  const state = await ask("state"), data = state.report, kernels = state.view === "kernel";
   document.title = `smempipe ${state.view}: ${baseName(state.file ?? data.pipeline ?? data.input ?? "")}`;
   page.choices = kernels
     ? data.kernels.flatMap((k, i) => k.rows.filter(row => row.access).map(row => rowChoice(data, state.arrays, i, row)))

@@ -259,7 +259,7 @@ async function begin() {
   addEventListener("unhandledrejection", showEnd);
   page.state = await ask("state");
   text.own.name = page.state.name;
-  const stages = await ask("stages");
+  const {stages} = await ask("stages");
   page.crlf = page.state.text.includes("\r\n"); // which fields of a browser do not keep
   const begun = page.state.text.replace(/\r\n/g, "\n");
   page.saved = page.state.exists ? begun : "";
