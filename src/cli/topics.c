@@ -47,7 +47,7 @@ static void print_draws(FILE *to)
         to, "Random values in pipelines, for training and for tests. Each file has draws of its own.\n"
             "\n"
             "  warp random(-15..15deg)\t# any number may be drawn, evenly; 'explain' shows what it came to\n"
-            "  median random(3..7)\t# of whole numbers both ends too\n"
+            "  median random(3..7)\t# 3, 5 or 7: of whole numbers both ends too\n"
             "  rotate random(0, 90, 180, 270)\t# one of several\n"
             "  multiply {1 + random(-0.4..0.4)}\t# in arithmetic\n"
             "  param bright = random(0.6..1.4)\t# drawn once, however often $bright is used\n"

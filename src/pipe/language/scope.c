@@ -227,8 +227,7 @@ static bool resolve_range(smp_builder *b, const smp_ast_value *from, smp_value *
     for (int i = 0; i < 2; i++) {
         ends[i] = (smp_value){.kind = SMP_VALUE_NUMBER, .span = from->span, .text = from->text, .length = from->length};
         ends[i].number.unit = expr->unit;
-        const smp_eval result =
-            smp_expr_evaluate(expr, &(smp_eval_for){.most = i == 1}, &ends[i].number.value, &outside);
+        const smp_eval result = smp_expr_evaluate(expr, &(smp_eval_for){.example = i}, &ends[i].number.value, &outside);
         if (result != SMP_EVAL_DONE) {
             smp_expr_report(b->diags, from->span, result, 0, outside);
             return true;

@@ -65,7 +65,7 @@ static smp_eval draw_between(const smp_op *op, const smp_eval_for *with, int ste
     low += step == 2 && fmod(low, 2) == 0;
     if (!(low <= b))
         return SMP_EVAL_RANGE;
-    const double u = with->draw ? smp_draw_uniform(with->draw, op->place) : with->most;
+    const double u = with->draw ? smp_draw_uniform(with->draw, op->place) : with->example % 2;
     const double steps = step ? floor((b - low) / step) : 0; /* from the least number to the most */
     *a = step ? low + step * fmin(steps, floor(u * (steps + 1))) : low + u * (b - low);
     return isfinite(*a) ? SMP_EVAL_DONE : SMP_EVAL_INFINITE;
@@ -78,8 +78,10 @@ static void pick(const smp_op *op, const smp_eval_for *with, double *values)
         values[0] = values[(int)(smp_draw_uniform(with->draw, op->place) * op->count)];
         return;
     }
-    for (int i = 1; i < op->count; i++)
-        values[0] = with->most ? fmax(values[0], values[i]) : fmin(values[0], values[i]);
+    if (with->example > 1)
+        values[0] = values[with->example - 2 < op->count ? with->example - 2 : op->count - 1];
+    for (int i = 1; i < op->count && with->example < 2; i++)
+        values[0] = with->example ? fmax(values[0], values[i]) : fmin(values[0], values[i]);
 }
 
 smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_eval_for *with, double *value, const smp_bounds **outside)

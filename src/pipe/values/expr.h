@@ -71,8 +71,8 @@ typedef enum smp_eval {
 /* What an expression is evaluated for. */
 typedef struct smp_eval_for {
     const smp_shape *shape;
-    const smp_draw *draw; /* null: each draw gives the least it can, */
-    bool most;            /* or the most */
+    const smp_draw *draw; /* null: each draw gives an example of what it can: */
+    int example;          /* 0: the least, 1: the most, 2 and more: a list its first, second, ... value or the last */
     int step;             /* of a range that is all of the expression: 1: whole numbers, its ends included; 2: odd
                              ones; 0: any */
 } smp_eval_for;

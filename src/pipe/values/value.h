@@ -40,7 +40,7 @@ typedef struct smp_check {
     smp_arena *arena;
     const smp_shape *shape; /* null: not known yet */
     const smp_draw *draw;   /* the same */
-    const bool *most;       /* without a draw: binds the least that can be drawn, or the most; null: neither */
+    const int *example;     /* without a draw: binds smp_eval_for.example of what can be drawn; null: nothing */
     bool element;           /* the value is an element of a matrix */
     const char *loudness;   /* the stage's parameter for a loudness; null: it has none */
     const smp_param *all;   /* the stage's parameters; null: not told */

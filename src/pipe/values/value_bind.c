@@ -84,11 +84,11 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
     if (!share && !smp_value_unit_fits(check, param, value, value->expr->unit))
         return SMP_BOUND_WRONG;
     const smp_bounds *outside;
-    if (value->expr->random && !check->draw && !check->most)
+    if (value->expr->random && !check->draw && !check->example)
         return SMP_BOUND_LATER;
     const smp_eval_for with = {.shape = check->shape,
                                .draw = check->draw,
-                               .most = check->most && *check->most,
+                               .example = check->example ? *check->example : 0,
                                .step = share || param->type != SMP_T_INT ? 0
                                        : (param->flags & SMP_P_ODD)      ? 2
                                                                          : 1};
@@ -465,11 +465,13 @@ smp_bound smp_value_bind(smp_check *check, const smp_param *param, const smp_val
     if (value->kind == SMP_VALUE_BAD)
         return SMP_BOUND_WRONG;
     const bool drawn = value->kind == SMP_VALUE_EXPR && value->expr->random && !check->draw;
-    for (int i = 0; drawn && i < 2; i++) { /* whatever is drawn later must do */
-        const bool most = i == 1;
-        check->most = &most;
+    int longest = 0; /* of its lists */
+    for (size_t i = 0; drawn && i < value->expr->count; i++)
+        longest = value->expr->ops[i].count > longest ? value->expr->ops[i].count : longest;
+    for (int i = 0; drawn && i < 2 + longest; i++) { /* whatever is drawn later must do */
+        check->example = &i;
         const smp_bound bound = binders[param->type](check, param, value, field);
-        check->most = NULL;
+        check->example = NULL;
         if (bound == SMP_BOUND_WRONG)
             return bound;
     }
