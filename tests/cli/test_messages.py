@@ -84,6 +84,15 @@ class Messages(CliCase):
         carets = [line for line in done.stderr.splitlines() if re.match(r"^\s*\|\s*\^", line)]
         self.assertEqual(len(carets), 5)
 
+    def test_words_with_dots_are_ranges_of_numbers_alone(self):
+        for text in ("1..2", "..5", "a..b", "../a"):
+            self.smp("check", "-e", f"text {text}")
+        self.smp("check", "-e", "crop random scale=8..100% ratio=3/4..4/3")
+        for name in ("../a.png", "01..02.png"):
+            told = self.smp("check", "-e", f"overlay by={name}", status=2).stderr
+            self.assertIn(f"'by' must be a picture @name or \"file\", not '{name}'", told)
+        self.assertIn('a file is written "../a.png"', self.smp("check", "-e", "overlay by=../a.png", status=2).stderr)
+
     def test_carets_stand_under_the_mistake(self):
         self.write("five.pipe", FIVE_MISTAKES)
         lines = self.smp("check", "five.pipe", status=2).stderr.splitlines()

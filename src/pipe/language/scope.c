@@ -1,4 +1,5 @@
 /* The names of a text: $parameters and @taps, and values made of them. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -209,10 +210,19 @@ static bool resolve_brace(smp_builder *b, smp_scope *scope, const smp_ast_value 
     return true;
 }
 
-/* Whether a word is `8..100%`, a list of two numbers. */
+/* A number, or arithmetic of numbers, and a unit. */
+static bool is_number(const char *at, const char *end)
+{
+    while (end > at && (isalpha((unsigned char)end[-1]) || end[-1] == '%'))
+        end--;
+    return end > at && isdigit((unsigned char)end[-1]) && strspn(at, "+-*/.0123456789eE") >= (size_t)(end - at);
+}
+
+/* Whether a word is `8..100%`, a list of two numbers, and not a name with dots. */
 static bool is_range(const smp_ast_value *from)
 {
-    return strstr(from->text, "..") && strspn(from->text, "+-.0123456789") > 0;
+    const char *dots = strstr(from->text, "..");
+    return dots && is_number(from->text, dots) && is_number(dots + 2, from->text + strlen(from->text));
 }
 
 static bool resolve_range(smp_builder *b, const smp_ast_value *from, smp_value *to)

@@ -319,7 +319,8 @@ static smp_bound bind_choice(smp_check *check, const smp_param *param, const smp
 
 static smp_bound bind_string(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
 {
-    if (value->kind == SMP_VALUE_STRING || value->kind == SMP_VALUE_WORD ||
+    const bool range = value->kind == SMP_VALUE_LIST && value->text; /* `text 1..2` */
+    if (value->kind == SMP_VALUE_STRING || value->kind == SMP_VALUE_WORD || range ||
         (value->kind == SMP_VALUE_NUMBER && value->text[0] != '{')) {
         if (!(param->flags & SMP_P_LINES) && strchr(value->text, '\n')) {
             smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is one line: it takes no \\n", param->name);
@@ -351,7 +352,7 @@ static smp_bound bind_operand(smp_check *check, const smp_param *param, const sm
     }
     if (value->kind == SMP_VALUE_STRING)
         return bind_file(check, value, field);
-    if (value->kind == SMP_VALUE_WORD && value->text[0] >= 'A') {
+    if (value->kind == SMP_VALUE_WORD && (value->text[0] >= 'A' || strchr("./", value->text[0]))) {
         char shown[SMP_SHOWN];
         smp_diag *diag = smp_value_not_accepted(check, param, value);
         smp_shown(shown, value->text, value->length);
