@@ -105,11 +105,13 @@ static smp_code check_stages(const smp_strings *stages, smp_error *err)
     return smp_hint(err, "smempipe stages lists them; to change nothing but the format write smempipe convert IN OUT");
 }
 
-/* Lines of the command line may include a pipeline that comes with the program by its name. */
+/* Lines of the command line may include a pipeline that comes with the program by its name, as `run` takes it: where
+ * no file is called so. What is included names files beside itself alone. */
 static smp_code include_pipe(void *context, const char *including, const char *path, char **text, size_t *length,
                              smp_error *err)
 {
-    char *shipped = strchr(path, '/') || !access(path, F_OK) ? NULL : smp_shipped_find(path);
+    const bool line = !including || !strcmp(including, "-e");
+    char *shipped = !line || strchr(path, '/') || !access(path, F_OK) ? NULL : smp_shipped_find(path);
     const smp_code code = smp_pipe_include(context, including, shipped ? shipped : path, text, length, err);
     smp_free(shipped);
     return code;

@@ -38,6 +38,10 @@ static void print_language(FILE *to)
             "\n"
             "  smempipe run -e '{stencil}' -e '{point}' in.png out.png\n"
             "\n"
+            "and may include a pipeline that comes with the program, where no file here is called so:\n"
+            "\n"
+            "  smempipe run -e 'include \"rounded\" radius=50%' in.png out.png\n"
+            "\n"
             "'smempipe stages' lists the stages, 'smempipe check FILE.pipe' finds mistakes.\n");
 }
 

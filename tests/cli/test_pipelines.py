@@ -104,6 +104,11 @@ class Pipelines(CliCase):
         self.smp("convert", "in.png", "c.png", "-e", 'include "rounded"')
         self.smp("convert", "in.png", "d.png", "-e", "invert")
         self.assertTrue(np.array_equal(Image.open(self.folder / "c.png"), Image.open(self.folder / "d.png")))
+        (self.folder / "x").mkdir()
+        self.write("x/a.pipe", b'include "blur"\n')
+        self.write("x/blur", b"invert\n")  # beside the text that names it
+        self.smp("convert", "in.png", "x.png", "-e", 'include "x/a.pipe"')
+        self.assertTrue(np.array_equal(Image.open(self.folder / "x.png"), Image.open(self.folder / "d.png")))
         self.assertIn("cannot include 'round'",
                       self.smp("convert", "in.png", "e.png", "-e", 'include "round"', status=2).stderr)
 
