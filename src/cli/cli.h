@@ -130,6 +130,9 @@ void smp_cli_step_warnings(const smp_common *common, const char *path, const smp
 /* Notes about a file as warnings. path "-" is named standard input or, when it was written, standard output. */
 void smp_cli_notes(const smp_common *common, const char *path, bool written, const smp_notes *notes);
 
+/* Commits a file, and warns of what it lost, at its end too. */
+smp_code smp_cli_commit(const smp_common *common, const char *path, smp_writer *writer, smp_error *err);
+
 /* Flushes and closes stdout: a full disk behind it is SMP_E_WRITE, not silence. */
 smp_code smp_cli_close_stdout(smp_error *err);
 

@@ -150,6 +150,18 @@ void smp_cli_notes(const smp_common *common, const char *path, bool written, con
         smp_cli_warning(common, "%s: %d more notes of this kind", path, notes->more);
 }
 
+smp_code smp_cli_commit(const smp_common *common, const char *path, smp_writer *writer, smp_error *err)
+{
+    const smp_code code = smp_writer_finish(writer, err);
+    if (code) {
+        smp_writer_abort(writer);
+        return code;
+    }
+    smp_cli_clipped(common, path, smp_writer_clipped(writer));
+    smp_cli_notes(common, path, true, smp_writer_notes(writer));
+    return smp_writer_commit(writer, err);
+}
+
 smp_code smp_cli_close_stdout(smp_error *err)
 {
     bool failed = ferror(stdout) != 0;

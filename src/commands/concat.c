@@ -104,7 +104,8 @@ static smp_code add_header(joined *j, const char *path, bool first, smp_error *e
     const smp_media *media = code ? NULL : smp_reader_media(reader);
     const smp_shape *own = NULL;
     if (!code && media->shape.kind != SMP_AUDIO) {
-        code = smp_fail(err, SMP_E_USAGE, "it is a picture, and concat is for sounds");
+        code = smp_fail(err, SMP_E_USAGE, "it is a picture, and %s",
+                        strcmp(j->settings->out, "-") ? "the output a sound" : "standard output gets sounds alone");
         smp_hint(err, "-o all.pdf, .tif or .gif takes pictures; the stage join lays two side by side, smempipe montage "
                       "many");
         smp_at(err, "%s", path);
@@ -240,32 +241,45 @@ static smp_code copy_all(joined *j, smp_error *err)
         smp_writer_abort(j->writer);
         return code;
     }
-    smp_cli_clipped(common, j->settings->out, smp_writer_clipped(j->writer));
     smp_cli_notes(common, j->settings->out, true, &j->notes);
-    smp_cli_notes(common, j->settings->out, true, smp_writer_notes(j->writer));
-    return smp_writer_commit(j->writer, err);
+    return smp_cli_commit(common, j->settings->out, j->writer, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ pictures */
 
-/* Writes all pages of a file, each through the stages. */
+/* Pages, or pictures of an animation; 1: it is one picture, or damaged. */
+static int64_t count_pictures(const char *path, const smp_read_options *read)
+{
+    smp_reader *reader = NULL;
+    smp_error err;
+    const int64_t count = smp_reader_open(path, read, &reader, &err) ? 1 : smp_reader_media(reader)->pages;
+    smp_reader_close(reader);
+    return smp_max_i64(count, 1);
+}
+
+/* Writes all pages of a file, or pictures of an animation, each through the stages. */
 static smp_code bind(joined *j, smp_book *book, const char *path, smp_error *err)
 {
     const concat_settings *s = j->settings;
     const smp_common *common = &s->many.plan.base.common;
-    smp_reader *reader = NULL;
-    smp_code code = smp_reader_open(path, &common->read, &reader, err);
-    const int64_t pages = code ? 0 : smp_max_i64(smp_reader_media(reader)->pages, 1), asked = common->read.page;
-    smp_reader_close(reader);
-    for (int64_t page = 1; !code && page <= (asked ? 1 : pages); page++) {
+    smp_read_options read = common->read, moving = common->read;
+    moving.frames = true;
+    moving.page = 0;
+    const bool moves = count_pictures(path, &moving) > 1;
+    const int64_t pages = read.page || moves ? 1 : count_pictures(path, &read);
+    smp_code code = SMP_OK;
+    for (int64_t page = 1; !code && page <= pages; page++) {
         smp_run_report report = {.input = path};
         smp_run_request request = request_for(j, path);
-        if (pages > 1 && !asked)
+        if (pages > 1)
             request.read.page = page;
+        if (moves && !read.page)
+            request.read = moving;
         smp_cli_write_options(&s->write, &request.write);
         request.write.output.force = common->force;
         request.write.book = book;
-        code = smp_run_file(&request, &report, err);
+        code = request.read.frames ? smp_run_frames(&request, NULL, NULL, &report, err)
+                                   : smp_run_file(&request, &report, err);
         if (!code) {
             smp_cli_notes(common, path, false, &report.input_notes);
             smp_cli_notes(common, path, true, &report.output_notes);
@@ -289,9 +303,10 @@ static smp_code bind_all(joined *j, smp_error *err)
         smp_progress_step(&progress, (int64_t)i + 1, (int64_t)j->found.count);
     }
     smp_progress_end(&progress);
+    smp_writer *writer = smp_book_close(&book);
     if (!code)
-        return smp_book_commit(&book, err);
-    smp_writer_abort(book.writer);
+        return smp_cli_commit(&s->many.plan.base.common, s->out, writer, err);
+    smp_writer_abort(writer);
     return code;
 }
 
@@ -320,6 +335,14 @@ static smp_code join_files(void *given, const smp_program *program, smp_diags *d
     return code;
 }
 
+/* Words for sounds, of which pictures know nothing. */
+static smp_code check_words(const concat_settings *s, smp_error *err)
+{
+    const char *word = s->stages.rate ? "--rate" : s->stages.channels ? "--channels" : s->gap > 0 ? "--gap" : NULL;
+    return s->pictures && word ? smp_fail(err, SMP_E_USAGE, "%s is of sounds, and %s holds pictures", word, s->out)
+                               : SMP_OK;
+}
+
 static smp_code concat(void *given, smp_error *err)
 {
     concat_settings *s = given;
@@ -333,12 +356,14 @@ static smp_code concat(void *given, smp_error *err)
     }
     smp_code code = smp_cli_check_stdout(s->out, err);
     smp_cli_idle_options(&base->common, &s->write, s->out, NULL, NULL);
+    s->pictures = strcmp(s->out, "-") != 0 && smp_writer_kind(s->out) == SMP_IMAGE;
+    if (!code)
+        code = check_words(s, err);
     if (!code)
         code = smp_many_open(&s->many, err);
     if (!code)
         code = smp_cli_option_stages(&s->stages, &base->stages, texts, &from, err);
     s->staged = base->stages.count > 0;
-    s->pictures = strcmp(s->out, "-") != 0 && smp_writer_kind(s->out) == SMP_IMAGE;
     if (!code && !s->staged && !smp_grow(&base->stages.items, &base->stages.capacity, 1, sizeof *base->stages.items))
         code = smp_fail_memory(err, "a stage", 1);
     if (!code) {
@@ -364,9 +389,8 @@ const smp_command smp_command_concat = {
         "many bits as the widest. Tags and cover are the first one's. It streams: memory does not grow with the "
         "sounds. Two sounds in a pipeline: the stage append; at the same time: the stage mix.\n"
         "Pictures become pages of a PDF or TIFF, or an animation (GIF, WebP, APNG), whose pictures have one size, or "
-        "an "
-        "icon's sizes (ICO); of an input of several pages each. A JPEG that no stage changes goes into a PDF as it is "
-        "coded.",
+        "an icon's sizes (ICO); of an input of several pages, or an animation, all of them. A JPEG that no stage "
+        "changes goes into a PDF as it is coded.",
     .settings_size = sizeof(concat_settings),
     .without = SMP_O_VERBOSE,
     .groups = {{"options", options},

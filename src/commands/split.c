@@ -214,9 +214,7 @@ static smp_code write_part(const split_settings *s, smp_reader *reader, const pa
         smp_writer_abort(writer);
         return code;
     }
-    smp_cli_clipped(&s->plan.base.common, p->path, smp_writer_clipped(writer));
-    smp_cli_notes(&s->plan.base.common, p->path, true, smp_writer_notes(writer));
-    return smp_writer_commit(writer, err);
+    return smp_cli_commit(&s->plan.base.common, p->path, writer, err);
 }
 
 /* Parts may overlap by what is kept of a silence; no sample belongs to two, since at most half of one is kept. */
@@ -265,9 +263,7 @@ static smp_code end_part(fitting *f, smp_error *err)
     const part *p = &f->found->items[f->next];
     smp_writer *writer = f->writer;
     f->writer = NULL;
-    smp_cli_clipped(common, p->path, smp_writer_clipped(writer));
-    smp_cli_notes(common, p->path, true, smp_writer_notes(writer));
-    smp_code code = smp_writer_commit(writer, err);
+    const smp_code code = smp_cli_commit(common, p->path, writer, err);
     f->next += !code;
     if (!code && !common->quiet)
         smp_text_line(stdout, "%s  %.3f .. %.3f s", p->path, (double)p->from / f->rate, (double)p->to / f->rate);

@@ -230,9 +230,8 @@ static smp_code feed(tiling *t, band *b, int64_t y, smp_error *err)
         if (!code && y + 1 == b->to) {
             smp_writer *done = b->writers[x];
             b->writers[x] = NULL;
-            if (!x && !b->number) /* of all tiles alike */
-                smp_cli_notes(&t->settings->common, t->settings->folder, true, smp_writer_notes(done));
-            code = smp_writer_commit(done, err);
+            code = x || b->number ? smp_writer_commit(done, err) /* what is told holds for all tiles alike */
+                                  : smp_cli_commit(&t->settings->common, t->settings->folder, done, err);
         }
     }
     if (!code && y + 1 == b->to) {

@@ -312,8 +312,8 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
  * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
 
-/* Puts a file of several pictures in place. */
-smp_code smp_book_commit(smp_book *book, smp_error *err);
+/* Takes a file of several pictures out of its book, to be committed; null: no picture was written. */
+smp_writer *smp_book_close(smp_book *book);
 
 /* Removes the temporary file and frees the writer; null is allowed. */
 void smp_writer_abort(smp_writer *writer);

@@ -231,6 +231,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
         if (!code && !writer->options.taker)
             code = open_file(writer, path, meta, err);
     }
+        writer->delay = 0; /* of the picture before */
     if (code) {
         smp_at(err, "%s", name);
         free_writer(writer);
@@ -390,12 +391,13 @@ smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
     return code;
 }
 
-smp_code smp_book_commit(smp_book *book, smp_error *err)
+smp_writer *smp_book_close(smp_book *book)
 {
     smp_writer *writer = book->writer;
     book->writer = NULL;
-    writer->options.book = NULL;
-    return smp_writer_commit(writer, err);
+    if (writer)
+        writer->options.book = NULL;
+    return writer;
 }
 
 void smp_writer_abort(smp_writer *writer)

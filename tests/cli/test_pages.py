@@ -147,6 +147,44 @@ class Pages(CliCase):
         self.assertIn("-e 'resize width=9 height=8 fit=cover'", told)
         self.smp("concat", "0.png", "odd.png", "-o", "b.gif", "-e", "resize width=9 height=8 fit=cover")
 
+    def test_animations_follow_each_other_with_all_their_pictures(self):
+        colours = [np.full((8, 9, 3), 40 * i, np.uint8) for i in range(5)]
+        for name, some, times in (("a.gif", colours[:3], [200, 300, 400]), ("b.png", colours[3:], [50, 60])):
+            first, *others = (Image.fromarray(one) for one in some)
+            first.save(self.folder / name, save_all=True, append_images=others, duration=times)
+        self.save("c.png", colours[1])
+        self.assertEqual(self.smp("concat", "a.gif", "c.png", "b.png", "-o", "all.gif").stderr, "")
+        with Image.open(self.folder / "all.gif") as movie:
+            found = []
+            for i in range(movie.n_frames):
+                movie.seek(i)
+                found.append((movie.info["duration"], np.array(movie.convert("RGB"))[0, 0, 0].item()))
+        self.assertEqual([value for _, value in found], [0, 40, 80, 40, 120, 160])
+        self.assertEqual([time for time, _ in found[:3] + found[4:]], [200, 300, 400, 50, 60])
+        self.assertNotEqual(found[3][0], 400)  # one picture has no time of its own
+        told = self.smp("concat", "a.gif", "-o", "all.tif").stderr
+        self.assertIn("the format TIFF has no place for it: how long each picture is shown", told)
+        with Image.open(self.folder / "all.tif") as book:
+            self.assertEqual(book.n_frames, 3)
+
+    def test_what_the_last_picture_loses_is_told(self):
+        noise = np.random.default_rng(3).integers(0, 256, (2, 64, 64, 3), dtype=np.uint8)
+        self.save("a.png", noise[0])
+        self.save("b.png", noise[1])
+        told = self.smp("concat", "a.png", "b.png", "-o", "o.gif").stderr
+        self.assertIn("more colours than the 256", told)
+
+    def test_words_of_sounds_are_refused(self):
+        self.save("a.png", pattern(9, 9, 3))
+        for words in (("--rate", "16000"), ("--channels", "1"), ("--gap", "2")):
+            self.assertIn(f"{words[0]} is of sounds, and o.pdf holds pictures",
+                          self.smp("concat", "a.png", "-o", "o.pdf", *words, status=2).stderr)
+        self.assertIn("standard output gets sounds alone", self.smp("concat", "a.png", "-o", "-", status=2).stderr)
+
+    def test_no_resolution_makes_a_page_without_end(self):
+        Image.fromarray(pattern(9, 9, 3)).save(self.folder / "a.tif", dpi=(0.01, 0.01))
+        self.assertIn("would be 900 x 900 inches", self.smp("convert", "a.tif", "a.pdf", status=4).stderr)
+
     def test_what_cannot_be_is_said_and_leaves_nothing(self):
         self.save("a.png", pattern(9, 9, 3))
         self.write("cut.png", (self.folder / "a.png").read_bytes()[:50])

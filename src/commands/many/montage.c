@@ -141,8 +141,7 @@ static smp_code write_page(montage_run *r, const char *path, smp_error *err)
         smp_writer_abort(writer);
         return code;
     }
-    smp_cli_notes(&r->settings->many.plan.base.common, path, true, smp_writer_notes(writer));
-    return smp_writer_commit(writer, err);
+    return smp_cli_commit(&r->settings->many.plan.base.common, path, writer, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ files */
