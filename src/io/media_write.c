@@ -123,6 +123,10 @@ static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
         if (!time || smp_chapter_time(start, &end) * writer->shape.rate < (double)writer->shape.height)
             continue;
         smp_note(&writer->notes, "chapters begin behind its end, the first of them at %.30s", start);
+    for (size_t i = 0; writer->format == &smp_format_jpeg && i < change->tag_count; i++)
+        if (smp_meta_change_key(change->tags[i], key)[0] && strcasecmp(key, "comment"))
+            smp_note(&writer->notes, "tags of a JPEG are comments in it, as 'Title: Rain', and no title to other "
+                                     "programs");
         break;
     }
 }

@@ -96,7 +96,9 @@ class TagChanges(CliCase):
         self.small_png("in.png")
         self.smp("convert", "in.png", "a.jpg", "--tag", "title=One", "--tag", "MYKEY=x: y",
                  "--tag", "comment=so: it is")
-        self.smp("convert", "a.jpg", "b.jpg", "--tag", "title=Two")
+        told = self.smp("convert", "a.jpg", "b.jpg", "--tag", "title=Two").stderr
+        self.assertIn("tags of a JPEG are comments in it, as 'Title: Rain', and no title to other programs", told)
+        self.assertEqual(self.smp("convert", "a.jpg", "d.jpg", "--tag", "comment=Two").stderr, "")
         self.assertEqual(self.texts("b.jpg")[0], {"Title": "Two", "MYKEY": "x: y", "Comment": "so: it is"})
         self.assertEqual(self.smp("info", "--format", "{title}", "b.jpg").stdout, "Two\n")
         self.smp("convert", "b.jpg", "c.jpg", "--tag", "title=")
