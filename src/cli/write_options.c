@@ -131,6 +131,10 @@ static smp_code take_chapters(smp_write_settings *settings, smp_error *err)
     char *text = NULL;
     size_t size, count = settings->tags.count;
     smp_code code = smp_read_file(settings->chapters, MOST, &text, &size, err);
+    if (!code && strlen(text) != size) {
+        code = smp_fail(err, SMP_E_READ, "a zero byte is in it: it is no text, or UTF-16");
+        smp_hint(err, "save it as UTF-8");
+    }
     code = code ? code : smp_chapters_parse(text, &list, err);
     if (!code && !(settings->pairs = smp_alloc_array(count + 2 + EACH * list.count, sizeof *settings->pairs)))
         code = smp_fail_memory(err, "chapters", size);

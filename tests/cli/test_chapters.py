@@ -100,7 +100,13 @@ class Chapters(CliCase):
         for text, says in (("", "x.txt: error: there is no chapter in it"), ("# 0:00\n", "there is no chapter"),
                            ("0:00 a\nIntro\n", "line 2 begins with no time: 'Intro'"), ("12 Monkeys\n", "line 1"),
                            ("0:00x\n", "line 1"), (";FFMETADATA1\n[CHAPTER]\nSTART=-4\n", "line 3"),
-                           ("CHAPTER01=soon\n", "line 1"), (501 * "0:01 a\n", "more than 500 chapters")):
+                           ("CHAPTER01=soon\n", "line 1"),
+                           ("0:75 a\n", "line 1 begins with no time"), ("0:00 a\0\n0:01 b\n", "a zero byte is in it"),
+                           ('FILE "a.wav" WAVE\nTRACK 01 AUDIO\nINDEX 01 00:75:00\n', "line 3"),
+                           ("TRACK 01 AUDIO\nTITLE x\nTRACK 02 AUDIO\nINDEX 01 00:01:00\n", "line 3 follows a track"),
+                           ("TRACK 01 AUDIO\nINDEX 01 00:01:00\nTRACK 02 AUDIO\n", "the last track has no INDEX 01"),
+                           ('FILE "a" WAVE\nTRACK 01 AUDIO\nINDEX 01 0:0:0\nFILE "b" WAVE\n',
+                            "line 4 begins a second file"), (501 * "0:01 a\n", "more than 500 chapters")):
             self.write("x.txt", text.encode())
             self.assertIn(says, self.smp("convert", "in.wav", "a.wav", "--chapters", "x.txt", status=(3, 6)).stderr)
         self.smp("convert", "in.wav", "a.wav", "--chapters", "none.txt", status=3)
@@ -109,6 +115,10 @@ class Chapters(CliCase):
     def test_what_is_lost_is_told(self):
         self.smp("convert", "in.wav", "a.wav", "--chapters", "ch.txt")
         self.assertIn("its list of chapters is left out", self.smp("convert", "a.wav", "a.w64").stderr)
+        self.assertEqual(self.smp("convert", "a.wav", "a.caf").stderr, "")
+        self.assertEqual(self.told("a.caf"), self.WANTED)
+        self.assertIn("its list of chapters is left out",
+                      self.smp("convert", "in.wav", "a.npy", "--chapters", "ch.txt").stderr)
         self.assertIn("about times (chapters", self.smp("convert", "a.wav", "b.wav", "-e", "trim 1s").stderr)
         self.assertEqual(self.told("b.wav"), [])
         self.smp("convert", "-f", "a.wav", "b.wav", "-e", "trim 1s", "--chapters", "ch.txt")

@@ -39,7 +39,10 @@ double smp_chapter_time(const char *text, const char **end)
         const size_t digits = strspn(text, "0123456789");
         if (!digits || digits > MOST)
             return -1;
-        seconds = seconds * 60 + (double)strtol(text, NULL, 10);
+        const long part_of = strtol(text, NULL, 10);
+        if (i && part_of >= 60)
+            return -1;
+        seconds = seconds * 60 + (double)part_of;
         text += digits;
         if (*text != ':' || i == PLACES - 1)
             break;

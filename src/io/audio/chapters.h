@@ -47,7 +47,7 @@ smp_chapter_texts smp_chapter_say(const smp_chapters *list, size_t i);
 /* Adds them to what was read, unless its texts say some (tags.c). False: out of memory. */
 bool smp_chapters_take(smp_reader *reader, const smp_chapters *list);
 
-/* "1:02:03.5", "2:03", "3.5": its seconds, and *end behind it; negative: no time stands there. */
+/* "1:02:03.5", "2:03", "3.5": its seconds, and *end behind it; negative: no time stands there ("0:75"). */
 double smp_chapter_time(const char *text, const char **end);
 
 /* Reads a text of chapters: FFmpeg's metadata, CHAPTER001=, a CUE sheet, labels of Audacity, or lines as "1:02 Title".

@@ -13,6 +13,8 @@ typedef struct parser {
     double tick;          /* of that section, seconds */
     double start;         /* of a chapter whose title follows; negative: none */
     char *title;          /* of a CUE sheet's track, whose start follows; in the text */
+    bool file, track;     /* of a CUE sheet: one is named; the start of one is not said yet */
+    const char *wrong;    /* with a line */
     bool memory;
 } parser;
 
@@ -79,14 +81,27 @@ static bool take_pair(parser *p, char *line)
     return true;
 }
 
+static bool wrong(parser *p, const char *what)
+{
+    p->wrong = what;
+    return false;
+}
+
 /* A CUE sheet's line: true where it is one. */
 static bool take_cue(parser *p, char *line)
 {
     enum { SECTORS = 75 /* a second */ };
     static const char *const idle[] = {"FILE ",  "TRACK ", "PERFORMER ", "REM ",     "INDEX ",     "CATALOG ",
                                        "FLAGS ", "ISRC ",  "PREGAP ",    "POSTGAP ", "SONGWRITER "};
-    if (!strncmp(line, "TRACK ", 6)) /* a title before it is the disc's */
+    const bool file = !strncmp(line, "FILE ", 5), track = !strncmp(line, "TRACK ", 6);
+    if (track) /* a title before it is the disc's */
         p->title = NULL;
+    if ((track || file) && p->track)
+        return wrong(p, "follows a track without INDEX 01");
+    if (file && p->file)
+        return wrong(p, "begins a second file, whose times count from its beginning");
+    p->file |= file;
+    p->track |= track;
     unsigned minutes, seconds, sectors;
     if (!strncmp(line, "TITLE ", 6)) {
         p->title = line + 6 + (line[6] == '"');
@@ -94,6 +109,9 @@ static bool take_cue(parser *p, char *line)
         return true;
     }
     if (sscanf(line, "INDEX 01 %u:%u:%u", &minutes, &seconds, &sectors) == 3) {
+        if (seconds >= 60 || sectors >= SECTORS)
+            return false;
+        p->track = false;
         add(p, minutes * 60. + seconds + sectors / (double)SECTORS, p->title);
         p->title = NULL;
         return true;
@@ -147,14 +165,16 @@ smp_code smp_chapters_parse(char *text, smp_chapters *list, smp_error *err)
         if (!*line || *line == '#' || *line == ';')
             continue;
         if (!take(&p, line)) {
-            smp_fail(err, SMP_E_READ, "line %zu begins with no time: '%.40s'", number, line);
-            return smp_hint(err, "a chapter is a line as 1:02:03 Title; FFmpeg's metadata, CUE sheets, CHAPTER01=, and "
-                                 "labels of Audacity do too");
+            smp_fail(err, SMP_E_READ, "line %zu %s: '%.40s'", number, p.wrong ? p.wrong : "begins with no time", line);
+            return smp_hint(err, "a chapter is a line as 1:02:03 Title; FFmpeg's metadata, CUE sheets of one file, "
+                                 "CHAPTER01=, and labels of Audacity do too");
         }
         if (list->count > SMP_MOST_CHAPTERS)
             return smp_fail(err, SMP_E_LIMIT, "there are more than %d chapters", SMP_MOST_CHAPTERS);
     }
     SMP_NEED(p.memory, "chapters", strlen(text), err);
+    if (p.track)
+        return smp_fail(err, SMP_E_READ, "the last track has no INDEX 01");
     if (list->count)
         return SMP_OK;
     smp_fail(err, SMP_E_READ, "there is no chapter in it");

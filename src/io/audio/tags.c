@@ -283,7 +283,7 @@ void smp_sound_note_lost(smp_writer *writer, const smp_meta *meta,
     smp_names names = {.count = 0};
     int covers = 0;
     smp_chapters chapters;
-    const struct smp_text probe = {.key = (char[]){SMP_CHAPTERS_KEY "001"}, .value = (char[]){""}};
+    const struct smp_text probe = {.key = (char[]){SMP_CHAPTERS_KEY "001"}, .value = (char[]){"0:00"}};
     const bool kept = holds && holds(meta, &probe);
     if (smp_chapters_of(meta, &chapters) && chapters.count && (!kept || chapters.more))
         smp_names_add(&names, kept ? "what chapters have besides times and titles" : "its list of chapters");
