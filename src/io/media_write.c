@@ -1,10 +1,12 @@
 /* Opens writers, counts rows, adds the file's name to every message. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
 #include "io/audio/chapters.h"
+#include "io/audio/tags.h"
 #include "io/format.h"
 
 static void free_writer(smp_writer *writer)
@@ -29,7 +31,9 @@ static const smp_shape *rows_shape(const smp_writer *writer)
 static void tell_left_out(smp_writer *writer, const smp_meta *meta)
 {
     const char *format = writer->format->name;
-    char what[100] = "";
+    char what[150] = "";
+    const double dpi = meta->density_is_aspect ? 0 : round(meta->x_density * 0.0254);
+    const bool says_dpi = dpi > 0 && dpi != 72 && dpi != 96; /* which programs write of their own accord */
     if (meta->has_cicp && writer->format != &smp_format_png && writer->format != &smp_format_apng) {
         smp_blob made;
         const smp_blob profile = smp_meta_profile(meta, &writer->shape, &made);
@@ -48,12 +52,16 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
         {writer->format->bare && meta->exif.size, "EXIF"},
         {!writer->format->iptc && meta->iptc.size, "IPTC records"},
         {writer->format->bare && meta->text_count, "texts"},
+        {!writer->format->dpi && says_dpi && (writer->format->bare || !meta->exif.size), "the resolution"},
+        {writer->format->shapes && meta->coding.rate[0], "how long each picture is shown"}, /* pages */
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].lost)
             snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", what[0] ? ", " : "", parts[i].name);
     if (what[0])
         smp_note(&writer->notes, "left out, since the format %s has no place for it: %s", format, what);
+    if (writer->shape.kind == SMP_AUDIO && writer->format->kind != SMP_AUDIO) /* others tell by themselves */
+        smp_sound_note_lost(writer, meta, NULL, false);
 }
 
 /* The usual extension of the first format that takes it. */
@@ -115,6 +123,10 @@ static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
     for (size_t i = 0; picture && i < change->tag_count; i++)
         if (!strcasecmp(change->tags[i], SMP_CHAPTERS_KEY "="))
             smp_note(&writer->notes, "left out, since a picture has none: the chapters");
+    for (size_t i = 0; writer->format == &smp_format_jpeg && i < change->tag_count; i++)
+        if (smp_meta_change_key(change->tags[i], key)[0] && strcasecmp(key, "comment"))
+            smp_note(&writer->notes, "tags of a JPEG are comments in it, as 'Title: Rain', and no title to other "
+                                     "programs");
     if (picture && change->cover.size)
         smp_note(&writer->notes, "left out, since a picture has none: the cover");
     for (size_t i = 0; !picture && i < change->tag_count; i++) {
@@ -123,10 +135,6 @@ static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
         if (!time || smp_chapter_time(start, &end) * writer->shape.rate < (double)writer->shape.height)
             continue;
         smp_note(&writer->notes, "chapters begin behind its end, the first of them at %.30s", start);
-    for (size_t i = 0; writer->format == &smp_format_jpeg && i < change->tag_count; i++)
-        if (smp_meta_change_key(change->tags[i], key)[0] && strcasecmp(key, "comment"))
-            smp_note(&writer->notes, "tags of a JPEG are comments in it, as 'Title: Rain', and no title to other "
-                                     "programs");
         break;
     }
 }
@@ -223,6 +231,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
             code = make_writer(path, shape, meta, writer, err);
         if (!code)
             code = open_file(writer, path, meta, err);
+        writer->delay = 0; /* of the picture before */
     } else if (!writer || !(writer->name = smp_strdup(name))) {
         code = smp_fail_memory(err, "a writer", sizeof *writer);
     } else {
@@ -235,7 +244,6 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
         if (!code && !writer->options.taker)
             code = open_file(writer, path, meta, err);
     }
-        writer->delay = 0; /* of the picture before */
     if (code) {
         smp_at(err, "%s", name);
         free_writer(writer);

@@ -129,6 +129,22 @@ class Losses(CliCase):
             self.assertIn(says, told)
             self.assertEqual(bool(told), bool(says), told)
 
+    def test_a_resolution_that_has_no_place_is_told(self):
+        for dpi, told in ((300, True), (72, False)):
+            Image.fromarray(np.zeros((9, 9, 3), np.uint8)).save(self.folder / "a.png", dpi=(dpi, dpi))
+            for ending, place in (("webp", False), ("gif", False), ("qoi", False), ("ppm", False), ("jpg", True),
+                                  ("bmp", True), ("tif", True), ("pdf", True), ("npy", True)):
+                done = self.smp("convert", "-f", "a.png", f"b.{ending}", status=(0, 4))  # 4: not in this build
+                if not done.returncode:
+                    self.assertEqual("no place for it: the resolution" in done.stderr, told and not place, ending)
+
+    def test_tags_of_a_sound_that_becomes_numbers_are_told(self):
+        self.sound()
+        self.smp("convert", "s.wav", "t.wav", "--tag", "title=Rain")
+        for ending in ("npy", "raw"):
+            self.assertIn("Title is left out", self.smp("convert", "t.wav", f"t.{ending}").stderr)
+            self.assertEqual(self.smp("convert", "-f", "s.wav", f"t.{ending}").stderr, "")
+
     def test_resolution_of_a_picture_that_keeps_its_size(self):
         """Samples stay as they are coded, and each output has the resolution of its own branch."""
         save = {"dpi": (72, 72), "quality": 70}

@@ -366,9 +366,12 @@ static void what_a_format_has_no_place_for_is_told(void **context)
         {"l.png", "left out, since the format PNG has no place for it: IPTC records"},
         {"l.webp", "left out, since the format WebP has no place for it: IPTC records"},
         {"l.bmp", "left out, since the format BMP has no place for it: the ICC profile, EXIF, IPTC records, texts"},
-        {"l.tga", "left out, since the format TGA has no place for it: the ICC profile, EXIF, IPTC records, texts"},
-        {"l.ppm", "left out, since the format PNM has no place for it: the ICC profile, EXIF, IPTC records, texts"},
-        {"l.qoi", "left out, since the format QOI has no place for it: the ICC profile, EXIF, IPTC records, texts"},
+        {"l.tga", "left out, since the format TGA has no place for it: the ICC profile, EXIF, IPTC records, texts, the "
+                  "resolution"},
+        {"l.ppm", "left out, since the format PNM has no place for it: the ICC profile, EXIF, IPTC records, texts, the "
+                  "resolution"},
+        {"l.qoi", "left out, since the format QOI has no place for it: the ICC profile, EXIF, IPTC records, texts, the "
+                  "resolution"},
         {"l.jpg", ""},
         {"l.npy", ""}, /* an array, not a picture for people */
     };

@@ -106,6 +106,7 @@ const smp_file_format smp_format_bmp = {
     .extensions = (const char *const[]){"bmp", "dib", NULL},
     .kind = SMP_IMAGE,
     .bare = true,
+    .dpi = true,
     .sniff = smp_bmp_sniff,
     .read_state = sizeof(bmp_reader),
     SMP_READER(smp_bmp, row),

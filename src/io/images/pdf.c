@@ -99,7 +99,11 @@ static smp_code say(smp_writer *writer, smp_error *err, const char *format, ...)
 
 static smp_code begin_object(smp_writer *writer, int object, smp_error *err)
 {
+    static const uint64_t most = UINT64_C(9999999999); /* bytes: places have ten digits */
     pdf_writer *state = writer->state;
+    if (state->position > most)
+        return smp_fail(err, SMP_E_WRITE, "a PDF has at most %llu bytes: write several, or a .tif",
+                        (unsigned long long)most);
     SMP_NEED(smp_grow(&state->places, &state->place_room, (size_t)state->objects + 1, sizeof *state->places), "a PDF",
              (uint64_t)state->objects * sizeof *state->places, err);
     state->places[object] = state->position;
@@ -183,7 +187,7 @@ static smp_code find_size(smp_writer *writer, const smp_meta *meta, smp_error *e
     if (asked)
         dots[0] = dots[1] = asked;
     for (int i = 0; i < 2; i++) /* what formats round: 11811 a metre are 300 */
-        dots[i] = fabs(dots[i] - rint(dots[i])) < 0.02 ? rint(dots[i]) : dots[i];
+        dots[i] = fabs(dots[i] - rint(dots[i])) < 0.02 && dots[i] > 0.5 ? rint(dots[i]) : dots[i];
     state->width = fmax((double)shape->width / dots[0] * POINTS, LEAST_POINTS);
     state->height = fmax((double)shape->height / dots[1] * POINTS, LEAST_POINTS);
     if (smp_write_value(&writer->options.values, &paper_option) || fmax(state->width, state->height) <= MOST_POINTS)
@@ -473,6 +477,7 @@ const smp_file_format smp_format_pdf_written = {
     .takes = (const smp_write_takes[]){{&paper_option}, {&dpi_option}, {0}},
     SMP_WRITES(rows),
     .write_state = sizeof(pdf_writer),
+    .dpi = true,
     .write_next = write_next,
     .shapes = true,
     .write_end = write_end,

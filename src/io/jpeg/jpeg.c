@@ -58,6 +58,7 @@ const smp_file_format smp_format_jpeg = {
         (const smp_write_takes[]){
             {&smp_write_quality}, {&smp_jpeg_quality}, {&smp_jpeg_subsampling}, {&smp_jpeg_progressive}, {0}},
     .iptc = true,
+    .dpi = true,
     .sniff = smp_jpeg_sniff,
     SMP_READER(smp_jpeg, rows),
     .read_end = smp_jpeg_read_end,

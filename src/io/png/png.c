@@ -39,6 +39,7 @@ const smp_file_format smp_format_png = {
     .kind = SMP_IMAGE,
     .texts = true,
     .text_most = INT32_MAX,
+    .dpi = true,
     .takes = (const smp_write_takes[]){{&smp_png_level}, {&smp_png_bits}, {&smp_png_palette}, {0}},
     .sniff = smp_png_sniff,
     SMP_READER(smp_png, rows),

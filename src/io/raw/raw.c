@@ -210,6 +210,7 @@ const smp_file_format smp_format_raw = {
     .takes = (const smp_write_takes[]){{&smp_write_samples, SMP_WORDS_PCM | SMP_WORDS_REAL}, {0}},
     .kind = SMP_BOTH,
     .iptc = true,
+    .dpi = true,
     .open_end = true,
     .pages = true,
     .sniff = sniff,

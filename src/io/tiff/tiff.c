@@ -45,6 +45,7 @@ const smp_file_format smp_format_tiff = {
     .text_most = INT32_MAX,
     .takes = (const smp_write_takes[]){{&smp_tiff_packing}, {&smp_tiff_tile}, {0}},
     .iptc = true,
+    .dpi = true,
 #ifdef SMP_HAVE_TIFF
     .sniff = sniff,
     SMP_READER(smp_tiff, row),
