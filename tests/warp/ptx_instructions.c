@@ -195,6 +195,8 @@ static void instructions_compute_as_the_isa_says(void **state)
         {"mov.b32 {%h1, %h2}, %r1; mov.b32 %r4, {%h2, %h1};", 0x12345678, 0, 0, 0x56781234},
         {"add.f16x2 %r4, %r1, %r2;", 0x3c003c00, 0x40003c00, 0, 0x42004000},
         {"dp4a.s32.s32 %r4, %r1, %r2, %r3;", 0x01ff0102, 0x02020304, 10, 21},
+        {"vabsdiff4.u32.u32.u32.add %r4, %r1, %r2, %r3;", 0x01ff0102, 0x02020304, 10, 268},
+        {"vabsdiff4.u32.u32.u32 %r4, %r1, %r2, %r3;", 0x01ff0102, 0x02020304, 10, 0x01fd0202},
         {"redux.sync.add.s32 %r4, %r1, -1;", 3, 0, 0, 96},
         {"setp.lt.u32 %p1, %r0, 5; vote.sync.ballot.b32 %r4, %p1, -1;", 0, 0, 0, 31},
         {"mad.lo.s32 %r5, %r0, 3, 1; shfl.sync.down.b32 %r4, %r5, 4, 31, -1;", 0, 0, 0, 28},

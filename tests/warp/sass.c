@@ -252,6 +252,8 @@ static void instructions_compute(void **state)
         {"MOV R5, 0x400;ATOMS.POPC.INC.32 RZ, [R5];ATOMS.ADD R4, [R5], R1;MOV R4, 0x9", 1, 0, 0, 9},
         {"MOV R10, R3;MOV R11, RZ;IMAD.WIDE.U32 R4, R1, R2, -R10", 3, 5, 7, 8},
         {"VABSDIFF R4, R1, R2, R3", 0xfffffffe, 3, 10, 15},
+        {"VABSDIFF4.U8.ACC R4, R1, R2, R3", 0x01ff0102, 0x02020304, 10, 268},
+        {"VABSDIFF4.U8 R4, R1, R2, RZ", 0x01ff0102, 0x02020304, 0, 0x01fd0202},
         {"MOV R5, 0x90;BRX R5 -0x80 (*\"BRANCH_TARGETS .L_a\"*);MOV R4, 0x1;MOV R4, 0x2", 0, 0, 0, 2},
         {"LDG.E R10, desc[UR6][R8.64];VIADD R11, R10, 0x5;ATOMG.E.CAS.STRONG.GPU PT, R12, [R8], R10, R11;"
          "LDG.E R4, desc[UR6][R8.64]",

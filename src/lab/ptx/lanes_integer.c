@@ -81,6 +81,17 @@ static u32 dot4(u32 a, u32 b, bool sa, bool sb)
     return sum;
 }
 
+/* |a - b| of each byte, beside each other or added up. */
+static u32 bytes_apart(u32 a, u32 b, bool add)
+{
+    u32 result = 0;
+    for (int k = 0; k < 32; k += 8) {
+        const u32 x = a >> k & 255, y = b >> k & 255, apart = x > y ? x - y : y - x;
+        result += apart << (add ? 0 : k);
+    }
+    return result;
+}
+
 #define LANE(kind, names, operands, ...)     kind(WARP_LANE, __VA_ARGS__)
 #define OF(D, A, B, C, names, operands, ...) WARP_LANES_OF(WARP_LANE, D, A, B, C, __VA_ARGS__)
 #include "lab/ptx/lanes_integer.def"

@@ -47,7 +47,11 @@ bool sass_source(sass_parser *parser, const sass_line *line, sass_op *op, int sl
     const sass_operand *o = &line->operands[operand];
     op->source[slot] = sass_row(parser, o, words, is_float);
     if (op->source[slot] == WARP_NO_ROW)
-        return sass_refuse(parser, line, "an operand of an unknown form");
+        return sass_refuse(parser, line,
+                           memmem(line->text.at, line->text.size, "@fdesc(", 7)
+                               ? "a kernel that a kernel launches, or a call by pointer, which "
+                                 "the lab does not run in SASS alone"
+                               : "an operand of an unknown form");
     op->shift[slot] = (uint8_t)(o->byte >= 0 ? 8 * o->byte : o->half == 1 ? LOW : o->half == 2 ? HIGH : WHOLE);
     op->change[slot] =
         (uint16_t)((o->negate ? is_float ? SASS_NEGATE_FLOAT : SASS_NEGATE : 0) |

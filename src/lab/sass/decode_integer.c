@@ -233,10 +233,15 @@ static bool decode_unary(sass_parser *parser, const sass_line *line, warp_inst *
     return sass_operands(parser, line, op, 1, 1, false);
 }
 
-/* VABSDIFF to, a, b, c: |a - b| + c */
+/* VABSDIFF to, a, b, c: |a - b| + c; VABSDIFF4.U8: of bytes, beside each other or, .ACC, added up */
 static bool decode_difference(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    op->is_signed = !sass_has(line, "U32");
+    const bool bytes = !strcmp(line->words[0], "VABSDIFF4");
+    if (bytes != sass_has(line, "U8"))
+        return sass_refuse(parser, line, "this type");
+    op->mode = bytes ? 8 : 32;
+    op->wrap = bytes && !sass_has(line, "ACC");
+    op->is_signed = !bytes && !sass_has(line, "U32");
     inst->execute = sass_run_difference;
     return sass_operands(parser, line, op, 3, 1, false);
 }
@@ -329,6 +334,7 @@ const sass_decoder_row sass_integer_decoders[] = {
     {"BMSK UBMSK", decode_mask, "W C"},
     {"SGXT USGXT", decode_mask, "W U32"},
     {"VABSDIFF", decode_difference, "U32"},
+    {"VABSDIFF4", decode_difference, "U8 ACC"},
     {"PLOP3 UPLOP3", decode_plop3, "LUT"},
     {"P2R UP2UR R2P", decode_packed, ""},
     {"R2UR", decode_first, ""},

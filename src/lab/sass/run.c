@@ -221,8 +221,13 @@ void sass_run_difference(warp_block *, warp_frame *frame, const warp_inst *inst,
     const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
     const uint32_t *c = sass_take(frame, op, 2, c_room);
     for (int l = 0; l < WARP_LANES; l++) {
-        const bool less = op->is_signed ? (int32_t)a[l] < (int32_t)b[l] : a[l] < b[l];
-        r[l] = (less ? b[l] - a[l] : a[l] - b[l]) + c[l];
+        uint32_t apart = 0;
+        for (uint32_t k = 0; k < 32; k += op->mode) {
+            const uint32_t most = UINT32_MAX >> (32 - op->mode), x = a[l] >> k & most, y = b[l] >> k & most;
+            const bool less = op->is_signed ? (int32_t)x < (int32_t)y : x < y;
+            apart += (less ? y - x : x - y) << (op->wrap ? k : 0);
+        }
+        r[l] = apart + c[l];
     }
     sass_put(frame, op, r, lanes);
 }
