@@ -2,7 +2,6 @@
  *   naive  sample by sample: the definition.
  *   tiled  a grain's frames are copied; where grains meet, or move by other steps, they are made in planes of a
  *          channel, eight taps at a time. */
-#include <string.h>
 
 #include "audio/grains.h"
 #include "lib/planes.h"

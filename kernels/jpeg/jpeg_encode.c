@@ -2,7 +2,6 @@
  * codes by itself, libjpeg is faster: these kernels are the definition that GPUs are held against. */
 #include "jpeg/jpeg_encode.h"
 
-#include <string.h>
 
 static const smp_jpeg_tables *tables_of(const smp_io *io)
 {

@@ -3,7 +3,6 @@
  *   tiled  32 places side by side, in double; bytes in integers (template_u8.c). */
 #include "reduce/template.h"
 
-#include <string.h>
 
 SMP_INLINE float *scores_of(const smp_io *io, const smp_template *p, int64_t y)
 {

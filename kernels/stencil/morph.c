@@ -5,7 +5,6 @@
 #include "stencil/morph.h"
 #include "stencil/nine.h"
 
-#include <string.h>
 
 #define NAIVE(launch, LAUNCH)                                                                                          \
     SMP_CPU_KERNEL(morph_##launch##_naive)                                                                             \

@@ -1,5 +1,4 @@
 /* From rows of a picture to its place in a batch: see feed.h. */
-#include <string.h>
 
 #include "feed/feed.h"
 #include "media/half.h"

@@ -1,5 +1,4 @@
 /* One access on paper: the tables of `smempipe bank`. */
-#include <string.h>
 
 #include "commands/lab/bank_text.h"
 #include "lab/report/bank_map.h"

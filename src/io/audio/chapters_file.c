@@ -1,6 +1,5 @@
 /* Texts that say a sound's chapters, as people and other programs write them: see chapters.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -19,9 +19,7 @@
 #ifdef __linux__
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 enum {

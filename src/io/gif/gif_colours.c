@@ -1,6 +1,5 @@
 /* The colours of a picture that becomes a GIF: its own where they are few enough, else the best by smp_color_cut. */
 #include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "elementwise/palette.h"

@@ -5,7 +5,6 @@
 
 #ifdef SMP_HAVE_GIF
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <gif_lib.h>

@@ -1,7 +1,6 @@
 /* Addresses of device memory, apart from the host's: code of the host that uses one faults, as it does with a GPU, and
  * an address tells what it belongs to. None is given out twice, so that freed memory is known as such. */
 #define _GNU_SOURCE 1 /* MAP_ANONYMOUS */
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/alloc.h"

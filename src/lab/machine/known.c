@@ -1,5 +1,4 @@
 /* Bytes of device memory that nobody has written: cudaMalloc gives memory with whatever was there. */
-#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/machine/buffers.h"

@@ -1,7 +1,6 @@
 /* Accesses to shared memory that lie alike, and how often they were made: by them it is told what a kernel would cost
  * with another layout of an array. Of a large grid blocks are recorded that lie evenly apart, and of an instruction so
  * many patterns; their numbers stand for all. Each layout that is tried takes the time of all of them. */
-#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/machine/machine.h"

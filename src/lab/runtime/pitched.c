@@ -1,5 +1,4 @@
 /* Memory of rows and slices (cudaMalloc3D), and copies between devices, of which there is one. */
-#include <string.h>
 
 #include "base/checked.h"
 #include "lab/runtime/runtime.h"

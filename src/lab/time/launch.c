@@ -1,6 +1,5 @@
 /* Blocks: how many an SM holds, when they begin, and the time of the whole launch from those that were simulated. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/time/model.h"

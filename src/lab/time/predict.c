@@ -2,7 +2,6 @@
 #include "lab/time/time.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/time/record.h"
