@@ -149,6 +149,24 @@ class Animations(CliCase):
         told = self.smp("convert", "--frames", "v.y4m", "w.gif", "--delay", "5").stderr
         self.assertIn("--delay 20 is the quickest", told)
 
+    def test_pictures_in_front_of_damage_are_read(self):
+        self.needs("GIF")
+        wanted = changing(np.random.default_rng(14), 4, 31, 22, 40, False)
+        self.smp("convert", "--frames", *self.write_raw(wanted), "o.gif")
+        data = (self.folder / "o.gif").read_bytes()
+        for broken, count in ((data[:-1], 4), (data[:-1] + b"x;", 4), (data[:-9], 3)):
+            self.write("b.gif", broken)
+            told = self.smp("convert", "-f", "b.gif", "o.npy").stderr
+            self.assertIn(f"damaged or cut short behind its picture {count}", told)
+            self.assertTrue(np.array_equal(rgba(np.load(self.folder / "o.npy")), rgba(wanted[0])))
+            for got, want in zip(self.frames_of("b.gif"), wanted[:count], strict=True):
+                self.assertTrue(np.array_equal(rgba(got), rgba(want)))
+        self.write("b.gif", data[:60])
+        self.smp("convert", "b.gif", "x.png", status=3)
+        self.write("b.gif", data[:6] + b"\x05\0\x03\0" + data[10:])
+        self.assertIn("canvas is too small", self.smp("convert", "-f", "b.gif", "o.npy").stderr)
+        self.assertTrue(np.array_equal(rgba(np.load(self.folder / "o.npy")), rgba(wanted[0])))
+
     def test_too_many_colours_are_told(self):
         self.needs("GIF")
         y, x = np.mgrid[0:64, 0:64].astype(np.uint8)

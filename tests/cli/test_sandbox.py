@@ -304,7 +304,7 @@ class Sandbox(CliCase):
 
     def test_the_version_says_what_confines_decoders(self):
         told = self.smp("--version", "-v").stdout
-        self.assertRegex(told, r"\nread and written: PNG, JPEG, ")
+        self.assertRegex(told, r"\nread and written: PNG, APNG, JPEG, ")
         self.assertRegex(told, r"decoders are confined by: (no )?seccomp, (no Landlock|Landlock ABI [0-9]+)\n")
 
 

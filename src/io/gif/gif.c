@@ -93,6 +93,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     SMP_NEED(!length || smp_meta_add_text(&media->meta, "Comment", comment, length), "a comment", length, err);
     if (length == UINT8_MAX)
         smp_note(&reader->notes, "of its comment the first %zu bytes are kept", length);
+    if (gif->broken)
+        smp_note(&reader->notes, "the GIF is damaged or cut short behind its picture %lld", (long long)gif->pictures);
+    if (gif->grown)
+        smp_note(&reader->notes, "its canvas is too small for its first picture, and is enlarged");
     char moving[48] = "";
     if (gif->pictures > 1)
         snprintf(moving, sizeof moving, ", animation of %lld pictures", (long long)gif->pictures);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "io/bytes.h"
 
 enum { HEADER = 13, PICTURE = 9, CONTROL = 0xF9, APPLICATION = 0xFF, HAS_PALETTE = 0x80, INTERLACED = 0x40 };
@@ -72,7 +73,9 @@ static bool read_picture(const smp_source *source, uint64_t *at, smp_gif *gif)
         gif->interlaced = head[8] & INTERLACED;
     }
     *at += palette_bytes(head[8]);
-    return take(source, at, &bits, 1) && skip_blocks(source, at);
+    const bool whole = take(source, at, &bits, 1) && skip_blocks(source, at);
+    gif->pictures -= whole ? 0 : 1;
+    return whole;
 }
 
 static smp_code fail_end(const smp_source *source, smp_error *err)
@@ -91,13 +94,15 @@ smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err)
         return fail_end(source, err);
     gif->width = smp_get_le(head + 6, 2);
     gif->height = smp_get_le(head + 8, 2);
-    for (at += palette_bytes(head[10]); block != BLOCK_END;) {
-        if (!take(source, &at, &block, 1))
+    for (at += palette_bytes(head[10]); block != BLOCK_END && !gif->broken;) {
+        const bool ends = !take(source, &at, &block, 1) ||
+                          (block == BLOCK_EXTENSION ? !read_extension(source, &at, gif)
+                                                    : block == BLOCK_PICTURE && !read_picture(source, &at, gif));
+        const bool known = block == BLOCK_EXTENSION || block == BLOCK_PICTURE || block == BLOCK_END;
+        gif->broken = ends || !known;
+        if (ends && !gif->pictures)
             return fail_end(source, err);
-        if (block == BLOCK_EXTENSION ? !read_extension(source, &at, gif)
-                                     : block == BLOCK_PICTURE && !read_picture(source, &at, gif))
-            return fail_end(source, err);
-        if (block != BLOCK_EXTENSION && block != BLOCK_PICTURE && block != BLOCK_END)
+        if (!known && !gif->pictures)
             return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: a block is of an unknown kind (%d)", block);
     }
     if (!gif->pictures)
@@ -106,8 +111,10 @@ smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err)
         gif->width = gif->x + gif->inner_width;
         gif->height = gif->y + gif->inner_height;
     }
-    if (!gif->inner_width || !gif->inner_height || gif->x + gif->inner_width > gif->width ||
-        gif->y + gif->inner_height > gif->height)
-        return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: its first picture lies outside of its canvas");
+    if (!gif->inner_width || !gif->inner_height)
+        return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: its first picture has no pixels");
+    gif->grown = gif->x + gif->inner_width > gif->width || gif->y + gif->inner_height > gif->height;
+    gif->width = smp_max_i64(gif->width, gif->x + gif->inner_width);
+    gif->height = smp_max_i64(gif->height, gif->y + gif->inner_height);
     return SMP_OK;
 }

@@ -18,8 +18,10 @@ typedef struct smp_gif {
     int64_t width, height;                   /* of the canvas */
     int64_t x, y, inner_width, inner_height; /* of the first picture on it */
     bool interlaced;
-    int transparent; /* the colour of the first picture that is not painted; -1: none */
-    int64_t pictures;
+    int transparent;      /* the colour of the first picture that is not painted; -1: none */
+    int64_t pictures;     /* that are whole */
+    bool broken;          /* what follows them is not */
+    bool grown;           /* the canvas was too small for the first */
     bool clears;          /* a picture is taken away before the next one */
     int delay;            /* of the first picture, in hundredths of a second; 0: none is said */
     uint32_t plays;       /* how often they are shown; 0: for ever */
@@ -27,5 +29,5 @@ typedef struct smp_gif {
     uint8_t comment[256]; /* the first block of the first one, behind its length */
 } smp_gif;
 
-/* Fails with SMP_E_DECODE when blocks are damaged or reach past the end of the file. */
+/* Fails with SMP_E_DECODE when the first picture is damaged or reaches past the end of the file. */
 smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err);
