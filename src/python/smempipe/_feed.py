@@ -163,7 +163,8 @@ class Feed:
 
     files: a folder, with a folder a class; a list of files; {file: label}; tar files (a list, or "shards/*.tar").
     pipeline: a .pipe file, or a text; all that leaves it has one size. An epoch is one iteration, and each
-    next one is shuffled anew; set_epoch() names it. docs/training.md tells the rest."""
+    next one is shuffled anew; set_epoch() names it. device="cuda": a GPU decodes and computes, and batches lie there,
+    for torch.from_dlpack(images). docs/training.md tells the rest."""
 
     def __init__(self, files, pipeline, batch=256, *, device="cpu", workers=0, shuffle=True, seed=0, epoch=0, rank=None,
                  world=None, dtype="uint8", layout="NCHW", channels="auto", mean=None, std=None, labels="auto",
