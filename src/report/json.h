@@ -16,7 +16,8 @@ typedef struct smp_json {
 } smp_json;
 
 void smp_json_begin(smp_json *json, FILE *to, bool compact);
-void smp_json_key(smp_json *json, const char *key); /* what precedes a value, which the caller then writes to json->to */
+/* What precedes a value, which the caller then writes to json->to. */
+void smp_json_key(smp_json *json, const char *key);
 void smp_json_object(smp_json *json, const char *key); /* key null inside arrays and at the top */
 void smp_json_array(smp_json *json, const char *key);
 void smp_json_end(smp_json *json, char bracket);                          /* '}' or ']' ; ends the line at depth 0 */
