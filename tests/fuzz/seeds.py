@@ -586,6 +586,15 @@ def tars():
                 member.size = size
                 tar.addfile(member, io.BytesIO(samples(size)))
         seed("tar", name, out.getvalue()[:tar.offset + 1024])
+    hostile = {"root": ("/a", {}), "up": ("../a", {}), "last": ("a/..", {}),
+               "wraps": ("a", {"size": str(2 ** 64 - 512)})}  # bytes: behind it comes its own header again
+    for name, (path, headers) in hostile.items():
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
+            member = tarfile.TarInfo(path)
+            member.pax_headers = headers
+            tar.addfile(member)
+        seed("tar", name, out.getvalue()[:tar.offset + 1024])
     words("tar", ["ustar", "path=", "size=", "GNU.sparse", "/../", b"\x80", "77777777777"])
 
 
