@@ -31,6 +31,7 @@ typedef struct shard {
     smp_run_report *report;
     smp_namer namer;
     smp_output *out;
+    int fd; /* the tar file */
     const char *path;
     char *scratch; /* an output of a member, until its bytes are taken */
     char *index;   /* the text that names point into */
@@ -63,21 +64,25 @@ static size_t key(const char *name)
     return (size_t)(last - name) + strcspn(last, ".");
 }
 
-/* All of an open file, which is closed. */
-static smp_code take_bytes(int fd, member *m, smp_error *err)
+/* The bytes of a member's output. */
+static smp_code take_bytes(const char *path, member *m, smp_error *err)
 {
     char text[128];
-    struct stat status = {0};
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     smp_code code = SMP_OK;
     if (fd < 0 || fstat(fd, &status) != 0)
-        code = smp_fail(err, SMP_E_READ, "cannot read: %s", smp_os_error(errno, text, sizeof text));
-    m->bytes = (size_t)status.st_size;
+        code = smp_fail(err, SMP_E_WRITE, "cannot read it back: %s", smp_os_error(errno, text, sizeof text));
+    m->bytes = code ? 0 : (size_t)status.st_size;
     if (!code && !(m->data = smp_alloc(m->bytes + 1)))
         code = smp_fail_memory(err, "a member", m->bytes);
-    ssize_t n = 1;
-    for (size_t got = 0; !code && n && got<m->bytes; got += n> 0 ? (size_t)n : 0)
-        if ((n = pread(fd, m->data + got, m->bytes - got, (off_t)got)) <= 0 && !(n < 0 && errno == EINTR))
-            code = smp_fail(err, SMP_E_READ, "cannot read: %s", n ? smp_os_error(errno, text, sizeof text) : "it ends");
+    for (size_t got = 0; !code && got < m->bytes;) {
+        const ssize_t n = pread(fd, m->data + got, m->bytes - got, (off_t)got);
+        if (n > 0)
+            got += (size_t)n;
+        else if (!n || errno != EINTR)
+            code = smp_fail(err, SMP_E_WRITE, "cannot read it back: %s", smp_os_error(errno, text, sizeof text));
+    }
     if (fd >= 0)
         close(fd);
     return code;
@@ -113,7 +118,7 @@ static smp_code run_member(shard *s, member *m, int fd, smp_error *err)
     s->report->device = report.device;
     smp_run_report_free(&report);
     if (!code)
-        code = take_bytes(open(s->scratch, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), m, err);
+        code = take_bytes(s->scratch, m, err);
     (void)unlink(s->scratch);
     return code;
 }
@@ -127,9 +132,9 @@ static bool goes_through(const shard *s, const member *m)
 static smp_code do_member(shard *s, member *m, smp_error *err)
 {
     int fd;
-    SMP_TRY(smp_tar_open(s->path, m->at, m->size, &fd, err));
     if (!goes_through(s, m))
-        return take_bytes(fd, m, err);
+        return SMP_OK;
+    SMP_TRY(smp_tar_open(s->path, m->at, m->size, &fd, err));
     const smp_code code = run_member(s, m, fd, err);
     close(fd);
     return code;
@@ -149,18 +154,26 @@ static bool is_its_own(smp_code code)
            code == SMP_E_PIPE;
 }
 
+static const char *name_of(const member *m)
+{
+    return m->made ? m->made : m->name;
+}
+
 /* Members first .. end-1 are one sample. */
 static smp_code do_sample(shard *s, size_t first, size_t end, smp_error *err)
 {
     smp_code code = SMP_OK;
     size_t i = first;
-    for (; !code && i < end; i++)
+    for (; !code && i < end; i++) {
         code = do_member(s, &s->members[i], err);
+        for (size_t k = first; !code && k < i; k++)
+            if (!strcmp(name_of(&s->members[k]), name_of(&s->members[i])))
+                code = smp_fail(err, SMP_E_PIPE, "it would be called %s, as one before it is", name_of(&s->members[i]));
+    }
     if (code) /* not the file in memory that it was read from */
         snprintf(err->where, sizeof err->where, "%s", s->members[i - 1].name);
     if (is_its_own(code) && !s->options->strict) {
-        smp_note(&s->report->input_notes, "has a sample that is left out, since %s is broken: %s",
-                 s->members[i - 1].name, err->message);
+        smp_note(&s->report->input_notes, "a sample is left out: %s: %s", s->members[i - 1].name, err->message);
         if (!s->left_out++)
             s->first = *err;
         *err = (smp_error){.code = SMP_OK};
@@ -168,7 +181,8 @@ static smp_code do_sample(shard *s, size_t first, size_t end, smp_error *err)
     } else {
         for (i = first; !code && i < end; i++) {
             const member *m = &s->members[i];
-            code = smp_tar_put(s->out, m->made ? m->made : m->name, m->data, m->bytes, err);
+            code = m->data ? smp_tar_put(s->out, m->made, m->data, m->bytes, err)
+                           : smp_tar_copy(s->out, m->name, s->fd, m->at, m->size, err);
         }
         s->done += !code;
     }
@@ -198,11 +212,14 @@ smp_code smp_run_shard(const smp_run_request *request, const smp_shard_options *
                        smp_error *err)
 {
     const double began = smp_now();
-    shard s = {.run = *request, .report = report, .path = request->input, .options = options};
+    char text[128];
+    shard s = {.fd = -1, .run = *request, .report = report, .path = request->input, .options = options};
     s.namer = smp_namer_for("", "{stem}.{ext}", options->extension, request->program);
     smp_code code = request->program->save_count
                         ? smp_fail(err, SMP_E_PIPE, "the pipeline saves files, which a tar file has no place for")
                         : find_members(&s, err);
+    if (!code && (s.fd = open(s.path, O_RDONLY | O_CLOEXEC)) < 0)
+        code = smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(errno, text, sizeof text));
     if (!code)
         code = smp_output_open_as(request->output, &request->write.output, &s.out, err);
     if (!code)
@@ -211,6 +228,8 @@ smp_code smp_run_shard(const smp_run_request *request, const smp_shard_options *
         code = smp_output_commit(s.out, err);
     else
         smp_output_abort(s.out);
+    if (s.fd >= 0)
+        close(s.fd);
     smp_namer_free(&s.namer);
     free(s.index);
     smp_free_all(s.members, s.scratch);

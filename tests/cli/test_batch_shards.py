@@ -50,7 +50,7 @@ class Shards(BatchCase):
     def test_a_sample_of_a_broken_picture_is_left_out_and_told(self):
         self.shard("in/s.tar", ["001", "002", "003"], broken=["002"])
         done = self.batch("in/s.tar", "-o", "out")
-        self.assertIn("in/s.tar: has a sample that is left out, since 002.png is broken: ", done.stderr)
+        self.assertIn("in/s.tar: a sample is left out: 002.png: ", done.stderr)
         self.assertEqual([name for name, _ in self.members("out/s.tar")][::3], ["001.png", "003.png"])
         self.assertEqual(len(self.members("out/s.tar")), 6)
         done = self.batch("in/s.tar", "-o", "strict", "--on-error", "stop", status=1)
@@ -76,6 +76,16 @@ class Shards(BatchCase):
         self.assertEqual(one[3], other[0])
         self.smp("batch", "-e", "crop random 9x7", "in/s0.tar", "-o", "next", "--seed", "6")
         self.assertNotEqual(self.members("next/s0.tar"), one)
+
+    def test_two_members_of_one_name_are_told(self):
+        self.shard("in/s.tar", ["001", "002"], ends=("png", "cls"))
+        with tarfile.open(self.folder / "in/s.tar", "a") as tar:
+            for end in ("png", "bmp"):
+                self.smp("run", "-f", "-e", "flip horizontal", "one.png", f"other.{end}")
+                tar.add(self.folder / f"other.{end}", f"003.{end}")
+        done = self.batch("in/s.tar", "-o", "out", "--to", "png")
+        self.assertIn("a sample is left out: 003.bmp: it would be called 003.png, as one before it is", done.stderr)
+        self.assertEqual(len(self.members("out/s.tar")), 4)
 
     def test_long_names_are_kept(self):
         key = "f" * 90 + "/" + "g" * 60 + "001"

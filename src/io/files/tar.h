@@ -21,5 +21,8 @@ smp_code smp_tar_open(const char *path, uint64_t at, uint64_t size, int *fd, smp
 /* Writes a member: a file of mode 0644 that was changed in 1970, so that the same members have the same bytes. */
 smp_code smp_tar_put(smp_output *to, const char *name, const void *data, size_t size, smp_error *err);
 
+/* The same of `size` bytes of an open file from `at` on. */
+smp_code smp_tar_copy(smp_output *to, const char *name, int fd, uint64_t at, uint64_t size, smp_error *err);
+
 /* Writes the end mark. */
 smp_code smp_tar_end(smp_output *to, smp_error *err);
