@@ -1,7 +1,6 @@
 /* The other side of worker.h: the process that starts decoders, and a decoder. Kept to worker_reader.c and tests. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* A request to the spawner: a decoder with the two descriptors that come along (its channel, its arena), or the end of

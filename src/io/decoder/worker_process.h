@@ -3,7 +3,6 @@
 #pragma once
 
 #include <sys/types.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "io/decoder/worker_message.h"

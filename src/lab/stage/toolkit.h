@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* nvcc, ptxas, nvdisasm: in PATH, CUDA_HOME, /usr/local/cuda or Python's wheels; from smp_alloc, null: not there. */
 char *smp_toolkit_find(const char *name);

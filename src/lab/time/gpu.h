@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 typedef struct smp_time_gpu {
     const char *name, *title; /* "h100", "H100" */
