@@ -1,6 +1,5 @@
-/* compand on the CPU. Threads share out segments.
- *   naive  frame by frame.
- *   tiled  the gains of 512 frames in vectors, behind the level, which takes some 16 cycles a frame. */
+/* compand on the CPU. Threads share out segments. Gains of 512 frames are made in vectors, behind the level, which
+ * takes some 16 cycles a frame. */
 #include "audio/compand.h"
 
 enum { PART = 512 /* frames */ };
@@ -30,16 +29,16 @@ SMP_INLINE void put(const smp_io *io, const smp_compand *p, const float *restric
     }
 }
 
-/* `part` frames at a time, a constant. */
-SMP_INLINE void segments(const smp_io *io, const smp_compand *p, int64_t y0, int64_t y1, const int part)
+SMP_CPU_KERNEL(compand_naive)
 {
+    const smp_compand *p = params;
     float levels[PART];
     for (int64_t q = y0, from, first, to; q < y1; q++) {
         smp_compand_segment(p, &io->out, q, &from, &first, &to);
         double level = p->start;
         for (int64_t i = from, end = to + p->ahead; i < end;) {
             const int64_t stop = i < first && first < end ? first : end;
-            const int n = (int)(stop - i < part ? stop - i : part);
+            const int n = (int)(stop - i < PART ? stop - i : PART);
             for (int k = 0; k < n; k++) {
                 if (i + k < io->in.height)
                     level = smp_compand_next(p, level, (double)smp_compand_size(&io->in, i + k));
@@ -50,13 +49,4 @@ SMP_INLINE void segments(const smp_io *io, const smp_compand *p, int64_t y0, int
             i += n;
         }
     }
-}
-
-SMP_CPU_KERNEL(compand_naive)
-{
-    segments(io, params, y0, y1, 1);
-}
-SMP_CPU_KERNEL(compand_tiled)
-{
-    segments(io, params, y0, y1, PART);
 }

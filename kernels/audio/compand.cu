@@ -1,4 +1,4 @@
-/* compand on GPUs, in two launches, the same for every variant.
+/* compand on GPUs, in two launches.
  *   level  a thread follows the level through a segment, and writes it to the scratch picture's first channel, in the
  *          row of the frame whose gain it makes.
  *   gain   a thread a frame. */

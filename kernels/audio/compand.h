@@ -75,4 +75,3 @@ SMP_HOST_DEVICE void smp_compand_segment(const smp_compand *p, const smp_view *o
 }
 
 SMP_CPU_DECLARE(compand_naive);
-SMP_CPU_DECLARE(compand_tiled);

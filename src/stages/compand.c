@@ -155,19 +155,12 @@ static void gain_geometry(const smp_io *io, const void *, smp_grid *grid)
     smp_grid_line(io->out.rows, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 
-#define GPU                                                                                                            \
-    {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "compand_level", .geometry = level_geometry},                          \
-    {                                                                                                                  \
-        .from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "compand_gain", .geometry = gain_geometry                          \
-    }
-
 static const smp_variant variants[] = {
     {.name = "naive",
-     .help = "frame by frame; on GPUs a thread follows the level of a segment, another makes each frame",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(compand_naive), .items = segments}, GPU}},
-    {.name = "tiled",
-     .help = "gains of 512 frames in vectors (CPU; on a GPU as naive)",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(compand_tiled), .items = segments}, GPU}},
+     .help = "the level frame by frame, gains in vectors; on GPUs a thread a segment, then one a frame",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(compand_naive), .items = segments},
+                  {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "compand_level", .geometry = level_geometry},
+                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "compand_gain", .geometry = gain_geometry}}},
     {0},
 };
 
