@@ -9,9 +9,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
-     "the sound that follows: @name or \"file\"; any length", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_SOUND},
+    SMP_PARAM_ROW(by, OPERAND, FRACTION, 0, 0, NULL, "the sound that follows: @name or \"file\"; any length", NULL,
+                  SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_SOUND),
     SMP_PARAM_FLOAT(gap, S, 0, 1e6, "0s", "silence between the two", 0),
     SMP_PARAM_FLOAT(crossfade, S, 0, 1e6, "0s",
                     "time over which this one goes and the second comes; both must be as long", 0),

@@ -6,23 +6,22 @@
 #include "stages/shared/stencil/window_plan.h"
 #include "stages/stage.h"
 
-typedef struct box_params {
+typedef struct params {
     int64_t size;
     double fill;
     int edge;
-} box_params;
+} params;
 
-static const smp_param params[] = {
-    {"size", offsetof(box_params, size), SMP_T_INT, SMP_UNIT_PX, 1, SMP_BOX_MAX, NULL,
-     "side of the square; 1 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
-    SMP_WINDOW_EDGE(box_params),
-    SMP_WINDOW_FILL(box_params),
+static const smp_param table[] = {
+    SMP_PARAM_INT(size, PX, 1, SMP_BOX_MAX, NULL, "side of the square; 1 changes nothing", SMP_P_MAIN | SMP_P_REQUIRED),
+    SMP_WINDOW_EDGE(params),
+    SMP_WINDOW_FILL(params),
     {0},
 };
 
 static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    const box_params *p = given;
+    const params *p = given;
     if (p->size <= 1) {
         work->effect.none = true;
         return SMP_OK;
@@ -113,7 +112,7 @@ const smp_stage smp_stage_box = {
         "are exact up to 2^24 (8-bit pictures: size 256), and the mean is one division.\n"
         "Alpha is averaged like a colour; colour is premultiplied.",
     .example = "box 5px",
-    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, box_params, variants),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
     SMP_ALSO({"boxblur boxfilter box_blur mean average avgblur uniform_filter", "box"}),
 };

@@ -25,10 +25,9 @@ static const smp_param table[] = {
         "how it falls off: gaussian (61 % at the frequency), butterworth (50 %), or ideal: at once, with ringing", 0,
         "gaussian", "butterworth", "ideal"),
     SMP_PARAM_INT(order, NONE, 1, 16, "2", "butterworth: how steep", 0),
-    {"keep-mean", offsetof(params, mean), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
-     "highpass: the mean stays, so that the result can be seen", NULL, 0},
-    {"edge", offsetof(params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "reflect", "what lies outside the picture", edges,
-     0},
+    SMP_PARAM_OF(params, "keep-mean", mean, BOOL, NONE, 0, 0, "yes",
+                 "highpass: the mean stays, so that the result can be seen", NULL, 0),
+    SMP_PARAM_ROW(edge, ENUM, NONE, 0, 0, "reflect", "what lies outside the picture", edges, 0),
     {0},
 };
 

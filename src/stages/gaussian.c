@@ -6,18 +6,17 @@
 #include "stages/shared/stencil/warp_strip_launch.h"
 #include "stages/shared/stencil/window_plan.h"
 
-typedef struct gaussian_params {
+typedef struct params {
     double sigma, truncate, fill;
     int edge;
-} gaussian_params;
+} params;
 
-static const smp_param params[] = {
-    {"sigma", offsetof(gaussian_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_GAUSSIAN_MAX_SIGMA, NULL,
-     "standard deviation of the gaussian; 0 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
-    SMP_WINDOW_EDGE(gaussian_params),
-    {"truncate", offsetof(gaussian_params, truncate), SMP_T_FLOAT, SMP_UNIT_NONE, 2, 10, "4",
-     "radius in standard deviations: floor(truncate * sigma + 0.5) px", NULL, 0},
-    SMP_WINDOW_FILL(gaussian_params),
+static const smp_param table[] = {
+    SMP_PARAM_FLOAT(sigma, PX, 0, SMP_GAUSSIAN_MAX_SIGMA, NULL, "standard deviation of the gaussian; 0 changes nothing",
+                    SMP_P_MAIN | SMP_P_REQUIRED),
+    SMP_WINDOW_EDGE(params),
+    SMP_PARAM_FLOAT(truncate, NONE, 2, 10, "4", "radius in standard deviations: floor(truncate * sigma + 0.5) px", 0),
+    SMP_WINDOW_FILL(params),
     {0},
 };
 
@@ -37,7 +36,7 @@ static smp_code plan_matrices(const smp_gaussian *gaussian, int channels, smp_no
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    const gaussian_params *p = given;
+    const params *p = given;
     smp_gaussian gaussian;
     smp_code code =
         smp_gaussian_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &gaussian, work, err);
@@ -133,7 +132,7 @@ const smp_stage smp_stage_gaussian = {
         "the row pass is exact.\n"
         "Alpha is blurred like a colour; colour is premultiplied. edge=constant: both passes see `fill` outside.",
     .example = "gaussian 2px edge=mirror",
-    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, gaussian_params, variants),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("0x$S", "sigma=$S"),
                                           {.values = "$Rx$S", .say = "write $Spx, the sigma"}),

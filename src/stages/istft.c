@@ -18,8 +18,7 @@ static const smp_param table[] = {
     SMP_PARAM_INT(hop, NONE, 1, 100000, "256", "samples from a frame to the next", 0),
     SMP_PARAM_INT(frames, NONE, 1, 0x1p53, "auto",
                   "the sound's length in samples; auto: to the middle of the last frame", SMP_P_AUTO),
-    {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "the window that `stft` had",
-     smp_taper_names, 0},
+    SMP_PARAM_ROW(window, ENUM, NONE, 0, 0, "hann", "the window that `stft` had", smp_taper_names, 0),
     {0},
 };
 

@@ -8,37 +8,34 @@
 
 enum { RIGHT, BELOW, LEFT, ABOVE };
 
-typedef struct join_params {
+typedef struct params {
     smp_operand by;
     int side, align;
     int64_t gap;
     smp_matrix fill;
     bool fit;
-} join_params;
+} params;
 
 static const char *const sides[] = {"right", "below", "left", "above", NULL};
 static const char *const aligns[] = {"start", "centre", "end", NULL};
 
-static const smp_param params[] = {
-    {"by", offsetof(join_params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
-     "the other picture: @name or \"file\"; any size", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE},
-    {"side", offsetof(join_params, side), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "right",
-     "where the other picture lies, seen from this one", sides, 0},
-    {"gap", offsetof(join_params, gap), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", "between the two", NULL, 0},
-    {"align", offsetof(join_params, align), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "start",
-     "where the smaller one lies: start is the top or the left", aligns, 0},
-    {"fill", offsetof(join_params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
-     "of gap and ground: one value for all colours, or one a channel; alpha is 1 unless it is given", NULL,
-     SMP_P_LEVEL},
-    {"fit", offsetof(join_params, fit), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
-     "yes: the other picture is resized so that their sides that meet are as long", NULL, 0},
+static const smp_param table[] = {
+    SMP_PARAM_ROW(by, OPERAND, FRACTION, 0, 0, NULL, "the other picture: @name or \"file\"; any size", NULL,
+                  SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE),
+    SMP_PARAM_ROW(side, ENUM, NONE, 0, 0, "right", "where the other picture lies, seen from this one", sides, 0),
+    SMP_PARAM_INT(gap, PX, 0, 1e6, "0", "between the two", 0),
+    SMP_PARAM_ROW(align, ENUM, NONE, 0, 0, "start", "where the smaller one lies: start is the top or the left", aligns,
+                  0),
+    SMP_PARAM_MATRIX(fill, FRACTION, 0, 1, "[0]",
+                     "of gap and ground: one value for all colours, or one a channel; alpha is 1 unless it is given",
+                     SMP_P_LEVEL),
+    SMP_PARAM_BOOL(fit, "no", "yes: the other picture is resized so that their sides that meet are as long", 0),
     {0},
 };
 
 static smp_code check(const void *given, smp_error *err)
 {
-    return smp_check_fill_row(&((const join_params *)given)->fill, err);
+    return smp_check_fill_row(&((const params *)given)->fill, err);
 }
 
 static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_error *err)
@@ -58,7 +55,7 @@ static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_err
 }
 
 /* *whole: every value is a whole code value. */
-static smp_code plan_fill(const join_params *p, const smp_shape *in, bool linear, smp_join *join, bool *whole,
+static smp_code plan_fill(const params *p, const smp_shape *in, bool linear, smp_join *join, bool *whole,
                           smp_error *err)
 {
     const int colours = in->channels - in->alpha, values = p->fill.cols;
@@ -76,7 +73,7 @@ static smp_code plan_fill(const join_params *p, const smp_shape *in, bool linear
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    const join_params *p = given;
+    const params *p = given;
     smp_join join = {.opaque = smp_white(in->format)};
     bool whole = true;
     if (!by)
@@ -128,7 +125,7 @@ const smp_stage smp_stage_join = {
              "second picture serves every channel of a coloured one; other depths are scaled; a second picture without "
              "alpha is opaque. The second picture is kept whole in memory.",
     .example = "join by=@input side=below gap=3",
-    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, join_params, variants),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .check = check,
     SMP_ALSO({"append splice stitch hconcat hstack beside", "join by=@name"},
              {"vconcat vstack", "join by=@name side=below"}),

@@ -8,15 +8,12 @@
 #include "stages/stage.h"
 
 static const smp_param table[] = {
-    {"width", offsetof(smp_jpeg_source, width), SMP_T_INT, SMP_UNIT_PX, 1, 65535, NULL, "of the picture", NULL,
-     SMP_P_REQUIRED},
-    {"height", offsetof(smp_jpeg_source, height), SMP_T_INT, SMP_UNIT_PX, 1, 65535, NULL, "of the picture", NULL,
-     SMP_P_REQUIRED},
-    {"channels", offsetof(smp_jpeg_source, channels), SMP_T_INT, SMP_UNIT_NONE, 1, 3, "3", "1: gray, 3: colour", NULL,
-     0},
-    {"across", offsetof(smp_jpeg_source, across), SMP_T_INT, SMP_UNIT_NONE, 1, 2, "1",
-     "pixels that share a sample of chroma, sideways", NULL, 0},
-    {"down", offsetof(smp_jpeg_source, down), SMP_T_INT, SMP_UNIT_NONE, 1, 2, "1", "and downwards", NULL, 0},
+    SMP_PARAM_OF(smp_jpeg_source, "width", width, INT, PX, 1, 65535, NULL, "of the picture", NULL, SMP_P_REQUIRED),
+    SMP_PARAM_OF(smp_jpeg_source, "height", height, INT, PX, 1, 65535, NULL, "of the picture", NULL, SMP_P_REQUIRED),
+    SMP_PARAM_OF(smp_jpeg_source, "channels", channels, INT, NONE, 1, 3, "3", "1: gray, 3: colour", NULL, 0),
+    SMP_PARAM_OF(smp_jpeg_source, "across", across, INT, NONE, 1, 2, "1",
+                 "pixels that share a sample of chroma, sideways", NULL, 0),
+    SMP_PARAM_OF(smp_jpeg_source, "down", down, INT, NONE, 1, 2, "1", "and downwards", NULL, 0),
     {0},
 };
 

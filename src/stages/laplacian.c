@@ -4,23 +4,22 @@
 #include "stages/stage.h"
 #include "stencil/sobel.h"
 
-typedef struct laplacian_params {
+typedef struct params {
     int64_t neighbours;
     double fill;
     int edge;
-} laplacian_params;
+} params;
 
-static const smp_param params[] = {
-    {"neighbours", offsetof(laplacian_params, neighbours), SMP_T_INT, SMP_UNIT_NONE, 4, 8, "4",
-     "4: above, below, left, right; 8: the corners too", NULL, 0},
-    SMP_WINDOW_EDGE(laplacian_params),
-    SMP_WINDOW_FILL(laplacian_params),
+static const smp_param table[] = {
+    SMP_PARAM_INT(neighbours, NONE, 4, 8, "4", "4: above, below, left, right; 8: the corners too", 0),
+    SMP_WINDOW_EDGE(params),
+    SMP_WINDOW_FILL(params),
     {0},
 };
 
 static smp_code check(const void *given, smp_error *err)
 {
-    const laplacian_params *p = given;
+    const params *p = given;
     return p->neighbours == 4 || p->neighbours == 8
                ? SMP_OK
                : smp_fail(err, SMP_E_PIPE, "'neighbours' is 4 or 8, not %lld", (long long)p->neighbours);
@@ -28,7 +27,7 @@ static smp_code check(const void *given, smp_error *err)
 
 static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    const laplacian_params *p = given;
+    const params *p = given;
     const smp_sobel g = {
         .output = p->neighbours == 4 ? SMP_LAPLACE_4 : SMP_LAPLACE_8, .edge = p->edge, .fill = (float)p->fill};
     smp_plan_kernel(work, &g, sizeof g);
@@ -57,7 +56,7 @@ const smp_stage smp_stage_laplacian = {
              "integer format is stored at the end.\n"
              "Alpha passes through; colour is premultiplied.",
     .example = "laplacian edge=reflect",
-    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, laplacian_params, variants),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD | SMP_TRAIT_PIXELS,
     .check = check,
     SMP_ALSO({"laplace laplacefilter", "laplacian"}),

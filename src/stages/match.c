@@ -17,9 +17,8 @@ typedef struct matching {
 } matching;
 
 static const smp_param table[] = {
-    {"to", offsetof(params, to), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
-     "the picture to look like: @name or \"file\"; any size", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE},
+    SMP_PARAM_ROW(to, OPERAND, FRACTION, 0, 0, NULL, "the picture to look like: @name or \"file\"; any size", NULL,
+                  SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE),
     {0},
 };
 

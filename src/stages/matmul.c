@@ -13,11 +13,10 @@ enum { RIGHT, LEFT };
 static const char *const sides[] = {"right", "left", NULL};
 
 static const smp_param table[] = {
-    {"with", offsetof(params, with), SMP_T_OPERAND, SMP_UNIT_NONE, 0, 0, NULL,
-     "the other matrix: @name, or a file such as \"a.npy\"", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_WEIGHTS | SMP_P_ANYSIZE},
-    {"side", offsetof(params, side), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "right",
-     "on which side of the picture it stands: right is picture x with, left is with x picture", sides, 0},
+    SMP_PARAM_ROW(with, OPERAND, NONE, 0, 0, NULL, "the other matrix: @name, or a file such as \"a.npy\"", NULL,
+                  SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_WEIGHTS | SMP_P_ANYSIZE),
+    SMP_PARAM_ROW(side, ENUM, NONE, 0, 0, "right",
+                  "on which side of the picture it stands: right is picture x with, left is with x picture", sides, 0),
     {0},
 };
 

@@ -13,40 +13,36 @@ enum { CENTRE = 4 }; /* of the words of smp_anchors without auto */
 
 enum { MOST_REFLECTED = 4096 }; /* rows: a border that mirrors more rows keeps the whole picture */
 
-typedef struct pad_params {
+typedef struct params {
     int64_t all, left, right, top, bottom;
     int64_t width, height; /* INT64_MIN: auto */
     double aspect;         /* NaN: auto */
     int anchor, edge;
     smp_matrix fill;
     double start, end, length; /* length NaN: auto */
-} pad_params;
+} params;
 
-#define SIDE(name, help, flags)                                                                                        \
-#name, offsetof(pad_params, name), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", help, NULL, flags
-static const smp_param params[] = {
-    {SIDE(all, "border on all four sides", SMP_P_MAIN)},
-    {SIDE(left, "border on the left", SMP_P_OF_WIDTH)},
-    {SIDE(right, "border on the right", SMP_P_OF_WIDTH)},
-    {SIDE(top, "border at the top", SMP_P_OF_HEIGHT)},
-    {SIDE(bottom, "border at the bottom", SMP_P_OF_HEIGHT)},
-    {"width", offsetof(pad_params, width), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto",
-     "instead of borders: at least so wide in the end", NULL, SMP_P_AUTO | SMP_P_OF_WIDTH},
-    {"height", offsetof(pad_params, height), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto",
-     "instead of borders: at least so high in the end", NULL, SMP_P_AUTO | SMP_P_OF_HEIGHT},
-    {"aspect", offsetof(pad_params, aspect), SMP_T_FLOAT, SMP_UNIT_NONE, 0.001, 1000, "auto",
-     "instead of width and height: the smallest size of this ratio, as in {16/9}", NULL, SMP_P_AUTO},
-    {"anchor", offsetof(pad_params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "centre",
-     "with width, height or aspect: where the picture lies", smp_anchors + 1, 0},
-    {"edge", offsetof(pad_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "constant", "what the border is",
-     smp_edge_names, 0},
-    {"fill", offsetof(pad_params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
-     "with edge=constant: one value for all colours, or one a channel; alpha is 1 unless it is given", NULL,
-     SMP_P_LEVEL},
-    {"start", offsetof(pad_params, start), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "sound: silence before it", NULL, 0},
-    {"end", offsetof(pad_params, end), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "sound: silence after it", NULL, 0},
-    {"length", offsetof(pad_params, length), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "auto",
-     "sound: silence after it until it has this length", NULL, SMP_P_AUTO},
+static const smp_param table[] = {
+    SMP_PARAM_INT(all, PX, 0, 1e6, "0", "border on all four sides", SMP_P_MAIN),
+    SMP_PARAM_INT(left, PX, 0, 1e6, "0", "border on the left", SMP_P_OF_WIDTH),
+    SMP_PARAM_INT(right, PX, 0, 1e6, "0", "border on the right", SMP_P_OF_WIDTH),
+    SMP_PARAM_INT(top, PX, 0, 1e6, "0", "border at the top", SMP_P_OF_HEIGHT),
+    SMP_PARAM_INT(bottom, PX, 0, 1e6, "0", "border at the bottom", SMP_P_OF_HEIGHT),
+    SMP_PARAM_INT(width, PX, 1, 1e6, "auto", "instead of borders: at least so wide in the end",
+                  SMP_P_AUTO | SMP_P_OF_WIDTH),
+    SMP_PARAM_INT(height, PX, 1, 1e6, "auto", "instead of borders: at least so high in the end",
+                  SMP_P_AUTO | SMP_P_OF_HEIGHT),
+    SMP_PARAM_FLOAT(aspect, NONE, 0.001, 1000, "auto",
+                    "instead of width and height: the smallest size of this ratio, as in {16/9}", SMP_P_AUTO),
+    SMP_PARAM_ROW(anchor, ENUM, NONE, 0, 0, "centre", "with width, height or aspect: where the picture lies",
+                  smp_anchors + 1, 0),
+    SMP_PARAM_ROW(edge, ENUM, NONE, 0, 0, "constant", "what the border is", smp_edge_names, 0),
+    SMP_PARAM_MATRIX(fill, FRACTION, 0, 1, "[0]",
+                     "with edge=constant: one value for all colours, or one a channel; alpha is 1 unless it is given",
+                     SMP_P_LEVEL),
+    SMP_PARAM_FLOAT(start, S, 0, 1e6, "0s", "sound: silence before it", 0),
+    SMP_PARAM_FLOAT(end, S, 0, 1e6, "0s", "sound: silence after it", 0),
+    SMP_PARAM_FLOAT(length, S, 0, 1e6, "auto", "sound: silence after it until it has this length", SMP_P_AUTO),
     {0},
 };
 
@@ -54,22 +50,22 @@ static bool given(int64_t v)
 {
     return v != INT64_MIN;
 }
-static bool has_sides(const pad_params *p)
+static bool has_sides(const params *p)
 {
     return p->left || p->right || p->top || p->bottom;
 }
-static bool has_size(const pad_params *p)
+static bool has_size(const params *p)
 {
     return given(p->width) || given(p->height);
 }
-static bool has_times(const pad_params *p)
+static bool has_times(const params *p)
 {
     return p->start > 0 || p->end > 0 || !isnan(p->length);
 }
 
 static smp_code check(const void *params_, smp_error *err)
 {
-    const pad_params *p = params_;
+    const params *p = params_;
     const int ways = (p->all > 0) + has_sides(p) + has_size(p) + !isnan(p->aspect);
     if (ways > 1)
         return smp_fail(err, SMP_E_PIPE,
@@ -91,8 +87,7 @@ static int64_t nearest(double v)
 }
 
 /* The fill's code values. *plain: they are the same premultiplied, and in linear light. */
-static smp_code plan_fill(const pad_params *p, const smp_shape *in, bool linear, smp_pad *pad, bool *plain,
-                          smp_error *err)
+static smp_code plan_fill(const params *p, const smp_shape *in, bool linear, smp_pad *pad, bool *plain, smp_error *err)
 {
     const int colours = in->channels - in->alpha, values = p->fill.cols;
     const float white = smp_white(in->format);
@@ -114,7 +109,7 @@ static smp_code plan_fill(const pad_params *p, const smp_shape *in, bool linear,
     return SMP_OK;
 }
 
-static smp_code plan_picture(const pad_params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
+static smp_code plan_picture(const params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     smp_pad pad = {.edge = p->edge == SMP_ZERO ? SMP_CONSTANT : p->edge};
     const int64_t w = in->width, h = in->height;
@@ -161,7 +156,7 @@ static int64_t frames(double seconds, double rate)
     return (int64_t)floor(seconds * rate + 0.5);
 }
 
-static smp_code plan_sound(const pad_params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
+static smp_code plan_sound(const params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     smp_pad pad = {.edge = SMP_CONSTANT};
     if (p->all || has_sides(p) || has_size(p) || !isnan(p->aspect) || p->edge != SMP_CONSTANT) {
@@ -215,7 +210,7 @@ const smp_stage smp_stage_pad = {
              "Sounds: start and end are times of silence, rounded to frames; length adds what is missing at the end.\n"
              "Streams, but for edge=wrap and for mirrored borders of more than 4096 rows.",
     .example = "pad aspect=1 fill=[1]",
-    SMP_PLANNED(SMP_BOTH, SMP_STENCIL, params, pad_params, variants),
+    SMP_PLANNED(SMP_BOTH, SMP_STENCIL, table, params, variants),
     .check = check,
     .hints =
         SMP_HINTS(.forms = SMP_FORMS(

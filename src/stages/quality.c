@@ -10,9 +10,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
-     "the picture to compare with: @name or \"file\", of the same size", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE},
+    SMP_PARAM_ROW(by, OPERAND, FRACTION, 0, 0, NULL, "the picture to compare with: @name or \"file\", of the same size",
+                  NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE),
     SMP_PARAM_STRING(name, NULL, "what reports call these results", 0),
     {0},
 };

@@ -4,26 +4,24 @@
 #include "stages/shared/stencil/gaussian_plan.h"
 #include "stages/shared/stencil/window_plan.h"
 
-typedef struct sharpen_params {
+typedef struct params {
     double amount, sigma, threshold, fill;
     int edge;
-} sharpen_params;
+} params;
 
-static const smp_param params[] = {
-    {"amount", offsetof(sharpen_params, amount), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, "1",
-     "how much of the difference is added; 0 changes nothing", NULL, SMP_P_MAIN},
-    {"sigma", offsetof(sharpen_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_GAUSSIAN_MAX_SIGMA, "1",
-     "standard deviation of the blur that the difference is taken from", NULL, 0},
-    {"threshold", offsetof(sharpen_params, threshold), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
-     "differences up to this stay as they are", NULL, SMP_P_LEVEL},
-    SMP_WINDOW_EDGE(sharpen_params),
-    SMP_WINDOW_FILL(sharpen_params),
+static const smp_param table[] = {
+    SMP_PARAM_FLOAT(amount, NONE, 0, 100, "1", "how much of the difference is added; 0 changes nothing", SMP_P_MAIN),
+    SMP_PARAM_FLOAT(sigma, PX, 0, SMP_GAUSSIAN_MAX_SIGMA, "1",
+                    "standard deviation of the blur that the difference is taken from", 0),
+    SMP_PARAM_FLOAT(threshold, FRACTION, 0, 1, "0", "differences up to this stay as they are", SMP_P_LEVEL),
+    SMP_WINDOW_EDGE(params),
+    SMP_WINDOW_FILL(params),
     {0},
 };
 
 static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    const sharpen_params *p = given;
+    const params *p = given;
     smp_sharpen kernel = {.amount = (float)p->amount, .threshold = (float)p->threshold};
     work->effect.none = p->amount <= 0;
     if (work->effect.none)
@@ -91,7 +89,7 @@ const smp_stage smp_stage_sharpen = {
              "standard deviation sigma, cut at 4 sigma, in f32 and unrounded.\n"
              "Alpha is sharpened like a colour; colour is premultiplied: as if the picture lay on any background.",
     .example = "sharpen 0.8 sigma=1.5px threshold=2%",
-    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, sharpen_params, variants),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .hints = SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("0x$S", "amount=1 sigma=$S"),
                                           SMP_MEANS("0x$S+$A+$T", "amount=$A sigma=$S threshold=$T")),

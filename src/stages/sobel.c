@@ -5,24 +5,23 @@
 #include "stages/shared/stencil/window_plan.h"
 #include "stages/stage.h"
 
-typedef struct sobel_params {
+typedef struct params {
     double fill;
     int output, edge;
-} sobel_params;
+} params;
 
 static const char *const outputs[] = {"magnitude", "x", "y", NULL}; /* as smp_sobel_output */
 
-static const smp_param params[] = {
-    {"output", offsetof(sobel_params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "magnitude", "which derivative",
-     outputs, SMP_P_MAIN},
-    SMP_WINDOW_EDGE(sobel_params),
-    SMP_WINDOW_FILL(sobel_params),
+static const smp_param table[] = {
+    SMP_PARAM_ROW(output, ENUM, NONE, 0, 0, "magnitude", "which derivative", outputs, SMP_P_MAIN),
+    SMP_WINDOW_EDGE(params),
+    SMP_WINDOW_FILL(params),
     {0},
 };
 
 static smp_code plan(const void *given, const smp_shape *, const smp_shape *, smp_node_plan *work, smp_error *)
 {
-    const sobel_params *p = given;
+    const params *p = given;
     const smp_sobel g = {.output = p->output, .edge = p->edge, .fill = (float)p->fill};
     smp_plan_kernel(work, &g, sizeof g);
     work->rows.up = work->rows.down = 1;
@@ -72,7 +71,7 @@ const smp_stage smp_stage_sobel = {
         "stay in float data and are clamped to 0, and counted, where an integer format is stored at the end.\n"
         "Alpha passes through; colour is premultiplied.",
     .example = "sobel output=magnitude edge=mirror",
-    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, sobel_params, variants),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .traits = SMP_TRAIT_NEIGHBOURHOOD | SMP_TRAIT_PIXELS,
     SMP_ALSO({"edge edges edgedetect gradient", "sobel"}),
 };

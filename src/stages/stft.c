@@ -16,8 +16,7 @@ static const int edges[] = {SMP_ZERO, SMP_MIRROR, SMP_CLAMP, SMP_REFLECT};
 static const smp_param table[] = {
     SMP_PARAM_INT(size, NONE, 16, 8192, "1024", "samples of a frame, an even number", SMP_P_MAIN),
     SMP_PARAM_INT(hop, NONE, 1, 100000, "256", "samples from a frame to the next", 0),
-    {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
-     smp_taper_names, 0},
+    SMP_PARAM_ROW(window, ENUM, NONE, 0, 0, "hann", "how a frame fades at its ends", smp_taper_names, 0),
     SMP_PARAM_ENUM(edge, "zero", "what lies outside the sound", 0, "zero", "mirror", "clamp", "reflect"),
     {0},
 };
