@@ -10,12 +10,12 @@
 #include "reduce/content.h"
 #include "stages/shared/geometry/anchor.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/reduce/perceptual_hash.h"
 #include "stages/shared/seeded.h"
-#include "stages/stage.h"
 
-enum { BOX, AUTO, RANDOM };
+enum { BOX, AUTO, RANDOM, SMART };
 
-typedef struct crop_params {
+typedef struct params {
     int kind;
     double tolerance; /* NaN: auto */
     int64_t margin;
@@ -25,38 +25,37 @@ typedef struct crop_params {
     bool clip;
     smp_matrix scale, ratio; /* least and most */
     int64_t seed;            /* INT64_MIN: none */
-} crop_params;
+} params;
 
-#define PIXELS(name, least, most, fallback, help, flags)                                                               \
-#name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags
-static const smp_param params[] = {
-    {"kind", offsetof(crop_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "box",
-     "box: a rectangle by size and place; auto: cut off what is like the corners; random: a rectangle at random",
-     (const char *const[]){"box", "auto", "random", NULL}, SMP_P_MAIN},
-    {PIXELS(width, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_WIDTH)},
-    {PIXELS(height, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_HEIGHT)},
-    {"aspect", offsetof(crop_params, aspect), SMP_T_FLOAT, SMP_UNIT_NONE, 0.001, 1000, "auto",
-     "instead of width and height: the largest rectangle of this ratio, as in {16/9}", NULL, SMP_P_AUTO},
-    {PIXELS(x, -1e6, 1e6, "auto", "to the right of where anchor puts it", SMP_P_AUTO | SMP_P_OF_WIDTH)},
-    {PIXELS(y, -1e6, 1e6, "auto", "down from where anchor puts it", SMP_P_AUTO | SMP_P_OF_HEIGHT)},
-    {"anchor", offsetof(crop_params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "auto",
-     "where the rectangle lies; auto: top-left with x or y, else centre", smp_anchors, 0},
-    {PIXELS(left, 0, 1e6, "0", "instead of a size: what to cut off on the left", SMP_P_OF_WIDTH)},
-    {PIXELS(right, 0, 1e6, "0", "what to cut off on the right", SMP_P_OF_WIDTH)},
-    {PIXELS(top, 0, 1e6, "0", "what to cut off at the top", SMP_P_OF_HEIGHT)},
-    {PIXELS(bottom, 0, 1e6, "0", "what to cut off at the bottom", SMP_P_OF_HEIGHT)},
-    {"clip", offsetof(crop_params, clip), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
-     "yes: keep the part of the rectangle that lies in the picture; no: all of it must", NULL, 0},
-    {"tolerance", offsetof(crop_params, tolerance), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "auto",
-     "crop auto: how far a channel may be from the corners' median, of full scale; auto: 2%", NULL,
-     SMP_P_AUTO | SMP_P_LEVEL},
-    {PIXELS(margin, 0, 1e6, "0", "crop auto: what is left round the content", 0)},
-    {"scale", offsetof(crop_params, scale), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, NULL,
-     "crop random without a size: the rectangle's share of the picture; 8..100% unless said", NULL, SMP_P_POSITIVE},
-    {"ratio", offsetof(crop_params, ratio), SMP_T_MATRIX, SMP_UNIT_NONE, 0.001, 1000, NULL,
-     "and its width by its height; 3/4..4/3 unless said", NULL, 0},
-    {"seed", offsetof(crop_params, seed), SMP_T_INT, SMP_UNIT_NONE, 0, 9007199254740991, "auto",
-     "crop random: what it is drawn by; `crop random` alone has another for each file", NULL, SMP_P_AUTO | SMP_P_ANY},
+static const smp_param table[] = {
+    SMP_PARAM_ENUM(kind, "box",
+                   "box: a rectangle by size and place; auto: cut off what is like the corners; random: a rectangle at "
+                   "random; smart: one of a size where most stands out",
+                   SMP_P_MAIN, "box", "auto", "random", "smart"),
+    SMP_PARAM_INT(width, PX, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_WIDTH),
+    SMP_PARAM_INT(height, PX, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_HEIGHT),
+    SMP_PARAM_FLOAT(aspect, NONE, 0.001, 1000, "auto",
+                    "instead of width and height: the largest rectangle of this ratio, as in {16/9}", SMP_P_AUTO),
+    SMP_PARAM_INT(x, PX, -1e6, 1e6, "auto", "to the right of where anchor puts it", SMP_P_AUTO | SMP_P_OF_WIDTH),
+    SMP_PARAM_INT(y, PX, -1e6, 1e6, "auto", "down from where anchor puts it", SMP_P_AUTO | SMP_P_OF_HEIGHT),
+    SMP_PARAM_ROW(anchor, ENUM, NONE, 0, 0, "auto", "where the rectangle lies; auto: top-left with x or y, else centre",
+                  smp_anchors, 0),
+    SMP_PARAM_INT(left, PX, 0, 1e6, "0", "instead of a size: what to cut off on the left", SMP_P_OF_WIDTH),
+    SMP_PARAM_INT(right, PX, 0, 1e6, "0", "what to cut off on the right", SMP_P_OF_WIDTH),
+    SMP_PARAM_INT(top, PX, 0, 1e6, "0", "what to cut off at the top", SMP_P_OF_HEIGHT),
+    SMP_PARAM_INT(bottom, PX, 0, 1e6, "0", "what to cut off at the bottom", SMP_P_OF_HEIGHT),
+    SMP_PARAM_BOOL(clip, "no", "yes: keep the part of the rectangle that lies in the picture; no: all of it must", 0),
+    SMP_PARAM_FLOAT(tolerance, FRACTION, 0, 1, "auto",
+                    "crop auto: how far a channel may be from the corners' median, of full scale; auto: 2%",
+                    SMP_P_AUTO | SMP_P_LEVEL),
+    SMP_PARAM_INT(margin, PX, 0, 1e6, "0", "crop auto: what is left round the content", 0),
+    SMP_PARAM_MATRIX(scale, FRACTION, 0, 1, NULL,
+                     "crop random without a size: the rectangle's share of the picture; 8..100% unless said",
+                     SMP_P_POSITIVE),
+    SMP_PARAM_MATRIX(ratio, NONE, 0.001, 1000, NULL, "and its width by its height; 3/4..4/3 unless said", 0),
+    SMP_PARAM_INT(seed, NONE, 0, 9007199254740991, "auto",
+                  "crop random: what it is drawn by; `crop random` alone has another for each file",
+                  SMP_P_AUTO | SMP_P_ANY),
     {0},
 };
 
@@ -64,16 +63,19 @@ static bool given(int64_t v)
 {
     return v != INT64_MIN;
 }
-static bool has_margins(const crop_params *p)
+static bool has_margins(const params *p)
 {
     return p->left || p->right || p->top || p->bottom;
 }
 
 /* Whether it goes by content: asked for, or implied by what only then has a meaning. */
-static bool needs_prepass(const void *params_)
+static bool by_content(const params *p)
 {
-    const crop_params *p = params_;
-    return p->kind == AUTO || !isnan(p->tolerance);
+    return p->kind == AUTO || (p->kind != SMART && !isnan(p->tolerance));
+}
+static bool needs_prepass(const void *p)
+{
+    return by_content(p) || ((const params *)p)->kind == SMART;
 }
 
 /* Whether a range is not given, or is one. */
@@ -82,7 +84,7 @@ static bool is_range(const smp_matrix *m)
     return !m->values || (m->rows * m->cols == 2 && m->values[0] <= m->values[1]);
 }
 
-static smp_code check_random(const crop_params *p, smp_error *err)
+static smp_code check_random(const params *p, smp_error *err)
 {
     const bool sized = given(p->width) || given(p->height) || !isnan(p->aspect),
                ranges = p->scale.values || p->ratio.values;
@@ -109,10 +111,15 @@ static smp_code check_random(const crop_params *p, smp_error *err)
 
 static smp_code check(const void *params_, smp_error *err)
 {
-    const crop_params *p = params_;
+    const params *p = params_;
     SMP_TRY(check_random(p, err));
-    if (needs_prepass(p) && (given(p->width) || given(p->height) || given(p->x) || given(p->y) || !isnan(p->aspect) ||
-                             has_margins(p) || p->anchor != SMP_ANCHOR_AUTO || p->clip)) {
+    if (p->kind == SMART && (!(given(p->width) || given(p->height) || !isnan(p->aspect)) || given(p->x) ||
+                             given(p->y) || p->anchor != SMP_ANCHOR_AUTO || !isnan(p->tolerance))) {
+        smp_fail(err, SMP_E_PIPE, "a smart crop has a size, and finds its place");
+        return smp_hint(err, "write crop 200x200 smart");
+    }
+    if (by_content(p) && (given(p->width) || given(p->height) || given(p->x) || given(p->y) || !isnan(p->aspect) ||
+                          has_margins(p) || p->anchor != SMP_ANCHOR_AUTO || p->clip)) {
         smp_fail(err, SMP_E_PIPE, "the rectangle is given, and 'auto' finds one");
         return smp_hint(err, "write two stages: `crop auto`, then the other crop");
     }
@@ -138,7 +145,7 @@ static int64_t nearest(double v)
     return smp_max_i64(1, (int64_t)floor(v + 0.5));
 }
 
-static rectangle wanted(const crop_params *p, const smp_shape *in)
+static rectangle wanted(const params *p, const smp_shape *in)
 {
     const bool moved = given(p->x) || given(p->y);
     rectangle r = {.width = given(p->width) ? p->width : in->width,
@@ -158,7 +165,7 @@ static rectangle wanted(const crop_params *p, const smp_shape *in)
 
 /* As torchvision's RandomResizedCrop: ten tries at a share of the area, evenly, and a ratio, evenly in its logarithm;
  * where none fits, the largest rectangle in the middle that has an allowed ratio. */
-static rectangle drawn_size(const crop_params *p, const smp_shape *in)
+static rectangle drawn_size(const params *p, const smp_shape *in)
 {
     enum { TRIES = 10, NUMBERS = 4 };
     static const double usual_scale[] = {0.08, 1}, usual_ratio[] = {3. / 4, 4. / 3};
@@ -185,7 +192,7 @@ static rectangle drawn_size(const crop_params *p, const smp_shape *in)
 }
 
 /* Of a size that is given, anywhere in the picture. */
-static smp_code draw_box(const crop_params *p, const smp_shape *in, rectangle *r, smp_node_plan *work, smp_error *err)
+static smp_code draw_box(const params *p, const smp_shape *in, rectangle *r, smp_node_plan *work, smp_error *err)
 {
     if (!given(p->width) && !given(p->height) && isnan(p->aspect))
         *r = drawn_size(p, in);
@@ -229,7 +236,7 @@ static void plan_box(const rectangle *r, const smp_shape *in, smp_node_plan *wor
 
 static const double USUAL_TOLERANCE = 0.02;
 
-static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_plan *work)
+static smp_code plan_auto(const params *p, const smp_shape *in, smp_node_plan *work)
 {
     if (work->prepass.found) {
         rectangle r;
@@ -248,11 +255,72 @@ static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_pl
     return SMP_OK;
 }
 
+static smp_code tell(const rectangle *r, smp_measurements *measurements, smp_error *err)
+{
+    measurements->found = smp_alloc(sizeof *r);
+    SMP_NEED(measurements->found, "a rectangle", sizeof *r, err);
+    memcpy(measurements->found, r, sizeof *r);
+    measurements->found_size = sizeof *r;
+    SMP_TRY(smp_measurements_add(measurements, "x", -1, (double)r->x, err));
+    SMP_TRY(smp_measurements_add(measurements, "y", -1, (double)r->y, err));
+    SMP_TRY(smp_measurements_add(measurements, "width", -1, (double)r->width, err));
+    return smp_measurements_add(measurements, "height", -1, (double)r->height, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ what stands out */
+
+enum { SIDE = SMP_PHASH_SIDE /* cells each way */ };
+
+/* How far a cell is from the means of those around it. */
+static double striking(double mean[SIDE][SIDE], int x, int y)
+{
+    double all = 0;
+    for (int reach = 1; reach <= 4; reach *= 2) {
+        double sum = 0, count = 0;
+        for (int v = y < reach ? 0 : y - reach; v <= y + reach && v < SIDE; v++)
+            for (int u = x < reach ? 0 : x - reach; u <= x + reach && u < SIDE; u++, count++)
+                sum += mean[v][u];
+        all += fabs(mean[y][x] - sum / count);
+    }
+    return all;
+}
+
+/* rows: of each row of the picture the means of brightness of SIDE parts. */
+static rectangle find_striking(const params *p, const smp_shape *in, const float *rows)
+{
+    double mean[SIDE][SIDE] = {{0}}, sum[SIDE + 1][SIDE + 1] = {{0}}, most = 1e-3;
+    for (int k = 0; k < SIDE * SIDE; k++) {
+        const int64_t y = in->height * (k / SIDE) / SIDE, end = smp_max_i64(y + 1, in->height * (k / SIDE + 1) / SIDE);
+        for (int64_t i = y; i < end; i++)
+            mean[k / SIDE][k % SIDE] += (double)rows[i * SIDE + k % SIDE] / (double)(end - y);
+    }
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++)
+            sum[y + 1][x + 1] = striking(mean, x, y) + sum[y][x + 1] + sum[y + 1][x] - sum[y][x];
+    rectangle r = wanted(p, in);
+    clip_to(in->width, &r.x, &r.width);
+    clip_to(in->height, &r.y, &r.height);
+    const int64_t right = in->width - r.width, down = in->height - r.height;
+    for (int k = 0; k < (SIDE + 1) * (SIDE + 1); k++) {
+        const int64_t x = right * (k % (SIDE + 1)) / SIDE, y = down * (k / (SIDE + 1)) / SIDE;
+        const int64_t x0 = x * SIDE / in->width, x1 = ((x + r.width) * SIDE + in->width - 1) / in->width,
+                      y0 = y * SIDE / in->height, y1 = ((y + r.height) * SIDE + in->height - 1) / in->height;
+        const double here = sum[y1][x1] - sum[y0][x1] - sum[y1][x0] + sum[y0][x0];
+        if (here > most + 1e-6)
+            most = here, r.x = x, r.y = y;
+    }
+    return r;
+}
+
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *,
                        smp_measurements *measurements, smp_error *err)
 {
-    const crop_params *p = params_;
+    const params *p = params_;
     const smp_content_row *rows = result;
+    if (p->kind == SMART) {
+        const rectangle found = find_striking(p, in, result);
+        return tell(&found, measurements, err);
+    }
     int64_t left = in->width, right = -1, top = in->height, bottom = -1;
     for (int64_t y = 0; y < in->height; y++) {
         if (rows[y].last < 0)
@@ -273,14 +341,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     left = smp_max_i64(0, left - p->margin), top = smp_max_i64(0, top - p->margin);
     right = smp_min_i64(in->width - 1, right + p->margin), bottom = smp_min_i64(in->height - 1, bottom + p->margin);
     const rectangle r = {left, top, right - left + 1, bottom - top + 1};
-    measurements->found = smp_alloc(sizeof r);
-    SMP_NEED(measurements->found, "a rectangle", sizeof r, err);
-    memcpy(measurements->found, &r, sizeof r);
-    measurements->found_size = sizeof r;
-    SMP_TRY(smp_measurements_add(measurements, "x", -1, (double)r.x, err));
-    SMP_TRY(smp_measurements_add(measurements, "y", -1, (double)r.y, err));
-    SMP_TRY(smp_measurements_add(measurements, "width", -1, (double)r.width, err));
-    return smp_measurements_add(measurements, "height", -1, (double)r.height, err);
+    return tell(&r, measurements, err);
 }
 
 static void rows_geometry(const smp_io *io, const void *, smp_grid *grid)
@@ -308,10 +369,18 @@ static const smp_variant content_variants[] = {
 
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
-    const crop_params *p = params_;
+    const params *p = params_;
     rectangle r = wanted(p, in);
-    if (needs_prepass(p))
+    if (by_content(p))
         return plan_auto(p, in, work);
+    if (p->kind == SMART && work->prepass.found)
+        memcpy(&r, work->prepass.found, sizeof r);
+    else if (p->kind == SMART && (p->clip || (r.width <= in->width && r.height <= in->height))) {
+        work->prepass.wanted = work->rows.whole = true;
+        work->access = SMP_ADJUST;
+        work->reduction.reducers = smp_hash_variants;
+        return smp_hash_plan(in, SIDE, false, work, err);
+    }
     if (p->kind == RANDOM)
         SMP_TRY(draw_box(p, in, &r, work, err));
     if (r.width < 1 || r.height < 1)
@@ -348,17 +417,21 @@ const smp_stage smp_stage_crop = {
         "`crop auto` keeps the box of all pixels that differ from the median of the four corners by more than "
         "tolerance in a channel, and margin round it; colour counts as much as it is opaque. It reads the picture "
         "twice, and keeps all of it the first time.\n"
+        "`crop 200x200 smart` lies where most stands out: of 32 x 32 cells, the mean brightnesses of the picture's "
+        "parts, each counts by how far it is from the means of the 3 x 3, 5 x 5 and 9 x 9 cells around, and of 33 x 33 "
+        "places the first with the largest sum is taken; where nothing stands out, the middle.\n"
         "`crop random 224x224` has a given size and lies anywhere, as torchvision's RandomCrop. `crop random` draws as "
         "its RandomResizedCrop does: ten times a share of the picture's area, evenly, and a ratio, evenly in its "
         "logarithm, until that fits; else it is the largest in the middle of an allowed ratio. `resize 224x224 "
         "fit=stretch` then gives the size that a network takes. Each file has a draw of its own (help draws).",
     .example = "crop aspect=1 anchor=centre",
-    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, params, crop_params, variants),
+    SMP_PLANNED(SMP_IMAGE, SMP_STENCIL, table, params, variants),
     .check = check,
     .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = content_variants),
     .hints =
         SMP_HINTS(.forms = SMP_FORMS(SMP_MEANS("random", "kind=random seed=random"),
                                      SMP_MEANS("random $Wx$H", "kind=random seed=random width=$W height=$H"),
+                                     SMP_MEANS("$Wx$H smart", "kind=smart width=$W height=$H"),
                                      SMP_MEANS("$Wx$H+$X+$Y", "width=$W height=$H x=$X y=$Y"),
                                      SMP_MEANS("$Wx$H+$X-$Y", "width=$W height=$H x=$X y=-$Y"),
                                      SMP_MEANS("$Wx$H-$X+$Y", "width=$W height=$H x=-$X y=$Y"),
@@ -373,5 +446,6 @@ const smp_stage smp_stage_crop = {
                                      {.values = "center", .say = "write anchor=centre, and width= and height="}),
                   .aliases =
                       SMP_ALIASES({"extract extract_area cut chop", "crop"}, {"find_trim autocrop trim", "crop auto"},
-                                  {"shave", "crop left=10 right=10 top=10 bottom=10"}, {"square", "crop aspect=1"})),
+                                  {"shave", "crop left=10 right=10 top=10 bottom=10"}, {"square", "crop aspect=1"},
+                                  {"smartcrop attention", "crop 200x200 smart"})),
 };

@@ -22,11 +22,11 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_resize_request request_of(const params *p, int64_t from, int64_t to)
+static smp_resize_request request_of(bool fixed, int64_t from, int64_t to)
 {
-    return (smp_resize_request){.filter = p->kind == PHASH ? SMP_RESIZE_LANCZOS3 : SMP_RESIZE_AREA,
+    return (smp_resize_request){.filter = fixed ? SMP_RESIZE_LANCZOS3 : SMP_RESIZE_AREA,
                                 .antialias = true,
-                                .fixed = p->kind == PHASH,
+                                .fixed = fixed,
                                 .n = from,
                                 .m = to,
                                 .length = (double)from};
@@ -50,29 +50,33 @@ static smp_code make_weights(const smp_resize_request *request, smp_resize_axis 
     return code;
 }
 
-static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
+smp_code smp_hash_plan(const smp_shape *in, int32_t across, bool fixed, smp_node_plan *work, smp_error *err)
 {
-    const params *p = given;
     smp_hash *k = SMP_PLAN_KERNEL(work, smp_hash);
     int32_t *weights = NULL;
     const int colours = in->channels - in->alpha;
     if (colours != 1 && colours != 3) {
-        smp_fail(err, SMP_E_PIPE, "'hash' looks at gray or at red, green and blue, and this picture has %d colours",
-                 colours);
+        smp_fail(err, SMP_E_PIPE,
+                 "brightness is that of gray or of red, green and blue, and this picture has %d colours", colours);
         return smp_hint(err, "'matrix' or 'gray' with weights makes one of them");
     }
-    if (in->width > SMP_ROW_MAP_MOST || in->height > SMP_ROW_MAP_MOST)
-        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
-    k->across = p->kind == PHASH ? SMP_PHASH_SIDE : SMP_DHASH_ACROSS;
-    k->kind = p->kind == PHASH ? SMP_RESIZE_FIXED : SMP_RESIZE_FLOAT;
-    if (!smp_mul_size((size_t)in->height, (size_t)k->across * sizeof(float), &work->reduction.size))
-        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
+    if (in->width > SMP_ROW_MAP_MOST || in->height > SMP_ROW_MAP_MOST ||
+        !smp_mul_size((size_t)in->height, (size_t)across * sizeof(float), &work->reduction.size))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be looked at as a whole");
+    k->across = across;
+    k->kind = fixed ? SMP_RESIZE_FIXED : SMP_RESIZE_FLOAT;
     work->reduction.kind = SMP_RESULT_CHUNKS;
-    work->ops = p->kind == PHASH ? 18 : 8;
-    const smp_resize_request across = request_of(p, in->width, k->across);
-    const smp_code code = make_weights(&across, &k->axis, &weights, &work->table.size, err);
+    work->ops = fixed ? 18 : 8;
+    const smp_resize_request request = request_of(fixed, in->width, across);
+    const smp_code code = make_weights(&request, &k->axis, &weights, &work->table.size, err);
     work->table.data = weights;
     return code;
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
+{
+    const bool fixed = ((const params *)given)->kind == PHASH;
+    return smp_hash_plan(in, fixed ? SMP_PHASH_SIDE : SMP_DHASH_ACROSS, fixed, work, err);
 }
 
 /* The copy's columns, of sums along rows. */
@@ -93,7 +97,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     const params *p = given;
     const smp_hash *k = (const smp_hash *)(const void *)work->kernel.bytes;
     const int64_t rows = p->kind == PHASH ? SMP_PHASH_SIDE : SMP_DHASH_DOWN;
-    const smp_resize_request request = request_of(p, in->height, rows);
+    const smp_resize_request request = request_of(p->kind == PHASH, in->height, rows);
     uint8_t gray[SMP_HASH_PIXELS];
     smp_resize_axis down;
     int32_t *weights = NULL;
@@ -125,7 +129,7 @@ static void numbers_geometry(const smp_io *io, const void *kernel, smp_grid *gri
     smp_geometry_samples(&numbers, kernel, grid);
 }
 
-static const smp_variant variants[] = {
+const smp_variant smp_hash_variants[] = {
     {.name = "naive",
      .help = "every number from its pixels",
      .launches = {SMP_LAUNCH(hash_naive, .geometry = numbers_geometry)}},
@@ -154,7 +158,7 @@ const smp_stage smp_stage_hash = {
         "`smempipe duplicates` lists the pairs of a folder by these hashes; it reads large JPEGs at a part of their "
         "size, which is several times as fast and changes a bit now and then.",
     .example = "hash phash",
-    SMP_PLANNED(SMP_IMAGE, SMP_REDUCE, table, params, variants),
+    SMP_PLANNED(SMP_IMAGE, SMP_REDUCE, table, params, smp_hash_variants),
     .reduction = SMP_REDUCTION(.finish = finish),
     SMP_ALSO({"dhash", "hash"}, {"phash", "hash phash"}, {"imagehash", "hash phash"}, {"perceptual_hash", "hash phash"},
              {"fingerprint", "hash"}),

@@ -1,4 +1,4 @@
-"""Pictures whose shape is found by measuring them: crop auto, against NumPy."""
+"""Pictures whose shape is found by measuring them: crop auto and crop smart, against NumPy."""
 import unittest
 
 import cv2
@@ -95,6 +95,66 @@ def page(angle, shape=(700, 900), light=False):
     turn = cv2.getRotationMatrix2D(((shape[1] - 1) / 2, (shape[0] - 1) / 2), -angle, 1)
     sheet = cv2.warpAffine(sheet, turn, shape[::-1], flags=cv2.INTER_LINEAR, borderValue=235)
     return 255 - sheet if light else sheet
+
+
+
+def striking(gray, width, height):
+    """Where a box of that size lies: the largest sum of 32 x 32 cells' distances from the means around them."""
+    side, (h, w) = 32, gray.shape
+    cells = cv2.resize(gray.astype(np.float64), (side, h), interpolation=cv2.INTER_AREA) if w >= side else \
+        gray.astype(np.float64)[:, np.arange(side) * w // side]
+    rows = [slice(k * h // side, max(k * h // side + 1, (k + 1) * h // side)) for k in range(side)]
+    cells = np.array([cells[row].mean(0) for row in rows])
+    out = np.zeros((side, side))
+    for reach in (1, 2, 4):
+        for y in range(side):
+            for x in range(side):
+                around = cells[max(0, y - reach):y + reach + 1, max(0, x - reach):x + reach + 1]
+                out[y, x] += abs(cells[y, x] - around.mean())
+    best = (1e-3, (w - width) // 2, (h - height) // 2)
+    for k in range((side + 1) ** 2):
+        x, y = (w - width) * (k % (side + 1)) // side, (h - height) * (k // (side + 1)) // side
+        here = out[y * side // h:-(-(y + height) * side // h), x * side // w:-(-(x + width) * side // w)].sum()
+        if here > best[0] + 1e-6:
+            best = here, x, y
+    return best[1:]
+
+
+class Smart(OracleCase):
+    def test_the_box_lies_where_most_stands_out(self):
+        for seed, (h, w), (height, width) in ((1, (200, 320), (90, 100)), (2, (333, 257), (50, 257)),
+                                              (3, (64, 64), (64, 20)), (4, (480, 96), (96, 96))):
+            array = picture(seed, (h, w), np.uint8) // 8 + 100
+            rng = np.random.default_rng(seed)
+            for _ in range(5):
+                y, x = rng.integers(0, h - 20), rng.integers(0, w - 20)
+                array[y:y + 20, x:x + 14] = rng.integers(0, 255)
+            x, y = striking(array, width, height)
+            for options in DEVICES:
+                got = run(array, f"crop {width}x{height} smart", options=options)
+                self.same(got, array[y:y + height, x:x + width], f"{seed} {options}")
+
+    def test_a_thing_before_an_even_ground_is_in_it(self):
+        for dtype in FORMATS:
+            for y, x in ((10, 20), (150, 240), (90, 130)):
+                array = np.full((200, 300, 3), 0.3 * white(np.zeros(1, dtype)), dtype)
+                array[y:y + 40, x:x + 40] = (0.9 * white(array), 0.1 * white(array), 0.6 * white(array))
+                got = run(array, "crop 80x80 smart")
+                self.assertEqual((got[..., 0] > 0.8 * white(array)).sum(), 1600, (dtype, y, x))
+
+    def test_nothing_that_stands_out_and_what_is_refused(self):
+        flat = np.full((60, 90), 7, np.uint8)
+        flat[20:40, 30:60] = 8
+        self.same(run(np.full((60, 90), 7, np.uint8), "crop 30x20 smart"), np.full((20, 30), 7, np.uint8))
+        for small in (np.zeros((1, 1), np.uint8), picture(5, (3, 50), np.uint8)):
+            self.assertEqual(run(small, "crop 1x1 smart").shape, (1, 1))
+        self.assertEqual(run(flat, "crop 200x20 smart clip=yes").shape, (20, 90))
+        for text, words in (("crop 200x20 smart", "leaves the picture"), ("crop smart", "has a size"),
+                            ("crop 9x9 smart x=3", "finds its place"), ("crop 9x9 smart tolerance=1%", "its place")):
+            with self.assertRaisesRegex(ProgramFailed, words):
+                run(flat, text)
+        nan = np.full((40, 40), np.nan, np.float32)
+        self.assertEqual(run(nan, "crop 9x9 smart").shape, (9, 9))
 
 
 class Deskew(OracleCase):
