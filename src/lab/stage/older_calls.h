@@ -4,7 +4,7 @@
 
 static const char smp_older_calls[] =
     "#if defined __CUDACC__ && defined __NVCC__\n"
-    "#include <cuda_runtime.h>\n"
+    "#include \"cuda_runtime.h\"\n"
     "#if CUDART_VERSION >= 13000 && !defined(cudaThreadSynchronize)\n"
     "#define cudaThreadSynchronize cudaDeviceSynchronize\n"
     "#define cudaThreadExit cudaDeviceReset\n"
