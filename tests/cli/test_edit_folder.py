@@ -133,18 +133,18 @@ class Folder(EditCase):
             self.assertTrue((numpy.frombuffer(shown, numpy.uint8).reshape(*want.shape[:2], 4)[..., :3] == want).all())
         self.assertTrue((self.tile(3, text)[0][..., :3] == want).all())
 
-    def test_a_later_run_stops_tiles(self):
+    def test_what_is_asked_later_stops_tiles(self):
         self.smp("run", "-e", "resize width=3000px height=3000px", SAMPLES / "rocket.jpg", "in/a.png", "--force")
         self.serve("in")
-        began = time.monotonic()
-        asked = threading.Thread(target=lambda: self.seen.append(self.tile(0, "fft", number=2)[0]))
-        self.seen = []
-        asked.start()
-        time.sleep(.3)
-        self.told("run", text="gray", number=3, step=-1)
-        asked.join()
-        self.assertEqual(self.seen, [409])
-        self.assertEqual(self.tile(0, number=2)[0], 409)
+        for number, (name, asked) in enumerate((("run", {"text": "gray", "step": -1}), ("open", {"at": 1})), 2):
+            seen = []
+            tile = threading.Thread(target=lambda: seen.append(self.tile(0, "fft", number=2 * number)[0]))
+            tile.start()
+            time.sleep(.3)
+            self.told(name, number=2 * number + 1, **asked)
+            tile.join()
+            self.assertEqual(seen, [409], name)
+            self.assertEqual(self.tile(0, number=2 * number)[0], 409)
 
     def test_a_folder_named_on_the_command_line(self):
         self.write("p.pipe", "invert\n")

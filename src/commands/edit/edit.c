@@ -73,10 +73,21 @@ static bool asked_file(const smp_question *q, size_t *index)
     return at >= 0 && (size_t)at < session_of(q)->files.count;
 }
 
+/* Runs and tiles that were asked for before `number` stop. */
+static int64_t overtake(const smp_question *q)
+{
+    const int64_t number = smp_asked_number(q, "number");
+    int64_t latest = *session_of(q)->wanted;
+    while (latest < number && !atomic_compare_exchange_weak(session_of(q)->wanted, &latest, number))
+        ;
+    return number;
+}
+
 static void open_file(const smp_question *q, smp_json *json)
 {
     smp_error err = {.code = SMP_OK};
     size_t index;
+    (void)overtake(q);
     const smp_code code = asked_file(q, &index) ? smp_edit_open(session_of(q), index, &err)
                                                 : smp_fail(&err, SMP_E_USAGE, "there is no such file");
     if (code)
@@ -141,16 +152,6 @@ static void show_part(const smp_question *q)
         pixels = NULL;
     }
     smp_give(q, pixels, size, 400);
-}
-
-/* Runs that were asked for before `number` stop. */
-static int64_t overtake(const smp_question *q)
-{
-    const int64_t number = smp_asked_number(q, "number");
-    int64_t latest = *session_of(q)->wanted;
-    while (latest < number && !atomic_compare_exchange_weak(session_of(q)->wanted, &latest, number))
-        ;
-    return number;
 }
 
 static void preview_text(const smp_question *q)
