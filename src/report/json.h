@@ -53,7 +53,7 @@ void smp_json_triple(smp_json *json, const char *key, const uint32_t v[3]); /* "
              : smp_json_string, float                                                                                  \
              : smp_json_number, double                                                                                 \
              : smp_json_number, uint64_t                                                                               \
-             : smp_json_count, uint32_t *                                                                                 \
+             : smp_json_count, uint32_t *                                                                              \
              : smp_json_triple, const uint32_t *                                                                       \
              : smp_json_triple, default                                                                                \
              : smp_json_integer)(json, key, value);

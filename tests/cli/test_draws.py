@@ -83,7 +83,8 @@ class Draws(CliCase):
                             ("gamma random(0..1)", "'g' must be"), ("gamma random", "random(0.8..1.2)"),
                             ("gamma 0.8..1.2", "write random(0.8..1.2)"),
                             ("median random(3, 4, 5)", "'size' must be odd, not"),
-                            ("resize width=random(10px, 12.5px, 13px)", "it comes to 12.5px"), ("edges probability=1", "unknown"),
+                            ("resize width=random(10px, 12.5px, 13px)", "it comes to 12.5px"),
+                            ("edges probability=1", "unknown"),
                             ("jitter brightness=random(0.6..101)", "'brightness' must be"),
                             ("jitter order=24", "'order' must be"), ("noise snr=3dB", "snr is of sounds")):
             done = self.smp("run", "-e", stage, SAMPLES / "chelsea.png", "no.png", status=2)
