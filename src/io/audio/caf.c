@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/chapters.h"
 #include "io/audio/tags.h"
 #include "io/av/av_library.h"
 
@@ -201,18 +202,34 @@ static bool holds(const smp_meta *, const struct smp_text *text)
     return *text->key && *text->value;
 }
 
+static void put_pair(smp_bytes *list, const char *key, const char *value, uint64_t *count)
+{
+    smp_bytes_add(list, key, strlen(key) + 1);
+    smp_bytes_add(list, value, strlen(value) + 1);
+    ++*count;
+}
+
+/* Texts, and chapters that frames say. */
 static void put_texts(smp_bytes *out, const smp_meta *meta)
 {
     smp_bytes list = {0};
+    smp_chapters chapters;
     uint64_t count = 0;
+    bool said = false; /* chapters, by texts */
     for (size_t i = 0; meta && i < meta->text_count; i++) {
         const char *key = meta->texts[i].key, *value = meta->texts[i].value;
         const smp_tag_row *row = smp_tag_row_for(meta, key);
-        key = row && row->caf ? row->caf : key;
-        smp_bytes_add(&list, key, strlen(key) + 1);
-        smp_bytes_add(&list, value, strlen(value) + 1);
-        count++;
+        said = said || smp_chapter_is(key);
+        put_pair(&list, row && row->caf ? row->caf : key, value, &count);
     }
+    out->failed |= !smp_chapters_of(meta, &chapters);
+    for (size_t i = 0; !said && i < chapters.count; i++) {
+        const smp_chapter_texts say = smp_chapter_say(&chapters, i);
+        put_pair(&list, say.key, say.start, &count);
+        if (chapters.items[i].title)
+            put_pair(&list, say.name, chapters.items[i].title, &count);
+    }
+    smp_chapters_free(&chapters);
     if (count) {
         smp_bytes_chunk(out, "info", list.size + 4, 8, true);
         smp_bytes_be(out, count, 4);
