@@ -1,5 +1,6 @@
 """Pictures and animations that are written (GIF, WebP, APNG), read again by Pillow, ffmpeg and the program."""
 import json
+import resource
 import shutil
 import struct
 import subprocess
@@ -9,7 +10,7 @@ import zlib
 import numpy as np
 from PIL import Image
 
-from harness import SANITIZED, CliCase, chunk, png_chunks
+from harness import SANITIZED, CliCase, chunk, png_chunks, png_header
 
 FRAMES = ("run", "-e", "flip vertical", "-e", "flip vertical", "--frames")
 
@@ -309,6 +310,12 @@ class Animations(CliCase):
         for words, data in files.items():
             self.write("d.apng", data)
             self.assertIn(words, self.smp("convert", "-f", "--frames", "d.apng", "d-%d.npy", status=3).stderr)
+        control = struct.pack(">IIIIIHHBB", 0, 30000, 30000, 0, 0, 1, 9, 0, 0)
+        self.write("wide.png", png_header(30000, 30000) + chunk(b"acTL", struct.pack(">II", 1, 0)) + chunk(
+            b"fcTL", control) + chunk(b"IDAT", bytes(3 << 20)) + chunk(b"IEND", b""))
+        told = self.smp("convert", "--frames", "wide.png", "w-%d.npy", status=6, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_DATA, (2 << 30, 2 << 30)) if not SANITIZED else None)
+        self.assertIn("out of proportion", told.stderr)
         for _ in range(10 if SANITIZED else 40):
             data = bytearray(whole)
             data[random.integers(33, len(data))] ^= 1 << int(random.integers(0, 8))

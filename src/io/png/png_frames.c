@@ -197,7 +197,6 @@ smp_code smp_png_frames_open(smp_reader *reader, uint32_t plays, smp_error *err)
     const size_t row = (size_t)shape->width * MOST_PIXEL;
     SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height,
                               smp_canvas_bytes(shape) + most + row, err));
-    SMP_TRY(smp_canvas_open(&m->canvas, shape, err));
     SMP_NEED(m->row = smp_alloc_raw(row), "a row", row, err);
     return take_front(m, &reader->source, most, err);
 }
@@ -212,6 +211,8 @@ static smp_code draw(smp_reader *reader, movie *m, smp_error *err)
     bool more;
     frame f = {.size = 0};
     uint8_t *data = m->png + m->front;
+    if (!m->canvas.pixels) /* sizes have been compared with the file's by now */
+        SMP_TRY(smp_canvas_open(&m->canvas, shape, err));
     SMP_TRY(next_frame(&reader->source, shape, &m->next, &f, &more, data + HEAD, err));
     smp_put_be(m->png + SIGNATURE + HEAD, (uint64_t)f.width, 4);
     smp_put_be(m->png + SIGNATURE + HEAD + 4, (uint64_t)f.height, 4);
