@@ -67,6 +67,15 @@ class Pictures(CliCase):
             self.write("b.pcx", data[:cut])
             self.smp("convert", "b.pcx", "x.png", status=3)
 
+    def test_pcx_rows_are_not_taken_for_its_palette(self):
+        head = (bytes([10, 5, 1, 8]) + struct.pack("<HHHH", 0, 0, 39, 29) + bytes(53) +
+                struct.pack("<BHH", 1, 40, 1) + bytes(58))
+        data = head + b"\x0C" * (30 * 40) + b"\x0C" + bytes(range(256)) * 3  # rows as the byte in front of a palette
+        self.write("a.pcx", data)
+        self.smp("convert", "a.pcx", "a.png")
+        self.write("b.pcx", data[:-30])
+        self.assertIn("the PCX is truncated", self.smp("convert", "b.pcx", "x.png", status=3).stderr)
+
     def test_dds_without_and_with_packing(self):
         rng = np.random.default_rng(8)
         height, width = 12, 20

@@ -151,6 +151,14 @@ class Icons(CliCase):
         for i in range(len(range(22, len(whole), 97)) + 5):
             self.assertIn(f"d{i}.ico", done.stderr)
 
+    def test_a_larger_picture_that_is_cut_off_is_told(self):
+        random = np.random.default_rng(3)
+        pictures = [(n, n, 24, bitmap(random, 24, n, n)) for n in (16, 32)]
+        data = icon(pictures)
+        self.write("a.ico", data[:-len(pictures[1][3])])
+        self.assertIn("it is truncated", self.smp("convert", "a.ico", "x.png", status=3).stderr)
+        self.assertEqual(self.read("a.ico", "--page", "1")[0].shape, (16, 16, 4))
+
     def test_one_picture_becomes_the_usual_sizes(self):
         random = np.random.default_rng(7)
         for side, sizes in ((500, (16, 32, 48, 256)), (256, (16, 32, 48, 256)), (100, (16, 32, 48, 100)), (16, (16,)),

@@ -301,17 +301,19 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ others */
 
-/* Whether a PCX has the runs of all rows; FFmpeg leaves some out, and says nothing. */
+/* Whether a PCX has the runs of all rows, and its palette behind them; FFmpeg leaves some out, takes others for a
+ * palette, and says nothing. */
 static bool has_runs(const picture_state *s)
 {
-    enum { HEAD = 128, RUN = 0xC0 };
+    enum { HEAD = 128, RUN = 0xC0, PALETTE = 769 };
     const uint8_t *head = s->data;
     const int64_t rows = (int64_t)smp_get_le(head + 10, 2) - smp_get_le(head + 6, 2) + 1;
+    const bool palette = head[3] == 8 && head[65] == 1;
     int64_t left = rows * head[65] * smp_get_le(head + 66, 2);
     size_t at = HEAD;
     for (; left > 0 && at < s->size; at++)
         left -= s->data[at] >= RUN ? s->data[at++] - RUN : 1;
-    return left <= 0 && at <= s->size;
+    return left <= 0 && at + (palette ? PALETTE : 0) <= s->size;
 }
 
 static smp_code plain_read_open(smp_reader *reader, smp_error *err)

@@ -95,6 +95,8 @@ static smp_code choose(smp_reader *reader, entry *chosen, smp_error *err)
         entry e;
         if (!read_entry(&reader->source, i, reader->format == &smp_format_cur, &e))
             return smp_fail(err, SMP_E_READ, "cannot read the directory");
+        if (!e.width && !reader->options.page) /* what is cut off may have been the largest */
+            SMP_TRY(smp_check_size(&reader->source, e.at + e.size, err));
         if (reader->options.page ? i + 1 == page : !i || is_larger(&e, chosen)) {
             *chosen = e;
             page = i + 1;
