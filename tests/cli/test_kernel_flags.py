@@ -50,6 +50,11 @@ class Words(CliCase):
                 self.assertIn("behind a second --", said)
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.cu"])
 
+    def test_a_library_of_GPUs_is_told(self):
+        done = self.smp("kernel", "no.cu", "--", "-lcufft", "-lcublas", status=3)
+        self.assertEqual(done.stderr.count("libcufft needs a GPU, and the lab has nothing in its place"), 1)
+        self.assertNotIn("libcublas", done.stderr)
+
     def test_values_are_checked(self):
         for words in (["-DN=4", "-rdc", "maybe"], ["-DN=4", "-maxrregcount=6$(x)"], ["-DN=4", "-l", "-x"],
                       ["-DN=4", "-std=c++17;x"], ["-DN=4", "-fmad=`x`"],

@@ -71,15 +71,15 @@ using namespace n;
 using namespace at;
 using torch::Tensor;
 #define INLINE_OF_OURS __device__ __forceinline__
-#define BINDING(name) void name(torch::Tensor x, at::Tensor y) { }
+#define TORCH_BINDING(name) void name(torch::Tensor x, at::Tensor y) { }
 const char *brace = "}" R"(})";
 constexpr __host__ __device__ int rows(int n) { return n / 2; }
 struct shape { int n; __host__ __device__ int half() const { return rows(n); } };
 struct of_torch { torch::Tensor x; };
 typedef void (*function)(int);
 INLINE_OF_OURS float twice(float x) { return 2 * x; }
-BINDING(first)
-BINDING(second)
+TORCH_BINDING(first)
+TORCH_BINDING(second)
 template <typename T> __global__ void scale(T *x, int n)
 {
     const shape s{n}; if (threadIdx.x < s.half()) // }

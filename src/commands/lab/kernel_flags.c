@@ -62,6 +62,12 @@ static smp_code take_flags(smp_kernel_settings *settings, smp_error *err)
         }
         take_out(words, first, end - first + second);
         settings->has_flags = true;
+        const smp_flag_list *libraries = &settings->flags.libraries;
+        for (size_t i = 0; i < libraries->count && !settings->device; i++)
+            if (smp_nvcc_needs_gpu(libraries->items[i]))
+                smp_cli_warning(&settings->common,
+                                "lib%s needs a GPU, and the lab has nothing in its place: calls fail",
+                                libraries->items[i]);
     } else if (second && end == first) /* none, and the program's may look like nvcc's */
         take_out(words, first, 1);
     else if (end > first && words->items[first][0] == '-' && settings->only)

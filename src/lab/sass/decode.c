@@ -48,9 +48,9 @@ bool sass_source(sass_parser *parser, const sass_line *line, sass_op *op, int sl
     op->source[slot] = sass_row(parser, o, words, is_float);
     if (op->source[slot] == WARP_NO_ROW)
         return sass_refuse(parser, line,
-                           memmem(line->text.at, line->text.size, "@fdesc(", 7)
-                               ? "a kernel that a kernel launches, or a call by pointer, which "
-                                 "the lab does not run in SASS alone"
+                           memmem(line->text.at, line->text.size, "@fdesc(", 7) ||
+                                   memmem(line->text.at, line->text.size, "@srel", 5)
+                               ? "an address of code: calls by pointer, and kernels that kernels launch, do not run"
                                : "an operand of an unknown form");
     op->shift[slot] = (uint8_t)(o->byte >= 0 ? 8 * o->byte : o->half == 1 ? LOW : o->half == 2 ? HIGH : WHOLE);
     op->change[slot] =

@@ -11,8 +11,6 @@
 #include "lab/machine/warp.h"
 #include "lab/stage/toolkit.h"
 
-enum { MOST_MACROS = 64 };
-
 /* How headers of libraries begin that are the host's alone, or mostly, and, in capitals or not, what is theirs. */
 static const char *const headers[] = {"torch/",  "ATen/",  "c10/",   "pybind11/", "Python.h",
                                       "opencv2", "boost/", "gtest/", "mpi.h",     "nccl.h"};
@@ -35,12 +33,6 @@ typedef struct item {
     bool macro;    /* one word in capitals */
 } item;
 
-/* Macros whose text has a foreign word. */
-typedef struct macros {
-    word items[MOST_MACROS];
-    size_t count;
-} macros;
-
 static word word_at(const char *at)
 {
     word w = {at, 0};
@@ -55,7 +47,7 @@ static bool is(word w, const char *text)
 }
 
 /* at, AT_DISPATCH; nccl and MPI_ are whole families */
-static bool is_foreign(word w, const macros *known)
+static bool is_foreign(word w)
 {
     bool found = false;
     for (size_t i = 0; i < sizeof theirs / sizeof theirs[0] && !found; i++) {
@@ -64,8 +56,6 @@ static bool is_foreign(word w, const macros *known)
         found = is(w, theirs[i]) || (w.size > size && !strncasecmp(w.at, theirs[i], size) &&
                                      (family || (w.at[size] == '_' && isupper((unsigned char)w.at[0]))));
     }
-    for (size_t i = 0; i < known->count && !found; i++)
-        found = w.size == known->items[i].size && !memcmp(w.at, known->items[i].at, w.size);
     return found;
 }
 
@@ -92,27 +82,14 @@ static char *skip(char *at, bool first_of_line)
     return at;
 }
 
-/* #define BINDING(name) void name(torch::Tensor) */
-static void add_macro(macros *known, const char *at, const char *end)
-{
-    at += 1 + strspn(at + 1, " \t");
-    word w = word_at(at);
-    const word name = word_at(w.at + w.size + strspn(w.at + w.size, " \t"));
-    for (bool found = !is(w, "define"); at < end && !found && known->count < MOST_MACROS; at += w.size + !w.size) {
-        w = word_at(at);
-        if ((found = is_foreign(w, known)))
-            known->items[known->count++] = name;
-    }
-}
-
-static void read_word(item *it, word w, const macros *known)
+static void read_word(item *it, word w)
 {
     bool capitals = true;
     for (size_t i = 0; i < w.size; i++)
         capitals = capitals && !islower((unsigned char)w.at[i]);
     it->macro = it->words++ ? it->macro && it->depth : capitals;
     it->device = it->device || is(w, "__device__") || is(w, "__global__") || is(w, "__constant__");
-    it->foreign = it->foreign || is_foreign(w, known);
+    it->foreign = it->foreign || is_foreign(w);
     it->type = it->type ||
                (!it->depth && !it->function && (is(w, "struct") || is(w, "class") || is(w, "enum") || is(w, "union")));
 }
@@ -150,16 +127,13 @@ static void blank(char *from, const char *end)
 
 void smp_device_code_keep(char *text)
 {
-    macros known = {.count = 0};
     bool first_of_line = true;
     item it = {.depth = 0};
     for (char *at = text, *begin = text, *behind; *at; at = behind) {
         const word w = word_at(at);
         behind = w.size ? at + w.size : skip(at, first_of_line);
         if (w.size)
-            read_word(&it, w, &known);
-        else if (behind > at && *at == '#')
-            add_macro(&known, at, behind);
+            read_word(&it, w);
         else if (behind == at && ends(&it, behind++)) {
             if (it.foreign && !it.device && *at != '{')
                 blank(begin, behind);

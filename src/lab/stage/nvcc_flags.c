@@ -91,6 +91,8 @@ static const row letters[] = {
  * that nvcc links by itself. */
 static const char *const own[] = {"cublas", "cublasLt", "curand", "cuda", NULL};
 static const char *const of_nvcc[] = {"cudart", "cudart_static", "cudadevrt", NULL};
+static const char *const of_gpus[] = {"cufft", "cufftw", "cusparse", "cusolver", "cutensor", "cudnn",
+                                      "nccl",  "nppc",   "nppial",   "nppif",    "nvjpeg",   NULL};
 
 static bool is_among(const char *text, const char *const *words)
 {
@@ -102,6 +104,11 @@ static bool is_among(const char *text, const char *const *words)
 bool smp_nvcc_stands_in(const char *library)
 {
     return is_among(library, own);
+}
+
+bool smp_nvcc_needs_gpu(const char *library)
+{
+    return is_among(library, of_gpus);
 }
 
 /* ------------------------------------------------------------------------------------------------ lists */

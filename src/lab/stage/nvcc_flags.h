@@ -36,6 +36,7 @@ smp_code smp_nvcc_flags_read(const char *const *words, size_t count, smp_nvcc_fl
 
 /* Whether libsmp_cudart has calls of a library: "cublas". */
 bool smp_nvcc_stands_in(const char *library);
+bool smp_nvcc_needs_gpu(const char *library); /* one of NVIDIA's, of which the lab has nothing */
 
 smp_code smp_flag_list_add(smp_flag_list *list, const char *text, size_t size, smp_error *err);
 void smp_nvcc_flags_free(smp_nvcc_flags *flags);
