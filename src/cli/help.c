@@ -342,7 +342,7 @@ smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *e
     const smp_stage *stage = smp_stage_find(name, strlen(name));
     for (size_t i = 0; (topic = smp_topic_at(i)); i++) {
         if (!strcmp(topic->name, name)) {
-            topic->print(stdout);
+            smp_topic_print(topic, stdout);
             return SMP_OK;
         }
         names[count++] = topic->name;
@@ -358,7 +358,7 @@ smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *e
     if (smp_is_statement(name)) {
         for (size_t i = 0; (topic = smp_topic_at(i)); i++)
             if (!strcmp(topic->name, "language"))
-                topic->print(stdout);
+                smp_topic_print(topic, stdout);
         return SMP_OK;
     }
     for (size_t i = 0; i < smp_command_count() && count < MAX_NAMES; i++)

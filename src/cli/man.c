@@ -118,7 +118,7 @@ static smp_code put_topic(FILE *to, const char *name, smp_error *err)
             break;
     FILE *memory = topic ? open_memstream(&text, &size) : NULL;
     SMP_NEED(memory, "manual page", 1 << 14, err);
-    topic->print(memory);
+    smp_topic_print(topic, memory);
     fclose(memory);
     while (size && text[size - 1] == '\n')
         text[--size] = '\0';

@@ -9,15 +9,19 @@
 typedef struct smp_topic {
     const char *name, *help;
     void (*print)(FILE *to);
+    const unsigned char *text; /* instead: see smp_help_expand */
 } smp_topic;
+
+/* topics/NAME.txt, by CMakeLists.txt. */
+extern const unsigned char smp_topic_language[], smp_topic_draws[], smp_topic_banks[];
 
 void smp_topic_formats(FILE *to);
 /* Prints the formats that this build reads and writes, in three lines. */
 void smp_formats_brief(FILE *to);
-void smp_topic_banks(FILE *to);
 
 /* Null past the last. */
 const smp_topic *smp_topic_at(size_t index);
+void smp_topic_print(const smp_topic *topic, FILE *to);
 
 /* The manual pages, made from the tables that --help is made from. */
 

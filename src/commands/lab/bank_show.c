@@ -1,5 +1,6 @@
 /* One access on paper: the tables of `smempipe bank`. */
 
+#include "cli/topics.h"
 #include "commands/lab/bank_text.h"
 #include "lab/report/bank_map.h"
 #include "report/text.h"
@@ -420,4 +421,18 @@ void smp_bank_comparison(FILE *to, const smp_bank_study *studies, size_t count, 
         fprintf(to, "  %5d  %10d  %5d  %s%9d%s  %6.3g  %s\n", study->access.width, cost.wavefronts, cost.ideal,
                 cost.conflicts ? paint.red : paint.green, cost.conflicts, paint.off, smp_bank_ways(cost), text);
     }
+}
+
+void smp_bank_explain(FILE *to, smp_bank_rules rules)
+{
+    static const struct {
+        const char *from, *end; /* of cli/topics/banks.txt */
+    } parts[] = {[SMP_BANKS_CC1] = {"1.x: ", "\nPatterns ("},
+                 [SMP_BANKS_CC2] = {"2.x: ", "\n1.x: "},
+                 [SMP_BANKS_CC3] = {"3.x: ", "\n2.x: "},
+                 [SMP_BANKS_CC3_8] = {"3.x: ", "\n2.x: "},
+                 [SMP_BANKS_CC5] = {"5.x and newer: ", "\n3.x: "}};
+    smp_text_between(to, smp_topic_banks, NULL, parts[SMP_BANKS_CC5].from);
+    fputs(parts[rules].from, to);
+    smp_text_between(to, smp_topic_banks, parts[rules].from, parts[rules].end);
 }
