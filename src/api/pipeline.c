@@ -155,12 +155,11 @@ bool smp_api_bytes(const smempipe_shape *shape, int64_t *row, size_t *all)
 static smp_code refuse_size(const smempipe_shape *from, smp_error *err)
 {
     const bool sound = from->kind == SMEMPIPE_SOUND;
-    if (from->channels < 1 || from->channels > SMEMPIPE_MOST_CHANNELS) {
-        smp_fail(err, SMP_E_USAGE, "a %s of %d channels: there are 1 to %d", sound ? "sound" : "picture",
-                 from->channels, SMEMPIPE_MOST_CHANNELS);
-        return smp_hint(err, sound ? "the samples of a frame follow each other: frames first, channels last"
+    if (from->channels < 1 || from->channels > SMEMPIPE_MOST_CHANNELS)
+        return smp_fail(err, SMP_E_USAGE, "a %s of %d channels: there are 1 to %d", sound ? "sound" : "picture",
+                        from->channels, SMEMPIPE_MOST_CHANNELS),
+               smp_hint(err, sound ? "the samples of a frame follow each other: frames first, channels last"
                                    : "the samples of a pixel follow each other: rows, columns, channels");
-    }
     if (sound)
         return smp_fail(err, SMP_E_USAGE, "a sound of %lld frames: there is 1 at least, and the width is 1",
                         (long long)from->height);

@@ -46,10 +46,9 @@ static smp_code add_gpus(smp_batch_devices *devices, const char *numbers, smp_er
     for (const char *at = numbers;; at++) {
         char *end;
         long index = strtol(at, &end, 10);
-        if (end == at || index < 0 || index > 1023 || (*end && *end != ',')) {
-            smp_fail(err, SMP_E_USAGE, "'cuda:%.40s' is not a valid device", numbers);
-            return smp_hint(err, "write cuda for all GPUs, cuda:0 for one, cuda:0,2 for some");
-        }
+        if (end == at || index < 0 || index > 1023 || (*end && *end != ','))
+            return smp_fail(err, SMP_E_USAGE, "'cuda:%.40s' is not a valid device", numbers),
+                   smp_hint(err, "write cuda for all GPUs, cuda:0 for one, cuda:0,2 for some");
         smp_code code = add_gpu(devices, (int)index, err);
         if (code || !*end)
             return code;

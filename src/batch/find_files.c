@@ -379,10 +379,9 @@ static smp_code walk_given(walk *w, const char *given)
 {
     struct stat status, link;
     size_t length = strlen(given);
-    if (!strcmp(given, "-") && !w->options->standard_input) {
-        smp_fail(w->err, SMP_E_USAGE, "standard input is one file, this works on many");
-        return smp_hint(w->err, "name files or folders, or use smempipe run");
-    }
+    if (!strcmp(given, "-") && !w->options->standard_input)
+        return smp_fail(w->err, SMP_E_USAGE, "standard input is one file, this works on many"),
+               smp_hint(w->err, "name files or folders, or use smempipe run");
     SMP_TRY(grow_path(w, length));
     smp_code code = SMP_OK;
     memcpy(w->path, given, length + 1);

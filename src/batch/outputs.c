@@ -97,14 +97,12 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
             err->code = SMP_E_USAGE;
         return SMP_E_USAGE;
     }
-    if (pattern[0] == '\0' || smp_path_leaves(pattern)) {
-        smp_fail(err, SMP_E_USAGE, "'%.200s' is not a name inside the output folder", pattern);
-        return smp_hint(err, "--name is for names, the folder is given by -o");
-    }
-    if (!(seen & (1U << STEM | 1U << NAME | 1U << SHARD) || seen >> DATE)) {
-        smp_fail(err, SMP_E_USAGE, "every file would be called '%.200s'", pattern);
-        return smp_hint(err, "put {stem} into --name, which is the input's name without its extension");
-    }
+    if (pattern[0] == '\0' || smp_path_leaves(pattern))
+        return smp_fail(err, SMP_E_USAGE, "'%.200s' is not a name inside the output folder", pattern),
+               smp_hint(err, "--name is for names, the folder is given by -o");
+    if (!(seen & (1U << STEM | 1U << NAME | 1U << SHARD) || seen >> DATE))
+        return smp_fail(err, SMP_E_USAGE, "every file would be called '%.200s'", pattern),
+               smp_hint(err, "put {stem} into --name, which is the input's name without its extension");
     return SMP_OK;
 }
 

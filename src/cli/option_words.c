@@ -196,10 +196,9 @@ static smp_code store(const smp_option *row, const char *text, void *settings, b
         *(int *)field = choice_of(row, text);
         return SMP_OK;
     case SMP_O_PAIRS:
-        if (text[0] == '=' || !strchr(text, '=')) {
-            smp_fail(err, SMP_E_USAGE, "--%s takes name=value, not '%s'", row->name, text);
-            return smp_hint(err, "write --%s %s=VALUE", row->name, text[0] && text[0] != '=' ? text : "name");
-        }
+        if (text[0] == '=' || !strchr(text, '='))
+            return smp_fail(err, SMP_E_USAGE, "--%s takes name=value, not '%s'", row->name, text),
+                   smp_hint(err, "write --%s %s=VALUE", row->name, text[0] && text[0] != '=' ? text : "name");
         return add_string(field, text, err);
     case SMP_O_LIST:
         return add_string(field, text, err);
@@ -397,10 +396,9 @@ static smp_code parse_long(parse *p, const char *word, smp_error *err)
     p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
     if (!equals)
         return take_value(p, row, err);
-    if (row->type == SMP_O_FLAG) {
-        smp_fail(err, SMP_E_USAGE, "--%s takes no value", row->name);
-        return smp_hint(err, "write --%s alone", row->name);
-    }
+    if (row->type == SMP_O_FLAG)
+        return smp_fail(err, SMP_E_USAGE, "--%s takes no value", row->name),
+               smp_hint(err, "write --%s alone", row->name);
     return store(row, equals + 1, p->settings, true, err);
 }
 
@@ -488,11 +486,10 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
         }
         if (row->refuse && row->refuse(command, words, next, err))
             return err->code;
-        if (!words->items[next][0]) {
-            smp_fail(err, SMP_E_USAGE, "%s is empty", row->name);
-            return smp_hint(err, "a variable of the shell that is not set? %s %s %s", row->name,
+        if (!words->items[next][0])
+            return smp_fail(err, SMP_E_USAGE, "%s is empty", row->name),
+                   smp_hint(err, "a variable of the shell that is not set? %s %s %s", row->name,
                             row->many ? "are" : "is", row->help);
-        }
         if (!row->many) {
             *(const char **)field = words->items[next++];
             continue;

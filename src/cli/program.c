@@ -63,10 +63,9 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
     const smp_stage *stage = smp_stage_find(name, length);
     const bool shipped = smp_is_shipped(name);
     const char *other = smp_alias_of(other_commands, name, length);
-    if (name[0] == '-') {
-        smp_fail(err, SMP_E_USAGE, "unknown option '%s'", name);
-        return smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
-    }
+    if (name[0] == '-')
+        return smp_fail(err, SMP_E_USAGE, "unknown option '%s'", name),
+               smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
     if (stage && !smp_stage_is(stage, SMP_TRAIT_INTERNAL)) {
         const bool help = word_count == 1 && (!strcmp(words[0], "-h") || !strcmp(words[0], "--help"));
         int values = word_count;
@@ -77,10 +76,9 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
         return help ? smp_hint(err, "write smempipe stages %s", name)
                     : smp_hint(err, "write smempipe run -e '%s'%s", statement, rest);
     }
-    if (!shipped && smp_writer_kind(name) != SMP_KIND_NONE) {
-        smp_fail(err, SMP_E_USAGE, "the command is missing: '%s' is a file's name", name);
-        return smp_hint(err, "write smempipe convert %s%s", name, word_count ? rest : " OUT");
-    }
+    if (!shipped && smp_writer_kind(name) != SMP_KIND_NONE)
+        return smp_fail(err, SMP_E_USAGE, "the command is missing: '%s' is a file's name", name),
+               smp_hint(err, "write smempipe convert %s%s", name, word_count ? rest : " OUT");
     smp_fail(err, SMP_E_USAGE, shipped ? "'%s' is a pipeline, not a command" : "unknown command '%s'", name);
     if (shipped)
         return smp_hint(err, "write smempipe run %s%s", name, rest);
@@ -183,10 +181,9 @@ static bool needs_more(const smp_command *command, int argc, char **argv)
 /* The ranks of a team say once what all of them would say. */
 static smp_code join_team(const smp_command *command, smp_common *common, smp_common *settings, smp_error *err)
 {
-    if (!command->shares) {
-        smp_fail(err, SMP_E_USAGE, "ranks share the work of batch and measure, not of %s", command->name);
-        return smp_hint(err, "write smempipe %s ...", command->name);
-    }
+    if (!command->shares)
+        return smp_fail(err, SMP_E_USAGE, "ranks share the work of batch and measure, not of %s", command->name),
+               smp_hint(err, "write smempipe %s ...", command->name);
     const smp_code code = smp_cli_team->join(err);
     smp_cli_team->quiet = settings->quiet;
     if (settings->color == COLOR_AUTO) /* Open MPI gives ranks a terminal whatever its own output is */

@@ -40,26 +40,22 @@ static smp_code ask(const smp_common *common, int64_t count, bool shares, smp_sh
     const smp_rank rank = smp_rank_find(count);
     if (!rank.source[0] && shares) /* one of many, whoever started it */
         return SMP_OK;
-    if (!rank.source[0]) {
-        smp_fail(err, SMP_E_USAGE,
-                 "--shard auto finds no rank and no array of Slurm, MPI, PBS, Grid Engine or GNU parallel");
-        return smp_hint(err, "write --shard K/N");
-    }
+    if (!rank.source[0])
+        return smp_fail(err, SMP_E_USAGE,
+                        "--shard auto finds no rank and no array of Slurm, MPI, PBS, Grid Engine or GNU parallel"),
+               smp_hint(err, "write --shard K/N");
     const bool known = !rank.gaps && rank.count > 0 && rank.number >= 1 && rank.number <= rank.count;
     if (!known && shares)
         return SMP_OK;
-    if (rank.gaps) {
-        smp_fail(err, SMP_E_USAGE, "%s: the array leaves numbers out, and with them files", rank.source);
-        return smp_hint(err, "share a list by --list FILE --claim, or write --array 1-N");
-    }
-    if (!rank.count) {
-        smp_fail(err, SMP_E_USAGE, "%s does not say how many there are", rank.source);
-        return smp_hint(err, "write --shard auto/N, or share a list by --list FILE --claim");
-    }
-    if (!known) {
-        smp_fail(err, SMP_E_USAGE, "%s is none of 1 to %" PRId64, rank.source, rank.count);
-        return smp_hint(err, "let the array begin at 1 and end at N of auto/N");
-    }
+    if (rank.gaps)
+        return smp_fail(err, SMP_E_USAGE, "%s: the array leaves numbers out, and with them files", rank.source),
+               smp_hint(err, "share a list by --list FILE --claim, or write --array 1-N");
+    if (!rank.count)
+        return smp_fail(err, SMP_E_USAGE, "%s does not say how many there are", rank.source),
+               smp_hint(err, "write --shard auto/N, or share a list by --list FILE --claim");
+    if (!known)
+        return smp_fail(err, SMP_E_USAGE, "%s is none of 1 to %" PRId64, rank.source, rank.count),
+               smp_hint(err, "let the array begin at 1 and end at N of auto/N");
     *out = (smp_shard){.number = rank.number, .count = rank.count};
     if (!common->quiet)
         fprintf(stderr, "smempipe: --shard %" PRId64 "/%" PRId64 " by %s\n", rank.number, rank.count, rank.source);

@@ -277,10 +277,9 @@ smp_code smp_cli_refuse_format(const char *option, const char *is_for, const cha
                                const char *extension, smp_error *err)
 {
     const char *slash = strrchr(out, '/');
-    if (strchr(slash ? slash : out, '.')) {
-        smp_fail(err, SMP_E_USAGE, "--%s is for %s: the name '%.200s' says its format", option, is_for, out);
-        return smp_hint(err, "leave --%s out, or %s", option, instead);
-    }
+    if (strchr(slash ? slash : out, '.'))
+        return smp_fail(err, SMP_E_USAGE, "--%s is for %s: the name '%.200s' says its format", option, is_for, out),
+               smp_hint(err, "leave --%s out, or %s", option, instead);
     smp_fail(err, SMP_E_USAGE, "--%s is for %s: a file's name says its format, and '%.200s' has no extension", option,
              is_for, out);
     return smp_hint(err, "write %.200s.%s without --%s, or %s", out, extension + (extension[0] == '.'), option,

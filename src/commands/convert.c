@@ -136,10 +136,9 @@ smp_code smp_cli_option_stages(const smp_option_stages *settings, smp_strings *s
         if (!value)
             continue;
         texts[i] = o->statement(value);
-        if (!texts[i]) {
-            smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for %s", value, o->name);
-            return smp_hint(err, "it takes %s", o->takes);
-        }
+        if (!texts[i])
+            return smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for %s", value, o->name),
+                   smp_hint(err, "it takes %s", o->takes);
         SMP_NEED(smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items), "stages",
                  sizeof *stages->items, err);
         if (!written)
@@ -189,10 +188,9 @@ static smp_code convert_one(const convert_settings *settings, const char *in, co
                             .write = batch->write,
                             .frames = settings->frames};
     const char *option = many_option(batch);
-    if (option) {
-        smp_fail(err, SMP_E_USAGE, "--%s is for many files, %.200s is one", option, out);
-        return smp_hint(err, "leave --%s out, or write -o DIR", option);
-    }
+    if (option)
+        return smp_fail(err, SMP_E_USAGE, "--%s is for many files, %.200s is one", option, out),
+               smp_hint(err, "leave --%s out, or write -o DIR", option);
     if (!strcmp(out, "-") && !run.format)
         run.format = batch->to;
     else if (batch->to)
@@ -300,10 +298,9 @@ static smp_code check_quality(const convert_settings *settings, smp_error *err)
         const char *item = in->items[i];
         const size_t length = strlen(item);
         if (length && length <= DIGITS && strspn(item, "0123456789") == length && atoi(item) <= BEST &&
-            access(item, F_OK) != 0) {
-            smp_fail(err, SMP_E_USAGE, "there is no file '%.20s'", item);
-            return smp_hint(err, "-q is --quiet; the quality is --quality %.20s", item);
-        }
+            access(item, F_OK) != 0)
+            return smp_fail(err, SMP_E_USAGE, "there is no file '%.20s'", item),
+                   smp_hint(err, "-q is --quiet; the quality is --quality %.20s", item);
     }
     return SMP_OK;
 }
@@ -340,14 +337,12 @@ static smp_code choose(convert_settings *settings, smp_error *err)
     }
     if (out && !batch->folder)
         return convert_one(settings, inputs->items[0], out, err);
-    if (settings->frames) {
-        smp_fail(err, SMP_E_USAGE, "--frames is for one input and one output");
-        return smp_hint(err, "write smempipe convert IN 'frame-%%04d.png' --frames");
-    }
-    if (settings->format) {
-        smp_fail(err, SMP_E_USAGE, "--format is for standard output");
-        return smp_hint(err, "write --to %.40s for the files of a folder", settings->format);
-    }
+    if (settings->frames)
+        return smp_fail(err, SMP_E_USAGE, "--frames is for one input and one output"),
+               smp_hint(err, "write smempipe convert IN 'frame-%%04d.png' --frames");
+    if (settings->format)
+        return smp_fail(err, SMP_E_USAGE, "--format is for standard output"),
+               smp_hint(err, "write --to %.40s for the files of a folder", settings->format);
     SMP_TRY(smp_worker_more(err));
     return smp_cli_batch(batch, err);
 }

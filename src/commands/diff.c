@@ -340,10 +340,9 @@ static smp_code diff_ssim(const diff_settings *settings, smp_error *err)
     similarity s = {.settings = settings};
     char *end = NULL;
     const double least = settings->ssim[0] ? strtod(settings->ssim, &end) : 0;
-    if (end && (*end || !(least >= -1 && least <= 1))) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is not a valid value for --ssim", settings->ssim);
-        return smp_hint(err, "it takes a number up to 1, like --ssim=0.98");
-    }
+    if (end && (*end || !(least >= -1 && least <= 1)))
+        return smp_fail(err, SMP_E_USAGE, "'%s' is not a valid value for --ssim", settings->ssim),
+               smp_hint(err, "it takes a number up to 1, like --ssim=0.98");
     if (!strcmp(settings->a, "-") || !strcmp(settings->b, "-") || strpbrk(settings->b, "\"\n\\"))
         return smp_fail(err, SMP_E_USAGE, "--ssim compares files whose names can stand in a pipeline, not '%s'",
                         strcmp(settings->a, "-") ? settings->b : "-");
@@ -379,10 +378,9 @@ static smp_code diff(void *given, smp_error *err)
     char *end = NULL;
     if (settings->psnr && settings->psnr[0]) {
         least = strtod(settings->psnr, &end);
-        if (*end || !isfinite(least)) {
-            smp_fail(err, SMP_E_USAGE, "'%s' is not a valid value for --psnr", settings->psnr);
-            return smp_hint(err, "it takes decibels, like --psnr=40");
-        }
+        if (*end || !isfinite(least))
+            return smp_fail(err, SMP_E_USAGE, "'%s' is not a valid value for --psnr", settings->psnr),
+                   smp_hint(err, "it takes decibels, like --psnr=40");
     }
     if (!strcmp(settings->a, "-") && !strcmp(settings->b, "-"))
         return smp_fail(err, SMP_E_USAGE, "only one of the two can come from standard input"),

@@ -413,10 +413,9 @@ static smp_code check_time(const explain_settings *settings, const smp_program *
 
 static smp_code check_svg(const explain_settings *settings, smp_error *err)
 {
-    if (!settings->in) {
-        smp_fail(err, SMP_E_USAGE, "--svg draws a plan, and a plan is for an input");
-        return smp_hint(err, "name one: smempipe explain P.pipe IN --svg plan.svg");
-    }
+    if (!settings->in)
+        return smp_fail(err, SMP_E_USAGE, "--svg draws a plan, and a plan is for an input"),
+               smp_hint(err, "name one: smempipe explain P.pipe IN --svg plan.svg");
     if (settings->json && !strcmp(settings->svg, "-"))
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --svg can go to standard output");
     SMP_TRY(smp_cli_refuse_report(settings->svg, settings->in, err));
@@ -426,11 +425,10 @@ static smp_code check_svg(const explain_settings *settings, smp_error *err)
 static smp_code explain_either(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     explain_settings *settings = given;
-    if (program->origin && settings->in) {
-        smp_fail(err, SMP_E_USAGE, "'%s' makes the input, and %.200s is one too", program->origin->words.name,
-                 settings->in);
-        return smp_hint(err, "leave one of them out");
-    }
+    if (program->origin && settings->in)
+        return smp_fail(err, SMP_E_USAGE, "'%s' makes the input, and %.200s is one too", program->origin->words.name,
+                        settings->in),
+               smp_hint(err, "leave one of them out");
     if (program->origin)
         settings->in = program->made_label;
     if (settings->svg)

@@ -67,18 +67,16 @@ static smp_code read_format(const feed_settings *s, smp_feed_format *format, smp
     for (int c = 0; c < SMP_FEED_CHANNELS; c++)
         format->std[c] = 1;
     if ((s->mean && !read_numbers(s->mean, format->mean, &means)) ||
-        (s->std && !read_numbers(s->std, format->std, &stds)) || (means && stds && means != stds)) {
-        smp_fail(err, SMP_E_USAGE, "--mean and --std are lists of as many numbers, 1 to %d", SMP_FEED_CHANNELS);
-        return smp_hint(err, "write --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225");
-    }
+        (s->std && !read_numbers(s->std, format->std, &stds)) || (means && stds && means != stds))
+        return smp_fail(err, SMP_E_USAGE, "--mean and --std are lists of as many numbers, 1 to %d", SMP_FEED_CHANNELS),
+               smp_hint(err, "write --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225");
     for (int c = 0; c < stds; c++)
         if (!(format->std[c] > 0))
             return smp_fail(err, SMP_E_USAGE, "--std is above 0");
     format->norms = means > stds ? means : stds;
-    if (format->norms && format->type == SMP_FEED_U8) {
-        smp_fail(err, SMP_E_USAGE, "--mean and --std make floats, and samples are bytes");
-        return smp_hint(err, "write --samples f16 or f32");
-    }
+    if (format->norms && format->type == SMP_FEED_U8)
+        return smp_fail(err, SMP_E_USAGE, "--mean and --std make floats, and samples are bytes"),
+               smp_hint(err, "write --samples f16 or f32");
     smp_feed_tables(format);
     return SMP_OK;
 }
@@ -93,10 +91,9 @@ static smp_code serve(void *given, const smp_program *program, smp_diags *, smp_
     SMP_TRY(read_format(s, &format, err));
     if (program->save_count)
         return smp_fail(err, SMP_E_USAGE, "a pipeline that saves files makes no batches: leave 'save' out");
-    if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &kind, &size) != 0) {
-        smp_fail(err, SMP_E_USAGE, "feed answers a program over a socket, and standard input is none");
-        return smp_hint(err, "smempipe.Feed in Python starts it; for files, use batch");
-    }
+    if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &kind, &size) != 0)
+        return smp_fail(err, SMP_E_USAGE, "feed answers a program over a socket, and standard input is none"),
+               smp_hint(err, "smempipe.Feed in Python starts it; for files, use batch");
     signal(SIGINT, SIG_IGN); /* the end of the socket ends the work */
     smp_cli_confine_many(&s->many, program, &(smp_found_list){.count = 0}, NULL);
     return smp_feed_serve(STDIN_FILENO, &request, &format, err);

@@ -138,10 +138,9 @@ static smp_code check_arguments(const smp_run_settings *settings, smp_error *err
     SMP_TRY(smp_cli_check_variant(&settings->plan, err));
     if (is_file_report(settings))
         SMP_TRY(check_report(settings, err));
-    if (settings->counters && settings->in && !strcmp(settings->in, "-")) {
-        smp_fail(err, SMP_E_USAGE, "--counters reads the input again, which standard input cannot do");
-        return smp_hint(err, "name a file");
-    }
+    if (settings->counters && settings->in && !strcmp(settings->in, "-"))
+        return smp_fail(err, SMP_E_USAGE, "--counters reads the input again, which standard input cannot do"),
+               smp_hint(err, "name a file");
     if (settings->counters && settings->frames)
         return smp_fail(err, SMP_E_USAGE, "--counters counts one picture, and --frames runs many");
     return SMP_OK;
@@ -243,11 +242,10 @@ static smp_code check_origin(smp_run_settings *settings, const smp_program *prog
 {
     if (!program->origin)
         return settings->in ? SMP_OK : smp_fail(err, SMP_E_USAGE, "IN is missing");
-    if (settings->in) {
-        smp_fail(err, SMP_E_USAGE, "'%s' makes the input, and %.200s is one too", program->origin->words.name,
-                 settings->in);
-        return smp_hint(err, "name the output alone");
-    }
+    if (settings->in)
+        return smp_fail(err, SMP_E_USAGE, "'%s' makes the input, and %.200s is one too", program->origin->words.name,
+                        settings->in),
+               smp_hint(err, "name the output alone");
     settings->in = program->made_label;
     return SMP_OK;
 }

@@ -53,11 +53,10 @@ static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
 {
     const char *last = smp_base_name(s->folder);
     const smp_kind file = smp_writer_kind(last);
-    if (file != SMP_KIND_NONE && !strstr(last, "{part}")) {
-        smp_fail(err, SMP_E_USAGE, "'%.200s' is the name of one file, and there are many parts", s->folder);
-        return smp_hint(err, "write -o DIR, or put {part} into the name, as in '{stem}-{part}%.20s'",
+    if (file != SMP_KIND_NONE && !strstr(last, "{part}"))
+        return smp_fail(err, SMP_E_USAGE, "'%.200s' is the name of one file, and there are many parts", s->folder),
+               smp_hint(err, "write -o DIR, or put {part} into the name, as in '{stem}-{part}%.20s'",
                         strrchr(last, '.'));
-    }
     if (!strchr(last, '{')) {
         *folder = smp_strdup(s->folder);
     } else if (strcmp(s->pattern, PART_NAMES) != 0) {

@@ -291,11 +291,10 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
     t->across = count_of(shape->width, t->width, t->step);
     t->down = count_of(shape->height, t->height, t->fall);
     t->band_count = smp_min_i64(t->down, (t->height - 1) / t->fall + 1);
-    if (t->across > MOST_OPEN / t->band_count) {
-        smp_fail(err, SMP_E_LIMIT, "%lld files would be open at once, more than %d",
-                 (long long)(t->across * t->band_count), MOST_OPEN);
-        return smp_hint(err, "larger tiles, or a smaller overlap");
-    }
+    if (t->across > MOST_OPEN / t->band_count)
+        return smp_fail(err, SMP_E_LIMIT, "%lld files would be open at once, more than %d",
+                        (long long)(t->across * t->band_count), MOST_OPEN),
+               smp_hint(err, "larger tiles, or a smaller overlap");
     t->digits = 1;
     for (int64_t most = 9; most < smp_max_i64(t->across, t->down) - 1; most = 10 * most + 9)
         t->digits++;
@@ -314,10 +313,9 @@ static smp_code check_settings(const tiles_settings *s, smp_error *err)
     SMP_TRY(smp_cli_check_stdin(s->in, err));
     if (s->to)
         SMP_TRY(smp_cli_check_extension("to", s->to, err));
-    if (!s->folder || !s->folder[0]) {
-        smp_fail(err, SMP_E_USAGE, "the folder of the tiles is missing");
-        return smp_hint(err, "write smempipe tiles %.200s -o DIR", s->in);
-    }
+    if (!s->folder || !s->folder[0])
+        return smp_fail(err, SMP_E_USAGE, "the folder of the tiles is missing"),
+               smp_hint(err, "write smempipe tiles %.200s -o DIR", s->in);
     if (!strchr(s->pattern, '/') && strstr(s->pattern, "{x}") && strstr(s->pattern, "{y}"))
         return SMP_OK;
     smp_fail(err, SMP_E_USAGE, "'%.200s' does not name a file for each tile", s->pattern);
@@ -333,11 +331,9 @@ static smp_code take_size(tiling *t, smp_error *err)
     t->width = t->height = strtoll(text, &end, 10);
     if (*end == 'x' && end[1] >= '0' && end[1] <= '9')
         t->height = strtoll(end + 1, &end, 10);
-    if (*end || text[0] < '0' || text[0] > '9' || t->width < 1 || t->height < 1 || t->width > most ||
-        t->height > most) {
-        smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --size", text);
-        return smp_hint(err, "it takes pixels, as in 512, or 640x480");
-    }
+    if (*end || text[0] < '0' || text[0] > '9' || t->width < 1 || t->height < 1 || t->width > most || t->height > most)
+        return smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --size", text),
+               smp_hint(err, "it takes pixels, as in 512, or 640x480");
     if (overlap < smp_min_i64(t->width, t->height))
         return SMP_OK;
     smp_fail(err, SMP_E_USAGE, "tiles of %.40s pixels cannot share %lld", text, (long long)overlap);

@@ -64,11 +64,10 @@ static smp_code enlarge_shape(const smp_limits *limits, int64_t times, smp_shape
     int64_t pixels;
     if ((wide && !smp_mul_i64(shape->width, times, &shape->width)) ||
         !smp_mul_i64(shape->height, times, &shape->height) || !smp_mul_i64(shape->width, shape->height, &pixels) ||
-        shape->width > INT32_MAX || (limits->max_pixels && (uint64_t)pixels > limits->max_pixels)) {
-        smp_fail(err, SMP_E_LIMIT, "the input enlarged %lld times has more pixels than --max-pixels allows",
-                 (long long)times);
-        return smp_hint(err, "give a smaller --enlarge");
-    }
+        shape->width > INT32_MAX || (limits->max_pixels && (uint64_t)pixels > limits->max_pixels))
+        return smp_fail(err, SMP_E_LIMIT, "the input enlarged %lld times has more pixels than --max-pixels allows",
+                        (long long)times),
+               smp_hint(err, "give a smaller --enlarge");
     return SMP_OK;
 }
 

@@ -30,10 +30,9 @@ static bool names_cuda(const char *spec, int *index)
 static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_error *err)
 {
     smp_driver *driver;
-    if (index < 0) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is not a valid device", spec);
-        return smp_hint(err, "write cuda, or cuda:0, cuda:1, ... as `smempipe devices` lists them");
-    }
+    if (index < 0)
+        return smp_fail(err, SMP_E_USAGE, "'%s' is not a valid device", spec),
+               smp_hint(err, "write cuda, or cuda:0, cuda:1, ... as `smempipe devices` lists them");
     smp_code code = smp_driver_cuda(&driver, err);
     if (code && smp_cuda_built(NULL)) /* without kernels a driver would not help */
         return smp_cuda_built(err);

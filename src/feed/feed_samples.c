@@ -26,19 +26,17 @@ void smp_feed_tables(smp_feed_format *format)
 smp_code smp_feed_shape(const smp_feed_format *format, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
     *out = *shape;
-    if (format->type == SMP_FEED_U8 && shape->format != SMP_U8) {
-        smp_fail(err, SMP_E_PIPE, "its samples are %s after the pipeline, and the batch's are bytes",
-                 shape->format == SMP_U16 ? "of 16 bits" : "floats");
-        return smp_hint(err, "end the pipeline with `depth 8bit`, or ask for float32 or float16");
-    }
+    if (format->type == SMP_FEED_U8 && shape->format != SMP_U8)
+        return smp_fail(err, SMP_E_PIPE, "its samples are %s after the pipeline, and the batch's are bytes",
+                        shape->format == SMP_U16 ? "of 16 bits" : "floats"),
+               smp_hint(err, "end the pipeline with `depth 8bit`, or ask for float32 or float16");
     if (format->channels && shape->kind == SMP_IMAGE) {
         const int colours = shape->channels - shape->alpha;
-        if (colours != 1 && colours != format->channels) {
-            smp_fail(err, SMP_E_PIPE, "it has %d channels after the pipeline, and the batch has %d", colours,
-                     format->channels);
-            return smp_hint(err, format->channels == 1 ? "write `gray` into the pipeline"
+        if (colours != 1 && colours != format->channels)
+            return smp_fail(err, SMP_E_PIPE, "it has %d channels after the pipeline, and the batch has %d", colours,
+                            format->channels),
+                   smp_hint(err, format->channels == 1 ? "write `gray` into the pipeline"
                                                        : "write channels=None to take them as they are");
-        }
         out->channels = format->channels;
         out->alpha = false;
     }

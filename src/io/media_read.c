@@ -37,11 +37,10 @@ smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t heig
                         (long long)height);
     checked = smp_max_u64(checked, bytes);
     int64_t pixels;
-    if (!smp_mul_i64(width, height, &pixels) || (limits->max_pixels && (uint64_t)pixels > limits->max_pixels)) {
-        smp_fail(err, SMP_E_LIMIT, "the picture has %lld x %lld pixels, more than the limit of %llu", (long long)width,
-                 (long long)height, (unsigned long long)limits->max_pixels);
-        return smp_hint(err, "raise the limit with --max-pixels");
-    }
+    if (!smp_mul_i64(width, height, &pixels) || (limits->max_pixels && (uint64_t)pixels > limits->max_pixels))
+        return smp_fail(err, SMP_E_LIMIT, "the picture has %lld x %lld pixels, more than the limit of %llu",
+                        (long long)width, (long long)height, (unsigned long long)limits->max_pixels),
+               smp_hint(err, "raise the limit with --max-pixels");
     if (limits->max_memory && bytes > limits->max_memory) {
         smp_fail(
             err, SMP_E_LIMIT, "reading a picture of %lld x %lld pixels takes %llu bytes, more than the limit of %llu",

@@ -199,11 +199,10 @@ static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *
 static smp_code reopen(smp_writer *writer, const smp_shape *shape, const smp_write_options *options, smp_error *err)
 {
     const smp_file_format *format = writer->format;
-    if (!format->write_next) {
-        smp_fail(err, SMP_E_USAGE, "%s %s holds one picture, and there are several", smp_article(format->name),
-                 format->name);
-        return smp_hint(err, "write a .pdf, a .tif or, for an animation, .gif, .webp or .apng");
-    }
+    if (!format->write_next)
+        return smp_fail(err, SMP_E_USAGE, "%s %s holds one picture, and there are several", smp_article(format->name),
+                        format->name),
+               smp_hint(err, "write a .pdf, a .tif or, for an animation, .gif, .webp or .apng");
     if (!format->shapes && (shape->width != writer->shape.width || shape->height != writer->shape.height)) {
         smp_fail(err, SMP_E_USAGE, "a picture has %lld x %lld pixels, and the first of the animation %lld x %lld",
                  (long long)shape->width, (long long)shape->height, (long long)writer->shape.width,

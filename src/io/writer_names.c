@@ -95,10 +95,9 @@ smp_code smp_find_writer(const char *path, const char *as, smp_kind kind, const 
                     return SMP_OK;
                 }
     struct stat status;
-    if (!wanted && path && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        smp_fail(err, SMP_E_WRITE, "is a folder");
-        return smp_hint(err, "add a file name: %.200s%sout.png", path, path[strlen(path) - 1] == '/' ? "" : "/");
-    }
+    if (!wanted && path && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return smp_fail(err, SMP_E_WRITE, "is a folder"),
+               smp_hint(err, "add a file name: %.200s%sout.png", path, path[strlen(path) - 1] == '/' ? "" : "/");
     const bool sound = wanted && smp_name_kind(path) == SMP_AUDIO;
     const smp_file_format *read = wanted && !sound ? format_read(wanted) : NULL;
     list_formats(known, sizeof known, sound ? SMP_AUDIO : read ? read->kind : SMP_BOTH);

@@ -145,10 +145,9 @@ smp_code smp_prepass_keep_stdin(const smp_limits *limits, int64_t *start, smp_er
         return SMP_OK;
     }
     const int file = smp_spool_file();
-    if (file < 0) {
-        smp_fail(err, SMP_E_READ, "the input is read twice, and no folder takes a file to keep it in");
-        return smp_hint(err, "set TMPDIR to a folder with room, or give the input as a file");
-    }
+    if (file < 0)
+        return smp_fail(err, SMP_E_READ, "the input is read twice, and no folder takes a file to keep it in"),
+               smp_hint(err, "set TMPDIR to a folder with room, or give the input as a file");
     smp_code code = copy_pipe(file, limits->max_file, err);
     if (!code && dup2(file, STDIN_FILENO) < 0)
         code = smp_fail(err, SMP_E_READ, "the input cannot be read again");

@@ -443,11 +443,10 @@ static smp_code check_in_place(const one_run *r, smp_error *err)
     bool more = media->pages > 1;
     for (int i = 0; i < notes->count; i++)
         more |= strstr(notes->items[i], SMP_FIRST_ALONE) != NULL;
-    if (!smp_name_of_format(r->request->output, media->file_format)) {
-        smp_fail(err, SMP_E_WRITE, "its content is %s, and by its name it would become %s", media->file_format,
-                 smp_writer_format(r->request->output, NULL));
-        return smp_hint(err, "rename it, or write -o DIR; it is left as it is");
-    }
+    if (!smp_name_of_format(r->request->output, media->file_format))
+        return smp_fail(err, SMP_E_WRITE, "its content is %s, and by its name it would become %s", media->file_format,
+                        smp_writer_format(r->request->output, NULL)),
+               smp_hint(err, "rename it, or write -o DIR; it is left as it is");
     if (!more || r->request->write.output.in_place->backup)
         return SMP_OK;
     smp_fail(err, SMP_E_WRITE, "it holds several pictures, and one would be left");

@@ -29,10 +29,9 @@ static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
     const bool has_by = p->by.is_tap || p->by.file;
-    if (p->op == SMP_ALPHA_SET && !has_by) {
-        smp_fail(err, SMP_E_PIPE, "'alpha set' needs the picture that becomes alpha");
-        return smp_hint(err, "alpha set by=@name, or by=\"mask.png\"");
-    }
+    if (p->op == SMP_ALPHA_SET && !has_by)
+        return smp_fail(err, SMP_E_PIPE, "'alpha set' needs the picture that becomes alpha"),
+               smp_hint(err, "alpha set by=@name, or by=\"mask.png\"");
     if (p->op != SMP_ALPHA_SET && has_by)
         return smp_fail(err, SMP_E_PIPE, "by= is for 'alpha set'; 'alpha %s' takes no second picture", ops[p->op]);
     return SMP_OK;
@@ -43,10 +42,9 @@ static smp_code check_mask(const smp_shape *in, const smp_shape *by, smp_error *
     char first[64], second[64];
     smp_shape_text(in, in->format, first, sizeof first);
     smp_shape_text(by, by->format, second, sizeof second);
-    if (by->kind != SMP_IMAGE || in->width != by->width || in->height != by->height) {
-        smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);
-        return smp_hint(err, "fit=stretch or fit=cover brings the second to that size");
-    }
+    if (by->kind != SMP_IMAGE || in->width != by->width || in->height != by->height)
+        return smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second),
+               smp_hint(err, "fit=stretch or fit=cover brings the second to that size");
     if (by->channels - by->alpha == 1)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "alpha is one channel, and by=%s has %d colours", second, by->channels - by->alpha);

@@ -70,11 +70,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     cells(k->y, tiles, k->tile_height, k->per_height, in->height);
     const size_t slots =
         (size_t)(k->count.colours ? 1 : colours) * (size_t)tiles * (size_t)tiles * (size_t)k->count.bins;
-    if (slots > MOST_SLOTS) {
-        smp_fail(err, SMP_E_PIPE, "the tables of %d x %d tiles of %d values take %zu MB: too much", tiles, tiles,
-                 k->count.bins, slots >> 19);
-        return smp_hint(err, "take fewer tiles, or 8 bits: 'depth 8bit' before it");
-    }
+    if (slots > MOST_SLOTS)
+        return smp_fail(err, SMP_E_PIPE, "the tables of %d x %d tiles of %d values take %zu MB: too much", tiles, tiles,
+                        k->count.bins, slots >> 19),
+               smp_hint(err, "take fewer tiles, or 8 bits: 'depth 8bit' before it");
     const size_t planes = (size_t)(k->count.colours ? 1 : colours), pixels = (size_t)in->width * (size_t)in->height;
     work->reduction.kind = in->format == SMP_U8 ? SMP_RESULT_COUNTS : SMP_RESULT_CHUNKS;
     work->reduction.size = in->format == SMP_U8    ? slots * sizeof(uint64_t)

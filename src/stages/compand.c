@@ -29,10 +29,9 @@ static const smp_param table[] = {
 static smp_code check(const void *given, smp_error *err)
 {
     const smp_matrix *m = &((const params *)given)->points;
-    if (m->cols != 2 || m->rows > SMP_COMPAND_POINTS) {
-        smp_fail(err, SMP_E_PIPE, "points are 1 to %d pairs, a level and what it becomes", SMP_COMPAND_POINTS);
-        return smp_hint(err, "write compand [-60 -60; -20 -10]");
-    }
+    if (m->cols != 2 || m->rows > SMP_COMPAND_POINTS)
+        return smp_fail(err, SMP_E_PIPE, "points are 1 to %d pairs, a level and what it becomes", SMP_COMPAND_POINTS),
+               smp_hint(err, "write compand [-60 -60; -20 -10]");
     for (int k = 1; k < m->rows; k++)
         if (!(m->values[2 * k] - m->values[2 * k - 2] >= 1e-3))
             return smp_fail(err, SMP_E_PIPE, "point %d is not above the one before, by 0.001 dB at least", k + 1);
@@ -115,11 +114,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
     const double slowest = fmax(p->attack, p->release), frames = 32 * log(2) * slowest * in->rate;
-    if (frames > MOST || p->lookahead * in->rate > MOST) {
-        smp_fail(err, SMP_E_PIPE, "%.6g s are too long at %.6g Hz", fmax(slowest, p->lookahead), in->rate);
-        return smp_hint(err, "attack and release are %.3g s at most, lookahead %.3g s", MOST / (32 * log(2)) / in->rate,
+    if (frames > MOST || p->lookahead * in->rate > MOST)
+        return smp_fail(err, SMP_E_PIPE, "%.6g s are too long at %.6g Hz", fmax(slowest, p->lookahead), in->rate),
+               smp_hint(err, "attack and release are %.3g s at most, lookahead %.3g s", MOST / (32 * log(2)) / in->rate,
                         fmin(10, MOST / in->rate));
-    }
     smp_compand *k = SMP_PLAN_KERNEL(work, smp_compand);
     *k = (smp_compand){.attack = part_of(p->attack, in->rate),
                        .release = part_of(p->release, in->rate),

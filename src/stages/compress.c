@@ -24,11 +24,10 @@ static const smp_param table[] = {
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
-    if (p->key >= in->channels) {
-        smp_fail(err, SMP_E_PIPE, "key takes the last %lld of %d channels, and none is left", (long long)p->key,
-                 in->channels);
-        return smp_hint(err, "write `mix by=\"voice.wav\" how=beside length=first` in front");
-    }
+    if (p->key >= in->channels)
+        return smp_fail(err, SMP_E_PIPE, "key takes the last %lld of %d channels, and none is left", (long long)p->key,
+                        in->channels),
+               smp_hint(err, "write `mix by=\"voice.wav\" how=beside length=first` in front");
     const smp_limit k = {.ceiling = p->threshold,
                          .knee = p->knee,
                          .slope = 1 / p->ratio - 1,

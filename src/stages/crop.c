@@ -88,24 +88,21 @@ static smp_code check_random(const params *p, smp_error *err)
 {
     const bool sized = given(p->width) || given(p->height) || !isnan(p->aspect),
                ranges = p->scale.values || p->ratio.values;
-    if (p->kind != RANDOM && (ranges || given(p->seed))) {
-        smp_fail(err, SMP_E_PIPE, "%s is of a rectangle at random", ranges ? "a range" : "a seed");
-        return smp_hint(err, "write crop random, and what it is drawn from");
-    }
+    if (p->kind != RANDOM && (ranges || given(p->seed)))
+        return smp_fail(err, SMP_E_PIPE, "%s is of a rectangle at random", ranges ? "a range" : "a seed"),
+               smp_hint(err, "write crop random, and what it is drawn from");
     if (p->kind != RANDOM)
         return SMP_OK;
     if (given(p->x) || given(p->y) || p->anchor != SMP_ANCHOR_AUTO || has_margins(p) || !isnan(p->tolerance))
         return smp_fail(err, SMP_E_PIPE, "where the rectangle lies is drawn, and given too");
-    if (!given(p->seed)) {
-        smp_fail(err, SMP_E_PIPE, "nothing says what is drawn by");
-        return smp_hint(err, "write crop random without kind=, or seed=random");
-    }
+    if (!given(p->seed))
+        return smp_fail(err, SMP_E_PIPE, "nothing says what is drawn by"),
+               smp_hint(err, "write crop random without kind=, or seed=random");
     if (sized && ranges)
         return smp_fail(err, SMP_E_PIPE, "the size is given, and drawn from scale and ratio too");
-    if (!is_range(&p->scale) || !is_range(&p->ratio)) {
-        smp_fail(err, SMP_E_PIPE, "%s is no range", is_range(&p->scale) ? "ratio" : "scale");
-        return smp_hint(err, "write %s", is_range(&p->scale) ? "ratio=3/4..4/3" : "scale=8..100%");
-    }
+    if (!is_range(&p->scale) || !is_range(&p->ratio))
+        return smp_fail(err, SMP_E_PIPE, "%s is no range", is_range(&p->scale) ? "ratio" : "scale"),
+               smp_hint(err, "write %s", is_range(&p->scale) ? "ratio=3/4..4/3" : "scale=8..100%");
     return SMP_OK;
 }
 
@@ -114,15 +111,13 @@ static smp_code check(const void *params_, smp_error *err)
     const params *p = params_;
     SMP_TRY(check_random(p, err));
     if (p->kind == SMART && (!(given(p->width) || given(p->height) || !isnan(p->aspect)) || given(p->x) ||
-                             given(p->y) || p->anchor != SMP_ANCHOR_AUTO || !isnan(p->tolerance))) {
-        smp_fail(err, SMP_E_PIPE, "a smart crop has a size, and finds its place");
-        return smp_hint(err, "write crop 200x200 smart");
-    }
+                             given(p->y) || p->anchor != SMP_ANCHOR_AUTO || !isnan(p->tolerance)))
+        return smp_fail(err, SMP_E_PIPE, "a smart crop has a size, and finds its place"),
+               smp_hint(err, "write crop 200x200 smart");
     if (by_content(p) && (given(p->width) || given(p->height) || given(p->x) || given(p->y) || !isnan(p->aspect) ||
-                          has_margins(p) || p->anchor != SMP_ANCHOR_AUTO || p->clip)) {
-        smp_fail(err, SMP_E_PIPE, "the rectangle is given, and 'auto' finds one");
-        return smp_hint(err, "write two stages: `crop auto`, then the other crop");
-    }
+                          has_margins(p) || p->anchor != SMP_ANCHOR_AUTO || p->clip))
+        return smp_fail(err, SMP_E_PIPE, "the rectangle is given, and 'auto' finds one"),
+               smp_hint(err, "write two stages: `crop auto`, then the other crop");
     const bool size = given(p->width) || given(p->height),
                place = given(p->x) || given(p->y) || p->anchor != SMP_ANCHOR_AUTO;
     if (size + !isnan(p->aspect) + has_margins(p) > 1)
@@ -197,11 +192,10 @@ static smp_code draw_box(const params *p, const smp_shape *in, rectangle *r, smp
     if (!given(p->width) && !given(p->height) && isnan(p->aspect))
         *r = drawn_size(p, in);
     else if (r->width > in->width || r->height > in->height) {
-        if (!p->clip) {
-            smp_fail(err, SMP_E_PIPE, "%lldx%lld pixels at random, and the picture has %lldx%lld", (long long)r->width,
-                     (long long)r->height, (long long)in->width, (long long)in->height);
-            return smp_hint(err, "clip=yes takes what there is; `pad` or `resize` in front makes it larger");
-        }
+        if (!p->clip)
+            return smp_fail(err, SMP_E_PIPE, "%lldx%lld pixels at random, and the picture has %lldx%lld",
+                            (long long)r->width, (long long)r->height, (long long)in->width, (long long)in->height),
+                   smp_hint(err, "clip=yes takes what there is; `pad` or `resize` in front makes it larger");
         r->width = smp_min_i64(r->width, in->width), r->height = smp_min_i64(r->height, in->height);
     }
     if (given(p->width) || given(p->height) || !isnan(p->aspect)) {

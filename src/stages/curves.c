@@ -87,11 +87,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     const params *p = given;
     const smp_matrix *m = &p->points;
     smp_curves *k = SMP_PLAN_KERNEL(work, smp_curves);
-    if (m->cols > 2 && in->channels - in->alpha != SMP_CURVES_COLOURS) {
-        smp_fail(err, SMP_E_PIPE, "points has a curve for each of 3 colours, and the picture %d",
-                 in->channels - in->alpha);
-        return smp_hint(err, "write [from to; ...], or `color rgb` before it");
-    }
+    if (m->cols > 2 && in->channels - in->alpha != SMP_CURVES_COLOURS)
+        return smp_fail(err, SMP_E_PIPE, "points has a curve for each of 3 colours, and the picture %d",
+                        in->channels - in->alpha),
+               smp_hint(err, "write [from to; ...], or `color rgb` before it");
     *k = (smp_curves){
         .differ = m->cols > 2, .white = smp_white(in->format), .last = (float)m->values[(m->rows - 1) * m->cols]};
     for (int i = 0; i < SMP_CURVES_POINTS; i++)

@@ -37,10 +37,9 @@ static smp_code check(const void *given, smp_error *err)
         return smp_fail(err, SMP_E_PIPE, "'size' must be a power of two, not %lld", (long long)p->size);
     if (!isnan(p->noise) && !(isnan(p->start) && isnan(p->end)))
         return smp_fail(err, SMP_E_PIPE, "noise is given as a level and as a stretch");
-    if (isnan(p->start) != isnan(p->end)) {
-        smp_fail(err, SMP_E_PIPE, "a stretch of noise has a beginning and an end");
-        return smp_hint(err, "write both: denoise start=0s end=0.5s");
-    }
+    if (isnan(p->start) != isnan(p->end))
+        return smp_fail(err, SMP_E_PIPE, "a stretch of noise has a beginning and an end"),
+               smp_hint(err, "write both: denoise start=0s end=0.5s");
     if (p->end <= p->start)
         return smp_fail(err, SMP_E_PIPE, "the noise ends at %.6g s, before it begins at %.6g s", p->end, p->start);
     return SMP_OK;
@@ -113,12 +112,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     const int64_t size = size_of(p, in->rate), hop = needs_prepass(p) && !work->prepass.found ? size : size / 4;
     const double from = isnan(p->start) ? 0 : floor(p->start * in->rate + 0.5),
                  to = isnan(p->end) ? (double)in->height : floor(p->end * in->rate + 0.5);
-    if (!isnan(p->start) && (from >= (double)in->height || to - from < 4 * (double)size)) {
-        smp_fail(err, SMP_E_PIPE, "the stretch of noise has %.0f frames in the sound; at least %lld are needed",
-                 fmax(0, fmin(to, (double)in->height) - from), (long long)size * 4);
-        return smp_hint(err, "give it %.2g s or more, of a sound of %.3g s", (double)size * 4 / in->rate,
+    if (!isnan(p->start) && (from >= (double)in->height || to - from < 4 * (double)size))
+        return smp_fail(err, SMP_E_PIPE, "the stretch of noise has %.0f frames in the sound; at least %lld are needed",
+                        fmax(0, fmin(to, (double)in->height) - from), (long long)size * 4),
+               smp_hint(err, "give it %.2g s or more, of a sound of %.3g s", (double)size * 4 / in->rate,
                         (double)in->height / in->rate);
-    }
     smp_denoise *k = SMP_PLAN_KERNEL(work, smp_denoise);
     *k = (smp_denoise){.f = smp_framing(size, hop, SMP_ZERO),
                        .frames = (in->height + size / 2) / hop + 1,

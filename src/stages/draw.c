@@ -47,14 +47,12 @@ static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
     const smp_matrix *points = &p->points;
-    if (p->shape >= LINE && !points->values) {
-        smp_fail(err, SMP_E_PIPE, "a %s needs its points", p->shape == LINE ? "line" : "polygon");
-        return smp_hint(err, "write points=[10 10; 200 50]: x and y of each, in pixels");
-    }
-    if (points->values && (points->cols != 2 || points->rows < 2)) {
-        smp_fail(err, SMP_E_PIPE, "points are two or more, and each has two values, x and y");
-        return smp_hint(err, "semicolons part them: points=[10 10; 200 50]");
-    }
+    if (p->shape >= LINE && !points->values)
+        return smp_fail(err, SMP_E_PIPE, "a %s needs its points", p->shape == LINE ? "line" : "polygon"),
+               smp_hint(err, "write points=[10 10; 200 50]: x and y of each, in pixels");
+    if (points->values && (points->cols != 2 || points->rows < 2))
+        return smp_fail(err, SMP_E_PIPE, "points are two or more, and each has two values, x and y"),
+               smp_hint(err, "semicolons part them: points=[10 10; 200 50]");
     if (points->values && (p->width != INT64_MIN || p->height != INT64_MIN))
         return smp_fail(err, SMP_E_PIPE, "the size is given twice: by points, and by width or height");
     return p->outside && p->shape == LINE ? smp_fail(err, SMP_E_PIPE, "a line has no outside") : SMP_OK;

@@ -22,11 +22,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     smp_fourier *k = (smp_fourier *)(void *)work->kernel.bytes;
     const int colours = in->channels - in->alpha;
     const int64_t width = smp_fourier_above(in->width), height = smp_fourier_above(in->height);
-    if (p->output == SMP_FOURIER_COMPLEX && 2 * colours > SMP_MAX_CHANNELS) {
-        smp_fail(err, SMP_E_PIPE, "complex spectra of %d channels have %d; a picture has at most %d", colours,
-                 2 * colours, SMP_MAX_CHANNELS);
-        return smp_hint(err, "write `gray` before it, or output=magnitude");
-    }
+    if (p->output == SMP_FOURIER_COMPLEX && 2 * colours > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "complex spectra of %d channels have %d; a picture has at most %d", colours,
+                        2 * colours, SMP_MAX_CHANNELS),
+               smp_hint(err, "write `gray` before it, or output=magnitude");
     if (!width || !height)
         return smp_fail(err, SMP_E_PIPE, "transforms have at most %d pixels a side, and this picture is %lld x %lld",
                         SMP_FFT_MOST, (long long)in->width, (long long)in->height);

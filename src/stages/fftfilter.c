@@ -34,10 +34,9 @@ static const smp_param table[] = {
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    if (isnan(p->lowpass) && isnan(p->highpass)) {
-        smp_fail(err, SMP_E_PIPE, "nothing says which frequencies pass");
-        return smp_hint(err, "write fftfilter 0.1, or highpass=0.02");
-    }
+    if (isnan(p->lowpass) && isnan(p->highpass))
+        return smp_fail(err, SMP_E_PIPE, "nothing says which frequencies pass"),
+               smp_hint(err, "write fftfilter 0.1, or highpass=0.02");
     if (p->lowpass <= p->highpass)
         return smp_fail(err, SMP_E_PIPE, "lowpass must be above highpass: nothing would pass");
     return SMP_OK;

@@ -68,11 +68,10 @@ static smp_code read_word(const char *text, const smp_foreign_param *param, size
         }
     to->words[n] = SMP_FOREIGN_NUMBER;
     to->numbers[n] = strtod(text, &end);
-    if (end == text || *end || !isfinite(to->numbers[n])) {
-        smp_fail(err, SMP_E_PIPE, "'%.40s' in args is nothing that a kernel can be given", text);
-        return smp_hint(err, "in, out, width, height, channels, pixels, samples, stride, y, whole_height, out_width, "
+    if (end == text || *end || !isfinite(to->numbers[n]))
+        return smp_fail(err, SMP_E_PIPE, "'%.40s' in args is nothing that a kernel can be given", text),
+               smp_hint(err, "in, out, width, height, channels, pixels, samples, stride, y, whole_height, out_width, "
                              "out_height, out_channels, out_pixels, out_samples, or a number");
-    }
     if (!param)
         return SMP_OK;
     if (param->size > 8 || (param->type[0] == 'f' && param->size < 4))
@@ -141,10 +140,9 @@ smp_code smp_foreign_read_args(const char *text, const smp_foreign_entry *entry,
         size_t used = size;
         while (used && isspace((unsigned char)at[used - 1]))
             used--;
-        if (!used || used >= sizeof word || count == SMP_FOREIGN_PARAMS) {
-            smp_fail(err, SMP_E_PIPE, "args cannot be read at '%.20s'", at);
-            return smp_hint(err, "write args=(in, out, width, height, 3.5)");
-        }
+        if (!used || used >= sizeof word || count == SMP_FOREIGN_PARAMS)
+            return smp_fail(err, SMP_E_PIPE, "args cannot be read at '%.20s'", at),
+                   smp_hint(err, "write args=(in, out, width, height, 3.5)");
         snprintf(word, sizeof word, "%.*s", (int)used, at);
         const smp_foreign_param *param = entry && count < entry->param_count ? &entry->params[count] : NULL;
         SMP_TRY(read_word(word, param, count, to, err));

@@ -20,18 +20,16 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
 {
     const params *p = given;
     smp_fourier *k = (smp_fourier *)(void *)work->kernel.bytes;
-    if (in->channels % 2) {
-        smp_fail(err, SMP_E_PIPE, "spectra have a real and an imaginary part; the picture has %d channel%s",
-                 in->channels, in->channels == 1 ? "" : "s");
-        return smp_hint(err, "`fft complex` makes them");
-    }
+    if (in->channels % 2)
+        return smp_fail(err, SMP_E_PIPE, "spectra have a real and an imaginary part; the picture has %d channel%s",
+                        in->channels, in->channels == 1 ? "" : "s"),
+               smp_hint(err, "`fft complex` makes them");
     if (in->format != SMP_F32)
         return smp_fail(err, SMP_E_PIPE, "spectra are floats, as `fft complex` makes them; the picture has integers");
-    if (smp_fourier_above(in->width) != in->width || smp_fourier_above(in->height) != in->height) {
-        smp_fail(err, SMP_E_PIPE, "a spectrum of %lld x %lld has no fast transform: a prime factor is above 7",
-                 (long long)in->width, (long long)in->height);
-        return smp_hint(err, "`fft complex` pads its input so that there is one");
-    }
+    if (smp_fourier_above(in->width) != in->width || smp_fourier_above(in->height) != in->height)
+        return smp_fail(err, SMP_E_PIPE, "a spectrum of %lld x %lld has no fast transform: a prime factor is above 7",
+                        (long long)in->width, (long long)in->height),
+               smp_hint(err, "`fft complex` pads its input so that there is one");
     *k = (smp_fourier){.channels = in->channels / 2, .output = outputs[p->output], .centred = p->shift};
     SMP_TRY(smp_fourier_prepare(k, in->width, in->height, false, false, work, err));
     k->scale = (float)(1 / ((double)in->width * (double)in->height));

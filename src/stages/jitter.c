@@ -49,10 +49,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
 {
     const params *p = given;
     const int colours = in->channels - in->alpha;
-    if (in->format != SMP_U8 || (colours != 3 && colours != 1)) {
-        smp_fail(err, SMP_E_PIPE, "jitter takes gray or red, green and blue of 8 bits");
-        return smp_hint(err, "write `depth 8bit` in front, or modulate, saturate and levels in its place");
-    }
+    if (in->format != SMP_U8 || (colours != 3 && colours != 1))
+        return smp_fail(err, SMP_E_PIPE, "jitter takes gray or red, green and blue of 8 bits"),
+               smp_hint(err, "write `depth 8bit` in front, or modulate, saturate and levels in its place");
     smp_jitter *k = SMP_PLAN_KERNEL(work, smp_jitter);
     find_ops(p, k->ops);
     for (int i = 0; i < SMP_JITTER_HUE; i++)

@@ -43,10 +43,9 @@ static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_err
     const int colours = in->channels - in->alpha, others = by->channels - by->alpha;
     if (by->kind != SMP_IMAGE)
         return smp_fail(err, SMP_E_PIPE, "a sound cannot lie beside a picture");
-    if (by->alpha && !in->alpha) {
-        smp_fail(err, SMP_E_PIPE, "the second picture has alpha, and this one has none");
-        return smp_hint(err, "`alpha opaque` before this stage, or `alpha flatten` on the second picture");
-    }
+    if (by->alpha && !in->alpha)
+        return smp_fail(err, SMP_E_PIPE, "the second picture has alpha, and this one has none"),
+               smp_hint(err, "`alpha opaque` before this stage, or `alpha flatten` on the second picture");
     if (others == 1 || others == colours)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "a picture of %d colours cannot lie beside one of %d", others, colours);

@@ -64,10 +64,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
 {
     const smp_jpeg_params *p = given;
     smp_jpeg_encode *k = SMP_PLAN_KERNEL(work, smp_jpeg_encode);
-    if (in->format != SMP_U8 || in->alpha || (in->channels != 1 && in->channels != 3)) {
-        smp_fail(err, SMP_E_PIPE, "a JPEG has 8 bits, of gray or RGB without alpha");
-        return smp_hint(err, "write 'depth 8bit', 'alpha flatten' or 'gray' before it");
-    }
+    if (in->format != SMP_U8 || in->alpha || (in->channels != 1 && in->channels != 3))
+        return smp_fail(err, SMP_E_PIPE, "a JPEG has 8 bits, of gray or RGB without alpha"),
+               smp_hint(err, "write 'depth 8bit', 'alpha flatten' or 'gray' before it");
     if (in->width > MOST || in->height > MOST)
         return smp_fail(err, SMP_E_PIPE, "a JPEG holds at most %d x %d pixels", MOST, MOST);
     const bool colour = in->channels == 3;

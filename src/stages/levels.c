@@ -40,10 +40,9 @@ static void set_points(smp_levels *k, int c, double black, double white, smp_for
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    if (p->mode == AUTO && (p->black != 0 || p->white != 1)) {
-        smp_fail(err, SMP_E_PIPE, "'levels auto' finds black and white itself");
-        return smp_hint(err, "leave out black= and white=, or the word auto");
-    }
+    if (p->mode == AUTO && (p->black != 0 || p->white != 1))
+        return smp_fail(err, SMP_E_PIPE, "'levels auto' finds black and white itself"),
+               smp_hint(err, "leave out black= and white=, or the word auto");
     if (p->mode == MANUAL && !(fabs(p->white - p->black) >= 1e-9)) /* else the scale may be infinite */
         return smp_fail(err, SMP_E_PIPE, "black and white must differ, by a billionth of full scale at least");
     return SMP_OK;

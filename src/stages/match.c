@@ -28,11 +28,10 @@ static smp_code plan(const void *, const smp_shape *in, const smp_shape *by, smp
     const int colours = in->channels - in->alpha;
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "match needs a second picture");
-    if (by->kind != SMP_IMAGE || by->channels - by->alpha != colours) {
-        smp_fail(err, SMP_E_PIPE, "a picture of %d colour%s cannot get the histograms of one with %d", colours,
-                 colours == 1 ? "" : "s", by->kind == SMP_IMAGE ? by->channels - by->alpha : 0);
-        return smp_hint(err, "'gray' brings both to one");
-    }
+    if (by->kind != SMP_IMAGE || by->channels - by->alpha != colours)
+        return smp_fail(err, SMP_E_PIPE, "a picture of %d colour%s cannot get the histograms of one with %d", colours,
+                        colours == 1 ? "" : "s", by->kind == SMP_IMAGE ? by->channels - by->alpha : 0),
+               smp_hint(err, "'gray' brings both to one");
     const int32_t bins = in->format == SMP_U8 && by->format == SMP_U8 ? 256 : SMP_MAX_BINS;
     k->equalize.count = smp_histogram_over(bins, 0);
     k->other_white = smp_white(by->format);

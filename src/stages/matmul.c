@@ -38,11 +38,10 @@ static smp_code check_fit(int side, const smp_shape *in, const smp_shape *with, 
             return smp_hint(err, "they fit on the other side: side=%s", sides[!side]);
         return turned == inner ? smp_hint(err, "they fit with one of them transposed") : SMP_E_PIPE;
     }
-    if (with->channels != 1 && with->channels != in->channels) {
-        smp_fail(err, SMP_E_PIPE, "the channels do not match: the picture has %d, 'with' %d", in->channels,
-                 with->channels);
-        return smp_hint(err, "'with' needs as many channels as the picture, or one for all");
-    }
+    if (with->channels != 1 && with->channels != in->channels)
+        return smp_fail(err, SMP_E_PIPE, "the channels do not match: the picture has %d, 'with' %d", in->channels,
+                        with->channels),
+               smp_hint(err, "'with' needs as many channels as the picture, or one for all");
     const int64_t width = side == LEFT ? in->width : with->width, height = side == LEFT ? with->height : in->height;
     if (!smp_mul_i64(width, height, &samples) || !smp_mul_i64(samples, (int64_t)sizeof(float) * in->channels, &samples))
         return smp_fail(err, SMP_E_LIMIT, "the product of %lld x %lld samples is past what can be counted",

@@ -105,19 +105,17 @@ static smp_code make_table(const params *p, smp_mel *k, double rate, smp_node_pl
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    if (p->size % 2) {
-        smp_fail(err, SMP_E_PIPE, "'size' must be even, not %lld", (long long)p->size);
-        return smp_hint(err, "write %lld or %lld", (long long)p->size - 1, (long long)p->size + 1);
-    }
+    if (p->size % 2)
+        return smp_fail(err, SMP_E_PIPE, "'size' must be even, not %lld", (long long)p->size),
+               smp_hint(err, "write %lld or %lld", (long long)p->size - 1, (long long)p->size + 1);
     if (p->high <= p->low)
         return smp_fail(err, SMP_E_PIPE, "the bands end at %.6g Hz, before they begin at %.6g Hz", p->high, p->low);
     if (p->mfcc > p->bands)
         return smp_fail(err, SMP_E_PIPE, "%lld bands have no %lld coefficients", (long long)p->bands,
                         (long long)p->mfcc);
-    if (p->mfcc && p->log == LOG_NONE) {
-        smp_fail(err, SMP_E_PIPE, "cepstral coefficients are made of logarithms");
-        return smp_hint(err, "write log=db, as librosa has it, or log=ln");
-    }
+    if (p->mfcc && p->log == LOG_NONE)
+        return smp_fail(err, SMP_E_PIPE, "cepstral coefficients are made of logarithms"),
+               smp_hint(err, "write log=db, as librosa has it, or log=ln");
     if (p->mfcc && p->log == LOG_WHISPER)
         return smp_fail(err, SMP_E_PIPE, "log=whisper has no cepstral coefficients");
     return SMP_OK;
@@ -132,14 +130,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     const params *p = given;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a frequency needs");
-    if (in->channels != 1) {
-        smp_fail(err, SMP_E_PIPE, "the sound has %d channels; mel takes one", in->channels);
-        return smp_hint(err, "write `remix mono` before it");
-    }
-    if (p->high > in->rate / 2 || p->low >= in->rate / 2) {
-        smp_fail(err, SMP_E_PIPE, "a sound of %.6g Hz has no frequencies above %.6g Hz", in->rate, in->rate / 2);
-        return smp_hint(err, "leave out `%s`", p->low >= in->rate / 2 ? "low" : "high");
-    }
+    if (in->channels != 1)
+        return smp_fail(err, SMP_E_PIPE, "the sound has %d channels; mel takes one", in->channels),
+               smp_hint(err, "write `remix mono` before it");
+    if (p->high > in->rate / 2 || p->low >= in->rate / 2)
+        return smp_fail(err, SMP_E_PIPE, "a sound of %.6g Hz has no frequencies above %.6g Hz", in->rate, in->rate / 2),
+               smp_hint(err, "leave out `%s`", p->low >= in->rate / 2 ? "low" : "high");
     smp_mel *k = SMP_PLAN_KERNEL(work, smp_mel);
     *k = (smp_mel){.f = smp_framing(p->size, p->hop, edges[p->edge]),
                    .bands = (int32_t)p->bands,

@@ -34,14 +34,12 @@ static const smp_param table[] = {
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    if (isnan(p->lufs) && p->within > 0) {
-        smp_fail(err, SMP_E_PIPE, "within is how close to lufs a sound stays, which is not given");
-        return smp_hint(err, "normalize lufs=-16LUFS within=%.6gLU", p->within);
-    }
-    if (isnan(p->lufs) && !isnan(p->true_peak)) {
-        smp_fail(err, SMP_E_PIPE, "true-peak bounds what lufs wants, which is not given");
-        return smp_hint(err, "normalize lufs=-16LUFS true-peak=%.6gdBTP", p->true_peak);
-    }
+    if (isnan(p->lufs) && p->within > 0)
+        return smp_fail(err, SMP_E_PIPE, "within is how close to lufs a sound stays, which is not given"),
+               smp_hint(err, "normalize lufs=-16LUFS within=%.6gLU", p->within);
+    if (isnan(p->lufs) && !isnan(p->true_peak))
+        return smp_fail(err, SMP_E_PIPE, "true-peak bounds what lufs wants, which is not given"),
+               smp_hint(err, "normalize lufs=-16LUFS true-peak=%.6gdBTP", p->true_peak);
     if (!isnan(p->lufs) && p->channels == EACH)
         return smp_fail(err, SMP_E_PIPE, "loudness is that of all channels together: channels=each has none");
     if (!isnan(p->peak) + !isnan(p->rms) + !isnan(p->lufs) <= 1)

@@ -115,10 +115,9 @@ static smp_code plan_picture(const params *p, const smp_shape *in, smp_node_plan
     const int64_t w = in->width, h = in->height;
     bool plain;
     SMP_TRY(plan_fill(p, in, work->values.linear, &pad, &plain, err));
-    if (has_times(p)) {
-        smp_fail(err, SMP_E_PIPE, "start, end and length are silence for sounds, and this is a picture");
-        return smp_hint(err, "say how many pixels, as `pad 10`");
-    }
+    if (has_times(p))
+        return smp_fail(err, SMP_E_PIPE, "start, end and length are silence for sounds, and this is a picture"),
+               smp_hint(err, "say how many pixels, as `pad 10`");
     work->out.width = w + 2 * p->all + p->left + p->right;
     work->out.height = h + 2 * p->all + p->top + p->bottom;
     pad.left = p->all + p->left;
@@ -159,10 +158,9 @@ static int64_t frames(double seconds, double rate)
 static smp_code plan_sound(const params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     smp_pad pad = {.edge = SMP_CONSTANT};
-    if (p->all || has_sides(p) || has_size(p) || !isnan(p->aspect) || p->edge != SMP_CONSTANT) {
-        smp_fail(err, SMP_E_PIPE, "borders are for pictures, and this is a sound");
-        return smp_hint(err, "say how much silence, as `pad start=1s end=500ms`");
-    }
+    if (p->all || has_sides(p) || has_size(p) || !isnan(p->aspect) || p->edge != SMP_CONSTANT)
+        return smp_fail(err, SMP_E_PIPE, "borders are for pictures, and this is a sound"),
+               smp_hint(err, "say how much silence, as `pad start=1s end=500ms`");
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
     pad.top = frames(p->start, in->rate);

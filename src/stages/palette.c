@@ -45,11 +45,10 @@ static smp_code rows_of(const params *p, int colours, int64_t *rows, smp_error *
 {
     const smp_matrix *m = &p->colors;
     *rows = colours == 1 && m->rows == 1 ? m->cols : m->rows;
-    if (m->rows * m->cols != *rows * colours) {
-        smp_fail(err, SMP_E_PIPE, "colors of %d values for a picture of %d", m->cols, colours);
-        return smp_hint(err, colours == 1 ? "write 'color rgb' before it, or grays: colors=[0 0.5 1]"
+    if (m->rows * m->cols != *rows * colours)
+        return smp_fail(err, SMP_E_PIPE, "colors of %d values for a picture of %d", m->cols, colours),
+               smp_hint(err, colours == 1 ? "write 'color rgb' before it, or grays: colors=[0 0.5 1]"
                                           : "each row has a value for each colour: colors=[0 0 0; 1 1 1]");
-    }
     if (*rows < 2 || *rows > SMP_PALETTE_MOST)
         return smp_fail(err, SMP_E_PIPE, "colors has %lld rows; 2 to %d will do", (long long)*rows, SMP_PALETTE_MOST);
     return SMP_OK;

@@ -27,12 +27,11 @@ static const smp_param table[] = {
 
 static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_channel_mix *mix, smp_error *err)
 {
-    if (m->cols != in->channels || m->rows > SMP_MAX_CHANNELS) {
-        smp_fail(err, SMP_E_PIPE, "a matrix of %d x %d does not fit %d channel%s", m->rows, m->cols, in->channels,
-                 in->channels == 1 ? "" : "s");
-        return smp_hint(err, "it takes %d column%s and at most %d rows: [0.5 0.5] makes mono of stereo", in->channels,
+    if (m->cols != in->channels || m->rows > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "a matrix of %d x %d does not fit %d channel%s", m->rows, m->cols,
+                        in->channels, in->channels == 1 ? "" : "s"),
+               smp_hint(err, "it takes %d column%s and at most %d rows: [0.5 0.5] makes mono of stereo", in->channels,
                         in->channels == 1 ? "" : "s", SMP_MAX_CHANNELS);
-    }
     mix->rows = m->rows;
     for (int r = 0; r < m->rows; r++)
         for (int c = 0; c < m->cols; c++)

@@ -40,10 +40,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     if (isnan(p->length) && in->height > INT64_MAX / MOST_TIMES)
         return smp_fail(err, SMP_E_LIMIT, "%lld times are more frames than can be counted", (long long)times);
     work->out.height = isnan(p->length) ? in->height * times : (int64_t)floor(p->length * in->rate + 0.5);
-    if (work->out.height < 1) {
-        smp_fail(err, SMP_E_PIPE, "nothing would be left of the sound: length is below half a frame");
-        return smp_hint(err, "a length of 1s and more");
-    }
+    if (work->out.height < 1)
+        return smp_fail(err, SMP_E_PIPE, "nothing would be left of the sound: length is below half a frame"),
+               smp_hint(err, "a length of 1s and more");
     work->effect.none = work->out.height == in->height;
     work->rows.whole = true;
     work->values.exactness = SMP_MOVE;

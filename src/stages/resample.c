@@ -27,10 +27,9 @@ static const smp_param table[] = {
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    if (isnan(p->rate) && p->speed == 1) {
-        smp_fail(err, SMP_E_PIPE, "neither a rate nor a speed is given");
-        return smp_hint(err, "write `resample 48kHz`, or `resample speed=1.5`");
-    }
+    if (isnan(p->rate) && p->speed == 1)
+        return smp_fail(err, SMP_E_PIPE, "neither a rate nor a speed is given"),
+               smp_hint(err, "write `resample 48kHz`, or `resample speed=1.5`");
     if (isnan(p->rate) || p->rate == floor(p->rate))
         return SMP_OK;
     return smp_fail(err, SMP_E_PIPE, "the rate is %.10g Hz: it must be a whole number", p->rate);
@@ -76,11 +75,10 @@ static smp_code make_table(const sinc *s, int l, smp_node_plan *work, smp_error 
     enum { MOST = 256 << 20 /* bytes */ };
     const int taps = 2 * s->half;
     work->table.size = (size_t)l * (size_t)taps * sizeof(float);
-    if (work->table.size > MOST) {
-        smp_fail(err, SMP_E_PIPE, "this ratio of rates takes %d filters of %d taps, %zu MB", l, taps,
-                 work->table.size >> 20);
-        return smp_hint(err, "take a rate that has more in common with the sound's, as 44.1kHz and 48kHz do");
-    }
+    if (work->table.size > MOST)
+        return smp_fail(err, SMP_E_PIPE, "this ratio of rates takes %d filters of %d taps, %zu MB", l, taps,
+                        work->table.size >> 20),
+               smp_hint(err, "take a rate that has more in common with the sound's, as 44.1kHz and 48kHz do");
     float *to = work->table.data = smp_alloc(work->table.size);
     double *one = smp_alloc_array((size_t)taps, sizeof *one);
     for (int phase = 0; to && one && phase < l; phase++, to += taps) {
@@ -112,11 +110,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
         return smp_fail(err, SMP_E_PIPE, "this speed gives the sound's frames as they are, at %.10g Hz", to),
                smp_hint(err, "take a rate and a speed whose ratio is another");
     const int64_t common = divisor((int64_t)to, (int64_t)from), l = (int64_t)to / common, m = (int64_t)from / common;
-    if (l > SMP_RESAMPLE_MOST || m > SMP_RESAMPLE_MOST) {
-        smp_fail(err, SMP_E_PIPE, "%.10g Hz and %.10g Hz have too little in common: their ratio is %lld to %lld", to,
-                 from, (long long)l, (long long)m);
-        return smp_hint(err, "take a usual rate, as 44.1kHz or 48kHz");
-    }
+    if (l > SMP_RESAMPLE_MOST || m > SMP_RESAMPLE_MOST)
+        return smp_fail(err, SMP_E_PIPE, "%.10g Hz and %.10g Hz have too little in common: their ratio is %lld to %lld",
+                        to, from, (long long)l, (long long)m),
+               smp_hint(err, "take a usual rate, as 44.1kHz or 48kHz");
     const sinc s = design(p, from, to);
     smp_resample *k = SMP_PLAN_KERNEL(work, smp_resample);
     *k = (smp_resample){(int32_t)l, (int32_t)m, s.half, l == 1 ? (int32_t)smp_min_i64(m & -m, 32) - 1 : 0};

@@ -84,10 +84,9 @@ static smp_code check(const void *params_, smp_error *err)
     const resize_params *p = params_;
     const bool sides = given(p->width) || given(p->height);
     const int ways = !isnan(p->scale) + sides + given(p->longest) + given(p->shortest);
-    if (ways == 0 && isnan(p->dpi)) {
-        smp_fail(err, SMP_E_PIPE, "which size?");
-        return smp_hint(err, "say a factor, as `resize 50%%`, or width, height, longest or shortest");
-    }
+    if (ways == 0 && isnan(p->dpi))
+        return smp_fail(err, SMP_E_PIPE, "which size?"),
+               smp_hint(err, "say a factor, as `resize 50%%`, or width, height, longest or shortest");
     if (ways > 1)
         return smp_fail(err, SMP_E_PIPE,
                         "the size is given twice: say a factor, or width and height, or longest, or shortest");
@@ -97,10 +96,9 @@ static smp_code check(const void *params_, smp_error *err)
         return smp_fail(err, SMP_E_PIPE, "filter=area averages whatever lies under a sample: leave out antialias");
     if (p->arithmetic && !has_fixed(p->filter))
         return smp_fail(err, SMP_E_PIPE, "arithmetic=fixed has the filters lanczos3, bicubic, bilinear and box");
-    if (p->arithmetic && p->fit == SMP_FIT_COVER) {
-        smp_fail(err, SMP_E_PIPE, "arithmetic=fixed has no fit=cover");
-        return smp_hint(err, "crop aspect={W/H}, then resize with fit=stretch");
-    }
+    if (p->arithmetic && p->fit == SMP_FIT_COVER)
+        return smp_fail(err, SMP_E_PIPE, "arithmetic=fixed has no fit=cover"),
+               smp_hint(err, "crop aspect={W/H}, then resize with fit=stretch");
     return SMP_OK;
 }
 
@@ -352,28 +350,25 @@ static smp_code check_input(const resize_params *p, const picture_size *size, co
                         (long long)in->width, (long long)in->height, (long long)size->width, (long long)size->height);
     if (!p->arithmetic)
         return SMP_OK;
-    if (in->format != SMP_U8 || in->alpha) {
-        smp_fail(err, SMP_E_PIPE, "arithmetic=fixed takes 8 bits without alpha, and this picture has %s",
-                 in->alpha               ? "alpha"
-                 : in->format == SMP_U16 ? "16 bits"
-                                         : "floats");
-        return smp_hint(err, "arithmetic=float takes every picture");
-    }
-    if (work->values.linear) {
-        smp_fail(err, SMP_E_PIPE, "arithmetic=fixed computes on encoded values, and this is linear light");
-        return smp_hint(err, "arithmetic=float, or `light encoded` before it");
-    }
+    if (in->format != SMP_U8 || in->alpha)
+        return smp_fail(err, SMP_E_PIPE, "arithmetic=fixed takes 8 bits without alpha, and this picture has %s",
+                        in->alpha               ? "alpha"
+                        : in->format == SMP_U16 ? "16 bits"
+                                                : "floats"),
+               smp_hint(err, "arithmetic=float takes every picture");
+    if (work->values.linear)
+        return smp_fail(err, SMP_E_PIPE, "arithmetic=fixed computes on encoded values, and this is linear light"),
+               smp_hint(err, "arithmetic=float, or `light encoded` before it");
     return SMP_OK;
 }
 
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const resize_params *p = params_;
-    if (!sized(p) && !(work->change.dpi > 0)) {
-        smp_fail(err, SMP_E_PIPE, "the picture does not say its resolution, which dpi= without a size needs");
-        return smp_hint(err, "`resize 100%% dpi=%.4g` sets it, `resize 50%% dpi=%.4g` has another size too", p->dpi,
+    if (!sized(p) && !(work->change.dpi > 0))
+        return smp_fail(err, SMP_E_PIPE, "the picture does not say its resolution, which dpi= without a size needs"),
+               smp_hint(err, "`resize 100%% dpi=%.4g` sets it, `resize 50%% dpi=%.4g` has another size too", p->dpi,
                         p->dpi);
-    }
     const picture_size size = wanted(p, in, work->change.dpi);
     smp_resize_request across, down;
     smp_resize resize = {.kind = p->filter == SMP_RESIZE_NEAREST ? SMP_RESIZE_MOVE

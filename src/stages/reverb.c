@@ -55,13 +55,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     const int64_t before = (int64_t)floor(p->predelay * in->rate + 0.5),
                   count = before + (int64_t)ceil(p->time * in->rate) + 1;
     work->effect.none = p->mix == 0;
-    if (count > SMP_FIR_LONGEST) {
-        smp_fail(err, SMP_E_PIPE,
-                 "the room rings for %.6g s, which are %lld frames at %.6g Hz; at most %d are possible", p->time,
-                 (long long)count, in->rate, SMP_FIR_LONGEST);
-        return smp_hint(err, "write %.3gs, or `resample 48kHz` in front",
+    if (count > SMP_FIR_LONGEST)
+        return smp_fail(err, SMP_E_PIPE,
+                        "the room rings for %.6g s, which are %lld frames at %.6g Hz; at most %d are possible", p->time,
+                        (long long)count, in->rate, SMP_FIR_LONGEST),
+               smp_hint(err, "write %.3gs, or `resample 48kHz` in front",
                         floor((double)(SMP_FIR_LONGEST - before) / in->rate * 100) / 100);
-    }
     double *taps = smp_alloc_array((size_t)count * (size_t)in->channels, sizeof *taps);
     SMP_NEED(taps, "a room", (uint64_t)count * (uint64_t)in->channels * sizeof *taps, err);
     for (int c = 0; c < in->channels; c++)

@@ -40,10 +40,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     work->effect.already = colours == 1; /* gray stays gray */
     if (work->effect.none)
         return SMP_OK;
-    if (colours != 3) {
-        smp_fail(err, SMP_E_PIPE, "saturate takes red, green and blue, and the picture has %d colours", colours);
-        return smp_hint(err, "choose three channels first: matrix [1 0 0 ...; 0 1 0 ...; 0 0 1 ...]");
-    }
+    if (colours != 3)
+        return smp_fail(err, SMP_E_PIPE, "saturate takes red, green and blue, and the picture has %d colours", colours),
+               smp_hint(err, "choose three channels first: matrix [1 0 0 ...; 0 1 0 ...; 0 0 1 ...]");
     colour_matrix(m, p->amount, p->hue);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)

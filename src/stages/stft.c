@@ -29,11 +29,10 @@ static smp_code check(const void *given, smp_error *err)
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
-    if (2 * in->channels > SMP_MAX_CHANNELS) {
-        smp_fail(err, SMP_E_PIPE, "spectra of %d channels have %d; a picture has at most %d", in->channels,
-                 2 * in->channels, SMP_MAX_CHANNELS);
-        return smp_hint(err, "write `remix` before it");
-    }
+    if (2 * in->channels > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "spectra of %d channels have %d; a picture has at most %d", in->channels,
+                        2 * in->channels, SMP_MAX_CHANNELS),
+               smp_hint(err, "write `remix` before it");
     smp_stft *k = SMP_PLAN_KERNEL(work, smp_stft);
     *k = (smp_stft){.f = smp_framing(p->size, p->hop, edges[p->edge])};
     work->out = (smp_shape){

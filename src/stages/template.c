@@ -37,11 +37,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                  others == 1 ? "" : "s", colours);
         return smp_hint(err, "'gray' brings both to one");
     }
-    if (by->width > in->width || by->height > in->height) {
-        smp_fail(err, SMP_E_PIPE, "the template, %lldx%lld, is larger than the picture, %lldx%lld",
-                 (long long)by->width, (long long)by->height, (long long)in->width, (long long)in->height);
-        return smp_hint(err, "give the larger picture as the input, and the smaller one as by=");
-    }
+    if (by->width > in->width || by->height > in->height)
+        return smp_fail(err, SMP_E_PIPE, "the template, %lldx%lld, is larger than the picture, %lldx%lld",
+                        (long long)by->width, (long long)by->height, (long long)in->width, (long long)in->height),
+               smp_hint(err, "give the larger picture as the input, and the smaller one as by=");
     *k = (smp_template){.width = by->width,
                         .height = by->height,
                         .across = in->width - by->width + 1,

@@ -64,14 +64,12 @@ static smp_code check(const void *given, smp_error *err)
     const params *p = given;
     const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN,
                drawn = p->kind == RANDOM && p->seed != INT64_MIN;
-    if (drawn != (p->kind == RANDOM || p->seed != INT64_MIN)) {
-        smp_fail(err, SMP_E_PIPE, "what is drawn has a seed, and nothing else has");
-        return smp_hint(err, "write trim random 2s");
-    }
-    if (drawn && (counted || !isnan(p->start) || !isnan(p->end) || (isnan(p->length) && !long_) || by_silence(p))) {
-        smp_fail(err, SMP_E_PIPE, "a part at random has a length, and its start is drawn");
-        return smp_hint(err, "write trim random 2s");
-    }
+    if (drawn != (p->kind == RANDOM || p->seed != INT64_MIN))
+        return smp_fail(err, SMP_E_PIPE, "what is drawn has a seed, and nothing else has"),
+               smp_hint(err, "write trim random 2s");
+    if (drawn && (counted || !isnan(p->start) || !isnan(p->end) || (isnan(p->length) && !long_) || by_silence(p)))
+        return smp_fail(err, SMP_E_PIPE, "a part at random has a length, and its start is drawn"),
+               smp_hint(err, "write trim random 2s");
     if (by_silence(p) && (counted || long_ || !isnan(p->start) || !isnan(p->end) || !isnan(p->length))) {
         smp_fail(err, SMP_E_PIPE, "the part is given by silence and by %s", counted || long_ ? "frames" : "times");
         return smp_hint(err, "write two stages: `trim start=..`, then `trim auto`");
@@ -162,11 +160,10 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 {
     const params *p = given;
     const size_t count = find_kept(p, in, result, NULL);
-    if (!count) {
-        smp_fail(err, SMP_E_DECODE, "'trim auto' leaves nothing: all of it stays below %.6g dBFS",
-                 isnan(p->silence) ? DEFAULT_SILENCE : p->silence);
-        return smp_hint(err, "`trim silence=-70dBFS` has a lower threshold; `stats` tells the levels");
-    }
+    if (!count)
+        return smp_fail(err, SMP_E_DECODE, "'trim auto' leaves nothing: all of it stays below %.6g dBFS",
+                        isnan(p->silence) ? DEFAULT_SILENCE : p->silence),
+               smp_hint(err, "`trim silence=-70dBFS` has a lower threshold; `stats` tells the levels");
     if (count > INT32_MAX)
         return smp_fail(err, SMP_E_LIMIT, "the sound has more silences than can be cut");
     range *kept = smp_alloc_array(count, sizeof *kept);
@@ -197,11 +194,10 @@ static smp_code plan_drawn(params *p, const smp_shape *in, smp_node_plan *work, 
 {
     const double long_ = p->frames != INT64_MIN ? (double)p->frames : floor(p->length * in->rate + 0.5);
     work->rows.needs_height = true;
-    if (long_ > (double)in->height) {
-        smp_fail(err, SMP_E_PIPE, "%.6g s at random, and the sound has %.6g s", long_ / in->rate,
-                 (double)in->height / in->rate);
-        return smp_hint(err, "`pad` in front makes it longer, or leave such files out");
-    }
+    if (long_ > (double)in->height)
+        return smp_fail(err, SMP_E_PIPE, "%.6g s at random, and the sound has %.6g s", long_ / in->rate,
+                        (double)in->height / in->rate),
+               smp_hint(err, "`pad` in front makes it longer, or leave such files out");
     p->frames = (int64_t)long_, p->length = (double)NAN;
     p->first = smp_seeded_whole(p->seed, 0, in->height - p->frames);
     snprintf(work->drawn, sizeof work->drawn, "first=%lld frames=%lld", (long long)p->first, (long long)p->frames);
@@ -217,11 +213,10 @@ static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *w
                         : isnan(p->end)     ? (double)in->height
                                             : frame_at(p->end, in);
     const double seconds = (double)in->height / in->rate;
-    if (first >= (double)in->height) {
-        smp_fail(err, SMP_E_PIPE, "nothing is left: the part begins at %.6g s, the sound ends at %.6g s",
-                 first / in->rate, seconds);
-        return smp_hint(err, "the sound has %lld frames", (long long)in->height);
-    }
+    if (first >= (double)in->height)
+        return smp_fail(err, SMP_E_PIPE, "nothing is left: the part begins at %.6g s, the sound ends at %.6g s",
+                        first / in->rate, seconds),
+               smp_hint(err, "the sound has %lld frames", (long long)in->height);
     if (last <= first && p->end < 0 && -p->end >= seconds) {
         smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends %.6g s before the sound's end, and it has %.6g s",
                  -p->end, seconds);

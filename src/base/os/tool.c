@@ -341,11 +341,10 @@ smp_code smp_tool_run(const smp_tool *tool, smp_tool_end *end, smp_error *err)
     int status;
     cage c = {.tool = tool, .processes = most_processes()};
     *end = (smp_tool_end){.status = 0};
-    if (!tool->trusted && !smp_tool_confines()) {
-        smp_fail(err, SMP_E_DEVICE, "nothing here can confine %s (the kernel lacks Landlock or seccomp)",
-                 smp_base_name(tool->argv[0]));
-        return smp_hint(err, "--trust runs it with your rights, on files of the pipeline's author");
-    }
+    if (!tool->trusted && !smp_tool_confines())
+        return smp_fail(err, SMP_E_DEVICE, "nothing here can confine %s (the kernel lacks Landlock or seccomp)",
+                        smp_base_name(tool->argv[0])),
+               smp_hint(err, "--trust runs it with your rights, on files of the pipeline's author");
     outcome *out = mmap(NULL, sizeof *out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     SMP_NEED(out != MAP_FAILED, "a tool", sizeof *out, err);
     c.outcome = out;

@@ -264,10 +264,9 @@ static smp_code serve(smp_edit_session *session, smp_error *err)
 static smp_code begin(smp_edit_session *session, smp_error *err)
 {
     session->folder = smp_is_folder(session->settings->in);
-    if (session->settings->output && !session->folder) {
-        smp_fail(err, SMP_E_USAGE, "-o is for a folder's batch, and %s is a file", session->settings->in);
-        return smp_hint(err, "leave it out; 'smempipe run' writes one picture");
-    }
+    if (session->settings->output && !session->folder)
+        return smp_fail(err, SMP_E_USAGE, "-o is for a folder's batch, and %s is a file", session->settings->in),
+               smp_hint(err, "leave it out; 'smempipe run' writes one picture");
     session->picture.path = session->settings->in;
     if (session->folder) {
         SMP_TRY(smp_edit_find(session, err));

@@ -117,18 +117,15 @@ static smp_code parse_capability(bank_settings *settings, smp_error *err)
         end += 2;
     } else if (whole == 3 && !strcmp(end, "/4"))
         end += 2;
-    if (whole < 1 || whole > 99 || part > 9 || *end) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is not a compute capability", text);
-        return smp_hint(err, "1.1, 2.0, 3.0, 3.0/8 (8-byte banks), 5.2, 7.5, 8.6, 9.0, 12.0, ...");
-    }
-    if (whole == 4) {
-        smp_fail(err, SMP_E_USAGE, "there is no GPU of compute capability 4");
-        return smp_hint(err, "after 3.7 came 5.0");
-    }
-    if (wide && whole != 3) {
-        smp_fail(err, SMP_E_USAGE, "only compute capability 3.x has 8-byte banks");
-        return smp_hint(err, "write --cc %ld.%ld, or --cc 3.0/8", whole, part);
-    }
+    if (whole < 1 || whole > 99 || part > 9 || *end)
+        return smp_fail(err, SMP_E_USAGE, "'%s' is not a compute capability", text),
+               smp_hint(err, "1.1, 2.0, 3.0, 3.0/8 (8-byte banks), 5.2, 7.5, 8.6, 9.0, 12.0, ...");
+    if (whole == 4)
+        return smp_fail(err, SMP_E_USAGE, "there is no GPU of compute capability 4"),
+               smp_hint(err, "after 3.7 came 5.0");
+    if (wide && whole != 3)
+        return smp_fail(err, SMP_E_USAGE, "only compute capability 3.x has 8-byte banks"),
+               smp_hint(err, "write --cc %ld.%ld, or --cc 3.0/8", whole, part);
     if (whole <= LAST_KNOWN && !strchr(minors[whole], (int)('0' + part))) {
         char known[40] = "";
         for (size_t i = 0, used = 0; minors[whole][i]; i++)
@@ -154,24 +151,21 @@ static smp_code check_op(const bank_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "compute capability %s has no %s", settings->capability_text, ops[settings->op]);
         return smp_hint(err, "it came with %d.%d", first / 10, first % 10);
     }
-    if (settings->from && op != SMP_BANK_ASYNC) {
-        smp_fail(err, SMP_E_USAGE, "--from says what cp_async copies; %s copies nothing", ops[settings->op]);
-        return smp_hint(err, "--op cp_async, or leave --from out");
-    }
+    if (settings->from && op != SMP_BANK_ASYNC)
+        return smp_fail(err, SMP_E_USAGE, "--from says what cp_async copies; %s copies nothing", ops[settings->op]),
+               smp_hint(err, "--op cp_async, or leave --from out");
     if (op == SMP_BANK_LOAD || op == SMP_BANK_STORE || op == SMP_BANK_ASYNC)
         return SMP_OK;
     const bool real = op == SMP_BANK_ATOMIC_FLOAT;
-    if (settings->major == 1 && (settings->minor < 2 || real)) {
-        smp_fail(err, SMP_E_USAGE, "compute capability %s has no atomics on %s in shared memory",
-                 settings->capability_text, real ? "floats" : "words");
-        return smp_hint(err, real ? "floats have them from 2.0 on" : "it came with 1.2");
-    }
-    if (settings->major < 5) {
-        smp_fail(err, SMP_E_USAGE, "what an atomic costs on compute capability %s is in no guide",
-                 settings->capability_text);
-        return smp_hint(err,
+    if (settings->major == 1 && (settings->minor < 2 || real))
+        return smp_fail(err, SMP_E_USAGE, "compute capability %s has no atomics on %s in shared memory",
+                        settings->capability_text, real ? "floats" : "words"),
+               smp_hint(err, real ? "floats have them from 2.0 on" : "it came with 1.2");
+    if (settings->major < 5)
+        return smp_fail(err, SMP_E_USAGE, "what an atomic costs on compute capability %s is in no guide",
+                        settings->capability_text),
+               smp_hint(err,
                         "before 5.0 it is a loop of load, add and store under a lock; --cc 5.0 or newer is modelled");
-    }
     return SMP_OK;
 }
 
@@ -218,10 +212,9 @@ static smp_code parse_offsets(const char *text, int width, smp_bank_study *study
         e->at[lane][0] = (int64_t)value / width;
         text += length;
     }
-    if (lane < SMP_WARP) {
-        smp_fail(err, SMP_E_USAGE, "--offsets: %d offsets, and a warp has %d lanes", lane, SMP_WARP);
-        return smp_hint(err, "write - for each lane that takes no part");
-    }
+    if (lane < SMP_WARP)
+        return smp_fail(err, SMP_E_USAGE, "--offsets: %d offsets, and a warp has %d lanes", lane, SMP_WARP),
+               smp_hint(err, "write - for each lane that takes no part");
     return SMP_OK;
 }
 
@@ -247,21 +240,18 @@ static smp_code take_width(const bank_settings *settings, const smp_bank_study *
         smp_fail(err, SMP_E_USAGE, "--width %d, but the pattern's %s has %d bytes", asked, study->pattern->type, typed);
         return smp_hint(err, "leave out the one or the other");
     }
-    if (kinds[settings->op].kind >= SMP_BANK_COUNT && *width != SMP_BANK_BYTES) {
-        smp_fail(err, SMP_E_USAGE, "atomics of %d bytes were not measured", *width);
-        return smp_hint(err, "--width 4");
-    }
+    if (kinds[settings->op].kind >= SMP_BANK_COUNT && *width != SMP_BANK_BYTES)
+        return smp_fail(err, SMP_E_USAGE, "atomics of %d bytes were not measured", *width), smp_hint(err, "--width 4");
     return SMP_OK;
 }
 
 static smp_code check_alignment(const smp_bank_study *study, smp_error *err)
 {
     for (int lane = 0; lane < SMP_WARP; lane++)
-        if (study->access.active >> lane & 1 && study->access.offset[lane] % (uint32_t)study->access.width) {
-            smp_fail(err, SMP_E_USAGE, "lane %d begins at byte %u, and %s needs a multiple of %d", lane,
-                     study->access.offset[lane], study->op, study->access.width);
-            return smp_hint(err, "rows of %d bytes, and a pitch that is a multiple of them", study->access.width);
-        }
+        if (study->access.active >> lane & 1 && study->access.offset[lane] % (uint32_t)study->access.width)
+            return smp_fail(err, SMP_E_USAGE, "lane %d begins at byte %u, and %s needs a multiple of %d", lane,
+                            study->access.offset[lane], study->op, study->access.width),
+                   smp_hint(err, "rows of %d bytes, and a pitch that is a multiple of them", study->access.width);
     return SMP_OK;
 }
 

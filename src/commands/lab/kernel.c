@@ -102,10 +102,8 @@ static smp_code read_failures(smp_kernel_settings *settings, unsigned *wanted, s
     static const char slower[] = "slower=";
     const char *text = settings->fail_on;
     *wanted = 0;
-    if (text && !*text) {
-        smp_fail(err, SMP_E_USAGE, "--fail-on names nothing");
-        return smp_hint(err, FAILURES);
-    }
+    if (text && !*text)
+        return smp_fail(err, SMP_E_USAGE, "--fail-on names nothing"), smp_hint(err, FAILURES);
     for (const char *at = text; at && *at;) {
         int found = !strncmp(at, slower, strlen(slower)) ? SLOWER : -1;
         size_t size = strcspn(at, ",");
@@ -118,10 +116,9 @@ static smp_code read_failures(smp_kernel_settings *settings, unsigned *wanted, s
         for (int i = 0; failures[i]; i++)
             if (strlen(failures[i]) == size && !memcmp(failures[i], at, size))
                 found = i;
-        if (found < 0) {
-            smp_fail(err, SMP_E_USAGE, "--fail-on: '%.*s' is nothing that is looked for", (int)size, at);
-            return smp_hint(err, FAILURES);
-        }
+        if (found < 0)
+            return smp_fail(err, SMP_E_USAGE, "--fail-on: '%.*s' is nothing that is looked for", (int)size, at),
+                   smp_hint(err, FAILURES);
         *wanted |= 1u << found;
         at += size + (at[size] == ',');
     }
@@ -334,14 +331,13 @@ static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
                      of_only[i].option);
             return smp_hint(err, "add --only NAME, or leave it out");
         }
-    if (!cuda && settings->defines.count + settings->includes.count + settings->has_flags) {
-        smp_fail(err, SMP_E_USAGE, "%s is for the compiler, and '%s' is compiled already",
-                 settings->defines.count    ? "-D"
-                 : settings->includes.count ? "-I"
-                                            : "what stands behind --",
-                 settings->file);
-        return smp_hint(err, "it changes what a .cu file becomes");
-    }
+    if (!cuda && settings->defines.count + settings->includes.count + settings->has_flags)
+        return smp_fail(err, SMP_E_USAGE, "%s is for the compiler, and '%s' is compiled already",
+                        settings->defines.count    ? "-D"
+                        : settings->includes.count ? "-I"
+                                                   : "what stands behind --",
+                        settings->file),
+               smp_hint(err, "it changes what a .cu file becomes");
     for (size_t i = 0; i < settings->includes.count; i++)
         if (!smp_is_folder(settings->includes.items[i]))
             return smp_fail(err, SMP_E_USAGE, "-I %s is not a folder", settings->includes.items[i]);
@@ -353,10 +349,9 @@ static smp_code check_device(const smp_kernel_settings *settings, smp_error *err
 {
     if (!settings->device)
         return SMP_OK;
-    if (strcmp(settings->device, "cuda") != 0) {
-        smp_fail(err, SMP_E_USAGE, "--device %s is unknown here", settings->device);
-        return smp_hint(err, "--device cuda runs the program on a GPU too; without it no GPU is needed");
-    }
+    if (strcmp(settings->device, "cuda") != 0)
+        return smp_fail(err, SMP_E_USAGE, "--device %s is unknown here", settings->device),
+               smp_hint(err, "--device cuda runs the program on a GPU too; without it no GPU is needed");
     const char *against = settings->only                                             ? "--only"
                           : settings->compare                                        ? "--compare"
                           : settings->code && !strcmp(settings->code, "ptx")         ? "--code ptx"
@@ -377,34 +372,27 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
     smp_free(blocks);
     if (chosen)
         return chosen;
-    if (settings->only && !settings->only[0]) {
-        smp_fail(err, SMP_E_USAGE, "--only names no kernel");
-        return smp_hint(err, "--only NAME, by its name in the source");
-    }
-    if (settings->arch && !is_arch(settings->arch)) {
-        smp_fail(err, SMP_E_USAGE, "--arch %s is not a valid architecture", settings->arch);
-        return smp_hint(err, "sm_80, sm_86, sm_90, ...");
-    }
-    if (settings->code && strcmp(settings->code, "sass") != 0 && strcmp(settings->code, "ptx") != 0) {
-        smp_fail(err, SMP_E_USAGE, "--code %s is unknown", settings->code);
-        return smp_hint(err, "sass or ptx");
-    }
+    if (settings->only && !settings->only[0])
+        return smp_fail(err, SMP_E_USAGE, "--only names no kernel"),
+               smp_hint(err, "--only NAME, by its name in the source");
+    if (settings->arch && !is_arch(settings->arch))
+        return smp_fail(err, SMP_E_USAGE, "--arch %s is not a valid architecture", settings->arch),
+               smp_hint(err, "sm_80, sm_86, sm_90, ...");
+    if (settings->code && strcmp(settings->code, "sass") != 0 && strcmp(settings->code, "ptx") != 0)
+        return smp_fail(err, SMP_E_USAGE, "--code %s is unknown", settings->code), smp_hint(err, "sass or ptx");
     SMP_TRY(smp_kernel_check_time(settings, err));
-    if (!smp_kernel_is_file(settings->file)) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file);
-        return smp_hint(err, smp_kernel_is_host(settings->file) ? "name the .cu files of the program with it"
+    if (!smp_kernel_is_file(settings->file))
+        return smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file),
+               smp_hint(err, smp_kernel_is_host(settings->file) ? "name the .cu files of the program with it"
                                                                 : "nvcc -ptx -lineinfo makes PTX of a CUDA source");
-    }
     if (settings->only && settings->sources.count) {
         smp_fail(err, SMP_E_USAGE, "--only runs a kernel of one file, and '%s' is another", settings->sources.items[0]);
         return smp_hint(err, "name the file of the kernel alone");
     }
     if (check_use(settings, err) || check_device(settings, err))
         return err->code;
-    if (settings->what_if && !settings->time) {
-        smp_fail(err, SMP_E_USAGE, "--what-if is about predicted times");
-        return smp_hint(err, "add --time");
-    }
+    if (settings->what_if && !settings->time)
+        return smp_fail(err, SMP_E_USAGE, "--what-if is about predicted times"), smp_hint(err, "add --time");
     SMP_TRY(smp_kernel_check_save(settings, err));
     SMP_TRY(smp_kernel_check_fix(settings, err));
     if (settings->json && settings->csv)

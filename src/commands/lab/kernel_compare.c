@@ -283,17 +283,15 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
     bool programs = false;
     for (size_t i = 0; i <= files; i++)
         programs = programs || (!own.only && runs_itself(i ? settings->program_args.items[i - 1] : settings->file));
-    if (own.program_args.count && !programs) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is one argument too many: no program runs", own.program_args.items[0]);
-        return smp_hint(err, smp_kernel_is_file(own.program_args.items[0]) ? "--compare takes several files"
+    if (own.program_args.count && !programs)
+        return smp_fail(err, SMP_E_USAGE, "'%s' is one argument too many: no program runs", own.program_args.items[0]),
+               smp_hint(err, smp_kernel_is_file(own.program_args.items[0]) ? "--compare takes several files"
                                                                            : "the kernel's parameters go into --args");
-    }
     if (!settings->compare && own.program_args.count && smp_options_before_dashes() > 1 &&
-        is_kernel_file(own.program_args.items[0])) {
-        smp_fail(err, SMP_E_USAGE, "'%s' would be an argument of the program that '%s' makes",
-                 own.program_args.items[0], settings->file);
-        return smp_hint(err, "--compare takes several files; write -- before what the program is given");
-    }
+        is_kernel_file(own.program_args.items[0]))
+        return smp_fail(err, SMP_E_USAGE, "'%s' would be an argument of the program that '%s' makes",
+                        own.program_args.items[0], settings->file),
+               smp_hint(err, "--compare takes several files; write -- before what the program is given");
     for (size_t i = 0; i <= files; i++)
         SMP_TRY(run_file(&own, i ? settings->program_args.items[i - 1] : settings->file, i, all, err));
     if (settings->compare) {

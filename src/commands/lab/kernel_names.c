@@ -190,12 +190,11 @@ smp_code smp_kernel_order_args(const char *file, const smp_warp_kernel *kernel, 
     }
     if (moved == SIZE_MAX)
         return SMP_OK; /* in their order, under whatever names */
-    if (named < given || given < count) {
-        smp_fail(err, SMP_E_USAGE, "--args: '%.*s' is parameter %zu of '%s', and stands at place %zu",
-                 (int)words[moved].name_size, words[moved].at, index_of(&all, &words[moved]) + 1,
-                 smp_warp_kernel_name(kernel), moved + 1);
-        return smp_hint(err, "name all of them as the source does, in any order: %s", list);
-    }
+    if (named < given || given < count)
+        return smp_fail(err, SMP_E_USAGE, "--args: '%.*s' is parameter %zu of '%s', and stands at place %zu",
+                        (int)words[moved].name_size, words[moved].at, index_of(&all, &words[moved]) + 1,
+                        smp_warp_kernel_name(kernel), moved + 1),
+               smp_hint(err, "name all of them as the source does, in any order: %s", list);
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++)

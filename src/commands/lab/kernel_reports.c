@@ -162,10 +162,9 @@ smp_code smp_kernel_save(const smp_kernel_settings *settings, const smp_kernel_r
         bool twice = false;
         for (size_t k = 0; k < i; k++)
             twice = twice || !strcmp(left->arrays[k].name, name);
-        if (twice || strchr(name, '/') || name[0] == '.') {
-            smp_fail(err, SMP_E_USAGE, "--save: '%s' is not a name of one array", name);
-            return smp_hint(err, "give each array of --args a name of its own: x=f32[64]");
-        }
+        if (twice || strchr(name, '/') || name[0] == '.')
+            return smp_fail(err, SMP_E_USAGE, "--save: '%s' is not a name of one array", name),
+                   smp_hint(err, "give each array of --args a name of its own: x=f32[64]");
     }
     for (size_t i = 0; left && i < left->count; i++) {
         char *path = smp_asprintf("%s/%s.raw", settings->save, left->arrays[i].name);

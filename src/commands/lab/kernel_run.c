@@ -25,11 +25,10 @@ static smp_code read_shape(const char *option, const char *all, size_t n, uint32
 {
     char text[64];
     size_t size;
-    if (!all) {
-        smp_fail(err, SMP_E_USAGE, "--only needs --%s", option);
-        return smp_hint(err,
+    if (!all)
+        return smp_fail(err, SMP_E_USAGE, "--only needs --%s", option),
+               smp_hint(err,
                         !strcmp(option, "grid") ? "how many blocks: --grid 32x32" : "threads of a block: --block 32x8");
-    }
     const char *given = nth(all, n, &size);
     snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1), given);
     smp_foreign_dims dims;

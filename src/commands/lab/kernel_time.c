@@ -39,14 +39,12 @@ smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
     if (!settings->time)
         return SMP_OK;
     const char *name = settings->time[0] ? settings->time : USUAL;
-    if (!smp_time_gpu_find(name, &gpu)) {
-        smp_fail(err, SMP_E_USAGE, "--time %s is not a GPU that is known", name);
-        return smp_hint(err, "%s", smp_time_gpu_names());
-    }
-    if (settings->code && !strcmp(settings->code, "ptx")) {
-        smp_fail(err, SMP_E_USAGE, "--time is predicted from SASS, and --code ptx asks for PTX");
-        return smp_hint(err, "leave --code ptx out");
-    }
+    if (!smp_time_gpu_find(name, &gpu))
+        return smp_fail(err, SMP_E_USAGE, "--time %s is not a GPU that is known", name),
+               smp_hint(err, "%s", smp_time_gpu_names());
+    if (settings->code && !strcmp(settings->code, "ptx"))
+        return smp_fail(err, SMP_E_USAGE, "--time is predicted from SASS, and --code ptx asks for PTX"),
+               smp_hint(err, "leave --code ptx out");
     snprintf(settings->time_text, sizeof settings->time_text, "%s,tips%s%s%s", name, settings->each ? ",each" : "",
              settings->html ? ",listing" : "", settings->what_if ? ",what-if" : "");
     settings->time_wanted = settings->time_text;
@@ -121,10 +119,9 @@ static smp_code read_base(const char *text, char **path, double *share, smp_erro
     *path = word;
     SMP_NEED(word, "--fail-on", size, err);
     *share = colon ? strtod(colon + 1, &end) / percent : 0;
-    if (!colon || end == colon + 1 || !isfinite(*share) || *share < 0 || (*end && strcmp(end, "%") != 0)) {
-        smp_fail(err, SMP_E_USAGE, "--fail-on slower=%.80s is not a file and a percentage of 0 or more", word);
-        return smp_hint(err, "slower=BASE.json:10%%, where BASE.json is what --time --json wrote");
-    }
+    if (!colon || end == colon + 1 || !isfinite(*share) || *share < 0 || (*end && strcmp(end, "%") != 0))
+        return smp_fail(err, SMP_E_USAGE, "--fail-on slower=%.80s is not a file and a percentage of 0 or more", word),
+               smp_hint(err, "slower=BASE.json:10%%, where BASE.json is what --time --json wrote");
     *colon = 0;
     return SMP_OK;
 }

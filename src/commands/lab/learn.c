@@ -61,10 +61,9 @@ static smp_code find_lessons(const char *folder, lessons *all, smp_error *err)
     }
     if (dir)
         closedir(dir);
-    if (!all->count) {
-        smp_fail(err, SMP_E_READ, "no lessons are installed beside this program");
-        return smp_hint(err, "cmake --install puts them into share/smempipe/course");
-    }
+    if (!all->count)
+        return smp_fail(err, SMP_E_READ, "no lessons are installed beside this program"),
+               smp_hint(err, "cmake --install puts them into share/smempipe/course");
     qsort(all->names, all->count, sizeof all->names[0], smp_by_text);
     return SMP_OK;
 }

@@ -138,46 +138,40 @@ static smp_code check_list(const smp_batch_settings *s, smp_error *err)
 {
     if (s->work_list)
         SMP_TRY(smp_many_beside_list(&s->many, s->pages == PAGES_ALL ? "--pages all" : NULL, err));
-    if (s->claim && !s->work_list) {
-        smp_fail(err, SMP_E_USAGE, "--claim needs a list, whose pieces are shared");
-        return smp_hint(err, "smempipe list DIR -r -o work.list; then --list work.list --claim");
-    }
-    if (s->claim && s->shard) {
-        smp_fail(err, SMP_E_USAGE, "--claim and --shard exclude each other");
-        return smp_hint(err, "with --claim, tasks take pieces as they come; with --shard K/N, each has its own");
-    }
-    if (s->retake && !(s->work_list && s->resume)) {
-        smp_fail(err, SMP_E_USAGE, "--retake is for pieces of a list that --resume takes up again");
-        return smp_hint(err, "write --list FILE --resume --retake %.20s", s->retake);
-    }
+    if (s->claim && !s->work_list)
+        return smp_fail(err, SMP_E_USAGE, "--claim needs a list, whose pieces are shared"),
+               smp_hint(err, "smempipe list DIR -r -o work.list; then --list work.list --claim");
+    if (s->claim && s->shard)
+        return smp_fail(err, SMP_E_USAGE, "--claim and --shard exclude each other"),
+               smp_hint(err, "with --claim, tasks take pieces as they come; with --shard K/N, each has its own");
+    if (s->retake && !(s->work_list && s->resume))
+        return smp_fail(err, SMP_E_USAGE, "--retake is for pieces of a list that --resume takes up again"),
+               smp_hint(err, "write --list FILE --resume --retake %.20s", s->retake);
     return SMP_OK;
 }
 
 /* Refuses what ranks of a team cannot do. */
 static smp_code check_team(const smp_batch_settings *s, smp_error *err)
 {
-    if (!s->work_list) {
-        smp_fail(err, SMP_E_USAGE, "ranks share a list, and there is none");
-        return smp_hint(err, "smempipe list DIR -r -o work.list; then --list work.list in place of the folder");
-    }
+    if (!s->work_list)
+        return smp_fail(err, SMP_E_USAGE, "ranks share a list, and there is none"),
+               smp_hint(err, "smempipe list DIR -r -o work.list; then --list work.list in place of the folder");
     if (s->claim || s->shard) {
         smp_fail(err, SMP_E_USAGE, "rank 0 deals the pieces, which %s would do too", s->claim ? "--claim" : "--shard");
         return smp_hint(err, "leave it out, or write smempipe batch in place of smempipe-mpi batch");
     }
-    if (s->dry_run) {
-        smp_fail(err, SMP_E_USAGE, "--dry-run needs no ranks");
-        return smp_hint(err, "write smempipe batch --dry-run ...");
-    }
+    if (s->dry_run)
+        return smp_fail(err, SMP_E_USAGE, "--dry-run needs no ranks"),
+               smp_hint(err, "write smempipe batch --dry-run ...");
     return SMP_OK;
 }
 
 static smp_code check_settings(const smp_batch_settings *settings, smp_error *err)
 {
     double level; /* first, since it may be the option behind it */
-    if (settings->backup) {
-        smp_fail(err, SMP_E_USAGE, "--backup is for files that are replaced");
-        return smp_hint(err, "write --in-place --backup %.40s", settings->backup);
-    }
+    if (settings->backup)
+        return smp_fail(err, SMP_E_USAGE, "--backup is for files that are replaced"),
+               smp_hint(err, "write --in-place --backup %.40s", settings->backup);
     if (settings->album && smp_batch_meter_level("album", settings->album, &level, err))
         return err->code;
     if (settings->skip_level && smp_batch_meter_level("skip-level", settings->skip_level, &level, err))
@@ -189,21 +183,19 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
     }
     if (!strcmp(settings->folder, "-"))
         return smp_fail(err, SMP_E_USAGE, "many files cannot go to standard output");
-    if (settings->redo_changed && !settings->resume) {
-        smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run");
-        return smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
-    }
+    if (settings->redo_changed && !settings->resume)
+        return smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run"),
+               smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
     if (settings->skip_existing && settings->many.plan.base.common.force)
         return smp_fail(err, SMP_E_USAGE,
                         "--force and --skip-existing exclude each other: one replaces outputs that "
                         "are there, and one keeps them");
-    if (settings->album && (settings->work_list || settings->shard || settings->resume)) {
-        smp_fail(err, SMP_E_USAGE, "--album and %s exclude each other: it measures all files together",
-                 settings->work_list ? "--list"
-                 : settings->shard   ? "--shard"
-                                     : "--resume");
-        return smp_hint(err, "measure once, with `smempipe measure`, and write --set gain=");
-    }
+    if (settings->album && (settings->work_list || settings->shard || settings->resume))
+        return smp_fail(err, SMP_E_USAGE, "--album and %s exclude each other: it measures all files together",
+                        settings->work_list ? "--list"
+                        : settings->shard   ? "--shard"
+                                            : "--resume"),
+               smp_hint(err, "measure once, with `smempipe measure`, and write --set gain=");
     if (settings->skip_level && (settings->work_list || settings->shard || settings->album)) {
         smp_fail(err, SMP_E_USAGE, "--skip-level and %s exclude each other: it measures all files, each by itself",
                  settings->work_list ? "--list"

@@ -33,10 +33,9 @@ static smp_code level_of(album *a, smp_error *err)
     smp_measurements measurements = {0};
     if (a->totals.count == 0)
         return smp_fail(err, SMP_E_READ, "none of the album's files can be measured");
-    if (a->totals.count > 1) {
-        smp_fail(err, SMP_E_USAGE, "an album's files must have the same number of channels");
-        return smp_hint(err, "make them alike first, with a pipeline of `remix stereo`");
-    }
+    if (a->totals.count > 1)
+        return smp_fail(err, SMP_E_USAGE, "an album's files must have the same number of channels"),
+               smp_hint(err, "make them alike first, with a pipeline of `remix stereo`");
     a->files = a->totals.items[0].files;
     smp_code code = smp_total_measurements(&a->totals.items[0], &measurements, err);
     a->level = a->peak = NAN;
@@ -58,10 +57,9 @@ static smp_code tell_failures(const album *a, size_t files, smp_error *err)
     if (!count)
         return SMP_OK;
     const char *first = a->failures.kept ? a->failures.lines[0] : "";
-    if (a->settings->on_error == SMP_ON_ERROR_STOP || count == files) {
-        smp_fail(err, SMP_E_READ, "%zu of the album's %zu files cannot be measured", count, files);
-        return smp_hint(err, "%.300s", first);
-    }
+    if (a->settings->on_error == SMP_ON_ERROR_STOP || count == files)
+        return smp_fail(err, SMP_E_READ, "%zu of the album's %zu files cannot be measured", count, files),
+               smp_hint(err, "%.300s", first);
     smp_cli_warning(&a->settings->many.plan.base.common,
                     "%zu of the album's %zu files cannot be measured and %s no part in the gain: %s%s", count, files,
                     count == 1 ? "has" : "have", first, count > 1 ? ", ..." : "");

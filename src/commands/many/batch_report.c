@@ -145,13 +145,12 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
     smp_code code = check_page(job, program, diags, err);
     if (code || !s->report)
         return code;
-    if (strstr(s->report, shard_mark) && job->todo.request->shards <= 0) {
-        smp_fail(err, SMP_E_USAGE, "--report %.200s: this run is not a shard", s->report);
-        return smp_hint(err, "%s",
+    if (strstr(s->report, shard_mark) && job->todo.request->shards <= 0)
+        return smp_fail(err, SMP_E_USAGE, "--report %.200s: this run is not a shard", s->report),
+               smp_hint(err, "%s",
                         s->claim ? "with --claim let the scheduler's number tell tasks apart, as in "
                                    "run-$SLURM_ARRAY_TASK_ID.jsonl"
                                  : "{shard} in a name is for --shard K/N");
-    }
     char *path = report_path(job);
     SMP_NEED(path, "a path", strlen(s->report), err);
     code = check_path(job, path, program, diags, err);

@@ -251,10 +251,8 @@ static smp_code duplicates(void *given, smp_error *err)
                                              NULL}};
     duplicates_settings *s = given;
     smp_pipeline_settings *base = &s->many.plan.base;
-    if (s->csv && s->json) {
-        smp_fail(err, SMP_E_USAGE, "--csv and --json exclude each other");
-        return smp_hint(err, "choose one");
-    }
+    if (s->csv && s->json)
+        return smp_fail(err, SMP_E_USAGE, "--csv and --json exclude each other"), smp_hint(err, "choose one");
     smp_code code = smp_many_open(&s->many, err);
     for (int i = 0; !code && stages[s->method][i]; i++) {
         if (!smp_grow(&base->stages.items, &base->stages.capacity, base->stages.count + 1, sizeof *base->stages.items))

@@ -68,10 +68,8 @@ static smp_code begin(void *, const smp_batch_file *file, smp_error *err)
         return SMP_OK;
     if (!S_ISREG(now.st_mode))
         return smp_fail(err, SMP_E_WRITE, "is no file that another could take the place of");
-    if (!(now.st_mode & 0222) || access(file->output, W_OK) != 0) {
-        smp_fail(err, SMP_E_WRITE, "is read-only, and is left as it is");
-        return smp_hint(err, "chmod u+w allows it");
-    }
+    if (!(now.st_mode & 0222) || access(file->output, W_OK) != 0)
+        return smp_fail(err, SMP_E_WRITE, "is read-only, and is left as it is"), smp_hint(err, "chmod u+w allows it");
     if (dot && smp_writer_kind(file->output) != SMP_KIND_NONE)
         return SMP_OK;
     if (smp_writer_extension(dot ? dot + 1 : "", NULL, err)) /* says which can be written */
@@ -315,10 +313,9 @@ static smp_code check_settings(const smp_batch_settings *s, smp_error *err)
         {s->album || s->skip_level, "--album and --skip-level", "write -o DIR"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (all[i].given) {
-            smp_fail(err, SMP_E_USAGE, "--in-place and %s exclude each other", all[i].name);
-            return smp_hint(err, "%s", all[i].why);
-        }
+        if (all[i].given)
+            return smp_fail(err, SMP_E_USAGE, "--in-place and %s exclude each other", all[i].name),
+                   smp_hint(err, "%s", all[i].why);
     if (!s->backup || (s->backup[0] && !strchr(s->backup, '/') && smp_name_kind(s->backup) == SMP_KIND_NONE))
         return SMP_OK;
     if (!s->backup[0] || strchr(s->backup, '/'))

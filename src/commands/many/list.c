@@ -81,10 +81,9 @@ static smp_code put_name(listing *l, const list_settings *s, const char *real, c
     struct stat status, link;
     const char *name = under(path, s->folder, real);
     smp_code code = SMP_OK;
-    if (!name || smp_path_leaves(name)) {
-        smp_fail(err, SMP_E_READ, "line %zu: '%.200s' does not lie in %.200s", line, path, s->folder);
-        return smp_hint(err, "DIR is the folder that find was given");
-    }
+    if (!name || smp_path_leaves(name))
+        return smp_fail(err, SMP_E_READ, "line %zu: '%.200s' does not lie in %.200s", line, path, s->folder),
+               smp_hint(err, "DIR is the folder that find was given");
     char *full = smp_asprintf("%s/%s", real, name);
     SMP_NEED(full, "a path", strlen(name), err);
     const bool there = lstat(full, &link) == 0 && stat(full, &status) == 0;
@@ -177,14 +176,11 @@ static smp_code walk(listing *l, const list_settings *s, const char *real, smp_l
 
 static smp_code check(const list_settings *s, smp_error *err)
 {
-    if (!s->output) {
-        smp_fail(err, SMP_E_USAGE, "the list to write is missing");
-        return smp_hint(err, "write -o work.list");
-    }
-    if (s->from && (s->recursive || s->include.count || s->exclude.count)) {
-        smp_fail(err, SMP_E_USAGE, "--from and %s exclude each other", s->recursive ? "--recursive" : "globs");
-        return smp_hint(err, "find chooses the files");
-    }
+    if (!s->output)
+        return smp_fail(err, SMP_E_USAGE, "the list to write is missing"), smp_hint(err, "write -o work.list");
+    if (s->from && (s->recursive || s->include.count || s->exclude.count))
+        return smp_fail(err, SMP_E_USAGE, "--from and %s exclude each other", s->recursive ? "--recursive" : "globs"),
+               smp_hint(err, "find chooses the files");
     if (!smp_is_folder(s->folder)) {
         const bool file = access(s->folder, F_OK) == 0;
         smp_fail(err, SMP_E_READ, file ? "this is a file, not a folder" : "there is no such folder");

@@ -334,50 +334,40 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
 static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
 {
     const bool tells = s->json || s->csv || s->long_form || s->sort || s->html;
-    if (s->merge && (s->shard || s->partial || s->work_list || s->many.pipe || s->many.plan.base.stages.count)) {
-        smp_fail(err, SMP_E_USAGE, "--merge reads parts; it measures nothing");
-        return smp_hint(err, "write smempipe measure --merge PART...");
-    }
-    if (smp_cli_team && (s->merge || s->shard || s->partial || !s->work_list)) {
-        smp_fail(err, SMP_E_USAGE,
-                 s->work_list ? "rank 0 merges what all ranks measure by itself"
-                              : "ranks share a list, and there is none");
-        return smp_hint(err, s->work_list ? "leave out --shard, --partial and --merge, or write smempipe measure"
+    if (s->merge && (s->shard || s->partial || s->work_list || s->many.pipe || s->many.plan.base.stages.count))
+        return smp_fail(err, SMP_E_USAGE, "--merge reads parts; it measures nothing"),
+               smp_hint(err, "write smempipe measure --merge PART...");
+    if (smp_cli_team && (s->merge || s->shard || s->partial || !s->work_list))
+        return smp_fail(err, SMP_E_USAGE,
+                        s->work_list ? "rank 0 merges what all ranks measure by itself"
+                                     : "ranks share a list, and there is none"),
+               smp_hint(err, s->work_list ? "leave out --shard, --partial and --merge, or write smempipe measure"
                                           : "smempipe list DIR -r -o work.list; then --list work.list in place of DIR");
-    }
-    if (s->shard && !s->partial) {
-        smp_fail(err, SMP_E_USAGE, "--shard measures a part of the files, which tells nothing of all");
-        return smp_hint(err, "write it to a file: --shard %s --partial FILE; --merge joins all parts", s->shard);
-    }
-    if (s->html && (s->json || s->csv || s->totals_only)) {
-        smp_fail(err, SMP_E_USAGE, "--html and %s exclude each other",
-                 s->json  ? "--json"
-                 : s->csv ? "--csv"
-                          : "--together");
-        return smp_hint(err, "the page has the files and all of them together");
-    }
+    if (s->shard && !s->partial)
+        return smp_fail(err, SMP_E_USAGE, "--shard measures a part of the files, which tells nothing of all"),
+               smp_hint(err, "write it to a file: --shard %s --partial FILE; --merge joins all parts", s->shard);
+    if (s->html && (s->json || s->csv || s->totals_only))
+        return smp_fail(err, SMP_E_USAGE, "--html and %s exclude each other",
+                        s->json  ? "--json"
+                        : s->csv ? "--csv"
+                                 : "--together"),
+               smp_hint(err, "the page has the files and all of them together");
     if (smp_cli_check_report(s->html, s->many.plan.base.common.force, err))
         return err->code;
-    if (s->many.plan.base.common.force && !s->partial && !s->html) {
-        smp_fail(err, SMP_E_USAGE, "--force replaces the file of --partial or --html, and there is none");
-        return smp_hint(err, "measure writes no other files: leave out --force");
-    }
-    if (s->partial && tells) {
-        smp_fail(err, SMP_E_USAGE, "--partial writes a file for --merge, which chooses how results are told");
-        return smp_hint(err, "leave out --json, --csv, --long, --sort and --html; give them to measure --merge");
-    }
-    if (s->json && s->csv) {
-        smp_fail(err, SMP_E_USAGE, "--json and --csv exclude each other");
-        return smp_hint(err, "choose one");
-    }
-    if ((s->sort || s->long_form) && !s->csv) {
-        smp_fail(err, SMP_E_USAGE, "%s is for CSV", s->sort ? "--sort" : "--long");
-        return smp_hint(err, "write --csv %s%s", s->sort ? "--sort " : "--long", s->sort ? s->sort : "");
-    }
-    if (s->sort && s->long_form) {
-        smp_fail(err, SMP_E_USAGE, "--sort and --long exclude each other");
-        return smp_hint(err, "files are sorted in the form of a row a file");
-    }
+    if (s->many.plan.base.common.force && !s->partial && !s->html)
+        return smp_fail(err, SMP_E_USAGE, "--force replaces the file of --partial or --html, and there is none"),
+               smp_hint(err, "measure writes no other files: leave out --force");
+    if (s->partial && tells)
+        return smp_fail(err, SMP_E_USAGE, "--partial writes a file for --merge, which chooses how results are told"),
+               smp_hint(err, "leave out --json, --csv, --long, --sort and --html; give them to measure --merge");
+    if (s->json && s->csv)
+        return smp_fail(err, SMP_E_USAGE, "--json and --csv exclude each other"), smp_hint(err, "choose one");
+    if ((s->sort || s->long_form) && !s->csv)
+        return smp_fail(err, SMP_E_USAGE, "%s is for CSV", s->sort ? "--sort" : "--long"),
+               smp_hint(err, "write --csv %s%s", s->sort ? "--sort " : "--long", s->sort ? s->sort : "");
+    if (s->sort && s->long_form)
+        return smp_fail(err, SMP_E_USAGE, "--sort and --long exclude each other"),
+               smp_hint(err, "files are sorted in the form of a row a file");
     smp_common quiet = s->many.plan.base.common; /* what auto takes is said when it is used */
     smp_shard shard;
     quiet.quiet = true;

@@ -298,10 +298,9 @@ static smp_code check_settings(const montage_settings *s, smp_montage *look, smp
         smp_fail(err, SMP_E_USAGE, "the output is missing");
         return smp_hint(err, "write -o %.200s", named ? last : "sheet.png");
     }
-    if (!parse_cell(s->cell, look)) {
-        smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --cell", s->cell);
-        return smp_hint(err, "it takes width x height in pixels, 8 to 10000, as in 200x150, or auto");
-    }
+    if (!parse_cell(s->cell, look))
+        return smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --cell", s->cell),
+               smp_hint(err, "it takes width x height in pixels, 8 to 10000, as in 200x150, or auto");
     if (!smp_montage_ground(look, s->background)) {
         smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --background", s->background);
         return smp_hint(

@@ -53,11 +53,10 @@ smp_code smp_montage_page_make(const smp_montage *m, int64_t rows, uint64_t most
                          smp_add_i64(across, m->gap, &page->width) && smp_add_i64(down, m->gap, &page->height) &&
                          page->width <= INT32_MAX && page->height <= INT32_MAX &&
                          smp_mul_size((size_t)(page->width * m->channels), (size_t)page->height, &bytes);
-    if (!counted || (most_pixels && (uint64_t)page->width * (uint64_t)page->height > most_pixels)) {
-        smp_fail(err, SMP_E_LIMIT, "a page of %lld x %lld cells would be too large", (long long)m->columns,
-                 (long long)rows);
-        return smp_hint(err, "take smaller cells, fewer rows or columns, or raise the limit with --max-pixels");
-    }
+    if (!counted || (most_pixels && (uint64_t)page->width * (uint64_t)page->height > most_pixels))
+        return smp_fail(err, SMP_E_LIMIT, "a page of %lld x %lld cells would be too large", (long long)m->columns,
+                        (long long)rows),
+               smp_hint(err, "take smaller cells, fewer rows or columns, or raise the limit with --max-pixels");
     page->stride = page->width * m->channels;
     page->samples = smp_alloc(bytes);
     SMP_NEED(page->samples, "a page", bytes, err);

@@ -134,10 +134,9 @@ static smp_code say_address(const smp_common *common, bool no_open, const smp_ht
 {
     char address[128];
     smp_http_address(http, !no_open, address, sizeof address);
-    if (!no_open && !open_browser(address)) {
-        smp_fail(err, SMP_E_PROCESS, "xdg-open, which opens the page in a browser, cannot be started");
-        return smp_hint(err, "write --no-open, and open the address that it prints");
-    }
+    if (!no_open && !open_browser(address))
+        return smp_fail(err, SMP_E_PROCESS, "xdg-open, which opens the page in a browser, cannot be started"),
+               smp_hint(err, "write --no-open, and open the address that it prints");
     if (no_open)
         puts(address);
     else if (!common->quiet)

@@ -202,10 +202,9 @@ static const char *advice(CUresult result)
 
 smp_code smp_driver_error(smp_driver *driver, const char *what, CUresult result, smp_error *err)
 {
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        smp_fail(err, SMP_E_DEVICE_MEMORY, "out of memory on the device (%s)", what);
-        return smp_hint(err, "use a smaller picture or smaller strips, or --device cpu");
-    }
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return smp_fail(err, SMP_E_DEVICE_MEMORY, "out of memory on the device (%s)", what),
+               smp_hint(err, "use a smaller picture or smaller strips, or --device cpu");
     const char *name = NULL, *text = NULL;
     if (driver->call.cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
         name = "unknown error";

@@ -28,10 +28,9 @@ static smp_code find(smp_driver *driver, int index, CUdevice *device, smp_error 
 {
     int count;
     SMP_TRY(smp_cuda_count(driver, &count, err));
-    if (index < 0 || index >= count) {
-        smp_fail(err, SMP_E_DEVICE, "there is no %s device %d: %d present", driver->name, index, count);
-        return smp_hint(err, "`smempipe devices` lists them");
-    }
+    if (index < 0 || index >= count)
+        return smp_fail(err, SMP_E_DEVICE, "there is no %s device %d: %d present", driver->name, index, count),
+               smp_hint(err, "`smempipe devices` lists them");
     CUresult result = smp_cuDeviceGet(driver, device, index);
     return result == CUDA_SUCCESS ? SMP_OK : smp_driver_error(driver, "cuDeviceGet", result, err);
 }

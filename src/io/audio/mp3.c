@@ -217,14 +217,12 @@ static void read_close(smp_reader *) {}
 static smp_code write_shape(const smp_file_format *, const char *extension, smp_shape *shape, smp_error *err)
 {
     static const int rates[] = {8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000};
-    if (extension && !strcmp(extension, "mp2")) {
-        smp_fail(err, SMP_E_WRITE, "an .mp2 holds MPEG layer II, and only layer III can be written");
-        return smp_hint(err, "write an .mp3 (--to mp3 for many files); ffmpeg -i IN.mp3 OUT.mp2 makes an .mp2 of it");
-    }
-    if (shape->channels > 2) {
-        smp_fail(err, SMP_E_WRITE, "an MP3 holds one channel or two, not %d", shape->channels);
-        return smp_hint(err, "end the pipeline with `remix stereo`, or write another format");
-    }
+    if (extension && !strcmp(extension, "mp2"))
+        return smp_fail(err, SMP_E_WRITE, "an .mp2 holds MPEG layer II, and only layer III can be written"),
+               smp_hint(err, "write an .mp3 (--to mp3 for many files); ffmpeg -i IN.mp3 OUT.mp2 makes an .mp2 of it");
+    if (shape->channels > 2)
+        return smp_fail(err, SMP_E_WRITE, "an MP3 holds one channel or two, not %d", shape->channels),
+               smp_hint(err, "end the pipeline with `remix stereo`, or write another format");
     smp_code code = smp_sound_can_write("MP3", shape, 2, err);
     for (size_t i = 0; code == SMP_OK && i < sizeof rates / sizeof rates[0]; i++)
         if (shape->rate == rates[i])

@@ -155,12 +155,11 @@ static smp_code pass_over(smp_source *source, smp_mp3_chain *chain, bool *end, s
         return SMP_OK;
     }
     const size_t gap = gap_to_frame(source, &next);
-    if (gap == 0) {
-        smp_fail(err, SMP_E_DECODE, "the MP3 changes from %s at %d Hz to %s at %d Hz after %lld frames",
-                 channel_word(&chain->first), chain->first.rate, channel_word(&next), next.rate,
-                 (long long)chain->frames);
-        return smp_hint(err, "make one sound of it: ffmpeg -i IN.mp3 OUT.flac");
-    }
+    if (gap == 0)
+        return smp_fail(err, SMP_E_DECODE, "the MP3 changes from %s at %d Hz to %s at %d Hz after %lld frames",
+                        channel_word(&chain->first), chain->first.rate, channel_word(&next), next.rate,
+                        (long long)chain->frames),
+               smp_hint(err, "make one sound of it: ffmpeg -i IN.mp3 OUT.flac");
     if (gap < MOST_GAP || left > MOST_GAP) {
         smp_fail(err, SMP_E_DECODE, "the MP3 is damaged: at byte %llu, after %lld frames, no frame begins",
                  (unsigned long long)at, (long long)chain->frames);

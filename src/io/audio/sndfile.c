@@ -105,10 +105,9 @@ static smp_code check_flac(smp_reader *reader, smp_sndfile *s, smp_error *err)
     if ((b[4] & 0x7F) != 0 || smp_get_be(b + 5, 3) != SMP_FLAC_INFO)
         return smp_fail(err, SMP_E_DECODE, "the FLAC is damaged: it does not begin with its stream's description");
     smp_flac_info_take(&s->info, b + INFO_AT);
-    if (s->info.bits != 8 && s->info.bits != 16 && s->info.bits != 24) {
-        smp_fail(err, SMP_E_DECODE, "the FLAC's samples have %d bits, which is not supported", s->info.bits);
-        return smp_hint(err, "make a WAV of it: ffmpeg -i IN.flac -c:a pcm_s32le OUT.wav");
-    }
+    if (s->info.bits != 8 && s->info.bits != 16 && s->info.bits != 24)
+        return smp_fail(err, SMP_E_DECODE, "the FLAC's samples have %d bits, which is not supported", s->info.bits),
+               smp_hint(err, "make a WAV of it: ffmpeg -i IN.flac -c:a pcm_s32le OUT.wav");
     SMP_TRY(count_frames(reader, s, err));
     SMP_TRY(smp_sound_header(reader, s->info.frames, s->info.channels, s->info.rate, SMP_SOUND_NONE, err));
     SMP_TRY(smp_check_size(source, sizeof b + (uint64_t)(s->info.frames / BLOCK) * LEAST, err));
@@ -215,11 +214,10 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
                  sf_strerror(NULL));
         return smp_hint(err, "try another decoder: ffmpeg -i IN OUT.flac");
     }
-    if (smp_sound_bits(info->format & SF_FORMAT_SUBMASK) && s->link.granule > info->frames) {
-        smp_fail(err, SMP_E_DECODE, "the OGG's header says %lld frames, but it has %lld", (long long)info->frames,
-                 (long long)s->link.granule);
-        return smp_hint(err, "make a FLAC of it: ffmpeg -i IN.ogg OUT.flac");
-    }
+    if (smp_sound_bits(info->format & SF_FORMAT_SUBMASK) && s->link.granule > info->frames)
+        return smp_fail(err, SMP_E_DECODE, "the OGG's header says %lld frames, but it has %lld",
+                        (long long)info->frames, (long long)s->link.granule),
+               smp_hint(err, "make a FLAC of it: ffmpeg -i IN.ogg OUT.flac");
     if (!smp_sound_type_name(info->format & SF_FORMAT_SUBMASK))
         return smp_fail(err, SMP_E_DECODE, "the %s's samples are of an unsupported kind", reader->format->name);
     s->left = s->links[index].frames = info->frames;
@@ -250,13 +248,12 @@ static smp_code open_links(smp_reader *reader, smp_sndfile *s, SF_INFO *first, s
             return code;
         if (i == 0)
             *first = info;
-        if (info.channels != first->channels || info.samplerate != first->samplerate || info.format != first->format) {
-            smp_fail(
-                err, SMP_E_DECODE,
-                "the OGG is a chain of streams that differ: the first has %d channels at %d Hz, number %zu %d at %d Hz",
-                first->channels, first->samplerate, i + 1, info.channels, info.samplerate);
-            return smp_hint(err, "make one sound of it: ffmpeg -i IN.ogg OUT.wav");
-        }
+        if (info.channels != first->channels || info.samplerate != first->samplerate || info.format != first->format)
+            return smp_fail(err, SMP_E_DECODE,
+                            "the OGG is a chain of streams that differ: the first has %d channels at %d Hz, number %zu "
+                            "%d at %d Hz",
+                            first->channels, first->samplerate, i + 1, info.channels, info.samplerate),
+                   smp_hint(err, "make one sound of it: ffmpeg -i IN.ogg OUT.wav");
         if (info.frames < 0 || !smp_add_i64(frames, info.frames, &frames))
             return smp_fail(err, SMP_E_DECODE, "the %s says that it has more frames than can be counted",
                             reader->format->name);

@@ -243,10 +243,9 @@ static void set_opus_rate(smp_writer *writer, SNDFILE *file)
 static smp_code set_vorbis_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
 {
     double quality = smp_write_value(&writer->options.values, &smp_write_quality) / 100.;
-    if (smp_write_value(&writer->options.values, &smp_write_bitrate)) {
-        smp_fail(err, SMP_E_USAGE, "an OGG (Vorbis) has a quality and no bitrate");
-        return smp_hint(err, "write --quality 40 for about 128 kbit/s, or make an .opus");
-    }
+    if (smp_write_value(&writer->options.values, &smp_write_bitrate))
+        return smp_fail(err, SMP_E_USAGE, "an OGG (Vorbis) has a quality and no bitrate"),
+               smp_hint(err, "write --quality 40 for about 128 kbit/s, or make an .opus");
     if (smp_write_value(&writer->options.values, &smp_write_quality))
         sf_command(file, SFC_SET_VBR_ENCODING_QUALITY, &quality, sizeof quality);
     return SMP_OK;

@@ -301,20 +301,17 @@ enum { MOST_RATE = 100000000 /* Hz */ };
 smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, double rate, int type, smp_error *err)
 {
     smp_media *media = &reader->media;
-    if (channels < 1 || channels > SMP_MAX_CHANNELS) {
-        smp_fail(err, SMP_E_DECODE, "the sound has %lld channels; 1 to %d can be read", (long long)channels,
-                 SMP_MAX_CHANNELS);
-        return smp_hint(err,
+    if (channels < 1 || channels > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_DECODE, "the sound has %lld channels; 1 to %d can be read", (long long)channels,
+                        SMP_MAX_CHANNELS),
+               smp_hint(err,
                         channels < 1 ? "copy or download it again" : "keep some of them: sox IN OUT.wav remix 1 2");
-    }
-    if (!(rate >= 1 && rate <= MOST_RATE)) {
-        smp_fail(err, SMP_E_DECODE, "the sound's rate is %.10g Hz, which cannot be right", rate);
-        return smp_hint(err, "copy or download it again, or set it: sox -r 44100 IN OUT.wav");
-    }
-    if (frames < 1) {
-        smp_fail(err, SMP_E_DECODE, "the sound has no frames");
-        return smp_hint(err, "what was to record or write it may have failed: copy or download it again");
-    }
+    if (!(rate >= 1 && rate <= MOST_RATE))
+        return smp_fail(err, SMP_E_DECODE, "the sound's rate is %.10g Hz, which cannot be right", rate),
+               smp_hint(err, "copy or download it again, or set it: sox -r 44100 IN OUT.wav");
+    if (frames < 1)
+        return smp_fail(err, SMP_E_DECODE, "the sound has no frames"),
+               smp_hint(err, "what was to record or write it may have failed: copy or download it again");
     media->open_end = frames == SMP_OPEN_HEIGHT && smp_sound_may_be_open(reader);
     SMP_TRY(media->open_end ? SMP_OK : smp_check_frames(&reader->options.limits, frames, err));
     media->shape = (smp_shape){

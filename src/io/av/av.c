@@ -136,10 +136,8 @@ static smp_code open_file(av_state *s, smp_error *err)
     if (av->avformat_find_stream_info(s->file, NULL) < 0)
         return fail_damaged(s, "its streams are not described", err);
     s->stream = av->av_find_best_stream(s->file, AVMEDIA_TYPE_AUDIO, -1, -1, &codec, 0);
-    if (s->stream == AVERROR_STREAM_NOT_FOUND) {
-        smp_fail(err, SMP_E_DECODE, "there is no sound in the file");
-        return smp_hint(err, SMP_VIDEO_HINT);
-    }
+    if (s->stream == AVERROR_STREAM_NOT_FOUND)
+        return smp_fail(err, SMP_E_DECODE, "there is no sound in the file"), smp_hint(err, SMP_VIDEO_HINT);
     if (s->stream < 0 || !codec)
         return fail_damaged(s, "this build of it has no decoder for the sound", err);
     for (unsigned i = 0; i < s->file->nb_streams; i++)

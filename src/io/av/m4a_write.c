@@ -95,12 +95,11 @@ static smp_code open_coder(smp_writer *writer, m4a_state *s, smp_error *err)
     const bool kept = mask && !sides && open_for(writer, s, coder, mask);
     if (mask && !kept)
         smp_sound_note_speakers(writer, false);
-    if (!kept && !open_for(writer, s, coder, usual)) {
-        smp_fail(err, SMP_E_WRITE, "FFmpeg's encoder of %s takes no %d channels at %d Hz", name, s->mp4.channels,
-                 s->mp4.rate);
-        return smp_hint(err, s->mp4.alac ? "end the pipeline with `remix stereo`, or write a .flac"
+    if (!kept && !open_for(writer, s, coder, usual))
+        return smp_fail(err, SMP_E_WRITE, "FFmpeg's encoder of %s takes no %d channels at %d Hz", name, s->mp4.channels,
+                        s->mp4.rate),
+               smp_hint(err, s->mp4.alac ? "end the pipeline with `remix stereo`, or write a .flac"
                                          : "end the pipeline with `resample 48kHz`, or write without loss: --lossless");
-    }
     if (smp_write_value(&writer->options.values, &smp_write_bitrate))
         smp_sound_note_bitrate(writer, (int)((s->codec->bit_rate + 500) / 1000));
     s->mp4.packet = (uint32_t)s->codec->frame_size;

@@ -53,10 +53,9 @@ static smp_code decode(smp_reader *reader, picture_state *s, const char *name, c
 {
     const AVCodec *first = av->avcodec_find_decoder_by_name(name),
                   *codec = first ? first : av->avcodec_find_decoder_by_name(other);
-    if (!codec) {
-        smp_fail(err, SMP_E_READ, "this machine's FFmpeg has no decoder of %s", reader->format->name);
-        return smp_hint(err, "install one that has (apt-get install ffmpeg)");
-    }
+    if (!codec)
+        return smp_fail(err, SMP_E_READ, "this machine's FFmpeg has no decoder of %s", reader->format->name),
+               smp_hint(err, "install one that has (apt-get install ffmpeg)");
     SMP_NEED(s->codec = av->avcodec_alloc_context3(codec), "a decoder", 1, err);
     s->packet = av->av_packet_alloc();
     s->frame = av->av_frame_alloc();
@@ -80,11 +79,10 @@ static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
     smp_shape *shape = &media->shape;
     const AVPixFmtDescriptor *d = s->pixels = av->av_pix_fmt_desc_get(s->frame->format);
     const uint64_t other = AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BE;
-    if (!d || d->flags & other || (d->nb_components > 2 && !(d->flags & AV_PIX_FMT_FLAG_RGB))) {
-        smp_fail(err, SMP_E_DECODE, "the %s has samples of a kind that is not read (%s)", reader->format->name,
-                 d ? d->name : "unknown");
-        return smp_hint(err, "convert it first: ffmpeg -i IN -pix_fmt rgb48 OUT.png");
-    }
+    if (!d || d->flags & other || (d->nb_components > 2 && !(d->flags & AV_PIX_FMT_FLAG_RGB)))
+        return smp_fail(err, SMP_E_DECODE, "the %s has samples of a kind that is not read (%s)", reader->format->name,
+                        d ? d->name : "unknown"),
+               smp_hint(err, "convert it first: ffmpeg -i IN -pix_fmt rgb48 OUT.png");
     const bool real = d->flags & AV_PIX_FMT_FLAG_FLOAT;
     shape->width = s->frame->width;
     shape->height = s->frame->height;
@@ -272,10 +270,9 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
     picture_state *s = reader->state;
     SMP_TRY(smp_av_need(SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
-    if (s->size > HEAD && s->data[FLAGS] & DEEP_OR_PARTS) {
-        smp_fail(err, SMP_E_DECODE, "the OpenEXR has several parts, or deep samples, which are not read");
-        return smp_hint(err, "take a part out: exrmultipart -separate -i IN.exr -o OUT");
-    }
+    if (s->size > HEAD && s->data[FLAGS] & DEEP_OR_PARTS)
+        return smp_fail(err, SMP_E_DECODE, "the OpenEXR has several parts, or deep samples, which are not read"),
+               smp_hint(err, "take a part out: exrmultipart -separate -i IN.exr -o OUT");
     const uint8_t *at = s->data + HEAD, *end = s->data + s->size;
     while (at < end && *at) {
         const uint8_t *type = memchr(at, 0, (size_t)(end - at));

@@ -154,10 +154,9 @@ static smp_code fail_dead(proxy *p, const smp_read_options *options, bool ended,
                  ceil(p->allowed));
         return smp_hint(err, "raise --time-limit when the file is sound");
     }
-    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
-        smp_fail(err, SMP_E_DECODE, "the decoder crashed: %s", strsignal(WTERMSIG(status)));
-        return smp_hint(err, "the file is damaged, and the library that decodes it has a fault");
-    }
+    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+        return smp_fail(err, SMP_E_DECODE, "the decoder crashed: %s", strsignal(WTERMSIG(status))),
+               smp_hint(err, "the file is damaged, and the library that decodes it has a fault");
     if (status == -ESRCH || status == -EAGAIN || (status > 0 && WIFSIGNALED(status))) { /* with its spawner: -errno */
         smp_fail(err, SMP_E_KILLED, "the process that decodes the file was killed");
         return smp_hint(err, "somebody ended it, or the system ran out of memory");

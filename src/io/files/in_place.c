@@ -83,10 +83,9 @@ smp_code smp_in_place_ready(smp_in_place *how, int fd, const char *target, const
 {
     struct stat now;
     char path[32], mark[MARK];
-    if (stat(target, &now) != 0 || !is_same(&now, was)) {
-        smp_fail(err, SMP_E_WRITE, "the file was changed while it was worked on, and is left as it is");
-        return smp_hint(err, "the same command takes it as it is now");
-    }
+    if (stat(target, &now) != 0 || !is_same(&now, was))
+        return smp_fail(err, SMP_E_WRITE, "the file was changed while it was worked on, and is left as it is"),
+               smp_hint(err, "the same command takes it as it is now");
     if (!how->again && smp_in_place_done(target, how->work))
         return smp_fail(err, SMP_E_WRITE, "another run of this command did the file meanwhile");
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

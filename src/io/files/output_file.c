@@ -216,10 +216,9 @@ static smp_code open_stdout(smp_output *output, const char *const *inputs, smp_e
     struct stat status;
     if (fstat(STDOUT_FILENO, &status) != 0)
         return fail_write(output->target, errno, err);
-    if (isatty(STDOUT_FILENO)) {
-        smp_fail(err, SMP_E_USAGE, "standard output is a terminal, which cannot show a file's bytes");
-        return smp_hint(err, "redirect it: smempipe ... - > out.png");
-    }
+    if (isatty(STDOUT_FILENO))
+        return smp_fail(err, SMP_E_USAGE, "standard output is a terminal, which cannot show a file's bytes"),
+               smp_hint(err, "redirect it: smempipe ... - > out.png");
     if (S_ISREG(status.st_mode) && refuse_inputs(&status, inputs, err) != SMP_OK)
         return SMP_E_WRITE;
     output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3); /* a copy, so that closing it reports late failures */
@@ -234,10 +233,9 @@ static smp_code open_special(smp_output *output, const char *path, smp_error *er
         char text[128];
         return smp_fail(err, SMP_E_WRITE, "cannot open for writing: %s", smp_os_error(errno, text, sizeof text));
     }
-    if (isatty(output->fd)) {
-        smp_fail(err, SMP_E_USAGE, "is a terminal, which cannot show a file's bytes");
-        return smp_hint(err, "write to a file, or redirect standard output");
-    }
+    if (isatty(output->fd))
+        return smp_fail(err, SMP_E_USAGE, "is a terminal, which cannot show a file's bytes"),
+               smp_hint(err, "write to a file, or redirect standard output");
     return SMP_OK;
 }
 
@@ -286,10 +284,9 @@ static smp_code open_path(smp_output *output, const char *path, const char *cons
         smp_fail(err, SMP_E_WRITE, "cannot write there: %s", smp_os_error(errno, text, sizeof text));
         return smp_hint(err, "check the permissions of the folders on the way");
     }
-    if ((exists && S_ISDIR(status.st_mode)) || path[length - 1] == '/') {
-        smp_fail(err, SMP_E_WRITE, "is a folder");
-        return smp_hint(err, "add a file name: %.200s%sNAME", output->path, path[length - 1] == '/' ? "" : "/");
-    }
+    if ((exists && S_ISDIR(status.st_mode)) || path[length - 1] == '/')
+        return smp_fail(err, SMP_E_WRITE, "is a folder"),
+               smp_hint(err, "add a file name: %.200s%sNAME", output->path, path[length - 1] == '/' ? "" : "/");
     if (exists && S_ISLNK(status.st_mode))
         return fail_link(err);
     if (exists && beneath && !S_ISREG(status.st_mode)) { /* to wait for a reader is the user's choice */
@@ -311,10 +308,9 @@ static smp_code open_path(smp_output *output, const char *path, const char *cons
         output->target = smp_strdup(resolved);
         free(resolved);
     } else {
-        if (lstat(path, &link) == 0 && !output->force) {
-            smp_fail(err, SMP_E_WRITE, "is a symbolic link that leads nowhere");
-            return smp_hint(err, "replace it with --force, or give another name");
-        }
+        if (lstat(path, &link) == 0 && !output->force)
+            return smp_fail(err, SMP_E_WRITE, "is a symbolic link that leads nowhere"),
+                   smp_hint(err, "replace it with --force, or give another name");
         output->target = smp_strdup(path);
     }
     SMP_NEED(output->target, "a path", length, err);

@@ -119,14 +119,12 @@ static smp_code look_at(smp_source *source, int fd, const char *path, bool stand
     struct stat status;
     if (fstat(fd, &status) != 0)
         return fail_open(path, errno, err);
-    if (S_ISDIR(status.st_mode)) {
-        smp_fail(err, SMP_E_READ, "is a folder, not a file");
-        return smp_hint(err, "give a file in it; smempipe batch, convert and measure take whole folders");
-    }
-    if (standard && isatty(fd)) {
-        smp_fail(err, SMP_E_USAGE, "standard input is a terminal");
-        return smp_hint(err, "redirect a file: smempipe ... - < in.png");
-    }
+    if (S_ISDIR(status.st_mode))
+        return smp_fail(err, SMP_E_READ, "is a folder, not a file"),
+               smp_hint(err, "give a file in it; smempipe batch, convert and measure take whole folders");
+    if (standard && isatty(fd))
+        return smp_fail(err, SMP_E_USAGE, "standard input is a terminal"),
+               smp_hint(err, "redirect a file: smempipe ... - < in.png");
     if (S_ISREG(status.st_mode)) {
         /* A redirected file may have been read before: positions count from its current offset. */
         off_t start = standard ? lseek(fd, 0, SEEK_CUR) : 0;
@@ -516,10 +514,9 @@ smp_code smp_source_ended(const smp_source *source, smp_error *err)
         char text[128];
         return smp_fail(err, SMP_E_READ, "cannot read: %s", smp_os_error(source->failed, text, sizeof text));
     }
-    if (source->position == 0) {
-        smp_fail(err, SMP_E_DECODE, "the file is empty");
-        return smp_hint(err, "what was to write it may have failed: the copy, the download, the program before a pipe");
-    }
+    if (source->position == 0)
+        return smp_fail(err, SMP_E_DECODE, "the file is empty"),
+               smp_hint(err, "what was to write it may have failed: the copy, the download, the program before a pipe");
     smp_fail(err, SMP_E_DECODE, "the file ends too early, after %llu bytes: it is truncated",
              (unsigned long long)source->position);
     return smp_hint_damaged(err);

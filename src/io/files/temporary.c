@@ -177,10 +177,9 @@ static int open_nameless(const char *folder)
 static smp_code fail_create(int number, const char *folder, smp_error *err)
 {
     char text[128];
-    if (!smp_is_folder(folder) && (number == ENOENT || number == ENOTDIR)) {
-        smp_fail(err, SMP_E_WRITE, "the folder %.300s does not exist", folder);
-        return smp_hint(err, "make it first: mkdir -p '%.280s'", folder);
-    }
+    if (!smp_is_folder(folder) && (number == ENOENT || number == ENOTDIR))
+        return smp_fail(err, SMP_E_WRITE, "the folder %.300s does not exist", folder),
+               smp_hint(err, "make it first: mkdir -p '%.280s'", folder);
     if (number == EMFILE)
         return smp_fail(err, SMP_E_WRITE, "too many files are open at once");
     smp_fail(err, SMP_E_WRITE, "cannot make a file in %.300s: %s", folder, smp_os_error(number, text, sizeof text));

@@ -197,10 +197,9 @@ static smp_code open_face(setting *s, int index, size_t size, smp_error *err)
     SMP_TRY(smp_font_need(err));
     if (ft.FT_Init_FreeType(&s->library))
         return smp_fail_memory(err, "FreeType", size);
-    if (ft.FT_New_Memory_Face(s->library, s->data, (FT_Long)size, index, &s->face) || !FT_IS_SCALABLE(s->face)) {
-        smp_fail(err, SMP_E_DECODE, "it is not a font of outlines");
-        return smp_hint(err, "fonts are .ttf, .otf, .ttc, .pfb and what else FreeType reads; not .woff2");
-    }
+    if (ft.FT_New_Memory_Face(s->library, s->data, (FT_Long)size, index, &s->face) || !FT_IS_SCALABLE(s->face))
+        return smp_fail(err, SMP_E_DECODE, "it is not a font of outlines"),
+               smp_hint(err, "fonts are .ttf, .otf, .ttc, .pfb and what else FreeType reads; not .woff2");
     const FT_Face f = s->face;
     const long em = f->units_per_EM ? f->units_per_EM : 1000; /* one unit is a pixel: nothing is rounded */
     const long high = f->ascender - f->descender;

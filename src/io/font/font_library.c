@@ -90,15 +90,13 @@ static smp_code take(FcPattern *font, const char *name, char **path, int *index,
 {
     FcChar8 *file, *family;
     if (!font || fc.FcPatternGetString(font, FC_FILE, 0, &file) != FcResultMatch ||
-        fc.FcPatternGetString(font, FC_FAMILY, 0, &family) != FcResultMatch) {
-        smp_fail(err, SMP_E_READ, "this machine has no fonts");
-        return smp_hint(err, "install some, as fonts-dejavu-core; or name a font's file: font=\"letters.ttf\"");
-    }
-    if (!is_called(font, name)) {
-        smp_fail(err, SMP_E_READ, "this machine has no font '%.100s'", name);
-        return smp_hint(err, "the nearest is font=\"%.100s\"; fc-list : family lists all; a file is named by its path",
+        fc.FcPatternGetString(font, FC_FAMILY, 0, &family) != FcResultMatch)
+        return smp_fail(err, SMP_E_READ, "this machine has no fonts"),
+               smp_hint(err, "install some, as fonts-dejavu-core; or name a font's file: font=\"letters.ttf\"");
+    if (!is_called(font, name))
+        return smp_fail(err, SMP_E_READ, "this machine has no font '%.100s'", name),
+               smp_hint(err, "the nearest is font=\"%.100s\"; fc-list : family lists all; a file is named by its path",
                         (const char *)family);
-    }
     if (fc.FcPatternGetInteger(font, FC_INDEX, 0, index) != FcResultMatch)
         *index = 0;
     *path = smp_strdup((const char *)file);
@@ -139,10 +137,9 @@ smp_code smp_font_find(const char *name, char **path, int *index, smp_error *err
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_fontconfig);
     *path = NULL;
-    if (!has_fontconfig) {
-        smp_fail(err, SMP_E_READ, "fontconfig, which finds fonts by name, cannot be opened");
-        return smp_hint(err, "install libfontconfig1, or name the font's file: font=\"letters.ttf\"");
-    }
+    if (!has_fontconfig)
+        return smp_fail(err, SMP_E_READ, "fontconfig, which finds fonts by name, cannot be opened"),
+               smp_hint(err, "install libfontconfig1, or name the font's file: font=\"letters.ttf\"");
     SMP_TRY(check_styles(name, err));
     /* What the name leaves open is usual, and not as FcDefaultSubstitute has it, which goes by the user's language. */
     char *full = smp_asprintf("%s:scalable=true:weight=80:slant=0:width=100", name);

@@ -36,11 +36,10 @@ typedef struct gif_writer {
 
 smp_code smp_gif_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    if (shape->width > MOST_SIDE || shape->height > MOST_SIDE) {
-        smp_fail(err, SMP_E_WRITE, "a GIF holds at most %d x %d pixels; this has %lld x %lld", MOST_SIDE, MOST_SIDE,
-                 (long long)shape->width, (long long)shape->height);
-        return smp_hint(err, "write a .png or .tif, which may be larger");
-    }
+    if (shape->width > MOST_SIDE || shape->height > MOST_SIDE)
+        return smp_fail(err, SMP_E_WRITE, "a GIF holds at most %d x %d pixels; this has %lld x %lld", MOST_SIDE,
+                        MOST_SIDE, (long long)shape->width, (long long)shape->height),
+               smp_hint(err, "write a .png or .tif, which may be larger");
     shape->format = SMP_U8;
     return smp_check_colour("GIF", shape, err);
 }

@@ -30,10 +30,9 @@ typedef struct avif_writer {
 smp_code smp_avif_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
     SMP_TRY(smp_heif_need(SMP_E_WRITE, err));
-    if (!lib->heif_have_encoder_for_format(heif_compression_AV1)) {
-        smp_fail(err, SMP_E_WRITE, "AVIF cannot be written: libheif has no encoder of AV1 here");
-        return smp_hint(err, "install one (libheif-plugin-aomenc), or write a .webp");
-    }
+    if (!lib->heif_have_encoder_for_format(heif_compression_AV1))
+        return smp_fail(err, SMP_E_WRITE, "AVIF cannot be written: libheif has no encoder of AV1 here"),
+               smp_hint(err, "install one (libheif-plugin-aomenc), or write a .webp");
     if (shape->width > MOST_SIDE || shape->height > MOST_SIDE)
         return smp_fail(err, SMP_E_WRITE, "an AVIF holds at most %d x %d pixels; this has %lld x %lld", MOST_SIDE,
                         MOST_SIDE, (long long)shape->width, (long long)shape->height);
@@ -94,10 +93,9 @@ smp_code smp_avif_write_open(smp_writer *writer, const smp_meta *meta, smp_error
 {
     const smp_shape *shape = &writer->shape;
     const uint64_t held = (uint64_t)shape->width * (uint64_t)shape->height * HELD;
-    if (smp_write_value(&writer->options.values, &smp_write_lossless)) {
-        smp_fail(err, SMP_E_WRITE, "an AVIF is written with some loss: --lossless cannot be had");
-        return smp_hint(err, "write a .webp, .png or .tif, or leave --lossless out");
-    }
+    if (smp_write_value(&writer->options.values, &smp_write_lossless))
+        return smp_fail(err, SMP_E_WRITE, "an AVIF is written with some loss: --lossless cannot be had"),
+               smp_hint(err, "write a .webp, .png or .tif, or leave --lossless out");
     avif_writer *state = writer->state = smp_alloc(sizeof *state);
     SMP_NEED(state && smp_alloc_borrow(held), "an AVIF", held, err);
     state->borrowed = held;

@@ -102,16 +102,14 @@ smp_code smp_heif_failed(const heif_state *state, const char *name, struct heif_
         smp_fail(err, SMP_E_LIMIT, "the %s needs more memory than it may take (libheif: %.150s)", name, why.message);
         return smp_hint(err, "raise the limits with --max-memory and --max-pixels");
     }
-    if (kind) {
-        smp_fail(err, SMP_E_DECODE, "the %s holds %s (an item '%s'), which the libheif here does not read", name, kind,
-                 type);
-        return smp_hint(err, "make a PNG of it with the program that wrote it, or with a newer libheif: heif-dec IN "
+    if (kind)
+        return smp_fail(err, SMP_E_DECODE, "the %s holds %s (an item '%s'), which the libheif here does not read", name,
+                        kind, type),
+               smp_hint(err, "make a PNG of it with the program that wrote it, or with a newer libheif: heif-dec IN "
                              "OUT.png");
-    }
-    if (why.code == heif_error_Unsupported_filetype || why.code == heif_error_Unsupported_feature) {
-        smp_fail(err, SMP_E_DECODE, "the %s has what this libheif does not read (%.150s)", name, why.message);
-        return smp_hint(err, "libheif may be without the codec: install its plugins (libheif-plugin-...)");
-    }
+    if (why.code == heif_error_Unsupported_filetype || why.code == heif_error_Unsupported_feature)
+        return smp_fail(err, SMP_E_DECODE, "the %s has what this libheif does not read (%.150s)", name, why.message),
+               smp_hint(err, "libheif may be without the codec: install its plugins (libheif-plugin-...)");
     smp_fail(err, SMP_E_DECODE, "the %s is damaged (libheif: %.150s)", name, why.message);
     return smp_hint_damaged(err);
 }

@@ -125,12 +125,11 @@ smp_code smp_heif_walk(const smp_source *source, smp_heif *heif, smp_error *err)
     walk w = {.source = source, .heif = heif};
     *heif = (smp_heif){.bits = 8};
     SMP_TRY(walk_boxes(&w, 0, source->size, 0, err));
-    if (!heif->pixels && (heif->brief || heif->film)) {
-        smp_fail(err, SMP_E_DECODE, "the file holds %s, which is not read",
-                 heif->brief ? "a picture of the short form (a box 'mini')" : "a film and no still picture");
-        return smp_hint(err, heif->brief ? "make a PNG of it with the program that wrote it"
+    if (!heif->pixels && (heif->brief || heif->film))
+        return smp_fail(err, SMP_E_DECODE, "the file holds %s, which is not read",
+                        heif->brief ? "a picture of the short form (a box 'mini')" : "a film and no still picture"),
+               smp_hint(err, heif->brief ? "make a PNG of it with the program that wrote it"
                                          : "ffmpeg -i IN f%%03d.png makes files of its pictures");
-    }
     if (!w.meta || !heif->pixels)
         return fail_box(err, w.meta ? "it does not say how large its picture is" : "it has no picture");
     return SMP_OK;

@@ -15,11 +15,9 @@ static smp_code write_shape(const smp_file_format *, const char *, smp_shape *sh
 {
     shape->format = SMP_U8;
     SMP_TRY(smp_check_colour("BMP", shape, err));
-    if (shape->width > INT32_MAX / 4 || shape->height > INT32_MAX ||
-        (shape->width * 4 + 4) * shape->height > INT32_MAX) {
-        smp_fail(err, SMP_E_WRITE, "the picture is too large for a BMP, which holds 2 GiB");
-        return smp_hint(err, "write a .png, which may be larger");
-    }
+    if (shape->width > INT32_MAX / 4 || shape->height > INT32_MAX || (shape->width * 4 + 4) * shape->height > INT32_MAX)
+        return smp_fail(err, SMP_E_WRITE, "the picture is too large for a BMP, which holds 2 GiB"),
+               smp_hint(err, "write a .png, which may be larger");
     return SMP_OK;
 }
 

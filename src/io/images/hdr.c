@@ -60,10 +60,9 @@ static smp_code read_header(smp_reader *reader, smp_error *err)
     smp_shape *shape = &reader->media.shape;
     for (int n = 0; n < MOST_LINES; n++) {
         SMP_TRY(read_line(&reader->source, line, err));
-        if (strncmp(line, "FORMAT=", 7) == 0 && strcmp(line + 7, "32-bit_rle_rgbe") != 0) {
-            smp_fail(err, SMP_E_DECODE, "the HDR holds %.40s, which is not supported", line + 7);
-            return smp_hint(err, "convert it to RGB first: ra_xyze -r IN.hdr OUT.hdr");
-        }
+        if (strncmp(line, "FORMAT=", 7) == 0 && strcmp(line + 7, "32-bit_rle_rgbe") != 0)
+            return smp_fail(err, SMP_E_DECODE, "the HDR holds %.40s, which is not supported", line + 7),
+                   smp_hint(err, "convert it to RGB first: ra_xyze -r IN.hdr OUT.hdr");
         if (line[0])
             continue;
         SMP_TRY(read_line(&reader->source, line, err));

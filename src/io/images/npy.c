@@ -386,16 +386,14 @@ static bool is_planar(const smp_write_options *options)
 static smp_code check_kind(const smp_writer *writer, smp_error *err)
 {
     const smp_write_options *options = &writer->options;
-    if (is_half(options) && writer->shape.format != SMP_F32) {
-        smp_fail(err, SMP_E_WRITE, "--samples f16 is for floats, and these are integers");
-        return smp_hint(err, "`depth float` makes floats of 0 to 1, `standardize` those of a network");
-    }
+    if (is_half(options) && writer->shape.format != SMP_F32)
+        return smp_fail(err, SMP_E_WRITE, "--samples f16 is for floats, and these are integers"),
+               smp_hint(err, "`depth float` makes floats of 0 to 1, `standardize` those of a network");
     if (is_planar(options) && writer->shape.kind == SMP_AUDIO)
         return smp_fail(err, SMP_E_WRITE, "--layout chw is for pictures, and this is a sound");
-    if (is_planar(options) && !smp_output_seekable(writer->output)) {
-        smp_fail(err, SMP_E_WRITE, "--layout chw writes planes in turns, which a pipe cannot take");
-        return smp_hint(err, "write to a file");
-    }
+    if (is_planar(options) && !smp_output_seekable(writer->output))
+        return smp_fail(err, SMP_E_WRITE, "--layout chw writes planes in turns, which a pipe cannot take"),
+               smp_hint(err, "write to a file");
     return SMP_OK;
 }
 

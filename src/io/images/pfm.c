@@ -135,10 +135,9 @@ static smp_code write_shape(const smp_file_format *, const char *, smp_shape *sh
 static smp_code write_open(smp_writer *writer, const smp_meta *, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
-    if (!smp_output_seekable(writer->output)) {
-        smp_fail(err, SMP_E_WRITE, "a PFM begins with its last row, so that it can only be written to a file");
-        return smp_hint(err, "write a .npy, which holds the same floats");
-    }
+    if (!smp_output_seekable(writer->output))
+        return smp_fail(err, SMP_E_WRITE, "a PFM begins with its last row, so that it can only be written to a file"),
+               smp_hint(err, "write a .npy, which holds the same floats");
     char text[64];
     int n = snprintf(text, sizeof text, "P%c\n%lld %lld\n%s\n", shape->channels == 3 ? 'F' : 'f',
                      (long long)shape->width, (long long)shape->height, smp_little_endian() ? "-1.0" : "1.0");

@@ -243,10 +243,9 @@ static smp_code read_row(smp_reader *reader, int64_t, void *to, smp_error *err)
 static smp_code read_end(smp_reader *reader, smp_error *err)
 {
     int c = next_solid(&reader->source);
-    if (c != NO_BYTE) {
-        smp_fail(err, SMP_E_DECODE, "more follows the picture that the header describes");
-        return smp_hint(err, "if the file holds several pictures, split it first (pamsplit)");
-    }
+    if (c != NO_BYTE)
+        return smp_fail(err, SMP_E_DECODE, "more follows the picture that the header describes"),
+               smp_hint(err, "if the file holds several pictures, split it first (pamsplit)");
     return reader->source.failed || reader->source.over_limit ? smp_source_ended(&reader->source, err) : SMP_OK;
 }
 
@@ -267,10 +266,9 @@ static smp_code write_shape(const smp_file_format *, const char *extension, smp_
     SMP_TRY(smp_check_colour("PNM", shape, err));
     shape->channels -= shape->alpha ? 1 : 0;
     shape->alpha = false;
-    if (strcmp(extension, "pgm") == 0 && shape->channels != 1) {
-        smp_fail(err, SMP_E_WRITE, "a .pgm holds gray, and this picture has colour");
-        return smp_hint(err, "write a .ppm, or turn it to gray first");
-    }
+    if (strcmp(extension, "pgm") == 0 && shape->channels != 1)
+        return smp_fail(err, SMP_E_WRITE, "a .pgm holds gray, and this picture has colour"),
+               smp_hint(err, "write a .ppm, or turn it to gray first");
     return SMP_OK;
 }
 

@@ -176,11 +176,10 @@ static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *c
     uint32_t bits = smp_get_be(head + 22, 2), mode = smp_get_be(head + 24, 2);
     *channels = smp_get_be(head + 12, 2);
     int colours = colours_of(mode);
-    if (!colours || !bits_fit(mode, bits)) {
-        smp_fail(err, SMP_E_DECODE, "the PSD holds %u bits a channel in mode %s, which is not supported", bits,
-                 mode_name(mode));
-        return smp_hint(err, "save it as RGB of 8 or 16 bits a channel, or as PNG");
-    }
+    if (!colours || !bits_fit(mode, bits))
+        return smp_fail(err, SMP_E_DECODE, "the PSD holds %u bits a channel in mode %s, which is not supported", bits,
+                        mode_name(mode)),
+               smp_hint(err, "save it as RGB of 8 or 16 bits a channel, or as PNG");
     if (*channels < (uint32_t)colours || *channels > 56)
         return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: %u channels in mode %s", *channels, mode_name(mode));
     state->mode = (int)mode;
@@ -294,10 +293,9 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return smp_source_ended(source, err);
     }
     at += 2;
-    if (coding != PLAIN && coding != RUNS) {
-        smp_fail(err, SMP_E_DECODE, "the PSD's picture has an unsupported compression (%u)", coding);
-        return smp_hint(err, "save it as PNG");
-    }
+    if (coding != PLAIN && coding != RUNS)
+        return smp_fail(err, SMP_E_DECODE, "the PSD's picture has an unsupported compression (%u)", coding),
+               smp_hint(err, "save it as PNG");
     const int colours = colours_of((uint32_t)state->mode);
     media->shape.alpha = alpha && channels > (uint32_t)colours && state->mode != MODE_INDEXED;
     state->planes = colours + (media->shape.alpha ? 1 : 0);

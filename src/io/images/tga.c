@@ -277,10 +277,9 @@ static void read_close(smp_reader *reader)
 static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
     shape->format = SMP_U8;
-    if (shape->width > UINT16_MAX || shape->height > UINT16_MAX) {
-        smp_fail(err, SMP_E_WRITE, "a TGA holds at most %d x %d pixels", UINT16_MAX, UINT16_MAX);
-        return smp_hint(err, "write a .png, which may be larger");
-    }
+    if (shape->width > UINT16_MAX || shape->height > UINT16_MAX)
+        return smp_fail(err, SMP_E_WRITE, "a TGA holds at most %d x %d pixels", UINT16_MAX, UINT16_MAX),
+               smp_hint(err, "write a .png, which may be larger");
     return smp_check_colour("TGA", shape, err);
 }
 

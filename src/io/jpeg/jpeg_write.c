@@ -36,11 +36,10 @@ typedef struct jpeg_writer {
 
 smp_code smp_jpeg_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    if (shape->width > JPEG_MAX_DIMENSION || shape->height > JPEG_MAX_DIMENSION) {
-        smp_fail(err, SMP_E_WRITE, "a JPEG holds at most %ld x %ld pixels; this has %lld x %lld", JPEG_MAX_DIMENSION,
-                 JPEG_MAX_DIMENSION, (long long)shape->width, (long long)shape->height);
-        return smp_hint(err, "write a .png, which may be larger");
-    }
+    if (shape->width > JPEG_MAX_DIMENSION || shape->height > JPEG_MAX_DIMENSION)
+        return smp_fail(err, SMP_E_WRITE, "a JPEG holds at most %ld x %ld pixels; this has %lld x %lld",
+                        JPEG_MAX_DIMENSION, JPEG_MAX_DIMENSION, (long long)shape->width, (long long)shape->height),
+               smp_hint(err, "write a .png, which may be larger");
     SMP_TRY(smp_check_colour("JPEG", shape, err));
     shape->channels -= shape->alpha ? 1 : 0;
     shape->alpha = false;
@@ -243,10 +242,9 @@ smp_code smp_jpeg_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     jpeg_writer *state = smp_alloc(sizeof *state);
     SMP_NEED(state, "JPEG", sizeof *state, err);
     writer->state = state;
-    if (smp_write_value(&writer->options.values, &smp_write_lossless)) {
-        smp_fail(err, SMP_E_WRITE, "a JPEG always loses some: --lossless cannot be had");
-        return smp_hint(err, "write a .png, .tif or .webp, or leave --lossless out");
-    }
+    if (smp_write_value(&writer->options.values, &smp_write_lossless))
+        return smp_fail(err, SMP_E_WRITE, "a JPEG always loses some: --lossless cannot be had"),
+               smp_hint(err, "write a .png, .tif or .webp, or leave --lossless out");
     state->writer = writer;
     state->meta = meta;
     smp_code code = smp_jpeg_guard(&state->base, write_header, state, err);

@@ -14,18 +14,15 @@ smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *opti
     int64_t size;
     if (bits != 0 && bits != 1 && bits != 2 && bits != 4 && bits != 8)
         return smp_fail(err, SMP_E_USAGE, "--png-bits takes 1, 2, 4 or 8, not %d", bits);
-    if (shape->format != SMP_U8) {
-        smp_fail(err, SMP_E_WRITE, "a PNG of few bits is made of 8 bits, and this picture has more");
-        return smp_hint(err, "`depth 8bit` at the end of the pipeline");
-    }
-    if (shape->channels == 2) {
-        smp_fail(err, SMP_E_WRITE, "a gray picture with alpha has no PNG of few bits");
-        return smp_hint(err, "`alpha flatten` or `alpha drop` at the end of the pipeline");
-    }
-    if (shape->channels > 2 && !smp_write_value(&options->values, &smp_png_palette)) {
-        smp_fail(err, SMP_E_WRITE, "--png-bits %d is for gray pictures, and this one has colours", bits);
-        return smp_hint(err, "--png-palette, or `gray`");
-    }
+    if (shape->format != SMP_U8)
+        return smp_fail(err, SMP_E_WRITE, "a PNG of few bits is made of 8 bits, and this picture has more"),
+               smp_hint(err, "`depth 8bit` at the end of the pipeline");
+    if (shape->channels == 2)
+        return smp_fail(err, SMP_E_WRITE, "a gray picture with alpha has no PNG of few bits"),
+               smp_hint(err, "`alpha flatten` or `alpha drop` at the end of the pipeline");
+    if (shape->channels > 2 && !smp_write_value(&options->values, &smp_png_palette))
+        return smp_fail(err, SMP_E_WRITE, "--png-bits %d is for gray pictures, and this one has colours", bits),
+               smp_hint(err, "--png-palette, or `gray`");
     SMP_NEED(smp_mul_i64(shape->width, shape->height, &size), "a picture", UINT64_MAX, err);
     smp_png_pack *pack = *out = smp_alloc(sizeof *pack);
     SMP_NEED(pack && (pack->rows = smp_alloc_raw((size_t)size)), "a picture", (uint64_t)size, err);
@@ -157,11 +154,10 @@ smp_code smp_png_pack_finish(smp_png_pack *pack, smp_error *err)
     int least = 1;
     if (pack->channels == 1) {
         least = gray_bits(pack);
-        if (pack->bits && pack->bits < least) {
-            smp_fail(err, SMP_E_WRITE, "the picture has other values than the %d levels of %d bit%s", 1 << pack->bits,
-                     pack->bits, pack->bits > 1 ? "s" : "");
-            return smp_hint(err, "`posterise %d` at the end of the pipeline", 1 << pack->bits);
-        }
+        if (pack->bits && pack->bits < least)
+            return smp_fail(err, SMP_E_WRITE, "the picture has other values than the %d levels of %d bit%s",
+                            1 << pack->bits, pack->bits, pack->bits > 1 ? "s" : ""),
+                   smp_hint(err, "`posterise %d` at the end of the pipeline", 1 << pack->bits);
     } else {
         while (least < 8 && pack->palette.count > 1 << least)
             least *= 2;

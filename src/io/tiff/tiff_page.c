@@ -148,17 +148,15 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
     page->photometric = (int)photometric;
     page->colours = colours_of(page->photometric);
     page->planar = planar == 2 && samples > 1;
-    if (samples < (uint64_t)page->colours || samples > TIFF_MOST_PLANES) {
-        smp_fail(err, SMP_E_DECODE, "the TIFF has %" PRIu64 " samples a pixel, which is not supported", samples);
-        return smp_hint(err, "save it with 1 to 4 samples a pixel");
-    }
+    if (samples < (uint64_t)page->colours || samples > TIFF_MOST_PLANES)
+        return smp_fail(err, SMP_E_DECODE, "the TIFF has %" PRIu64 " samples a pixel, which is not supported", samples),
+               smp_hint(err, "save it with 1 to 4 samples a pixel");
     page->samples = (int)samples;
     if (page->photometric == TIFF_INK && inks != 1)
         return fail_kind(err, "inks other than CMYK");
-    if (compression > 65535 || !smp_tiff_compression_name((int)compression)) {
-        smp_fail(err, SMP_E_DECODE, "the TIFF has compression %" PRIu64 ", which is not supported", compression);
-        return smp_hint(err, "save it with LZW, Deflate or without compression");
-    }
+    if (compression > 65535 || !smp_tiff_compression_name((int)compression))
+        return smp_fail(err, SMP_E_DECODE, "the TIFF has compression %" PRIu64 ", which is not supported", compression),
+               smp_hint(err, "save it with LZW, Deflate or without compression");
     page->compression = (int)compression;
     page->rgba = compression == TIFF_OLD_JPEG ||
                  (page->photometric == TIFF_YCBCR && (compression != TIFF_JPEG || page->planar) && is_subsampled(tiff));

@@ -148,11 +148,10 @@ smp_code smp_tiff_open(smp_tiff *tiff, const smp_source *source, int64_t page, s
     if (!whole || !look(tiff, tiff->big ? 8 : 4, tiff->big ? 8 : 4, &first))
         return fail_end(tiff, 0, err);
     SMP_TRY(count_pages(tiff, first, page, &found, err));
-    if (page > tiff->pages) {
-        smp_fail(err, SMP_E_DECODE, "there is no page %lld: the TIFF has %lld", (long long)page,
-                 (long long)tiff->pages);
-        return smp_hint(err, "`smempipe info` tells how many a file has");
-    }
+    if (page > tiff->pages)
+        return smp_fail(err, SMP_E_DECODE, "there is no page %lld: the TIFF has %lld", (long long)page,
+                        (long long)tiff->pages),
+               smp_hint(err, "`smempipe info` tells how many a file has");
     SMP_NEED(read_folder(tiff, &found), "a TIFF", found.count * sizeof *tiff->entries, err);
     if (!tiff->entries)
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: a directory has %llu entries",

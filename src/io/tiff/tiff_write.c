@@ -153,10 +153,9 @@ static smp_code begin_page(smp_writer *writer, const smp_meta *meta, smp_error *
         smp_fail(err, SMP_E_USAGE, "%d is not a valid size for tiles", tile);
         return smp_hint(err, "a multiple of 16, as in --tiff-tile 256");
     }
-    if (!smp_tiff_packs(compression_of(&writer->options))) {
-        smp_fail(err, SMP_E_USAGE, "this build writes no TIFF with Zstandard: it was made without libzstd");
-        return smp_hint(err, "--tiff-compression deflate");
-    }
+    if (!smp_tiff_packs(compression_of(&writer->options)))
+        return smp_fail(err, SMP_E_USAGE, "this build writes no TIFF with Zstandard: it was made without libzstd"),
+               smp_hint(err, "--tiff-compression deflate");
     if (!put_picture(state, &writer->options) ||
         (meta && !smp_tiff_put_meta(meta, state->shape.channels - (state->shape.alpha ? 1 : 0), &state->tags,
                                     &state->exif, &state->gps, &writer->notes)))
@@ -170,10 +169,9 @@ smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     tiff_writer *state = writer->state = smp_alloc(sizeof *state);
     uint64_t bytes;
     SMP_NEED(state, "a TIFF", sizeof *state, err);
-    if (!smp_output_seekable(writer->output)) {
-        smp_fail(err, SMP_E_WRITE, "a TIFF cannot be written to a pipe: its header says where its end is");
-        return smp_hint(err, "write it to a file, or another format to the pipe");
-    }
+    if (!smp_output_seekable(writer->output))
+        return smp_fail(err, SMP_E_WRITE, "a TIFF cannot be written to a pipe: its header says where its end is"),
+               smp_hint(err, "write it to a file, or another format to the pipe");
     state->big =
         __builtin_mul_overflow((uint64_t)smp_row_bytes(&writer->shape), (uint64_t)writer->shape.height, &bytes) ||
         bytes > most;

@@ -36,11 +36,10 @@ typedef struct webp_writer {
 
 smp_code smp_webp_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    if (shape->width > WEBP_MOST_SIDE || shape->height > WEBP_MOST_SIDE) {
-        smp_fail(err, SMP_E_WRITE, "a WebP holds at most %d x %d pixels; this has %lld x %lld", WEBP_MOST_SIDE,
-                 WEBP_MOST_SIDE, (long long)shape->width, (long long)shape->height);
-        return smp_hint(err, "write a .png or .tif, which may be larger");
-    }
+    if (shape->width > WEBP_MOST_SIDE || shape->height > WEBP_MOST_SIDE)
+        return smp_fail(err, SMP_E_WRITE, "a WebP holds at most %d x %d pixels; this has %lld x %lld", WEBP_MOST_SIDE,
+                        WEBP_MOST_SIDE, (long long)shape->width, (long long)shape->height),
+               smp_hint(err, "write a .png or .tif, which may be larger");
     shape->format = SMP_U8;
     return smp_check_colour("WebP", shape, err);
 }

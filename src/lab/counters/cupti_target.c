@@ -26,11 +26,10 @@ static smp_code check_supported(const CUpti_Profiler_DeviceSupported_Params *s, 
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
-            parts[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED) {
-            smp_fail(err, SMP_E_DEVICE, "counters cannot be read: %s is %s by CUPTI", parts[i].what,
-                     support_text(parts[i].level));
-            return smp_hint(err, "the modelled counts need none of this");
-        }
+            parts[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
+            return smp_fail(err, SMP_E_DEVICE, "counters cannot be read: %s is %s by CUPTI", parts[i].what,
+                            support_text(parts[i].level)),
+                   smp_hint(err, "the modelled counts need none of this");
     return SMP_OK;
 }
 

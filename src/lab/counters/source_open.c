@@ -137,11 +137,10 @@ static smp_code open_model(smp_device *device, smp_count_source **out, smp_error
 
 static smp_code open_measured(smp_count_kind kind, smp_device *device, smp_count_source **out, smp_error *err)
 {
-    if (strcmp(device->info.kind, "cuda") != 0) {
-        smp_fail(err, SMP_E_DEVICE, "%s counts are measured on a GPU, not on %s", smp_count_kind_name(kind),
-                 device->info.kind);
-        return smp_hint(err, "use --device cuda, or take the modelled counts");
-    }
+    if (strcmp(device->info.kind, "cuda") != 0)
+        return smp_fail(err, SMP_E_DEVICE, "%s counts are measured on a GPU, not on %s", smp_count_kind_name(kind),
+                        device->info.kind),
+               smp_hint(err, "use --device cuda, or take the modelled counts");
 #ifdef SMP_HAVE_CUPTI
     return kind == SMP_COUNT_SASS ? smp_count_open_sass(device, out, err) : smp_count_open_hw(device, out, err);
 #else

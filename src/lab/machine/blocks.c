@@ -21,10 +21,9 @@ smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **li
         return SMP_OK;
     const bool number = isdigit((unsigned char)text[0]);
     uint64_t wanted = number ? strtoull(text, &end, 10) : 3;
-    if (number && (*end || !wanted)) {
-        smp_fail(err, SMP_E_USAGE, "--blocks %s is not a valid number of blocks", text);
-        return smp_hint(err, "all; first,middle,last; or a number");
-    }
+    if (number && (*end || !wanted))
+        return smp_fail(err, SMP_E_USAGE, "--blocks %s is not a valid number of blocks", text),
+               smp_hint(err, "all; first,middle,last; or a number");
     wanted = wanted < blocks ? wanted : blocks;
     uint64_t *chosen = *list = smp_alloc_array((size_t)wanted, sizeof *chosen);
     SMP_NEED(chosen, "--blocks", wanted * sizeof *chosen, err);

@@ -48,26 +48,23 @@ static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, u
     const warp_code *code = &launch->kernel->code;
     *threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     if (!*threads || launch->block[0] > SMP_WARP_MAX_THREADS || launch->block[1] > SMP_WARP_MAX_THREADS ||
-        launch->block[2] > 64 || *threads > SMP_WARP_MAX_THREADS) {
-        smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched", launch->block[0],
-                 launch->block[1], launch->block[2]);
-        return smp_hint(err, "a block has 1 to %d threads", SMP_WARP_MAX_THREADS);
-    }
+        launch->block[2] > 64 || *threads > SMP_WARP_MAX_THREADS)
+        return smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched", launch->block[0],
+                        launch->block[1], launch->block[2]),
+               smp_hint(err, "a block has 1 to %d threads", SMP_WARP_MAX_THREADS);
     if (!launch->grid[0] || launch->grid[0] > INT32_MAX || !launch->grid[1] || launch->grid[1] > 65535 ||
-        !launch->grid[2] || launch->grid[2] > 65535) {
-        smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", launch->grid[0], launch->grid[1],
-                 launch->grid[2]);
-        return smp_hint(err, "x is 1 to 2147483647, y and z are 1 to 65535");
-    }
+        !launch->grid[2] || launch->grid[2] > 65535)
+        return smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", launch->grid[0],
+                        launch->grid[1], launch->grid[2]),
+               smp_hint(err, "x is 1 to 2147483647, y and z are 1 to 65535");
     if (smp_warp_room_of(launch, err))
         return err->code;
     *blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const uint64_t shared = (uint64_t)code->shared_bytes + launch->dynamic_shared;
-    if (shared > SMP_WARP_MAX_SHARED) {
-        smp_fail(err, SMP_E_USAGE, "%llu bytes of shared memory are more than a block can have",
-                 (unsigned long long)shared);
-        return smp_hint(err, "the largest is %d bytes", SMP_WARP_MAX_SHARED);
-    }
+    if (shared > SMP_WARP_MAX_SHARED)
+        return smp_fail(err, SMP_E_USAGE, "%llu bytes of shared memory are more than a block can have",
+                        (unsigned long long)shared),
+               smp_hint(err, "the largest is %d bytes", SMP_WARP_MAX_SHARED);
     if (code->problem.code) {
         *err = code->problem;
         return err->code;

@@ -487,14 +487,12 @@ static smp_code compile(const smp_compile_settings *settings, const source *s, c
 {
     char *work = smp_tool_folder();
     smp_code code = SMP_OK;
-    if (!work && smp_sandbox_closed()) {
-        smp_fail(err, SMP_E_PIPE, "the page compiles no kernels that the pipeline did not begin with");
-        return smp_hint(err, "save the pipeline, and begin smempipe edit again with it");
-    }
-    if (!work) {
-        smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno));
-        return smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
-    }
+    if (!work && smp_sandbox_closed())
+        return smp_fail(err, SMP_E_PIPE, "the page compiles no kernels that the pipeline did not begin with"),
+               smp_hint(err, "save the pipeline, and begin smempipe edit again with it");
+    if (!work)
+        return smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno)),
+               smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
     if (!put_source(s->real, s->text, s->size, settings->only, work) || !put_others(settings, work) ||
         !put_options(settings, s->real, work) || (program && !put_linking(settings, w->items[0], work))) {
         smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));

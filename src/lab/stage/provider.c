@@ -71,10 +71,9 @@ static smp_code find_ptx(const char *path, const smp_kernel_reach *reach, char *
     const smp_compile_settings settings = {.std = "c++17", .arch = "sm_80", .no_fma = true, .reach = reach};
     if (smp_ends_with(path, ".cu"))
         return smp_compile(&settings, path, ptx_path, NULL, err);
-    if (!smp_ends_with(path, ".ptx")) {
-        smp_fail(err, SMP_E_PIPE, "'%.200s' is no .cu and no .ptx file", path);
-        return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
-    }
+    if (!smp_ends_with(path, ".ptx"))
+        return smp_fail(err, SMP_E_PIPE, "'%.200s' is no .cu and no .ptx file", path),
+               smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
     *ptx_path = smp_strdup(path);
     return *ptx_path ? SMP_OK : smp_fail_memory(err, "a path", strlen(path));
 }
@@ -370,11 +369,10 @@ static smp_code check_written(const smp_foreign *k, const unsigned char *written
         left += !written[i];
     if (!left)
         return SMP_OK;
-    if (left == bytes && whole) {
-        smp_fail(err, SMP_E_PROCESS, "kernel %s writes nothing of its output", k->entry->name);
-        return smp_hint(err,
+    if (left == bytes && whole)
+        return smp_fail(err, SMP_E_PROCESS, "kernel %s writes nothing of its output", k->entry->name),
+               smp_hint(err,
                         "is `out` in args where the kernel has its output, and does it get the sizes that it wants?");
-    }
     pthread_mutex_lock(&told_lock);
     for (size_t i = 0; i < told_count; i++)
         is_new = is_new && told[i] != k->entry;

@@ -299,10 +299,9 @@ static smp_code end_source(smp_runner *r, int *failed, smp_error *err)
     const double seconds = (double)frames / r->plan->steps[0].out.rate;
     if (!r->open)
         return smp_fail(err, SMP_E_PROCESS, "the sound ended before its length");
-    if (!frames) {
-        smp_fail(err, SMP_E_DECODE, "the sound has no frames");
-        return smp_hint(err, "what was to record or write it may have failed: the program before the pipe");
-    }
+    if (!frames)
+        return smp_fail(err, SMP_E_DECODE, "the sound has no frames"),
+               smp_hint(err, "what was to record or write it may have failed: the program before the pipe");
     const smp_code code = smp_plan_set_length(r->open, frames, &differs, failed, err);
     if (!code && differs >= 0 && r->setup->notes)
         smp_note(r->setup->notes,

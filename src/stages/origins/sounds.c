@@ -85,11 +85,10 @@ static const smp_param tone_table[] = {
 static smp_code tone_shape(const void *given, smp_shape *shape, smp_error *err)
 {
     const params *p = given;
-    if (fmax(p->freq, p->to) > p->sound.rate / 2) {
-        smp_fail(err, SMP_E_PIPE, "a rate of %.10g Hz holds frequencies up to %.10g Hz", p->sound.rate,
-                 p->sound.rate / 2);
-        return smp_hint(err, "give a higher rate, as in rate=96kHz");
-    }
+    if (fmax(p->freq, p->to) > p->sound.rate / 2)
+        return smp_fail(err, SMP_E_PIPE, "a rate of %.10g Hz holds frequencies up to %.10g Hz", p->sound.rate,
+                        p->sound.rate / 2),
+               smp_hint(err, "give a higher rate, as in rate=96kHz");
     return shape_of(given, shape, err);
 }
 

@@ -71,10 +71,9 @@ static smp_code invert(const smp_matrix *matrix, double inverse[9], smp_error *e
         largest = fmax(largest, fabs(rows[i]));
     if (!isfinite(determinant) || !isfinite(largest) || fabs(determinant) < 1e-12 * fmax(largest, 1e-30))
         return smp_fail(err, SMP_E_PIPE, "the matrix is singular: it takes the picture to a line or a point");
-    if (rows[8] == 0 || !isfinite(largest / rows[8])) {
-        smp_fail(err, SMP_E_PIPE, "the matrix puts the horizon on the first output pixel");
-        return smp_hint(err, "move the picture: add to the third number of the first or second row");
-    }
+    if (rows[8] == 0 || !isfinite(largest / rows[8]))
+        return smp_fail(err, SMP_E_PIPE, "the matrix puts the horizon on the first output pixel"),
+               smp_hint(err, "move the picture: add to the third number of the first or second row");
     for (int i = 0; i < 9; i++)
         inverse[i] = rows[i] / rows[8];
     return SMP_OK;

@@ -35,10 +35,9 @@ void smp_palette_fill(const smp_palette *k, const smp_shape *in, const double *v
 smp_code smp_diffuse_plan(const smp_palette *k, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     const smp_view picture = {.channels = in->channels, .alpha = in->alpha};
-    if (work->values.linear) {
-        smp_fail(err, SMP_E_PIPE, "errors are handed on in encoded values, not in linear light");
-        return smp_hint(err, "write 'light encoded' before it");
-    }
+    if (work->values.linear)
+        return smp_fail(err, SMP_E_PIPE, "errors are handed on in encoded values, not in linear light"),
+               smp_hint(err, "write 'light encoded' before it");
     if (in->width > INT32_MAX / 8 || in->height > INT32_MAX - 64)
         return smp_fail(err, SMP_E_PIPE, "the picture is too large for dither=diffuse");
     work->rows.whole = true;

@@ -26,10 +26,9 @@ static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *e
                    : smp_hint(err, "`blend` with fit=cover or fit=stretch brings the second to that size; `overlay` "
                                    "takes pictures of any size");
     }
-    if (by_colours != 1 && by_colours != colours) {
-        smp_fail(err, SMP_E_PIPE, "the channels do not match: %s and by=%s", first, second);
-        return smp_hint(err, "the second needs as many channels as the first, beside alpha, or one for all");
-    }
+    if (by_colours != 1 && by_colours != colours)
+        return smp_fail(err, SMP_E_PIPE, "the channels do not match: %s and by=%s", first, second),
+               smp_hint(err, "the second needs as many channels as the first, beside alpha, or one for all");
     return SMP_OK;
 }
 

@@ -256,11 +256,10 @@ smp_code smp_band_plan(const smp_filter_params *filter, double low, double high,
     const double half = in->rate / 2;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a frequency needs");
-    if (low >= half) {
-        smp_fail(err, SMP_E_PIPE, "nothing is left above %.6g Hz: the sound's rate of %.6g Hz ends at %.6g Hz", low,
-                 in->rate, half);
-        return smp_hint(err, "give a frequency below half the rate");
-    }
+    if (low >= half)
+        return smp_fail(err, SMP_E_PIPE, "nothing is left above %.6g Hz: the sound's rate of %.6g Hz ends at %.6g Hz",
+                        low, in->rate, half),
+               smp_hint(err, "give a frequency below half the rate");
     if (low <= 0 && high >= half) {
         work->effect.none = true;
         return SMP_OK;
@@ -276,13 +275,12 @@ smp_code smp_band_plan(const smp_filter_params *filter, double low, double high,
     int64_t count = filter->taps;
     if (count == INT64_MIN) {
         double wanted = ceil(taps_for(filter, transition / in->rate));
-        if (!(wanted <= SMP_FIR_MOST)) {
-            smp_fail(err, SMP_E_PIPE,
-                     "a slope of %.4g Hz at a rate of %.6g Hz takes %.0f taps; at most %d are possible", transition,
-                     in->rate, wanted, SMP_FIR_MOST);
-            return smp_hint(err, "allow a wider slope: transition=%.4gHz, or give taps=",
+        if (!(wanted <= SMP_FIR_MOST))
+            return smp_fail(err, SMP_E_PIPE,
+                            "a slope of %.4g Hz at a rate of %.6g Hz takes %.0f taps; at most %d are possible",
+                            transition, in->rate, wanted, SMP_FIR_MOST),
+                   smp_hint(err, "allow a wider slope: transition=%.4gHz, or give taps=",
                             transition * wanted / SMP_FIR_MOST * 1.01);
-        }
         count = smp_max_i64(3, (int64_t)wanted | 1);
     }
     double *taps = smp_band_taps(filter, low, high, in->rate, (int)count);

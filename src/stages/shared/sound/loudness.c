@@ -81,11 +81,10 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
 {
     enum { LEAST = 4000, TWICE = 96000, NONE = 192000 /* Hz */ };
     smp_loudness *p = SMP_PLAN_KERNEL(work, smp_loudness);
-    if (!(in->rate >= LEAST)) {
-        smp_fail(err, SMP_E_PIPE, "loudness is defined for rates of %d Hz and more; the sound has %.6g Hz", LEAST,
-                 in->rate);
-        return smp_hint(err, "measure its level with stats");
-    }
+    if (!(in->rate >= LEAST))
+        return smp_fail(err, SMP_E_PIPE, "loudness is defined for rates of %d Hz and more; the sound has %.6g Hz",
+                        LEAST, in->rate),
+               smp_hint(err, "measure its level with stats");
     design(in->rate, &p->shelf, &p->high);
     const smp_biquad both[] = {p->shelf, p->high};
     SMP_TRY(smp_segments_of(both, 2, &p->segments, err));

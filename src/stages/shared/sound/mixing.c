@@ -10,13 +10,12 @@ static smp_code check_fit(const smp_mix_request *ask, const smp_shape *in, const
 {
     if (!by || by->kind != SMP_AUDIO)
         return smp_fail(err, SMP_E_PIPE, "the second is not a sound");
-    if (in->rate != by->rate) {
-        smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %.10g Hz and by=%.10g Hz", in->rate,
-                 by->rate);
-        return smp_hint(err,
+    if (in->rate != by->rate)
+        return smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %.10g Hz and by=%.10g Hz", in->rate,
+                        by->rate),
+               smp_hint(err,
                         "fit=yes brings the second to %.10g Hz; `resample %.10gHz` in front of the stage the first",
                         in->rate, by->rate);
-    }
     if (ask->beside && in->channels + by->channels > SMP_MAX_CHANNELS)
         return smp_fail(err, SMP_E_PIPE, "the two have %d channels, more than %d", in->channels + by->channels,
                         SMP_MAX_CHANNELS);

@@ -76,11 +76,10 @@ smp_code smp_convolve_check(const void *params, smp_error *err)
 {
     const smp_matrix *kernel = &((const smp_convolve_params *)params)->kernel;
     const int rows = kernel->rows, cols = kernel->cols;
-    if (rows < 1 || cols < 1 || rows > SMP_CONVOLVE_MAX || cols > SMP_CONVOLVE_MAX) {
-        smp_fail(err, SMP_E_PIPE, "a kernel of %d x %d weights; at most %d x %d are possible", rows, cols,
-                 SMP_CONVOLVE_MAX, SMP_CONVOLVE_MAX);
-        return smp_hint(err, "for averages over wider squares see the separable blurs");
-    }
+    if (rows < 1 || cols < 1 || rows > SMP_CONVOLVE_MAX || cols > SMP_CONVOLVE_MAX)
+        return smp_fail(err, SMP_E_PIPE, "a kernel of %d x %d weights; at most %d x %d are possible", rows, cols,
+                        SMP_CONVOLVE_MAX, SMP_CONVOLVE_MAX),
+               smp_hint(err, "for averages over wider squares see the separable blurs");
     for (int i = 0; i < rows * cols; i++)
         if (!isfinite(kernel->values[i]))
             return smp_fail(err, SMP_E_PIPE, "weight %d of the kernel is not a finite number", i + 1);

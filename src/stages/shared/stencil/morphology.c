@@ -19,10 +19,9 @@ smp_code smp_morph_check(const void *params, smp_error *err)
 {
     const smp_morph_params *p = params;
     const bool sides = given(p->width) || given(p->height);
-    if (given(p->size) == sides) {
-        smp_fail(err, SMP_E_PIPE, sides ? "the size is given twice" : "a size is needed");
-        return smp_hint(err, "write the side of the shape, as 15px, or width=15px height=3px");
-    }
+    if (given(p->size) == sides)
+        return smp_fail(err, SMP_E_PIPE, sides ? "the size is given twice" : "a size is needed"),
+               smp_hint(err, "write the side of the shape, as 15px, or width=15px height=3px");
     if (sides && p->shape != SMP_SHAPE_SQUARE)
         return smp_fail(err, SMP_E_PIPE, "a %s has a size; width and height are for rectangles",
                         smp_shape_names[p->shape]);
