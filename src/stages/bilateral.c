@@ -79,20 +79,15 @@ static const char *private(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "every neighbour of every pixel",
-     .launches = {SMP_LAUNCH(bilateral_naive, .geometry = smp_geometry_pixels)}},
-    {.name = "private",
-     .help = "on GPUs, gray of 8 bits: as tiled, with a table of weights for each bank: for noise, which meets few "
-             "equal ones",
-     .launches = {SMP_LAUNCH_AS(bilateral_tiled, .decide = private)},
-     .scratch = smp_bilateral_scratch,
-     .band = 16},
-    {.name = "tiled",
-     .help = "pixels side by side, weights gathered; on GPUs a tile and the weights in shared memory",
-     .launches = {SMP_LAUNCH_AS(bilateral_tiled, .decide = tiled)},
-     .scratch = smp_bilateral_scratch,
-     .band = 16},
+    {SMP_RUNG("naive", "every neighbour of every pixel", SMP_LAUNCH(bilateral_naive, .geometry = smp_geometry_pixels))},
+    {SMP_RUNG("private",
+              "on GPUs, gray of 8 bits: as tiled, with a table of weights for each bank: for noise, which meets few "
+              "equal ones",
+              SMP_LAUNCH_AS(bilateral_tiled, .decide = private)),
+     .scratch = smp_bilateral_scratch, .band = 16},
+    {SMP_RUNG("tiled", "pixels side by side, weights gathered; on GPUs a tile and the weights in shared memory",
+              SMP_LAUNCH_AS(bilateral_tiled, .decide = tiled)),
+     .scratch = smp_bilateral_scratch, .band = 16},
     {0},
 };
 

@@ -81,24 +81,22 @@ static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "row sums into an f32 picture, column sums out of it",
-     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(box_rows), .cuda = "box_rows"},
-                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(box_columns), .cuda = "box_columns"}}},
-    {.name = "tiled",
-     .help = "windows double in log2(size) passes over what is in cache, or in shared memory; CPU: rows and columns in "
-             "one walk",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled)},
-                  {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "box_rows_tiled", .geometry = rows_grid},
-                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "box_columns_tiled", .geometry = columns_grid}},
-     .scratch = scratch,
-     .band = 16},
-    {.name = "warp",
-     .help = "GPU, 8 bits, odd sizes up to 15, 1, 3 or 4 channels, no fill outside: one warp walks down a strip with "
-             "running sums; others and CPU as tiled",
-     .launches = {SMP_LAUNCH_AS(box_tiled, .decide = warp)},
-     .scratch = scratch,
-     .band = 16},
+    {SMP_RUNG("naive", "row sums into an f32 picture, column sums out of it",
+              {.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(box_rows), .cuda = "box_rows"},
+              {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(box_columns), .cuda = "box_columns"})},
+    {SMP_RUNG(
+         "tiled",
+         "windows double in log2(size) passes over what is in cache, or in shared memory; CPU: rows and columns in "
+         "one walk",
+         {.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled)},
+         {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "box_rows_tiled", .geometry = rows_grid},
+         {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "box_columns_tiled", .geometry = columns_grid}),
+     .scratch = scratch, .band = 16},
+    {SMP_RUNG("warp",
+              "GPU, 8 bits, odd sizes up to 15, 1, 3 or 4 channels, no fill outside: one warp walks down a strip with "
+              "running sums; others and CPU as tiled",
+              SMP_LAUNCH_AS(box_tiled, .decide = warp)),
+     .scratch = scratch, .band = 16},
     {0},
 };
 

@@ -131,25 +131,22 @@ static void tiles_geometry(const smp_io *io, const void *, smp_grid *grid)
         SMP_UNION_FIND_THEN(canny_keep, smp_geometry_union_find_words)
 
 static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "the gradients of all neighbours anew for every pixel; on GPUs edges are joined in global memory",
-     .launches = {SMP_LAUNCH(canny_naive, .geometry = smp_geometry_bit_words),
-                  SMP_UNION_FIND_THEN(union_find_words_naive, smp_geometry_union_find_words),
-                  SMP_UNION_FIND_SEAMS(naive), KEEP}},
-    {.name = "tiled",
-     .help = "gradients once, rows in cache; on GPUs tiles in shared memory, also of edges that are joined",
-     .launches = {SMP_LAUNCH(canny_tiled, .geometry = tiles_geometry),
-                  SMP_UNION_FIND_THEN(union_find_words_tiled, smp_geometry_union_find_tiles),
-                  SMP_UNION_FIND_SEAMS(tiled), KEEP},
+    {SMP_RUNG(
+        "naive", "the gradients of all neighbours anew for every pixel; on GPUs edges are joined in global memory",
+        SMP_LAUNCH(canny_naive, .geometry = smp_geometry_bit_words),
+        SMP_UNION_FIND_THEN(union_find_words_naive, smp_geometry_union_find_words), SMP_UNION_FIND_SEAMS(naive), KEEP)},
+    {SMP_RUNG("tiled", "gradients once, rows in cache; on GPUs tiles in shared memory, also of edges that are joined",
+              SMP_LAUNCH(canny_tiled, .geometry = tiles_geometry),
+              SMP_UNION_FIND_THEN(union_find_words_tiled, smp_geometry_union_find_tiles), SMP_UNION_FIND_SEAMS(tiled),
+              KEEP),
      .scratch = smp_canny_scratch},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "a look-up a sample", .launches = {SMP_LAUNCH_SAMPLES(bits_fill_naive)}},
-    {.name = "tiled",
-     .help = "samples in vectors; on GPUs four a thread",
-     .launches = {SMP_LAUNCH(bits_fill_tiled, .tiles = SMP_BITS_TILES)}},
+    {SMP_RUNG("naive", "a look-up a sample", SMP_LAUNCH_SAMPLES(bits_fill_naive))},
+    {SMP_RUNG("tiled", "samples in vectors; on GPUs four a thread",
+              SMP_LAUNCH(bits_fill_tiled, .tiles = SMP_BITS_TILES))},
     {0},
 };
 

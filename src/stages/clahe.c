@@ -43,9 +43,8 @@ static void cells(int32_t *from, int32_t tiles, int32_t tile, float per_tile, in
 
 /* For formats other than 8 bits. */
 static const smp_variant value_reducers[] = {
-    {.name = "naive",
-     .help = "hands on the values, which the host counts",
-     .launches = {SMP_LAUNCH(clahe_values, .geometry = smp_geometry_pixels)}},
+    {SMP_RUNG("naive", "hands on the values, which the host counts",
+              SMP_LAUNCH(clahe_values, .geometry = smp_geometry_pixels))},
     {0},
 };
 
@@ -215,25 +214,22 @@ static const char *apply_tiled(const smp_io *io, const void *kernel, smp_grid *g
 }
 
 static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "one increment in memory a pixel",
-     .launches = {SMP_LAUNCH(clahe_count_naive, .geometry = each_geometry, .counts = true)}},
-    {.name = "tiled",
-     .help = "tile by tile in small tables; on GPUs a histogram a block in shared memory",
-     .launches = {SMP_LAUNCH_AS(clahe_count_tiled, .counts = true, .decide = count_tiled)},
+    {SMP_RUNG("naive", "one increment in memory a pixel",
+              SMP_LAUNCH(clahe_count_naive, .geometry = each_geometry, .counts = true))},
+    {SMP_RUNG("tiled", "tile by tile in small tables; on GPUs a histogram a block in shared memory",
+              SMP_LAUNCH_AS(clahe_count_tiled, .counts = true, .decide = count_tiled)),
      .scratch = smp_clahe_scratch},
-    {.name = "private",
-     .help = "on GPUs a counter for each bank of shared memory, so that lanes never wait for each other",
-     .launches = {SMP_LAUNCH_AS(clahe_count_tiled, .counts = true, .decide = count_private)},
+    {SMP_RUNG("private", "on GPUs a counter for each bank of shared memory, so that lanes never wait for each other",
+              SMP_LAUNCH_AS(clahe_count_tiled, .counts = true, .decide = count_private)),
      .scratch = smp_clahe_scratch},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "four look-ups a pixel", .launches = {SMP_LAUNCH_SAMPLES(clahe_naive)}},
-    {.name = "tiled",
-     .help = "between the same tiles one table of words for bytes, on GPUs in shared memory: one look-up a pixel",
-     .launches = {SMP_LAUNCH_AS(clahe_tiled, .decide = apply_tiled)},
+    {SMP_RUNG("naive", "four look-ups a pixel", SMP_LAUNCH_SAMPLES(clahe_naive))},
+    {SMP_RUNG("tiled",
+              "between the same tiles one table of words for bytes, on GPUs in shared memory: one look-up a pixel",
+              SMP_LAUNCH_AS(clahe_tiled, .decide = apply_tiled)),
      .scratch = smp_clahe_scratch},
     {0},
 };

@@ -154,11 +154,10 @@ static void gain_geometry(const smp_io *io, const void *, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "the level frame by frame, gains in vectors; on GPUs a thread a segment, then one a frame",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(compand_naive), .items = segments},
-                  {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "compand_level", .geometry = level_geometry},
-                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "compand_gain", .geometry = gain_geometry}}},
+    {SMP_RUNG("naive", "the level frame by frame, gains in vectors; on GPUs a thread a segment, then one a frame",
+              {.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(compand_naive), .items = segments},
+              {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "compand_level", .geometry = level_geometry},
+              {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "compand_gain", .geometry = gain_geometry})},
     {0},
 };
 

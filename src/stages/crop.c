@@ -350,12 +350,9 @@ static void warps_geometry(const smp_io *io, const void *, smp_grid *grid)
 }
 
 static const smp_variant content_variants[] = {
-    {.name = "naive",
-     .help = "pixel by pixel; on GPUs a thread a row",
-     .launches = {SMP_LAUNCH(content_naive, .geometry = rows_geometry)}},
-    {.name = "tiled",
-     .help = "from both ends of a row in vectors; on GPUs a warp a row, and a ballot finds the ends",
-     .launches = {SMP_LAUNCH(content_tiled, .geometry = warps_geometry)}},
+    {SMP_RUNG("naive", "pixel by pixel; on GPUs a thread a row", SMP_LAUNCH(content_naive, .geometry = rows_geometry))},
+    {SMP_RUNG("tiled", "from both ends of a row in vectors; on GPUs a warp a row, and a ballot finds the ends",
+              SMP_LAUNCH(content_tiled, .geometry = warps_geometry))},
     {0},
 };
 
@@ -393,10 +390,9 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(crop_naive)}},
-    {.name = "tiled",
-     .help = "CPU: a row is one copy; GPU: 16 bytes a thread",
-     .launches = {SMP_LAUNCH(crop_tiled, .geometry = smp_geometry_packs)}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(crop_naive))},
+    {SMP_RUNG("tiled", "CPU: a row is one copy; GPU: 16 bytes a thread",
+              SMP_LAUNCH(crop_tiled, .geometry = smp_geometry_packs))},
     {0},
 };
 

@@ -47,11 +47,9 @@ static size_t scratch(const smp_io *, const void *)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "window after window; on GPUs a warp each, in shared memory",
-     .launches = {SMP_LAUNCH(declip_naive, .geometry = geometry)},
-     .scratch = scratch,
-     .band = SMP_DECLIP_BLOCK},
+    {SMP_RUNG("naive", "window after window; on GPUs a warp each, in shared memory",
+              SMP_LAUNCH(declip_naive, .geometry = geometry)),
+     .scratch = scratch, .band = SMP_DECLIP_BLOCK},
     {0},
 };
 

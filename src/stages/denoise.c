@@ -181,26 +181,20 @@ static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid 
 }
 
 static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = SMP_FRAMING_NAIVE,
-     .launches = {SMP_LAUNCH_AS(denoise_count_one, .cuda = "denoise_count_naive", .geometry = count_geometry,
-                                .counts = true)},
+    {SMP_RUNG(
+         "naive", SMP_FRAMING_NAIVE,
+         SMP_LAUNCH_AS(denoise_count_one, .cuda = "denoise_count_naive", .geometry = count_geometry, .counts = true)),
      .scratch = smp_framing_scratch},
-    {.name = "padded",
-     .help = SMP_FRAMING_PADDED,
-     .launches = {SMP_LAUNCH_AS(denoise_count_lanes, .counts = true, .decide = count_padded)},
+    {SMP_RUNG("padded", SMP_FRAMING_PADDED, SMP_LAUNCH_AS(denoise_count_lanes, .counts = true, .decide = count_padded)),
      .scratch = smp_framing_scratch},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = SMP_FRAMING_NAIVE,
-     .launches = {SMP_LAUNCH_AS(denoise_one, .cuda = "denoise_naive", .geometry = naive_geometry)},
+    {SMP_RUNG("naive", SMP_FRAMING_NAIVE,
+              SMP_LAUNCH_AS(denoise_one, .cuda = "denoise_naive", .geometry = naive_geometry)),
      .scratch = smp_framing_scratch},
-    {.name = "padded",
-     .help = SMP_FRAMING_PADDED,
-     .launches = {SMP_LAUNCH_AS(denoise_lanes, .decide = padded_kernel)},
+    {SMP_RUNG("padded", SMP_FRAMING_PADDED, SMP_LAUNCH_AS(denoise_lanes, .decide = padded_kernel)),
      .scratch = smp_framing_scratch},
     {0},
 };

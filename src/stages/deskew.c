@@ -94,12 +94,10 @@ static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 }
 
 static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "pixel by pixel; on GPUs four pixels a thread",
-     .launches = {SMP_LAUNCH(brightness_naive, .geometry = naive_geometry)}},
-    {.name = "tiled",
-     .help = "bytes in vectors; on GPUs a pixel a lane, added by shuffles",
-     .launches = {SMP_LAUNCH(brightness_tiled, .geometry = tiled_geometry)}},
+    {SMP_RUNG("naive", "pixel by pixel; on GPUs four pixels a thread",
+              SMP_LAUNCH(brightness_naive, .geometry = naive_geometry))},
+    {SMP_RUNG("tiled", "bytes in vectors; on GPUs a pixel a lane, added by shuffles",
+              SMP_LAUNCH(brightness_tiled, .geometry = tiled_geometry))},
     {0},
 };
 

@@ -24,10 +24,9 @@ static smp_code plan(const void *given, const smp_shape *, const smp_shape *, sm
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(dither_naive)}},
-    {.name = "tiled",
-     .help = "CPU: frames of a channel in vectors (GPU: as naive)",
-     .launches = {SMP_LAUNCH_AS(dither_tiled, .cuda = "dither_naive")}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(dither_naive))},
+    {SMP_RUNG("tiled", "CPU: frames of a channel in vectors (GPU: as naive)",
+              SMP_LAUNCH_AS(dither_tiled, .cuda = "dither_naive"))},
     {0},
 };
 

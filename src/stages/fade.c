@@ -55,10 +55,8 @@ static void geometry(const smp_io *io, const void *, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "frame by frame", .launches = {SMP_LAUNCH(fade_naive, .geometry = NULL)}},
-    {.name = "tiled",
-     .help = "what lies between the fades as one long row",
-     .launches = {SMP_LAUNCH(fade_tiled, .geometry = geometry)}},
+    {SMP_RUNG("naive", "frame by frame", SMP_LAUNCH(fade_naive, .geometry = NULL))},
+    {SMP_RUNG("tiled", "what lies between the fades as one long row", SMP_LAUNCH(fade_tiled, .geometry = geometry))},
     {0},
 };
 

@@ -92,10 +92,9 @@ static const char *mma(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "row pass into an f32 picture, column pass out of it",
-     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(gaussian_rows), .cuda = "gaussian_rows"},
-                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_columns), .cuda = "gaussian_columns"}}},
+    {SMP_RUNG("naive", "row pass into an f32 picture, column pass out of it",
+              {.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(gaussian_rows), .cuda = "gaussian_rows"},
+              {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_columns), .cuda = "gaussian_columns"})},
     {.name = "tiled",
      .help = "CPU: both passes in one walk, rows between them stay in cache; GPU: two launches over tiles with a halo",
      .launches =
@@ -104,19 +103,17 @@ static const smp_variant variants[] = {
           {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "gaussian_columns_tiled", .tiles = SMP_GAUSSIAN_COLUMN_TILES}},
      .scratch = scratch,
      .band = 16},
-    {.name = "warp",
-     .help = "GPU: both passes in one kernel, a warp walks down a strip with its sums in registers; radii above 16 px "
-             "(above 3 between float and 8 bits), two channels, 16 bits to or from float, a fill outside, and CPU as "
-             "tiled",
-     .launches = {SMP_LAUNCH_AS(gaussian_tiled, .decide = warp)},
-     .scratch = scratch,
-     .band = 16},
-    {.name = "mma",
-     .help = "GPU, 8 bits, 4 to 12 px (10 with four channels): as warp, the row pass on tensor cores; others as warp, "
-             "CPU as tiled",
-     .launches = {SMP_LAUNCH_AS(gaussian_tiled, .decide = mma)},
-     .scratch = scratch,
-     .band = 16},
+    {SMP_RUNG("warp",
+              "GPU: both passes in one kernel, a warp walks down a strip with its sums in registers; radii above 16 px "
+              "(above 3 between float and 8 bits), two channels, 16 bits to or from float, a fill outside, and CPU as "
+              "tiled",
+              SMP_LAUNCH_AS(gaussian_tiled, .decide = warp)),
+     .scratch = scratch, .band = 16},
+    {SMP_RUNG("mma",
+              "GPU, 8 bits, 4 to 12 px (10 with four channels): as warp, the row pass on tensor cores; others as warp, "
+              "CPU as tiled",
+              SMP_LAUNCH_AS(gaussian_tiled, .decide = mma)),
+     .scratch = scratch, .band = 16},
     {0},
 };
 

@@ -130,16 +130,12 @@ static void numbers_geometry(const smp_io *io, const void *kernel, smp_grid *gri
 }
 
 const smp_variant smp_hash_variants[] = {
-    {.name = "naive",
-     .help = "every number from its pixels",
-     .launches = {SMP_LAUNCH(hash_naive, .geometry = numbers_geometry)}},
-    {.name = "tiled",
-     .help = "brightness once a row; on GPUs 32 x 32 pixels in shared memory, a lane a row: conflicts",
-     .launches = {SMP_LAUNCH(hash_tiled, .geometry = rows_geometry)},
+    {SMP_RUNG("naive", "every number from its pixels", SMP_LAUNCH(hash_naive, .geometry = numbers_geometry))},
+    {SMP_RUNG("tiled", "brightness once a row; on GPUs 32 x 32 pixels in shared memory, a lane a row: conflicts",
+              SMP_LAUNCH(hash_tiled, .geometry = rows_geometry)),
      .scratch = smp_hash_scratch},
-    {.name = "padded",
-     .help = "on GPUs with an unused element at the end of each row of the tile: no conflicts",
-     .launches = {SMP_LAUNCH_AS(hash_tiled, .cuda = "hash_padded", .geometry = rows_geometry)},
+    {SMP_RUNG("padded", "on GPUs with an unused element at the end of each row of the tile: no conflicts",
+              SMP_LAUNCH_AS(hash_tiled, .cuda = "hash_padded", .geometry = rows_geometry)),
      .scratch = smp_hash_scratch},
     {0},
 };

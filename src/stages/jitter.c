@@ -90,9 +90,7 @@ static void warps_geometry(const smp_io *io, const void *, smp_grid *grid)
 }
 
 static const smp_variant sums[] = {
-    {.name = "naive",
-     .help = "pixel by pixel; on GPUs a warp a row",
-     .launches = {SMP_LAUNCH(jitter_sum, .geometry = warps_geometry)}},
+    {SMP_RUNG("naive", "pixel by pixel; on GPUs a warp a row", SMP_LAUNCH(jitter_sum, .geometry = warps_geometry))},
     {0},
 };
 

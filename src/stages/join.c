@@ -109,10 +109,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(join_naive)}},
-    {.name = "tiled",
-     .help = "CPU: a run is one copy; GPU: 16 bytes a thread",
-     .launches = {SMP_LAUNCH(join_tiled, .geometry = smp_geometry_packs)}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(join_naive))},
+    {SMP_RUNG("tiled", "CPU: a run is one copy; GPU: 16 bytes a thread",
+              SMP_LAUNCH(join_tiled, .geometry = smp_geometry_packs))},
     {0},
 };
 

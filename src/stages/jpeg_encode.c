@@ -134,15 +134,13 @@ static int64_t rows_of_mcus(const smp_io *, const void *kernel)
 #define BETWEEN(kernel, shape) .from = SMP_SCRATCH, .to = SMP_SCRATCH, .cuda = kernel, .geometry = shape, .once = true
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "on GPUs a thread transforms a block, and codes it from global memory",
-     .launches = {LAUNCHES("naive", naive_geometry)}},
-    {.name = "tiled",
-     .help = "on GPUs eight threads transform a block, and coefficients are staged in shared memory: conflicts",
-     .launches = {LAUNCHES("tiled", together_geometry)}},
-    {.name = "padded",
-     .help = "with an unused word at the end of each row: few conflicts",
-     .launches = {LAUNCHES("padded", together_geometry)}},
+    {SMP_RUNG("naive", "on GPUs a thread transforms a block, and codes it from global memory",
+              LAUNCHES("naive", naive_geometry))},
+    {SMP_RUNG("tiled",
+              "on GPUs eight threads transform a block, and coefficients are staged in shared memory: conflicts",
+              LAUNCHES("tiled", together_geometry))},
+    {SMP_RUNG("padded", "with an unused word at the end of each row: few conflicts",
+              LAUNCHES("padded", together_geometry))},
     {0},
 };
 

@@ -355,30 +355,21 @@ static void record_chunks_geometry(const smp_io *, const void *kernel, smp_grid 
         SMP_UNION_FIND_THEN(label_tabulate, smp_geometry_union_find_words)
 
 static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "pixel by pixel; on GPUs runs are joined and measured in global memory",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_naive)},
-                  {JOIN(label_join_naive, strip_words_geometry)},
-                  SMP_UNION_FIND_SEAMS(naive),
-                  NUMBER,
-                  SMP_UNION_FIND_THEN(label_measure_naive, smp_geometry_union_find_words),
-                  FILL_IN}},
-    {.name = "tiled",
-     .help = "32 pixels in vectors; on GPUs tiles are joined and measured in shared memory, then their borders",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_tiled)},
-                  {JOIN(label_join_tiled, strip_tiles_geometry)},
-                  SMP_UNION_FIND_SEAMS(tiled),
-                  NUMBER,
-                  SMP_UNION_FIND_THEN(label_measure_tiled, smp_geometry_union_find_tiles),
-                  FILL_IN}},
+    {SMP_RUNG("naive", "pixel by pixel; on GPUs runs are joined and measured in global memory",
+              {.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_naive)},
+              {JOIN(label_join_naive, strip_words_geometry)}, SMP_UNION_FIND_SEAMS(naive), NUMBER,
+              SMP_UNION_FIND_THEN(label_measure_naive, smp_geometry_union_find_words), FILL_IN)},
+    {SMP_RUNG("tiled",
+              "32 pixels in vectors; on GPUs tiles are joined and measured in shared memory, then their borders",
+              {.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_tiled)},
+              {JOIN(label_join_tiled, strip_tiles_geometry)}, SMP_UNION_FIND_SEAMS(tiled), NUMBER,
+              SMP_UNION_FIND_THEN(label_measure_tiled, smp_geometry_union_find_tiles), FILL_IN)},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "a look-up a sample", .launches = {SMP_LAUNCH_SAMPLES(label_naive)}},
-    {.name = "tiled",
-     .help = "samples in vectors; on GPUs four a thread",
-     .launches = {SMP_LAUNCH(label_tiled, .tiles = SMP_BITS_TILES)}},
+    {SMP_RUNG("naive", "a look-up a sample", SMP_LAUNCH_SAMPLES(label_naive))},
+    {SMP_RUNG("tiled", "samples in vectors; on GPUs four a thread", SMP_LAUNCH(label_tiled, .tiles = SMP_BITS_TILES))},
     {0},
 };
 

@@ -39,12 +39,10 @@ static smp_code plan(const void *given, const smp_shape *, const smp_shape *, sm
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "nine samples for every result", .launches = {SMP_LAUNCH_SAMPLES(sobel_naive)}},
-    {.name = "tiled",
-     .help = "CPU: three rows in cache; GPU: a tile with its halo in shared memory",
-     .launches = {SMP_LAUNCH_AS(sobel_tiled, .decide = smp_sobel_tiled)},
-     .scratch = smp_sobel_cpu_scratch,
-     .band = 16},
+    {SMP_RUNG("naive", "nine samples for every result", SMP_LAUNCH_SAMPLES(sobel_naive))},
+    {SMP_RUNG("tiled", "CPU: three rows in cache; GPU: a tile with its halo in shared memory",
+              SMP_LAUNCH_AS(sobel_tiled, .decide = smp_sobel_tiled)),
+     .scratch = smp_sobel_cpu_scratch, .band = 16},
     {0},
 };
 

@@ -91,6 +91,9 @@ typedef struct smp_variant {
     int64_t band; /* CPU: rows a thread takes are a multiple of this (0: any) */
 } smp_variant;
 
+/* The fields of a rung: its name and help, then its launches. */
+#define SMP_RUNG(name_, help_, ...) .name = (name_), .help = (help_), .launches = {__VA_ARGS__}
+
 size_t smp_variant_count(const smp_variant *variants);
 const smp_variant *smp_variant_find(const smp_variant *variants, const char *name);
 

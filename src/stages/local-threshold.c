@@ -67,12 +67,9 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "every row of every square",
-     .launches = {SMP_LAUNCH(local_threshold_naive, .geometry = naive)}},
-    {.name = "tiled",
-     .help = "sums of columns move down with the rows, on GPUs in shared memory (8 and 16 bits)",
-     .launches = {SMP_LAUNCH_AS(local_threshold_tiled, .decide = tiled)},
+    {SMP_RUNG("naive", "every row of every square", SMP_LAUNCH(local_threshold_naive, .geometry = naive))},
+    {SMP_RUNG("tiled", "sums of columns move down with the rows, on GPUs in shared memory (8 and 16 bits)",
+              SMP_LAUNCH_AS(local_threshold_tiled, .decide = tiled)),
      .scratch = smp_local_scratch},
     {0},
 };

@@ -96,23 +96,21 @@ static size_t scratch(const smp_io *, const void *)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample, both operands from memory for every product",
-     .launches = {SMP_LAUNCH_SAMPLES(matmul_naive)}},
+    {SMP_RUNG("naive", "sample by sample, both operands from memory for every product",
+              SMP_LAUNCH_SAMPLES(matmul_naive))},
     {.name = "tiled",
      .help =
          "32 x 32 tiles in shared memory, one stored by columns: 32 lanes on one bank; on a CPU blocks in caches and "
          "sums in registers",
      .launches = {SMP_LAUNCH(matmul_tiled, .geometry = square_geometry)},
      .scratch = scratch},
-    {.name = "padded",
-     .help = "tiles with a sample more a row: a column lies in all banks (GPU; on a CPU as tiled)",
-     .launches = {SMP_LAUNCH_AS(matmul_tiled, .cuda = "matmul_padded", .geometry = square_geometry)},
+    {SMP_RUNG("padded", "tiles with a sample more a row: a column lies in all banks (GPU; on a CPU as tiled)",
+              SMP_LAUNCH_AS(matmul_tiled, .cuda = "matmul_padded", .geometry = square_geometry)),
      .scratch = scratch},
-    {.name = "register",
-     .help = "128 x 128 tiles a block, 64 x 32 a warp, 8 x 8 a thread in registers, the next tiles loading meanwhile "
-             "(GPU; on a CPU as tiled)",
-     .launches = {SMP_LAUNCH_AS(matmul_tiled, .cuda = "matmul_register", .geometry = register_geometry)},
+    {SMP_RUNG("register",
+              "128 x 128 tiles a block, 64 x 32 a warp, 8 x 8 a thread in registers, the next tiles loading meanwhile "
+              "(GPU; on a CPU as tiled)",
+              SMP_LAUNCH_AS(matmul_tiled, .cuda = "matmul_register", .geometry = register_geometry)),
      .scratch = scratch},
     {0},
 };

@@ -188,14 +188,9 @@ static void one_block(const smp_io *, const void *, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = SMP_FRAMING_NAIVE,
-     .launches = {SMP_LAUNCH_AS(mel_one, .cuda = "mel_naive", .geometry = naive_geometry)},
+    {SMP_RUNG("naive", SMP_FRAMING_NAIVE, SMP_LAUNCH_AS(mel_one, .cuda = "mel_naive", .geometry = naive_geometry)),
      .scratch = scratch},
-    {.name = "padded",
-     .help = SMP_FRAMING_PADDED,
-     .launches = {SMP_LAUNCH_AS(mel_lanes, .decide = padded_kernel)},
-     .scratch = scratch,
+    {SMP_RUNG("padded", SMP_FRAMING_PADDED, SMP_LAUNCH_AS(mel_lanes, .decide = padded_kernel)), .scratch = scratch,
      .band = SMP_FRAMING_BAND},
     {0},
 };
@@ -205,18 +200,14 @@ static const smp_variant variants[] = {
         SMP_LAUNCH_OVER(SCRATCH, OUT, mel_whisper, .geometry = smp_geometry_pixels)
 
 static const smp_variant whisper_variants[3] = {
-    {.name = "naive",
-     .help = SMP_FRAMING_NAIVE,
-     .launches = {SMP_LAUNCH_OVER_AS(IN, SCRATCH, mel_one, .cuda = "mel_naive", .geometry = naive_geometry,
-                                     .once = true),
-                  WHISPER},
+    {SMP_RUNG("naive", SMP_FRAMING_NAIVE,
+              SMP_LAUNCH_OVER_AS(IN, SCRATCH, mel_one, .cuda = "mel_naive", .geometry = naive_geometry, .once = true),
+              WHISPER),
      .scratch = scratch},
-    {.name = "padded",
-     .help = SMP_FRAMING_PADDED,
-     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(mel_lanes), .decide = padded_kernel, .once = true},
-                  WHISPER},
-     .scratch = scratch,
-     .band = SMP_FRAMING_BAND},
+    {SMP_RUNG("padded", SMP_FRAMING_PADDED,
+              {.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(mel_lanes), .decide = padded_kernel, .once = true},
+              WHISPER),
+     .scratch = scratch, .band = SMP_FRAMING_BAND},
     {0},
 };
 

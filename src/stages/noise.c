@@ -91,10 +91,9 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(noise_naive)}},
-    {.name = "tiled",
-     .help = "CPU: vectors of counters; GPU: 16 bytes a thread",
-     .launches = {SMP_LAUNCH(noise_tiled, .geometry = smp_geometry_packs)}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(noise_naive))},
+    {SMP_RUNG("tiled", "CPU: vectors of counters; GPU: 16 bytes a thread",
+              SMP_LAUNCH(noise_tiled, .geometry = smp_geometry_packs))},
     {0},
 };
 

@@ -192,10 +192,9 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(pad_naive)}},
-    {.name = "tiled",
-     .help = "CPU: runs of pixels, and sound, are one copy; GPU: 16 bytes a thread",
-     .launches = {SMP_LAUNCH_AS(pad_rows, .decide = tiled)}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(pad_naive))},
+    {SMP_RUNG("tiled", "CPU: runs of pixels, and sound, are one copy; GPU: 16 bytes a thread",
+              SMP_LAUNCH_AS(pad_rows, .decide = tiled))},
     {0},
 };
 

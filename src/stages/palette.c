@@ -98,12 +98,10 @@ static void runs_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "pixel by pixel",
-     .launches = {SMP_LAUNCH(palette_count_naive, .geometry = smp_geometry_count_each, .counts = true)}},
-    {.name = "tiled",
-     .help = "neighbours that are alike together",
-     .launches = {SMP_LAUNCH(palette_count_tiled, .geometry = runs_geometry, .counts = true)}},
+    {SMP_RUNG("naive", "pixel by pixel",
+              SMP_LAUNCH(palette_count_naive, .geometry = smp_geometry_count_each, .counts = true))},
+    {SMP_RUNG("tiled", "neighbours that are alike together",
+              SMP_LAUNCH(palette_count_tiled, .geometry = runs_geometry, .counts = true))},
     {0},
 };
 

@@ -133,10 +133,9 @@ static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "window by window", .launches = {SMP_LAUNCH(quality_naive, .geometry = naive_geometry)}},
-    {.name = "tiled",
-     .help = "sums along rows once, then down columns; on GPUs rows of both pictures in shared memory",
-     .launches = {SMP_LAUNCH(quality_tiled, .geometry = tiled_geometry)},
+    {SMP_RUNG("naive", "window by window", SMP_LAUNCH(quality_naive, .geometry = naive_geometry))},
+    {SMP_RUNG("tiled", "sums along rows once, then down columns; on GPUs rows of both pictures in shared memory",
+              SMP_LAUNCH(quality_tiled, .geometry = tiled_geometry)),
      .scratch = smp_quality_scratch},
     {0},
 };

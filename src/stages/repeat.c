@@ -57,10 +57,9 @@ static const char *frames(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(pad_naive)}},
-    {.name = "tiled",
-     .help = "CPU: each repetition is one copy; GPU: sample by sample",
-     .launches = {SMP_LAUNCH_AS(pad_rows, .decide = frames)}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(pad_naive))},
+    {SMP_RUNG("tiled", "CPU: each repetition is one copy; GPU: sample by sample",
+              SMP_LAUNCH_AS(pad_rows, .decide = frames))},
     {0},
 };
 

@@ -467,10 +467,9 @@ static const char *fused(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "row pass into an f32 picture, column pass out of it, sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(resize_rows), .cuda = "resize_rows"},
-                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(resize_columns), .cuda = "resize_columns"}}},
+    {SMP_RUNG("naive", "row pass into an f32 picture, column pass out of it, sample by sample",
+              {.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(resize_rows), .cuda = "resize_rows"},
+              {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(resize_columns), .cuda = "resize_columns"})},
     {.name = "tiled",
      .help =
          "CPU: both passes in one walk, eight rows at a time; GPU: the part of a row that a block needs lies in "
@@ -480,14 +479,14 @@ static const smp_variant variants[] = {
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "resize_columns_tiled", .tiles = {128, 8, 32, 8}}},
      .scratch = scratch,
      .band = SMP_RESIZE_LANES},
-    {.name = "padded",
-     .help = "GPU: at 2:1, 3:1, ... and nearly so, what neighbouring lanes read of a row lies side by side, in as many "
-             "planes as the ratio is large; other ratios and CPU as tiled",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resize_tiled)},
-                  {.from = SMP_IN, .to = SMP_SCRATCH, .decide = rows_padded},
-                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "resize_columns_tiled", .tiles = {128, 8, 32, 8}}},
-     .scratch = scratch,
-     .band = SMP_RESIZE_LANES},
+    {SMP_RUNG(
+         "padded",
+         "GPU: at 2:1, 3:1, ... and nearly so, what neighbouring lanes read of a row lies side by side, in as many "
+         "planes as the ratio is large; other ratios and CPU as tiled",
+         {.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resize_tiled)},
+         {.from = SMP_IN, .to = SMP_SCRATCH, .decide = rows_padded},
+         {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "resize_columns_tiled", .tiles = {128, 8, 32, 8}}),
+     .scratch = scratch, .band = SMP_RESIZE_LANES},
     {.name = "fused",
      .help =
          "GPU, exactly 2:1 and 4:1: both passes in one launch; row results stay in registers, as sums of the output "

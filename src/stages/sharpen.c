@@ -58,11 +58,10 @@ static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "row pass into a ring (CPU) or an f32 picture (GPU), the rest sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_naive)},
-                  {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows"},
-                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns"}},
+    {SMP_RUNG("naive", "row pass into a ring (CPU) or an f32 picture (GPU), the rest sample by sample",
+              {.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_naive)},
+              {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows"},
+              {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns"}),
      .scratch = ring},
     {.name = "tiled",
      .help = "CPU: blur and mask in one walk, rows between the passes stay in cache; GPU: two launches over tiles with "
@@ -73,12 +72,11 @@ static const smp_variant variants[] = {
           {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns_tiled", .tiles = SMP_GAUSSIAN_COLUMN_TILES}},
      .scratch = scratch,
      .band = 16},
-    {.name = "warp",
-     .help = "GPU: blur and mask in one kernel, a warp walks down a strip; radii above 8 px, 16-bit and two-channel "
-             "pictures, a fill outside, other formats in than out, and CPU as tiled",
-     .launches = {SMP_LAUNCH_AS(sharpen_tiled, .decide = warp)},
-     .scratch = scratch,
-     .band = 16},
+    {SMP_RUNG("warp",
+              "GPU: blur and mask in one kernel, a warp walks down a strip; radii above 8 px, 16-bit and two-channel "
+              "pictures, a fill outside, other formats in than out, and CPU as tiled",
+              SMP_LAUNCH_AS(sharpen_tiled, .decide = warp)),
+     .scratch = scratch, .band = 16},
     {0},
 };
 

@@ -288,13 +288,11 @@ static size_t scratch(const smp_io *, const void *)
     .geometry = smp_geometry_pixels
 
 static const smp_variant product_variants[3] = {
-    {.name = "naive",
-     .help = "bin by bin: a frame from memory for every one",
-     .launches = {SMP_LAUNCH_OVER(IN, SCRATCH, spectrogram_naive, .geometry = smp_geometry_pixels, .once = true),
-                  {PAINT}}},
-    {.name = "register",
-     .help = "the matrix product of frames with cosines and sines as matmul's register, on a CPU as its tiled",
-     .launches = {SMP_LAUNCH_OVER(IN, SCRATCH, spectrogram_tiled, .geometry = tiled_geometry, .once = true), {PAINT}},
+    {SMP_RUNG("naive", "bin by bin: a frame from memory for every one",
+              SMP_LAUNCH_OVER(IN, SCRATCH, spectrogram_naive, .geometry = smp_geometry_pixels, .once = true), {PAINT})},
+    {SMP_RUNG("register",
+              "the matrix product of frames with cosines and sines as matmul's register, on a CPU as its tiled",
+              SMP_LAUNCH_OVER(IN, SCRATCH, spectrogram_tiled, .geometry = tiled_geometry, .once = true), {PAINT}),
      .scratch = scratch},
     {0},
 };
@@ -334,17 +332,15 @@ static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid 
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = SMP_FRAMING_NAIVE,
-     .launches = {SMP_LAUNCH_OVER_AS(IN, SCRATCH, spectrogram_one, .cuda = "spectrogram_fft",
-                                     .geometry = plain_geometry, .once = true, .items = groups),
-                  {PAINT}},
+    {SMP_RUNG("naive", SMP_FRAMING_NAIVE,
+              SMP_LAUNCH_OVER_AS(IN, SCRATCH, spectrogram_one, .cuda = "spectrogram_fft", .geometry = plain_geometry,
+                                 .once = true, .items = groups),
+              {PAINT}),
      .scratch = fft_scratch},
-    {.name = "padded",
-     .help = SMP_FRAMING_PADDED,
-     .launches = {SMP_LAUNCH_OVER_AS(IN, SCRATCH, spectrogram_lanes, .decide = padded_kernel, .once = true,
-                                     .items = groups),
-                  {PAINT}},
+    {SMP_RUNG(
+         "padded", SMP_FRAMING_PADDED,
+         SMP_LAUNCH_OVER_AS(IN, SCRATCH, spectrogram_lanes, .decide = padded_kernel, .once = true, .items = groups),
+         {PAINT}),
      .scratch = fft_scratch},
     {0},
 };

@@ -44,10 +44,9 @@ static size_t scratch(const smp_io *, const void *kernel)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(stack_naive)}},
-    {.name = "tiled",
-     .help = "CPU: blocks of all pictures in vectors (GPU: as naive)",
-     .launches = {SMP_LAUNCH_AS(stack_tiled, .cuda = "stack_naive")},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(stack_naive))},
+    {SMP_RUNG("tiled", "CPU: blocks of all pictures in vectors (GPU: as naive)",
+              SMP_LAUNCH_AS(stack_tiled, .cuda = "stack_naive")),
      .scratch = scratch},
     {0},
 };

@@ -61,15 +61,10 @@ static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid 
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = SMP_FRAMING_NAIVE,
-     .launches = {SMP_LAUNCH_AS(stft_one, .cuda = "stft_naive", .geometry = naive_geometry)},
+    {SMP_RUNG("naive", SMP_FRAMING_NAIVE, SMP_LAUNCH_AS(stft_one, .cuda = "stft_naive", .geometry = naive_geometry)),
      .scratch = smp_framing_scratch},
-    {.name = "padded",
-     .help = SMP_FRAMING_PADDED,
-     .launches = {SMP_LAUNCH_AS(stft_lanes, .decide = padded_kernel)},
-     .scratch = smp_framing_scratch,
-     .band = SMP_FRAMING_BAND},
+    {SMP_RUNG("padded", SMP_FRAMING_PADDED, SMP_LAUNCH_AS(stft_lanes, .decide = padded_kernel)),
+     .scratch = smp_framing_scratch, .band = SMP_FRAMING_BAND},
     {0},
 };
 

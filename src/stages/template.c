@@ -98,18 +98,15 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "place by place",
-     .launches = {SMP_LAUNCH(template_scores_naive, .geometry = places_geometry)}},
-    {.name = "tiled",
-     .help = "32 places side by side; on GPUs rows of both pictures in shared memory",
-     .launches = {SMP_LAUNCH_AS(template_scores_tiled, .decide = tiled)},
+    {SMP_RUNG("naive", "place by place", SMP_LAUNCH(template_scores_naive, .geometry = places_geometry))},
+    {SMP_RUNG("tiled", "32 places side by side; on GPUs rows of both pictures in shared memory",
+              SMP_LAUNCH_AS(template_scores_tiled, .decide = tiled)),
      .scratch = smp_template_scratch},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "a look-up a sample", .launches = {SMP_LAUNCH_SAMPLES(template_naive)}},
+    {SMP_RUNG("naive", "a look-up a sample", SMP_LAUNCH_SAMPLES(template_naive))},
     {0},
 };
 

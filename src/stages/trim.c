@@ -250,10 +250,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH(trim_naive, .geometry = NULL)}},
-    {.name = "tiled",
-     .help = "rows that lie end to end in one copy",
-     .launches = {SMP_LAUNCH(trim_tiled, .geometry = smp_geometry_packs)}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH(trim_naive, .geometry = NULL))},
+    {SMP_RUNG("tiled", "rows that lie end to end in one copy", SMP_LAUNCH(trim_tiled, .geometry = smp_geometry_packs))},
     {0},
 };
 

@@ -78,18 +78,14 @@ static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
     .geometry = smp_geometry_pixels
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = NAIVE_HELP,
-     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, FIND_NAIVE, .once = true}, {DRAW}}},
-    {.name = "tiled",
-     .help = TILED_HELP,
-     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, FIND_TILED, .once = true}, {DRAW}}},
+    {SMP_RUNG("naive", NAIVE_HELP, {.from = SMP_IN, .to = SMP_SCRATCH, FIND_NAIVE, .once = true}, {DRAW})},
+    {SMP_RUNG("tiled", TILED_HELP, {.from = SMP_IN, .to = SMP_SCRATCH, FIND_TILED, .once = true}, {DRAW})},
     {0},
 };
 
 static const smp_variant data_variants[3] = {
-    {.name = "naive", .help = NAIVE_HELP, .launches = {{.from = SMP_IN, .to = SMP_OUT, FIND_NAIVE}}},
-    {.name = "tiled", .help = TILED_HELP, .launches = {{.from = SMP_IN, .to = SMP_OUT, FIND_TILED}}},
+    {SMP_RUNG("naive", NAIVE_HELP, {.from = SMP_IN, .to = SMP_OUT, FIND_NAIVE})},
+    {SMP_RUNG("tiled", TILED_HELP, {.from = SMP_IN, .to = SMP_OUT, FIND_TILED})},
     {0},
 };
 

@@ -269,9 +269,8 @@ smp_code smp_layers_plan(const smp_layer *layers, int count, smp_box box, double
 }
 
 const smp_variant smp_drawn_variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(drawn_naive)}},
-    {.name = "tiled",
-     .help = "CPU: what nothing is drawn on is copied; GPU: 16 bytes a thread",
-     .launches = {SMP_LAUNCH(drawn_tiled, .geometry = smp_geometry_packs)}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(drawn_naive))},
+    {SMP_RUNG("tiled", "CPU: what nothing is drawn on is copied; GPU: 16 bytes a thread",
+              SMP_LAUNCH(drawn_tiled, .geometry = smp_geometry_packs))},
     {0},
 };

@@ -300,20 +300,19 @@ static const char *gather(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 const smp_variant smp_warp_variants[] = {
-    {.name = "naive", .help = "sample by sample, from device memory", .launches = {SMP_LAUNCH_SAMPLES(warp_naive)}},
-    {.name = "tiled",
-     .help = "CPU: blocks whose input lines stay in cache; GPU: what a block of 32 x 16 pixels reads lies in shared "
-             "memory, where slanted lines cost conflicts: none at small angles, 32-way at a quarter turn",
-     .launches = {SMP_LAUNCH_AS(warp_tiled, .decide = tiled)},
+    {SMP_RUNG("naive", "sample by sample, from device memory", SMP_LAUNCH_SAMPLES(warp_naive))},
+    {SMP_RUNG("tiled",
+              "CPU: blocks whose input lines stay in cache; GPU: what a block of 32 x 16 pixels reads lies in shared "
+              "memory, where slanted lines cost conflicts: none at small angles, 32-way at a quarter turn",
+              SMP_LAUNCH_AS(warp_tiled, .decide = tiled)),
      .band = SMP_WARP_DOWN},
-    {.name = "padded",
-     .help = "GPU: one unused word after each row, so that columns meet all banks; CPU as tiled",
-     .launches = {SMP_LAUNCH_AS(warp_tiled, .decide = padded)},
+    {SMP_RUNG("padded", "GPU: one unused word after each row, so that columns meet all banks; CPU as tiled",
+              SMP_LAUNCH_AS(warp_tiled, .decide = padded)),
      .band = SMP_WARP_DOWN},
-    {.name = "gather",
-     .help = "GPU, bilinear: no shared memory; a thread makes whole pixels, of the words that hold their neighbours; "
-             "CPU as tiled",
-     .launches = {SMP_LAUNCH_AS(warp_tiled, .decide = gather)},
+    {SMP_RUNG("gather",
+              "GPU, bilinear: no shared memory; a thread makes whole pixels, of the words that hold their neighbours; "
+              "CPU as tiled",
+              SMP_LAUNCH_AS(warp_tiled, .decide = gather)),
      .band = SMP_WARP_DOWN},
     {0},
 };

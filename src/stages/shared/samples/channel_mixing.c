@@ -32,12 +32,10 @@ SMP_CPU_DECLARE(channel_mix_naive);
 SMP_CPU_DECLARE(channel_mix_tiled);
 
 const smp_variant smp_channel_mix_variants[] = {
-    {.name = "naive",
-     .help = "pixel by pixel, or frame by frame",
-     .launches = {SMP_LAUNCH(channel_mix_naive, .geometry = smp_geometry_pixels)}},
-    {.name = "tiled",
-     .help = "blocks of pixels or frames parted into planes, vectorised along them",
-     .launches = {SMP_LAUNCH_AS(channel_mix_tiled, .decide = tiled)}},
+    {SMP_RUNG("naive", "pixel by pixel, or frame by frame",
+              SMP_LAUNCH(channel_mix_naive, .geometry = smp_geometry_pixels))},
+    {SMP_RUNG("tiled", "blocks of pixels or frames parted into planes, vectorised along them",
+              SMP_LAUNCH_AS(channel_mix_tiled, .decide = tiled))},
     {0},
 };
 

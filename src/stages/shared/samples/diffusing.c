@@ -76,14 +76,12 @@ static size_t tiled_scratch(const smp_io *, const void *)
 #define PAINT .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(diffuse_paint), .cuda = "diffuse_paint"
 
 const smp_variant smp_diffuse_variants[] = {
-    {.name = "naive",
-     .help = "pixel by pixel",
-     .launches = {SMP_LAUNCH_OVER(IN, SCRATCH, diffuse_naive, .geometry = naive_geometry, .once = true, .items = parts),
-                  {PAINT}}},
-    {.name = "tiled",
-     .help = "rows side by side, each two columns behind the one above",
-     .launches = {SMP_LAUNCH_OVER(IN, SCRATCH, diffuse_tiled, .geometry = tiled_geometry, .once = true, .items = parts),
-                  {PAINT}},
+    {SMP_RUNG("naive", "pixel by pixel",
+              SMP_LAUNCH_OVER(IN, SCRATCH, diffuse_naive, .geometry = naive_geometry, .once = true, .items = parts),
+              {PAINT})},
+    {SMP_RUNG("tiled", "rows side by side, each two columns behind the one above",
+              SMP_LAUNCH_OVER(IN, SCRATCH, diffuse_tiled, .geometry = tiled_geometry, .once = true, .items = parts),
+              {PAINT}),
      .scratch = tiled_scratch},
     {0},
 };

@@ -60,17 +60,14 @@ static const char *register_kernel(const smp_io *io, const void *params, smp_gri
 }
 
 const smp_variant smp_filter_variants[] = {
-    {.name = "naive",
-     .help = "tap after tap for every sample; long filters block by block through the Fourier transform",
-     .launches = {SMP_LAUNCH_AS(fir_naive, .decide = naive_kernel)},
-     .scratch = scratch,
-     .band = SMP_FIR_STEP},
-    {.name = "tiled",
-     .help = "a channel in planes that stay in cache, results in registers; on GPUs frames and taps in shared memory; "
-             "long filters on a CPU several blocks side by side",
-     .launches = {SMP_LAUNCH_AS(fir_tiled, .decide = tiled_kernel)},
-     .scratch = scratch,
-     .band = SMP_FIR_STEP},
+    {SMP_RUNG("naive", "tap after tap for every sample; long filters block by block through the Fourier transform",
+              SMP_LAUNCH_AS(fir_naive, .decide = naive_kernel)),
+     .scratch = scratch, .band = SMP_FIR_STEP},
+    {SMP_RUNG("tiled",
+              "a channel in planes that stay in cache, results in registers; on GPUs frames and taps in shared memory; "
+              "long filters on a CPU several blocks side by side",
+              SMP_LAUNCH_AS(fir_tiled, .decide = tiled_kernel)),
+     .scratch = scratch, .band = SMP_FIR_STEP},
     {.name = "register",
      .help =
          "sixteen results a thread, so that samples read from shared memory serve many taps (GPU; on a CPU as tiled)",

@@ -39,20 +39,17 @@ static size_t scratch(const smp_io *, const void *)
 }
 
 const smp_variant smp_loudness_variants[] = {
-    {.name = "naive",
-     .help = "one segment after the other; on GPUs a thread a segment and channel, which reads its own frames",
-     .launches = {SMP_LAUNCH(loudness_naive, .geometry = naive_geometry)},
+    {SMP_RUNG("naive",
+              "one segment after the other; on GPUs a thread a segment and channel, which reads its own frames",
+              SMP_LAUNCH(loudness_naive, .geometry = naive_geometry)),
      .band = SMP_BIQUAD_SEGMENT},
-    {.name = "tiled",
-     .help = "segments and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
-     .launches = {SMP_LAUNCH(loudness_tiled, .geometry = tiled_geometry)},
-     .scratch = scratch,
-     .band = SMP_BIQUAD_SEGMENT},
-    {.name = "padded",
-     .help = "a frame more in each row of shared memory: no conflicts (GPU; on a CPU as tiled)",
-     .launches = {SMP_LAUNCH_AS(loudness_tiled, .cuda = "loudness_padded", .geometry = tiled_geometry)},
-     .scratch = scratch,
-     .band = SMP_BIQUAD_SEGMENT},
+    {SMP_RUNG("tiled",
+              "segments and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
+              SMP_LAUNCH(loudness_tiled, .geometry = tiled_geometry)),
+     .scratch = scratch, .band = SMP_BIQUAD_SEGMENT},
+    {SMP_RUNG("padded", "a frame more in each row of shared memory: no conflicts (GPU; on a CPU as tiled)",
+              SMP_LAUNCH_AS(loudness_tiled, .cuda = "loudness_padded", .geometry = tiled_geometry)),
+     .scratch = scratch, .band = SMP_BIQUAD_SEGMENT},
     {0},
 };
 

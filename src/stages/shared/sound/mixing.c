@@ -78,9 +78,8 @@ smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp
 }
 
 const smp_variant smp_mix_variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(mix_naive)}},
-    {.name = "tiled",
-     .help = "CPU: ranges in which the same sounds are, in vectors (GPU: as naive)",
-     .launches = {SMP_LAUNCH_AS(mix_tiled, .cuda = "mix_naive")}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(mix_naive))},
+    {SMP_RUNG("tiled", "CPU: ranges in which the same sounds are, in vectors (GPU: as naive)",
+              SMP_LAUNCH_AS(mix_tiled, .cuda = "mix_naive"))},
     {0},
 };

@@ -45,9 +45,8 @@ smp_code smp_modulated_plan(const smp_swinging *taps, int count, smp_swing shape
 }
 
 const smp_variant smp_modulated_variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(modulated_naive)}},
-    {.name = "tiled",
-     .help = "CPU: where a block's frames read is worked out in vectors (GPU: as naive)",
-     .launches = {SMP_LAUNCH_AS(modulated_tiled, .cuda = "modulated_naive")}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(modulated_naive))},
+    {SMP_RUNG("tiled", "CPU: where a block's frames read is worked out in vectors (GPU: as naive)",
+              SMP_LAUNCH_AS(modulated_tiled, .cuda = "modulated_naive"))},
     {0},
 };

@@ -52,11 +52,9 @@ static void tiled_geometry(const smp_io *io, const void *, smp_grid *grid)
 }
 
 const smp_variant smp_silence_variants[] = {
-    {.name = "naive",
-     .help = "frame by frame; on GPUs 32 frames a thread",
-     .launches = {SMP_LAUNCH(silence_naive, .geometry = naive_geometry)}},
-    {.name = "tiled",
-     .help = "32 frames in vectors; on GPUs a frame a lane, and a ballot makes the bits",
-     .launches = {SMP_LAUNCH(silence_tiled, .geometry = tiled_geometry)}},
+    {SMP_RUNG("naive", "frame by frame; on GPUs 32 frames a thread",
+              SMP_LAUNCH(silence_naive, .geometry = naive_geometry))},
+    {SMP_RUNG("tiled", "32 frames in vectors; on GPUs a frame a lane, and a ballot makes the bits",
+              SMP_LAUNCH(silence_tiled, .geometry = tiled_geometry))},
     {0},
 };

@@ -239,19 +239,17 @@ static void trace_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant trace_variants[] = {
-    {.name = "naive", .help = "tap after tap", .launches = {SMP_LAUNCH(trace_naive, .geometry = trace_geometry)}},
-    {.name = "tiled",
-     .help = "CPU: frames as whole numbers once, products in vectors (GPU: as naive)",
-     .launches = {SMP_LAUNCH_AS(trace_tiled, .cuda = "trace_naive", .geometry = trace_geometry)}},
+    {SMP_RUNG("naive", "tap after tap", SMP_LAUNCH(trace_naive, .geometry = trace_geometry))},
+    {SMP_RUNG("tiled", "CPU: frames as whole numbers once, products in vectors (GPU: as naive)",
+              SMP_LAUNCH_AS(trace_tiled, .cuda = "trace_naive", .geometry = trace_geometry))},
     {0},
 };
 
 const smp_reduction_ops smp_stretch_reduction = {.prepass = prepass, .finish = finish, .reducers = trace_variants};
 
 const smp_variant smp_stretch_variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(grains_naive)}},
-    {.name = "tiled",
-     .help = "CPU: grains are copied, and joined in vectors (GPU: as naive)",
-     .launches = {SMP_LAUNCH_AS(grains_tiled, .cuda = "grains_naive")}},
+    {SMP_RUNG("naive", "sample by sample", SMP_LAUNCH_SAMPLES(grains_naive))},
+    {SMP_RUNG("tiled", "CPU: grains are copied, and joined in vectors (GPU: as naive)",
+              SMP_LAUNCH_AS(grains_tiled, .cuda = "grains_naive"))},
     {0},
 };

@@ -56,12 +56,10 @@ static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 const smp_variant smp_convolve_variants[] = {
-    {.name = "naive", .help = "tap after tap for every sample", .launches = {SMP_LAUNCH_SAMPLES(convolve_naive)}},
-    {.name = "tiled",
-     .help = "rows stay in cache, or in shared memory, as f32; each that is read serves four output rows",
-     .launches = {SMP_LAUNCH_AS(convolve_tiled, .decide = tiled)},
-     .scratch = scratch,
-     .band = 16},
+    {SMP_RUNG("naive", "tap after tap for every sample", SMP_LAUNCH_SAMPLES(convolve_naive))},
+    {SMP_RUNG("tiled", "rows stay in cache, or in shared memory, as f32; each that is read serves four output rows",
+              SMP_LAUNCH_AS(convolve_tiled, .decide = tiled)),
+     .scratch = scratch, .band = 16},
     {.name = "warp",
      .help =
          "GPU, squares of 3, 5 and 7: one warp walks down a strip, sums of all rows in registers; 8 bits and float, "

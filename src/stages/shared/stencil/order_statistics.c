@@ -69,16 +69,14 @@ static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 const smp_variant smp_rank_variants[] = {
-    {.name = "naive",
-     .help = "every sample of every window anew",
-     .launches = {SMP_LAUNCH_AS(rank_naive, .decide = naive)}},
-    {.name = "tiled",
-     .help = "networks for medians of 3 and 5; CPU: histograms of bytes, else bit by bit; GPU: a tile in shared memory",
-     .launches = {SMP_LAUNCH_AS(rank_tiled, .decide = tiled)},
+    {SMP_RUNG("naive", "every sample of every window anew", SMP_LAUNCH_AS(rank_naive, .decide = naive))},
+    {SMP_RUNG(
+         "tiled",
+         "networks for medians of 3 and 5; CPU: histograms of bytes, else bit by bit; GPU: a tile in shared memory",
+         SMP_LAUNCH_AS(rank_tiled, .decide = tiled)),
      .scratch = bytes},
-    {.name = "private",
-     .help = "GPU, bytes: a histogram a lane that moves down with the rows, each in a bank of its own",
-     .launches = {SMP_LAUNCH_AS(rank_tiled, .decide = private)},
+    {SMP_RUNG("private", "GPU, bytes: a histogram a lane that moves down with the rows, each in a bank of its own",
+              SMP_LAUNCH_AS(rank_tiled, .decide = private)),
      .scratch = bytes},
     {.name = "warp",
      .help =
