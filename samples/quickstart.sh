@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh clone to a blurred cat: installs what the build needs and is missing, builds what `smempipe run` needs on
-# this machine's processor, runs one pipeline, then builds the rest. --first leaves the rest out.
+# From a fresh clone to a blurred cat: installs what the build needs and is missing, builds what `smempipe run` needs,
+# with the CPU kernels that compile soonest, runs one pipeline, then builds the rest, with kernels for this machine's
+# processor. --first leaves the rest out.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 . samples/setup.sh
@@ -24,11 +25,12 @@ echo "The blurred picture is $PWD/$picture"
 echo "The program is $PWD/$program; other pipelines are in $PWD/pipelines"
 echo
 if [ "${1-}" = --first ]; then
-    echo "It runs pipelines on this processor. For the rest (the emulator of a GPU, libsmempipe.so):"
+    echo "It runs pipelines, on any processor. For the rest (faster kernels for this one; explain, compare, kernel and"
+    echo "what else needs the kernel lab; the emulator of a GPU; libsmempipe.so):"
     echo "samples/quickstart.sh"
     exit
 fi
-echo "Building the rest: the emulator of a GPU, libsmempipe.so"
+echo "Building the rest: kernels for this processor, the kernel lab, the emulator of a GPU, libsmempipe.so"
 # Without a GPU here, kernels for one would be a third of the time.
 cuda=OFF
 if nvidia-smi -L >/dev/null 2>&1; then cuda=ON; fi

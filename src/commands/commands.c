@@ -3,6 +3,12 @@
 
 #include "cli/options.h"
 
+#ifdef SMP_FIRST /* the first build of samples/quickstart.sh */
+#define LAB(name)
+#else
+#define LAB(name) C(name)
+#endif
+
 #define C(name) extern const smp_command smp_command_##name;
 #include "commands/command_list.def"
 #undef C

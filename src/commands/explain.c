@@ -2,6 +2,7 @@
 #include "commands/explain.h"
 #include "cli/mistakes.h"
 #include "cli/shipped.h"
+#include "commands/stages.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -44,12 +45,6 @@ static const smp_argument_row arguments[] = {
      .help = "the file it would write (nothing is written); without it one that holds every format is assumed"},
     {0},
 };
-
-const char *smp_access_name(smp_access access)
-{
-    static const char *const names[] = {"point", "stencil", "whole", "reduce", "adjust"};
-    return (size_t)access < sizeof names / sizeof names[0] ? names[access] : "?";
-}
 
 /* "stage name=value ...", from smp_alloc. */
 static char *statement_of(const smp_stage *stage, const void *params)

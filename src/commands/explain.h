@@ -35,6 +35,3 @@ void smp_explanation_svg(FILE *to, const void *explanation);
 
 /* What is predicted of a step; null: nothing. */
 const smp_compare_step *smp_explain_predicted(const smp_explanation *explanation, int step);
-
-/* point, stencil, whole, reduce, adjust. */
-const char *smp_access_name(smp_access access);

@@ -1,5 +1,4 @@
 /* Every stage descriptor as JSON: what `smempipe stages --json` gives to scripts, editors and tests. */
-#include "commands/explain.h"
 #include "commands/stages.h"
 #include "report/json.h"
 

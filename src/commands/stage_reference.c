@@ -9,6 +9,12 @@ const char *smp_domain_name(smp_kind domain)
     return domain == SMP_IMAGE ? "image" : domain == SMP_AUDIO ? "audio" : "both";
 }
 
+const char *smp_access_name(smp_access access)
+{
+    static const char *const names[] = {"point", "stencil", "whole", "reduce", "adjust"};
+    return (size_t)access < sizeof names / sizeof names[0] ? names[access] : "?";
+}
+
 /* The default as a reader wants it: the text of the table, "required", or "none". */
 static const char *fallback_text(const smp_param *param)
 {

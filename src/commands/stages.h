@@ -11,3 +11,5 @@ void smp_stages_markdown(FILE *to, const smp_stage *one, bool all);
 
 /* image, audio, both. */
 const char *smp_domain_name(smp_kind domain);
+/* point, stencil, whole, reduce, adjust. */
+const char *smp_access_name(smp_access access);
