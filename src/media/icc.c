@@ -21,6 +21,13 @@ static double fixed(const uint8_t *at) /* s15Fixed16Number */
     return (double)(int32_t)word(at) / 65536;
 }
 
+/* Whether the rows of tags that it says it has are there. */
+static bool has_tags(const bytes *profile)
+{
+    return profile->size >= HEADER + 4 && word(profile->data + HEADER) <= MOST_TAGS &&
+           word(profile->data + HEADER) <= (profile->size - HEADER - 4) / TAG;
+}
+
 /* The data of a tag; no bytes where there is none. */
 static bytes find(const bytes *profile, const char *name)
 {
@@ -75,6 +82,12 @@ static bool read_curve(const bytes *tag, smp_icc_curve *curve)
     return smp_icc_curve_read(tag->data, tag->size, curve, &used);
 }
 
+bool smp_icc_curve_named(const void *data, size_t size, const char *name, smp_icc_curve *curve)
+{
+    const bytes profile = {data, size}, tag = has_tags(&profile) ? find(&profile, name) : (bytes){.data = NULL};
+    return read_curve(&tag, curve);
+}
+
 static smp_icc_tag tag_of(const bytes *profile, const char *name)
 {
     const bytes found = find(profile, name);
@@ -85,8 +98,7 @@ static smp_icc_tag tag_of(const bytes *profile, const char *name)
 static const char *read_head(const bytes *profile, bool inks, smp_icc *to)
 {
     *to = (smp_icc){.inks = inks};
-    if (profile->size < HEADER + 4 || profile->size > MOST_BYTES || memcmp(profile->data + 36, "acsp", 4) != 0 ||
-        word(profile->data + HEADER) > MOST_TAGS || word(profile->data + HEADER) > (profile->size - HEADER - 4) / TAG)
+    if (profile->size > MOST_BYTES || !has_tags(profile) || memcmp(profile->data + 36, "acsp", 4) != 0)
         return "is damaged";
     to->gray = !inks && !memcmp(profile->data + 16, "GRAY", 4);
     if (!to->gray && memcmp(profile->data + 16, inks ? "CMYK" : "RGB ", 4) != 0)
@@ -273,8 +285,7 @@ void smp_icc_name(const void *data, size_t size, char name[64])
     enum { MOST = 63, OLD = 12, RECORD = 16, RECORDS = 28 };
     const bytes profile = {data, size};
     name[0] = '\0';
-    if (size < HEADER + 4 || word(profile.data + HEADER) > MOST_TAGS ||
-        word(profile.data + HEADER) > (size - HEADER - 4) / TAG)
+    if (!has_tags(&profile))
         return;
     const bytes tag = find(&profile, "desc");
     size_t at = OLD, step = 1, end = tag.size; /* ASCII; else UTF-16 of the first record */

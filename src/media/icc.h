@@ -45,6 +45,9 @@ bool smp_icc_same(const smp_icc *a, const smp_icc *b);
 /* A curve at the beginning of `size` bytes, and how many are its own. False: there is none. */
 bool smp_icc_curve_read(const uint8_t *data, size_t size, smp_icc_curve *curve, size_t *used);
 
+/* The curve in a profile's tag of this name, as rTRC. False: there is none. */
+bool smp_icc_curve_named(const void *data, size_t size, const char *name, smp_icc_curve *curve);
+
 /* The value, 0 to 1, of a curve at 0 to 1. */
 double smp_icc_light(const smp_icc_curve *curve, double value);
 
