@@ -3,20 +3,32 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/av/av_library.h"
-#include "io/drawn/draw_library.h"
 #include "io/files/source.h"
-#include "io/font/font_library.h"
 #include "io/format.h"
-#include "io/heif/heif_library.h"
 
-static _Atomic unsigned sought;
+static const struct {
+    smp_library library;
+    bool (*load)(void);
+    const char *name, *needed, *install, *instead; /* instead: of reading with it */
+} rows[] = {
+    {SMP_LIBRARY_AV, smp_av_load, "FFmpeg's libraries", "M4A, video, JPEG XL, JPEG 2000 and OpenEXR need",
+     "FFmpeg (apt-get install ffmpeg)", ", or pipe it: ffmpeg -i IN -f wav - | smempipe ... -"},
+    {SMP_LIBRARY_HEIF, smp_heif_load, "libheif", "HEIC and AVIF need", "libheif1 (apt-get install libheif1)", ""},
+    {SMP_LIBRARY_FONT, smp_font_load, "FreeType and HarfBuzz", "letters of fonts need",
+     "libharfbuzz0b (apt-get install libharfbuzz0b)", ""},
+    {SMP_LIBRARY_PDF, smp_pdf_load, "poppler", "PDF needs", "libpoppler-glib8 (apt-get install libpoppler-glib8)", ""},
+    {SMP_LIBRARY_SVG, smp_svg_load, "librsvg", "SVG needs", "librsvg2-2 (apt-get install librsvg2-2)", ""},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static _Atomic unsigned sought, opened;
 static bool closed;
 
 static bool has_extension(const smp_file_format *format, const char *extension)
@@ -88,22 +100,14 @@ unsigned smp_libraries_of_file(const char *path)
 void smp_libraries_open(unsigned libraries)
 {
     (void)atomic_fetch_or(&sought, libraries);
-    if (libraries & SMP_LIBRARY_AV)
-        (void)smp_av_load();
-    if (libraries & SMP_LIBRARY_HEIF)
-        (void)smp_heif_load();
-    if (libraries & SMP_LIBRARY_FONT)
-        (void)smp_font_load();
-    if (libraries & SMP_LIBRARY_PDF)
-        (void)smp_draw_load(SMP_LIBRARY_PDF);
-    if (libraries & SMP_LIBRARY_SVG)
-        (void)smp_draw_load(SMP_LIBRARY_SVG);
+    for (size_t i = 0; i < ROWS; i++)
+        if (libraries & rows[i].library)
+            (void)smp_library_load(rows[i].library);
 }
 
 unsigned smp_libraries_opened(void)
 {
-    return (smp_av_loaded() ? SMP_LIBRARY_AV : 0u) | (smp_heif_loaded() ? SMP_LIBRARY_HEIF : 0u) |
-           (smp_font_loaded() ? SMP_LIBRARY_FONT : 0u) | smp_draw_loaded();
+    return opened;
 }
 
 void smp_libraries_close(void)
@@ -111,12 +115,36 @@ void smp_libraries_close(void)
     closed = true;
 }
 
-smp_code smp_library_sought(smp_library library, const char *words, smp_code failure, smp_error *err)
+bool smp_library_load(smp_library library)
 {
-    if (!closed || sought & library)
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static unsigned tried;
+    if (opened & library)
+        return true;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < ROWS && !(tried & library); i++)
+        if (rows[i].library == library && rows[i].load())
+            (void)atomic_fetch_or(&opened, library);
+    tried |= library;
+    pthread_mutex_unlock(&lock);
+    return opened & library;
+}
+
+smp_code smp_library_need(smp_library library, smp_code failure, smp_error *err)
+{
+    size_t i = 0;
+    if (smp_library_load(library))
         return SMP_OK;
-    smp_fail(err, failure, "%s, were not looked for before the process that decodes was confined", words);
-    return smp_hint(err, "give the file its own extension, as in talk.m4a, or decode it with --no-sandbox");
+    while (rows[i].library != library)
+        i++;
+    if (closed && !(sought & library))
+        return smp_fail(err, failure,
+                        "%s, which %s, had not been looked for before the process that decodes was confined",
+                        rows[i].name, rows[i].needed),
+               smp_hint(err, "give the file its own extension, as in talk.m4a, or decode it with --no-sandbox");
+    return smp_fail(err, failure, "%s, which %s, cannot be opened", rows[i].name, rows[i].needed),
+           smp_hint(err, "install %s%s", rows[i].install,
+                    failure == SMP_E_WRITE ? ", or write another format" : rows[i].instead);
 }
 
 void *smp_library_open(const char *file)

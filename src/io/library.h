@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/each.h"
 #include "base/error.h"
 
 /* Bits of a set. smp_file_format.library says which one a format needs. */
@@ -30,10 +31,21 @@ unsigned smp_libraries_opened(void);
 
 /* From now on none can be opened: this process is about to be confined. */
 void smp_libraries_close(void);
-/* Fails where a library, in words, was not looked for before; else SMP_OK: if it is not open, this machine has none. */
-smp_code smp_library_sought(smp_library library, const char *words, smp_code failure, smp_error *err);
+/* Opens one, once. False: it is not there, or this build is without. */
+bool smp_library_load(smp_library library);
+/* The same with an error, of this code, that says what to install. */
+smp_code smp_library_need(smp_library library, smp_code failure, smp_error *err);
 
-/* For who opens one. file: its name, as libNAME.so.1; null: it is not there. */
+/* Called once by smp_library_load. False: a library is not there or lacks a function, or this build is without. */
+bool smp_av_load(void);
+bool smp_heif_load(void);
+bool smp_font_load(void);
+bool smp_pdf_load(void);
+bool smp_svg_load(void);
+
+/* For those. file: the library's name, as libNAME.so.1; null: it is not there. */
 void *smp_library_open(const char *file);
 /* Stores the function's address in *to, a pointer to a function. False: the library has none of this name. */
 bool smp_library_function(void *library, const char *name, void *to);
+/* By SMP_EACH: the field of a struct for a function that a header declares. */
+#define SMP_LIBRARY_FIELD(with, function) __typeof__(function) *function;

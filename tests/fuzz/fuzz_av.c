@@ -11,7 +11,7 @@ FUZZ_WITHOUT_LEAKS /* of FFmpeg's own, which damaged files bring about */
     LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const smp_file_format *format = smp_format_sniff(data, size);
-    if (format && format->library == SMP_LIBRARY_AV && smp_av_load())
+    if (format && format->library == SMP_LIBRARY_AV && smp_library_load(SMP_LIBRARY_AV))
         fuzz_media(data, size);
     return 0;
 }

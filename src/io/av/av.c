@@ -438,7 +438,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_source *source = &reader->source;
     const uint8_t *head;
     int64_t frames = 0;
-    SMP_TRY(smp_av_need(SMP_E_READ, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
     const char *name = smp_av_kind(head, size);
     av_state *s = reader->state = smp_alloc(sizeof *s);

@@ -35,7 +35,7 @@ typedef struct m4a_state {
 
 static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    SMP_TRY(smp_av_need(SMP_E_WRITE, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_WRITE, err));
     return smp_sound_can_write("M4A", shape, MOST_CHANNELS, err);
 }
 

@@ -224,7 +224,7 @@ static smp_code boxed_read_open(smp_reader *reader, smp_error *err)
     picture_state *s = reader->state;
     const bool jxl = reader->format == &smp_format_jxl;
     bool whole = true;
-    SMP_TRY(smp_av_need(SMP_E_READ, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
     if (jxl && s->data[0])
         note_animation(reader, s->data, s->size);
@@ -268,7 +268,7 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
     enum { HEAD = 8, FLAGS = 5, TILED = 2, DEEP_OR_PARTS = 0x18 };
     int64_t rows = 0, each = 1;
     picture_state *s = reader->state;
-    SMP_TRY(smp_av_need(SMP_E_READ, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
     if (s->size > HEAD && s->data[FLAGS] & DEEP_OR_PARTS)
         return smp_fail(err, SMP_E_DECODE, "the OpenEXR has several parts, or deep samples, which are not read"),
@@ -317,7 +317,7 @@ static smp_code plain_read_open(smp_reader *reader, smp_error *err)
 {
     picture_state *s = reader->state;
     const char *name = reader->format == &smp_format_dds ? "dds" : "pcx";
-    SMP_TRY(smp_av_need(SMP_E_READ, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
     if (name[0] == 'p' && !has_runs(s))
         return fail_truncated(reader, err);

@@ -1,7 +1,6 @@
 /* See draw_library.h. */
 #include "io/drawn/draw_library.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum { FOLDERS = 32, ALL_LEVELS = ~3 /* G_LOG_LEVEL_MASK */ };
@@ -9,7 +8,6 @@ enum { FOLDERS = 32, ALL_LEVELS = ~3 /* G_LOG_LEVEL_MASK */ };
 smp_draw_library smp_draw_functions;
 _Thread_local smp_notes *smp_draw_notes;
 
-static unsigned loaded;
 static char *folders[FOLDERS + 1];
 
 /* fontconfig reads its files now, since a confined process cannot, and never looks for changes of them. */
@@ -38,51 +36,31 @@ static void note_fault(const char *, int, const char *text, void *)
 }
 
 #define TAKE(result, function, arguments)                                                                              \
-    all = smp_library_function(opened, #function, &smp_draw_functions.function) && all;
+    all = all && smp_library_function(library, #function, &smp_draw_functions.function);
 
-bool smp_draw_load(smp_library library)
+bool smp_pdf_load(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static unsigned sought;
-    pthread_mutex_lock(&lock);
-    const bool pdf = library == SMP_LIBRARY_PDF;
-    void *opened = sought & library ? NULL : smp_library_open(pdf ? "libpoppler-glib.so.8" : "librsvg-2.so.2");
-    bool all = opened != NULL;
-    if (opened) {
-        SMP_CAIRO_FUNCTIONS(TAKE)
-        if (pdf) {
-            SMP_PDF_FUNCTIONS(TAKE)
-        } else {
-            SMP_SVG_FUNCTIONS(TAKE)
-        }
-    }
-    sought |= library;
-    loaded |= all ? library : 0u;
-    if (all && pdf)
+    void *library = smp_library_open("libpoppler-glib.so.8");
+    bool all = library != NULL;
+    SMP_CAIRO_FUNCTIONS(TAKE)
+    SMP_PDF_FUNCTIONS(TAKE)
+    if (all)
         (void)smp_draw_functions.g_log_set_handler("Poppler", ALL_LEVELS, note_fault, NULL);
-    pthread_mutex_unlock(&lock);
-    return loaded & library;
+    return all;
 }
 
-unsigned smp_draw_loaded(void)
+bool smp_svg_load(void)
 {
-    return loaded;
-}
-
-smp_code smp_draw_need(smp_library library, smp_error *err)
-{
-    const bool pdf = library == SMP_LIBRARY_PDF;
-    if (smp_draw_load(library))
-        return SMP_OK;
-    SMP_TRY(smp_library_sought(
-        library, pdf ? "poppler and cairo, which PDF needs" : "librsvg and cairo, which SVG needs", SMP_E_READ, err));
-    smp_fail(err, SMP_E_READ, "%s cannot be opened", pdf ? "poppler, which PDF needs," : "librsvg, which SVG needs,");
-    return smp_hint(err, pdf ? "install libpoppler-glib8 (apt-get install libpoppler-glib8)"
-                             : "install librsvg2-2 (apt-get install librsvg2-2)");
+    void *library = smp_library_open("librsvg-2.so.2");
+    bool all = library != NULL;
+    SMP_CAIRO_FUNCTIONS(TAKE)
+    SMP_SVG_FUNCTIONS(TAKE)
+    return all;
 }
 
 char *const *smp_draw_folders(void)
 {
+    const bool loaded = smp_libraries_opened() & (SMP_LIBRARY_PDF | SMP_LIBRARY_SVG);
     if (loaded)
         take_fonts();
     return loaded ? folders : NULL;

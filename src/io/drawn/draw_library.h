@@ -11,13 +11,6 @@
 #include "base/notes.h"
 #include "io/library.h"
 
-/* Opens the one for PDF or SVG once; false: it is not there. */
-bool smp_draw_load(smp_library library);
-unsigned smp_draw_loaded(void); /* bits of smp_library */
-
-/* The same with an error that says what to install. */
-smp_code smp_draw_need(smp_library library, smp_error *err);
-
 /* Folders of fonts, and of what names their characters, which a drawing reads; ends with null. Null: neither is open.
  * fontconfig reads its files then: before the process is confined. */
 char *const *smp_draw_folders(void);

@@ -107,7 +107,7 @@ static smp_code pdf_read_open(smp_reader *reader, smp_error *err)
     drawn *d = reader->state;
     smp_media *media = &reader->media;
     double wide, high;
-    SMP_TRY(smp_draw_need(SMP_LIBRARY_PDF, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_PDF, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
     SMP_TRY(open_document(d, err));
     const int64_t pages = draw->poppler_document_get_n_pages(d->document), page = smp_max_i64(reader->options.page, 1);
@@ -207,7 +207,7 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     drawn *d = reader->state;
     smp_g_error *why = NULL;
     double wide, high;
-    SMP_TRY(smp_draw_need(SMP_LIBRARY_SVG, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_SVG, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
     SMP_TRY(check_elements(reader, d, err));
     if (!(d->document = draw->rsvg_handle_new_from_data(d->data, d->size, &why)))

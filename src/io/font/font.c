@@ -194,7 +194,7 @@ static smp_code read_input(setting *s, smp_source *source, int *index, size_t *s
 static smp_code open_face(setting *s, int index, size_t size, smp_error *err)
 {
     enum { UNIT = 64, INCH = 72 };
-    SMP_TRY(smp_font_need(err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_FONT, SMP_E_DECODE, err));
     if (ft.FT_Init_FreeType(&s->library))
         return smp_fail_memory(err, "FreeType", size);
     if (ft.FT_New_Memory_Face(s->library, s->data, (FT_Long)size, index, &s->face) || !FT_IS_SCALABLE(s->face))

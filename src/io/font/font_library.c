@@ -13,62 +13,25 @@
 
 smp_font_functions smp_font_library;
 
-static bool loaded;
-
-static void load(void)
-{
-    bool all = true;
-    void *freetype = smp_library_open("libfreetype.so.6"), *harfbuzz = smp_library_open("libharfbuzz.so.0");
-    if (!freetype || !harfbuzz)
-        return;
-#define TAKE(function) all = smp_library_function(freetype, #function, &smp_font_library.function) && all;
-    SMP_FREETYPE_FUNCTIONS(TAKE)
-#undef TAKE
-#define TAKE(function) all = smp_library_function(harfbuzz, #function, &smp_font_library.function) && all;
-    SMP_HARFBUZZ_FUNCTIONS(TAKE)
-#undef TAKE
-    loaded = all;
-}
+#define TAKE(library, function) all = all && smp_library_function(library, #function, &smp_font_library.function);
 
 bool smp_font_load(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    return loaded;
-}
-
-bool smp_font_loaded(void)
-{
-    return loaded;
-}
-
-smp_code smp_font_need(smp_error *err)
-{
-    if (smp_font_load())
-        return SMP_OK;
-    SMP_TRY(
-        smp_library_sought(SMP_LIBRARY_FONT, "FreeType and HarfBuzz, which letters of fonts need", SMP_E_DECODE, err));
-    smp_fail(err, SMP_E_DECODE, "FreeType and HarfBuzz, which letters of fonts need, cannot be opened");
-    return smp_hint(err, "install libharfbuzz0b (apt-get install libharfbuzz0b)");
+    void *freetype = smp_library_open("libfreetype.so.6"), *harfbuzz = smp_library_open("libharfbuzz.so.0");
+    bool all = freetype && harfbuzz;
+    SMP_FREETYPE_FUNCTIONS(TAKE, freetype)
+    SMP_HARFBUZZ_FUNCTIONS(TAKE, harfbuzz)
+    return all;
 }
 
 /* ------------------------------------------------------------------------------------------------ names */
 
-#define FONTCONFIG_FUNCTIONS(X)                                                                                        \
-    X(FcConfigDestroy)                                                                                                 \
-    X(FcConfigSubstitute)                                                                                              \
-    X(FcFontMatch)                                                                                                     \
-    X(FcInitLoadConfigAndFonts)                                                                                        \
-    X(FcNameConstant)                                                                                                  \
-    X(FcNameParse)                                                                                                     \
-    X(FcPatternDestroy)                                                                                                \
-    X(FcPatternGetInteger)                                                                                             \
-    X(FcPatternGetString)
+#define FONTCONFIG_FUNCTIONS(M, with)                                                                                  \
+    SMP_EACH(M, with, FcConfigDestroy, FcConfigSubstitute, FcFontMatch, FcInitLoadConfigAndFonts, FcNameConstant,      \
+             FcNameParse, FcPatternDestroy, FcPatternGetInteger, FcPatternGetString)
 
 static struct {
-#define FIELD(function) __typeof__(function) *function;
-    FONTCONFIG_FUNCTIONS(FIELD)
-#undef FIELD
+    FONTCONFIG_FUNCTIONS(SMP_LIBRARY_FIELD, )
 } fc;
 
 /* Whether a font is called so, or somebody is content with any that looks so. */
@@ -126,9 +89,8 @@ static void load_fontconfig(void)
 {
     void *library = smp_library_open("libfontconfig.so.1");
     bool all = library != NULL;
-#define TAKE(function) all = all && smp_library_function(library, #function, &fc.function);
-    FONTCONFIG_FUNCTIONS(TAKE)
-#undef TAKE
+#define TAKE_FC(library, function) all = all && smp_library_function(library, #function, &fc.function);
+    FONTCONFIG_FUNCTIONS(TAKE_FC, library)
     has_fontconfig = all;
 }
 
@@ -162,11 +124,6 @@ smp_code smp_font_find(const char *name, char **path, int *index, smp_error *err
 #else
 
 bool smp_font_load(void)
-{
-    return false;
-}
-
-bool smp_font_loaded(void)
 {
     return false;
 }

@@ -29,7 +29,7 @@ typedef struct avif_writer {
 
 smp_code smp_avif_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    SMP_TRY(smp_heif_need(SMP_E_WRITE, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_HEIF, SMP_E_WRITE, err));
     if (!lib->heif_have_encoder_for_format(heif_compression_AV1))
         return smp_fail(err, SMP_E_WRITE, "AVIF cannot be written: libheif has no encoder of AV1 here"),
                smp_hint(err, "install one (libheif-plugin-aomenc), or write a .webp");

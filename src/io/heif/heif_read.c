@@ -197,7 +197,7 @@ static smp_code keep_metadata(const heif_state *state, smp_reader *reader, smp_e
 static smp_code open_library(heif_state *state, smp_reader *reader, smp_error *err)
 {
     const char *name = reader->media.file_format;
-    SMP_TRY(smp_heif_need(SMP_E_READ, err));
+    SMP_TRY(smp_library_need(SMP_LIBRARY_HEIF, SMP_E_READ, err));
     state->input.source = &reader->source;
     state->context = lib->heif_context_alloc();
     SMP_NEED(state->context, name, 0, err);
