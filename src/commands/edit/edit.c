@@ -103,8 +103,7 @@ static void run_batch(const smp_question *q, smp_json *json)
         smp_edit_batch_run(session_of(q), smp_asked_text(q, "name"));
     if (text)
         smp_edit_batch_hear(session_of(q), text, MOST, false);
-    smp_json_string(json, "told", text ? text : "");
-    smp_json_bool(json, "runs", session_of(q)->batch_runs);
+    SMP_JSON(json, ("told", text ? text : ""), ("runs", session_of(q)->batch_runs));
     smp_free(text);
 }
 

@@ -21,78 +21,49 @@ const char *smp_lab_op_name(const smp_warp_row *row)
     return ops[row->op];
 }
 
-static void put_count(smp_json *json, const char *key, uint64_t value)
-{
-    smp_json_integer(json, key, (int64_t)value);
-}
-
 static void put_row(smp_json *json, const smp_lab_report *report, const smp_warp_result *r, const smp_warp_row *row)
 {
     smp_bank_access access;
     smp_json_object(json, NULL);
-    smp_json_string(json, "file", smp_lab_path(r, row->file));
-    put_count(json, "line", row->line);
-    smp_json_string(json, "text", smp_lab_line(report->sources, smp_lab_path(r, row->file), row->line));
-    smp_json_string(json, "space", spaces[row->space]);
-    smp_json_string(json, "op", ops[row->op]);
-    put_count(json, "width", row->width);
-    if (row->instruction[0]) {
-        put_count(json, "place", row->place);
-        smp_json_string(json, "instruction", row->instruction);
-        put_count(json, "executed", row->instructions + row->skipped);
-    }
-    put_count(json, "instructions", row->instructions);
-    put_count(json, "lanes", row->lanes);
+    SMP_JSON(json, ("file", smp_lab_path(r, row->file)), ("line", row->line),
+             ("text", smp_lab_line(report->sources, smp_lab_path(r, row->file), row->line)),
+             ("space", spaces[row->space]), ("op", ops[row->op]), ("width", row->width));
+    if (row->instruction[0])
+        SMP_JSON(json, ("place", row->place), ("instruction", row->instruction),
+                 ("executed", row->instructions + row->skipped));
+    SMP_JSON(json, ("instructions", row->instructions), ("lanes", row->lanes));
     if (row->space == SMP_WARP_SHARED) {
-        put_count(json, "wavefronts", row->wavefronts);
-        put_count(json, "ideal", row->ideal);
-        put_count(json, "packed_ideal", row->packed);
-        put_count(json, "conflicts", row->conflicts);
-        smp_json_number(json, "n_way", row->ideal ? (double)row->wavefronts / (double)row->ideal : 0);
-        smp_json_string(json, "array", row->array[0] ? row->array : NULL);
+        SMP_JSON(json, ("wavefronts", row->wavefronts), ("ideal", row->ideal), ("packed_ideal", row->packed),
+                 ("conflicts", row->conflicts),
+                 ("n_way", row->ideal ? (double)row->wavefronts / (double)row->ideal : 0),
+                 ("array", row->array[0] ? row->array : NULL));
         if (smp_lab_access(row, report->live, &access)) {
             smp_bank_offsets_json(json, "worst_offsets", &access);
             smp_bank_access_json(json, &access, row->array);
         }
     } else {
-        put_count(json, "sectors", row->sectors);
-        put_count(json, "sectors_ideal", row->sectors_ideal);
+        SMP_JSON(json, ("sectors", row->sectors), ("sectors_ideal", row->sectors_ideal));
     }
-    if (row->space == SMP_WARP_LOCAL) {
-        smp_json_bool(json, "spill", row->spill);
-        put_count(json, "bytes", row->lanes * row->width);
-    }
+    if (row->space == SMP_WARP_LOCAL)
+        SMP_JSON(json, ("spill", row->spill), ("bytes", row->lanes * row->width));
     smp_json_end(json, '}');
 }
 
 static void put_place(smp_json *json, const char *key, const smp_warp_result *r, const smp_warp_place *p)
 {
-    smp_json_object(json, key);
-    smp_json_string(json, "file", smp_lab_path(r, p->file));
-    put_count(json, "line", p->line);
-    smp_json_triple(json, "thread", p->thread);
-    smp_json_end(json, '}');
+    SMP_JSON_OBJECT(json, key, ("file", smp_lab_path(r, p->file)), ("line", p->line), ("thread", p->thread));
 }
 
 static void put_fit(smp_json *json, const smp_warp_fit *fit)
 {
-    smp_json_object(json, "sm");
-    put_count(json, "arch", (uint64_t)fit->arch);
-    put_count(json, "registers", fit->registers);
-    put_count(json, "blocks", fit->blocks);
-    smp_json_number(json, "occupancy", fit->occupancy);
-    smp_json_string(json, "limit", fit->limit);
-    smp_json_end(json, '}');
+    SMP_JSON_OBJECT(json, "sm", ("arch", fit->arch), ("registers", fit->registers), ("blocks", fit->blocks),
+                    ("occupancy", fit->occupancy), ("limit", fit->limit));
 }
 
 static void put_stack(smp_json *json, const smp_warp_stack *stack)
 {
-    smp_json_object(json, "local_memory");
-    put_count(json, "bytes", stack->whole);
-    put_count(json, "spilled_bytes", stack->spilled);
-    put_count(json, "spill_store_bytes", stack->stores);
-    put_count(json, "spill_load_bytes", stack->loads);
-    smp_json_end(json, '}');
+    SMP_JSON_OBJECT(json, "local_memory", ("bytes", stack->whole), ("spilled_bytes", stack->spilled),
+                    ("spill_store_bytes", stack->stores), ("spill_load_bytes", stack->loads));
 }
 
 static void put_advice(smp_json *json, const smp_warp_result *r)
@@ -101,36 +72,24 @@ static void put_advice(smp_json *json, const smp_warp_result *r)
     const smp_warp_row *row = smp_lab_dearest(r);
     smp_json_array(json, "tips");
     for (size_t i = 0; i < r->array_count; i++)
-        if (r->arrays[i].tip[0]) {
-            smp_json_object(json, NULL);
-            smp_json_string(json, "array", r->arrays[i].name);
-            smp_json_string(json, "tip", r->arrays[i].tip);
-            smp_json_end(json, '}');
-        }
+        if (r->arrays[i].tip[0])
+            SMP_JSON_OBJECT(json, NULL, ("array", r->arrays[i].name), ("tip", r->arrays[i].tip));
     smp_json_end(json, ']');
     if (!row)
         return;
     smp_json_object(json, "look_at");
-    smp_json_string(json, "file", smp_lab_path(r, row->file));
-    put_count(json, "line", row->line);
+    SMP_JSON(json, ("file", smp_lab_path(r, row->file)), ("line", row->line));
     smp_lab_verdict(row, text, sizeof text);
-    smp_json_string(json, "what", text);
-    smp_json_string(json, "advice", smp_lab_advice(r, row, text, sizeof text) ? text : NULL);
+    SMP_JSON(json, ("what", text), ("advice", smp_lab_advice(r, row, text, sizeof text) ? text : NULL));
     smp_json_end(json, '}');
 }
 
 static void put_gpu(smp_json *json, const smp_lab_report *report)
 {
-    smp_json_object(json, "gpu");
-    put_count(json, "same", report->gpu->same);
-    put_count(json, "differ", report->gpu->differ);
-    put_count(json, "repeated", report->gpu->repeated);
-    put_count(json, "untold", report->gpu->untold);
-    put_count(json, "kernels", report->gpu->kernels);
-    put_count(json, "left_out", report->gpu->left_out);
-    put_count(json, "left_out_in_graphs", report->gpu->in_graphs);
-    smp_json_string(json, "differences", report->gpu->differences);
-    smp_json_end(json, '}');
+    SMP_JSON_OBJECT(json, "gpu", ("same", report->gpu->same), ("differ", report->gpu->differ),
+                    ("repeated", report->gpu->repeated), ("untold", report->gpu->untold),
+                    ("kernels", report->gpu->kernels), ("left_out", report->gpu->left_out),
+                    ("left_out_in_graphs", report->gpu->in_graphs), ("differences", report->gpu->differences));
 }
 
 static void put_findings(smp_json *json, const smp_warp_result *r)
@@ -139,10 +98,8 @@ static void put_findings(smp_json *json, const smp_warp_result *r)
     for (size_t k = 0; k < r->finding_count; k++) {
         const smp_warp_finding *f = &r->findings[k];
         smp_json_object(json, NULL);
-        smp_json_string(json, "kind", smp_warp_fault_name(f->fault));
-        smp_json_string(json, "text", f->text);
-        put_count(json, "count", f->count);
-        smp_json_triple(json, "block", f->block);
+        SMP_JSON(json, ("kind", smp_warp_fault_name(f->fault)), ("text", f->text), ("count", f->count),
+                 ("block", f->block));
         put_place(json, "at", r, &f->here);
         if (f->other.line) {
             put_place(json, "other", r, &f->other);
@@ -218,29 +175,19 @@ static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
 {
     const smp_warp_result *r = &report->results[i];
     smp_json_object(json, NULL);
-    smp_json_string(json, "kernel", r->kernel);
-    smp_json_string(json, "symbol", r->symbol);
-    smp_json_string(json, "code", r->code);
-    smp_json_string(json, "notes", r->notes[0] ? r->notes : NULL);
-    put_count(json, "differing_bytes", r->differing_bytes);
-    smp_json_triple(json, "grid", r->grid);
-    smp_json_triple(json, "block", r->block);
-    put_count(json, "shared_bytes", (uint64_t)r->shared + r->dynamic_shared);
-    put_count(json, "launches", r->launches);
-    put_count(json, "blocks", r->blocks);
-    put_count(json, "blocks_run", r->blocks_run);
-    put_count(json, "warp_instructions", r->instructions);
-    put_count(json, "lane_instructions", r->lane_instructions);
+    SMP_JSON(json, ("kernel", r->kernel), ("symbol", r->symbol), ("code", r->code),
+             ("notes", r->notes[0] ? r->notes : NULL), ("differing_bytes", r->differing_bytes), ("grid", r->grid),
+             ("block", r->block), ("shared_bytes", (uint64_t)r->shared + r->dynamic_shared), ("launches", r->launches),
+             ("blocks", r->blocks), ("blocks_run", r->blocks_run), ("warp_instructions", r->instructions),
+             ("lane_instructions", r->lane_instructions));
     if (r->fit.arch)
         put_fit(json, &r->fit);
     if (r->stack.whole)
         put_stack(json, &r->stack);
-    if (report->entries) {
-        smp_json_string(json, "source", report->entries[i].file);
-        put_count(json, "group", report->entries[i].group);
-        smp_json_string(json, "same", smp_lab_same_names[report->entries[i].same]);
-        smp_json_string(json, "difference", report->entries[i].difference[0] ? report->entries[i].difference : NULL);
-    }
+    if (report->entries)
+        SMP_JSON(json, ("source", report->entries[i].file), ("group", report->entries[i].group),
+                 ("same", smp_lab_same_names[report->entries[i].same]),
+                 ("difference", report->entries[i].difference[0] ? report->entries[i].difference : NULL));
     put_advice(json, r);
     smp_json_array(json, "rows");
     for (size_t k = 0; k < r->row_count; k++)
