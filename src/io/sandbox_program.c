@@ -2,7 +2,6 @@
 #include "io/sandbox_program.h"
 
 #include "base/alloc.h"
-#include "io/decoder/sandbox_decoder.h"
 
 #if defined(__linux__) && !defined(SMP_SANITIZED) /* a sanitizer starts other programs to tell what it found */
 

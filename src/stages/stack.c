@@ -1,6 +1,5 @@
 /* stack: several pictures or sounds in one, whose rows come in turn (smp_reader_open_stack). */
 #include "elementwise/stack.h"
-#include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
 typedef struct params {
