@@ -318,10 +318,9 @@ static smp_code walk_folder(walk *w, size_t length, size_t under)
     names all = {0};
     size_t inner = 0;
     DIR *dir = opendir(w->path);
-    if (!dir) {
-        smp_fail(w->err, SMP_E_READ, "cannot read the folder: %s", strerror(errno));
-        return smp_at(w->err, "%s", w->path);
-    }
+    if (!dir)
+        return smp_fail(w->err, SMP_E_READ, "cannot read the folder: %s", strerror(errno)),
+               smp_at(w->err, "%s", w->path);
     smp_code code = read_names(w, dir, &all);
     const size_t end = length + (w->path[length - 1] != '/');
     for (size_t i = 0, count; !code && i < all.count; i += count) {

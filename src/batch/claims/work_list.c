@@ -267,10 +267,8 @@ static smp_code read_at(const smp_work_list *list, char *to, size_t size, uint64
         const ssize_t part = pread(list->fd, to + got, size - got, (off_t)(offset + got));
         if (part < 0 && errno == EINTR)
             continue;
-        if (part < 0) {
-            smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
-            return smp_at(err, "%s", list->path);
-        }
+        if (part < 0)
+            return smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno)), smp_at(err, "%s", list->path);
         if (!part)
             return fail_list(list->path, "the list was cut off", err);
         got += (size_t)part;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/files/output.h"
 #include "lab/report/bank_map.h"
 
 typedef struct bank_settings {

@@ -65,10 +65,9 @@ smp_code smp_kernel_elf_open(const char *path, smp_kernel_elf *out, smp_error *e
     if (code)
         return code;
     if (!smp_elf_open(bytes, out->size, &file) || !file.head.e_shnum || file.head.e_ident[EI_DATA] != ELFDATA2LSB ||
-        (file.head.e_type != ET_EXEC && file.head.e_type != ET_DYN)) {
-        smp_fail(err, SMP_E_DECODE, "it is not an executable whose sections can be read");
-        return smp_at(err, "%s", path);
-    }
+        (file.head.e_type != ET_EXEC && file.head.e_type != ET_DYN))
+        return smp_fail(err, SMP_E_DECODE, "it is not an executable whose sections can be read"),
+               smp_at(err, "%s", path);
     for (size_t i = 0; i < file.head.e_shnum; i++) {
         if (!smp_elf_section(&file, i, &one) || one.sh_type == SHT_NOBITS)
             continue;

@@ -278,15 +278,13 @@ smp_code smp_kernel_check_fix(const smp_kernel_settings *settings, smp_error *er
                                                                                      : NULL;
     if (against)
         return smp_fail(err, SMP_E_USAGE, "--fix does not go with %s", against);
-    if (!smp_ends_with(settings->file, ".cu")) {
-        smp_fail(err, SMP_E_USAGE, "--fix changes the source of a .cu file, and '%s' is none", settings->file);
-        return smp_hint(err, "smempipe kernel a.cu --fix writes a.fixed.cu");
-    }
-    if (!lstat(settings->file, &status) && S_ISLNK(status.st_mode)) {
-        smp_fail(err, SMP_E_USAGE, "--fix: '%s' is a link to a source, and the new one would lie beside the link",
-                 settings->file);
-        return smp_hint(err, "name the file that it leads to");
-    }
+    if (!smp_ends_with(settings->file, ".cu"))
+        return smp_fail(err, SMP_E_USAGE, "--fix changes the source of a .cu file, and '%s' is none", settings->file),
+               smp_hint(err, "smempipe kernel a.cu --fix writes a.fixed.cu");
+    if (!lstat(settings->file, &status) && S_ISLNK(status.st_mode))
+        return smp_fail(err, SMP_E_USAGE,
+                        "--fix: '%s' is a link to a source, and the new one would lie beside the link", settings->file),
+               smp_hint(err, "name the file that it leads to");
     char *path = fixed_path(settings->file);
     smp_code code = path ? smp_cli_refuse_report(path, settings->file, err) : smp_fail_memory(err, "a path", 0);
     if (!code)
@@ -410,10 +408,9 @@ static smp_code fix(const smp_kernel_settings *settings, const smp_kernel_result
 static smp_code begin_change(const char *file, change *c, smp_error *err)
 {
     SMP_TRY(smp_kernel_read(file, &c->text, &c->size, err));
-    if (strlen(c->text) != c->size) {
-        smp_fail(err, SMP_E_DECODE, "it has zero bytes, and its text cannot be changed");
-        return smp_at(err, "%s", file);
-    }
+    if (strlen(c->text) != c->size)
+        return smp_fail(err, SMP_E_DECODE, "it has zero bytes, and its text cannot be changed"),
+               smp_at(err, "%s", file);
     c->plain = smp_declared_plain(c->text, c->size);
     return c->plain ? SMP_OK : smp_fail_memory(err, "a source", c->size);
 }

@@ -138,10 +138,8 @@ static smp_code put_names(listing *l, const list_settings *s, const char *real, 
     FILE *file = standard ? stdin : fopen(s->from, "re");
     size_t line = 0;
     smp_code code = SMP_OK;
-    if (!file) {
-        smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
-        return smp_at(err, "%s", s->from);
-    }
+    if (!file)
+        return smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno)), smp_at(err, "%s", s->from);
     names n = {.file = file};
     n.have = fread(n.head, 1, sizeof n.head, file);
     n.end = memchr(n.head, '\0', n.have) ? '\0' : '\n';

@@ -170,11 +170,10 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     for (int64_t y = 0; y < rows;) {
         if (m->at == m->have) {
             SMP_TRY(m->ended ? SMP_OK : fill(reader, m, err));
-            if (m->at == m->have && m->ended) {
-                smp_fail(err, SMP_E_DECODE, "the MP3 is truncated or damaged after frame %lld of %lld",
-                         (long long)(reader->next_row + y), (long long)reader->media.shape.height);
-                return smp_sound_hint_saved(err);
-            }
+            if (m->at == m->have && m->ended)
+                return smp_fail(err, SMP_E_DECODE, "the MP3 is truncated or damaged after frame %lld of %lld",
+                                (long long)(reader->next_row + y), (long long)reader->media.shape.height),
+                       smp_sound_hint_saved(err);
         }
         const int64_t n = smp_min_i64(rows - y, m->have - m->at);
         const float *from = m->buffer + m->at * reader->media.shape.channels;

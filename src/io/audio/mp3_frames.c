@@ -160,11 +160,10 @@ static smp_code pass_over(smp_source *source, smp_mp3_chain *chain, bool *end, s
                         channel_word(&chain->first), chain->first.rate, channel_word(&next), next.rate,
                         (long long)chain->frames),
                smp_hint(err, "make one sound of it: ffmpeg -i IN.mp3 OUT.flac");
-    if (gap < MOST_GAP || left > MOST_GAP) {
-        smp_fail(err, SMP_E_DECODE, "the MP3 is damaged: at byte %llu, after %lld frames, no frame begins",
-                 (unsigned long long)at, (long long)chain->frames);
-        return smp_sound_hint_saved(err);
-    }
+    if (gap < MOST_GAP || left > MOST_GAP)
+        return smp_fail(err, SMP_E_DECODE, "the MP3 is damaged: at byte %llu, after %lld frames, no frame begins",
+                        (unsigned long long)at, (long long)chain->frames),
+               smp_sound_hint_saved(err);
     smp_note(notes, "%llu bytes behind the MP3's last frame are left out", (unsigned long long)left);
     *end = true;
     return SMP_OK;

@@ -77,10 +77,9 @@ static smp_code count_frames(smp_reader *reader, smp_sndfile *s, smp_error *err)
     const int64_t said = s->info.frames;
     int64_t found;
     SMP_TRY(smp_flac_find_end(&reader->source, &s->info, &found, err));
-    if (!said && !found) {
-        smp_fail(err, SMP_E_DECODE, "the FLAC does not say how long it is, and does not end with a whole block");
-        return smp_sound_hint_saved(err);
-    }
+    if (!said && !found)
+        return smp_fail(err, SMP_E_DECODE, "the FLAC does not say how long it is, and does not end with a whole block"),
+               smp_sound_hint_saved(err);
     if (found <= said)
         return SMP_OK;
     if (said)

@@ -207,10 +207,9 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
                    (!plain && !smp_tiff_values(tiff, sizes, i, n, all_sizes))))
             return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: the offsets of its %s are not numbers", what);
         const uint64_t at = all_at[k], size = all_sizes[k];
-        if (at > tiff->source->size || size > tiff->source->size - at) {
-            smp_fail(err, SMP_E_DECODE, "the TIFF's %s reach past the end of the file: it is truncated", what);
-            return smp_hint_damaged(err);
-        }
+        if (at > tiff->source->size || size > tiff->source->size - at)
+            return smp_fail(err, SMP_E_DECODE, "the TIFF's %s reach past the end of the file: it is truncated", what),
+                   smp_hint_damaged(err);
         *largest = smp_max_u64(*largest, size);
     }
     return SMP_OK;

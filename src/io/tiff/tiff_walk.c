@@ -157,11 +157,10 @@ smp_code smp_tiff_open(smp_tiff *tiff, const smp_source *source, int64_t page, s
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: a directory has %llu entries",
                         (unsigned long long)found.count);
     for (size_t i = 0; i < tiff->count; i++)
-        if (tiff->entries[i].at == UINT64_MAX) {
-            smp_fail(err, SMP_E_DECODE, "entry %u of the TIFF lies past the end of the file: it is truncated",
-                     tiff->entries[i].tag);
-            return smp_hint_damaged(err);
-        }
+        if (tiff->entries[i].at == UINT64_MAX)
+            return smp_fail(err, SMP_E_DECODE, "entry %u of the TIFF lies past the end of the file: it is truncated",
+                            tiff->entries[i].tag),
+                   smp_hint_damaged(err);
     return SMP_OK;
 }
 

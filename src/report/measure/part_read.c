@@ -138,10 +138,8 @@ smp_code smp_part_open(const char *path, smp_part_reader *part, smp_error *err)
     struct stat status;
     *part = (smp_part_reader){.path = path};
     const bool there = stat(path, &status) == 0;
-    if (!there || !S_ISREG(status.st_mode)) {
-        smp_fail(err, SMP_E_READ, "%s", there ? "this is not a file" : strerror(errno));
-        return smp_at(err, "%s", path);
-    }
+    if (!there || !S_ISREG(status.st_mode))
+        return smp_fail(err, SMP_E_READ, "%s", there ? "this is not a file" : strerror(errno)), smp_at(err, "%s", path);
     part->size = (uint64_t)status.st_size;
     return read_head(part, err);
 }
