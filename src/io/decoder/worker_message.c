@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/each.h"
 #include "io/format.h"
 
 /* ------------------------------------------------------------------------------------------------ bytes */
@@ -32,34 +33,32 @@ static void pass(smp_wire *w, void *data, size_t size)
     }
 }
 
-static void pass_int(smp_wire *w, int *value)
+static void pass_bool(smp_wire *w, void *value, size_t)
 {
-    pass(w, value, sizeof *value);
-}
-
-static void pass_bool(smp_wire *w, bool *value)
-{
-    unsigned char byte = *value;
+    bool *to = value;
+    unsigned char byte = *to;
     pass(w, &byte, 1);
-    *value = byte != 0;
+    *to = byte != 0;
 }
 
-static void pass_double(smp_wire *w, double *value)
+static void pass_double(smp_wire *w, void *value, size_t size)
 {
-    pass(w, value, sizeof *value);
-    if (!isfinite(*value))
+    const double *number = value;
+    pass(w, value, size);
+    if (!isfinite(*number))
         w->failed = true;
 }
 
 /* An array that holds a text. */
-static void pass_chars(smp_wire *w, char *text, size_t size)
+static void pass_chars(smp_wire *w, void *text, size_t size)
 {
     pass(w, text, size);
-    text[size - 1] = '\0';
+    ((char *)text)[size - 1] = '\0';
 }
 
-static void pass_blob(smp_wire *w, smp_blob *blob)
+static void pass_blob(smp_wire *w, void *value, size_t)
 {
+    smp_blob *blob = value;
     uint64_t size = blob->size;
     pass(w, &size, sizeof size);
     if (!w->reading) {
@@ -73,10 +72,23 @@ static void pass_blob(smp_wire *w, smp_blob *blob)
     w->at += w->failed ? 0 : (size_t)size;
 }
 
+/* Variables, each by its type; numbers, and arrays of them, are their bytes. */
+#define PASS(w, ...)                                                                                                   \
+    do {                                                                                                               \
+        SMP_EACH(PASS_ONE, w, __VA_ARGS__)                                                                             \
+    } while (0)
+#define PASS_ONE(w, value)                                                                                             \
+    _Generic((value), bool                                                                                             \
+             : pass_bool, double                                                                                       \
+             : pass_double, smp_blob                                                                                   \
+             : pass_blob, char *                                                                                       \
+             : pass_chars, default                                                                                     \
+             : pass)(w, &(value), sizeof(value));
+
 static void pass_texts(smp_wire *w, smp_meta *meta)
 {
     uint64_t count = meta->text_count;
-    pass(w, &count, sizeof count);
+    PASS(w, count);
     for (uint64_t i = 0; i < count && !w->failed; i++) {
         smp_blob key = {0}, value = {0};
         if (!w->reading) {
@@ -87,9 +99,7 @@ static void pass_texts(smp_wire *w, smp_meta *meta)
         char language[4] = "";
         if (!w->reading)
             memcpy(language, meta->texts[i].language, sizeof language);
-        pass_blob(w, &key);
-        pass_blob(w, &value);
-        pass_chars(w, language, sizeof language);
+        PASS(w, key, value, language);
         if (!w->reading)
             continue;
         if (!w->failed && (!key.size || !value.size || key.data[key.size - 1]))
@@ -105,7 +115,7 @@ static void pass_texts(smp_wire *w, smp_meta *meta)
 static void pass_attached(smp_wire *w, smp_meta *meta)
 {
     uint64_t count = meta->attached_count;
-    pass(w, &count, sizeof count);
+    PASS(w, count);
     for (uint64_t i = 0; i < count && !w->failed; i++) {
         smp_attached one = {.kind = 0};
         smp_blob description = {0};
@@ -114,11 +124,7 @@ static void pass_attached(smp_wire *w, smp_meta *meta)
             description.data = (unsigned char *)one.description;
             description.size = one.description ? strlen(one.description) + 1 : 0;
         }
-        pass_chars(w, one.frame, sizeof one.frame);
-        pass_chars(w, one.type, sizeof one.type);
-        pass_int(w, &one.kind);
-        pass_blob(w, &description);
-        pass_blob(w, &one.data);
+        PASS(w, one.frame, one.type, one.kind, description, one.data);
         if (!w->reading)
             continue;
         w->failed |= description.size && description.data[description.size - 1];
@@ -133,32 +139,24 @@ static void pass_attached(smp_wire *w, smp_meta *meta)
 
 static void pass_error(smp_wire *w, smp_error *err)
 {
-    pass_chars(w, err->message, sizeof err->message);
-    pass_chars(w, err->hint, sizeof err->hint);
+    PASS(w, err->message, err->hint);
 }
 
 static void pass_notes(smp_wire *w, smp_notes *notes)
 {
-    pass_int(w, &notes->count);
-    pass_int(w, &notes->more);
+    PASS(w, notes->count, notes->more);
     if (w->reading && (notes->count < 0 || notes->count > SMP_MOST_NOTES || notes->more < 0)) {
         w->failed = true;
         notes->count = notes->more = 0;
     }
     for (int i = 0; i < notes->count; i++)
-        pass_chars(w, notes->items[i], sizeof notes->items[i]);
+        PASS(w, notes->items[i]);
 }
 
 static void pass_jpeg(smp_wire *w, smp_jpeg_coding *coding)
 {
-    pass_int(w, &coding->components);
-    pass(w, coding->steps, sizeof coding->steps);
-    pass(w, coding->across, sizeof coding->across);
-    pass(w, coding->down, sizeof coding->down);
-    pass(w, &coding->progressive, sizeof coding->progressive);
-    pass(w, &coding->codes, sizeof coding->codes);
-    pass(w, coding->dc_bits, sizeof coding->dc_bits);
-    pass(w, coding->ac_bits, sizeof coding->ac_bits);
+    PASS(w, coding->components, coding->steps, coding->across, coding->down, coding->progressive, coding->codes,
+         coding->dc_bits, coding->ac_bits);
     bool good = (coding->components == 0 || coding->components == 1 || coding->components == 3) &&
                 coding->progressive <= 1 && coding->codes <= 1;
     for (int i = 0; i < 2; i++) { /* lengths that codes of a JPEG cannot have would be shifts beyond a word */
@@ -175,14 +173,8 @@ static void pass_jpeg(smp_wire *w, smp_jpeg_coding *coding)
 
 static void pass_video(smp_wire *w, smp_video *video)
 {
-    pass(w, video->aspect, sizeof video->aspect);
-    pass_int(w, &video->bits);
-    pass_int(w, &video->across);
-    pass_int(w, &video->down);
-    pass_bool(w, &video->gray);
-    pass_bool(w, &video->full);
-    pass(w, &video->fields, sizeof video->fields);
-    pass_chars(w, video->siting, sizeof video->siting);
+    PASS(w, video->aspect, video->bits, video->across, video->down, video->gray, video->full, video->fields,
+         video->siting);
     const bool good = video->bits >= 8 && video->bits <= 16 && video->across >= 0 && video->across <= 2 &&
                       video->down >= 0 && video->down <= 1;
     w->failed |= w->reading && !good;
@@ -191,33 +183,27 @@ static void pass_video(smp_wire *w, smp_video *video)
 static void pass_coding(smp_wire *w, smp_coding *coding)
 {
     int kind = (int)coding->kind;
-    pass_int(w, &kind);
+    PASS(w, kind);
     if (w->reading)
         *coding = (smp_coding){.kind = (smp_coding_kind)kind};
-    pass(w, coding->rate, sizeof coding->rate);
-    pass(w, &coding->plays, sizeof coding->plays);
-    pass_bool(w, &coding->uneven);
+    PASS(w, coding->rate, coding->plays, coding->uneven);
     switch (kind) {
     case SMP_CODING_UNKNOWN:
         break;
     case SMP_CODING_SOUND:
-        pass_int(w, &coding->sound.type);
-        pass(w, &coding->sound.mask, sizeof coding->sound.mask);
-        pass_bool(w, &coding->sound.rf64);
-        pass_bool(w, &coding->sound.alac);
+        PASS(w, coding->sound.type, coding->sound.mask, coding->sound.rf64, coding->sound.alac);
         break;
     case SMP_CODING_JPEG:
         pass_jpeg(w, &coding->jpeg);
         break;
     case SMP_CODING_PNG:
-        pass_int(w, &coding->png.bits);
-        pass_bool(w, &coding->png.palette);
+        PASS(w, coding->png.bits, coding->png.palette);
         break;
     case SMP_CODING_WEBP:
-        pass_bool(w, &coding->webp.lossless);
+        PASS(w, coding->webp.lossless);
         break;
     case SMP_CODING_RAW:
-        pass_bool(w, &coding->raw.big);
+        PASS(w, coding->raw.big);
         break;
     case SMP_CODING_VIDEO:
         pass_video(w, &coding->video);
@@ -230,24 +216,11 @@ static void pass_coding(smp_wire *w, smp_coding *coding)
 
 static void pass_meta(smp_wire *w, smp_meta *meta)
 {
-    pass_blob(w, &meta->icc);
-    pass_chars(w, meta->icc_name, sizeof meta->icc_name);
-    pass_blob(w, &meta->exif);
-    pass_blob(w, &meta->iptc);
-    pass_double(w, &meta->gamma);
-    pass_int(w, &meta->srgb_intent);
-    pass_bool(w, &meta->has_chrm);
+    PASS(w, meta->icc, meta->icc_name, meta->exif, meta->iptc, meta->gamma, meta->srgb_intent, meta->has_chrm);
     for (size_t i = 0; i < sizeof meta->chrm / sizeof meta->chrm[0]; i++)
-        pass_double(w, &meta->chrm[i]);
-    pass_double(w, &meta->x_density);
-    pass_double(w, &meta->y_density);
-    pass_bool(w, &meta->density_is_aspect);
-    pass_bool(w, &meta->has_cicp);
-    pass_bool(w, &meta->has_mdcv);
-    pass_bool(w, &meta->has_clli);
-    pass(w, meta->cicp, sizeof meta->cicp);
-    pass(w, meta->mdcv, sizeof meta->mdcv);
-    pass(w, meta->clli, sizeof meta->clli);
+        pass_double(w, &meta->chrm[i], sizeof meta->chrm[i]);
+    PASS(w, meta->x_density, meta->y_density, meta->density_is_aspect, meta->has_cicp, meta->has_mdcv, meta->has_clli,
+         meta->cicp, meta->mdcv, meta->clli);
     pass_coding(w, &meta->coding);
     pass_texts(w, meta);
     pass_attached(w, meta);
@@ -267,11 +240,7 @@ static bool is_shape(const smp_shape *shape)
 static void pass_scan(smp_wire *w, smp_scan *scan)
 {
     bool given = scan->shape.kind != SMP_KIND_NONE;
-    pass_bool(w, &given);
-    pass(w, &scan->shape.width, sizeof scan->shape.width);
-    pass(w, &scan->shape.height, sizeof scan->shape.height);
-    pass_int(w, &scan->across);
-    pass_int(w, &scan->down);
+    PASS(w, given, scan->shape.width, scan->shape.height, scan->across, scan->down);
     if (!w->reading || !given)
         return;
     scan->shape.kind = SMP_IMAGE;
@@ -287,27 +256,12 @@ static void pass_media(smp_wire *w, smp_media *media)
     for (size_t i = 0; !w->reading && smp_format_at(i); i++)
         if (smp_format_at(i)->name == media->file_format)
             file = (int)i;
-    pass_int(w, &kind);
-    pass(w, &shape->width, sizeof shape->width);
-    pass(w, &shape->height, sizeof shape->height);
-    pass(w, &shape->speakers, sizeof shape->speakers);
-    pass_int(w, &shape->channels);
-    pass_int(w, &format);
-    pass_int(w, &alpha);
-    pass_double(w, &shape->rate);
-    pass_double(w, &shape->curve);
-    pass_int(w, &file);
-    pass_int(w, &media->orientation);
-    pass_int(w, &media->bits);
-    pass(w, &media->pages, sizeof media->pages);
-    pass_int(w, &media->leftover);
-    pass_bool(w, &media->live);
-    pass_bool(w, &media->open_end);
-    pass_bool(w, &media->shrinks);
-    pass_bool(w, &media->copies);
-    pass_blob(w, &media->coded);
+    PASS(w, kind, shape->width, shape->height, shape->speakers, shape->channels, format, alpha, shape->rate,
+         shape->curve, file, media->orientation, media->bits, media->pages, media->leftover, media->live,
+         media->open_end);
+    PASS(w, media->shrinks, media->copies, media->coded);
     pass_scan(w, &media->scan);
-    pass_chars(w, media->detail, sizeof media->detail);
+    PASS(w, media->detail);
     pass_meta(w, &media->meta);
     if (!w->reading)
         return;
