@@ -138,20 +138,6 @@ static smp_code check_length(const joined *j, smp_error *err)
     return smp_hint(err, "--max-pixels allows more");
 }
 
-static smp_code find_files(joined *j, const smp_program *program, smp_error *err)
-{
-    const smp_many_settings *many = &j->settings->many;
-    smp_find_options walk = smp_many_walk(many, program);
-    walk.kind = j->settings->pictures ? SMP_IMAGE : SMP_AUDIO; /* whatever the stages are for */
-    SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &j->found, err));
-    SMP_TRY(smp_many_check(many, walk.kind, j->found.count, &j->found.left_out, err));
-    SMP_NEED(j->inputs = smp_alloc_array(j->found.count + 1, sizeof *j->inputs), "the list of files", j->found.count,
-             err);
-    for (size_t i = 0; i < j->found.count; i++)
-        j->inputs[i] = smp_found_at(&j->found, i)->path;
-    return SMP_OK;
-}
-
 /* ------------------------------------------------------------------------------------------------ samples */
 
 static smp_code open_output(joined *j, smp_error *err)
@@ -314,7 +300,9 @@ static smp_code bind_all(joined *j, smp_error *err)
 static smp_code join_files(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     joined j = {.settings = given};
-    smp_code code = find_files(&j, program, err);
+    smp_find_options walk = smp_many_walk(&j.settings->many, program);
+    walk.kind = j.settings->pictures ? SMP_IMAGE : SMP_AUDIO; /* whatever the stages are for */
+    smp_code code = smp_many_find(&j.settings->many, &walk, &j.found, &j.inputs, err);
     if (!code)
         code = smp_cli_job_open(&j.settings->many.plan, program, j.settings->staged ? diags : NULL, j.inputs[0], &j.job,
                                 err);

@@ -76,14 +76,8 @@ static smp_code find_files(stacking *k, smp_error *err)
     const smp_many_settings *many = &k->settings->many;
     const smp_program any = {.kind = SMP_KIND_NONE};
     const smp_find_options walk = smp_many_walk(many, &any);
-    SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &k->found, err));
-    SMP_TRY(smp_many_check(many, walk.kind, k->found.count, &k->found.left_out, err));
-    SMP_TRY(check_count(k->found.count, err));
-    SMP_NEED(k->inputs = smp_alloc_array(k->found.count + 1, sizeof *k->inputs), "the list of files", k->found.count,
-             err);
-    for (size_t i = 0; i < k->found.count; i++)
-        k->inputs[i] = smp_found_at(&k->found, i)->path;
-    return SMP_OK;
+    SMP_TRY(smp_many_find(many, &walk, &k->found, &k->inputs, err));
+    return check_count(k->found.count, err);
 }
 
 static smp_code run_stages(void *given, const smp_program *program, smp_diags *diags, smp_error *err)

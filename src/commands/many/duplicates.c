@@ -213,9 +213,7 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *, sm
     smp_found_list found = {.count = 0};
     smp_found **files = NULL;
     size_t failed = 0;
-    smp_code code = smp_walk(s->many.inputs.items, s->many.inputs.count, &walk, &found, err);
-    if (!code)
-        code = smp_many_check(&s->many, walk.kind, found.count, &found.left_out, err);
+    smp_code code = smp_many_find(&s->many, &walk, &found, NULL, err);
     if (!code && (!(files = smp_alloc_array(found.count, sizeof *files)) ||
                   !(r.files = smp_alloc_array(found.count, sizeof *r.files))))
         code = smp_fail_memory(err, "the list of files", found.count);

@@ -272,9 +272,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (!code && program->save_count)
         code = smp_fail(err, SMP_E_USAGE, "the pipeline saves files, which --in-place would put beside the inputs");
     if (!code)
-        code = smp_walk(s->many.inputs.items, s->many.inputs.count, &walk, &w.found, err);
-    if (!code)
-        code = smp_many_check(&s->many, walk.kind, w.found.count, &w.found.left_out, err);
+        code = smp_many_find(&s->many, &walk, &w.found, NULL, err);
     if (!code)
         code = list_files(&w, err);
     if (!code && s->dry_run)

@@ -156,6 +156,18 @@ smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size
     return SMP_E_READ;
 }
 
+smp_code smp_many_find(const smp_many_settings *settings, const smp_find_options *walk, smp_found_list *found,
+                       const char ***paths, smp_error *err)
+{
+    SMP_TRY(smp_walk(settings->inputs.items, settings->inputs.count, walk, found, err));
+    SMP_TRY(smp_many_check(settings, walk->kind, found->count, &found->left_out, err));
+    if (paths)
+        SMP_NEED(*paths = smp_alloc_array(found->count + 1, sizeof **paths), "the list of files", found->count, err);
+    for (size_t i = 0; paths && i < found->count; i++)
+        (*paths)[i] = smp_found_at(found, i)->path;
+    return SMP_OK;
+}
+
 smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err)
 {
     smp_fail(err, SMP_E_READ, "there is no file to work on in the list");

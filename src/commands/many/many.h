@@ -44,6 +44,10 @@ smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size
 /* The same of a list of work, of which so many files are something else by their names. */
 smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err);
 
+/* The files that inputs name; none is an error. paths: theirs, from smp_alloc, then null; may be null. */
+smp_code smp_many_find(const smp_many_settings *settings, const smp_find_options *walk, smp_found_list *found,
+                       const char ***paths, smp_error *err);
+
 /* Makes the request for every file's run; files, count and callbacks are the command's. */
 smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);
 

@@ -28,8 +28,7 @@ static smp_code from_folders(const smp_measure_settings *settings, const smp_pro
     smp_found_list *found = &work->found;
     smp_part_head *head = &work->head;
     walk.standard_input = true;
-    SMP_TRY(smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, found, err));
-    SMP_TRY(smp_many_check(&settings->many, walk.kind, found->count, &found->left_out, err));
+    SMP_TRY(smp_many_find(&settings->many, &walk, found, NULL, err));
     for (size_t i = 0; i < found->count; i++) {
         const smp_found *file = smp_found_at(found, i);
         if (head->shards == 1 || smp_shard_of(file->name, head->shards) == head->shard)

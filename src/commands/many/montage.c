@@ -190,8 +190,7 @@ static smp_code find_files(montage_run *r, const smp_program *program, smp_error
 {
     const smp_many_settings *many = &r->settings->many;
     const smp_find_options walk = smp_many_walk(many, program);
-    SMP_TRY(smp_walk(many->inputs.items, many->inputs.count, &walk, &r->found, err));
-    SMP_TRY(smp_many_check(many, walk.kind, r->found.count, &r->found.left_out, err));
+    SMP_TRY(smp_many_find(many, &walk, &r->found, NULL, err));
     r->count = r->found.count;
     SMP_NEED(r->files = smp_alloc_array(r->count, sizeof *r->files), "the list of files", r->count, err);
     smp_code code = name_pages(r, err);
