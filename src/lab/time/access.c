@@ -58,8 +58,8 @@ static time_ticks load_line(time_sm *sm, const time_access *a, uint32_t entry, t
         return last;
     if (a->inst->kind != TIME_COPY) /* L1's data takes 64 bytes a cycle */
         sm->lsu_free += TIME_TICK * ((__builtin_popcount(misses) + 1) / 2);
-    const bool turns = a->inst->kind == TIME_LOAD && a->inst->bypasses;
-    const time_ticks ready = time_l2_load(sm, turns ? time_l2_turn(sm, number, at) : at, number, misses);
+    const time_ticks turn = a->inst->takes_turns ? time_l2_turn(sm, number, at) : at,
+                     ready = time_l2_load(sm, turn, number, misses);
     line->mask |= (uint8_t)misses;
     for (int s = 0; s < 4; s++)
         if (misses >> s & 1)

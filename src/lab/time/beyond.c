@@ -97,7 +97,7 @@ static bool is_counted(const time_inst *inst, bool loads)
                  : inst->kind == TIME_ATOMIC || inst->kind == TIME_REDUCTION;
 }
 
-/* Counts the SMs that update a line, or load it past L1, and the blocks of this one that share theirs. */
+/* Counts the SMs that update a line, or whose loads of it take turns, and the blocks of this one that share theirs. */
 static bool count_sharers(time_sm *sm, bool loads, double *sharers)
 {
     const time_trace *t = sm->trace;

@@ -134,6 +134,7 @@ static void read_inst(const warp_code *code, size_t index, const smp_time_gpu *g
     set_pipe(&line, gpu, inst);
     inst->bytes = sass_has(&line, "128") ? 16 : sass_has(&line, "64") ? 8 : 4;
     inst->bypasses = sass_has(&line, "STRONG") || sass_has(&line, "BYPASS");
+    inst->takes_turns = inst->kind == TIME_LOAD && sass_has(&line, "SYS"); /* volatile */
     inst->is_float = sass_has(&line, "F32") || sass_has(&line, "F64");
     inst->is_long = is_long((time_kind)inst->kind);
     inst->goes_on =

@@ -68,6 +68,7 @@ typedef struct time_inst {
     uint8_t sources, copies_left;
     bool wide[TIME_SOURCES], reuse[TIME_SOURCES];
     bool bypasses;      /* L1 */
+    bool takes_turns;   /* with other SMs' loads of a line, which no cache on the way joins */
     bool goes_on;       /* behind a barrier that the warp waits at: until another instruction it does not stop */
     bool is_float;      /* atomics */
     bool is_long;       /* its result comes from beyond the SM's pipes: "long scoreboard" */
@@ -229,7 +230,7 @@ typedef struct time_beyond {
     double first_miss, later_miss;    /* DRAM fetches for a unit that misses L1: at the SM's first touch, later */
     double evicted, filled, refilled; /* for a stored sector: bytes that L2 gives to DRAM; that it must read before, of
                                          sectors written in part; bytes of DRAM's time for these */
-    double atomic_sharers, load_sharers; /* SMs that update the same lines, that load them past L1 */
+    double atomic_sharers, load_sharers; /* SMs that update the same lines, whose loads of a line take turns */
     double dram_bytes;                   /* a cycle, of this SM; what is lost is taken off */
     double credit, opened;               /* fetches due; the probability that a first touch waits for another's fetch */
     double alike;                        /* other SMs that then ask for the same unit */
