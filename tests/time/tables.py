@@ -77,8 +77,8 @@ def main():
             if some:
                 sets.append(made(f"{gpu}, {kinds.pop() if len(kinds) == 1 else 'all'}", some))
     judged = list(others())
-    for name, title in (("fresh", "others, nobody had looked at them"), ("suites", "others, well-known suites"),
-                        ("mended", "others, after the mends")):
+    for name, title in (("fresh", "others, nobody had looked at them"), ("third", "others, a second set, as blind"),
+                        ("suites", "others, well-known suites"), ("mended", "others, after the mends")):
         some = [one for one in judged if one["set"] == name]
         if some:
             sets.append(made(f"H200, {title}", some))

@@ -134,6 +134,24 @@ static void a_launch_has_a_time_with_an_interval(void **state)
     close_lab(&l);
 }
 
+/* Arithmetic behind a barrier goes on; the warp waits at the load. */
+static void a_warp_waits_where_its_barrier_stops_it(void **state)
+{
+    (void)state;
+    enum { SUM = 6, LOAD = 7 }; /* places */
+    lab l;
+    open_lab(&l, "/**/ BAR.SYNC.DEFER_BLOCKING 0x0 ;\n/**/ IADD3 R3, R5, R5, RZ ;\n");
+    assert_int_equal(predict(&l, "h100,each", 0), SMP_OK);
+    const smp_predicted *p = &l.result.predictions->items[0];
+    double at[LOAD + 1] = {0};
+    for (size_t i = 0; i < p->line_count; i++)
+        if (p->lines[i].place <= LOAD)
+            at[p->lines[i].place] = p->lines[i].reasons[SMP_TIME_BARRIER];
+    assert_true(at[LOAD] > 0);
+    assert_true(at[SUM] <= 0);
+    close_lab(&l);
+}
+
 static void predictions_are_the_same_twice(void **state)
 {
     (void)state;
@@ -271,12 +289,12 @@ static void units_are_counted_by_who_touched_them(void **state)
     assert_true(time_units_touch(&units, 200, WARP_READS, UINT32_MAX, 0));  /* what block 0 wrote */
     assert_true(time_units_touch(&units, 100, WARP_WRITES, UINT32_MAX, 0)); /* what block 0 read */
     assert_false(time_units_touch(&units, 202, WARP_READS, 15 << 4, 0));    /* other bytes of it */
-    assert_true(time_units_touch(&units, 101, WARP_WRITES, 15, 0)); /* its other bytes are there: it was read */
+    assert_true(time_units_touch(&units, 101, WARP_WRITES, 15, 0));         /* its other bytes are there: it was read */
     const time_footprint f = time_units_end(&units);
     assert_true(f.fetches == 1);
     assert_true(f.written == 4 && f.written_units == 3 && f.partial == 1);
     assert_true(f.held_sectors == 4 && f.held_lines == 2); /* 100 and 101; 200 and 202 */
-    assert_true(f.near == 3); /* 100, 200 and 202 by block 1 */
+    assert_true(f.near == 3);                              /* 100, 200 and 202 by block 1 */
     time_units_close(&units);
 }
 
@@ -298,6 +316,7 @@ SMP_SUITE(lab_time)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_launch_has_a_time_with_an_interval),
+        cmocka_unit_test(a_warp_waits_where_its_barrier_stops_it),
         cmocka_unit_test(predictions_are_the_same_twice),
         cmocka_unit_test(predictions_come_back_from_a_file),
         cmocka_unit_test(broken_results_are_refused),
