@@ -13,7 +13,7 @@ typedef struct smp_topic {
 } smp_topic;
 
 /* topics/NAME.txt, by CMakeLists.txt. */
-extern const unsigned char smp_topic_language[], smp_topic_draws[], smp_topic_banks[];
+extern const unsigned char smp_topic_language[], smp_topic_draws[], smp_topic_banks[], smp_topic_formats_text[];
 
 void smp_topic_formats(FILE *to);
 /* Prints the formats that this build reads and writes, in three lines. */
