@@ -36,9 +36,8 @@ static void put_json(const smp_device_info *devices, const measured *measures, s
     smp_json_array(&json, "devices");
     for (size_t i = 0; i < count; i++) {
         const smp_device_info *device = &devices[i];
-        smp_json_object(&json, NULL);
-        SMP_JSON(&json, ("kind", device->kind), ("index", device->index), ("name", device->name),
-                 ("units", device->units), ("memory_bytes", device->memory));
+        SMP_JSON_OPEN(&json, NULL, ("kind", device->kind), ("index", device->index), ("name", device->name),
+                      ("units", device->units), ("memory_bytes", device->memory));
         if (device->isa[0])
             smp_json_string(&json, "isa", device->isa);
         if (device->compute_major)

@@ -220,8 +220,7 @@ static void put_json(const diff_settings *settings, const difference *d, bool sa
 {
     smp_json writer, *json = &writer;
     smp_json_begin(json, stdout, false);
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("a", settings->a), ("b", settings->b), ("same", same));
+    SMP_JSON_OPEN(json, NULL, ("a", settings->a), ("b", settings->b), ("same", same));
     if (d->mismatch[0])
         smp_json_string(json, "mismatch", d->mismatch);
     else {

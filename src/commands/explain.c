@@ -311,8 +311,7 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
                       smp_access access)
 {
     char from[16];
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("number", number + 1), ("statement", node->label), ("stage", node->stage->name));
+    SMP_JSON_OPEN(json, NULL, ("number", number + 1), ("statement", node->label), ("stage", node->stage->name));
     SMP_JSON(json, ("text", text), ("depends_on_input", depends), ("access", smp_access_name(access)));
     picture_name(from, sizeof from, node->input);
     smp_json_string(json, "input", from);
@@ -368,8 +367,7 @@ static smp_code explain_program(const explain_settings *settings, const smp_prog
     const char *name = settings->pipe ? settings->pipe : "-e";
     if (settings->json) {
         smp_json_begin(&json, stdout, false);
-        smp_json_object(&json, NULL);
-        SMP_JSON(&json, ("pipeline", name), ("kind", kind));
+        SMP_JSON_OPEN(&json, NULL, ("pipeline", name), ("kind", kind));
         smp_json_array(&json, "statements");
     } else {
         smp_text_clean(stdout, name);

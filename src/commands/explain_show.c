@@ -296,8 +296,7 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     const smp_step *step = &e->plan->steps[index];
     const smp_explain_step *shown = &e->steps[index];
     char type[64];
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("step", index), ("text", shown->text));
+    SMP_JSON_OPEN(json, NULL, ("step", index), ("text", shown->text));
     smp_json_string(json, "stage", step->stage ? step->stage->name : NULL);
     if (step->part_count) {
         smp_json_array(json, "joins");
@@ -343,9 +342,8 @@ void smp_explanation_json(FILE *to, const smp_explanation *e)
     smp_json writer, *json = &writer;
     char type[64];
     smp_json_begin(json, to, false);
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("pipeline", e->pipe), ("input", e->input), ("device", e->device->info.kind),
-             ("device_name", e->device->info.name));
+    SMP_JSON_OPEN(json, NULL, ("pipeline", e->pipe), ("input", e->input), ("device", e->device->info.kind),
+                  ("device_name", e->device->info.name));
     if (e->predicted && e->predicted->no_predictions[0])
         smp_json_string(json, "no_predictions", e->predicted->no_predictions);
     SMP_JSON(json, ("passes", plan->phases), ("strip_rows", e->strip_rows), ("stream_bytes", e->stream_bytes),

@@ -91,8 +91,7 @@ static void put_json(const char *path, const smp_media *media)
     const smp_shape *shape = &media->shape;
     smp_json writer, *json = &writer;
     smp_json_begin(json, stdout, true);
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("file", path), ("format", media->file_format));
+    SMP_JSON_OPEN(json, NULL, ("file", path), ("format", media->file_format));
     if (media->detail[0])
         smp_json_string(json, "detail", media->detail);
     smp_json_string(json, "kind", shape->kind == SMP_AUDIO ? "audio" : "image");

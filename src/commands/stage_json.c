@@ -13,11 +13,10 @@ static void put_param(smp_json *json, const smp_param *param)
     char accepts[400];
     bool bounded = param->min < param->max;
     smp_param_domain(param, accepts, sizeof accepts);
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("name", param->name), ("type", type_name(param->type)), ("help", param->help),
-             ("unit", smp_unit_name(param->unit)), ("default", param->fallback),
-             ("required", (bool)((param->flags & SMP_P_REQUIRED) != 0)),
-             ("main", (bool)((param->flags & SMP_P_MAIN) != 0)), ("accepts", accepts));
+    SMP_JSON_OPEN(json, NULL, ("name", param->name), ("type", type_name(param->type)), ("help", param->help),
+                  ("unit", smp_unit_name(param->unit)), ("default", param->fallback),
+                  ("required", (bool)((param->flags & SMP_P_REQUIRED) != 0)),
+                  ("main", (bool)((param->flags & SMP_P_MAIN) != 0)), ("accepts", accepts));
     if (bounded)
         SMP_JSON(json, ("min", param->min), ("max", param->max),
                  ("min_excluded", (bool)((param->flags & SMP_P_POSITIVE) != 0)));
@@ -52,12 +51,11 @@ static void put_variants(smp_json *json, const char *key, const smp_variant *var
 
 static void put_stage(smp_json *json, const smp_stage *stage)
 {
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("name", stage->name), ("help", stage->help), ("about", stage->about), ("example", stage->example),
-             ("domain", smp_domain_name(stage->domain)), ("access", smp_access_name(stage->access)),
-             ("internal", smp_stage_is(stage, SMP_TRAIT_INTERNAL)),
-             ("premultiplies", smp_stage_is(stage, SMP_TRAIT_NEIGHBOURHOOD)),
-             ("keeps_alpha", smp_stage_is(stage, SMP_TRAIT_KEEPS_ALPHA)));
+    SMP_JSON_OPEN(json, NULL, ("name", stage->name), ("help", stage->help), ("about", stage->about),
+                  ("example", stage->example), ("domain", smp_domain_name(stage->domain)),
+                  ("access", smp_access_name(stage->access)), ("internal", smp_stage_is(stage, SMP_TRAIT_INTERNAL)),
+                  ("premultiplies", smp_stage_is(stage, SMP_TRAIT_NEIGHBOURHOOD)),
+                  ("keeps_alpha", smp_stage_is(stage, SMP_TRAIT_KEEPS_ALPHA)));
     smp_json_array(json, "parameters");
     for (const smp_param *param = stage->params; param && param->name; param++)
         put_param(json, param);

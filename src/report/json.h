@@ -32,16 +32,20 @@ void smp_json_number_text(char *text, double value);
 void smp_json_bool(smp_json *json, const char *key, bool value);
 void smp_json_triple(smp_json *json, const char *key, const uint32_t v[3]); /* "grid": [x, y, z] */
 
-/* Members of an object, each by the type of its value: SMP_JSON(json, ("file", path), ("line", 12)); and a whole object
- * that has no others. A condition is an int: (bool)(a < b). */
+/* Members of an object, each by the type of its value: SMP_JSON(json, ("file", path), ("line", 12)); an object that
+ * begins with them; and one that has no others. A condition is an int: (bool)(a < b). */
 #define SMP_JSON(json, ...)                                                                                            \
     do {                                                                                                               \
         SMP_EACH(SMP_JSON_MEMBER, json, __VA_ARGS__)                                                                   \
     } while (0)
-#define SMP_JSON_OBJECT(json, key, ...)                                                                                \
+#define SMP_JSON_OPEN(json, key, ...)                                                                                  \
     do {                                                                                                               \
         smp_json_object(json, key);                                                                                    \
-        SMP_EACH(SMP_JSON_MEMBER, json, __VA_ARGS__)                                                                   \
+        SMP_JSON(json, __VA_ARGS__);                                                                                   \
+    } while (0)
+#define SMP_JSON_OBJECT(json, key, ...)                                                                                \
+    do {                                                                                                               \
+        SMP_JSON_OPEN(json, key, __VA_ARGS__);                                                                         \
         smp_json_end(json, '}');                                                                                       \
     } while (0)
 #define SMP_JSON_MEMBER(json, pair) SMP_JSON_TYPED(json, SMP_UNWRAP pair)

@@ -84,9 +84,8 @@ void smp_report_line(FILE *to, const smp_run_report *report, const char *status,
     smp_json writer, *json = &writer;
     bool failed = report->status != SMP_OK;
     smp_json_begin(json, to, true);
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("input", report->input), ("output", report->output), ("status", status),
-             ("error", failed ? report->error : NULL));
+    SMP_JSON_OPEN(json, NULL, ("input", report->input), ("output", report->output), ("status", status),
+                  ("error", failed ? report->error : NULL));
     if (failed)
         smp_json_string(json, "hint", err && err->hint[0] ? err->hint : NULL);
     put_size(json, report);

@@ -56,8 +56,7 @@ void smp_report_code_json(smp_json *json, const smp_device_info *device)
 static void put_device(smp_json *json, const smp_run_report *report)
 {
     const smp_device_info *device = &report->device;
-    smp_json_object(json, "device");
-    SMP_JSON(json, ("kind", device->kind), ("name", device->name), ("index", device->index));
+    SMP_JSON_OPEN(json, "device", ("kind", device->kind), ("name", device->name), ("index", device->index));
     smp_report_code_json(json, device);
     smp_json_integer(json, "threads", report->threads);
     if (report->device_note[0])
@@ -88,8 +87,7 @@ void smp_report_measurements_json(smp_json *json, const smp_measurements *measur
 static void put_step(smp_json *json, const smp_step_report *step)
 {
     bool timed = step->seconds > 0;
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("step", step->label), ("inserted", (bool)(step->node < 0)));
+    SMP_JSON_OPEN(json, NULL, ("step", step->label), ("inserted", (bool)(step->node < 0)));
     if (step->line)
         smp_json_integer(json, "line", step->line);
     if (step->variant[0])
@@ -165,9 +163,8 @@ void smp_report_json(FILE *to, const smp_run_report *report, bool compact)
 {
     smp_json writer, *json = &writer;
     smp_json_begin(json, to, compact);
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("input", report->input), ("output", report->output), ("status", report->status ? "failed" : "done"),
-             ("exit_status", smp_exit_status(report->status)));
+    SMP_JSON_OPEN(json, NULL, ("input", report->input), ("output", report->output),
+                  ("status", report->status ? "failed" : "done"), ("exit_status", smp_exit_status(report->status)));
     if (report->status)
         smp_json_string(json, "error", report->error);
     smp_json_string(json, "version", SMP_VERSION);

@@ -36,9 +36,8 @@ static void put_argument(smp_json *json, const smp_node *node, const smp_ast_arg
 {
     static const char *const kinds[] = {"bad", "word", "string", "param", "tap", "brace", "list"};
     const smp_span span = arg->name ? arg->name_span : arg->value.span;
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("named", (bool)(arg->name != NULL)), ("param", param_of(node, arg)),
-             ("kind", kinds[arg->value.kind]), ("from", span.start));
+    SMP_JSON_OPEN(json, NULL, ("named", (bool)(arg->name != NULL)), ("param", param_of(node, arg)),
+                  ("kind", kinds[arg->value.kind]), ("from", span.start));
     put_span(json, "start", "end", arg->value.span);
     smp_json_end(json, '}');
 }
@@ -63,8 +62,7 @@ static void put_statement(smp_json *json, const smp_program *program, const smp_
     const smp_stage *stage = node ? node->stage : smp_stage_find(statement->name, strlen(statement->name));
     const bool word = smp_is_statement(statement->name);
     bool spread = false;
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("name", statement->name), ("stage", stage && !word ? stage->name : NULL));
+    SMP_JSON_OPEN(json, NULL, ("name", statement->name), ("stage", stage && !word ? stage->name : NULL));
     put_span(json, "start", "end", statement->span);
     put_span(json, "nameStart", "nameEnd", statement->name_span);
     smp_json_string(json, "tap", statement->tap);

@@ -193,8 +193,7 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
 static void put_told(smp_json *json, smp_code code, const smp_error *err, smp_diags *diags, const smp_program *program,
                      const smp_view *out, const smp_shape *made)
 {
-    smp_json_object(json, "told");
-    SMP_JSON(json, ("done", (bool)(code == SMP_OK)), ("overtaken", (bool)(code == SMP_E_INTERRUPTED)));
+    SMP_JSON_OPEN(json, "told", ("done", (bool)(code == SMP_OK)), ("overtaken", (bool)(code == SMP_E_INTERRUPTED)));
     if (code && code != SMP_E_INTERRUPTED)
         SMP_JSON(json, ("message", err->message), ("where", err->where), ("hint", err->hint));
     SMP_JSON(json, ("width", out->width), ("height", out->height), ("channels", out->channels), ("rate", made->rate),

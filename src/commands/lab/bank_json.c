@@ -35,8 +35,7 @@ static void shared_json(smp_json *json, const smp_bank_study *study)
             int count = smp_bank_words_of(study, &one, words);
             for (int i = 0; i < count; i++)
                 list[i] = words[i];
-            smp_json_object(json, NULL);
-            SMP_JSON(json, ("phase", phase + 1), ("bank", bank), ("turns", one.turns));
+            SMP_JSON_OPEN(json, NULL, ("phase", phase + 1), ("bank", bank), ("turns", one.turns));
             numbers_of_lanes(json, "lanes", one.all);
             smp_json_numbers(json, "words", list, (size_t)count);
             smp_json_end(json, '}');
@@ -50,8 +49,7 @@ static void map_json(smp_json *json, const smp_bank_study *study)
     smp_json_array(json, "map");
     for (int i = 0; i < study->schedule.count; i++) {
         const smp_bank_wavefront *wavefront = &study->schedule.wavefronts[i];
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("phase", wavefront->phase + 1), ("conflict", (bool)(wavefront->turn > 0)));
+        SMP_JSON_OPEN(json, NULL, ("phase", wavefront->phase + 1), ("conflict", (bool)(wavefront->turn > 0)));
         smp_json_array(json, "cells");
         for (uint32_t bank = 0; bank < geometry.banks; bank++) {
             const smp_bank_cell *cell = &wavefront->cells[bank];
@@ -80,14 +78,12 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
         return;
     }
     if (advice->better_stride) {
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("kind", "stride"), ("stride", advice->better_stride));
+        SMP_JSON_OPEN(json, NULL, ("kind", "stride"), ("stride", advice->better_stride));
         cost_json(json, advice->stride_cost);
         smp_json_end(json, '}');
     }
     if (advice->pad.pad) {
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("kind", "pad"), ("pad", advice->pad.pad));
+        SMP_JSON_OPEN(json, NULL, ("kind", "pad"), ("pad", advice->pad.pad));
         if (e->dims > 1) {
             smp_bank_array_text(text, sizeof text, study, advice->pad.pad);
             smp_json_string(json, "array", text);
@@ -97,16 +93,14 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
         smp_json_end(json, '}');
     }
     if (advice->better_size) {
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("kind", "struct"), ("size", advice->better_size));
+        SMP_JSON_OPEN(json, NULL, ("kind", "struct"), ("size", advice->better_size));
         cost_json(json, advice->size_cost);
         smp_json_end(json, '}');
     }
     if (advice->swizzle.mask) {
         smp_bank_swizzle_text(what, sizeof what, study, &advice->swizzle);
         snprintf(text, sizeof text, e->dims > 1 ? "[r][c ^ %s]" : "i ^ %s", what);
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("kind", "swizzle"), ("index", text));
+        SMP_JSON_OPEN(json, NULL, ("kind", "swizzle"), ("index", text));
         cost_json(json, advice->swizzle_cost);
         smp_json_end(json, '}');
     }

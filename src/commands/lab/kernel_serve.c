@@ -50,8 +50,7 @@ static void tell_arrays(smp_json *json, const served *s)
     for (size_t i = 0; i < s->all->tips.count; i++) {
         const smp_lab_tip *tip = &s->all->tips.items[i];
         const smp_declared *d = &tip->declared;
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("name", tip->name), ("line", d->line), ("period", layout_of(d, 1).period));
+        SMP_JSON_OPEN(json, NULL, ("name", tip->name), ("line", d->line), ("period", layout_of(d, 1).period));
         smp_json_array(json, "sizes");
         for (int k = 0; text && tip->path && k < d->dims && d->to[k] <= size; k++) {
             char *part = smp_strndup(text + d->from[k], d->to[k] - d->from[k]);

@@ -153,8 +153,7 @@ static void put_json(const duplicates_run *r)
     smp_json writer, *json = &writer;
     char text[24];
     smp_json_begin(json, stdout, false);
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("method", methods[r->settings->method]), ("threshold", r->settings->threshold));
+    SMP_JSON_OPEN(json, NULL, ("method", methods[r->settings->method]), ("threshold", r->settings->threshold));
     smp_json_array(json, "files");
     for (size_t i = 0; i < r->count; i++) {
         if (!r->files[i].known)

@@ -219,8 +219,7 @@ static void put_schedule(smp_json *json, const smp_bank_schedule *schedule)
                 pairs[used++] = bank;
                 pairs[used++] = schedule->wavefronts[i].cells[bank].lanes;
             }
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("phase", schedule->wavefronts[i].phase), ("turn", schedule->wavefronts[i].turn));
+        SMP_JSON_OPEN(json, NULL, ("phase", schedule->wavefronts[i].phase), ("turn", schedule->wavefronts[i].turn));
         smp_json_numbers(json, "bank_lanes", pairs, used);
         smp_json_end(json, '}');
     }
@@ -235,8 +234,7 @@ void smp_bank_access_json(smp_json *json, const smp_bank_access *access, const c
         return;
     smp_bank_schedule_of(access, SMP_BANKS_CC5, &schedule);
     const smp_bank_cost *cost = &schedule.cost;
-    smp_json_object(json, "access");
-    SMP_JSON(json, ("wavefronts", cost->wavefronts), ("ideal", cost->ideal));
+    SMP_JSON_OPEN(json, "access", ("wavefronts", cost->wavefronts), ("ideal", cost->ideal));
     const bool turns = smp_bank_turns_text(text, sizeof text, access, SMP_BANKS_CC5);
     smp_json_string(json, "turns", turns ? text : NULL);
     const bool advice = cost->conflicts && smp_bank_advice_text(text, sizeof text, access, cost->ideal, name);

@@ -24,10 +24,9 @@ const char *smp_lab_op_name(const smp_warp_row *row)
 static void put_row(smp_json *json, const smp_lab_report *report, const smp_warp_result *r, const smp_warp_row *row)
 {
     smp_bank_access access;
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("file", smp_lab_path(r, row->file)), ("line", row->line),
-             ("text", smp_lab_line(report->sources, smp_lab_path(r, row->file), row->line)),
-             ("space", spaces[row->space]), ("op", ops[row->op]), ("width", row->width));
+    SMP_JSON_OPEN(json, NULL, ("file", smp_lab_path(r, row->file)), ("line", row->line),
+                  ("text", smp_lab_line(report->sources, smp_lab_path(r, row->file), row->line)),
+                  ("space", spaces[row->space]), ("op", ops[row->op]), ("width", row->width));
     if (row->instruction[0])
         SMP_JSON(json, ("place", row->place), ("instruction", row->instruction),
                  ("executed", row->instructions + row->skipped));
@@ -77,8 +76,7 @@ static void put_advice(smp_json *json, const smp_warp_result *r)
     smp_json_end(json, ']');
     if (!row)
         return;
-    smp_json_object(json, "look_at");
-    SMP_JSON(json, ("file", smp_lab_path(r, row->file)), ("line", row->line));
+    SMP_JSON_OPEN(json, "look_at", ("file", smp_lab_path(r, row->file)), ("line", row->line));
     smp_lab_verdict(row, text, sizeof text);
     SMP_JSON(json, ("what", text), ("advice", smp_lab_advice(r, row, text, sizeof text) ? text : NULL));
     smp_json_end(json, '}');
@@ -97,9 +95,8 @@ static void put_findings(smp_json *json, const smp_warp_result *r)
     smp_json_array(json, "findings");
     for (size_t k = 0; k < r->finding_count; k++) {
         const smp_warp_finding *f = &r->findings[k];
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("kind", smp_warp_fault_name(f->fault)), ("text", f->text), ("count", f->count),
-                 ("block", f->block));
+        SMP_JSON_OPEN(json, NULL, ("kind", smp_warp_fault_name(f->fault)), ("text", f->text), ("count", f->count),
+                      ("block", f->block));
         put_place(json, "at", r, &f->here);
         if (f->other.line) {
             put_place(json, "other", r, &f->other);
@@ -174,12 +171,11 @@ static void put_sources(smp_json *json, const smp_warp_result *r, smp_lab_source
 static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
 {
     const smp_warp_result *r = &report->results[i];
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("kernel", r->kernel), ("symbol", r->symbol), ("code", r->code),
-             ("notes", r->notes[0] ? r->notes : NULL), ("differing_bytes", r->differing_bytes), ("grid", r->grid),
-             ("block", r->block), ("shared_bytes", (uint64_t)r->shared + r->dynamic_shared), ("launches", r->launches),
-             ("blocks", r->blocks), ("blocks_run", r->blocks_run), ("warp_instructions", r->instructions),
-             ("lane_instructions", r->lane_instructions));
+    SMP_JSON_OPEN(json, NULL, ("kernel", r->kernel), ("symbol", r->symbol), ("code", r->code),
+                  ("notes", r->notes[0] ? r->notes : NULL), ("differing_bytes", r->differing_bytes), ("grid", r->grid),
+                  ("block", r->block), ("shared_bytes", (uint64_t)r->shared + r->dynamic_shared),
+                  ("launches", r->launches), ("blocks", r->blocks), ("blocks_run", r->blocks_run),
+                  ("warp_instructions", r->instructions), ("lane_instructions", r->lane_instructions));
     if (r->fit.arch)
         put_fit(json, &r->fit);
     if (r->stack.whole)

@@ -203,9 +203,8 @@ static void put_result(smp_json *json, sarif *s, size_t of)
     const char *file = report->files[issue->first - report->results].file;
     char text[3 * SMP_LAB_ADVICE];
     message_of(issue, text, sizeof text);
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("ruleId", issue->rule), ("ruleIndex", rule_index(s, issue->rule)),
-             ("level", is_little ? "note" : rule_of(issue->rule).level));
+    SMP_JSON_OPEN(json, NULL, ("ruleId", issue->rule), ("ruleIndex", rule_index(s, issue->rule)),
+                  ("level", is_little ? "note" : rule_of(issue->rule).level));
     put_message(json, "message", text);
     smp_json_array(json, "locations");
     smp_json_object(json, NULL);
@@ -232,8 +231,7 @@ static void put_result(smp_json *json, sarif *s, size_t of)
 static void put_tool(smp_json *json, sarif *s)
 {
     smp_json_object(json, "tool");
-    smp_json_object(json, "driver");
-    SMP_JSON(json, ("name", "smempipe kernel"), ("semanticVersion", SMP_VERSION));
+    SMP_JSON_OPEN(json, "driver", ("name", "smempipe kernel"), ("semanticVersion", SMP_VERSION));
     smp_json_array(json, "rules");
     for (size_t i = 0; i < s->report->issues->count; i++) {
         const size_t had = s->met_count;
@@ -257,8 +255,7 @@ void smp_lab_sarif(FILE *to, const smp_lab_report *report)
     for (size_t i = 0; i < report->count; i++)
         whole = whole && !report->results[i].stopped;
     smp_json_begin(&json, to, false);
-    smp_json_object(&json, NULL);
-    SMP_JSON(&json, ("$schema", "https://json.schemastore.org/sarif-2.1.0.json"), ("version", "2.1.0"));
+    SMP_JSON_OPEN(&json, NULL, ("$schema", "https://json.schemastore.org/sarif-2.1.0.json"), ("version", "2.1.0"));
     smp_json_array(&json, "runs");
     smp_json_object(&json, NULL);
     put_tool(&json, &s);

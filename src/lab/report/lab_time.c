@@ -333,8 +333,7 @@ void smp_lab_time_model_json(smp_json *json, const smp_lab_report *report)
     if (!p)
         return;
     smp_lab_time_error(p->gpu, text, sizeof text);
-    smp_json_object(json, "time_model");
-    SMP_JSON(json, ("gpu", p->gpu), ("title", title_of(p->gpu)));
+    SMP_JSON_OPEN(json, "time_model", ("gpu", p->gpu), ("title", title_of(p->gpu)));
     if (!p->refusal[0])
         smp_json_number(json, "clock_ghz", p->clock_ghz);
     SMP_JSON(json, ("measured", is_measured(p->gpu)), ("error", text), ("compared", report->compared));

@@ -19,9 +19,8 @@ static void put_instructions(smp_json *json, const smp_warp_result *r, const smp
     smp_json_array(json, "instructions");
     for (size_t i = 0; i < p->instruction_count; i++) {
         const smp_predicted_line *l = &p->instructions[i];
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("place", l->place), ("instruction", l->text), ("file", smp_lab_path(r, l->file)),
-                 ("line", l->line), ("share", l->share));
+        SMP_JSON_OPEN(json, NULL, ("place", l->place), ("instruction", l->text), ("file", smp_lab_path(r, l->file)),
+                      ("line", l->line), ("share", l->share));
         put_reasons(json, l->reasons, least);
         smp_json_end(json, '}');
     }
@@ -33,9 +32,8 @@ static void put_lines(smp_json *json, const smp_warp_result *r, const smp_predic
     smp_json_array(json, "lines");
     for (size_t i = 0; i < p->line_count; i++) {
         const smp_predicted_line *l = &p->lines[i];
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("file", smp_lab_path(r, l->file)), ("line", l->line),
-                 ("text", smp_lab_line(sources, smp_lab_path(r, l->file), l->line)));
+        SMP_JSON_OPEN(json, NULL, ("file", smp_lab_path(r, l->file)), ("line", l->line),
+                      ("text", smp_lab_line(sources, smp_lab_path(r, l->file), l->line)));
         if (l->place != UINT32_MAX)
             smp_json_integer(json, "place", l->place);
         if (l->text[0])
@@ -92,8 +90,7 @@ static void put_fits(smp_json *json, const smp_warp_result *r, const smp_predict
 
 static void put_prediction(smp_json *json, const smp_warp_result *r, const smp_predicted *p, smp_lab_sources *sources)
 {
-    smp_json_object(json, "predicted");
-    SMP_JSON(json, ("gpu", p->gpu), ("not_modelled", p->refusal[0] ? p->refusal : NULL));
+    SMP_JSON_OPEN(json, "predicted", ("gpu", p->gpu), ("not_modelled", p->refusal[0] ? p->refusal : NULL));
     if (p->refusal[0]) {
         smp_json_end(json, '}');
         return;
@@ -132,9 +129,8 @@ void smp_lab_time_json(smp_json *json, const smp_lab_report *report)
             if (!any)
                 smp_json_array(json, "launches");
             any = true;
-            smp_json_object(json, NULL);
-            SMP_JSON(json, ("launch", r->predictions->items[k].order), ("index", i), ("kernel", r->kernel),
-                     ("grid", r->grid), ("block", r->block));
+            SMP_JSON_OPEN(json, NULL, ("launch", r->predictions->items[k].order), ("index", i), ("kernel", r->kernel),
+                          ("grid", r->grid), ("block", r->block));
             put_prediction(json, r, &r->predictions->items[k], report->sources);
             smp_json_end(json, '}');
         }

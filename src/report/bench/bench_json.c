@@ -8,9 +8,8 @@ static void put_rate(smp_json *json, const char *key, const smp_rate *rate)
 {
     if (!rate->count)
         return;
-    smp_json_object(json, key);
-    SMP_JSON(json, ("gb_per_second", rate->gbs), ("gb_per_second_low", rate->gbs_low),
-             ("gb_per_second_high", rate->gbs_high), ("bytes", rate->bytes));
+    SMP_JSON_OPEN(json, key, ("gb_per_second", rate->gbs), ("gb_per_second_low", rate->gbs_low),
+                  ("gb_per_second_high", rate->gbs_high), ("bytes", rate->bytes));
     smp_json_numbers(json, "seconds", rate->seconds, (size_t)rate->count);
     smp_json_end(json, '}');
 }
@@ -18,8 +17,7 @@ static void put_rate(smp_json *json, const char *key, const smp_rate *rate)
 static void put_device(smp_json *json, const smp_bench_report *report)
 {
     const smp_device_info *device = &report->device;
-    smp_json_object(json, "device");
-    SMP_JSON(json, ("kind", device->kind), ("name", device->name), ("units", device->units));
+    SMP_JSON_OPEN(json, "device", ("kind", device->kind), ("name", device->name), ("units", device->units));
     smp_report_code_json(json, device);
     if (device->peak_gbs > 0)
         smp_json_number(json, "peak_gb_per_second", device->peak_gbs);
@@ -63,10 +61,9 @@ static void put_streams(smp_json *json, const smp_bench_report *report)
 
 static void put_pattern(smp_json *json, const smp_bench_pattern *row)
 {
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("pattern", row->name), ("op", smp_bench_op_name(row->op)), ("width", row->width),
-             ("stride", row->stride), ("share", row->share), ("wavefronts", row->rule_wavefronts),
-             ("ideal", row->rule_ideal));
+    SMP_JSON_OPEN(json, NULL, ("pattern", row->name), ("op", smp_bench_op_name(row->op)), ("width", row->width),
+                  ("stride", row->stride), ("share", row->share), ("wavefronts", row->rule_wavefronts),
+                  ("ideal", row->rule_ideal));
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
         const smp_shared_count *count = &row->counts[kind];
         if (!row->counted[kind])
@@ -83,8 +80,7 @@ void smp_bench_json(FILE *to, const smp_bench_report *report)
 {
     smp_json json;
     smp_json_begin(&json, to, false);
-    smp_json_object(&json, NULL);
-    SMP_JSON(&json, ("smempipe", SMP_VERSION), ("report", "bench"));
+    SMP_JSON_OPEN(&json, NULL, ("smempipe", SMP_VERSION), ("report", "bench"));
     put_device(&json, report);
     if (report->stream_count)
         put_streams(&json, report);

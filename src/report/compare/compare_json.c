@@ -26,9 +26,9 @@ static const char *text_or_null(const char *text)
 static void put_environment(smp_json *json, const smp_compare *compare)
 {
     const smp_device_info *device = &compare->device;
-    smp_json_object(json, "environment");
-    SMP_JSON(json, ("version", SMP_VERSION), ("device", device->kind), ("device_index", device->index),
-             ("device_name", device->name), ("device_note", text_or_null(compare->device_note)));
+    SMP_JSON_OPEN(json, "environment", ("version", SMP_VERSION), ("device", device->kind),
+                  ("device_index", device->index), ("device_name", device->name),
+                  ("device_note", text_or_null(compare->device_note)));
     smp_report_code_json(json, device);
     SMP_JSON(json, ("threads", compare->threads), ("host", text_or_null(compare->host)),
              ("driver", text_or_null(compare->driver)), ("toolkit", text_or_null(compare->toolkit)),
@@ -110,9 +110,8 @@ static void put_kernels(smp_json *json, const smp_compare_variant *variant)
     smp_json_array(json, "sites");
     for (size_t i = 0; i < variant->site_count; i++) {
         const smp_compare_site *site = &variant->sites[i];
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("where", site->where), ("kernel", site->kernel), ("operation", smp_shared_op_name(site->op)),
-                 ("width", site->width));
+        SMP_JSON_OPEN(json, NULL, ("where", site->where), ("kernel", site->kernel),
+                      ("operation", smp_shared_op_name(site->op)), ("width", site->width));
         put_shared(json, "total", &site->count);
         smp_bank_offsets_json(json, "example_offsets", &site->example);
         smp_bank_access_json(json, &site->example, NULL);
@@ -180,9 +179,8 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
 static void put_step(smp_json *json, const smp_compare *compare, const smp_compare_step *step)
 {
     char crop[120];
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("number", step->number), ("step", step->label), ("stage", step->stage),
-             ("inserted", (bool)(step->node < 0)));
+    SMP_JSON_OPEN(json, NULL, ("number", step->number), ("step", step->label), ("stage", step->stage),
+                  ("inserted", (bool)(step->node < 0)));
     if (step->line)
         smp_json_integer(json, "line", step->line);
     SMP_JSON(json, ("input", step->type_in), ("output", text_or_null(step->type_out)), ("bytes", step->bytes),
@@ -209,12 +207,11 @@ static void put_step(smp_json *json, const smp_compare *compare, const smp_compa
 
 static void put_comparison(smp_json *json, const smp_compare *compare)
 {
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("pipeline", compare->pipe), ("input", compare->input), ("input_type", compare->input_type),
-             ("enlarged", compare->enlarged > 1 ? compare->enlarged : 1),
-             ("input_sha256", text_or_null(compare->input_hash)), ("repeat", compare->repeat),
-             ("time_limit_seconds", compare->time_limit), ("hot", compare->hot),
-             ("wall_seconds", compare->wall_seconds));
+    SMP_JSON_OPEN(json, NULL, ("pipeline", compare->pipe), ("input", compare->input),
+                  ("input_type", compare->input_type), ("enlarged", compare->enlarged > 1 ? compare->enlarged : 1),
+                  ("input_sha256", text_or_null(compare->input_hash)), ("repeat", compare->repeat),
+                  ("time_limit_seconds", compare->time_limit), ("hot", compare->hot),
+                  ("wall_seconds", compare->wall_seconds));
     put_environment(json, compare);
     smp_json_array(json, "steps");
     for (size_t i = 0; i < compare->step_count; i++)

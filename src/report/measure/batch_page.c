@@ -66,8 +66,7 @@ static void put_pairs(smp_json *json, const smp_batch_page *page, const smp_read
         smp_small_picture before = {.samples = NULL}, after = {.samples = NULL};
         if (!smp_small_picture_read(page->pairs[i].input, how, PAIR, PAIR, &before, &err) &&
             !smp_small_picture_read(page->pairs[i].text, how, PAIR, PAIR, &after, &err)) {
-            smp_json_object(json, NULL);
-            SMP_JSON(json, ("input", page->pairs[i].input), ("output", page->pairs[i].text));
+            SMP_JSON_OPEN(json, NULL, ("input", page->pairs[i].input), ("output", page->pairs[i].text));
             (void)smp_small_picture_json(json, "before", &before); /* without memory it is not shown */
             (void)smp_small_picture_json(json, "after", &after);
             smp_json_end(json, '}');
@@ -86,8 +85,7 @@ static void put_files(smp_json *json, const char *key, const char *about, const 
 {
     smp_json_array(json, key);
     for (size_t i = 0; i < count; i++) {
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("input", files[i].input), (about, files[i].text));
+        SMP_JSON_OPEN(json, NULL, ("input", files[i].input), (about, files[i].text));
         if (files[i].hint)
             smp_json_string(json, "hint", files[i].hint);
         smp_json_end(json, '}');

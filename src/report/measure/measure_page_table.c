@@ -159,8 +159,7 @@ void smp_measure_page_judgements(smp_json *json, const smp_measure_find *f)
         }
         if (!measured)
             continue;
-        smp_json_object(json, NULL);
-        SMP_JSON(json, ("column", j->column), ("bound", j->bound), ("aim", j->aim), ("beyond", count));
+        SMP_JSON_OPEN(json, NULL, ("column", j->column), ("bound", j->bound), ("aim", j->aim), ("beyond", count));
         put_bars(json, f, beyond, count);
         smp_json_end(json, '}');
     }

@@ -69,8 +69,7 @@ static type_text type_of(const smp_run_report *report)
 
 static void put_file(smp_json *json, const smp_run_report *report)
 {
-    smp_json_object(json, NULL);
-    SMP_JSON(json, ("input", report->input), ("type", type_of(report).text));
+    SMP_JSON_OPEN(json, NULL, ("input", report->input), ("type", type_of(report).text));
     smp_json_array(json, "results");
     for (size_t i = 0; i < report->step_count; i++)
         if (report->steps[i].measurements.count)
