@@ -159,6 +159,8 @@ void time_issue(time_sm *sm, time_warp *w)
     read_operands(sm, part, (int)(w - sm->warps), inst);
     count_stalls(sm, part, w, pc);
     take_pipe(sm, part, inst);
+    if (inst->pipe == TIME_SPECIAL)
+        access.done = part->pipe[TIME_SPECIAL] - inst->cycles + inst->latency;
     carry_out(sm, w, part, &access);
     const time_ticks stall = (inst->stall ? inst->stall : 1) * TIME_TICK;
     w->ready = sm->now + stall;

@@ -137,7 +137,7 @@ static bool is_global(time_kind kind)
 /* Returns when the pipe or queue of an instruction takes another one. */
 static time_ticks pipe_free(const time_sm *sm, const time_part *part, const time_inst *inst, time_reason *why)
 {
-    enum { AHEAD = 8 }; /* cycles for which a load of constants waits in its queue: assumed */
+    enum { AHEAD = 32, SPECIALS = 8 }; /* cycles that a load of constants, a special function waits queued: assumed */
     *why = SMP_TIME_MATH;
     switch ((time_pipe)inst->pipe) {
     case TIME_NONE:
@@ -154,7 +154,7 @@ static time_ticks pipe_free(const time_sm *sm, const time_part *part, const time
         return sm->constant_free - time_of(AHEAD);
     case TIME_SPECIAL:
         *why = SMP_TIME_MIO;
-        return part->pipe[TIME_SPECIAL];
+        return part->pipe[TIME_SPECIAL] - time_of(SPECIALS);
     case TIME_FMA:
         return sm->gpu->fma_halves > 1 && part->pipe[TIME_FMA] < part->pipe[TIME_HEAVY] ? part->pipe[TIME_FMA]
                                                                                         : part->pipe[TIME_HEAVY];
