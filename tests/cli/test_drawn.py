@@ -1,15 +1,17 @@
 """Pages of PDF and SVG: against what poppler's and librsvg's programs and Chromium draw, in the cage and out of it."""
+import base64
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import unittest
+import zlib
 
 import numpy as np
 from PIL import Image
 
-from harness import CliCase
+from harness import SANITIZED, CliCase, png_bytes
 from pages import CHROMIUM
 
 SVG = """<?xml version="1.0"?>
@@ -164,6 +166,25 @@ class Drawn(CliCase):
         self.write("d.svg", (SVG % ("", "<g/>" * 1000000)).encode())
         told = self.smp("convert", "d.svg", "out.png", status=6, timeout=30).stderr
         self.assertIn("the SVG has 1000006 elements, and librsvg draws 1000000", told)
+
+    @unittest.skipIf(SANITIZED, "the sanitizer takes addresses without bound")
+    def test_a_picture_that_finds_no_memory_is_not_left_out(self):
+        def scan(width):
+            data = zlib.compress(bytes(15000 * 10000 // 8), 1)
+            return pdf([b"q 300 0 0 200 0 0 cm /I Do Q"]).replace(b"/Font<<", b"/XObject<</I 9 0 R>>/Font<<").replace(
+                b"xref\n", b"9 0 obj\n<</Type/XObject/Subtype/Image/Width %b/Height 10000/ColorSpace/DeviceGray"
+                b"/BitsPerComponent 1/Length %d/Filter/FlateDecode>>stream\n%b\nendstream\nendobj\n"
+                b"10 0 obj\n15000\nendobj\nxref\n" % (width, len(data), data), 1)
+        self.write("scan.pdf", scan(b"15000"))
+        self.assertIn("out of proportion", self.smp("convert", "scan.pdf", "out.png", status=6).stderr)
+        self.smp("convert", "scan.pdf", "out.png", "--max-memory", "2G")
+        self.assertLess(self.array("out.png").mean(), 1)
+        self.write("said.pdf", scan(b"10 0 R"))  # a width that is said elsewhere
+        self.assertIn("more memory", self.smp("convert", "said.pdf", "x.png", status=6).stderr)
+        large = base64.b64encode(png_bytes([bytes(1250)] * 10000, 10000, 1, 0)).decode()
+        self.write("large.svg", ('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image width="9" '
+                                 f'height="9" href="data:image/png;base64,{large}"/></svg>').encode())
+        self.assertIn("more memory", self.smp("convert", "large.svg", "x.png", status=6).stderr)
 
     def test_a_drawing_that_takes_long_is_given_up(self):
         noise = '<feTurbulence baseFrequency="0.01" numOctaves="200"/>' * 50

@@ -1,7 +1,9 @@
 /* Reads a page of a PDF, and SVG: drawn by poppler and librsvg through cairo, whole, at a resolution (--dpi) or a width
  * (--draw-width). Nothing that a file names is opened but fonts of the system. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,6 +24,7 @@ enum { ENCRYPTED = 1 /* POPPLER_ERROR */ };
 typedef struct drawn {
     uint8_t *data; /* the file */
     size_t size;
+    uint64_t inside;               /* bytes of a PDF's largest picture, unpacked */
     void *document, *page, *bytes; /* of a PDF; document: of SVG its handle */
     double scale;                  /* pixels for each of its units */
     double width, height;          /* in pixels, before rounding */
@@ -58,7 +61,7 @@ static smp_code set_size(smp_reader *reader, double wide, double high, double in
     media->shape.height = smp_max_i64((int64_t)ceil(d->height - slack), 1);
     media->bits = 8;
     const uint64_t bytes = (uint64_t)media->shape.width * (uint64_t)media->shape.height * sizeof(uint32_t);
-    SMP_TRY(smp_check_picture(&o->limits, media->shape.width, media->shape.height, bytes + d->size, err));
+    SMP_TRY(smp_check_picture(&o->limits, media->shape.width, media->shape.height, bytes + d->size + d->inside, err));
     if (media->shape.width <= MOST_SIDE && media->shape.height <= MOST_SIDE)
         return SMP_OK;
     smp_fail(err, SMP_E_LIMIT, "the picture would have %lld x %lld pixels, and cairo draws %d a side",
@@ -102,13 +105,32 @@ static smp_code check_end(smp_reader *reader, const drawn *d, smp_error *err)
     return smp_hint_no_verify(err);
 }
 
+/* Of the largest picture, as cairo holds it, by the dictionaries of the file, which are never packed. */
+static uint64_t bytes_inside(const char *data, size_t size)
+{
+    enum { WIDTH, HEIGHT, SIDES, DICTIONARY = 2048 /* bytes at most */, MOST = 1 << 24, FREE = 256 << 20 };
+    const char *at = data, *found[SIDES] = {NULL};
+    uint64_t pixels[SIDES], largest = 0;
+    for (; (at = memchr(at, '/', size - (size_t)(at - data))); at++) {
+        const bool high = !strncmp(at, "/Height", 7);
+        if (!high && strncmp(at, "/Width", 6) != 0)
+            continue;
+        pixels[high] = smp_min_u64(strtoull(at + 6 + high, NULL, 10), MOST);
+        found[high] = at;
+        if (found[!high] && at - found[!high] < DICTIONARY)
+            largest = smp_max_u64(largest, pixels[WIDTH] * pixels[HEIGHT] * sizeof(uint32_t));
+    }
+    return largest > FREE ? largest - FREE : 0;
+}
+
 static smp_code pdf_read_open(smp_reader *reader, smp_error *err)
 {
     drawn *d = reader->state;
     smp_media *media = &reader->media;
     double wide, high;
     SMP_TRY(smp_library_need(SMP_LIBRARY_PDF, SMP_E_READ, err));
-    SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
+    SMP_TRY(smp_read_whole(reader, 1, &d->data, &d->size, err));
+    d->inside = bytes_inside((const char *)d->data, d->size);
     SMP_TRY(open_document(d, err));
     const int64_t pages = draw->poppler_document_get_n_pages(d->document), page = smp_max_i64(reader->options.page, 1);
     SMP_TRY(pages ? check_end(reader, d, err) : fail_library(NULL, "PDF", err));
@@ -226,6 +248,8 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
 static smp_code draw_on(smp_reader *reader, drawn *d, void *cairo, smp_error *err)
 {
     smp_g_error *why = NULL;
+    bool whole = true;
+    errno = 0;
     if (d->page) {
         draw->cairo_scale(cairo, d->scale, d->scale);
         smp_draw_notes = &reader->notes;
@@ -233,10 +257,11 @@ static smp_code draw_on(smp_reader *reader, drawn *d, void *cairo, smp_error *er
         smp_draw_notes = NULL;
     } else {
         const smp_rsvg_rectangle all = {.width = d->width, .height = d->height};
-        if (!draw->rsvg_handle_render_document(d->document, cairo, &all, &why))
-            return fail_library(why, "SVG", err);
+        whole = draw->rsvg_handle_render_document(d->document, cairo, &all, &why);
     }
-    return draw->cairo_status(cairo) ? fail_library(NULL, reader->media.file_format, err) : SMP_OK;
+    if (errno == ENOMEM) /* both leave out what they have no memory for, and say nothing */
+        return smp_fail_memory(err, "what is drawn", 0);
+    return !whole || draw->cairo_status(cairo) ? fail_library(why, reader->media.file_format, err) : SMP_OK;
 }
 
 static smp_code draw_picture(smp_reader *reader, drawn *d, smp_error *err)
