@@ -232,7 +232,7 @@ class Files(EditCase):
         self.write("p.pipe", "# mine\ngray\n")
         self.serve("in.png", "p.pipe")
         self.assertEqual(self.told("state")["text"], "# mine\ngray\n")
-        self.assertTrue(self.told("save", text="# mine\ngray\ninvert\n")["saved"])
+        self.assertTrue(self.told("save", text="# mine\ngray\ninvert\n", was="# mine\ngray\n")["saved"])
         self.assertEqual(self.reads("p.pipe"), "# mine\ngray\ninvert\n")
         self.assertEqual(self.files(), ["in.png", "p.pipe"])
 
@@ -240,7 +240,7 @@ class Files(EditCase):
         self.write("p.pipe", "gray\n")
         self.serve("in.png", "p.pipe")
         self.write("p.pipe", "#" * 1100000)
-        self.assertFalse(self.told("save", text="invert\n", force=False)["saved"])
+        self.assertFalse(self.told("save", text="invert\n", was="gray\n", force=False)["saved"])
         self.assertEqual((self.folder / "p.pipe").stat().st_size, 1100000)
 
     def test_save_makes_a_new_file_beside_the_picture(self):
@@ -259,12 +259,22 @@ class Files(EditCase):
         self.write("p.pipe", "gray\n")
         self.serve("in.png", "p.pipe")
         self.write("p.pipe", "sobel\n")
-        told = self.told("save", text="invert\n")
+        told = self.told("save", text="invert\n", was="gray\n")
         self.assertFalse(told["saved"])
         self.assertIn("somebody else", told["message"])
         self.assertEqual(self.reads("p.pipe"), "sobel\n")
         self.assertTrue(self.told("save", text="invert\n", force=True)["saved"])
         self.assertEqual(self.reads("p.pipe"), "invert\n")
+
+    def test_what_another_tab_saved_is_not_lost(self):
+        self.write("p.pipe", "gray\n")
+        self.serve("in.png", "p.pipe")
+        self.assertTrue(self.told("save", text="invert\n", was="gray\n")["saved"])
+        self.assertFalse(self.told("save", text="gray\nsobel\n", was="gray\n")["saved"])
+        self.assertEqual(self.told("state")["text"], "invert\n")  # of a tab that is loaded now
+        self.assertTrue(self.told("save", text="sobel\n", was="invert\n")["saved"])
+        self.assertFalse(self.told("save")["saved"])  # nothing instead of it
+        self.assertEqual(self.reads("p.pipe"), "sobel\n")
 
     def test_files_of_a_text_lie_beside_it(self):
         (self.folder / "sub").mkdir()

@@ -49,9 +49,12 @@ static void tell_picture(const smp_question *q, smp_json *json)
 
 static void tell_state(const smp_question *q, smp_json *json)
 {
-    const smp_edit_session *s = session_of(q);
-    SMP_JSON(json, ("text", s->text), ("name", s->name), ("pipe", s->named ? s->settings->pipe : NULL),
-             ("saveTo", s->save_to), ("exists", (bool)(s->saved != NULL)));
+    smp_edit_session *s = session_of(q);
+    pthread_mutex_lock(&s->save);
+    SMP_JSON(json, ("text", s->saved ? s->saved : s->text), ("name", s->name),
+             ("pipe", s->named ? s->settings->pipe : NULL), ("saveTo", s->save_to),
+             ("exists", (bool)(s->saved != NULL)));
+    pthread_mutex_unlock(&s->save);
     tell_picture(q, json);
     if (!s->folder)
         return;
@@ -123,7 +126,8 @@ static void save_text(const smp_question *q, smp_json *json)
 {
     smp_error err = {.code = SMP_OK};
     const smp_json_node *force = smp_json_member(&q->tree, q->tree.nodes, "force");
-    const smp_code code = smp_edit_save(session_of(q), smp_asked_text(q, "text"), force && force->type == 't', &err);
+    const smp_code code = smp_edit_save(session_of(q), smp_asked_text(q, "text"), smp_asked_text(q, "was"),
+                                        force && force->type == 't', &err);
     smp_json_bool(json, "saved", code == SMP_OK);
     if (code)
         smp_tell_error(json, &err);

@@ -57,18 +57,18 @@ smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err)
     return session->text ? SMP_OK : smp_fail_memory(err, "a text", 1);
 }
 
-/* Whether somebody else wrote the file since its text was read or saved. */
-static bool changed_elsewhere(const smp_edit_session *session)
+/* Whether the file has another text than `was`, by somebody else or another tab. */
+static bool changed_elsewhere(const smp_edit_session *session, const char *was)
 {
     char *text = NULL;
     size_t length;
     const bool read = !smp_pipe_read(session->save_to, true, &text, &length, &(smp_error){.code = SMP_OK});
-    const bool same = read && session->saved && !strcmp(text, session->saved);
+    const bool same = read && !strcmp(text, was);
     smp_free(text);
     return !same && (read || access(session->save_to, F_OK) == 0);
 }
 
-smp_code smp_edit_save(smp_edit_session *session, const char *text, bool force, smp_error *err)
+smp_code smp_edit_save(smp_edit_session *session, const char *text, const char *was, bool force, smp_error *err)
 {
     smp_output *output = NULL;
     char *copy = smp_strdup(text);
@@ -76,7 +76,7 @@ smp_code smp_edit_save(smp_edit_session *session, const char *text, bool force, 
     SMP_NEED(copy, "a text", strlen(text), err);
     pthread_mutex_lock(&session->save);
     smp_code code = SMP_OK;
-    if (!force && changed_elsewhere(session)) {
+    if (!force && changed_elsewhere(session, was)) {
         smp_fail(err, SMP_E_WRITE, "was changed by somebody else");
         smp_hint(err, "save again to replace it");
         code = smp_at(err, "%s", session->save_to);

@@ -189,4 +189,5 @@ void smp_edit_batch_close(smp_edit_session *session, bool stopped);
 
 /* save.c: where the text comes from and goes to. */
 smp_code smp_edit_begin_text(smp_edit_session *session, smp_error *err);
-smp_code smp_edit_save(smp_edit_session *session, const char *text, bool force, smp_error *err);
+/* was: the text that the page took for the file's, "": none; another there is not replaced, unless by force. */
+smp_code smp_edit_save(smp_edit_session *session, const char *text, const char *was, bool force, smp_error *err);

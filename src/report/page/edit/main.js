@@ -9,7 +9,7 @@ import * as picture from "./picture.js";
 import * as folder from "./folder.js";
 import * as sound from "./sound.js";
 
-const page = {state: null, number: 1, only: false, given: false, saved: "", force: false};
+const page = {state: null, number: 1, only: false, given: false, saved: "", was: "", force: false};
 
 // The statement whose output is shown; -1: the last.
 function shownStep(item) {
@@ -195,8 +195,9 @@ async function copy() {
 
 async function save() {
   const source = text.pipe.text, force = page.force;
-  const told = await ask("save", {text: page.crlf ? source.replace(/\n/g, "\r\n") : source, force});
-  if (told.saved) page.saved = source;
+  const sent = page.crlf ? source.replace(/\n/g, "\r\n") : source;
+  const told = await ask("save", {text: sent, was: page.was, force});
+  if (told.saved) [page.saved, page.was] = [source, sent];
   page.force = !told.saved;
   changed("checked");
   fill(document.getElementById("said"), told.saved ? `saved as ${page.state.saveTo}`
@@ -263,6 +264,7 @@ async function begin() {
   page.crlf = page.state.text.includes("\r\n"); // which fields of a browser do not keep
   const begun = page.state.text.replace(/\r\n/g, "\n");
   page.saved = page.state.exists ? begun : "";
+  page.was = page.state.exists ? page.state.text : ""; // of the file
   head();
   picture.begin();
   picture.onGiven(() => showGiven(true), () => showGiven(false));
