@@ -1,7 +1,7 @@
 /* The interface of a file format: a table of functions. To add a format, write one file that defines an
  * smp_file_format, and add one row to format_list.def; help, --version and completion follow. Copy images/qoi.c and its
- * suite tests/io/qoi.c: known bytes, there and back, every truncation, damage, allocations that fail
- * (tests/fixtures/media_fixture.h). README and docs/packages.md list formats by hand.
+ * suite tests/io/qoi.c: known bytes, there and back, every truncation, damage, failed allocations. Fuzzing wants a seed
+ * (tests/fuzz/seeds.py). By hand: README, cli/topic_formats.c, python/smempipe/_feed_files.py; libraries: packages.md.
  *
  * Samples go top row first, interleaved; alpha is straight. A writer may be given 1 to 4 channels: it widens them
  * itself, and write_shape changes the shape for what is lost alone. A format without an end mark of its own takes bytes
