@@ -310,6 +310,10 @@ class Animations(CliCase):
         for words, data in files.items():
             self.write("d.apng", data)
             self.assertIn(words, self.smp("convert", "-f", "--frames", "d.apng", "d-%d.npy", status=3).stderr)
+        self.write("d.apng", whole[:8] + b"".join(
+            chunk(n, struct.pack(">II", 9, 0) if n == b"acTL" else d) for n, d in pieces))
+        self.assertIn("has 4 pictures where its header says 9",
+                      self.smp("convert", "-f", "--frames", "d.apng", "d-%d.npy").stderr)
         control = struct.pack(">IIIIIHHBB", 0, 30000, 30000, 0, 0, 1, 9, 0, 0)
         self.write("wide.png", png_header(30000, 30000) + chunk(b"acTL", struct.pack(">II", 1, 0)) + chunk(
             b"fcTL", control) + chunk(b"IDAT", bytes(3 << 20)) + chunk(b"IEND", b""))

@@ -177,7 +177,7 @@ static smp_code walk(smp_reader *reader, movie *m, uint64_t *most, bool *clears,
     return SMP_OK;
 }
 
-smp_code smp_png_frames_open(smp_reader *reader, uint32_t plays, smp_error *err)
+smp_code smp_png_frames_open(smp_reader *reader, uint32_t said, uint32_t plays, smp_error *err)
 {
     smp_shape *shape = &reader->media.shape;
     uint64_t most = 0;
@@ -189,6 +189,9 @@ smp_code smp_png_frames_open(smp_reader *reader, uint32_t plays, smp_error *err)
     reader->format = &smp_png_frames;
     m->next = (place){.at = SIGNATURE, .verify = !reader->options.no_verify};
     SMP_TRY(walk(reader, m, &most, &clears, err));
+    if (m->frames != said)
+        smp_note(&reader->notes, "the animation has %lld pictures where its header says %u", (long long)m->frames,
+                 said);
     reader->media.meta.coding.plays = plays;
     if (clears && !shape->alpha) {
         shape->alpha = true;

@@ -94,8 +94,9 @@ SMP_DECLARE_READER(smp_png, rows);
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err);
 smp_code smp_png_read_next(smp_reader *reader, bool *more, smp_error *err);
 
-/* A reader of PNG that is open becomes one of all pictures of the animation, shown `plays` times. */
-smp_code smp_png_frames_open(smp_reader *reader, uint32_t plays, smp_error *err);
+/* A reader of PNG that is open becomes one of all pictures of the animation, shown `plays` times. said: how
+ * many there should be. */
+smp_code smp_png_frames_open(smp_reader *reader, uint32_t said, uint32_t plays, smp_error *err);
 extern const smp_file_format smp_png_frames;
 SMP_DECLARE_WRITER(smp_png, rows);
 

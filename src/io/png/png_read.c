@@ -24,6 +24,7 @@ typedef struct png_reader {
     bool again;             /* the header is read for the second time: nothing of it is kept */
     smp_png_cut cut;        /* with --no-verify */
     bool moves;             /* it is an animation, */
+    uint32_t pictures;      /* of so many, */
     uint32_t plays;         /* shown so often; 0: for ever */
     int64_t got;            /* rows that libpng gave, of a picture that is not interlaced */
     bool ended;             /* there are no more */
@@ -143,17 +144,18 @@ static void keep_chunks(png_reader *state, smp_meta *meta)
         if (!keep_chunk(chunk, "acTL", frames, sizeof frames))
             continue;
         state->moves = true;
+        state->pictures = smp_get_be(frames, 4);
         state->plays = smp_get_be(frames + 4, 4);
-        if (smp_get_be(frames, 4) > 1) {
+        if (state->pictures > 1) {
             char *detail = state->reader->media.detail;
             const size_t used = strlen(detail);
             snprintf(detail + used, sizeof state->reader->media.detail - used, ", animation of %u pictures",
-                     smp_get_be(frames, 4));
+                     state->pictures);
             if (!state->reader->options.frames)
                 smp_note(state->base.notes,
                          "the file is an animation of %u pictures; " SMP_FIRST_ALONE
                          "; --frames of run and convert reads all",
-                         smp_get_be(frames, 4));
+                         state->pictures);
         }
     }
 }
@@ -264,7 +266,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_png_guard(&state->base, read_header, state, err));
     SMP_TRY(smp_png_read_late(reader, err));
     if (state->moves && reader->options.frames)
-        return smp_png_frames_open(reader, state->plays, err);
+        return smp_png_frames_open(reader, state->pictures, state->plays, err);
     if (!state->plain_format || state->cut.is || !reader->source.seekable || memcmp(state->frame + 4, "IDAT", 4) != 0)
         return SMP_OK;
     /* Only for a file that can be read again: see fall_back(). */
