@@ -70,6 +70,8 @@ FAKE(cuMemAlloc_v2, (CUdeviceptr * memory, size_t size), *memory = (uintptr_t)ca
 FAKE(cuMemFree_v2, (CUdeviceptr memory), free((void *)(uintptr_t)memory))
 FAKE(cuMemHostAlloc, (void **memory, size_t size, unsigned flags), *memory = calloc(1, size))
 FAKE(cuMemFreeHost, (void *memory), free(memory))
+IGNORE(cuIpcOpenMemHandle_v2, (CUdeviceptr * memory, CUipcMemHandle handle, unsigned flags))
+IGNORE(cuIpcCloseMemHandle, (CUdeviceptr memory))
 IGNORE(cuMemHostRegister_v2, (void *memory, size_t size, unsigned flags))
 IGNORE(cuMemHostUnregister, (void *memory))
 FAKE(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t size, CUstream stream),
