@@ -234,6 +234,7 @@ smp_code smp_run_shard(const smp_run_request *request, const smp_shard_options *
     free(s.index);
     smp_free_all(s.members, s.scratch);
     report->status = code;
+    report->left_out = s.left_out;
     report->wall_seconds = smp_now() - began;
     if (code)
         snprintf(report->error, sizeof report->error, "%s", err->message);

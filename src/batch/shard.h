@@ -9,8 +9,8 @@ typedef struct smp_shard_options {
     smp_kind kind;         /* of members that go through the pipeline; none: all that are pictures or sounds */
     const char *extension; /* of what they become; null: their own, as smp_namer has it */
     bool strict;           /* one that cannot be read or does not fit the pipeline is an error. Else it is noted, and
-                              its sample, all members of its name up to the first dot, is left out; that none is left
-                              is an error */
+                              its sample, all members of its name up to the first dot, is left out and counted in the
+                              report; that none is left is an error */
 } smp_shard_options;
 
 /* Runs the tar file request->input into request->output: request is that of each member but for its files. */

@@ -53,6 +53,7 @@ typedef struct smp_run_report {
     uint64_t peak_bytes;                 /* the most live memory at any time */
     uint64_t input_bytes;                /* size of the input file */
     smp_shape shape;                     /* of the input as it is seen, which stages are given */
+    uint64_t left_out; /* samples of a tar file (batch/shard.h) */
     uint64_t undecided;                  /* what a stage could not decide (smp_node_plan.values.undecided) */
     uint64_t output_clipped;             /* samples that the writers clamped to integers (sound) */
     smp_notes input_notes, output_notes; /* of the reader and the writers */

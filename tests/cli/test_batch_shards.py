@@ -49,8 +49,9 @@ class Shards(BatchCase):
 
     def test_a_sample_of_a_broken_picture_is_left_out_and_told(self):
         self.shard("in/s.tar", ["001", "002", "003"], broken=["002"])
-        done = self.batch("in/s.tar", "-o", "out")
+        done = self.batch("in/s.tar", "-o", "out", status=1)
         self.assertIn("in/s.tar: a sample is left out: 002.png: ", done.stderr)
+        self.assertIn("error: 1 sample was left out of tar files", done.stderr)
         self.assertEqual([name for name, _ in self.members("out/s.tar")][::3], ["001.png", "003.png"])
         self.assertEqual(len(self.members("out/s.tar")), 6)
         done = self.batch("in/s.tar", "-o", "strict", "--on-error", "stop", status=1)
@@ -83,7 +84,7 @@ class Shards(BatchCase):
             for end in ("png", "bmp"):
                 self.smp("run", "-f", "-e", "flip horizontal", "one.png", f"other.{end}")
                 tar.add(self.folder / f"other.{end}", f"003.{end}")
-        done = self.batch("in/s.tar", "-o", "out", "--to", "png")
+        done = self.batch("in/s.tar", "-o", "out", "--to", "png", status=1)
         self.assertIn("a sample is left out: 003.bmp: it would be called 003.png, as one before it is", done.stderr)
         self.assertEqual(len(self.members("out/s.tar")), 4)
 

@@ -1,5 +1,6 @@
 /* A batch as it runs: units of files go to the threads of batch/batch.h, and what became of them is noted. */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -25,6 +26,7 @@ static void finished(void *context, const smp_batch_file *file, smp_run_report *
         smp_failures_add(&b->failures, report->input, err);
     else
         smp_remarks_add(&b->remarks, report);
+    b->left_out += report->left_out;
     if (!b->journal.code)
         smp_todo_done(&b->todo, file, report->status != SMP_OK, &b->journal);
     if (b->html)
@@ -329,6 +331,9 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     tell_unseen(b);
     if (code || count.failed || b->todo.count.changed)
         return code ? code : SMP_E_PROCESS;
+    if (b->left_out)
+        return smp_fail(err, SMP_E_PROCESS, "%" PRIu64 " sample%s left out of tar files, as told above", b->left_out,
+                        b->left_out == 1 ? " was" : "s were");
     const smp_todo_count *sum = &b->todo.count;
     if (b->todo.list && b->todo.left_out.files && sum->pieces == smp_work_list_pieces(b->todo.list) &&
         !(sum->to_do + sum->done + sum->kept)) /* as of a folder in which there is none */
