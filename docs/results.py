@@ -465,10 +465,11 @@ def times(report):
     text += "programs each was predicted before it was measured (tests/time/foreign.py).\n\n"
     text += table(["set", *head], [row(s["title"], s["summary"]) for s in report["sets"]]) + "\n"
     for s in report["sets"]:
-        text += f"**{s['title']}**, by family:\n\n"
-        text += table(["family", *head], [row(name, of) for name, of in s["families"].items()]) + "\n"
+        text += f"**{s['title']}**:\n\n"
+        if len(s["families"]) > 1:
+            text += table(["family", *head], [row(name, of) for name, of in s["families"].items()]) + "\n"
         text += table(["worst launches", "error", "bound by"],
-                      [[one["launch"], f"{100 * one['error']:+.0f} %", one["bound"]] for one in s["worst"]]) + "\n"
+                      [[one["launch"], f"{100 * one['error']:+.0f} %", one["bound"]] for one in s["worst"][:8]]) + "\n"
     return text + "".join(note + "\n\n" for note in report.get("notes", []))
 
 

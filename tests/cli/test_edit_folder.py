@@ -138,7 +138,8 @@ class Folder(EditCase):
         self.serve("in")
         for number, (name, asked) in enumerate((("run", {"text": "gray", "step": -1}), ("open", {"at": 1})), 2):
             seen = []
-            tile = threading.Thread(target=lambda: seen.append(self.tile(0, "bilateral 15px\n" * 40, 1000, 2 * number)[0]))
+            slow = "bilateral 15px\n" * 40
+            tile = threading.Thread(target=lambda: seen.append(self.tile(0, slow, 1000, 2 * number)[0]))
             tile.start()
             time.sleep(.3)
             self.told(name, number=2 * number + 1, **asked)
