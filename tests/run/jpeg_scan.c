@@ -48,18 +48,6 @@ static picture read_scan(const uint8_t *file, size_t size, smp_media *media)
     return rows;
 }
 
-static smp_view view_of(const picture *p)
-{
-    return (smp_view){.data = p->data,
-                      .stride = (int64_t)p->row,
-                      .width = p->shape.width,
-                      .height = p->shape.height,
-                      .rows = p->shape.height,
-                      .channels = p->shape.channels,
-                      .format = (int32_t)p->shape.format,
-                      .white = smp_white(p->shape.format)};
-}
-
 static smp_program *parse(const char *line)
 {
     smp_program *program = NULL;
@@ -85,7 +73,7 @@ static picture decode(const picture *rows, const smp_media *media, smp_device *d
                                   .output = "memory"};
     assert_ok(smp_plan_make(&ask, NULL, &plan, &err));
     picture out = new_picture(media->shape.width, media->shape.height, media->shape.channels, false, SMP_U8);
-    const smp_view from = view_of(rows), to = view_of(&out);
+    const smp_view from = picture_view(rows), to = picture_view(&out);
     smp_run_report report;
     memset(out.data, 0x5A, out.size);
     assert_ok(smp_run_memory(plan, device, variant, 0, &from, &to, &report, &err));

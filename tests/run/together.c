@@ -39,18 +39,6 @@ static smp_plan *plan_of(const one *o)
     return plan;
 }
 
-static smp_view view_of(const picture *p)
-{
-    return (smp_view){.data = p->data,
-                      .stride = (int64_t)p->row,
-                      .width = p->shape.width,
-                      .height = p->shape.height,
-                      .rows = p->shape.height,
-                      .channels = p->shape.channels,
-                      .format = (int32_t)p->shape.format,
-                      .white = smp_white(p->shape.format)};
-}
-
 static one make_one(const jpeg_sort *s)
 {
     one o = {.plan = NULL};
@@ -71,7 +59,7 @@ static one make_one(const jpeg_sort *s)
     smp_plan *plan = plan_of(&o);
     const smp_shape *out = &plan->sinks[0].shape;
     o.want = new_picture(out->width, out->height, out->channels, false, SMP_U8);
-    const smp_view from = view_of(&o.rows), to = view_of(&o.want);
+    const smp_view from = picture_view(&o.rows), to = picture_view(&o.want);
     assert_ok(smp_device_open(&(smp_device_request){.spec = "cpu", .threads = 1}, &cpu, NULL, 0, &err));
     assert_ok(smp_run_memory(plan, cpu, NULL, 0, &from, &to, &report, &err));
     smp_run_report_free(&report);
