@@ -111,6 +111,9 @@ size_t smp_command_count(void);
 const smp_command *smp_command_at(size_t index);
 const smp_command *smp_command_find(const char *name);
 
+/* Whether whole builds have it, and this one is the first of samples/quickstart.sh. */
+bool smp_command_is_later(const char *name);
+
 /* The index-th option of a command over all its groups, null past the last; *group (may be null) gets the group's
  * title. */
 const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group);

@@ -66,6 +66,9 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
     if (name[0] == '-')
         return smp_fail(err, SMP_E_USAGE, "unknown option '%s'", name),
                smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
+    if (smp_command_is_later(name))
+        return smp_fail(err, SMP_E_USAGE, "'%s' is not in this first build", name),
+               smp_hint(err, "samples/quickstart.sh builds the rest");
     if (stage && !smp_stage_is(stage, SMP_TRAIT_INTERNAL)) {
         const bool help = word_count == 1 && (!strcmp(words[0], "-h") || !strcmp(words[0], "--help"));
         int values = word_count;

@@ -36,3 +36,17 @@ const smp_command *smp_command_find(const char *name)
             return commands[i];
     return NULL;
 }
+
+bool smp_command_is_later(const char *name)
+{
+#undef LAB
+#define LAB(name) #name,
+#define C(name)
+    static const char *const lab[] = {
+#include "commands/command_list.def"
+    };
+    for (size_t i = 0; i < sizeof lab / sizeof lab[0]; i++)
+        if (!strcmp(lab[i], name))
+            return !smp_command_find(name);
+    return false;
+}
