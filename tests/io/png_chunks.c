@@ -207,6 +207,45 @@ static void long_lengths_in_short_files_take_no_memory(void **context)
     }
 }
 
+/* An animation of two pictures of a gray pixel; extra: chunks in front of them. */
+static size_t put_animation(uint8_t *at, const uint8_t *extra, size_t size)
+{
+    uint8_t control[26] = {[7] = 1, [11] = 1, [21] = 1, [23] = 10}, data[14] = {[3] = 2};
+    size_t n = put_header(at, 1, 1, 8, 0);
+    n += put_chunk(at + n, "acTL", "\0\0\0\2\0\0\0\0", 8);
+    memcpy(at + n, extra, size);
+    n += size;
+    n += put_chunk(at + n, "fcTL", control, 26);
+    n += put_chunk(at + n, "IDAT", "x\x9c\x63\x68\0\0\0\x82\0\x81", 10);
+    control[3] = 1;
+    memcpy(data + 4, "x\x9c\x63\x68\0\0\0\x82\0\x81", 10);
+    n += put_chunk(at + n, "fcTL", control, 26);
+    n += put_chunk(at + n, "fdAT", data, 14);
+    return n + put_chunk(at + n, "IEND", "", 0);
+}
+
+static void an_animation_has_room_for_a_palette_and_its_transparency_alone(void **context)
+{
+    (void)context;
+    static const size_t sizes[] = {768, 759, 768};
+    static const uint8_t zeros[768];
+    uint8_t extra[3000], file[4000];
+    size_t n = 0;
+    for (int i = 0; i < 3; i++)
+        n += put_chunk(extra + n, "tRNS", zeros, sizes[i]);
+    n = put_animation(file, extra, n);
+    smp_error err = {0};
+    smp_reader *reader;
+    smp_read_options how = smp_read_defaults();
+    picture p;
+    how.frames = how.no_verify = true;
+    assert_ok(smp_reader_open_memory(file, n, &how, &reader, &err));
+    assert_ok(read_rest(reader, &p, &err));
+    assert_int_equal(p.data[0], 0x80);
+    free_picture(&p);
+    smp_reader_close(reader);
+}
+
 SMP_SUITE(png_chunks)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +256,7 @@ SMP_SUITE(png_chunks)
         cmocka_unit_test(giant_headers_are_refused_before_allocation),
         cmocka_unit_test(compressed_chunks_cannot_take_more_than_their_cap),
         cmocka_unit_test(long_lengths_in_short_files_take_no_memory),
+        cmocka_unit_test(an_animation_has_room_for_a_palette_and_its_transparency_alone),
     };
     return cmocka_run_group_tests_name("png_chunks", tests, make_folder, remove_folder);
 }

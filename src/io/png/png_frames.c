@@ -135,14 +135,14 @@ static smp_code take_front(movie *m, const smp_source *source, uint64_t most, sm
 {
     enum { PALETTE = 768, ENTRIES = 2 };
     uint8_t head[HEAD] = {0};
-    const size_t room = IHDR_END + ENTRIES * (HEAD + PALETTE + CRC) + (size_t)most + 2 * (HEAD + CRC);
+    const size_t most_front = IHDR_END + ENTRIES * (HEAD + PALETTE + CRC);
+    const size_t room = most_front + (size_t)most + 2 * (HEAD + CRC);
     SMP_NEED(m->png = smp_alloc(room), "a picture of a PNG", room, err);
     (void)smp_source_look(source, 0, m->png, IHDR_END);
     m->front = IHDR_END;
     for (uint64_t at = IHDR_END; smp_source_look(source, at, head, HEAD) && !is(head, "IDAT");) {
         const size_t size = smp_get_be(head, 4);
-        if ((is(head, "PLTE") || is(head, "tRNS")) && size <= PALETTE &&
-            m->front < IHDR_END + ENTRIES * (HEAD + PALETTE) &&
+        if ((is(head, "PLTE") || is(head, "tRNS")) && size <= PALETTE && HEAD + size + CRC <= most_front - m->front &&
             smp_source_look(source, at, m->png + m->front, HEAD + size))
             m->front = (size_t)(put_chunk(m->png + m->front, is(head, "PLTE") ? "PLTE" : "tRNS", size) - m->png);
         at += HEAD + size + CRC;
