@@ -246,6 +246,32 @@ static void an_animation_has_room_for_a_palette_and_its_transparency_alone(void 
     smp_reader_close(reader);
 }
 
+/* The second picture grows by what stood behind it, after the file was walked. */
+static void a_picture_of_an_animation_that_grows_while_it_is_read_is_an_error(void **context)
+{
+    (void)context;
+    uint8_t file[4000], behind[2000] = {0};
+    size_t n = put_animation(file, behind, 0) - 12;
+    const size_t data = n - 12 - 14;
+    n += put_chunk(file + n, "abCd", behind, sizeof behind);
+    n += put_chunk(file + n, "IEND", "", 0);
+    smp_error err = {0};
+    smp_reader *reader;
+    smp_read_options how = smp_read_defaults();
+    picture p;
+    bool more = false;
+    how.frames = how.no_verify = true;
+    assert_ok(smp_reader_open_memory(file, n, &how, &reader, &err));
+    assert_ok(read_rest(reader, &p, &err));
+    free_picture(&p);
+    put32(file + data, 14 + 12 + sizeof behind);
+    assert_ok(smp_reader_next(reader, &more, &err));
+    assert_true(more);
+    assert_int_equal(read_rest(reader, &p, &err), SMP_E_READ);
+    assert_non_null(strstr(err.message, "was changed while it was read"));
+    smp_reader_close(reader);
+}
+
 SMP_SUITE(png_chunks)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +283,7 @@ SMP_SUITE(png_chunks)
         cmocka_unit_test(compressed_chunks_cannot_take_more_than_their_cap),
         cmocka_unit_test(long_lengths_in_short_files_take_no_memory),
         cmocka_unit_test(an_animation_has_room_for_a_palette_and_its_transparency_alone),
+        cmocka_unit_test(a_picture_of_an_animation_that_grows_while_it_is_read_is_an_error),
     };
     return cmocka_run_group_tests_name("png_chunks", tests, make_folder, remove_folder);
 }

@@ -20,11 +20,13 @@ typedef struct frame {
     uint64_t size; /* bytes of its data */
 } frame;
 
-/* Where in the file the walk is. */
+/* Where in the file the walk is. to: null, or where the picture's data go, of which there is room for `room` bytes. */
 typedef struct place {
     uint64_t at;
     uint32_t sequence;
     bool verify;
+    uint8_t *to;
+    uint64_t room;
 } place;
 
 typedef struct movie {
@@ -32,6 +34,7 @@ typedef struct movie {
     place next;
     uint8_t *png; /* file: as long as `front` in front of the data of a picture */
     size_t front;
+    uint64_t most; /* bytes of the largest picture's data */
     smp_canvas canvas;
     uint8_t *row;
     int64_t drawn, frames;
@@ -68,10 +71,10 @@ static smp_code take_control(const smp_source *source, uint64_t at, const smp_sh
     return SMP_OK;
 }
 
-/* A chunk of data, which begins with a number unless it is of the first picture. to: null, or it goes there. */
-static smp_code take_data(const smp_source *source, uint64_t at, const uint8_t *head, place *next, uint8_t *to,
-                          smp_error *err)
+/* A chunk of data, which begins with a number unless it is of the first picture. */
+static smp_code take_data(const smp_source *source, const uint8_t *head, place *next, smp_error *err)
 {
+    const uint64_t at = next->at;
     const size_t size = smp_get_be(head, 4);
     uint8_t number[4], sum[CRC];
     const size_t skip = is(head, "fdAT") ? sizeof number : 0;
@@ -79,19 +82,23 @@ static smp_code take_data(const smp_source *source, uint64_t at, const uint8_t *
         return fail_damaged(err, "a chunk is too short");
     if (skip && smp_get_be(number, 4) != next->sequence++)
         return fail_damaged(err, "its parts are not in order");
-    if (!to)
+    if (!next->to)
         return SMP_OK;
-    if (!smp_source_look(source, at + HEAD + skip, to, size - skip) ||
+    if (size - skip > next->room)
+        return smp_fail(err, SMP_E_READ, "the file was changed while it was read");
+    if (!smp_source_look(source, at + HEAD + skip, next->to, size - skip) ||
         !smp_source_look(source, at + HEAD + size, sum, sizeof sum))
         return smp_fail(err, SMP_E_READ, "cannot read a picture of the PNG");
-    const uLong found = crc32(crc32(crc32(0, head + 4, 4), number, (uInt)skip), to, (uInt)(size - skip));
+    const uLong found = crc32(crc32(crc32(0, head + 4, 4), number, (uInt)skip), next->to, (uInt)(size - skip));
+    next->to += size - skip;
+    next->room -= size - skip;
     return !next->verify || found == smp_get_be(sum, 4) ? SMP_OK
                                                         : fail_damaged(err, "the checksum of a chunk is wrong");
 }
 
-/* Goes on to the next picture. *more: there is one. to: null, or its data go there. */
+/* Goes on to the next picture. *more: there is one. */
 static smp_code next_frame(const smp_source *source, const smp_shape *shape, place *next, frame *f, bool *more,
-                           uint8_t *to, smp_error *err)
+                           smp_error *err)
 {
     uint8_t head[HEAD];
     *more = false;
@@ -112,7 +119,7 @@ static smp_code next_frame(const smp_source *source, const smp_shape *shape, pla
             if (smp_get_be(number, 4) != next->sequence++)
                 return fail_damaged(err, "its parts are not in order");
         } else if (*more && data) {
-            SMP_TRY(take_data(source, next->at, head, next, to ? to + f->size : NULL, err));
+            SMP_TRY(take_data(source, head, next, err));
             f->size += size - (is(head, "fdAT") ? 4 : 0);
         }
         next->at += HEAD + size + CRC;
@@ -131,12 +138,12 @@ static uint8_t *put_chunk(uint8_t *chunk, const char *type, size_t size)
 }
 
 /* What is in front of the data of every picture: the header, the palette and its transparency. */
-static smp_code take_front(movie *m, const smp_source *source, uint64_t most, smp_error *err)
+static smp_code take_front(movie *m, const smp_source *source, smp_error *err)
 {
     enum { PALETTE = 768, ENTRIES = 2 };
     uint8_t head[HEAD] = {0};
     const size_t most_front = IHDR_END + ENTRIES * (HEAD + PALETTE + CRC);
-    const size_t room = most_front + (size_t)most + 2 * (HEAD + CRC);
+    const size_t room = most_front + (size_t)m->most + 2 * (HEAD + CRC);
     SMP_NEED(m->png = smp_alloc(room), "a picture of a PNG", room, err);
     (void)smp_source_look(source, 0, m->png, IHDR_END);
     m->front = IHDR_END;
@@ -150,8 +157,8 @@ static smp_code take_front(movie *m, const smp_source *source, uint64_t most, sm
     return SMP_OK;
 }
 
-/* Walks all pictures. most: bytes of the largest one's data; *clears: the canvas shows through. */
-static smp_code walk(smp_reader *reader, movie *m, uint64_t *most, bool *clears, smp_error *err)
+/* Walks all pictures. *clears: the canvas shows through. */
+static smp_code walk(smp_reader *reader, movie *m, bool *clears, smp_error *err)
 {
     smp_media *media = &reader->media;
     smp_coding *coding = &media->meta.coding;
@@ -160,14 +167,14 @@ static smp_code walk(smp_reader *reader, movie *m, uint64_t *most, bool *clears,
     frame f = {.size = 0}, first = f;
     bool more, cleared = false;
     for (;; m->frames++) {
-        SMP_TRY(next_frame(&reader->source, shape, &next, &f, &more, NULL, err));
+        SMP_TRY(next_frame(&reader->source, shape, &next, &f, &more, err));
         if (!more)
             break;
         first = m->frames ? first : f;
         *clears |= cleared || (!m->frames && (f.width < shape->width || f.height < shape->height));
         cleared = f.disposal == SMP_CANVAS_CLEAR || (!m->frames && f.disposal == SMP_CANVAS_TAKE_BACK);
         coding->uneven |= (uint64_t)f.above * first.below != (uint64_t)first.above * f.below;
-        *most = smp_max_u64(*most, f.size);
+        m->most = smp_max_u64(m->most, f.size);
     }
     if (!m->frames)
         return fail_damaged(err, "it has no picture");
@@ -180,7 +187,6 @@ static smp_code walk(smp_reader *reader, movie *m, uint64_t *most, bool *clears,
 smp_code smp_png_frames_open(smp_reader *reader, uint32_t said, uint32_t plays, smp_error *err)
 {
     smp_shape *shape = &reader->media.shape;
-    uint64_t most = 0;
     bool clears = false;
     movie *m = smp_alloc(sizeof *m);
     SMP_NEED(m, "an animation", sizeof *m, err);
@@ -188,7 +194,7 @@ smp_code smp_png_frames_open(smp_reader *reader, uint32_t said, uint32_t plays, 
     reader->state = m;
     reader->format = &smp_png_frames;
     m->next = (place){.at = SIGNATURE, .verify = !reader->options.no_verify};
-    SMP_TRY(walk(reader, m, &most, &clears, err));
+    SMP_TRY(walk(reader, m, &clears, err));
     if (m->frames != said)
         smp_note(&reader->notes, "the animation has %lld pictures where its header says %u", (long long)m->frames,
                  said);
@@ -199,9 +205,9 @@ smp_code smp_png_frames_open(smp_reader *reader, uint32_t said, uint32_t plays, 
     }
     const size_t row = (size_t)shape->width * MOST_PIXEL;
     SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height,
-                              smp_canvas_bytes(shape) + most + row, err));
+                              smp_canvas_bytes(shape) + m->most + row, err));
     SMP_NEED(m->row = smp_alloc_raw(row), "a row", row, err);
-    return take_front(m, &reader->source, most, err);
+    return take_front(m, &reader->source, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ drawing */
@@ -214,9 +220,11 @@ static smp_code draw(smp_reader *reader, movie *m, smp_error *err)
     bool more;
     frame f = {.size = 0};
     uint8_t *data = m->png + m->front;
+    m->next.to = data + HEAD;
+    m->next.room = m->most;
     if (!m->canvas.pixels) /* sizes have been compared with the file's by now */
         SMP_TRY(smp_canvas_open(&m->canvas, shape, err));
-    SMP_TRY(next_frame(&reader->source, shape, &m->next, &f, &more, data + HEAD, err));
+    SMP_TRY(next_frame(&reader->source, shape, &m->next, &f, &more, err));
     smp_put_be(m->png + SIGNATURE + HEAD, (uint64_t)f.width, 4);
     smp_put_be(m->png + SIGNATURE + HEAD + 4, (uint64_t)f.height, 4);
     put_chunk(m->png + SIGNATURE, "IHDR", 13);
