@@ -2,17 +2,18 @@
 #include "batch/shard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash/hash.h"
+#include "base/hash/hash_set.h"
 #include "base/paths.h"
 #include "batch/outputs.h"
 #include "io/files/source.h"
@@ -21,9 +22,8 @@
 typedef struct member {
     const char *name;
     uint64_t at, size; /* in the tar file */
-    char *made;        /* the name of what it became, and */
-    uint8_t *data;     /* its bytes */
-    size_t bytes;
+    char *made;        /* the name of what it became; null: it is copied */
+    int out;           /* a file in memory that has its bytes then */
 } member;
 
 typedef struct shard {
@@ -31,12 +31,11 @@ typedef struct shard {
     smp_run_report *report;
     smp_namer namer;
     smp_output *out;
-    int fd; /* the tar file */
-    const char *path;
-    char *scratch; /* an output of a member, until its bytes are taken */
-    char *index;   /* the text that names point into */
+    int fd;      /* the tar file */
+    char *index; /* the text that names point into */
     member *members;
     size_t count, capacity;
+    smp_hash_set names;    /* hashes of those in the output */
     size_t done, left_out; /* samples */
     const smp_shard_options *options;
     smp_error first; /* what was wrong with the first that was left out */
@@ -45,12 +44,12 @@ typedef struct shard {
 static smp_code find_members(shard *s, smp_error *err)
 {
     size_t size;
-    SMP_TRY(smp_tar_index(s->path, &s->index, &size, err));
+    SMP_TRY(smp_tar_index(s->fd, &s->index, &size, err));
     for (char *at = s->index, *end = at + size; at < end; at += strlen(at) + 1) {
         SMP_NEED(smp_grow(&s->members, &s->capacity, s->count + 1, sizeof *s->members), "a tar's members", s->count,
                  err);
         member *m = &s->members[s->count++];
-        *m = (member){.at = strtoumax(at, &at, 10)};
+        *m = (member){.out = -1, .at = strtoumax(at, &at, 10)};
         m->size = strtoumax(at, &at, 10);
         m->name = ++at;
     }
@@ -64,50 +63,22 @@ static size_t key(const char *name)
     return (size_t)(last - name) + strcspn(last, ".");
 }
 
-/* The bytes of a member's output. */
-static smp_code take_bytes(const char *path, member *m, smp_error *err)
-{
-    char text[128];
-    struct stat status;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    smp_code code = SMP_OK;
-    if (fd < 0 || fstat(fd, &status) != 0)
-        code = smp_fail(err, SMP_E_WRITE, "cannot read it back: %s", smp_os_error(errno, text, sizeof text));
-    m->bytes = code ? 0 : (size_t)status.st_size;
-    if (!code && !(m->data = smp_alloc(m->bytes + 1)))
-        code = smp_fail_memory(err, "a member", m->bytes);
-    for (size_t got = 0; !code && got < m->bytes;) {
-        const ssize_t n = pread(fd, m->data + got, m->bytes - got, (off_t)got);
-        if (n > 0)
-            got += (size_t)n;
-        else if (!n || errno != EINTR)
-            code = smp_fail(err, SMP_E_WRITE, "cannot read it back: %s", smp_os_error(errno, text, sizeof text));
-    }
-    if (fd >= 0)
-        close(fd);
-    return code;
-}
-
 /* What the pipeline makes of a picture. */
 static smp_code run_member(shard *s, member *m, int fd, smp_error *err)
 {
-    char input[32];
+    char input[32], text[128];
     smp_run_report report = {.input = m->name};
     const char *made = smp_namer_output(&s->namer, m->name);
     SMP_NEED(made && (m->made = smp_strdup(made)), "a name", strlen(m->name), err);
-    const char *folder_end = smp_base_name(s->run.output);
-    smp_free(s->scratch);
-    s->scratch = smp_asprintf("%.*s.%s.%s", (int)(folder_end - s->run.output), s->run.output, folder_end,
-                              m->made + smp_stem(m->made) + (m->made[smp_stem(m->made)] == '.'));
-    SMP_NEED(s->scratch, "a path", strlen(s->run.output), err);
+    if ((m->out = memfd_create("member", MFD_CLOEXEC)) < 0)
+        return smp_fail(err, SMP_E_PROCESS, "no memory for a member: %s", smp_os_error(errno, text, sizeof text));
     snprintf(input, sizeof input, "/proc/self/fd/%d", fd);
     smp_run_request request = s->run;
     request.input = input;
-    request.output = s->scratch;
+    request.output = m->made;
     request.draw.index = smp_hash_name(m->name);
-    request.write.output = (smp_output_options){
-        .force = true, .lazy_folder = true, .lazy_sync = true, .seconds = s->run.write.output.seconds};
-    smp_code code = smp_run_file(&request, &report, err);
+    request.write.output = (smp_output_options){.file = m->out, .seconds = s->run.write.output.seconds};
+    const smp_code code = smp_run_file(&request, &report, err);
     const smp_notes *const notes[] = {&report.input_notes, &report.output_notes};
     for (int of = 0; of < 2; of++)
         for (int i = 0; i < notes[of]->count; i++)
@@ -115,11 +86,9 @@ static smp_code run_member(shard *s, member *m, int fd, smp_error *err)
     s->report->device_seconds += report.device_seconds;
     s->report->read_seconds += report.read_seconds;
     s->report->write_seconds += report.write_seconds;
+    s->report->output_clipped += report.output_clipped;
     s->report->device = report.device;
     smp_run_report_free(&report);
-    if (!code)
-        code = take_bytes(s->scratch, m, err);
-    (void)unlink(s->scratch);
     return code;
 }
 
@@ -129,22 +98,45 @@ static bool goes_through(const shard *s, const member *m)
     return kind != SMP_KIND_NONE && (wanted == SMP_KIND_NONE || (kind & wanted));
 }
 
+/* No two members of the output have one name. */
+static smp_code claim_name(shard *s, const member *m, smp_error *err)
+{
+    bool there;
+    const char *name = m->made ? m->made : m->name;
+    SMP_NEED(smp_hash_set_add(&s->names, smp_hash_name(name), &there), "names", s->names.count, err);
+    return there ? smp_fail(err, SMP_E_PIPE, "it would be called %s, as one before it is", name) : SMP_OK;
+}
+
 static smp_code do_member(shard *s, member *m, smp_error *err)
 {
     int fd;
-    if (!goes_through(s, m))
-        return SMP_OK;
-    SMP_TRY(smp_tar_open(s->path, m->at, m->size, &fd, err));
-    const smp_code code = run_member(s, m, fd, err);
-    close(fd);
-    return code;
+    if (goes_through(s, m)) {
+        SMP_TRY(smp_tar_open(s->fd, m->at, m->size, &fd, err));
+        const smp_code code = run_member(s, m, fd, err);
+        close(fd);
+        SMP_TRY(code);
+    }
+    return claim_name(s, m, err);
 }
 
-static void free_bytes(member *m)
+static smp_code put_member(shard *s, const member *m, smp_error *err)
 {
-    smp_free_all(m->made, m->data);
+    char text[128];
+    struct stat status;
+    if (!m->made)
+        return smp_tar_copy(s->out, m->name, s->fd, m->at, m->size, err);
+    if (fstat(m->out, &status) != 0)
+        return smp_fail(err, SMP_E_PROCESS, "cannot read it back: %s", smp_os_error(errno, text, sizeof text));
+    return smp_tar_copy(s->out, m->made, m->out, 0, (uint64_t)status.st_size, err);
+}
+
+static void free_member(member *m)
+{
+    if (m->out >= 0)
+        close(m->out);
+    smp_free(m->made);
     m->made = NULL;
-    m->data = NULL;
+    m->out = -1;
 }
 
 /* A fault of the picture, and not of this machine. */
@@ -154,22 +146,13 @@ static bool is_its_own(smp_code code)
            code == SMP_E_PIPE;
 }
 
-static const char *name_of(const member *m)
-{
-    return m->made ? m->made : m->name;
-}
-
 /* Members first .. end-1 are one sample. */
 static smp_code do_sample(shard *s, size_t first, size_t end, smp_error *err)
 {
     smp_code code = SMP_OK;
     size_t i = first;
-    for (; !code && i < end; i++) {
+    for (; !code && i < end; i++)
         code = do_member(s, &s->members[i], err);
-        for (size_t k = first; !code && k < i; k++)
-            if (!strcmp(name_of(&s->members[k]), name_of(&s->members[i])))
-                code = smp_fail(err, SMP_E_PIPE, "it would be called %s, as one before it is", name_of(&s->members[i]));
-    }
     if (code) /* not the file in memory that it was read from */
         snprintf(err->where, sizeof err->where, "%s", s->members[i - 1].name);
     if (is_its_own(code) && !s->options->strict) {
@@ -179,15 +162,12 @@ static smp_code do_sample(shard *s, size_t first, size_t end, smp_error *err)
         *err = (smp_error){.code = SMP_OK};
         code = SMP_OK;
     } else {
-        for (i = first; !code && i < end; i++) {
-            const member *m = &s->members[i];
-            code = m->data ? smp_tar_put(s->out, m->made, m->data, m->bytes, err)
-                           : smp_tar_copy(s->out, m->name, s->fd, m->at, m->size, err);
-        }
+        for (i = first; !code && i < end; i++)
+            code = put_member(s, &s->members[i], err);
         s->done += !code;
     }
     for (i = first; i < end; i++)
-        free_bytes(&s->members[i]);
+        free_member(&s->members[i]);
     return code;
 }
 
@@ -212,14 +192,13 @@ smp_code smp_run_shard(const smp_run_request *request, const smp_shard_options *
                        smp_error *err)
 {
     const double began = smp_now();
-    char text[128];
-    shard s = {.fd = -1, .run = *request, .report = report, .path = request->input, .options = options};
+    shard s = {.fd = -1, .run = *request, .report = report, .options = options};
     s.namer = smp_namer_for("", "{stem}.{ext}", options->extension, request->program);
     smp_code code = request->program->save_count
                         ? smp_fail(err, SMP_E_PIPE, "the pipeline saves files, which a tar file has no place for")
-                        : find_members(&s, err);
-    if (!code && (s.fd = open(s.path, O_RDONLY | O_CLOEXEC)) < 0)
-        code = smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(errno, text, sizeof text));
+                        : smp_tar_file(request->input, &s.fd, err);
+    if (!code)
+        code = find_members(&s, err);
     if (!code)
         code = smp_output_open_as(request->output, &request->write.output, &s.out, err);
     if (!code)
@@ -232,7 +211,8 @@ smp_code smp_run_shard(const smp_run_request *request, const smp_shard_options *
         close(s.fd);
     smp_namer_free(&s.namer);
     free(s.index);
-    smp_free_all(s.members, s.scratch);
+    smp_hash_set_free(&s.names);
+    smp_free(s.members);
     report->status = code;
     report->left_out = s.left_out;
     report->wall_seconds = smp_now() - began;

@@ -145,14 +145,15 @@ static void answer_index(feed *f, const smp_feed_ask *ask, const char *path)
     smp_error err = {.code = SMP_OK};
     char *text = NULL;
     size_t size = 0;
-    if (smp_tar_index(path, &text, &size, &err)) {
+    int tar;
+    if (smp_tar_file(path, &tar, &err) || smp_tar_index(tar, &text, &size, &err)) {
         answer.kind = SMP_FEED_REFUSED;
-        answer.bytes = strlen(err.message);
-        send_answer(f, &answer, err.message);
-        return;
+        size = strlen(err.message);
     }
     answer.bytes = size;
-    send_answer(f, &answer, text);
+    send_answer(f, &answer, text ? text : err.message);
+    if (tar >= 0)
+        close(tar);
     free(text);
 }
 

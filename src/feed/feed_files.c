@@ -90,7 +90,11 @@ static smp_code more(void *context, const smp_batch_file **files, size_t *count,
 static smp_code open_member(asked *a, size_t slot, smp_error *err)
 {
     const smp_feed_sample *sample = &a->samples[slot];
-    SMP_TRY(smp_tar_open(a->from[slot], (uint64_t)sample->offset, sample->size, &a->opened[slot], err));
+    int tar;
+    SMP_TRY(smp_tar_file(a->from[slot], &tar, err));
+    const smp_code code = smp_tar_open(tar, (uint64_t)sample->offset, sample->size, &a->opened[slot], err);
+    close(tar);
+    SMP_TRY(code);
     snprintf(a->paths[slot], PATH, "/proc/self/fd/%d", a->opened[slot]);
     return SMP_OK;
 }

@@ -88,6 +88,35 @@ class Shards(BatchCase):
         self.assertIn("a sample is left out: 003.bmp: it would be called 003.png, as one before it is", done.stderr)
         self.assertEqual(len(self.members("out/s.tar")), 4)
 
+    def test_nothing_is_written_beside_the_tar_file(self):
+        """Members are made in memory: no name in the output's folder, and no link there, matters."""
+        self.shard("in/s.tar", ["001"])
+        (self.folder / "out").mkdir()
+        self.write("victim", "mine")
+        for name in (".s.tar.png", "001.png", ".001.png"):
+            (self.folder / "out" / name).symlink_to(self.folder / "victim")
+        self.batch("in/s.tar", "-o", "out")
+        self.assertEqual((self.folder / "victim").read_text(), "mine")
+        self.assertEqual(sorted(path.name for path in (self.folder / "out").iterdir() if "journal" not in path.name),
+                         [".001.png", ".s.tar.png", "001.png", "s.tar"])
+
+    def test_formats_that_are_written_out_of_order_are_whole(self):
+        self.shard("in/s.tar", ["001"])
+        for end in ("tif", "webp", "avif", "ico", "npy"):
+            self.batch("in/s.tar", "-o", f"out-{end}", "--to", end)
+            (self.folder / "member.png").write_bytes(self.members("in/s.tar")[0][1])
+            self.batch("member.png", "-o", f"want-{end}", "--to", end)
+            self.assertEqual(self.members(f"out-{end}/s.tar")[0],
+                             (f"001.{end}", (self.folder / f"want-{end}/member.{end}").read_bytes()))
+
+    def test_a_name_that_comes_again_later_is_told(self):
+        self.shard("in/s.tar", ["001", "002"])
+        with tarfile.open(self.folder / "in/s.tar", "a") as tar:
+            tar.add(self.folder / "one.png", "001.png")
+        done = self.batch("in/s.tar", "-o", "out", status=1)
+        self.assertIn("001.png: it would be called 001.png, as one before it is", done.stderr)
+        self.assertEqual(len(self.members("out/s.tar")), 6)
+
     def test_long_names_are_kept(self):
         key = "f" * 90 + "/" + "g" * 60 + "001"
         self.shard("in/s.tar", [key])

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *file = smp_alloc(size + 1);
     const int fd = memfd_create("tar", MFD_CLOEXEC);
-    char path[40], *text = NULL;
+    char *text = NULL;
     size_t length = 0;
     smp_error err;
     if (!file || fd < 0)
@@ -56,8 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mend_sums(file, size);
     if (write(fd, file, size) != (ssize_t)size)
         abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (!smp_tar_index(path, &text, &length, &err))
+    if (!smp_tar_index(fd, &text, &length, &err))
         check(text, length, size);
     free(text);
     close(fd);

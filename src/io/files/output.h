@@ -18,6 +18,7 @@ typedef struct smp_output_options {
     bool lazy_folder;           /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
     bool lazy_sync;             /* the caller will sync the file, and all others of its file system */
     double *seconds;            /* gets those of writing, syncing and putting in place added; may be null */
+    int file; /* an open file that takes the bytes, whatever the path says, and stays the caller's; 0: none */
     struct smp_in_place *in_place; /* it is the input that is replaced (in_place.h); null: no input is */
 } smp_output_options;
 

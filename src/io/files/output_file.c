@@ -33,6 +33,7 @@ struct smp_output {
     bool force;
     int failed; /* errno of the first failed write */
     bool lazy_folder, lazy_sync;
+    bool given;             /* fd is a copy of a file that is the caller's: nothing is put in place */
     smp_in_place *in_place; /* of the file that was there: `was`; null: nothing of it is looked at again */
     struct stat was;
     double *seconds;         /* gets the time of system calls added; may be null */
@@ -108,7 +109,7 @@ static void add_time(const smp_output *output, double start)
 static void begin_writing(smp_output *output)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
-    if (output->target && output->written - output->begun >= PORTION) {
+    if (output->target && !output->given && output->written - output->begun >= PORTION) {
         (void)sync_file_range(output->fd, (off_t)output->begun, (off_t)(output->written - output->begun),
                               SYNC_FILE_RANGE_WRITE);
         output->begun = output->written;
@@ -334,6 +335,16 @@ static smp_code open_beneath(smp_output *output, const smp_beneath *at, const ch
     return code;
 }
 
+/* A caller's open file. */
+static smp_code open_given(smp_output *output, int file, smp_error *err)
+{
+    output->given = true;
+    output->target = smp_strdup(output->path);
+    SMP_NEED(output->target, "a path", strlen(output->path), err);
+    output->fd = fcntl(file, F_DUPFD_CLOEXEC, 3);
+    return output->fd < 0 ? fail_write(output->target, errno, err) : SMP_OK;
+}
+
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err)
 {
     return smp_output_open_as(path, &(smp_output_options){.force = force, .inputs = inputs}, out, err);
@@ -349,6 +360,7 @@ smp_code smp_output_open_as(const char *path, const smp_output_options *options,
     output->temporary = (smp_temporary){.slot = NULL};
     output->fd = output->folder = -1;
     output->force = options->force;
+    output->given = false;
     output->failed = 0;
     output->seconds = options->seconds;
     output->in_place = options->in_place;
@@ -358,6 +370,7 @@ smp_code smp_output_open_as(const char *path, const smp_output_options *options,
     output->written = output->begun = 0;
     output->path = smp_strdup(path);
     smp_code code = !output->path            ? smp_fail_memory(err, "a path", strlen(path))
+                    : options->file          ? open_given(output, options->file, err)
                     : options->beneath       ? open_beneath(output, options->beneath, inputs, err)
                     : strcmp(path, "-") == 0 ? open_stdout(output, inputs, err)
                                              : open_path(output, path, inputs, err);
@@ -391,14 +404,14 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
 {
     smp_code code = output->failed ? fail_write(output->target, output->failed, err)
                                    : write_all(output, output->buffer, output->used, err);
+    const bool place = output->target && !output->given;
     double start = smp_now();
     if (code == SMP_OK && output->in_place && output->target)
         code = smp_in_place_ready(output->in_place, output->fd, output->target, &output->was, err);
-    if (code == SMP_OK && output->target && !output->lazy_sync && fsync(output->fd) != 0 && errno != EINVAL &&
-        errno != EROFS)
+    if (code == SMP_OK && place && !output->lazy_sync && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS)
         code = fail_write(output->target, errno, err);
     int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps the file and its lock until it is in place */
-    if (code == SMP_OK && output->target && held < 0)
+    if (code == SMP_OK && place && held < 0)
         code = fail_write(output->target, errno, err);
     int closed = close(output->fd), number = errno;
     output->fd = -1;
@@ -406,7 +419,7 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
         code = fail_write(output->target, number, err);
     if (code == SMP_OK && output->in_place && output->target)
         code = smp_in_place_backup(output->in_place, output->target, &output->was, err);
-    if (code == SMP_OK && output->target) {
+    if (code == SMP_OK && place) {
         if (smp_temporary_place(&output->temporary, held, output->target, output->force) != 0) {
             char text[128];
             code = errno == EEXIST ? fail_exists(err)

@@ -16,17 +16,14 @@
 
 #include "base/alloc.h"
 #include "io/files/source.h"
+#include "io/files/tar_header.h"
 
 enum {
-    BLOCK = 512,
     MOST_NAME = 4096,       /* bytes */
     MOST_HEAD = 64 << 10,   /* of what is said of a member in front of its header */
     MOST_ZEROS = 2048,      /* blocks behind the last member; tar writes 20 at most */
     MOST_MEMBER = 256 << 20 /* bytes in memory, of each file that is decoded at once */
 };
-
-/* Fields: offset and bytes. */
-enum { NAME = 0, NAMES = 100, SIZE = 124, NUMBERS = 12, SUM = 148, SUMS = 8, TYPE = 156, MAGIC = 257, PREFIX = 345 };
 
 typedef struct tar {
     int fd;
@@ -235,25 +232,34 @@ bool smp_is_tar(const char *path)
     return dot && !strcasecmp(dot, ".tar");
 }
 
-smp_code smp_tar_index(const char *path, char **text, size_t *size, smp_error *err)
+smp_code smp_tar_file(const char *path, int *fd, smp_error *err)
 {
     char why[128];
     struct stat status;
-    tar t = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe by now */
+    if (*fd >= 0 && fstat(*fd, &status) == 0 && S_ISREG(status.st_mode))
+        return SMP_OK;
+    smp_fail(err, SMP_E_READ, "cannot open: %s",
+             *fd < 0 ? smp_os_error(errno, why, sizeof why) : "it is no regular file");
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return SMP_E_READ;
+}
+
+smp_code smp_tar_index(int file, char **text, size_t *size, smp_error *err)
+{
+    char why[128];
+    struct stat status;
+    tar t = {.fd = file};
     *text = NULL;
-    if (t.fd < 0 || fstat(t.fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        smp_fail(err, SMP_E_READ, "cannot open: %s",
-                 t.fd < 0 ? smp_os_error(errno, why, sizeof why) : "it is no regular file");
-        if (t.fd >= 0)
-            close(t.fd);
-        return SMP_E_READ;
-    }
+    if (fstat(file, &status) != 0)
+        return smp_fail(err, SMP_E_READ, "cannot read: %s", smp_os_error(errno, why, sizeof why));
     t.end = (uint64_t)status.st_size;
     t.out = open_memstream(text, size);
     smp_code code = t.out ? walk(&t, err) : smp_fail_memory(err, "a tar's index", 0);
     if (t.out && fclose(t.out) != 0 && !code)
         code = smp_fail_memory(err, "a tar's index", *size);
-    close(t.fd);
     if (code) {
         free(*text);
         *text = NULL;
@@ -263,36 +269,26 @@ smp_code smp_tar_index(const char *path, char **text, size_t *size, smp_error *e
 
 /* ------------------------------------------------------------------------------------------------ one member */
 
-static smp_code copy(int from, int to, uint64_t at, uint64_t left, smp_error *err)
+smp_code smp_tar_open(int file, uint64_t at, uint64_t size, int *fd, smp_error *err)
 {
     char text[128];
-    off_t next = (off_t)at;
-    for (ssize_t n; left; left -= (uint64_t)n)
-        if ((n = sendfile(to, from, &next, left)) <= 0)
-            return smp_fail(err, SMP_E_READ, n ? "cannot read: %s" : "the tar file ends early%s",
-                            n ? smp_os_error(errno, text, sizeof text) : "");
-    return SMP_OK;
-}
-
-smp_code smp_tar_open(const char *path, uint64_t at, uint64_t size, int *fd, smp_error *err)
-{
-    char text[128];
-    struct stat status;
-    const int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe by now */
     smp_code code = SMP_OK;
+    off_t next = (off_t)at;
     *fd = -1;
-    if (from < 0)
-        return smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(errno, text, sizeof text));
-    if (fstat(from, &status) != 0 || !S_ISREG(status.st_mode))
-        code = smp_fail(err, SMP_E_READ, "the tar file is no regular file any more");
-    else if (size > MOST_MEMBER)
-        code = smp_fail(err, SMP_E_LIMIT, "a member of %llu bytes", (unsigned long long)size);
-    else if ((*fd = memfd_create("member", MFD_CLOEXEC)) < 0)
-        code = smp_fail(err, SMP_E_READ, "no memory for a member: %s", smp_os_error(errno, text, sizeof text));
-    else
-        code = copy(from, *fd, at, size, err);
-    close(from);
-    if (code && *fd >= 0) {
+    if (size > MOST_MEMBER)
+        return smp_fail(err, SMP_E_LIMIT, "a member of %llu bytes", (unsigned long long)size);
+    if ((*fd = memfd_create("member", MFD_CLOEXEC)) < 0)
+        return smp_fail(err, SMP_E_PROCESS, "no memory for a member: %s", smp_os_error(errno, text, sizeof text));
+    for (uint64_t left = size; !code && left;) {
+        const ssize_t n = sendfile(*fd, file, &next, left);
+        if (n > 0)
+            left -= (uint64_t)n;
+        else if (!n)
+            code = smp_fail(err, SMP_E_READ, "the tar file ends early");
+        else if (errno != EINTR)
+            code = smp_fail(err, SMP_E_PROCESS, "cannot read: %s", smp_os_error(errno, text, sizeof text));
+    }
+    if (code) {
         close(*fd);
         *fd = -1;
     }

@@ -9,20 +9,9 @@
 #include "base/checked.h"
 #include "io/files/source.h"
 #include "io/files/tar.h"
+#include "io/files/tar_header.h"
 
-enum {
-    BLOCK = 512,
-    NAMES = 100,
-    MODE = 100,
-    OWNER = 108,
-    SIZE = 124,
-    TIME = 136,
-    SUM = 148,
-    SUMS = 8,
-    TYPE = 156,
-    MAGIC = 257,
-    PART = 64 << 10 /* bytes that are copied at once */
-};
+enum { PART = 64 << 10 /* bytes that are copied at once */ };
 #define MOST UINT64_C(077777777777) /* bytes of a member that a header's digits hold */
 
 static smp_code put_block(smp_output *to, const char *name, char type, uint64_t size, smp_error *err)
@@ -94,12 +83,6 @@ static smp_code begin(smp_output *to, const char *name, uint64_t size, smp_error
     if (size > MOST)
         SMP_TRY(put_record(to, "size", text, err));
     return put_block(to, name, '0', size > MOST ? 0 : size, err);
-}
-
-smp_code smp_tar_put(smp_output *to, const char *name, const void *data, size_t size, smp_error *err)
-{
-    SMP_TRY(begin(to, name, size, err));
-    return put_data(to, data, size, err);
 }
 
 smp_code smp_tar_copy(smp_output *to, const char *name, int fd, uint64_t at, uint64_t size, smp_error *err)
