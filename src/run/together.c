@@ -4,7 +4,6 @@
  * reductions, and the walk goes on. */
 #include "run/together.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,38 +16,19 @@
 #include "stages/launch.h"
 
 enum { OWN, SENT, BACK, ARENAS };
-enum { ALIGN = 256, MOST_STEPS = 24, MOST_LAUNCHES = 40, MOST_KERNELS = 64 };
+enum { ALIGN = 256, MOST_STEPS = 24, MOST_LAUNCHES = 40 };
 
 /* ------------------------------------------------------------------------------------------------ kernels */
-
-static struct {
-    const char *names[MOST_KERNELS]; /* with _many */
-    int count;
-} known;
-
-static void list_kernels(void)
-{
-    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
-        for (const smp_simt_kernel *kernel = **file->plain; kernel; kernel = kernel->next) {
-            const char *end = strrchr(kernel->name, '_');
-            if (end && !strcmp(end, "_many") && known.count < MOST_KERNELS)
-                known.names[known.count++] = kernel->name;
-        }
-}
 
 /* The kernel of many pictures for one of one picture; null: there is none. */
 static const char *find_kernel(const char *kernel, const smp_io *io)
 {
     static const char *const formats[SMP_FORMATS] = {"u8", "u16", "f32"};
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     char name[96];
-    pthread_once(&once, list_kernels);
     snprintf(name, sizeof name, "%s_%s_%s_many", kernel, formats[io->in.format],
              formats[io->out.data ? io->out.format : io->in.format]);
-    for (int i = 0; i < known.count; i++)
-        if (!strcmp(known.names[i], name))
-            return known.names[i];
-    return NULL;
+    const smp_kernel_file *file = smp_kernel_file_of(name);
+    return file ? smp_simt_kernel_find(file->plain, name)->name : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ one picture */
