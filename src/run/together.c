@@ -181,12 +181,11 @@ static bool walk_on(walk *w, const smp_tensor *tensor)
     while (w->at < w->plan->step_count && w->reduction < 0)
         if (!add_step(w, w->at++))
             return false;
-    if (w->reduction >= 0)
-        return true;
+    if (is_full(w->own) || is_full(w->sent) || is_full(w->back))
+        return false;
     smp_io io = {.in = w->views[w->plan->sinks[0].step]};
     io.out = io.in;
-    return !is_full(w->own) && !is_full(w->sent) && !is_full(w->back) &&
-           add_launch(w, &last, &io, tensor, sizeof *tensor);
+    return w->reduction >= 0 || add_launch(w, &last, &io, tensor, sizeof *tensor);
 }
 
 static bool begin_walk(walk *w, const smp_device_info *device, const smp_plan *plan, arena *arenas)
@@ -455,7 +454,7 @@ static smp_code go_on(smp_together *r, smp_together_picture *const *pictures, si
     return launch_all(r, count, err);
 }
 
-smp_code smp_together_run(smp_together *r, smp_together_picture *const *pictures, size_t count, smp_error *err)
+static smp_code run_all(smp_together *r, smp_together_picture *const *pictures, size_t count, smp_error *err)
 {
     const arena *back = &r->arenas[BACK];
     SMP_TRY(begin_all(r, pictures, count, err));
@@ -479,4 +478,12 @@ smp_code smp_together_run(smp_together *r, smp_together_picture *const *pictures
         }
     }
     return SMP_OK;
+}
+
+smp_code smp_together_run(smp_together *r, smp_together_picture *const *pictures, size_t count, smp_error *err)
+{
+    const smp_code code = run_all(r, pictures, count, err);
+    if (code) /* what was queued writes to the places */
+        (void)r->device->ops->sync(r->device, NULL);
+    return code;
 }

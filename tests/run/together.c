@@ -101,6 +101,69 @@ static int free_all(void **state)
     return 0;
 }
 
+/* Stands between the runner and the device: memory of the device has a guard band behind it. */
+static struct {
+    const smp_device_ops *real;
+    smp_code copied; /* what copies to the host end with; SMP_OK: the device's own */
+    int waits;       /* for all queued work */
+    bool lies;       /* pictures say that they need no memory */
+    bool touched;    /* a guard band */
+    struct {
+        char *band;
+        void *memory;
+    } guards[8];
+    int count;
+} spy;
+
+enum { BAND = 1 << 16 };
+
+static smp_code alloc_guarded(smp_device *device, size_t size, void **out, smp_error *err)
+{
+    const smp_code code = spy.real->alloc(device, size + BAND, out, err);
+    if (code)
+        return code;
+    spy.guards[spy.count].memory = *out;
+    spy.guards[spy.count].band = (char *)*out + size;
+    return spy.real->zero(device, spy.guards[spy.count++].band, BAND, err);
+}
+
+static void free_guarded(smp_device *device, void *memory)
+{
+    static const char untouched[BAND];
+    static char band[BAND];
+    for (int i = 0; i < spy.count; i++)
+        if (spy.guards[i].memory == memory) {
+            assert_int_equal(spy.real->copy_out(device, band, BAND, spy.guards[i].band, BAND, BAND, 1, NULL), SMP_OK);
+            spy.touched |= memcmp(band, untouched, BAND) != 0;
+        }
+    spy.real->free(device, memory);
+}
+
+static smp_code copy_out_or_fail(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                                 int64_t row_bytes, int64_t rows, smp_error *err)
+{
+    return spy.copied ? smp_fail(err, spy.copied, "no copy")
+                      : spy.real->copy_out(device, to, to_stride, from, from_stride, row_bytes, rows, err);
+}
+
+static smp_code count_sync(smp_device *device, smp_error *err)
+{
+    spy.waits++;
+    return spy.real->sync(device, err);
+}
+
+static void spy_on(smp_device *device)
+{
+    static smp_device_ops ops;
+    spy.real = device->ops;
+    ops = *device->ops;
+    ops.alloc = alloc_guarded;
+    ops.free = free_guarded;
+    ops.copy_out = copy_out_or_fail;
+    ops.sync = count_sync;
+    device->ops = &ops;
+}
+
 /* Runs them; made: what each place holds. */
 static smp_code run_all(smp_together_picture *pictures, picture *made, smp_error *err)
 {
@@ -110,8 +173,13 @@ static smp_code run_all(smp_together_picture *pictures, picture *made, smp_error
     void *places = NULL;
     const int64_t size = (int64_t)made[0].size * 3; /* of three channels, the largest */
     smp_code code = smp_cuda_open(smp_driver_simt(), 0, &device, err);
+    if (!code && (spy.copied || spy.lies))
+        spy_on(device);
+    smp_together_need first = usual;
+    if (spy.lies)
+        first.memory = 1;
     if (!code)
-        code = smp_together_open(device, &usual, NULL, 0, &runner, err);
+        code = smp_together_open(device, &first, NULL, 0, &runner, err);
     if (!code)
         code = device->ops->alloc(device, (size_t)size * PICTURES, &places, err);
     for (int i = 0; i < PICTURES; i++) {
@@ -123,9 +191,12 @@ static smp_code run_all(smp_together_picture *pictures, picture *made, smp_error
             pictures[i].rows = all[i].rows.data;
         if (!code && !smp_together_serves(&device->info, pictures[i].plan, &usual, &pictures[i].need))
             fail_msg("picture %d is not served", i);
+        if (spy.lies)
+            pictures[i].need.memory = 0;
     }
     if (!code)
         code = smp_together_run(runner, list, PICTURES, err);
+    const int waits = spy.waits;
     for (int i = 0; i < PICTURES; i++) {
         const int64_t bytes = (int64_t)made[i].size;
         if (!code)
@@ -136,6 +207,7 @@ static smp_code run_all(smp_together_picture *pictures, picture *made, smp_error
     if (places)
         device->ops->free(device, places);
     smp_device_close(device);
+    spy.waits = waits;
     return code;
 }
 
@@ -224,12 +296,47 @@ static void every_failing_call_ends_cleanly(void **state)
     }
 }
 
+static void a_failure_waits_for_what_was_queued(void **state)
+{
+    (void)state;
+    smp_together_picture pictures[PICTURES] = {{.rows = NULL}};
+    picture made[PICTURES];
+    smp_error err = {0};
+    make_room(made);
+    memset(&spy, 0, sizeof spy);
+    spy.copied = SMP_E_DEVICE;
+    assert_int_equal(run_all(pictures, made, &err), SMP_E_DEVICE);
+    assert_int_equal(spy.waits, 1);
+    memset(&spy, 0, sizeof spy);
+    for (int i = 0; i < PICTURES; i++)
+        free_picture(&made[i]);
+}
+
+static void one_that_needs_more_than_it_said_writes_nowhere(void **state)
+{
+    (void)state;
+    smp_together_picture pictures[PICTURES] = {{.rows = NULL}};
+    picture made[PICTURES];
+    smp_error err = {0};
+    make_room(made);
+    memset(&spy, 0, sizeof spy);
+    spy.lies = true;
+    assert_ok(run_all(pictures, made, &err));
+    assert_false(spy.touched);
+    memset(&spy, 0, sizeof spy);
+    for (int i = 0; i < PICTURES; i++)
+        assert_true(pictures[i].doubtful);
+    expect_right(pictures, made);
+}
+
 SMP_SUITE(together)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_the_bytes_that_it_has_alone),
         cmocka_unit_test(one_that_lies_spoils_no_other),
         cmocka_unit_test(every_failing_call_ends_cleanly),
+        cmocka_unit_test(a_failure_waits_for_what_was_queued),
+        cmocka_unit_test(one_that_needs_more_than_it_said_writes_nowhere),
     };
     return cmocka_run_group_tests_name("together", tests, make_all, free_all);
 }
