@@ -432,7 +432,7 @@ static smp_code begin_all(smp_together *r, smp_together_picture *const *pictures
             memcpy(sent->host + ((char *)source->data - sent->device), pictures[i]->rows,
                    (size_t)(source->stride * source->height));
     }
-    return r->device->ops->zero(r->device, back->device, back->size, err);
+    return r->device->ops->zero(r->device, back->device, need[BACK], err);
 }
 
 /* Walks all pictures up to their next reductions, or to the end. */
