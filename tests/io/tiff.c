@@ -401,6 +401,46 @@ static void what_is_not_read_is_named(void **context)
     }
 }
 
+/* Colours of half the resolution, which the library makes RGBA of, in a strip of `rows` or in 4 tiles as high. */
+static tiff_file begin_rgba(bool tiled, uint32_t rows)
+{
+    static const uint8_t zeros[96];
+    static const uint32_t places[] = {0, 0, 0, 0}, sizes[] = {96, 96, 96, 96};
+    tiff_file file = begin_picture(false, tiled ? 64 : 8, rows, 3, 8, 6, tiled ? 2 : 0);
+    if (!tiled)
+        return put_strip(&file, zeros, sizeof zeros), file;
+    put_number(&file, 322, 16);
+    put_number(&file, 323, rows);
+    put_numbers(&file, 324, LONG, 4, places);
+    put_numbers(&file, 325, LONG, 4, sizes);
+    return file;
+}
+
+/* As when the file changes between the walk and the library's own: it would write as much as it finds. */
+static void a_library_that_sees_other_strips_or_tiles_is_not_used(void **context)
+{
+    (void)context;
+    const smp_limits limits = smp_limits_default();
+    for (int i = 0; i < 5; i++) {
+        tiff_file file = begin_rgba(i > 2, 16);
+        smp_reader reader = {0};
+        smp_tiff tiff = {0};
+        smp_tiff_page page;
+        smp_tiff_handle *handle = NULL;
+        smp_error err = {0};
+        smp_source_memory(&reader.source, file.bytes, file.size);
+        assert_ok(smp_tiff_open(&tiff, &reader.source, 1, &err));
+        assert_ok(smp_tiff_check_page(&tiff, &limits, &page, &err));
+        assert_true(page.rgba);
+        page.unit_rows -= i == 1 || i == 3 ? 8 : 0;
+        page.unit -= i == 2 || i == 4 ? 1 : 0;
+        assert_int_equal(smp_tiff_handle_open(&reader, &tiff, &page, &handle, &err), i ? SMP_E_DECODE : SMP_OK);
+        assert_true(!i || strstr(err.message, "contradict each other"));
+        smp_tiff_handle_close(handle);
+        smp_tiff_close(&tiff);
+    }
+}
+
 static void hostile_headers_take_no_memory(void **context)
 {
     (void)context;
@@ -480,6 +520,7 @@ SMP_SUITE(tiff)
         cmocka_unit_test(each_page_can_be_read),
         cmocka_unit_test(each_of_many_strips_is_found),
         cmocka_unit_test(what_is_not_read_is_named),
+        cmocka_unit_test(a_library_that_sees_other_strips_or_tiles_is_not_used),
         cmocka_unit_test(hostile_headers_take_no_memory),
         cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(changed_bytes_never_crash),

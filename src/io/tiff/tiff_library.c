@@ -126,7 +126,7 @@ static smp_code fail_library(const smp_tiff_handle *handle, smp_error *err)
 /* Whether libtiff goes by the values that were checked. */
 static bool agrees(TIFF *tiff, const smp_tiff_page *page)
 {
-    uint32_t width = 0, height = 0;
+    uint32_t width = 0, height = 0, unit = 0, rows = 0;
     uint16_t bits = 0, samples = 0, planar = 0, compression = 0;
     TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
     TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
@@ -137,6 +137,10 @@ static bool agrees(TIFF *tiff, const smp_tiff_page *page)
     if (width != page->width || height != page->height || bits != page->bits || samples != page->samples ||
         compression != page->compression || (samples > 1 && (planar == PLANARCONFIG_SEPARATE) != page->planar) ||
         (TIFFIsTiled(tiff) != 0) != page->tiled)
+        return false;
+    TIFFGetField(tiff, page->tiled ? TIFFTAG_TILEWIDTH : TIFFTAG_IMAGEWIDTH, &unit);
+    TIFFGetFieldDefaulted(tiff, page->tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &rows);
+    if (unit != page->unit || (page->tiled || rows < height ? rows : height) != page->unit_rows)
         return false;
     if (page->rgba)
         return true;
