@@ -17,9 +17,9 @@ bool smp_feed_receive(int socket, void *to, size_t size, int *fd)
     for (size_t got = 0; got < size;) {
         struct iovec part = {(char *)to + got, size - got};
         struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-        if (fd) {
+        if (fd && *fd < 0) { /* the kernel drops what there is no room for: all but one */
             message.msg_control = room.bytes;
-            message.msg_controllen = sizeof room.bytes;
+            message.msg_controllen = CMSG_LEN(sizeof *fd);
         }
         const ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
         if (n < 0 && errno == EINTR)
@@ -27,8 +27,8 @@ bool smp_feed_receive(int socket, void *to, size_t size, int *fd)
         if (n <= 0)
             return false;
         got += (size_t)n;
-        const struct cmsghdr *head = fd ? CMSG_FIRSTHDR(&message) : NULL;
-        if (head && head->cmsg_type == SCM_RIGHTS && *fd < 0)
+        const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        if (head && head->cmsg_type == SCM_RIGHTS)
             memcpy(fd, CMSG_DATA(head), sizeof *fd);
     }
     return true;

@@ -8,6 +8,8 @@ import pathlib
 import pickle
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tarfile
@@ -534,6 +536,23 @@ def test_processes_end_with_their_owner(folder):
         feed = None
         gc.collect()
         assert wait_for(lambda: children() <= before), how
+
+
+def test_descriptors_that_no_ask_takes_are_closed(folder):
+    feed, forget, index = feed_of(folder), 2, 5  # enum smp_feed_ask_kind
+
+    def opened():
+        feed._server.ask(index, b"/none\0")
+        feed._server.answer()  # what was asked before is done
+        return len(os.listdir(f"/proc/{feed._server.process.pid}/fd"))
+
+    names_of(feed)
+    before, head = opened(), struct.pack("=IIQQqQ", forget, 0, 0, 0, -1, 0)
+    with open(os.devnull) as file:
+        for part in head[:8], head[8:16], head[16:]:
+            feed._server.socket.sendmsg([part], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                                                  struct.pack("ii", file.fileno(), file.fileno()))])
+    assert opened() == before
 
 
 PROGRAM = """
