@@ -76,7 +76,8 @@ void smp_feed_tables(smp_feed_format *format);
 /* The shape that pictures have in a batch. */
 smp_code smp_feed_shape(const smp_feed_format *format, const smp_shape *shape, smp_shape *out, smp_error *err);
 
-/* Bytes of a picture of that shape in a batch. */
+/* Bytes of a sample in a batch, and of a picture of that shape. */
+int smp_feed_sample_size(const smp_feed_format *format);
 size_t smp_feed_bytes(const smp_feed_format *format, const smp_shape *shape);
 
 /* Puts rows y .. y+rows-1 of a picture into its place. */

@@ -348,9 +348,7 @@ static smp_code take_coded(void *context, const char *name, smp_plan *plan, void
     p->many.tensor = (smp_tensor){.channels = f->shape.channels,
                                   .spread = shape->channels - shape->alpha == 1 && f->format->channels,
                                   .planar = f->format->planar,
-                                  .size = f->format->type == SMP_FEED_U8    ? 1
-                                          : f->format->type == SMP_FEED_F16 ? 2
-                                                                            : 4};
+                                  .size = smp_feed_sample_size(f->format)};
     f->served++;
     *taken = a->handed[p->slot] = true;
     give(f, p);

@@ -100,10 +100,9 @@ static void *work(void *context)
 
 static smp_code open_lane(lane *l, const smp_device_request *ask, const smp_feed_format *format, smp_error *err)
 {
-    const void *table = format->type == SMP_FEED_F16 ? (const void *)format->halves : format->values;
-    const size_t size = format->type == SMP_FEED_U8    ? 0
-                        : format->type == SMP_FEED_F16 ? sizeof format->halves
-                                                       : sizeof format->values;
+    const bool halves = format->type == SMP_FEED_F16;
+    const void *table = halves ? (const void *)format->halves : format->values; /* bytes stay as they are */
+    const size_t size = halves ? sizeof format->halves : sizeof format->values;
     SMP_TRY(smp_device_open(ask, &l->device, NULL, 0, err));
     return smp_together_open(l->device, &usual, table, size, &l->runner, err);
 }

@@ -47,10 +47,16 @@ smp_code smp_feed_shape(const smp_feed_format *format, const smp_shape *shape, s
     return SMP_OK;
 }
 
+int smp_feed_sample_size(const smp_feed_format *format)
+{
+    static const int sizes[] = {[SMP_FEED_U8] = 1, [SMP_FEED_F16] = 2, [SMP_FEED_F32] = 4};
+    return sizes[format->type];
+}
+
 size_t smp_feed_bytes(const smp_feed_format *format, const smp_shape *shape)
 {
-    static const size_t sizes[] = {[SMP_FEED_U8] = 1, [SMP_FEED_F16] = 2, [SMP_FEED_F32] = 4};
-    return (size_t)shape->width * (size_t)shape->height * (size_t)shape->channels * sizes[format->type];
+    return (size_t)shape->width * (size_t)shape->height * (size_t)shape->channels *
+           (size_t)smp_feed_sample_size(format);
 }
 
 /* `width` samples of one channel, `apart` samples apart in the picture and `step` in the batch. */
@@ -98,7 +104,7 @@ void smp_feed_put(const smp_feed_format *format, const smp_shape *shape, const v
     smp_shape out;
     if (smp_feed_shape(format, shape, &out, NULL))
         return;
-    const size_t size = smp_feed_bytes(format, &(smp_shape){.width = 1, .height = 1, .channels = 1});
+    const size_t size = (size_t)smp_feed_sample_size(format);
     const size_t sample = (size_t)smp_sample_size((int)shape->format);
     for (int64_t i = 0; i < rows; i++)
         for (int c = 0; c < out.channels; c++) {
