@@ -389,7 +389,7 @@ static void what_is_not_read_is_named(void **context)
         {3, 8, 10, 0, 0, "L*a*b*"},   {1, 16, 32803, 0, 0, "raw samples"}, {1, 16, 1, 339, 5, "complex"},
         {1, 33, 1, 0, 0, "33 bits"},  {1, 17, 1, 0, 0, "17 bits"},         {1, 24, 3, 0, 0, "kind of colours"},
         {4, 8, 5, 332, 2, "inks"},    {3, 8, 6, 284, 2, "in planes"},      {1, 8, 1, 50706, 1, "raw picture"},
-        {2, 8, 2, 0, 0, "2 samples"}, {1, 8, 1, 284, 7, "not possible"},
+        {2, 8, 2, 0, 0, "2 samples"}, {1, 8, 1, 284, 7, "not possible"},   {4, 8, 6, 338, 2, "alpha beside colours"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tiff_file file =
@@ -414,6 +414,35 @@ static tiff_file begin_rgba(bool tiled, uint32_t rows)
     put_numbers(&file, 324, LONG, 4, places);
     put_numbers(&file, 325, LONG, 4, sizes);
     return file;
+}
+
+static smp_code check_with(tiff_file *file, const smp_limits *limits, smp_tiff_page *page)
+{
+    smp_source source = {0};
+    smp_tiff tiff = {0};
+    smp_error err = {0};
+    smp_source_memory(&source, file->bytes, file->size);
+    assert_ok(smp_tiff_open(&tiff, &source, 1, &err));
+    const smp_code code = smp_tiff_check_page(&tiff, limits, page, &err);
+    smp_tiff_close(&tiff);
+    return code;
+}
+
+static void sizes_of_strips_and_tiles_are_counted_whole(void **context)
+{
+    (void)context;
+    smp_limits limits = smp_limits_default();
+    smp_tiff_page page;
+    tiff_file file = begin_rgba(true, 4096);
+    assert_int_equal(check_with(&file, &limits, &page), SMP_OK);
+    assert_true(page.memory > 4 * 64 * 4096 + 3 * 64 * 4096); /* RGBA, and samples, of a row of tiles */
+    limits.max_pixels = limits.max_memory = INT64_MAX;
+    file = begin_picture(false, 1 << 30, 1 << 28, 8, 64, 2, 2); /* one strip of 2^64 bytes, whose size is not told */
+    put_number(&file, 339, 3);
+    put_number(&file, 273, 8);
+    put_number(&file, 284, 1);
+    put_number(&file, 296, 1);
+    assert_int_equal(check_with(&file, &limits, &page), SMP_E_DECODE);
 }
 
 /* As when the file changes between the walk and the library's own: it would write as much as it finds. */
@@ -521,6 +550,7 @@ SMP_SUITE(tiff)
         cmocka_unit_test(each_of_many_strips_is_found),
         cmocka_unit_test(what_is_not_read_is_named),
         cmocka_unit_test(a_library_that_sees_other_strips_or_tiles_is_not_used),
+        cmocka_unit_test(sizes_of_strips_and_tiles_are_counted_whole),
         cmocka_unit_test(hostile_headers_take_no_memory),
         cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(changed_bytes_never_crash),

@@ -160,8 +160,6 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
     page->compression = (int)compression;
     page->rgba = compression == TIFF_OLD_JPEG ||
                  (page->photometric == TIFF_YCBCR && (compression != TIFF_JPEG || page->planar) && is_subsampled(tiff));
-    if (page->rgba && page->planar)
-        return fail_kind(err, "colours of this kind in planes");
     if (page->photometric >= TIFF_LOG_L && (compression < 34676 || compression > 34677 || page->planar))
         return fail_kind(err, "LogL or LogLuv colours without their compression");
     const smp_tiff_entry *entry = smp_tiff_find(tiff, TIFF_EXTRA);
@@ -171,6 +169,8 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
             page->alpha_at = i;
             page->premultiplied = extra == 1;
         }
+    if (page->rgba && (page->planar || page->alpha))
+        return fail_kind(err, page->planar ? "colours of this kind in planes" : "alpha beside colours of this kind");
     if (page->photometric == TIFF_BLACK_IS_ZERO && !page->alpha && page->samples <= SMP_MAX_CHANNELS)
         page->colours = page->samples; /* channels of any meaning */
     return check_bits(page, bits, kind, err);
@@ -200,7 +200,8 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
     if (!places || places->count < page->segments || (!plain && (!sizes || sizes->count < page->segments)))
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: it says where %" PRIu64 " %s are, and has %" PRIu64,
                         places ? places->count : 0, what, page->segments);
-    all_sizes[0] = page->row_bytes * (uint64_t)page->unit_rows;
+    if (!multiply(page->row_bytes, (uint64_t)page->unit_rows, all_sizes))
+        all_sizes[0] = UINT64_MAX;
     for (uint64_t i = 0; i < page->segments; i++) {
         const uint64_t k = i % TIFF_VALUES, n = smp_min_u64(page->segments - i, TIFF_VALUES);
         if (!k && (!smp_tiff_values(tiff, places, i, n, all_at) ||
@@ -219,16 +220,19 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
 static bool count_memory(smp_tiff_page *page)
 {
     const uint64_t planes = page->planar ? (uint64_t)page->samples : 1;
-    uint64_t unit, band = 0, lists, memory;
+    uint64_t unit, band = 0, lists, memory, raster = 0;
     if (!multiply(page->row_bytes, (uint64_t)page->unit_rows, &unit) || !multiply(page->segments, 16, &lists))
         return false;
     memory = page->tiled || decodes_whole(page->compression) ? 2 * smp_min_u64(unit, UINT64_MAX / 4) : 0;
-    if (page->rgba) /* what is decoded, and four bytes a pixel */
-        memory = 3 * smp_min_u64(unit, UINT64_MAX / 8) + 4 * (uint64_t)page->unit * (uint64_t)page->unit_rows;
+    if (page->rgba) /* what is decoded, and four bytes a pixel of the strip or row of tiles */
+        memory = 3 * smp_min_u64(unit, UINT64_MAX / 8);
+    if (page->rgba && !multiply(4 * (uint64_t)page->unit * (uint64_t)page->across, (uint64_t)page->unit_rows, &raster))
+        return false;
     if (page->tiled && !multiply(unit, (uint64_t)page->across, &band))
         return false;
-    return smp_add_u64(memory, band, &memory) && smp_add_u64(memory, page->largest + lists, &memory) &&
-           smp_add_u64(memory, 4 * page->row_bytes, &memory) && multiply(memory, planes, &memory) &&
+    return smp_add_u64(memory, raster, &memory) && smp_add_u64(memory, band, &memory) &&
+           smp_add_u64(memory, page->largest + lists, &memory) && smp_add_u64(memory, 4 * page->row_bytes, &memory) &&
+           multiply(memory, planes, &memory) &&
            smp_add_u64(memory, (uint64_t)page->width * (uint64_t)page->samples * 8, &page->memory);
 }
 
