@@ -88,6 +88,11 @@ class TiffKinds(CliCase):
             values = random.integers(0, 1 << bits, (7, 13), dtype=np.uint64)
             file = of_bits(values, bits, t262=[3], t320=[int(v) for v in colours.ravel()])
             self.assertTrue(np.array_equal(self.read(file), (colours >> 8).T[values]), bits)
+            pairs = np.dstack([values, random.integers(0, 1 << bits, (7, 13), dtype=np.uint64)])
+            want = np.dstack([(colours >> 8).T[values], scaled(pairs[..., 1], bits, 255)])
+            for planar in (False, True):
+                file = of_bits(pairs, bits, planar=planar, t262=[3], t338=[2], t320=[int(v) for v in colours.ravel()])
+                self.assertTrue(np.array_equal(self.read(file), want), (bits, planar))
 
     def test_lab_is_what_littlecms_makes_of_it(self):
         y, x = np.mgrid[0:16, 0:16]

@@ -204,7 +204,11 @@ static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
 {
     const smp_tiff_page *page = samples->page;
     const uint32_t full = samples->shape.format == SMP_U16 ? UINT16_MAX : UINT8_MAX;
-    const uint32_t alpha = s[page->alpha_at];
+    uint32_t alpha = s[page->alpha_at];
+    if (page->photometric == TIFF_PALETTE_COLOUR) { /* its samples are not widened: the others are numbers of colours */
+        const uint32_t most = (1U << page->bits) - 1;
+        alpha = (alpha * full + most / 2) / most;
+    }
     switch (page->photometric) {
     case TIFF_WHITE_IS_ZERO:
         s[0] = full - s[0];
