@@ -86,6 +86,18 @@ static void shapes_are_what_the_file_can_hold(void **context)
     }
 }
 
+static void an_icon_is_made_of_as_many_pixels_as_its_sums_hold(void **context)
+{
+    (void)context;
+    for (int large = 0; large < 2; large++) {
+        smp_error err = {0};
+        smp_shape out, in = {.kind = SMP_IMAGE, .width = 1 << 24, .height = (1 << 24) + large, .channels = 3};
+        assert_int_equal(smp_writer_shape("a.ico", &in, &out, &err), large ? SMP_E_WRITE : SMP_OK);
+        in = (smp_shape){.kind = SMP_IMAGE, .width = (1LL << 48) + large, .height = 1, .channels = 3};
+        assert_int_equal(smp_writer_shape("a.ico", &in, &out, &err), large ? SMP_E_WRITE : SMP_OK);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------ PNM by hand */
 
 static void every_pnm_variant_is_read(void **context)
@@ -474,6 +486,7 @@ SMP_SUITE(other)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_come_back),
         cmocka_unit_test(shapes_are_what_the_file_can_hold),
+        cmocka_unit_test(an_icon_is_made_of_as_many_pixels_as_its_sums_hold),
         cmocka_unit_test(every_pnm_variant_is_read),
         cmocka_unit_test(faulty_pnm_is_refused),
         cmocka_unit_test(hdr_gives_linear_floats),

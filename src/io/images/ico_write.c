@@ -32,7 +32,7 @@ typedef struct ico_writer {
 
 smp_code smp_ico_write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    if (shape->width > INT32_MAX || shape->height > INT32_MAX) /* sums are of 64 bits */
+    if (shape->width > (INT64_C(1) << 48) / smp_max_i64(shape->height, 1)) /* sums have 64 bits, a pixel 16 of them */
         return smp_fail(err, SMP_E_WRITE, "the picture is too large for an icon");
     shape->format = SMP_U8;
     return smp_check_colour("ICO", shape, err);
