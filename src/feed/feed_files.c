@@ -323,34 +323,42 @@ static bool wants(void *context, const char *name)
     feed *f = context;
     size_t slot;
     const asked *a = find(name, &slot);
-    return !a->processors[slot] && (f->refused < TRIED || f->served > f->refused);
+    return a->there && !a->processors[slot] && (f->refused < TRIED || f->served > f->refused);
 }
 
-static smp_code take_coded(void *context, const char *name, smp_plan *plan, void *rows, size_t bytes, bool *taken,
+static smp_code take_coded(void *context, const char *name, smp_plan *plan, smp_reader *reader, bool *taken,
                            smp_error *err)
 {
     feed *f = context;
     const smp_shape *shape = &plan->sinks[0].shape;
-    smp_feed_picture picture = {.many = {.plan = plan, .rows = rows}, .bytes = bytes};
-    size_t at;
-    *taken = false;
-    asked *a = picture.batch = find(name, &picture.slot);
-    SMP_TRY(find_place(f, a, picture.slot, shape, &at, err));
-    const bool served = smp_feed_gpu_serves(f->gpu, plan, &picture.many.need);
-    if (!served || at == NOWHERE) {
-        f->refused += !served;
+    smp_together_need need;
+    size_t slot, at, bytes;
+    void *rows;
+    asked *a = find(name, &slot);
+    *taken = smp_feed_gpu_serves(f->gpu, plan, &need);
+    f->refused += !*taken;
+    if (!*taken)
         return SMP_OK;
+    SMP_TRY(smp_run_rows(reader, plan, &rows, &bytes, err));
+    smp_code code = find_place(f, a, slot, shape, &at, err);
+    smp_feed_picture *p = code ? NULL : smp_alloc(sizeof *p);
+    if (!p) {
+        smp_free(rows);
+        return code ? code : smp_fail_memory(err, "a picture", sizeof *p);
     }
-    smp_feed_picture *p = smp_alloc(sizeof *p);
-    SMP_NEED(p, "a picture", sizeof *p, err);
-    *p = picture;
-    p->many.place = a->there + at;
-    p->many.tensor = (smp_tensor){.channels = f->shape.channels,
-                                  .spread = shape->channels - shape->alpha == 1 && f->format->channels,
-                                  .planar = f->format->planar,
-                                  .size = smp_feed_sample_size(f->format)};
+    *p = (smp_feed_picture){.many = {.plan = plan,
+                                     .need = need,
+                                     .rows = rows,
+                                     .place = a->there + at,
+                                     .tensor = {.channels = f->shape.channels,
+                                                .spread = shape->channels - shape->alpha == 1 && f->format->channels,
+                                                .planar = f->format->planar,
+                                                .size = smp_feed_sample_size(f->format)}},
+                            .bytes = bytes,
+                            .batch = a,
+                            .slot = slot};
     f->served++;
-    *taken = a->handed[p->slot] = true;
+    a->handed[slot] = true;
     give(f, p);
     return SMP_OK;
 }

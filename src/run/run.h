@@ -28,12 +28,14 @@ typedef struct smp_run_cache smp_run_cache;
 /* Runs plans of JPEGs that are still coded elsewhere, many together (run/together.h). Called from several threads. */
 typedef struct smp_run_elsewhere {
     bool (*wants)(void *context, const char *output); /* this file, if its plan serves */
-    /* Takes over the plan and the rows of its source (smp_alloc), smp_row_stride apart. *taken false: neither, and the
-     * file is run here. */
-    smp_code (*take)(void *context, const char *output, smp_plan *plan, void *rows, size_t bytes, bool *taken,
+    /* Takes over the plan, and reads the rows of its source (smp_run_rows). *taken false: the file is run here. */
+    smp_code (*take)(void *context, const char *output, smp_plan *plan, smp_reader *reader, bool *taken,
                      smp_error *err);
     void *context;
 } smp_run_elsewhere;
+
+/* Reads all rows of a plan's source to memory that the caller frees (smp_free), smp_row_stride apart. */
+smp_code smp_run_rows(smp_reader *reader, const smp_plan *plan, void **rows, size_t *bytes, smp_error *err);
 
 typedef struct smp_run_request {
     const smp_program *program;

@@ -48,11 +48,19 @@ void smp_run_locate(const smp_run_request *request, smp_run_report *report)
     }
 }
 
-/* The plan for a file: the cache's, or a new one, which the cache then owns. *entry is null without a cache. */
+/* Whether what a file's coded scan becomes is for elsewhere. */
+static bool goes_elsewhere(const smp_run_request *request, const smp_media *media)
+{
+    return request->elsewhere && media->scan.shape.kind != SMP_KIND_NONE;
+}
+
+/* The plan for a file: the cache's, or a new one, which the cache then owns. *entry is null without a cache, and for
+ * one that is given away. */
 static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry,
                           smp_plan **plan, smp_error *err)
 {
-    *entry = request->cache ? smp_cache_find(request->cache, media, request->output) : NULL;
+    *entry = request->cache && !goes_elsewhere(request, media) ? smp_cache_find(request->cache, media, request->output)
+                                                               : NULL;
     if (*entry && request->program->draws) /* each file has a plan of its own */
         smp_cache_drop_plan(*entry);
     *plan = *entry ? (*entry)->plan : NULL;
@@ -316,7 +324,8 @@ typedef struct one_run {
     smp_run_report *report;
     double start;       /* smp_now() */
     bool scanned;       /* the device was to decode or code a file */
-    bool done;          /* the output is written: nothing is left to do */
+    bool done;          /* nothing is left to do */
+    bool refused;       /* it was not taken elsewhere, and is to be read anew */
     smp_reader *reader; /* another one after passes that read anew */
     int64_t again;      /* where the input begins when it is read again */
     smp_plan *plan;
@@ -361,32 +370,33 @@ static smp_code plan_input(one_run *r, smp_error *err)
     return code;
 }
 
-/* A refusal is taken for a doubt: the file is read again, and run here. */
+smp_code smp_run_rows(smp_reader *reader, const smp_plan *plan, void **rows, size_t *bytes, smp_error *err)
+{
+    smp_view view;
+    *rows = NULL;
+    SMP_NEED(smp_run_view(&plan->steps[0].out, &view, bytes), "a coded picture", UINT64_MAX, err);
+    SMP_NEED(*rows = smp_alloc_raw(*bytes), "a coded picture", *bytes, err);
+    void *shared = smp_reader_shared(reader, *bytes + SMP_ALIGN);
+    const smp_code code = smp_reader_rows(reader, shared ? shared : *rows, view.stride, view.height, err);
+    if (!code && shared)
+        memcpy(*rows, shared, *bytes);
+    if (code) {
+        smp_free(*rows);
+        *rows = NULL;
+    }
+    return code;
+}
+
 static smp_code hand_over(one_run *r, smp_error *err)
 {
     const smp_run_elsewhere *elsewhere = r->request->elsewhere;
-    const smp_media *media = smp_reader_media(r->reader);
-    smp_view view;
-    size_t bytes;
-    if (!elsewhere || !media->scan.shape.kind)
+    if (!goes_elsewhere(r->request, smp_reader_media(r->reader)))
         return SMP_OK;
-    if (!smp_run_view(&r->plan->steps[0].out, &view, &bytes) || !(view.data = smp_alloc_raw(bytes)))
-        return smp_fail_memory(err, "a coded picture", 0);
-    void *shared = smp_reader_shared(r->reader, bytes + SMP_ALIGN), *rows = shared ? shared : view.data;
-    smp_code code = smp_reader_rows(r->reader, rows, view.stride, view.height, err);
-    if (!code && shared)
-        memcpy(view.data, shared, bytes);
-    if (!code)
-        code = elsewhere->take(elsewhere->context, r->request->output, r->plan, view.data, bytes, &r->done, err);
-    if (!r->done)
-        smp_free(view.data);
-    else if (r->entry)
-        r->entry->plan = NULL;
-    if (r->done) {
+    SMP_TRY(elsewhere->take(elsewhere->context, r->request->output, r->plan, r->reader, &r->done, err));
+    if (r->done)
         r->plan = NULL;
-        r->owned = false;
-    }
-    return code || r->done ? code : smp_fail(err, SMP_E_DECODE, "a coded picture is refused");
+    r->refused = !r->done;
+    return SMP_OK;
 }
 
 static smp_code copy_coded(one_run *r, smp_error *err)
@@ -483,23 +493,22 @@ static void close_all(one_run *r)
     smp_reader_close(r->reader);
 }
 
-/* *scanned: the device was to decode or code a file. */
-static smp_code run_once(const smp_run_request *request, smp_run_report *report, bool *scanned, smp_error *err)
+/* *run is filled in, and closed. */
+static smp_code run_once(const smp_run_request *request, smp_run_report *report, one_run *run, smp_error *err)
 {
     static smp_code (*const passes[])(one_run *, smp_error *) = {open_file,     plan_input,   hand_over,     copy_coded,
                                                                  begin_outputs, run_the_plan, commit_outputs};
-    one_run r = {.request = request, .report = report, .start = smp_now(), .owned = true};
     smp_code code = SMP_OK;
+    *run = (one_run){.request = request, .report = report, .start = smp_now(), .owned = true};
     *report = (smp_run_report){.input = request->input, .output = request->output};
-    for (size_t i = 0; !code && !r.done && i < sizeof passes / sizeof *passes; i++)
-        code = passes[i](&r, err);
-    close_all(&r);
-    *scanned = r.scanned;
+    for (size_t i = 0; !code && !run->done && !run->refused && i < sizeof passes / sizeof *passes; i++)
+        code = passes[i](run, err);
+    close_all(run);
     report->status = code;
     if (code)
         snprintf(report->error, sizeof report->error, "%s", err->message);
     report->peak_bytes = smp_alloc_peak();
-    report->wall_seconds = smp_now() - r.start;
+    report->wall_seconds = smp_now() - run->start;
     return code;
 }
 
@@ -516,7 +525,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
 {
     smp_error local = {0};
     smp_run_request asked = *request;
-    bool scanned;
+    one_run run;
     if (!err)
         err = &local;
     asked.read.want.whole = request->cache && request->cache->whole;
@@ -526,18 +535,19 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
         asked.read.want.scan_from = 1;
         asked.read.want.whole = true; /* one message for a file */
     }
-    smp_code code = run_once(&asked, report, &scanned, err);
+    smp_code code = run_once(&asked, report, &run, err);
     const bool again = report->undecided || code == SMP_E_DECODE || code == SMP_E_KILLED || code == SMP_E_PROCESS ||
                        code == SMP_E_MEMORY || code == SMP_E_DEVICE_MEMORY;
-    if (!code || !scanned || !again)
+    if (!run.refused && (!code || !run.scanned || !again))
         return code;
     /* Any doubt: the usual reader judges the file, and words the error. The cache may have the plan that failed. */
+    if (code)
+        asked.cache = NULL;
     smp_run_report_free(report);
     *err = (smp_error){0};
     asked.read.want.scan_from = 0;
     asked.elsewhere = NULL;
-    asked.cache = NULL;
-    return run_once(&asked, report, &scanned, err);
+    return run_once(&asked, report, &run, err);
 }
 
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err)
