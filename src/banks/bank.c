@@ -4,33 +4,18 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { CC1_BANKS = 16, CC1_LANES = 16 };
-
-smp_bank_geometry smp_bank_geometry_of(smp_bank_rules rules)
-{
-    static const smp_bank_geometry geometries[] = {
-        [SMP_BANKS_CC1] = {CC1_BANKS, 4, 64}, [SMP_BANKS_CC2] = {32, 4, 128}, [SMP_BANKS_CC3] = {32, 4, 256},
-        [SMP_BANKS_CC3_8] = {32, 8, 256},     [SMP_BANKS_CC5] = {32, 4, 128},
-    };
-    return geometries[rules];
-}
-
 static bool atomic_turns(const smp_bank_access *access)
 {
     return access->op == SMP_BANK_ATOMIC || access->op == SMP_BANK_ATOMIC_FLOAT;
 }
 
-/* Lanes that are served together: a phase moves at most one row, 128 bytes (3.x: 256). */
-static int phase_lanes(const smp_bank_access *access, smp_bank_rules rules)
+/* Lanes that are served together: a phase moves at most one row, 128 bytes. */
+static int phase_lanes(const smp_bank_access *access)
 {
-    if (rules == SMP_BANKS_CC1)
-        return CC1_LANES;
-    if (atomic_turns(access))
+    if (atomic_turns(access) || access->width <= SMP_BANK_BYTES)
         return SMP_WARP;
-    bool wide_rows = rules == SMP_BANKS_CC3 || rules == SMP_BANKS_CC3_8;
-    int lanes = (wide_rows ? 256 : 128) / (access->width > 4 ? access->width : 4);
-    lanes = lanes < SMP_WARP ? lanes : SMP_WARP;
-    if (rules != SMP_BANKS_CC5 || access->op != SMP_BANK_LOAD || access->width <= 4)
+    const int lanes = SMP_BANK_ROW / access->width;
+    if (access->op != SMP_BANK_LOAD)
         return lanes;
     /* Wide loads whose lanes agree in pairs (n with n^1, or n with n^2) need half the data, so a phase serves twice the
      * lanes. */
@@ -47,12 +32,11 @@ static int phase_lanes(const smp_bank_access *access, smp_bank_rules rules)
     return lanes;
 }
 
-/* One phase: lanes first .. first+count-1, and bytes from .. from+bytes-1 of each lane's access. */
+/* One phase: lanes first .. first+count-1, and the first `bytes` bytes of each lane's access. */
 typedef struct phase {
     const smp_bank_access *access;
-    smp_bank_geometry geometry;
     int first, count;
-    uint32_t from, bytes;
+    uint32_t bytes;
 } phase;
 
 /* Words that lanes want of each bank: in the order of lanes, lanes that want the same word together. */
@@ -69,10 +53,10 @@ static int collect(const phase *p, bool merge, wants *want)
     for (int lane = p->first; lane < p->first + p->count; lane++) {
         if (!(p->access->active >> lane & 1))
             continue;
-        uint32_t begin = (p->access->offset[lane] + p->from) / p->geometry.bank_bytes;
-        uint32_t end = (p->access->offset[lane] + p->from + p->bytes - 1) / p->geometry.bank_bytes;
+        const uint32_t begin = p->access->offset[lane] / SMP_BANK_BYTES;
+        const uint32_t end = (p->access->offset[lane] + p->bytes - 1) / SMP_BANK_BYTES;
         for (uint32_t word = begin; word <= end; word++) {
-            uint32_t bank = word % p->geometry.banks, row = word / (p->geometry.row_bytes / p->geometry.bank_bytes);
+            const uint32_t bank = word % SMP_BANKS, row = word / SMP_BANKS;
             smp_bank_cell *cells = want->cells[bank];
             int at = 0, used = want->count[bank];
             while (at < used && !(merge && cells[at].row == row))
@@ -89,87 +73,12 @@ static int collect(const phase *p, bool merge, wants *want)
     return most;
 }
 
-/* ------------------------------------------------------------------------------------------------ compute
- * capability 1.x */
-
 static int lanes_in(uint32_t lanes)
 {
     return __builtin_popcount(lanes);
 }
 
-/* Sorts a bank's cells, most lanes first: a broadcast saves most on those. */
-static void sort_by_lanes(smp_bank_cell *cells, int count)
-{
-    for (int i = 1; i < count; i++) {
-        smp_bank_cell cell = cells[i];
-        int at = i;
-        for (; at > 0 && lanes_in(cells[at - 1].lanes) < lanes_in(cell.lanes); at--)
-            cells[at] = cells[at - 1];
-        cells[at] = cell;
-    }
-}
-
-/* The words of this bank that must be broadcast to finish it in `steps`; -1: impossible. */
-static int broadcasts_needed(const smp_bank_cell *cells, int count, int steps)
-{
-    int single = 0;
-    for (int i = 0; i < count; i++)
-        single += lanes_in(cells[i].lanes);
-    for (int k = 0; k <= count; k++) {
-        if (k + single <= steps)
-            return k;
-        single -= k < count ? lanes_in(cells[k].lanes) : 0;
-    }
-    return -1;
-}
-
-/* Guide 4.2, F.3.3.2: in each step one word, of any bank, is broadcast to all lanes that read it, and every other bank
- * serves one lane. Finds the fewest steps over all choices of broadcast words. words[bank]: broadcasts of each. */
-static int half_warp_steps(const wants *want, int words[CC1_BANKS])
-{
-    for (int steps = 0;; steps++) {
-        int total = 0;
-        bool enough = true;
-        for (int bank = 0; bank < CC1_BANKS && enough; bank++) {
-            words[bank] = broadcasts_needed(want->cells[bank], want->count[bank], steps);
-            enough = words[bank] >= 0;
-            total += words[bank];
-        }
-        if (enough && total <= steps)
-            return steps;
-    }
-}
-
-static void half_warp_turns(const wants *want, const int words[CC1_BANKS], int steps, smp_bank_wavefront *turns)
-{
-    int broadcast = 0; /* steps whose broadcast is assigned */
-    for (int bank = 0; bank < CC1_BANKS; bank++) {
-        const smp_bank_cell *cells = want->cells[bank];
-        for (int i = 0; i < words[bank]; i++)
-            turns[broadcast++].cells[bank] = cells[i];
-        int step = 0;
-        for (int i = words[bank]; i < want->count[bank]; i++)
-            for (uint32_t rest = cells[i].lanes; rest; rest &= rest - 1) {
-                while (step < steps - 1 && turns[step].cells[bank].lanes)
-                    step++;
-                turns[step].cells[bank] = (smp_bank_cell){rest & -rest, cells[i].row};
-            }
-    }
-}
-
-/* If several lanes write one address, one writes; the others cost nothing. */
-static smp_bank_access writers_cc1(const smp_bank_access *access)
-{
-    smp_bank_access writers = *access;
-    for (int lane = 0; lane < SMP_WARP; lane++)
-        for (int other = lane & ~(CC1_LANES - 1); other < lane; other++)
-            if (writers.active >> other & 1 && writers.offset[other] == writers.offset[lane])
-                writers.active &= ~(UINT32_C(1) << lane);
-    return writers;
-}
-
-/* ------------------------------------------------------------------------------------------------ asynchronous copies
- */
+/* ------------------------------------------------------------------------------------------------ copies */
 
 static uint32_t banks_of(uint32_t address, int width)
 {
@@ -268,34 +177,21 @@ static void begin_turns(smp_bank_schedule *schedule, int phase_at, int turns)
 }
 
 /* The wavefronts of one phase. schedule (may be null) gets what they serve. */
-static int serve(const phase *p, smp_bank_rules rules, smp_bank_schedule *schedule, int phase_at)
+static int serve(const phase *p, smp_bank_schedule *schedule, int phase_at)
 {
+    const int first = schedule ? schedule->count : 0;
     wants want;
     if (p->access->op == SMP_BANK_ASYNC) {
         uint32_t meets[SMP_WARP];
-        int count = copy_turns(p, meets), at = schedule ? schedule->count : 0;
+        const int count = copy_turns(p, meets);
         if (schedule) {
             begin_turns(schedule, phase_at, count);
-            copy_into_turns(p, meets, &schedule->wavefronts[at]);
+            copy_into_turns(p, meets, &schedule->wavefronts[first]);
         }
         return count;
     }
-    bool one_by_one =
-        rules == SMP_BANKS_CC1 ? p->access->op == SMP_BANK_STORE || atomic_turns(p->access) : atomic_turns(p->access);
-    int turns = collect(p, !one_by_one, &want), words[CC1_BANKS], first = schedule ? schedule->count : 0;
-    if (rules == SMP_BANKS_CC1 && !one_by_one) {
-        for (int bank = 0; bank < CC1_BANKS; bank++)
-            sort_by_lanes(want.cells[bank], want.count[bank]);
-        turns = half_warp_steps(&want, words);
-        if (schedule) {
-            begin_turns(schedule, phase_at, turns);
-            half_warp_turns(&want, words, turns, &schedule->wavefronts[first]);
-        }
-        return turns;
-    }
-    bool idle_turn = rules == SMP_BANKS_CC2 && p->access->width == 16 && turns > 0;
-    int repeats = p->access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1; /* each iteration of the loop loads and swaps */
-    int total = turns * repeats + idle_turn;
+    const int repeats = p->access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1; /* each turn of the loop loads and swaps */
+    const int total = collect(p, !atomic_turns(p->access), &want) * repeats;
     if (schedule) {
         begin_turns(schedule, phase_at, total);
         for (int bank = 0; bank < SMP_BANKS; bank++)
@@ -311,7 +207,6 @@ static smp_bank_cost serve_sectors(const smp_bank_access *access, smp_bank_sched
     if (schedule && turns) {
         schedule->phases = 1;
         schedule->phase_lanes[0] = access->active;
-        schedule->phase_from[0] = 0;
         begin_turns(schedule, 0, turns);
     }
     for (int lane = 0; lane < SMP_WARP; lane++) {
@@ -333,55 +228,39 @@ static uint32_t lanes_between(int first, int count)
     return (count >= SMP_WARP ? ~UINT32_C(0) : (UINT32_C(1) << count) - 1) << first;
 }
 
-static smp_bank_cost serve_all(const smp_bank_access *given, smp_bank_rules rules, smp_bank_schedule *schedule)
+static smp_bank_cost serve_all(const smp_bank_access *access, smp_bank_schedule *schedule)
 {
     smp_bank_cost cost = {0, 0, 0, 0};
-    smp_bank_access writers;
-    const smp_bank_access *access = given;
-    if (given->op == SMP_BANK_ASYNC_L2)
-        return serve_sectors(given, schedule);
-    if (rules == SMP_BANKS_CC1 && given->op == SMP_BANK_STORE) {
-        writers = writers_cc1(given);
-        access = &writers;
+    if (access->op == SMP_BANK_ASYNC_L2)
+        return serve_sectors(access, schedule);
+    const int lanes = phase_lanes(access);
+    /* Atomics look only at the first word. */
+    const uint32_t bytes =
+        atomic_turns(access) && access->width > SMP_BANK_BYTES ? SMP_BANK_BYTES : (uint32_t)access->width;
+    for (int first = 0; first < SMP_WARP; first += lanes) {
+        const uint32_t taking_part = access->active & lanes_between(first, lanes);
+        if (!taking_part)
+            continue;
+        const phase p = {access, first, lanes, bytes};
+        const int at = schedule ? schedule->phases++ : 0;
+        if (schedule)
+            schedule->phase_lanes[at] = taking_part;
+        cost.wavefronts += serve(&p, schedule, at);
+        cost.ideal += access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1;
     }
-    int lanes = phase_lanes(access, rules);
-    /* 1.x splits wide accesses into requests of 4 bytes (F.3.3.4). Atomics look only at the first word. */
-    uint32_t width = atomic_turns(access) && access->width > SMP_BANK_BYTES ? SMP_BANK_BYTES : (uint32_t)access->width;
-    uint32_t step = rules == SMP_BANKS_CC1 && width > SMP_BANK_BYTES ? SMP_BANK_BYTES : width;
-    for (uint32_t from = 0; from < width; from += step)
-        for (int first = 0; first < SMP_WARP; first += lanes) {
-            uint32_t taking_part = access->active & lanes_between(first, lanes);
-            if (!taking_part)
-                continue;
-            phase p = {access, smp_bank_geometry_of(rules), first, lanes, from, step};
-            int at = schedule ? schedule->phases++ : 0;
-            if (schedule) {
-                schedule->phase_lanes[at] = given->active & lanes_between(first, lanes);
-                schedule->phase_from[at] = (int)from;
-            }
-            cost.wavefronts += serve(&p, rules, schedule, at);
-            cost.ideal += access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1;
-        }
     cost.conflicts = cost.wavefronts - cost.ideal;
-    int packed = (lanes_in(access->active) * (int)(width > SMP_BANK_BYTES ? width : SMP_BANK_BYTES) + 127) / 128;
+    int packed = (lanes_in(access->active) * (int)(bytes > SMP_BANK_BYTES ? bytes : SMP_BANK_BYTES) + 127) / 128;
     cost.packed = atomic_turns(access) ? cost.ideal : packed < cost.wavefronts ? packed : cost.wavefronts;
     return cost;
 }
 
-smp_bank_cost smp_bank_cost_of(const smp_bank_access *access, smp_bank_rules rules)
+smp_bank_cost smp_bank_cost_of(const smp_bank_access *access)
 {
-    return serve_all(access, rules, NULL);
+    return serve_all(access, NULL);
 }
 
-void smp_bank_schedule_of(const smp_bank_access *access, smp_bank_rules rules, smp_bank_schedule *schedule)
+void smp_bank_schedule_of(const smp_bank_access *access, smp_bank_schedule *schedule)
 {
     schedule->phases = schedule->count = 0;
-    schedule->cost = serve_all(access, rules, schedule);
-}
-
-smp_bank_rules smp_bank_rules_for(int compute_major)
-{
-    if (compute_major <= 1)
-        return SMP_BANKS_CC1;
-    return compute_major == 2 ? SMP_BANKS_CC2 : compute_major == 3 ? SMP_BANKS_CC3 : SMP_BANKS_CC5;
+    schedule->cost = serve_all(access, schedule);
 }

@@ -1,14 +1,15 @@
 /* The cost of one warp instruction on shared memory: how many wavefronts its 32 addresses need, how many of them are
- * bank conflicts, and which lanes each wavefront serves. Pure arithmetic. The rules for compute capability 5.x and
- * newer were measured on an H100: all 576 cases in tests/data/h100_bank_patterns.csv match exactly. Asynchronous copies
- * and `packed` follow CUPTI's SASS metrics (tests/data/h100_async_patterns.csv, whose head lists the patterns that the
- * rules miss; no kernel here has them). The rules for older devices follow the CUDA C Programming Guide 4.2, appendix
- * F.3.3 (1.x), F.4.3 (2.x) and F.5.3 (3.x). */
+ * bank conflicts, and which lanes each wavefront serves. Pure arithmetic. The rules are those of compute capability 5.x
+ * and newer. They were measured on an H100: all 576 cases in tests/data/h100_bank_patterns.csv match exactly.
+ * Asynchronous copies and `packed` follow CUPTI's SASS metrics (tests/data/h100_async_patterns.csv, whose head lists
+ * the patterns that the rules miss; no kernel here has them). */
 #pragma once
 
 #include <stdint.h>
 
-enum { SMP_WARP = 32, SMP_BANKS = 32, SMP_BANK_BYTES = 4 };
+/* bank = address / SMP_BANK_BYTES % SMP_BANKS, row = address / SMP_BANK_ROW. In a wavefront a bank serves one row, to
+ * all lanes that want it. */
+enum { SMP_WARP = 32, SMP_BANKS = 32, SMP_BANK_BYTES = 4, SMP_BANK_ROW = SMP_BANKS * SMP_BANK_BYTES };
 
 typedef enum smp_bank_op {
     SMP_BANK_LOAD,
@@ -19,14 +20,6 @@ typedef enum smp_bank_op {
     SMP_BANK_ASYNC,   /* cp.async, 4, 8 or 16 bytes a lane: through the first-level cache (.ca), or filling zeros */
     SMP_BANK_ASYNC_L2 /* cp.async, 16 bytes a lane straight from the second-level cache (.cg), no lane zeros */
 } smp_bank_op;
-
-typedef enum smp_bank_rules {
-    SMP_BANKS_CC1,   /* 16 banks, a half-warp at a time, one broadcast word a step */
-    SMP_BANKS_CC2,   /* 32 banks of 4 bytes, multicast */
-    SMP_BANKS_CC3,   /* cp.async, 4, 8 or 16 bytes a lane, through the L1 cache (.ca) or filling zeros */
-    SMP_BANKS_CC3_8, /* cp.async, 16 bytes a lane, bypassing the L1 cache (.cg); no lane fills zeros */
-    SMP_BANKS_CC5    /* 5.x and newer */
-} smp_bank_rules;
 
 typedef struct smp_bank_access {
     smp_bank_op op;
@@ -47,20 +40,8 @@ typedef struct smp_bank_cost {
                       wavefronts */
 } smp_bank_cost;
 
-/* An access without active lanes costs nothing. Where the rules leave a choice to the hardware (the broadcast word of
- * 1.x), the best choice is counted. */
-smp_bank_cost smp_bank_cost_of(const smp_bank_access *access, smp_bank_rules rules);
-
-/* The rules of a compute capability, 1 to 9 and newer. */
-smp_bank_rules smp_bank_rules_for(int compute_major);
-
-/* Maps addresses to banks: bank = address / bank_bytes % banks, row = address / row_bytes. In a wavefront a bank serves
- * one row, to all lanes that want it. (In 4-byte mode of 3.x a row holds two words of each bank, 64 words in all.) */
-typedef struct smp_bank_geometry {
-    uint32_t banks, bank_bytes, row_bytes;
-} smp_bank_geometry;
-
-smp_bank_geometry smp_bank_geometry_of(smp_bank_rules rules);
+/* An access without active lanes costs nothing. */
+smp_bank_cost smp_bank_cost_of(const smp_bank_access *access);
 
 /* One bank in one wavefront; idle when lanes is 0. */
 typedef struct smp_bank_cell {
@@ -69,23 +50,21 @@ typedef struct smp_bank_cell {
 } smp_bank_cell;
 
 typedef struct smp_bank_wavefront {
-    int phase;                      /* 0, 1, ...: lanes of different phases never conflict */
-    int turn;                       /* 0: the first of its phase; all others are conflicts */
-    smp_bank_cell cells[SMP_BANKS]; /* of `banks` */
+    int phase; /* 0, 1, ...: lanes of different phases never conflict */
+    int turn;  /* 0: the first of its phase; all others are conflicts */
+    smp_bank_cell cells[SMP_BANKS];
 } smp_bank_wavefront;
 
-enum { SMP_BANK_MAX_WAVEFRONTS = 128 }; /* 1.x, 16 bytes a lane: 4 requests x 2 half-warps x 16 */
+enum { SMP_BANK_MAX_WAVEFRONTS = 2 * SMP_WARP }; /* atomics of floats on one address */
 
 typedef struct smp_bank_schedule {
     smp_bank_cost cost;
     int phases;                         /* with an active lane */
     uint32_t phase_lanes[SMP_WARP / 4]; /* the active lanes of each phase */
-    int phase_from[SMP_WARP / 4];       /* 1.x: the byte of each lane's access where this request begins; else 0 */
     int count;                          /* = cost.wavefronts */
     smp_bank_wavefront wavefronts[SMP_BANK_MAX_WAVEFRONTS];
 } smp_bank_schedule;
 
 /* One order in which the wavefronts can be served. The hardware's order is not documented; their number is. A float
- * atomic shows each iteration of its loop twice, as load and swap. A 16-byte access on 2.x ends each phase with an idle
- * wavefront: the extra one that the guide counts. */
-void smp_bank_schedule_of(const smp_bank_access *access, smp_bank_rules rules, smp_bank_schedule *schedule);
+ * atomic shows each iteration of its loop twice, as load and swap. */
+void smp_bank_schedule_of(const smp_bank_access *access, smp_bank_schedule *schedule);

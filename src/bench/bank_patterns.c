@@ -31,7 +31,7 @@ static void apply_rules(smp_bench_pattern *row)
     smp_bank_access access = {.op = ops[row->op], .width = row->width, .active = UINT32_MAX};
     for (int lane = 0; lane < SMP_WARP; lane++)
         access.offset[lane] = (uint32_t)bench_offset(&p, row->width, lane);
-    smp_bank_cost cost = smp_bank_cost_of(&access, SMP_BANKS_CC5);
+    smp_bank_cost cost = smp_bank_cost_of(&access);
     row->rule_wavefronts = cost.wavefronts;
     row->rule_ideal = cost.ideal;
 }

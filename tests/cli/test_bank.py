@@ -189,15 +189,12 @@ class Bank(CliCase):
     def test_every_operation_and_device(self):
         for op in OPS:
             self.assertEqual(self.study("tid", "--op", op)["op"], op)
-        for cc, banks, count in (("1.1", 16, 4), ("2.0", 32, 2), ("3.0", 32, 1), ("3.0/8", 32, 1), ("9.0", 32, 2),
-                                 ("12.0", 32, 2)):
+        for cc in ("5.0", "9.0", "12.0"):
             found = self.study("tid*2", "--cc", cc)
-            self.assertEqual((found["banks"], found["wavefronts"], found["compute_capability"]), (banks, count, cc))
+            self.assertEqual((found["banks"], found["wavefronts"], found["compute_capability"]), (32, 2, cc))
         self.assertEqual(self.study("tid", "--cc", "sm_86")["compute_capability"], "8.6")
-        for cc in ("0", "4.0", "99", "8.1", "banana", "9.0/8", "9.", "", "-1", "1e3"):
+        for cc in ("0", "1.1", "3.0/8", "4.0", "99", "8.1", "banana", "9.0/8", "9.", "", "-1", "1e3"):
             self.assertIn("hint", self.smp("bank", "tid", "--cc", cc, status=2).stderr)
-        for cc in ("1.1", "2.0", "3.5"):
-            self.assertIn("hint", self.smp("bank", "tid", "--op", "atom_add", "--cc", cc, status=2).stderr)
 
     def test_offsets_and_masks(self):
         offsets = " ".join(str(128 * lane) for lane in range(32))
@@ -216,9 +213,9 @@ class Bank(CliCase):
             self.assertEqual(done.stdout, "")
 
     def test_maps_fit_100_columns_and_obey_no_color(self):
-        for arguments in (("[32][32] column",), ("float4 [32][8] column",), ("double tid", "--cc", "1.1"),
-                          ("random(512)", "--op", "atom_add_f32"), ("tid*2", "--cc", "2.0", "-v", "--explain"),
-                          ("[64][64] [tid%16][tid/16]", "-v"), ("tid*8", "--mask", "0x55555555")):  # fmt: skip
+        for arguments in (("[32][32] column",), ("float4 [32][8] column",), ("double tid",),
+                          ("random(512)", "--op", "atom_add_f32"), ("tid*2", "--explain"),
+                          ("[64][64] [tid%16][tid/16]",), ("tid*8", "--mask", "0x55555555")):  # fmt: skip
             text = self.smp("bank", *arguments).stdout
             self.assertLessEqual(max(map(len, text.splitlines())), 100, arguments)
             self.assertNotIn("\033", text)
@@ -254,16 +251,13 @@ class Bank(CliCase):
 
     def test_rules_are_told_with_their_sources(self):
         self.assertIn("measured on an H100", self.smp("bank", "tid", "--explain").stdout)
-        self.assertIn("F.3.3", self.smp("bank", "tid", "--cc", "1.3", "--explain").stdout)
         everything = self.smp("help", "banks").stdout
-        for source in ("F.3.3", "F.4.3", "F.5.3", "H100"):
-            self.assertIn(source, everything)
+        self.assertIn("H100", everything)
         self.assertLessEqual(max(map(len, everything.splitlines())), 100)
 
     def test_what_cannot_be_helped_is_said(self):
         self.assertIn("add to one address", self.smp("bank", "0", "--op", "atom_add").stdout)
         self.assertIn("random", self.smp("bank", "random(64)", "--op", "st").stdout.split("to avoid it")[1])
-        self.assertIn("quarter-warp", self.smp("bank", "float4 tid", "--cc", "2.0").stdout)
         self.assertIn("no pad frees it", self.smp("bank", "[128][32] [tid*4][0]").stdout)
 
     def test_a_mistake_has_one_diagnostic_with_a_caret(self):

@@ -151,7 +151,7 @@ static void a_transpose_shows_what_padding_does(void **state)
         if (site->op != SMP_SHARED_LOAD)
             continue;
         seen = true;
-        smp_bank_cost cost = smp_bank_cost_of(&site->example, SMP_BANKS_CC5);
+        smp_bank_cost cost = smp_bank_cost_of(&site->example);
         assert_int_equal(cost.wavefronts, 32);
         assert_int_equal(site->width, 4);
     }

@@ -1,5 +1,4 @@
-/* The bank model against every measured case (tests/data/h100_bank_patterns.csv), and the older rules on the examples
- * that the CUDA guides give. */
+/* The bank model against every measured case (tests/data/h100_bank_patterns.csv). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -23,7 +22,7 @@ static void measured_patterns_cost_what_the_model_says(void **state)
     bank_pattern row;
     int rows = 0;
     while (bank_patterns_next(file, &row)) {
-        smp_bank_cost cost = smp_bank_cost_of(&row.access, SMP_BANKS_CC5);
+        smp_bank_cost cost = smp_bank_cost_of(&row.access);
         if (cost.wavefronts != row.wavefronts)
             print_error("%s %d %s: %d wavefronts, measured %d\n", row.op, row.access.width, row.pattern,
                         cost.wavefronts, row.wavefronts);
@@ -70,13 +69,13 @@ static void copies_and_missing_lanes_cost_what_sass_metrics_count(void **state)
         } else if (op[0] == 's') {
             access.op = SMP_BANK_STORE;
         }
-        smp_bank_cost cost = smp_bank_cost_of(&access, SMP_BANKS_CC5);
+        smp_bank_cost cost = smp_bank_cost_of(&access);
         if (cost.wavefronts != wavefronts || cost.packed != packed)
             print_error("%s", line);
         assert_int_equal(cost.wavefronts, wavefronts);
         assert_int_equal(cost.packed, packed);
         smp_bank_schedule schedule;
-        smp_bank_schedule_of(&access, SMP_BANKS_CC5, &schedule);
+        smp_bank_schedule_of(&access, &schedule);
         assert_int_equal(schedule.count, wavefronts);
         rows++;
     }
@@ -97,7 +96,7 @@ static void no_lane_costs_nothing(void **state)
     (void)state;
     smp_bank_access access = strided(SMP_BANK_LOAD, 4, 4);
     access.active = 0;
-    smp_bank_cost cost = smp_bank_cost_of(&access, SMP_BANKS_CC5);
+    smp_bank_cost cost = smp_bank_cost_of(&access);
     assert_int_equal(cost.wavefronts, 0);
     assert_int_equal(cost.ideal, 0);
     assert_int_equal(cost.conflicts, 0);
@@ -107,124 +106,19 @@ static void two_byte_accesses_share_words(void **state)
 {
     (void)state;
     smp_bank_access access = strided(SMP_BANK_LOAD, 2, 2);
-    assert_int_equal(smp_bank_cost_of(&access, SMP_BANKS_CC5).wavefronts, 1);
+    assert_int_equal(smp_bank_cost_of(&access).wavefronts, 1);
     access = strided(SMP_BANK_STORE, 2, 128);
-    assert_int_equal(smp_bank_cost_of(&access, SMP_BANKS_CC5).conflicts, 31);
-}
-
-static smp_bank_cost cost_of(smp_bank_access access, smp_bank_rules rules)
-{
-    return smp_bank_cost_of(&access, rules);
-}
-
-/* Wavefronts and the least of them, both. */
-static void expect(smp_bank_access access, smp_bank_rules rules, int wavefronts, int ideal)
-{
-    smp_bank_cost cost = smp_bank_cost_of(&access, rules);
-    assert_int_equal(cost.wavefronts, wavefronts);
-    assert_int_equal(cost.ideal, ideal);
-    assert_int_equal(cost.conflicts, wavefronts - ideal);
-}
-
-/* All cases below are worked out by hand from the CUDA C Programming Guide 4.2, appendix F. */
-static void strides_of_4_bytes_on_every_device(void **state)
-{
-    (void)state;
-    static const struct {
-        int stride, cc1, cc2, cc3, cc3_8, cc5;
-    } rows[] = {
-        {1, 2, 1, 1, 1, 1}, /* figure F-2 left; two half-warps on 1.x */
-        {2, 4, 2, 1, 1, 2}, /* figure F-2 middle: 2-way on 1.x and 2.x, free on 3.0, where words 0 and 32 share a row */
-        {3, 2, 1, 1, 2, 1}, /* figure F-2 right; with 8-byte banks words 3 and 66 lie in bank 1, in two rows */
-        {4, 8, 4, 2, 2, 4}, /* F.4.3.1: gcd(32, stride) lanes to a bank; half of them in a row of 3.x */
-        {6, 4, 2, 2, 1, 2}, /* words 0 and 96 share a bank, not a row; as 8-byte words the stride is 3 */
-        {16, 32, 16, 8, 8, 16}, /* a column of a tile 16 wide */
-        {17, 2, 1, 1, 2, 1},    /* of a padded one */
-        {32, 32, 32, 16, 16, 32}, {33, 2, 1, 1, 1, 1},
-        {0, 2, 1, 1, 1, 1}, /* one word for all: a broadcast everywhere */
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        smp_bank_access access = strided(SMP_BANK_LOAD, 4, 4 * rows[i].stride);
-        assert_int_equal(cost_of(access, SMP_BANKS_CC1).wavefronts, rows[i].cc1);
-        assert_int_equal(cost_of(access, SMP_BANKS_CC2).wavefronts, rows[i].cc2);
-        assert_int_equal(cost_of(access, SMP_BANKS_CC3).wavefronts, rows[i].cc3);
-        assert_int_equal(cost_of(access, SMP_BANKS_CC3_8).wavefronts, rows[i].cc3_8);
-        assert_int_equal(cost_of(access, SMP_BANKS_CC5).wavefronts, rows[i].cc5);
-    }
-}
-
-static smp_bank_access with_words(const int *words, int count)
-{
-    smp_bank_access access = {.op = SMP_BANK_LOAD, .width = 4};
-    for (int lane = 0; lane < count; lane++) {
-        access.offset[lane] = 4 * (uint32_t)words[lane];
-        access.active |= UINT32_C(1) << lane;
-    }
-    return access;
-}
-
-/* 1.x reads of small types: shared[0] to shared[3] share a bank (F.3.3.3), and one word is broadcast in a step. */
-static void bytes_conflict_on_1_x(void **state)
-{
-    (void)state;
-    expect(strided(SMP_BANK_LOAD, 1, 1), SMP_BANKS_CC1, 8, 2); /* char shared[BaseIndex + tid] */
-    expect(strided(SMP_BANK_LOAD, 1, 4), SMP_BANKS_CC1, 2, 2); /* char shared[BaseIndex + 4 * tid] */
-    expect(strided(SMP_BANK_LOAD, 2, 2), SMP_BANKS_CC1, 4, 2);
-    expect(strided(SMP_BANK_STORE, 1, 1), SMP_BANKS_CC1, 8, 2);
-    expect(strided(SMP_BANK_LOAD, 1, 1), SMP_BANKS_CC2, 1, 1); /* F.4.3: none on 2.x */
-    expect(strided(SMP_BANK_STORE, 1, 1), SMP_BANKS_CC2, 1, 1);
-}
-
-/* F.3.3.2: each step broadcasts one word; other banks serve one lane. */
-static void a_step_of_1_x_broadcasts_one_word(void **state)
-{
-    (void)state;
-    static const int one_pair[] = {0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    expect(with_words(one_pair, 16), SMP_BANKS_CC1, 1, 1); /* the pair by broadcast */
-    static const int two_pairs[] = {0, 0, 1, 1};
-    expect(with_words(two_pairs, 4), SMP_BANKS_CC1, 2, 1);
-    static const int two_of_a_bank[] = {0, 0, 0, 16, 16, 16}; /* a broadcast each: two steps */
-    expect(with_words(two_of_a_bank, 6), SMP_BANKS_CC1, 2, 1);
-    static const int three_threes[] = {0, 0, 0, 1, 1, 1, 2, 2, 2}; /* a broadcast a step, or lane by lane: three */
-    expect(with_words(three_threes, 9), SMP_BANKS_CC1, 3, 1);
-    static const int four_threes[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3};
-    expect(with_words(four_threes, 12), SMP_BANKS_CC1, 3, 1);
-    expect(with_words(two_pairs, 4), SMP_BANKS_CC2, 1, 1); /* F.4.3: several words at once */
-}
-
-/* F.3.3: of lanes that write one place one does; writes to two places of a bank take turns. */
-static void stores_on_1_x(void **state)
-{
-    (void)state;
-    expect(strided(SMP_BANK_STORE, 4, 0), SMP_BANKS_CC1, 2, 2);
-    expect(strided(SMP_BANK_STORE, 4, 8), SMP_BANKS_CC1, 4, 2);
-}
-
-/* Doubles and float4: F.3.3.4, F.4.3.2, F.5.3.1. */
-static void wide_accesses_on_older_devices(void **state)
-{
-    (void)state;
-    smp_bank_access doubles = strided(SMP_BANK_LOAD, 8, 8), fours = strided(SMP_BANK_LOAD, 16, 16);
-    expect(doubles, SMP_BANKS_CC1, 8, 4); /* two requests with a stride of two words: each 2-way in each half-warp */
-    expect(doubles, SMP_BANKS_CC2, 2, 2); /* unlike 1.x, no conflicts */
-    expect(doubles, SMP_BANKS_CC3, 1, 1);
-    expect(doubles, SMP_BANKS_CC3_8, 1, 1);
-    expect(fours, SMP_BANKS_CC1, 32, 8); /* four requests with a stride of four words */
-    expect(fours, SMP_BANKS_CC2, 8, 4);  /* one is added for each quarter-warp */
-    expect(fours, SMP_BANKS_CC3_8, 2, 2);
-    expect(strided(SMP_BANK_LOAD, 8, 256), SMP_BANKS_CC2, 32, 2);
-    expect(strided(SMP_BANK_LOAD, 8, 264), SMP_BANKS_CC2, 2, 2); /* double [32][33] by columns */
+    assert_int_equal(smp_bank_cost_of(&access).conflicts, 31);
 }
 
 /* Every lane is served exactly once by each bank that it touches, no bank serves two rows at once, and the schedule is
  * as long as the cost says. */
-static void check_schedule(const smp_bank_access *access, smp_bank_rules rules)
+static void check_schedule(const smp_bank_access *access)
 {
     static smp_bank_schedule schedule;
-    smp_bank_cost cost = smp_bank_cost_of(access, rules);
-    smp_bank_geometry geometry = smp_bank_geometry_of(rules);
+    smp_bank_cost cost = smp_bank_cost_of(access);
     bool atomic = access->op > SMP_BANK_COUNT;
-    smp_bank_schedule_of(access, rules, &schedule);
+    smp_bank_schedule_of(access, &schedule);
     assert_int_equal(schedule.count, cost.wavefronts);
     assert_int_equal(schedule.cost.conflicts, cost.conflicts);
     int served[SMP_WARP] = {0}, last_phase = 0, turns = 0;
@@ -241,18 +135,16 @@ static void check_schedule(const smp_bank_access *access, smp_bank_rules rules)
             for (int lane = 0; lane < SMP_WARP; lane++) {
                 if (!(cell->lanes >> lane & 1))
                     continue;
-                uint32_t low = cell->row * geometry.row_bytes, begin = access->offset[lane];
-                assert_true(begin < low + geometry.row_bytes && begin + (uint32_t)access->width > low);
+                uint32_t low = cell->row * SMP_BANK_ROW, begin = access->offset[lane];
+                assert_true(begin < low + SMP_BANK_ROW && begin + (uint32_t)access->width > low);
                 served[lane]++;
             }
         }
     }
-    int wide = access->width > 4 && !atomic ? access->width / (int)geometry.bank_bytes : 1;
+    int wide = access->width > 4 && !atomic ? access->width / SMP_BANK_BYTES : 1;
     for (int lane = 0; lane < SMP_WARP; lane++) {
         int want = access->active >> lane & 1 ? (wide ? wide : 1) : 0;
-        bool merged = rules == SMP_BANKS_CC1 && access->op == SMP_BANK_STORE;
-        if (!merged)
-            assert_int_equal(served[lane], access->op == SMP_BANK_ATOMIC_FLOAT ? 2 * want : want);
+        assert_int_equal(served[lane], access->op == SMP_BANK_ATOMIC_FLOAT ? 2 * want : want);
     }
 }
 
@@ -262,18 +154,8 @@ static void schedules_serve_every_lane_once(void **state)
     FILE *file = bank_patterns_open();
     bank_pattern row;
     while (bank_patterns_next(file, &row))
-        for (int rules = SMP_BANKS_CC1; rules <= SMP_BANKS_CC5; rules++)
-            check_schedule(&row.access, (smp_bank_rules)rules);
+        check_schedule(&row.access);
     fclose(file);
-}
-
-static void capabilities_have_their_rules(void **state)
-{
-    (void)state;
-    assert_int_equal(smp_bank_rules_for(1), SMP_BANKS_CC1);
-    assert_int_equal(smp_bank_rules_for(2), SMP_BANKS_CC2);
-    assert_int_equal(smp_bank_rules_for(3), SMP_BANKS_CC3);
-    assert_int_equal(smp_bank_rules_for(12), SMP_BANKS_CC5);
 }
 
 SMP_SUITE(bank)
@@ -283,13 +165,7 @@ SMP_SUITE(bank)
         cmocka_unit_test(copies_and_missing_lanes_cost_what_sass_metrics_count),
         cmocka_unit_test(no_lane_costs_nothing),
         cmocka_unit_test(two_byte_accesses_share_words),
-        cmocka_unit_test(strides_of_4_bytes_on_every_device),
-        cmocka_unit_test(bytes_conflict_on_1_x),
-        cmocka_unit_test(a_step_of_1_x_broadcasts_one_word),
-        cmocka_unit_test(stores_on_1_x),
-        cmocka_unit_test(wide_accesses_on_older_devices),
         cmocka_unit_test(schedules_serve_every_lane_once),
-        cmocka_unit_test(capabilities_have_their_rules),
     };
     return cmocka_run_group_tests_name("bank", tests, NULL, NULL);
 }

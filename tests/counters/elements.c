@@ -28,40 +28,40 @@ static smp_elements strided(int64_t stride)
     return elements;
 }
 
-static smp_advice advice_on(smp_elements elements, smp_bank_op op, int width, smp_bank_rules rules)
+static smp_advice advice_on(smp_elements elements, smp_bank_op op, int width)
 {
     smp_advice advice;
-    smp_advise(&elements, op, width, rules, &advice);
+    smp_advise(&elements, op, width, &advice);
     return advice;
 }
 
 /* Counts the wavefronts when the layout is tried: they are those that were promised. */
-static int wavefronts_with(smp_elements elements, smp_layout layout, int width, smp_bank_rules rules)
+static int wavefronts_with(smp_elements elements, smp_layout layout, int width)
 {
     smp_bank_access access = {.op = SMP_BANK_LOAD, .width = width, .active = elements.active};
     smp_elements_place(&elements, &layout, width, access.offset);
-    return smp_bank_cost_of(&access, rules).wavefronts;
+    return smp_bank_cost_of(&access).wavefronts;
 }
 
 static void a_column_is_freed_by_a_pad_of_one(void **state)
 {
     (void)state;
     smp_elements column = walked(SMP_WALK_COLUMN, 32, 32);
-    smp_advice advice = advice_on(column, SMP_BANK_LOAD, 4, SMP_BANKS_CC5);
+    smp_advice advice = advice_on(column, SMP_BANK_LOAD, 4);
     assert_int_equal(advice.cost.wavefronts, 32);
     assert_int_equal(advice.pad.pad, 1);
     assert_int_equal(advice.pad_cost.conflicts, 0);
-    assert_int_equal(wavefronts_with(column, advice.pad, 4, SMP_BANKS_CC5), 1);
+    assert_int_equal(wavefronts_with(column, advice.pad, 4), 1);
     assert_int_equal(advice.swizzle.mask, 31);
     assert_int_equal(advice.swizzle.shift, 0);
-    assert_int_equal(wavefronts_with(column, advice.swizzle, 4, SMP_BANKS_CC5), 1);
-    assert_int_equal(wavefronts_with(walked(SMP_WALK_ROW, 32, 32), advice.swizzle, 4, SMP_BANKS_CC5), 1);
+    assert_int_equal(wavefronts_with(column, advice.swizzle, 4), 1);
+    assert_int_equal(wavefronts_with(walked(SMP_WALK_ROW, 32, 32), advice.swizzle, 4), 1);
 }
 
 static void what_is_free_gets_no_advice(void **state)
 {
     (void)state;
-    smp_advice advice = advice_on(walked(SMP_WALK_COLUMN, 32, 33), SMP_BANK_LOAD, 4, SMP_BANKS_CC5);
+    smp_advice advice = advice_on(walked(SMP_WALK_COLUMN, 32, 33), SMP_BANK_LOAD, 4);
     assert_int_equal(advice.cost.conflicts, 0);
     assert_int_equal(advice.pad.pad, 0);
     assert_int_equal(advice.swizzle.mask, 0);
@@ -71,16 +71,14 @@ static void what_is_free_gets_no_advice(void **state)
 static void strides_become_odd(void **state)
 {
     (void)state;
-    smp_advice advice = advice_on(strided(2), SMP_BANK_LOAD, 4, SMP_BANKS_CC5);
+    smp_advice advice = advice_on(strided(2), SMP_BANK_LOAD, 4);
     assert_int_equal(advice.stride, 2);
     assert_int_equal(advice.better_stride, 3);
     assert_int_equal(advice.stride_cost.wavefronts, 1);
     assert_int_equal(advice.pad.period, 32); /* i + i/32 */
     assert_int_equal(advice.pad.pad, 1);
-    advice = advice_on(strided(32), SMP_BANK_LOAD, 4, SMP_BANKS_CC5);
+    advice = advice_on(strided(32), SMP_BANK_LOAD, 4);
     assert_int_equal(advice.better_stride, 33);
-    advice = advice_on(strided(1), SMP_BANK_LOAD, 1, SMP_BANKS_CC1); /* bytes on 1.x: one in four */
-    assert_int_equal(advice.better_stride, 4);
 }
 
 /* Rows of 64 floats of which a warp reads two half-columns at once: one pad leaves them 2-way. */
@@ -93,48 +91,38 @@ static void half_columns_need_more_than_one_pad(void **state)
         elements.at[lane][1] = lane / 16;
     }
     smp_layout one = {.pad = 1};
-    assert_int_equal(wavefronts_with(elements, one, 4, SMP_BANKS_CC5), 2);
-    smp_advice advice = advice_on(elements, SMP_BANK_LOAD, 4, SMP_BANKS_CC5);
+    assert_int_equal(wavefronts_with(elements, one, 4), 2);
+    smp_advice advice = advice_on(elements, SMP_BANK_LOAD, 4);
     assert_int_equal(advice.pad.pad, 2);
-    assert_int_equal(wavefronts_with(elements, advice.pad, 4, SMP_BANKS_CC5), 1);
+    assert_int_equal(wavefronts_with(elements, advice.pad, 4), 1);
     assert_int_equal(advice.swizzle.shift, -1); /* c ^ r*2 keeps the two half-columns apart */
-    assert_int_equal(wavefronts_with(elements, advice.swizzle, 4, SMP_BANKS_CC5), 1);
+    assert_int_equal(wavefronts_with(elements, advice.swizzle, 4), 1);
 }
 
 static void float4_columns_are_freed_by_a_swizzle(void **state)
 {
     (void)state;
     smp_elements column = walked(SMP_WALK_COLUMN, 32, 8);
-    smp_advice advice = advice_on(column, SMP_BANK_LOAD, 16, SMP_BANKS_CC5);
+    smp_advice advice = advice_on(column, SMP_BANK_LOAD, 16);
     assert_int_equal(advice.cost.wavefronts, 32);
     assert_int_equal(advice.cost.ideal, 4);
     assert_int_equal(advice.swizzle.mask, 7);
-    assert_int_equal(wavefronts_with(column, advice.swizzle, 16, SMP_BANKS_CC5), 4);
+    assert_int_equal(wavefronts_with(column, advice.swizzle, 16), 4);
     assert_int_equal(advice.pad.pad, 1);
 }
 
 static void atomics_on_one_address_cannot_be_freed(void **state)
 {
     (void)state;
-    smp_advice advice = advice_on(strided(0), SMP_BANK_ATOMIC, 4, SMP_BANKS_CC5);
+    smp_advice advice = advice_on(strided(0), SMP_BANK_ATOMIC, 4);
     assert_int_equal(advice.cost.wavefronts, 32);
     assert_int_equal(advice.least, 32);
     assert_int_equal(advice.pad.pad, 0);
-    advice = advice_on(strided(32), SMP_BANK_ATOMIC, 4, SMP_BANKS_CC5); /* different addresses can */
+    advice = advice_on(strided(32), SMP_BANK_ATOMIC, 4); /* different addresses can */
     assert_int_equal(advice.least, 1);
     assert_int_equal(advice.better_stride, 33);
-    advice = advice_on(strided(0), SMP_BANK_COUNT, 4, SMP_BANKS_CC5);
+    advice = advice_on(strided(0), SMP_BANK_COUNT, 4);
     assert_int_equal(advice.cost.conflicts, 0);
-}
-
-static void some_patterns_no_layout_frees(void **state)
-{
-    (void)state;
-    smp_advice advice = advice_on(strided(1), SMP_BANK_LOAD, 16, SMP_BANKS_CC2); /* 16 bytes on 2.x: always 2-way */
-    assert_int_equal(advice.cost.wavefronts, 8);
-    assert_int_equal(advice.pad.pad, 0);
-    assert_int_equal(advice.better_stride, 0);
-    assert_int_equal(advice.swizzle.mask, 0);
 }
 
 /* Every fourth row of a tile: 4 * (32 + pad) * n leaves three quarters of the banks unused, whatever the pad. */
@@ -144,35 +132,32 @@ static void the_best_pad_is_told_where_none_frees(void **state)
     smp_elements elements = {.active = 0xffffffffu, .dims = 2, .dim = {128, 32}};
     for (int lane = 0; lane < SMP_WARP; lane++)
         elements.at[lane][0] = 4 * lane;
-    smp_advice advice = advice_on(elements, SMP_BANK_LOAD, 4, SMP_BANKS_CC5);
+    smp_advice advice = advice_on(elements, SMP_BANK_LOAD, 4);
     assert_int_equal(advice.cost.wavefronts, 32);
     assert_int_equal(advice.pad.pad, 0);
     assert_int_equal(advice.best_pad.pad, 1);
     assert_int_equal(advice.best_pad_cost.wavefronts, 4);
-    assert_int_equal(wavefronts_with(elements, advice.best_pad, 4, SMP_BANKS_CC5), 4);
+    assert_int_equal(wavefronts_with(elements, advice.best_pad, 4), 4);
     assert_int_equal(advice.swizzle.shift, 2); /* c ^ (r >> 2) */
 }
 
-/* Whatever is proposed for any walk, width, operation and device is what the model says of it. */
+/* Whatever is proposed for any walk, width and operation is what the model says of it. */
 static void every_proposal_keeps_its_promise(void **state)
 {
     (void)state;
     for (int walk = SMP_WALK_ROW; walk <= SMP_WALK_ANTIDIAGONAL; walk++)
         for (int64_t rows = 1; rows <= 64; rows *= 2)
             for (int64_t columns = 1; columns <= 80; columns += columns < 8 ? 1 : 8)
-                for (int width = 1; width <= 16; width *= 2)
-                    for (int rules = SMP_BANKS_CC1; rules <= SMP_BANKS_CC5; rules++) {
-                        smp_elements elements = walked((smp_walk)walk, rows, columns);
-                        smp_advice advice = advice_on(elements, SMP_BANK_LOAD, width, (smp_bank_rules)rules);
-                        if (advice.pad.pad)
-                            assert_int_equal(wavefronts_with(elements, advice.pad, width, (smp_bank_rules)rules),
-                                             advice.cost.ideal);
-                        if (advice.swizzle.mask) {
-                            assert_int_equal(wavefronts_with(elements, advice.swizzle, width, (smp_bank_rules)rules),
-                                             advice.cost.ideal);
-                            assert_true(advice.swizzle.mask < columns);
-                        }
+                for (int width = 1; width <= 16; width *= 2) {
+                    smp_elements elements = walked((smp_walk)walk, rows, columns);
+                    smp_advice advice = advice_on(elements, SMP_BANK_LOAD, width);
+                    if (advice.pad.pad)
+                        assert_int_equal(wavefronts_with(elements, advice.pad, width), advice.cost.ideal);
+                    if (advice.swizzle.mask) {
+                        assert_int_equal(wavefronts_with(elements, advice.swizzle, width), advice.cost.ideal);
+                        assert_true(advice.swizzle.mask < columns);
                     }
+                }
 }
 
 SMP_SUITE(elements)
@@ -184,7 +169,6 @@ SMP_SUITE(elements)
         cmocka_unit_test(half_columns_need_more_than_one_pad),
         cmocka_unit_test(float4_columns_are_freed_by_a_swizzle),
         cmocka_unit_test(atomics_on_one_address_cannot_be_freed),
-        cmocka_unit_test(some_patterns_no_layout_frees),
         cmocka_unit_test(the_best_pad_is_told_where_none_frees),
         cmocka_unit_test(every_proposal_keeps_its_promise),
     };

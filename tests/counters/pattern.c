@@ -41,7 +41,7 @@ static int wavefronts(const char *text, int width)
     smp_bank_access access = {.op = SMP_BANK_LOAD};
     access.active = offsets_of(text, width, 0xffffffffu, access.offset);
     access.width = width ? width : pattern.width ? pattern.width : 4;
-    return smp_bank_cost_of(&access, SMP_BANKS_CC5).wavefronts;
+    return smp_bank_cost_of(&access).wavefronts;
 }
 
 /* Expects lane n's access as a formula in C says. */

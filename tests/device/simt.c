@@ -53,7 +53,7 @@ static void bank_conflicts_are_those_of_an_h100(void **state)
                         row.pattern, (int)count->instructions, (int)count->wavefronts, row.wavefronts);
         assert_int_equal(count->instructions, 1);
         assert_int_equal(count->wavefronts, row.wavefronts);
-        assert_int_equal(count->ideal, smp_bank_cost_of(&row.access, SMP_BANKS_CC5).packed);
+        assert_int_equal(count->ideal, smp_bank_cost_of(&row.access).packed);
         if (row.access.op != SMP_BANK_ATOMIC_FLOAT)
             assert_int_equal(run.trace.launches[0].sites[0].conflicts, row.conflicts);
         assert_int_equal(smp_trace_total(&run.trace).instructions, 1); /* and nothing else was counted */

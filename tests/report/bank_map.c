@@ -23,24 +23,24 @@ static smp_bank_access strided(int width, uint32_t stride)
 }
 
 /* The text of a map; the caller frees it. */
-static char *map_text(smp_bank_access access, smp_bank_rules rules, bool color)
+static char *map_text(smp_bank_access access, bool color)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     assert_non_null(to);
-    smp_bank_map_text(to, &access, rules, color);
+    smp_bank_map_text(to, &access, color);
     fclose(to);
     return text;
 }
 
-static char *map_svg(smp_bank_access access, smp_bank_rules rules, const char *title, const char *subtitle)
+static char *map_svg(smp_bank_access access, const char *title, const char *subtitle)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     assert_non_null(to);
-    smp_bank_map_svg(to, &access, rules, title, subtitle);
+    smp_bank_map_svg(to, &access, title, subtitle);
     fclose(to);
     return text;
 }
@@ -56,7 +56,7 @@ static int occurrences(const char *text, const char *word)
 static void a_two_way_conflict_takes_two_lines(void **state)
 {
     (void)state;
-    char *text = map_text(strided(4, 8), SMP_BANKS_CC5, false);
+    char *text = map_text(strided(4, 8), false);
     const char *expected =
         "bank 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31\n"
         "  1: 0  .  1  .  2  .  3  .  4  .  5  .  6  .  7  .  8  .  9  . 10  . 11  . 12  . 13  . 14  . 15  .\n"
@@ -68,7 +68,7 @@ static void a_two_way_conflict_takes_two_lines(void **state)
 static void lanes_of_one_word_share_a_cell(void **state)
 {
     (void)state;
-    char *text = map_text(strided(4, 0), SMP_BANKS_CC5, false);
+    char *text = map_text(strided(4, 0), false);
     assert_non_null(strstr(text, "\n  1: 0+ ."));
     assert_int_equal(occurrences(text, "\n"), 2);
     free(text);
@@ -79,39 +79,38 @@ static void turns_and_advice_are_told(void **state)
     (void)state;
     char text[300];
     const smp_bank_access column = strided(4, 128), row = strided(4, 4), pairs = strided(8, 8);
-    assert_true(smp_bank_turns_text(text, sizeof text, &column, SMP_BANKS_CC5));
+    assert_true(smp_bank_turns_text(text, sizeof text, &column));
     assert_string_equal(text, "lanes 0, 1, 2, 3 and 28 more want different words of bank 0");
     assert_true(smp_bank_advice_text(text, sizeof text, &column, 1, "tile"));
     assert_string_equal(text, "pad tile by 1 element of 4 bytes after each 32 (a row of 32 becomes one of 33): 1 "
                               "wavefront");
     smp_bank_access two = row;
     two.offset[8] = 128; /* bank 0, which lane 0 wants, too */
-    assert_true(smp_bank_turns_text(text, sizeof text, &two, SMP_BANKS_CC5));
+    assert_true(smp_bank_turns_text(text, sizeof text, &two));
     assert_string_equal(text, "lanes 0 and 8 want different words of bank 0");
-    assert_false(smp_bank_turns_text(text, sizeof text, &row, SMP_BANKS_CC5));
-    assert_false(smp_bank_turns_text(text, sizeof text, &pairs, SMP_BANKS_CC5)); /* two phases, no conflict */
+    assert_false(smp_bank_turns_text(text, sizeof text, &row));
+    assert_false(smp_bank_turns_text(text, sizeof text, &pairs)); /* two phases, no conflict */
     assert_false(smp_bank_advice_text(text, sizeof text, &(smp_bank_access){.width = 4}, 1, NULL));
 }
 
 static void every_map_fits_the_terminal(void **state)
 {
     (void)state;
-    for (int rules = SMP_BANKS_CC1; rules <= SMP_BANKS_CC5; rules++)
-        for (int width = 1; width <= 16; width *= 2)
-            for (uint32_t stride = 0; stride <= 256; stride += 16) {
-                char *text = map_text(strided(width, stride), (smp_bank_rules)rules, false);
-                for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-                    if (strlen(line) > SMP_TEXT_WIDTH)
-                        fail_msg("%zu columns: %s", strlen(line), line);
-                free(text);
-            }
+    for (int width = 1; width <= 16; width *= 2)
+        for (uint32_t stride = 0; stride <= 256; stride += 16) {
+            char *text = map_text(strided(width, stride), false);
+            for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+                if (strlen(line) > SMP_TEXT_WIDTH)
+                    fail_msg("%zu columns: %s", strlen(line), line);
+            free(text);
+        }
 }
 
 static void colour_adds_codes_and_nothing_else(void **state)
 {
     (void)state;
-    char *plain = map_text(strided(8, 16), SMP_BANKS_CC5, false);
-    char *painted = map_text(strided(8, 16), SMP_BANKS_CC5, true), *to = painted;
+    char *plain = map_text(strided(8, 16), false);
+    char *painted = map_text(strided(8, 16), true), *to = painted;
     assert_non_null(strstr(painted, "\033["));
     for (const char *from = painted; *from;) {
         if (*from == '\033')
@@ -128,19 +127,16 @@ static void colour_adds_codes_and_nothing_else(void **state)
 static void phases_of_wide_accesses_have_headings(void **state)
 {
     (void)state;
-    char *text = map_text(strided(8, 8), SMP_BANKS_CC5, false);
+    char *text = map_text(strided(8, 8), false);
     assert_non_null(strstr(text, "phase 1 of 2: lanes 0-15\n"));
     assert_non_null(strstr(text, "phase 2 of 2: lanes 16-31\n"));
-    free(text);
-    text = map_text(strided(8, 8), SMP_BANKS_CC1, false);
-    assert_non_null(strstr(text, "phase 4 of 4: lanes 16-31, bytes 4-7 of each access\n"));
     free(text);
 }
 
 static void svg_has_a_cell_for_each_lane(void **state)
 {
     (void)state;
-    char *svg = map_svg(strided(4, 8), SMP_BANKS_CC5, "tid*2", NULL);
+    char *svg = map_svg(strided(4, 8), "tid*2", NULL);
     assert_int_equal(occurrences(svg, "class=\"first\""), 16);
     assert_int_equal(occurrences(svg, "class=\"later\""), 16);
     assert_non_null(strstr(svg, "wavefront 2, bank 30: lane 31, byte 248"));
@@ -175,7 +171,7 @@ static void json_has_the_schedule(void **state)
 static void titles_are_escaped(void **state)
 {
     (void)state;
-    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, "<script>\"tid\" & 5\001</script>", NULL);
+    char *svg = map_svg(strided(4, 4), "<script>\"tid\" & 5\001</script>", NULL);
     assert_null(strstr(svg, "<script>"));
     assert_non_null(strstr(svg, "&lt;script&gt;&quot;tid&quot; &amp; 5?&lt;/script&gt;"));
     free(svg);
@@ -187,7 +183,7 @@ static void long_titles_are_cut_and_kept_for_screen_readers(void **state)
     char title[301];
     memset(title, 'x', 300);
     title[300] = '\0';
-    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, title, "two");
+    char *svg = map_svg(strided(4, 4), title, "two");
     assert_int_equal(occurrences(svg, title), 1); /* the label */
     assert_non_null(strstr(svg, "xxxxx: two\">"));
     assert_non_null(strstr(svg, "x\xe2\x80\xa6</text>"));

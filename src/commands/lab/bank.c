@@ -17,7 +17,6 @@ typedef struct bank_settings {
     int width, op;
     bool json, explain;
     smp_pattern_block block;
-    smp_bank_rules rules;
     int major, minor;
     uint32_t active;
     char capability_text[16];
@@ -65,7 +64,7 @@ static const smp_option options[] = {
              "row that each lane names; cp_async (_ca): copies from global memory",
      .choices = ops},
     {"cc", 0, SMP_O_STRING, offsetof(bank_settings, capability), .fallback = "9.0", .argument = "CC",
-     .help = "compute capability of the GPU: 1.1, 2.0, 3.0 (3.0/8 with 8-byte banks), 7.5, 9.0, 12.0, ..."},
+     .help = "compute capability of the GPU: 5.2, 7.5, 8.6, 9.0, 12.0, ..."},
     {"mask", 'm', SMP_O_STRING, offsetof(bank_settings, mask), .argument = "MASK",
      .help = "lanes that take part: a number (bit n is lane n) or a condition: 'tid<16'"},
     {"block", 0, SMP_O_STRING, offsetof(bank_settings, block_text), .fallback = "32", .argument = "XxYxZ",
@@ -94,16 +93,14 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ the device */
 
-/* "9.0", "9", "90", "sm_90", "3.5/8". */
+/* "9.0", "9", "90", "sm_90" */
 static smp_code parse_capability(bank_settings *settings, smp_error *err)
 {
-    enum { LAST_KNOWN = 12 };
-    static const char *const minors[LAST_KNOWN + 1] = {"",    "0123", "01", "0257", "",  "023", "012",
-                                                       "025", "0679", "0",  "013",  "0", "01"};
+    enum { FIRST_KNOWN = 5, LAST_KNOWN = 12 };
+    static const char *const minors[LAST_KNOWN + 1] = {[5] = "023", "012", "025", "0679", "0", "013", "0", "01"};
     const char *text = settings->capability;
     const char *p = !strncmp(text, "sm_", 3) ? text + 3 : text;
     char *end = NULL;
-    bool wide = false;
     long whole = isdigit((unsigned char)*p) ? strtol(p, &end, 10) : -1, part = 0;
     if (whole >= 0 && *end == '.' && isdigit((unsigned char)end[1])) {
         part = strtol(end + 1, &end, 10);
@@ -111,20 +108,12 @@ static smp_code parse_capability(bank_settings *settings, smp_error *err)
         part = whole % 10;
         whole /= 10;
     }
-    if (whole >= 0 && !strcmp(end, "/8")) {
-        wide = true;
-        end += 2;
-    } else if (whole == 3 && !strcmp(end, "/4"))
-        end += 2;
     if (whole < 1 || whole > 99 || part > 9 || *end)
         return smp_fail(err, SMP_E_USAGE, "'%s' is not a compute capability", text),
-               smp_hint(err, "1.1, 2.0, 3.0, 3.0/8 (8-byte banks), 5.2, 7.5, 8.6, 9.0, 12.0, ...");
-    if (whole == 4)
-        return smp_fail(err, SMP_E_USAGE, "there is no GPU of compute capability 4"),
-               smp_hint(err, "after 3.7 came 5.0");
-    if (wide && whole != 3)
-        return smp_fail(err, SMP_E_USAGE, "only compute capability 3.x has 8-byte banks"),
-               smp_hint(err, "write --cc %ld.%ld, or --cc 3.0/8", whole, part);
+               smp_hint(err, "5.2, 7.5, 8.6, 9.0, 12.0, ...");
+    if (whole < FIRST_KNOWN)
+        return smp_fail(err, SMP_E_USAGE, "compute capability %ld.%ld is older than what CUDA serves", whole, part),
+               smp_hint(err, "write 5.0 or newer: their rules are told");
     if (whole <= LAST_KNOWN && !strchr(minors[whole], (int)('0' + part))) {
         char known[40] = "";
         for (size_t i = 0, used = 0; minors[whole][i]; i++)
@@ -135,9 +124,8 @@ static smp_code parse_capability(bank_settings *settings, smp_error *err)
     }
     settings->major = (int)whole;
     settings->minor = (int)part;
-    settings->rules = wide ? SMP_BANKS_CC3_8 : smp_bank_rules_for(settings->major);
-    snprintf(settings->capability_text, sizeof settings->capability_text, "%d.%d%s", settings->major % 100,
-             settings->minor % 10, wide ? "/8" : "");
+    snprintf(settings->capability_text, sizeof settings->capability_text, "%d.%d", settings->major % 100,
+             settings->minor % 10);
     return SMP_OK;
 }
 
@@ -153,18 +141,6 @@ static smp_code check_op(const bank_settings *settings, smp_error *err)
     if (settings->from && op != SMP_BANK_ASYNC)
         return smp_fail(err, SMP_E_USAGE, "--from says what cp_async copies; %s copies nothing", ops[settings->op]),
                smp_hint(err, "--op cp_async, or leave --from out");
-    if (op == SMP_BANK_LOAD || op == SMP_BANK_STORE || op == SMP_BANK_ASYNC)
-        return SMP_OK;
-    const bool real = op == SMP_BANK_ATOMIC_FLOAT;
-    if (settings->major == 1 && (settings->minor < 2 || real))
-        return smp_fail(err, SMP_E_USAGE, "compute capability %s has no atomics on %s in shared memory",
-                        settings->capability_text, real ? "floats" : "words"),
-               smp_hint(err, real ? "floats have them from 2.0 on" : "it came with 1.2");
-    if (settings->major < 5)
-        return smp_fail(err, SMP_E_USAGE, "what an atomic costs on compute capability %s is in no guide",
-                        settings->capability_text),
-               smp_hint(err,
-                        "before 5.0 it is a loop of load, add and store under a lock; --cc 5.0 or newer is modelled");
     return SMP_OK;
 }
 
@@ -301,9 +277,9 @@ static smp_code finish(const bank_settings *settings, int size, smp_bank_study *
     SMP_TRY(check_alignment(study, err));
     if (study->access.op == SMP_BANK_ASYNC)
         SMP_TRY(find_source(settings, size, study, diags, err));
-    smp_bank_schedule_of(&study->access, study->rules, &study->schedule);
+    smp_bank_schedule_of(&study->access, &study->schedule);
     if (study->access.op < SMP_BANK_ASYNC)
-        smp_advise(&study->elements, study->access.op, study->access.width, study->rules, &study->advice);
+        smp_advise(&study->elements, study->access.op, study->access.width, &study->advice);
     else
         study->advice.least = study->schedule.cost.ideal;
     return SMP_OK;
@@ -315,7 +291,6 @@ static void begin(const bank_settings *settings, smp_bank_study *study)
     study->op_text = kinds[settings->op].text;
     study->matrix = kinds[settings->op].matrix;
     study->access.op = kinds[settings->op].kind;
-    study->rules = settings->rules;
     snprintf(study->capability, sizeof study->capability, "%s", settings->capability_text);
 }
 
@@ -368,7 +343,7 @@ static void render_map(FILE *to, const void *data)
     char verdict[160], *title = smp_asprintf("%s (%d-byte %s, compute capability %s)", study->name, study->access.width,
                                              study->op, study->capability);
     smp_bank_verdict(verdict, sizeof verdict, study);
-    smp_bank_map_svg(to, &study->access, study->rules, title ? title : study->name, verdict);
+    smp_bank_map_svg(to, &study->access, title ? title : study->name, verdict);
     smp_free(title);
 }
 
@@ -393,10 +368,10 @@ static smp_code show(const bank_settings *settings, const smp_bank_study *studie
     else if (many)
         smp_bank_comparison(stdout, studies, count, color);
     else
-        smp_bank_study_table(stdout, studies, settings->common.verbose, color);
+        smp_bank_study_table(stdout, studies, color);
     if (settings->explain && !settings->json) {
         putchar('\n');
-        smp_bank_explain(stdout, studies->rules);
+        smp_bank_explain(stdout);
     }
     return SMP_OK;
 }
@@ -419,7 +394,7 @@ static smp_code prepare(bank_settings *settings, smp_diags *diags, smp_error *er
 static smp_code explain_or_usage(const bank_settings *settings)
 {
     if (settings->explain) {
-        smp_bank_explain(stdout, settings->rules);
+        smp_bank_explain(stdout);
         return SMP_OK;
     }
     smp_help_usage(stderr, &smp_command_bank);
@@ -500,12 +475,11 @@ const smp_command smp_command_bank = {
     .about =
         "A warp's 32 lanes access shared memory together. Its banks serve one word each in a wavefront; lanes that "
         "want different words of one bank take turns, which is a bank conflict. The model is exact for loads, "
-        "stores and atomics as measured on an H100, and follows the CUDA guides for older devices. What is "
-        "proposed against a conflict was tried on the model first.\n"
+        "stores and atomics as measured on an H100. What is proposed against a conflict was tried on the model first.\n"
         "\n"
         "A pattern is an index in tid with C's operators, in elements of --width bytes; or an array with a walk "
         "(row, column, diagonal, antidiagonal) or with indices. 'smempipe help banks' tells the whole language, "
-        "the rules of each compute capability and the keys of --json.",
+        "the rules and the keys of --json.",
     .settings_size = sizeof(bank_settings),
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},

@@ -17,8 +17,7 @@ typedef struct smp_bank_study {
     size_t define_count;
     const char *op, *op_text; /* "ld", "loads" */
     bool matrix;              /* ldmatrix, stmatrix */
-    char capability[16];      /* "9.0", "3.0/8" */
-    smp_bank_rules rules;
+    char capability[16];      /* "9.0" */
     smp_bank_access access;
     smp_elements elements;
     smp_advice advice;
@@ -46,7 +45,7 @@ void smp_bank_rows_free(smp_bank_rows *rows);
 /* "32", "32x8", "8x8x4" */
 smp_code smp_bank_block(const char *text, smp_pattern_block *out, smp_error *err);
 
-void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool verbose, bool color);
+void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool color);
 /* One object, or (many) an array of them. */
 void smp_bank_studies_json(FILE *to, const smp_bank_study *studies, size_t count, bool many);
 
@@ -56,5 +55,5 @@ void smp_bank_comparison(FILE *to, const smp_bank_study *studies, size_t count, 
 /* "32-way bank conflict: 32 wavefronts where 1 would do", "no bank conflict: 1 wavefront". Returns text. */
 char *smp_bank_verdict(char *text, size_t size, const smp_bank_study *study);
 
-/* Explains the rules of a device, with their sources. */
-void smp_bank_explain(FILE *to, smp_bank_rules rules);
+/* Explains the rules, with their sources. */
+void smp_bank_explain(FILE *to);

@@ -1,8 +1,8 @@
 /* The JSON of `smempipe bank`. */
-#include <math.h>
 #include <string.h>
 
 #include "commands/lab/bank_text.h"
+#include "lab/report/bank_map.h"
 #include "report/json.h"
 
 static void numbers_of_lanes(smp_json *json, const char *key, uint32_t lanes)
@@ -23,11 +23,10 @@ static void cost_json(smp_json *json, smp_bank_cost cost)
 
 static void shared_json(smp_json *json, const smp_bank_study *study)
 {
-    int banks = (int)smp_bank_geometry_of(study->rules).banks;
     smp_bank_sharing one;
     smp_json_array(json, "shared_banks");
     for (int phase = 0; phase < study->schedule.phases; phase++)
-        for (int bank = 0; bank < banks; bank++) {
+        for (int bank = 0; bank < SMP_BANKS; bank++) {
             uint32_t words[SMP_WARP];
             double list[SMP_WARP];
             if (!smp_bank_sharing_of(study, phase, bank, &one))
@@ -45,20 +44,19 @@ static void shared_json(smp_json *json, const smp_bank_study *study)
 
 static void map_json(smp_json *json, const smp_bank_study *study)
 {
-    smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
     smp_json_array(json, "map");
     for (int i = 0; i < study->schedule.count; i++) {
         const smp_bank_wavefront *wavefront = &study->schedule.wavefronts[i];
         SMP_JSON_OPEN(json, NULL, ("phase", wavefront->phase + 1), ("conflict", (bool)(wavefront->turn > 0)));
         smp_json_array(json, "cells");
-        for (uint32_t bank = 0; bank < geometry.banks; bank++) {
+        for (uint32_t bank = 0; bank < SMP_BANKS; bank++) {
             const smp_bank_cell *cell = &wavefront->cells[bank];
             if (!cell->lanes)
                 continue;
             smp_json_object(json, NULL);
             smp_json_integer(json, "bank", bank);
             numbers_of_lanes(json, "lanes", cell->lanes);
-            smp_json_integer(json, "byte", (int64_t)cell->row * geometry.row_bytes + bank * geometry.bank_bytes);
+            smp_json_integer(json, "byte", (int64_t)cell->row * SMP_BANK_ROW + bank * SMP_BANK_BYTES);
             smp_json_end(json, '}');
         }
         smp_json_end(json, ']');
@@ -110,8 +108,6 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
 /* Returns the source of the numbers. */
 static const char *source_text(const smp_bank_study *study)
 {
-    if (study->rules != SMP_BANKS_CC5)
-        return "CUDA C Programming Guide 4.2, appendix F";
     return strcmp(study->capability, "9.0")
                ? "the rules measured on 9.0, which the CUDA C++ Programming Guide gives all devices from 5.x on"
                : "measured on an H100 (9.0)";
@@ -119,11 +115,7 @@ static const char *source_text(const smp_bank_study *study)
 
 static void study_json(smp_json *json, const smp_bank_study *study)
 {
-    smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
-    double offsets[SMP_WARP];
     char mask[16];
-    for (int lane = 0; lane < SMP_WARP; lane++)
-        offsets[lane] = study->access.active >> lane & 1 ? (double)study->access.offset[lane] : (double)NAN;
     snprintf(mask, sizeof mask, "0x%08x", study->access.active);
     smp_json_object(json, NULL);
     smp_json_string(json, "pattern", study->text);
@@ -136,9 +128,9 @@ static void study_json(smp_json *json, const smp_bank_study *study)
     if (study->define_count)
         smp_json_end(json, '}');
     SMP_JSON(json, ("op", study->op), ("width", study->access.width), ("compute_capability", study->capability),
-             ("source", source_text(study)), ("banks", geometry.banks), ("bank_bytes", geometry.bank_bytes),
+             ("source", source_text(study)), ("banks", (int)SMP_BANKS), ("bank_bytes", (int)SMP_BANK_BYTES),
              ("active_mask", mask));
-    smp_json_numbers(json, "offsets", offsets, SMP_WARP);
+    smp_bank_offsets_json(json, "offsets", &study->access);
     cost_json(json, study->schedule.cost);
     SMP_JSON(json, ("phases", study->schedule.phases), ("least_wavefronts", study->advice.least));
     shared_json(json, study);

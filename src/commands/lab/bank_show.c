@@ -49,15 +49,14 @@ bool smp_bank_sharing_of(const smp_bank_study *study, int phase, int bank, smp_b
 
 int smp_bank_words_of(const smp_bank_study *study, const smp_bank_sharing *s, uint32_t words[SMP_WARP])
 {
-    smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
     int count = 0;
     for (int lane = 0; lane < SMP_WARP; lane++) {
         if (!(s->all >> lane & 1))
             continue;
-        uint32_t begin = study->access.offset[lane] / geometry.bank_bytes;
-        uint32_t end = (study->access.offset[lane] + (uint32_t)study->access.width - 1) / geometry.bank_bytes;
+        uint32_t begin = study->access.offset[lane] / SMP_BANK_BYTES;
+        uint32_t end = (study->access.offset[lane] + (uint32_t)study->access.width - 1) / SMP_BANK_BYTES;
         for (uint32_t word = begin; word <= end && count < SMP_WARP; word++) {
-            bool known = word % geometry.banks != (uint32_t)s->bank;
+            bool known = word % SMP_BANKS != (uint32_t)s->bank;
             for (int i = 0; i < count; i++)
                 known = known || words[i] == word;
             if (!known)
@@ -94,16 +93,16 @@ static void put_sharing(FILE *to, const smp_bank_study *study, const smp_bank_sh
 
 static void put_shared(FILE *to, const smp_bank_study *study, const smp_paint *paint)
 {
-    int banks = (int)smp_bank_geometry_of(study->rules).banks, lines = 0, left_out = 0;
+    int lines = 0, left_out = 0;
     smp_bank_sharing one, next;
     if (!study->schedule.cost.conflicts)
         return;
     for (int phase = 0; phase < study->schedule.phases; phase++)
-        for (int bank = 0; bank < banks; bank++) {
+        for (int bank = 0; bank < SMP_BANKS; bank++) {
             if (!smp_bank_sharing_of(study, phase, bank, &one))
                 continue;
             int last = bank; /* wide accesses: neighbouring banks serve the same lanes */
-            while (study->access.width > SMP_BANK_BYTES && last + 1 < banks &&
+            while (study->access.width > SMP_BANK_BYTES && last + 1 < SMP_BANKS &&
                    smp_bank_sharing_of(study, phase, last + 1, &next) && next.all == one.all && next.turns == one.turns)
                 last++;
             if (!lines)
@@ -178,7 +177,7 @@ static bool other_walk(const smp_bank_study *study, const smp_layout *layout, co
     smp_elements_walk(row ? SMP_WALK_ROW : SMP_WALK_COLUMN, pattern->dim[0], pattern->dim[1], 0, &elements);
     access.active = elements.active;
     smp_elements_place(&elements, layout, access.width, access.offset);
-    *cost = smp_bank_cost_of(&access, study->rules);
+    *cost = smp_bank_cost_of(&access);
     *name = row ? "a row" : "a column";
     return true;
 }
@@ -276,11 +275,6 @@ static void put_no_layout(FILE *to, const smp_bank_study *study)
             "  No pad or swizzle helps: lanes add to one address, one after the other. Add up in registers or "
             "with shuffles first, or keep several copies and add them in the end.",
             0, 2);
-    else if (study->rules == SMP_BANKS_CC2 && study->access.width == 16)
-        smp_text_wrap(to,
-                      "No pad or swizzle helps: on 2.x a 16-byte access takes one wavefront more in each quarter-warp. "
-                      "Accesses of 8 bytes do not.",
-                      0, 2);
     else {
         put_best_pad(to, study);
         put_hint(to, "Nor does an XOR swizzle of its column by its row. Let neighbouring lanes access "
@@ -312,30 +306,17 @@ static void put_advice(FILE *to, const smp_bank_study *study, const smp_paint *p
 
 static void put_heading(FILE *to, const smp_bank_study *study, const smp_paint *paint)
 {
-    smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
     char lanes[120];
     fprintf(to, "%s", paint->bold);
     smp_text_clean(to, study->name);
-    fprintf(to, "%s\n%d-byte %s on compute capability %s: %u banks of %u bytes", paint->off, study->access.width,
-            study->op_text, study->capability, geometry.banks, geometry.bank_bytes);
+    fprintf(to, "%s\n%d-byte %s on compute capability %s: %d banks of %d bytes", paint->off, study->access.width,
+            study->op_text, study->capability, SMP_BANKS, SMP_BANK_BYTES);
     if (study->access.active != UINT32_MAX)
         fprintf(to, "\nlanes %s", smp_bank_lanes_text(lanes, sizeof lanes, study->access.active, " "));
     fputs("\n\n", to);
 }
 
-/* Wavefronts on the other generations. */
-static void put_elsewhere(FILE *to, const smp_bank_study *study, const smp_paint *paint)
-{
-    static const char *const names[] = {"1.x", "2.x", "3.x", "3.x with 8-byte banks", "5.x and newer"};
-    fprintf(to, "\n%swavefronts on other devices%s (and the least that they need)\n", paint->bold, paint->off);
-    for (int rules = SMP_BANKS_CC1; rules <= SMP_BANKS_CC5; rules++) {
-        smp_bank_cost cost = smp_bank_cost_of(&study->access, (smp_bank_rules)rules);
-        if ((study->access.op <= SMP_BANK_STORE && !study->matrix) || rules == SMP_BANKS_CC5)
-            fprintf(to, "  %-22s  %3d  (%d)\n", names[rules], cost.wavefronts, cost.ideal);
-    }
-}
-
-void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool verbose, bool color)
+void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool color)
 {
     smp_paint paint = smp_paint_for(color);
     smp_bank_cost cost = study->schedule.cost;
@@ -351,7 +332,7 @@ void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool verbose, b
     if (!cost.wavefronts)
         return;
     fputc('\n', to);
-    smp_bank_map_text(to, &study->access, study->rules, color);
+    smp_bank_map_text(to, &study->access, color);
     for (int i = 0; i < study->schedule.count; i++)
         for (int bank = 0; bank < SMP_BANKS; bank++) {
             uint32_t lanes = study->schedule.wavefronts[i].cells[bank].lanes;
@@ -373,8 +354,6 @@ void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool verbose, b
     if (end > LARGEST_BLOCK)
         fprintf(to, "\nThis reaches to byte %u; a block has at most 227 KiB (%d bytes) of shared memory, on 9.0.\n",
                 end, LARGEST_BLOCK);
-    if (verbose)
-        put_elsewhere(to, study, &paint);
 }
 
 /* Describes in a few words what frees an access. */
@@ -423,16 +402,7 @@ void smp_bank_comparison(FILE *to, const smp_bank_study *studies, size_t count, 
     }
 }
 
-void smp_bank_explain(FILE *to, smp_bank_rules rules)
+void smp_bank_explain(FILE *to)
 {
-    static const struct {
-        const char *from, *end; /* of cli/topics/banks.txt */
-    } parts[] = {[SMP_BANKS_CC1] = {"1.x: ", "\nPatterns ("},
-                 [SMP_BANKS_CC2] = {"2.x: ", "\n1.x: "},
-                 [SMP_BANKS_CC3] = {"3.x: ", "\n2.x: "},
-                 [SMP_BANKS_CC3_8] = {"3.x: ", "\n2.x: "},
-                 [SMP_BANKS_CC5] = {"5.x and newer: ", "\n3.x: "}};
-    smp_text_between(to, smp_topic_banks, NULL, parts[SMP_BANKS_CC5].from);
-    fputs(parts[rules].from, to);
-    smp_text_between(to, smp_topic_banks, parts[rules].from, parts[rules].end);
+    smp_text_between(to, smp_topic_banks, NULL, "\nPatterns (");
 }

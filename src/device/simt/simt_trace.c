@@ -330,7 +330,7 @@ void simt_trace_warp_end(simt_worker *worker)
             access.op = SMP_BANK_STORE;
             break;
         }
-        smp_bank_cost cost = smp_bank_cost_of(&access, SMP_BANKS_CC5);
+        smp_bank_cost cost = smp_bank_cost_of(&access);
         smp_trace_example(site, &access, cost.conflicts);
         site->count.instructions++;
         site->count.wavefronts += (uint64_t)cost.wavefronts;

@@ -54,7 +54,7 @@ static smp_bank_cost expected(int i, bench_pattern *p)
     *p = (bench_pattern){.stride = proofs[i].stride, .share = 1, .rounds = ROUNDS, .blocks = BLOCKS, .warps = WARPS};
     for (int lane = 0; lane < SMP_WARP; lane++)
         access.offset[lane] = (uint32_t)bench_offset(p, proofs[i].width, lane);
-    return smp_bank_cost_of(&access, SMP_BANKS_CC5);
+    return smp_bank_cost_of(&access);
 }
 
 static void set_case(proof_work *work, int i, smp_bank_cost *cost)

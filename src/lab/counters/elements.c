@@ -71,7 +71,6 @@ typedef struct search {
     const smp_elements *elements;
     smp_bank_op op;
     int width;
-    smp_bank_rules rules;
 } search;
 
 static smp_bank_cost cost_with(const search *s, const smp_elements *elements, const smp_layout *layout)
@@ -81,7 +80,7 @@ static smp_bank_cost cost_with(const search *s, const smp_elements *elements, co
     for (int lane = 0; lane < SMP_WARP; lane++)
         if (access.offset[lane] % (uint32_t)s->width) /* an instruction that takes several elements */
             return (smp_bank_cost){IMPOSSIBLE, IMPOSSIBLE, IMPOSSIBLE, IMPOSSIBLE};
-    return smp_bank_cost_of(&access, s->rules);
+    return smp_bank_cost_of(&access);
 }
 
 static int size_of(const search *s)
@@ -102,8 +101,7 @@ static bool power_of_two(int64_t n)
 /* Elements in a row of the banks: the effect of pads and strides repeats with this period. */
 static int64_t bank_row(const search *s)
 {
-    const int row = (int)smp_bank_geometry_of(s->rules).row_bytes;
-    return row / greatest_common_divisor(row, size_of(s));
+    return SMP_BANK_ROW / greatest_common_divisor(SMP_BANK_ROW, size_of(s));
 }
 
 /* The fewest wavefronts of any layout. Atomics on one address serialise; all other accesses can be spread over the
@@ -240,9 +238,9 @@ static void find_size(const search *s, int least, smp_advice *out)
     }
 }
 
-void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_bank_rules rules, smp_advice *out)
+void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_advice *out)
 {
-    search s = {elements, op, width, rules};
+    search s = {elements, op, width};
     smp_layout plain = {0};
     memset(out, 0, sizeof *out);
     out->cost = cost_with(&s, elements, &plain);
@@ -262,7 +260,7 @@ bool smp_advise_access(const smp_bank_access *access, smp_advice *advice)
         return false;
     for (int l = 0; l < SMP_WARP; l++)
         elements.at[l][0] = access->offset[l] / (uint32_t)access->width;
-    smp_advise(&elements, access->op, access->width, SMP_BANKS_CC5, advice);
+    smp_advise(&elements, access->op, access->width, advice);
     return true;
 }
 

@@ -66,7 +66,7 @@ typedef struct smp_advice {
 } smp_advice;
 
 /* Tries all pads up to a row of the banks (larger ones repeat), and XOR swizzles where rows are powers of two. */
-void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_bank_rules rules, smp_advice *out);
+void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_advice *out);
 
 /* The change that the lab advises against the conflicts of an access: what is left, and the memory that a pad adds, of
  * the array's. False: none helps. */

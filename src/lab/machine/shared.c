@@ -30,7 +30,7 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
     memo->phase = phase;
     memo->lie = (uint8_t)warp_lie_of(memo);
     memo->hash = 0;
-    memo->cost = smp_bank_cost_of(access, SMP_BANKS_CC5);
+    memo->cost = smp_bank_cost_of(access);
     return &memo->cost;
 }
 

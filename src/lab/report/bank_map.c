@@ -39,28 +39,24 @@ static bool several(uint32_t lanes)
     return (lanes & (lanes - 1)) != 0;
 }
 
-/* "phase 2 of 4: lanes 8-15", and which part, where a request holds a part of each access. */
-static void phase_text(char *text, size_t size, const smp_bank_access *access, smp_bank_rules rules,
-                       const smp_bank_schedule *schedule, int phase)
+/* "phase 2 of 4: lanes 8-15" */
+static void phase_text(char *text, size_t size, const smp_bank_schedule *schedule, int phase)
 {
     char lanes[120];
     smp_bank_lanes_text(lanes, sizeof lanes, schedule->phase_lanes[phase], " ");
-    int n = snprintf(text, size, "phase %d of %d: lanes %s", phase + 1, schedule->phases, lanes);
-    if (rules == SMP_BANKS_CC1 && access->width > SMP_BANK_BYTES && n > 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n, ", bytes %d-%d of each access", schedule->phase_from[phase],
-                 schedule->phase_from[phase] + SMP_BANK_BYTES - 1);
+    snprintf(text, size, "phase %d of %d: lanes %s", phase + 1, schedule->phases, lanes);
 }
 
 /* ------------------------------------------------------------------------------------------------ terminal */
 
 enum { LABEL = 4 }; /* columns; 4 + 32 x 3 = 100 */
 
-static void put_line(FILE *to, int number, const smp_bank_wavefront *wavefront, int banks, const smp_paint *paint)
+static void put_line(FILE *to, int number, const smp_bank_wavefront *wavefront, const smp_paint *paint)
 {
     fprintf(to, "%*d:", LABEL - 1, number);
-    for (int bank = 0; bank < banks; bank++) {
+    for (int bank = 0; bank < SMP_BANKS; bank++) {
         uint32_t lanes = wavefront->cells[bank].lanes;
-        const char *end = bank + 1 < banks ? " " : "";
+        const char *end = bank + 1 < SMP_BANKS ? " " : "";
         if (lanes)
             fprintf(to, "%s%2d%s%s", wavefront->turn ? paint->red : paint->green, first_lane(lanes),
                     several(lanes) ? "+" : end, paint->off);
@@ -70,25 +66,25 @@ static void put_line(FILE *to, int number, const smp_bank_wavefront *wavefront, 
     fputc('\n', to);
 }
 
-void smp_bank_map_text(FILE *to, const smp_bank_access *access, smp_bank_rules rules, bool color)
+void smp_bank_map_text(FILE *to, const smp_bank_access *access, bool color)
 {
     smp_bank_schedule schedule;
     smp_paint paint = smp_paint_for(color);
-    int banks = (int)smp_bank_geometry_of(rules).banks, phase = -1;
-    smp_bank_schedule_of(access, rules, &schedule);
+    int phase = -1;
+    smp_bank_schedule_of(access, &schedule);
     fprintf(to, "%sbank", paint.bold);
-    for (int bank = 0; bank < banks; bank++)
-        fprintf(to, "%2d%s", bank, bank + 1 < banks ? " " : "");
+    for (int bank = 0; bank < SMP_BANKS; bank++)
+        fprintf(to, "%2d%s", bank, bank + 1 < SMP_BANKS ? " " : "");
     fprintf(to, "%s\n", paint.off);
     for (int i = 0; i < schedule.count; i++) {
         const smp_bank_wavefront *wavefront = &schedule.wavefronts[i];
         if (schedule.phases > 1 && wavefront->phase != phase) {
             char text[200];
             phase = wavefront->phase;
-            phase_text(text, sizeof text, access, rules, &schedule, phase);
+            phase_text(text, sizeof text, &schedule, phase);
             fprintf(to, "%s%s%s\n", paint.dim, text, paint.off);
         }
-        put_line(to, i + 1, wavefront, banks, &paint);
+        put_line(to, i + 1, wavefront, &paint);
     }
 }
 
@@ -114,12 +110,11 @@ static const char style[] = "svg.bank-map{max-width:100%;height:auto;font:11px u
                             "svg.bank-map .first rect{fill:#1f5c33;stroke:#6fcf8b}\n"
                             "svg.bank-map .later rect{fill:#7a221b;stroke:#ff8a80}}\n";
 
-static void put_cell(FILE *to, const smp_bank_wavefront *wavefront, int number, int bank, int y,
-                     smp_bank_geometry geometry)
+static void put_cell(FILE *to, const smp_bank_wavefront *wavefront, int number, int bank, int y)
 {
     const smp_bank_cell *cell = &wavefront->cells[bank];
     char lanes[120];
-    uint64_t byte = (uint64_t)cell->row * geometry.row_bytes + (uint64_t)bank * geometry.bank_bytes;
+    const uint64_t byte = (uint64_t)cell->row * SMP_BANK_ROW + (uint64_t)bank * SMP_BANK_BYTES;
     smp_bank_lanes_text(lanes, sizeof lanes, cell->lanes, " ");
     int x = LEFT + bank * CELL;
     fprintf(to, "<g class=\"%s%s\"><title>wavefront %d, bank %d: lane%s %s, byte %llu</title>",
@@ -130,18 +125,17 @@ static void put_cell(FILE *to, const smp_bank_wavefront *wavefront, int number, 
             first_lane(cell->lanes), several(cell->lanes) ? "+" : "");
 }
 
-static void put_wavefront(FILE *to, const smp_bank_wavefront *wavefront, int number, int y, smp_bank_geometry geometry)
+static void put_wavefront(FILE *to, const smp_bank_wavefront *wavefront, int number, int y)
 {
-    int banks = (int)geometry.banks;
     fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%d</text>", LEFT - 8, y + LINE - 5,
             number);
-    for (int bank = 0; bank < banks; bank++)
+    for (int bank = 0; bank < SMP_BANKS; bank++)
         fprintf(to, "<rect class=\"idle\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", LEFT + bank * CELL + 1,
                 y + 1, CELL - 2, LINE - 2);
     fputc('\n', to);
-    for (int bank = 0; bank < banks; bank++)
+    for (int bank = 0; bank < SMP_BANKS; bank++)
         if (wavefront->cells[bank].lanes)
-            put_cell(to, wavefront, number, bank, y, geometry);
+            put_cell(to, wavefront, number, bank, y);
 }
 
 /* Returns its height. */
@@ -155,13 +149,11 @@ static int put_heading(FILE *to, const char *class, const char *text, int column
     return TITLE;
 }
 
-void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules rules, const char *title,
-                      const char *subtitle)
+void smp_bank_map_svg(FILE *to, const smp_bank_access *access, const char *title, const char *subtitle)
 {
     smp_bank_schedule schedule;
-    smp_bank_geometry geometry = smp_bank_geometry_of(rules);
-    int banks = (int)geometry.banks, width = LEFT + banks * CELL + EDGE;
-    smp_bank_schedule_of(access, rules, &schedule);
+    const int width = LEFT + SMP_BANKS * CELL + EDGE;
+    smp_bank_schedule_of(access, &schedule);
     const int shown = schedule.count, phases = shown && schedule.phases > 1 ? schedule.phases : 0;
     int height = (title ? TITLE : 0) + (subtitle ? TITLE : 0) + HEAD + shown * LINE + phases * PHASE + EDGE;
 
@@ -179,7 +171,7 @@ void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules ru
     y += put_heading(to, "title", title, width * 10 / TITLE_TENTHS, y);
     y += put_heading(to, "label", subtitle, width * 10 / SUBTITLE_TENTHS, y);
     fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\">bank</text>", EDGE, y + HEAD - 6);
-    for (int bank = 0; bank < banks; bank++)
+    for (int bank = 0; bank < SMP_BANKS; bank++)
         fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>",
                 LEFT + bank * CELL + CELL / 2, y + HEAD - 6, bank);
     fputc('\n', to);
@@ -188,11 +180,11 @@ void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules ru
         if (phases && schedule.wavefronts[i].phase != phase) {
             char text[200];
             phase = schedule.wavefronts[i].phase;
-            phase_text(text, sizeof text, access, rules, &schedule, phase);
+            phase_text(text, sizeof text, &schedule, phase);
             fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\">%s</text>\n", EDGE, y + PHASE - 5, text);
             y += PHASE;
         }
-        put_wavefront(to, &schedule.wavefronts[i], i + 1, y, geometry);
+        put_wavefront(to, &schedule.wavefronts[i], i + 1, y);
         y += LINE;
     }
     fputs("</svg>\n", to);
@@ -232,10 +224,10 @@ void smp_bank_access_json(smp_json *json, const smp_bank_access *access, const c
     smp_bank_schedule schedule;
     if (!access->active)
         return;
-    smp_bank_schedule_of(access, SMP_BANKS_CC5, &schedule);
+    smp_bank_schedule_of(access, &schedule);
     const smp_bank_cost *cost = &schedule.cost;
     SMP_JSON_OPEN(json, "access", ("wavefronts", cost->wavefronts), ("ideal", cost->ideal));
-    const bool turns = smp_bank_turns_text(text, sizeof text, access, SMP_BANKS_CC5);
+    const bool turns = smp_bank_turns_text(text, sizeof text, access);
     smp_json_string(json, "turns", turns ? text : NULL);
     const bool advice = cost->conflicts && smp_bank_advice_text(text, sizeof text, access, cost->ideal, name);
     SMP_JSON(json, ("advice", advice ? text : NULL), ("pad_share", advice ? smp_bank_pad_share(access) : 0));

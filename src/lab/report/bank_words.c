@@ -14,12 +14,12 @@ static size_t add(char *text, size_t size, size_t used, const char *before, int 
     return used + (size_t)(n > 0 ? n : 0);
 }
 
-bool smp_bank_turns_text(char *text, size_t size, const smp_bank_access *access, smp_bank_rules rules)
+bool smp_bank_turns_text(char *text, size_t size, const smp_bank_access *access)
 {
     enum { NAMED = 4 }; /* lanes; more are counted */
     smp_bank_schedule s;
     int turns[SMP_BANKS] = {0}, worst = 0, most = 0, phase = 0;
-    smp_bank_schedule_of(access, rules, &s);
+    smp_bank_schedule_of(access, &s);
     for (int p = 0; p < s.phases; p++)
         for (int bank = 0; bank < SMP_BANKS; bank++) {
             int n = 0;

@@ -8,7 +8,7 @@
 
 /* "lanes 0, 8, 16 and 24 want different words of bank 3", of the bank that takes most turns. False: the access has
  * no conflict. */
-bool smp_bank_turns_text(char *text, size_t size, const smp_bank_access *access, smp_bank_rules rules);
+bool smp_bank_turns_text(char *text, size_t size, const smp_bank_access *access);
 
 /* "pad tile by 1 element of 4 bytes after each 32 (a row of 32 becomes one of 33): 1 wavefront". name: of the array;
  * null or "": unknown. ideal: the wavefronts that would do. False: nothing is known that helps. */

@@ -260,7 +260,7 @@ static void put_advice(FILE *to, const smp_warp_result *result, bool map, bool c
         if (result->arrays[i].tip[0] && strcmp(result->arrays[i].name, row->array) != 0)
             fprintf(to, "  and: %s\n", result->arrays[i].tip);
     if (map && smp_lab_access(row, false, &access))
-        smp_bank_map_text(to, &access, SMP_BANKS_CC5, color);
+        smp_bank_map_text(to, &access, color);
 }
 
 /* ------------------------------------------------------------------------------------------------ findings */

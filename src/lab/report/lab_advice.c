@@ -40,7 +40,7 @@ bool smp_lab_access(const smp_warp_row *row, bool any, smp_bank_access *access)
         return false;
     *access = (smp_bank_access){.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
     memcpy(access->offset, row->worst_offset, sizeof access->offset);
-    return any || smp_bank_cost_of(access, SMP_BANKS_CC5).conflicts > 0;
+    return any || smp_bank_cost_of(access).conflicts > 0;
 }
 
 /* Against lanes that lie apart in global memory: counted with all accesses of this stride side by side. */

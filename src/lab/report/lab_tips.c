@@ -64,7 +64,7 @@ static uint64_t wavefronts_of(const member *m, const smp_lab_layout *y, uint64_t
                 if ((p->active >> l & 1) && (at % width || at > UINT32_MAX))
                     return IMPOSSIBLE;
             }
-            sum += p->count * (uint32_t)smp_bank_cost_of(&access, SMP_BANKS_CC5).wavefronts;
+            sum += p->count * (uint32_t)smp_bank_cost_of(&access).wavefronts;
         }
     }
     return sum <= most ? sum : IMPOSSIBLE;
