@@ -1,5 +1,4 @@
-/* smempipe show: pictures in a terminal, by the protocols of kitty, of sixel, of iTerm2, or as half blocks of colour.
- */
+/* smempipe show: pictures in a terminal, by the protocols of kitty and of sixel, or as half blocks of colour. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,8 +10,8 @@
 #include "report/measure/thumbnail.h"
 #include "report/text.h"
 
-enum { AUTO, KITTY, SIXEL, ITERM, BLOCKS };
-static const char *const ways[] = {"auto", "kitty", "sixel", "iterm", "blocks", NULL};
+enum { AUTO, KITTY, SIXEL, BLOCKS };
+static const char *const ways[] = {"auto", "kitty", "sixel", "blocks", NULL};
 
 typedef struct show_settings {
     smp_common common;
@@ -24,8 +23,8 @@ typedef struct show_settings {
 static const smp_option options[] = {
     {"as", 0, SMP_O_CHOICE, offsetof(show_settings, as), .fallback = "auto", .argument = "HOW",
      .help =
-         "kitty, sixel or iterm: the protocol of the terminal; blocks: coloured characters, which every terminal with "
-         "24-bit colour shows",
+         "kitty or sixel: the protocol of the terminal; blocks: coloured characters, which every terminal with 24-bit "
+         "colour shows",
      .choices = ways},
     {"width", 0, SMP_O_INT, offsetof(show_settings, width), .fallback = "0", .argument = "N", .min = 0, .max = 4096,
      .help = "at most so many pixels (blocks: columns) wide; 0: as the terminal"},
@@ -50,9 +49,9 @@ static int way_of(const show_settings *settings)
     if (getenv("KITTY_WINDOW_ID") || named("TERM", "kitty") || named("TERM_PROGRAM", "ghostty") ||
         named("TERM", "ghostty"))
         return KITTY;
-    if (named("TERM_PROGRAM", "iTerm") || named("TERM_PROGRAM", "WezTerm"))
-        return ITERM;
-    return named("TERM", "foot") || named("TERM", "mlterm") || named("TERM", "sixel") ? SIXEL : BLOCKS;
+    const bool sixel = named("TERM", "foot") || named("TERM", "mlterm") || named("TERM", "sixel") ||
+                       named("TERM_PROGRAM", "iTerm") || named("TERM_PROGRAM", "WezTerm");
+    return sixel ? SIXEL : BLOCKS;
 }
 
 /* Columns, and pixels where the terminal tells them. */
@@ -85,20 +84,6 @@ static void show_kitty(const smp_small_picture *picture)
         fputs("\033\\", stdout);
     }
     putchar('\n');
-}
-
-/* iTerm2's inline files: a BMP in base64. */
-static smp_code show_iterm(const smp_small_picture *picture, smp_error *err)
-{
-    unsigned char *file;
-    size_t size;
-    SMP_TRY(smp_small_picture_bmp(picture, &file, &size, err));
-    printf("\033]1337;File=inline=1;size=%zu;width=%lldpx;height=%lldpx:", size, (long long)picture->width,
-           (long long)picture->height);
-    smp_base64(stdout, file, size);
-    fputs("\a\n", stdout);
-    smp_free(file);
-    return SMP_OK;
 }
 
 /* A colour of the cube of 6 x 6 x 6, dithered by position so that gradients have no bands. */
@@ -193,8 +178,6 @@ static smp_code show_one(const show_settings *settings, const char *path, smp_er
     }
     if (way == KITTY)
         show_kitty(&picture);
-    else if (way == ITERM)
-        code = show_iterm(&picture, err);
     else if (way == SIXEL)
         code = show_sixel(&picture, err);
     else

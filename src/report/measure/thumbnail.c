@@ -129,18 +129,19 @@ end:
 
 /* ------------------------------------------------------------------------------------------------ as a file */
 
-smp_code smp_small_picture_bmp(const smp_small_picture *picture, unsigned char **file, size_t *size, smp_error *err)
+/* A BMP of the picture, from smp_alloc; null without memory. */
+static unsigned char *bmp_of(const smp_small_picture *picture, size_t *size)
 {
     const smp_shape shape = {.width = picture->width, .height = picture->height, .channels = 3, .format = SMP_U8};
     uint8_t head[SMP_BMP_HEAD];
     const size_t line = smp_bmp_line_bytes(&shape), used = smp_bmp_head(&shape, NULL, head);
     *size = used + line * (size_t)picture->height;
-    unsigned char *to = *file = smp_alloc(*size);
-    SMP_NEED(to, "a small picture", *size, err);
-    memcpy(to, head, used);
-    for (int64_t y = 0; y < picture->height; y++)
-        smp_bmp_line(&shape, picture->samples + y * picture->width * 3, to + used + (size_t)y * line);
-    return SMP_OK;
+    unsigned char *file = smp_alloc(*size);
+    if (file)
+        memcpy(file, head, used);
+    for (int64_t y = 0; file && y < picture->height; y++)
+        smp_bmp_line(&shape, picture->samples + y * picture->width * 3, file + used + (size_t)y * line);
+    return file;
 }
 
 void smp_base64(FILE *to, const unsigned char *data, size_t size)
@@ -156,11 +157,11 @@ void smp_base64(FILE *to, const unsigned char *data, size_t size)
 
 bool smp_small_picture_json(smp_json *json, const char *key, const smp_small_picture *picture)
 {
-    unsigned char *file = NULL;
     char *text = NULL;
     size_t size = 0, length = 0;
+    unsigned char *file = bmp_of(picture, &size);
     FILE *to = open_memstream(&text, &length);
-    bool made = to && !smp_small_picture_bmp(picture, &file, &size, &(smp_error){.code = SMP_OK});
+    bool made = to && file;
     if (made)
         smp_base64(to, file, size);
     made = to && fclose(to) == 0 && made;

@@ -25,7 +25,4 @@ bool smp_small_picture_json(smp_json *json, const char *key, const smp_small_pic
 /* The same of a file, at most `most` pixels wide and high; false, and no member: it is no picture, or gone. */
 bool smp_thumbnail_json(smp_json *json, const char *key, const char *path, const smp_read_options *how, int most);
 
-/* A BMP of the picture; *file is from smp_alloc. */
-smp_code smp_small_picture_bmp(const smp_small_picture *picture, unsigned char **file, size_t *size, smp_error *err);
-
 void smp_base64(FILE *to, const unsigned char *data, size_t size);
