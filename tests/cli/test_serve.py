@@ -5,7 +5,7 @@ import unittest
 
 from chromium import Browser
 from edit_case import EditCase
-from harness import SAMPLES
+from harness import FAULTS, SAMPLES, SANITIZED
 from pages import needs_browser
 
 SOURCE = """#include "size.h"
@@ -30,6 +30,7 @@ __global__ void columns(float *out, const float *in)
     out[threadIdx.x] = sum;
 }
 """
+LAUNCH = "--only", "columns", "--grid", "1", "--block", "32", "--args", "out=f32[32] in=f32[1024]"
 
 
 @unittest.skipUnless(shutil.which("nvcc"), "no nvcc here")
@@ -42,8 +43,7 @@ class Kernel(EditCase):
 
     def count(self, source=SOURCE, more=()):
         self.write("src/k.cu", source)
-        self.serve("src/k.cu", "--only", "columns", "--grid", 1, "--block", 32, "--args",
-                   "out=f32[32] in=f32[1024]", "--serve", "-q", *more, command="kernel")
+        self.serve("src/k.cu", *LAUNCH, "--serve", "-q", *more, command="kernel")
         self.state = self.told("state")
         return [array["name"] for array in self.state["arrays"]]
 
@@ -68,6 +68,12 @@ class Kernel(EditCase):
         self.assertEqual(sorted(os.listdir(self.folder / "src")), before)
         self.assertEqual(self.reads("src/k.cu"), SOURCE)
         self.assertEqual(self.stop()[0], 130)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer must be loaded first")
+    def test_changed_sources_are_not_kept_in_the_users_cache(self):
+        fault = dict(os.environ, LD_PRELOAD=FAULTS, SMP_FAULT="no-folders")
+        done = self.smp("kernel", "src/k.cu", *LAUNCH, "--serve", "--no-open", "-q", status=4, env=fault, timeout=20)
+        self.assertIn("set TMPDIR", done.stderr)
 
     def test_what_cannot_be_padded_is_told(self):
         names = self.count()

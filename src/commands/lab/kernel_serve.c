@@ -1,5 +1,6 @@
 /* --serve: the page of a report, live. It sends which array gets which pad, two numbers; the program changes a copy of
  * the source as --fix does, counts it again and tells the report of that. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,14 +102,17 @@ smp_code smp_kernel_serve(const smp_kernel_settings *settings, const smp_kernel_
     own.time_limit = own.time_limit > 0 ? own.time_limit : MOST_SECONDS;
     served s = {.settings = &own, .all = all, .counting = PTHREAD_MUTEX_INITIALIZER};
     smp_http *http = NULL;
-    char *cache = smp_tool_folder(); /* sources that go by are not kept */
-    if (cache)
-        setenv("XDG_CACHE_HOME", cache, 1); /* before there are threads */
+    /* Sources that go by are not kept; set before there are threads. */
+    char *cache = smp_tool_folder();
+    if (!cache || setenv("XDG_CACHE_HOME", cache, 1) != 0) {
+        smp_tool_folder_remove(cache);
+        smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno));
+        return smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
+    }
     smp_code code = smp_serve_open(&settings->common, settings->no_open, &http, err);
     if (!code)
         code = smp_serve(http, &(smp_serve_use){"live.html", tellers, .context = &s}, err);
-    if (cache)
-        smp_tool_folder_remove(cache);
+    smp_tool_folder_remove(cache);
     smp_free(http);
     return code;
 }

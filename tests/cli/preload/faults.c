@@ -1,6 +1,7 @@
 /* For LD_PRELOAD: a system that does less than usual, as SMP_FAULT says.
  *   short-writes   write(2) to a batch's journal takes half of the bytes
- *   no-seccomp     seccomp(2) is not there; no-confinement: Landlock neither */
+ *   no-seccomp     seccomp(2) is not there; no-confinement: Landlock neither
+ *   no-folders     mkdtemp(3) makes none */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -40,6 +41,15 @@ ssize_t write(int fd, const void *data, size_t size)
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "write");
     return next(fd, data, size > 1 && fault_is("short-writes") && is_journal(fd) ? size / 2 : size);
+}
+
+char *mkdtemp(char *name)
+{
+    static char *(*next)(char *);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "mkdtemp");
+    errno = EROFS;
+    return fault_is("no-folders") ? NULL : next(name);
 }
 
 long syscall(long number, ...)
