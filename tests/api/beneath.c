@@ -10,6 +10,7 @@
 
 #include "api/pipe_text.h"
 #include "base/os/beneath.h"
+#include "lab/stage/device_code.h"
 #include "run/file_source.h"
 
 enum { LOOPS = 1000, INSIDE = 5, OUTSIDE = 7 /* the width of a picture */ };
@@ -226,6 +227,28 @@ static void folders_are_made_below_and_not_through_links(void **state)
     smp_roots_free(&roots);
 }
 
+static void no_compiler_has_headers_made_elsewhere(void **state)
+{
+    (void)state;
+    static const char nested[] = "a.cu:1:10: fatal error: torch/csrc/a.h: No such file",
+                      plain[] = "fatal error: Python.h: No such file";
+    struct stat status;
+    size_t length = 0;
+    char own[PATH_MAX];
+    snprintf(own, sizeof own, "%s", in_folder("own"));
+    const char *name = smp_device_code_header(nested, own, &length);
+    assert_non_null(name);
+    assert_memory_equal(name, "torch/csrc/a.h", length);
+    assert_int_equal(stat(in_folder("own/smempipe-headers/torch/csrc/a.h"), &status), 0);
+    assert_null(smp_device_code_header(nested, own, &length)); /* it is there already */
+    snprintf(own, sizeof own, "%s", in_folder("own/real"));    /* where there is none yet */
+    assert_int_equal(symlink("../../other", in_folder("own/real/smempipe-headers")), 0);
+    assert_null(smp_device_code_header(nested, own, &length));
+    assert_null(smp_device_code_header(plain, own, &length));
+    assert_int_not_equal(stat(in_folder("other/torch"), &status), 0);
+    assert_int_not_equal(stat(in_folder("other/Python.h"), &status), 0);
+}
+
 SMP_SUITE(beneath)
 {
 #define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, remove_world)
@@ -236,6 +259,7 @@ SMP_SUITE(beneath)
         IN_A_WORLD(the_folder_stays_the_one_that_was_given),
         IN_A_WORLD(what_is_no_file_is_refused_at_once),
         IN_A_WORLD(folders_are_made_below_and_not_through_links),
+        IN_A_WORLD(no_compiler_has_headers_made_elsewhere),
     };
     return cmocka_run_group_tests_name("beneath", tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 """--args of `smempipe kernel` by the names that a CUDA source gives a kernel's parameters."""
+import os
 import pathlib
 import shutil
 import subprocess
 import unittest
 
-from harness import PROGRAM, SANITIZED, CliCase
+from harness import FAULTS, PROGRAM, SANITIZED, CliCase
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
@@ -104,6 +105,22 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run, "}"); }
         self.assertRegex(self.smp(*launch, "plain", "--args", "i32[1]").stdout, r"29  extern .* global store")
         self.write("b.cu", '#include "mine/no_such_header.h"\n__global__ void f() {}\n')
         self.assertIn("no_such_header.h: No such file", self.smp("kernel", "b.cu", *launch[2:], "f", status=3).stderr)
+
+    @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer that must be loaded first")
+    def test_a_compiler_leaves_no_link_that_is_followed(self):
+        self.write("victim", "precious")
+        self.write("nvcc", f"""#!/bin/sh
+case "$*" in *--version*) exec {NVCC} --version;; esac
+rm -f smempipe-k.cu; ln -s "{self.folder}/victim" smempipe-k.cu
+echo 'k.cu:1:10: fatal error: torch/a.h: No such file or directory' >&2
+exit 1
+""").chmod(0o755)
+        self.write("a.cu", "#include <torch/a.h>\n__global__ void f() {}\n")
+        path = f"{self.folder}:{os.environ['PATH']}"
+        told = self.smp("kernel", "a.cu", "--only", "f", "--grid", "1", "--block", "1", "--code", "ptx", status=(3, 5),
+                        env={**os.environ, "LD_PRELOAD": FAULTS, "SMP_FAULT": "no-confinement", "PATH": path}).stderr
+        self.assertIn("torch/a.h is not on this machine", told)
+        self.assertEqual((self.folder / "victim").read_text(), "precious")
 
     @unittest.skipUnless(NVCC, "no nvcc")
     def test_calls_that_CUDA_13_took_away_are_those_that_it_has(self):

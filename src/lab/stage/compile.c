@@ -75,10 +75,11 @@ static void add_owned(words *w, char *word)
 
 /* ------------------------------------------------------------------------------------------------ files of options */
 
+/* Anew: a compiler that ran may have put a link there. */
 static FILE *create(const char *work, const char *name)
 {
     char *path = smp_asprintf("%s/%s", work, name);
-    FILE *to = path ? fopen(path, "we") : NULL;
+    FILE *to = path && (!unlink(path) || errno == ENOENT) ? fopen(path, "wxe") : NULL;
     smp_free(path);
     return to;
 }

@@ -2,14 +2,16 @@
 #include "lab/stage/device_code.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os/beneath.h"
+#include "base/paths.h"
 #include "lab/machine/warp.h"
-#include "lab/stage/toolkit.h"
 
 /* How headers of libraries begin that are the host's alone, or mostly, and, in capitals or not, what is theirs. */
 static const char *const headers[] = {"torch/",  "ATen/",  "c10/",   "pybind11/", "Python.h",
@@ -145,6 +147,22 @@ void smp_device_code_keep(char *text)
     }
 }
 
+/* A header of that name in the folder, where the compiler that ran may have put links. */
+static FILE *make_below(const char *work, const char *name, size_t length)
+{
+    char *below = smp_asprintf("smempipe-headers/%.*s", (int)length, name);
+    const int at = open(work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int folder = below && at >= 0 ? smp_beneath_folder(at, below, true) : -1;
+    const int fd =
+        folder < 0 ? -1 : openat(folder, smp_base_name(below), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (folder >= 0)
+        close(folder);
+    if (at >= 0)
+        close(at);
+    smp_free(below);
+    return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 const char *smp_device_code_header(const char *messages, const char *work, size_t *length)
 {
     static const char before[] = "fatal error: ", after[] = ": No such file";
@@ -159,16 +177,7 @@ const char *smp_device_code_header(const char *messages, const char *work, size_
         known = known || !strncmp(name, headers[i], strlen(headers[i]));
     if (!known || memmem(name, *length, "..", 2))
         return NULL;
-    char *path = smp_asprintf("%s/smempipe-headers/%.*s", work, (int)*length, name);
-    char *slash = path ? strrchr(path, '/') : NULL;
-    FILE *to = NULL;
-    if (slash) {
-        *slash = '\0';
-        const bool made = smp_toolkit_make_folders(path);
-        *slash = '/';
-        to = made ? fopen(path, "wxe") : NULL;
-    }
-    smp_free(path);
+    FILE *to = make_below(work, name, *length);
     if (!to)
         return NULL;
     fputs("namespace torch {}\nnamespace at {}\nnamespace c10 {}\n", to); /* for: using namespace */
