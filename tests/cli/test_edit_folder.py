@@ -1,4 +1,6 @@
 """smempipe edit over a folder: its files, several at once, and the batch over all of them."""
+import contextlib
+import http.client
 import json
 import shutil
 import threading
@@ -6,9 +8,10 @@ import time
 import unittest
 
 import numpy
+from PIL import Image
 
 from edit_case import EditCase
-from harness import SAMPLES
+from harness import SAMPLES, SANITIZED
 
 
 class Folder(EditCase):
@@ -146,6 +149,27 @@ class Folder(EditCase):
             tile.join()
             self.assertEqual(seen, [409], name)
             self.assertEqual(self.tile(0, number=2 * number)[0], 409)
+
+    def opens(self, at):
+        """As another thread does, whose answer may not come."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            self.ask("open", {"at": at})
+
+    @unittest.skipIf(SANITIZED, "a sanitizer makes times of its own")
+    def test_the_end_does_not_wait_for_a_picture_that_is_opened(self):
+        noise = numpy.random.default_rng(1).integers(0, 256, (6000, 6000, 3), numpy.uint8)
+        Image.fromarray(noise).save(self.folder / "in/z.jpg", quality=100, subsampling=0)
+        self.serve("in")
+        at = self.told("state")["files"].index("z.jpg")
+        begin = time.monotonic()
+        self.assertEqual(self.told("open", at=at)["width"], 6000)
+        whole = time.monotonic() - begin
+        self.told("open", at=0)
+        threading.Thread(target=lambda: self.opens(at), daemon=True).start()
+        time.sleep(whole / 8)
+        begin = time.monotonic()
+        self.assertEqual(self.stop()[0], 130)
+        self.assertLess(time.monotonic() - begin, whole / 2)
 
     def test_a_folder_named_on_the_command_line(self):
         self.write("p.pipe", "invert\n")

@@ -50,7 +50,7 @@ smp_code smp_edit_open(smp_edit_session *session, size_t index, smp_error *err)
 {
     smp_edit_session *other;
     pthread_mutex_lock(&session->run);
-    const smp_code code = read_other(session, index, INT64_MAX, &other, err);
+    const smp_code code = read_other(session, index, INT64_MAX - 1, &other, err); /* stop() ends it */
     if (!code) {
         pthread_mutex_lock(&session->frames);
         const smp_edit_picture was = session->picture;
