@@ -423,7 +423,7 @@ smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void
         code = finish(&f, err);
     close_all(&f);
     report->status = code;
-    if (code && f.written)
+    if (code && f.written && !request->write.book)
         smp_hint(err, "the %lld picture%s in front of it %s written", (long long)f.written, f.written == 1 ? "" : "s",
                  f.written == 1 ? "was" : "were");
     if (code)

@@ -162,6 +162,13 @@ class Pages(CliCase):
         self.assertEqual([value for _, value in found], [0, 40, 80, 40, 120, 160])
         self.assertEqual([time for time, _ in found[:3] + found[4:]], [200, 300, 400, 50, 60])
         self.assertNotEqual(found[3][0], 400)  # one picture has no time of its own
+        movie = bytearray((self.folder / "b.png").read_bytes())
+        movie[movie.rindex(b"fdAT") + 9] ^= 1
+        self.write("broken.png", bytes(movie))
+        told = self.smp("concat", "c.png", "broken.png", "-o", "x.gif", status=3).stderr
+        self.assertIn("broken.png", told)
+        self.assertNotIn("written", told)
+        self.assertFalse((self.folder / "x.gif").exists())
         told = self.smp("concat", "a.gif", "-o", "all.tif").stderr
         self.assertIn("the format TIFF has no place for it: how long each picture is shown", told)
         with Image.open(self.folder / "all.tif") as book:
