@@ -17,33 +17,22 @@ enum {
     END_SECONDS = 2           /* that files under way may take when nobody waits for them any more */
 };
 
-static bool make_room(asked *a)
-{
-    const size_t count = a->ask.count;
-    return (a->files = smp_alloc_array(count, sizeof *a->files)) &&
-           (a->names = smp_alloc_array(count, sizeof *a->names)) &&
-           (a->paths = smp_alloc_array(count, sizeof *a->paths)) &&
-           (a->opened = smp_alloc_array(count, sizeof *a->opened)) &&
-           (a->from = smp_alloc_array(count, sizeof *a->from)) &&
-           (a->wrong = smp_alloc_array(count, sizeof *a->wrong)) &&
-           (a->again = smp_alloc_array(count, sizeof *a->again)) &&
-           (a->processors = smp_alloc_array(count, sizeof *a->processors)) &&
-           (a->handed = smp_alloc_array(count, sizeof *a->handed)) &&
-           (a->rows = smp_alloc_array(count, sizeof(unsigned char *)));
-}
-
 /* Finds samples and paths in the message. False: it is none, or there is no memory. */
 static bool read_batch(asked *a)
 {
     const size_t count = a->ask.count, head = count * sizeof(smp_feed_sample), size = (size_t)a->ask.bytes;
-    if (!count || count > MOST_SAMPLES || head >= size || a->bytes[size - 1] || !make_room(a))
+    if (!count || count > MOST_SAMPLES || head >= size || a->bytes[size - 1])
+        return false;
+    a->files = smp_alloc_array(count, sizeof *a->files);
+    a->slots = smp_alloc_array(count, sizeof *a->slots);
+    if (!a->files || !a->slots)
         return false;
     a->samples = (const smp_feed_sample *)(const void *)a->bytes;
     const char *path = a->bytes + head, *end = a->bytes + size;
     for (size_t i = 0; i < count; i++, path += strlen(path) + 1) {
         if (path == end)
             return false;
-        a->from[i] = path;
+        a->slots[i].from = path;
     }
     return path == end;
 }

@@ -22,26 +22,23 @@ enum { MOST_TRIES = 10 };
 
 void free_asked(asked *a)
 {
-    for (size_t i = 0; a && a->wrong && i < a->ask.count; i++)
-        smp_free(a->wrong[i]);
-    for (size_t i = 0; a && a->rows && i < a->ask.count; i++)
-        smp_free(a->rows[i]);
+    for (size_t i = 0; a && a->slots && i < a->ask.count; i++)
+        smp_free_all(a->slots[i].wrong, a->slots[i].rows);
     if (a)
-        smp_free_all(a->bytes, a->files, a->names, a->paths, a->opened, a->from, a->wrong, a->again, a->processors,
-                     a->handed, a->rows, a);
+        smp_free_all(a->bytes, a->files, a->slots, a);
 }
 
 /* Adds the file of a slot to those that are handed out. */
-static void add_file(asked *a, size_t slot)
+static void add_file(asked *a, size_t number)
 {
-    const bool member = a->samples[slot].offset >= 0;
-    snprintf(a->names[slot], NAME, "%" PRIxPTR "-%zu.npy", (uintptr_t)a, slot);
-    snprintf(a->paths[slot], PATH, "member");
-    a->handed[slot] = false;
-    a->files[a->count++] = (smp_batch_file){.input = member ? a->paths[slot] : a->from[slot],
-                                            .output = a->names[slot],
-                                            .number = slot,
-                                            .index = a->samples[slot].index,
+    slot *s = &a->slots[number];
+    snprintf(s->name, NAME, "%" PRIxPTR "-%zu.npy", (uintptr_t)a, number);
+    snprintf(s->path, PATH, "member");
+    s->handed = false;
+    a->files[a->count++] = (smp_batch_file){.input = a->samples[number].offset >= 0 ? s->path : s->from,
+                                            .output = s->name,
+                                            .number = number,
+                                            .index = a->samples[number].index,
                                             .epoch = a->ask.epoch,
                                             .own = a};
     a->left = a->count;
@@ -87,15 +84,14 @@ static smp_code more(void *context, const smp_batch_file **files, size_t *count,
 /* ------------------------------------------------------------------------------------------------ files */
 
 /* A member becomes a file without a name, which the process that decodes gets alone. */
-static smp_code open_member(asked *a, size_t slot, smp_error *err)
+static smp_code open_member(slot *s, const smp_feed_sample *sample, smp_error *err)
 {
-    const smp_feed_sample *sample = &a->samples[slot];
     int tar;
-    SMP_TRY(smp_tar_file(a->from[slot], &tar, err));
-    const smp_code code = smp_tar_open(tar, (uint64_t)sample->offset, sample->size, &a->opened[slot], err);
+    SMP_TRY(smp_tar_file(s->from, &tar, err));
+    const smp_code code = smp_tar_open(tar, (uint64_t)sample->offset, sample->size, &s->opened, err);
     close(tar);
     SMP_TRY(code);
-    snprintf(a->paths[slot], PATH, "/proc/self/fd/%d", a->opened[slot]);
+    snprintf(s->path, PATH, "/proc/self/fd/%d", s->opened);
     return SMP_OK;
 }
 
@@ -114,8 +110,9 @@ static smp_code begin(void *, const smp_batch_file *file, smp_error *err)
     asked *a = file->own;
     if (a->cancelled)
         return smp_fail(err, SMP_E_INTERRUPTED, "cancelled");
-    return a->samples[file->number].offset >= 0 ? open_member(a, file->number, err)
-                                                : check_file(a->from[file->number], err);
+    const smp_feed_sample *sample = &a->samples[file->number];
+    slot *s = &a->slots[file->number];
+    return sample->offset >= 0 ? open_member(s, sample, err) : check_file(s->from, err);
 }
 
 /* The shape of the first picture is that of all. */
@@ -143,19 +140,19 @@ static smp_code settle_shape(feed *f, const smp_shape *shape, smp_error *err)
     return smp_hint(err, "let the pipeline make one size of all, as `resize 256x256^` does");
 }
 
-/* The batch that an output is of, and its slot. */
-static asked *find(const char *name, size_t *slot)
+/* The batch that an output is of, and its slot's number. */
+static asked *find(const char *name, size_t *number)
 {
     char *end;
     asked *a = (asked *)(uintptr_t)strtoumax(name, &end, 16);
-    *slot = strtoull(end + 1, NULL, 10);
+    *number = strtoull(end + 1, NULL, 10);
     return a;
 }
 
 #define NOWHERE SIZE_MAX
 
 /* *at: where in the batch's memory a picture of that shape lies; NOWHERE: it has none. */
-static smp_code find_place(feed *f, const asked *a, size_t slot, const smp_shape *shape, size_t *at, smp_error *err)
+static smp_code find_place(feed *f, const asked *a, size_t number, const smp_shape *shape, size_t *at, smp_error *err)
 {
     *at = NOWHERE;
     SMP_TRY(settle_shape(f, shape, err));
@@ -164,7 +161,7 @@ static smp_code find_place(feed *f, const asked *a, size_t slot, const smp_shape
     const size_t bytes = smp_feed_bytes(f->format, &f->shape);
     if (bytes > a->room / a->ask.count)
         return smp_fail(err, SMP_E_PROCESS, "the memory for the batch is too small");
-    *at = slot * bytes;
+    *at = number * bytes;
     return SMP_OK;
 }
 
@@ -172,15 +169,16 @@ static smp_code take(void *context, const char *name, const smp_shape *shape, in
                      int64_t stride, smp_error *err)
 {
     feed *f = context;
-    size_t slot, at;
-    asked *a = find(name, &slot);
-    SMP_TRY(find_place(f, a, slot, shape, &at, err));
+    size_t number, at;
+    asked *a = find(name, &number);
+    SMP_TRY(find_place(f, a, number, shape, &at, err));
     if (at == NOWHERE)
         return SMP_OK;
     const size_t bytes = smp_feed_bytes(f->format, &f->shape);
-    if (!a->at && !a->rows[slot])
-        SMP_NEED(a->rows[slot] = smp_alloc_raw(bytes), "a picture", bytes, err);
-    smp_feed_put(f->format, shape, from, stride, y, rows, a->at ? a->at + at : a->rows[slot]);
+    slot *s = &a->slots[number];
+    if (!a->at && !s->rows)
+        SMP_NEED(s->rows = smp_alloc_raw(bytes), "a picture", bytes, err);
+    smp_feed_put(f->format, shape, from, stride, y, rows, a->at ? a->at + at : s->rows);
     return SMP_OK;
 }
 
@@ -203,17 +201,17 @@ static void one_line(char *text)
 static void finished(void *, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     asked *a = file->own;
-    char **wrong = &a->wrong[file->number];
-    if (a->handed[file->number])
+    slot *s = &a->slots[file->number];
+    if (s->handed)
         return;
     const char *hint = strstr(err->hint, "--") ? "" : err->hint; /* Python has none of the command's options */
-    smp_free(*wrong);
-    a->again[file->number] = report->status && (err->code == SMP_E_KILLED || err->code == SMP_E_PROCESS);
-    *wrong = report->status ? smp_asprintf("%llu %c %s%s%s\n", (unsigned long long)file->number, code_of(a, err->code),
-                                           err->message, hint[0] ? "; " : "", hint)
-                            : NULL;
-    if (*wrong)
-        one_line(*wrong);
+    smp_free(s->wrong);
+    s->again = report->status && (err->code == SMP_E_KILLED || err->code == SMP_E_PROCESS);
+    s->wrong = report->status ? smp_asprintf("%llu %c %s%s%s\n", (unsigned long long)file->number,
+                                             code_of(a, err->code), err->message, hint[0] ? "; " : "", hint)
+                              : NULL;
+    if (s->wrong)
+        one_line(s->wrong);
     else if (report->status) /* no memory for a word: not taken for a picture that was read */
         abort();
 }
@@ -239,8 +237,8 @@ static void answer_batch(feed *f, const asked *a)
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     for (size_t i = 0; to && i < a->ask.count; i++)
-        if (a->wrong[i])
-            fputs(a->wrong[i], to);
+        if (a->slots[i].wrong)
+            fputs(a->slots[i].wrong, to);
     if (!to || fclose(to) != 0)
         abort();
     answer.bytes = size;
@@ -255,7 +253,7 @@ static bool try_again(feed *f, asked *a)
         return false;
     a->count = 0;
     for (size_t i = 0; i < a->ask.count; i++)
-        if (a->again[i])
+        if (a->slots[i].again)
             add_file(a, i);
     if (a->count)
         enqueue(f, a);
@@ -295,23 +293,23 @@ static void ended(void *context, const smp_batch_file *file)
 {
     feed *f = context;
     asked *a = file->own;
-    const size_t slot = file->number;
-    smp_feed_picture *p = a->rows[slot] && !a->wrong[slot] ? smp_alloc(sizeof *p) : NULL;
-    if (a->opened[slot] > 0)
-        close(a->opened[slot]);
-    a->opened[slot] = 0;
+    slot *s = &a->slots[file->number];
+    smp_feed_picture *p = s->rows && !s->wrong ? smp_alloc(sizeof *p) : NULL;
+    if (s->opened > 0)
+        close(s->opened);
+    s->opened = 0;
     if (p) { /* what processors made goes to the GPU */
         const size_t bytes = smp_feed_bytes(f->format, &f->shape);
-        *p = (smp_feed_picture){.many = {.rows = a->rows[slot], .place = a->there + slot * bytes},
+        *p = (smp_feed_picture){.many = {.rows = s->rows, .place = a->there + file->number * bytes},
                                 .bytes = bytes,
                                 .batch = a,
-                                .slot = slot};
-        a->rows[slot] = NULL;
+                                .slot = file->number};
+        s->rows = NULL;
         give(f, p);
-    } else if (a->rows[slot] && !a->wrong[slot])
+    } else if (s->rows && !s->wrong)
         abort(); /* no memory: not taken for a picture that is there */
-    smp_free(a->rows[slot]);
-    a->rows[slot] = NULL;
+    smp_free(s->rows);
+    s->rows = NULL;
     end_one(f, a);
 }
 
@@ -321,9 +319,9 @@ static bool wants(void *context, const char *name)
 {
     enum { TRIED = 64 }; /* pictures: a pipeline none of which the GPU takes is told by them */
     feed *f = context;
-    size_t slot;
-    const asked *a = find(name, &slot);
-    return a->there && !a->processors[slot] && (f->refused < TRIED || f->served > f->refused);
+    size_t number;
+    const asked *a = find(name, &number);
+    return a->there && !a->slots[number].processors && (f->refused < TRIED || f->served > f->refused);
 }
 
 static smp_code take_coded(void *context, const char *name, smp_plan *plan, smp_reader *reader, bool *taken,
@@ -332,15 +330,15 @@ static smp_code take_coded(void *context, const char *name, smp_plan *plan, smp_
     feed *f = context;
     const smp_shape *shape = &plan->sinks[0].shape;
     smp_together_need need;
-    size_t slot, at, bytes;
+    size_t number, at, bytes;
     void *rows;
-    asked *a = find(name, &slot);
+    asked *a = find(name, &number);
     *taken = smp_feed_gpu_serves(f->gpu, plan, &need);
     f->refused += !*taken;
     if (!*taken)
         return SMP_OK;
     SMP_TRY(smp_run_rows(reader, plan, &rows, &bytes, err));
-    smp_code code = find_place(f, a, slot, shape, &at, err);
+    smp_code code = find_place(f, a, number, shape, &at, err);
     smp_feed_picture *p = code ? NULL : smp_alloc(sizeof *p);
     if (!p) {
         smp_free(rows);
@@ -356,9 +354,9 @@ static smp_code take_coded(void *context, const char *name, smp_plan *plan, smp_
                                                 .size = smp_feed_sample_size(f->format)}},
                             .bytes = bytes,
                             .batch = a,
-                            .slot = slot};
+                            .slot = number};
     f->served++;
-    a->handed[slot] = true;
+    a->slots[number].handed = true;
     give(f, p);
     return SMP_OK;
 }
@@ -367,12 +365,12 @@ static void made(void *context, const smp_feed_picture *p, const smp_error *err)
 {
     feed *f = context;
     asked *a = p->batch;
-    char **wrong = &a->wrong[p->slot];
-    smp_free(*wrong);
-    *wrong = NULL;
-    a->again[p->slot] = a->processors[p->slot] = !err && p->many.doubtful;
-    if ((err || p->many.doubtful) && !(*wrong = smp_asprintf("%zu %c %s\n", p->slot, code_of(a, SMP_E_DEVICE),
-                                                             err ? err->message : "the GPU is in doubt")))
+    slot *s = &a->slots[p->slot];
+    smp_free(s->wrong);
+    s->wrong = NULL;
+    s->again = s->processors = !err && p->many.doubtful;
+    if ((err || p->many.doubtful) && !(s->wrong = smp_asprintf("%zu %c %s\n", p->slot, code_of(a, SMP_E_DEVICE),
+                                                               err ? err->message : "the GPU is in doubt")))
         abort();
     end_one(f, a);
 }

@@ -19,6 +19,18 @@ typedef struct buffer {
     size_t size;
 } buffer;
 
+/* A picture of a batch. */
+typedef struct slot {
+    char name[NAME], path[PATH]; /* of the output; of a tar's member */
+    const char *from;            /* the file, or tar */
+    int opened;                  /* the member's descriptor, 0: none */
+    char *wrong;                 /* the line of a picture that is not there; null */
+    unsigned char *rows;         /* a finished picture on its way to a GPU; null: none */
+    bool again;                  /* the decoder was killed, or the GPU is in doubt */
+    bool processors;             /* they compute it, not the GPU */
+    bool handed;                 /* the GPU has it, or had it: what becomes of its file's run says nothing of it */
+} slot;
+
 /* A batch. Its files whose decoder somebody killed are handed out again, which is no fault of theirs, and those that a
  * GPU is in doubt about. */
 typedef struct asked {
@@ -27,18 +39,10 @@ typedef struct asked {
     char *bytes; /* of the message: samples, then paths */
     const smp_feed_sample *samples;
     smp_batch_file *files;
-    char (*names)[NAME];
-    char (*paths)[PATH];       /* of tars' members */
-    int *opened;               /* descriptors of members, 0: none */
-    const char **from;         /* the files, or tars, of all slots */
-    char **wrong;              /* lines of pictures that are not there; null */
+    slot *slots;
     unsigned char *at, *there; /* the memory, as a buffer has it; both null: none */
-    unsigned char **rows;      /* finished pictures on their way to a GPU; null: none */
     size_t room;
     size_t count, left; /* files handed out, and not ended */
-    bool *again;        /* of all slots: the decoder was killed, or the GPU is in doubt; */
-    bool *processors;   /* they compute it, not the GPU */
-    bool *handed;       /* the GPU has it, or had it: what becomes of its file's run says nothing of it */
     int tries;
     atomic_bool cancelled;
 } asked;
