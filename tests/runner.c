@@ -30,12 +30,61 @@ void test_suite_add(test_suite *suite)
     *at = suite;
 }
 
-static const test_suite *find(const char *name)
+static test_suite *find(const char *name)
 {
-    for (const test_suite *suite = suites; suite; suite = suite->next)
+    for (test_suite *suite = suites; suite; suite = suite->next)
         if (!strcmp(suite->name, name))
             return suite;
     return NULL;
+}
+
+/* The suite of a file, made with its first test: src/gaussian.c has gaussian. */
+static test_suite *suite_of(const char *file)
+{
+    const char *slash = strrchr(file, '/'), *begin = slash ? slash + 1 : file;
+    char *name = strndup(begin, strcspn(begin, "."));
+    test_suite *suite = name ? find(name) : NULL;
+    if (suite) {
+        free(name);
+        return suite;
+    }
+    suite = calloc(1, sizeof *suite);
+    if (!name || !suite)
+        abort();
+    suite->name = name;
+    test_suite_add(suite);
+    return suite;
+}
+
+void test_add(const char *file, test_entry *entry)
+{
+    test_suite *suite = suite_of(file);
+    test_entry **at = &suite->tests;
+    while (*at && (*at)->line < entry->line)
+        at = &(*at)->next;
+    entry->next = *at;
+    *at = entry;
+    suite->count++;
+}
+
+void test_around(const char *file, CMFixtureFunction begin, CMFixtureFunction end)
+{
+    test_suite *suite = suite_of(file);
+    suite->begin = begin;
+    suite->end = end;
+}
+
+static int run(const test_suite *suite)
+{
+    if (suite->run)
+        return suite->run();
+    struct CMUnitTest *tests = calloc(suite->count, sizeof *tests);
+    size_t count = 0;
+    for (const test_entry *entry = suite->tests; tests && entry; entry = entry->next)
+        tests[count++] = entry->test;
+    const int failed = tests ? _cmocka_run_group_tests(suite->name, tests, count, suite->begin, suite->end) : 1;
+    free(tests);
+    return failed;
 }
 
 /* The suite's status, from a process of its own. */
@@ -45,7 +94,7 @@ static int run_apart(const test_suite *suite)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        int result = suite->run();
+        const int result = run(suite);
         exit(result > 255 ? 255 : result);
     }
     if (child < 0 || waitpid(child, &status, 0) != child) {
@@ -85,7 +134,7 @@ int main(int argc, char **argv)
         wanted[count++] = suite;
     }
     if (count == 1)
-        return wanted[0]->run();
+        return run(wanted[0]);
     const bool all = count == 0;
     for (const test_suite *suite = suites; all && suite && count < MOST; suite = suite->next)
         wanted[count++] = suite;

@@ -88,9 +88,8 @@ static void end_swapping(swapping *s)
     pthread_join(s->thread, NULL);
 }
 
-static void includes_come_from_the_folder_alone(void **state)
+SMP_TEST_AROUND(includes_come_from_the_folder_alone, make_world, remove_world)
 {
-    (void)state;
     smp_readable may = {.lenient = false};
     smp_error err;
     static swapping s; /* outlives a failure, as the thread does */
@@ -112,9 +111,8 @@ static void includes_come_from_the_folder_alone(void **state)
     smp_readable_free(&may);
 }
 
-static void pictures_come_from_the_folder_alone(void **state)
+SMP_TEST_AROUND(pictures_come_from_the_folder_alone, make_world, remove_world)
 {
-    (void)state;
     smp_roots roots = {.count = 0};
     static swapping s; /* outlives a failure, as the thread does */
     int read = 0;
@@ -150,9 +148,8 @@ static smp_code open_at(const smp_beneath *at, smp_error *err)
     return code;
 }
 
-static void a_link_that_was_put_in_the_way_is_not_followed(void **state)
+SMP_TEST_AROUND(a_link_that_was_put_in_the_way_is_not_followed, make_world, remove_world)
 {
-    (void)state;
     smp_roots roots = {.count = 0};
     smp_beneath at;
     smp_error err;
@@ -175,9 +172,8 @@ static void a_link_that_was_put_in_the_way_is_not_followed(void **state)
     smp_roots_free(&roots);
 }
 
-static void the_folder_stays_the_one_that_was_given(void **state)
+SMP_TEST_AROUND(the_folder_stays_the_one_that_was_given, make_world, remove_world)
 {
-    (void)state;
     smp_roots roots = {.count = 0};
     smp_beneath at;
     smp_error err;
@@ -192,9 +188,8 @@ static void the_folder_stays_the_one_that_was_given(void **state)
 }
 
 /* A pipe without a writer would wait for one. */
-static void what_is_no_file_is_refused_at_once(void **state)
+SMP_TEST_AROUND(what_is_no_file_is_refused_at_once, make_world, remove_world)
 {
-    (void)state;
     smp_readable may = {.lenient = false};
     smp_error err;
     char including[200], *text;
@@ -207,9 +202,8 @@ static void what_is_no_file_is_refused_at_once(void **state)
     smp_readable_free(&may);
 }
 
-static void folders_are_made_below_and_not_through_links(void **state)
+SMP_TEST_AROUND(folders_are_made_below_and_not_through_links, make_world, remove_world)
 {
-    (void)state;
     struct stat status;
     smp_roots roots = {.count = 0};
     assert_true(smp_roots_add(&roots, in_folder("own")));
@@ -227,9 +221,8 @@ static void folders_are_made_below_and_not_through_links(void **state)
     smp_roots_free(&roots);
 }
 
-static void no_compiler_has_headers_made_elsewhere(void **state)
+SMP_TEST_AROUND(no_compiler_has_headers_made_elsewhere, make_world, remove_world)
 {
-    (void)state;
     static const char nested[] = "a.cu:1:10: fatal error: torch/csrc/a.h: No such file",
                       plain[] = "fatal error: Python.h: No such file";
     struct stat status;
@@ -247,19 +240,4 @@ static void no_compiler_has_headers_made_elsewhere(void **state)
     assert_null(smp_device_code_header(plain, own, &length));
     assert_int_not_equal(stat(in_folder("other/torch"), &status), 0);
     assert_int_not_equal(stat(in_folder("other/Python.h"), &status), 0);
-}
-
-SMP_SUITE(beneath)
-{
-#define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, remove_world)
-    const struct CMUnitTest tests[] = {
-        IN_A_WORLD(includes_come_from_the_folder_alone),
-        IN_A_WORLD(pictures_come_from_the_folder_alone),
-        IN_A_WORLD(a_link_that_was_put_in_the_way_is_not_followed),
-        IN_A_WORLD(the_folder_stays_the_one_that_was_given),
-        IN_A_WORLD(what_is_no_file_is_refused_at_once),
-        IN_A_WORLD(folders_are_made_below_and_not_through_links),
-        IN_A_WORLD(no_compiler_has_headers_made_elsewhere),
-    };
-    return cmocka_run_group_tests_name("beneath", tests, NULL, NULL);
 }

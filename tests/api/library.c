@@ -64,9 +64,8 @@ static smempipe_pipeline *compile(const char *text)
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-static void a_stage_changes_every_sample(void **state)
+SMP_TEST(a_stage_changes_every_sample)
 {
-    (void)state;
     smempipe_pipeline *pipeline = compile("invert");
     smempipe_buffer in = make_picture(WIDTH * CHANNELS), out;
     assert_int_equal(smempipe_run(pipeline, device, &in, &out, NULL, NULL), SMEMPIPE_OK);
@@ -82,9 +81,8 @@ static void a_stage_changes_every_sample(void **state)
 }
 
 /* Strides do not change the result, and nothing is written between the rows. */
-static void rows_may_have_gaps(void **state)
+SMP_TEST(rows_may_have_gaps)
 {
-    (void)state;
     static const char *const texts[] = {"gaussian 2px", "sobel",         "median 3px", "transpose", "levels",
                                         "resize 50%",   "flip vertical", "equalize",   "box 5px",   "gray"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -119,9 +117,8 @@ static void rows_may_have_gaps(void **state)
     }
 }
 
-static void a_plan_outlives_its_pipeline(void **state)
+SMP_TEST(a_plan_outlives_its_pipeline)
 {
-    (void)state;
     smempipe_pipeline *pipeline = compile("convolve kernel=[0 1 0; 1 {channels} 1; 0 1 0]\ntranspose");
     smempipe_plan *plan = NULL;
     const smempipe_shape shape = picture_shape(WIDTH, HEIGHT, CHANNELS);
@@ -138,9 +135,8 @@ static void a_plan_outlives_its_pipeline(void **state)
     smempipe_plan_free(plan);
 }
 
-static void measurements_have_types(void **state)
+SMP_TEST(measurements_have_types)
 {
-    (void)state;
     smempipe_pipeline *pipeline = compile("stats name=all\nhistogram bins=16");
     smempipe_buffer in = make_picture(WIDTH * CHANNELS);
     smempipe_result *result = NULL;
@@ -166,9 +162,8 @@ static void measurements_have_types(void **state)
 }
 
 /* A pipeline that must see the samples cannot be planned by the shape alone, and runs all the same. */
-static void trim_needs_the_samples(void **state)
+SMP_TEST(trim_needs_the_samples)
 {
-    (void)state;
     enum { FRAMES = 48000, FROM = 20000, TO = 30000 };
     smempipe_pipeline *pipeline = compile("trim auto");
     smempipe_plan *plan = NULL;
@@ -191,9 +186,8 @@ static void trim_needs_the_samples(void **state)
 }
 
 /* A sound whose frames have gaps in the output. */
-static void sounds_are_frames(void **state)
+SMP_TEST(sounds_are_frames)
 {
-    (void)state;
     enum { FRAMES = 5000 };
     smempipe_pipeline *pipeline = compile("gain -6.0206dB");
     smempipe_plan *plan = NULL;
@@ -248,9 +242,8 @@ static int write_rows(void *context, const void *rows, int64_t stride, int64_t y
     return 0;
 }
 
-static void strips_give_the_bytes_of_a_whole_picture(void **state)
+SMP_TEST(strips_give_the_bytes_of_a_whole_picture)
 {
-    (void)state;
     enum { TALL = 60000 };
     smempipe_pipeline *pipeline = compile("gaussian 2px\nstats");
     smempipe_plan *plan = NULL;
@@ -285,9 +278,8 @@ static void strips_give_the_bytes_of_a_whole_picture(void **state)
 
 /* ------------------------------------------------------------------------------------------------ errors */
 
-static void samples_stay_on_a_gpu(void **state)
+SMP_TEST(samples_stay_on_a_gpu)
 {
-    (void)state;
     enum { COLUMNS = 37, ROWS = 21 };
     uint8_t in[COLUMNS * ROWS], back[COLUMNS * ROWS];
     const smempipe_shape shape = {.kind = SMEMPIPE_PICTURE, .width = COLUMNS, .height = ROWS, .channels = 1};
@@ -323,9 +315,8 @@ static void samples_stay_on_a_gpu(void **state)
     smempipe_device_close(gpu);
 }
 
-static void mistakes_have_places(void **state)
+SMP_TEST(mistakes_have_places)
 {
-    (void)state;
     smempipe_pipeline *pipeline = NULL;
     smempipe_error *error = NULL;
     smempipe_problem problem;
@@ -362,9 +353,8 @@ static void mistakes_have_places(void **state)
 }
 
 /* Hints and places of the command's would be riddles in a program. */
-static void words_are_the_librarys(void **state)
+SMP_TEST(words_are_the_librarys)
 {
-    (void)state;
     static const char *const settings[] = {"sise", "3px", NULL};
     smempipe_pipeline *pipeline = NULL;
     smempipe_error *error = NULL;
@@ -388,9 +378,8 @@ static void words_are_the_librarys(void **state)
 }
 
 /* Halves of one picture may be input and output; what overlaps is refused. */
-static void outputs_do_not_overlap_inputs(void **state)
+SMP_TEST(outputs_do_not_overlap_inputs)
 {
-    (void)state;
     smempipe_pipeline *pipeline = compile("invert");
     smempipe_plan *plan = NULL;
     const smempipe_shape shape = picture_shape(WIDTH, HEIGHT, 1);
@@ -417,9 +406,8 @@ static void outputs_do_not_overlap_inputs(void **state)
     free(both);
 }
 
-static void measuring_nothing_is_a_mistake(void **state)
+SMP_TEST(measuring_nothing_is_a_mistake)
 {
-    (void)state;
     smempipe_pipeline *pipeline = compile("invert");
     smempipe_plan *plan = NULL;
     const smempipe_shape shape = picture_shape(WIDTH, HEIGHT, 1);
@@ -427,9 +415,8 @@ static void measuring_nothing_is_a_mistake(void **state)
     smempipe_pipeline_free(pipeline);
 }
 
-static void wrong_arguments_are_refused(void **state)
+SMP_TEST(wrong_arguments_are_refused)
 {
-    (void)state;
     smempipe_pipeline *pipeline = NULL;
     smempipe_plan *plan = NULL;
     smempipe_device *none = NULL;
@@ -462,9 +449,8 @@ static void wrong_arguments_are_refused(void **state)
     smempipe_pipeline_free(pipeline);
 }
 
-static void files_fail_as_the_command_does(void **state)
+SMP_TEST(files_fail_as_the_command_does)
 {
-    (void)state;
     smempipe_pipeline *pipeline = compile("invert");
     smempipe_error *error = NULL;
     smempipe_problem problem;
@@ -506,9 +492,8 @@ static smempipe_code try_all(smempipe_error **error)
     return code;
 }
 
-static void every_allocation_may_fail(void **state)
+SMP_TEST(every_allocation_may_fail)
 {
-    (void)state;
     const uint64_t live = smp_alloc_live();
     uint64_t nth = 1;
     for (smempipe_code code = SMEMPIPE_E_MEMORY; code; nth++) {
@@ -557,9 +542,8 @@ static void *run_some(void *context)
     return NULL;
 }
 
-static void threads_share_a_pipeline(void **state)
+SMP_TEST(threads_share_a_pipeline)
 {
-    (void)state;
     enum { THREADS = 6 };
     smempipe_pipeline *pipeline = compile("invert\ncrop width=40px height=8px");
     pthread_t threads[THREADS];
@@ -575,25 +559,4 @@ static void threads_share_a_pipeline(void **state)
     smempipe_pipeline_free(pipeline);
 }
 
-SMP_SUITE(library)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stage_changes_every_sample),
-        cmocka_unit_test(rows_may_have_gaps),
-        cmocka_unit_test(a_plan_outlives_its_pipeline),
-        cmocka_unit_test(measurements_have_types),
-        cmocka_unit_test(trim_needs_the_samples),
-        cmocka_unit_test(sounds_are_frames),
-        cmocka_unit_test(strips_give_the_bytes_of_a_whole_picture),
-        cmocka_unit_test(samples_stay_on_a_gpu),
-        cmocka_unit_test(mistakes_have_places),
-        cmocka_unit_test(wrong_arguments_are_refused),
-        cmocka_unit_test(words_are_the_librarys),
-        cmocka_unit_test(outputs_do_not_overlap_inputs),
-        cmocka_unit_test(measuring_nothing_is_a_mistake),
-        cmocka_unit_test(files_fail_as_the_command_does),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(threads_share_a_pipeline),
-    };
-    return cmocka_run_group_tests_name("library", tests, open_device, close_device);
-}
+SMP_TESTS_AROUND(open_device, close_device)

@@ -1,10 +1,4 @@
 /* Memory that waits for the next ask, and the limit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "suite.h"
@@ -31,9 +25,8 @@ static void keep_nothing(void)
     assert_int_equal(smp_alloc_kept(), 0);
 }
 
-static void a_freed_block_serves_the_next_ask_of_nearly_its_size(void **state)
+SMP_TEST(a_freed_block_serves_the_next_ask_of_nearly_its_size)
 {
-    (void)state;
     if (!keeps(64 * MB))
         skip();
     char *first = smp_alloc_raw(8 * MB);
@@ -50,9 +43,8 @@ static void a_freed_block_serves_the_next_ask_of_nearly_its_size(void **state)
     keep_nothing();
 }
 
-static void what_waits_is_not_live_and_counts_as_asked_when_it_is_used(void **state)
+SMP_TEST(what_waits_is_not_live_and_counts_as_asked_when_it_is_used)
 {
-    (void)state;
     if (!keeps(64 * MB))
         skip();
     const uint64_t before = smp_alloc_live();
@@ -66,9 +58,8 @@ static void what_waits_is_not_live_and_counts_as_asked_when_it_is_used(void **st
     keep_nothing();
 }
 
-static void what_waits_longest_goes_first(void **state)
+SMP_TEST(what_waits_longest_goes_first)
 {
-    (void)state;
     if (!keeps(8 * MB))
         skip();
     char *a = smp_alloc_raw(3 * MB), *b = smp_alloc_raw(3 * MB + MB / 2), *c = smp_alloc_raw(4 * MB - 1000);
@@ -82,9 +73,8 @@ static void what_waits_longest_goes_first(void **state)
     keep_nothing();
 }
 
-static void the_limit_is_not_passed_by_what_waits(void **state)
+SMP_TEST(the_limit_is_not_passed_by_what_waits)
 {
-    (void)state;
     if (!keeps(64 * MB))
         skip();
     smp_free(smp_alloc_raw(16 * MB));
@@ -96,15 +86,4 @@ static void the_limit_is_not_passed_by_what_waits(void **state)
     smp_alloc_limit(0);
     smp_free(other);
     keep_nothing();
-}
-
-SMP_SUITE(alloc)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_freed_block_serves_the_next_ask_of_nearly_its_size),
-        cmocka_unit_test(what_waits_is_not_live_and_counts_as_asked_when_it_is_used),
-        cmocka_unit_test(what_waits_longest_goes_first),
-        cmocka_unit_test(the_limit_is_not_passed_by_what_waits),
-    };
-    return cmocka_run_group_tests_name("alloc", tests, NULL, NULL);
 }

@@ -211,9 +211,8 @@ static void shuffle(int *order, int count, uint32_t *state)
     }
 }
 
-static void sums_are_those_of_fractions_in_any_order(void **context)
+SMP_TEST(sums_are_those_of_fractions_in_any_order)
 {
-    (void)context;
     uint32_t state = 36;
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         smp_exact first = {{0}};
@@ -236,9 +235,8 @@ static void sums_are_those_of_fractions_in_any_order(void **context)
     }
 }
 
-static void what_is_taken_away_again_leaves_nothing(void **context)
+SMP_TEST(what_is_taken_away_again_leaves_nothing)
 {
-    (void)context;
     static const smp_exact zero = {{0}};
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         smp_exact sum = {{0}};
@@ -250,9 +248,8 @@ static void what_is_taken_away_again_leaves_nothing(void **context)
     }
 }
 
-static void sums_survive_their_bytes(void **context)
+SMP_TEST(sums_survive_their_bytes)
 {
-    (void)context;
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         smp_exact sum = {{0}}, read;
         smp_packer bytes = {0};
@@ -272,9 +269,8 @@ static void sums_survive_their_bytes(void **context)
     }
 }
 
-static void digits_that_no_sum_has_are_refused(void **context)
+SMP_TEST(digits_that_no_sum_has_are_refused)
 {
-    (void)context;
     static const struct {
         uint64_t first, count;
         int64_t digit;
@@ -293,9 +289,8 @@ static void digits_that_no_sum_has_are_refused(void **context)
     }
 }
 
-static void moments_are_those_of_fractions_in_any_order(void **context)
+SMP_TEST(moments_are_those_of_fractions_in_any_order)
 {
-    (void)context;
     uint32_t state = 7;
     for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++)
         for (int round = 0; round < 10; round++) {
@@ -321,9 +316,8 @@ static void moments_are_those_of_fractions_in_any_order(void **context)
 
 /* ------------------------------------------------------------------------------------------------ packed values */
 
-static void numbers_have_one_form(void **context)
+SMP_TEST(numbers_have_one_form)
 {
-    (void)context;
     static const uint64_t values[] = {0, 1, 127, 128, 16383, 16384, UINT64_C(1) << 63, UINT64_MAX};
     static const uint8_t wrong[][11] = {
         {0x80},                                                             /* goes on, and does not */
@@ -358,9 +352,8 @@ static void numbers_have_one_form(void **context)
     }
 }
 
-static void texts_and_counts_are_checked(void **context)
+SMP_TEST(texts_and_counts_are_checked)
 {
-    (void)context;
     static const uint8_t longer[] = {4, 'a', 'b', 'c'}, zero[] = {3, 'a', 0, 'c'}, fits[] = {3, 'a', 'b', 'c'};
     char text[4];
     smp_unpacker from = {.data = longer, .size = sizeof longer};
@@ -384,18 +377,4 @@ static void texts_and_counts_are_checked(void **context)
     from = (smp_unpacker){.data = fits, .size = sizeof fits};
     assert_int_equal(smp_unpack_upto(&from, 2), 0);
     assert_true(from.failed);
-}
-
-SMP_SUITE(exact)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_those_of_fractions_in_any_order),
-        cmocka_unit_test(what_is_taken_away_again_leaves_nothing),
-        cmocka_unit_test(sums_survive_their_bytes),
-        cmocka_unit_test(digits_that_no_sum_has_are_refused),
-        cmocka_unit_test(moments_are_those_of_fractions_in_any_order),
-        cmocka_unit_test(numbers_have_one_form),
-        cmocka_unit_test(texts_and_counts_are_checked),
-    };
-    return cmocka_run_group_tests_name("exact", tests, NULL, NULL);
 }

@@ -1,9 +1,4 @@
 /* The font of labels: base/text/font.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +17,7 @@ static void check(const uint8_t *samples, int channels, const char *const *rows)
                 assert_int_equal(samples[(y * WIDE + x) * channels + c], rows[y][x] == '#' ? 10 * c + 200 : 7);
 }
 
-static void letters_are_drawn_dot_by_dot(void **context)
+SMP_TEST(letters_are_drawn_dot_by_dot)
 {
     static const char *const rows[] = {"..............",
                                        ".........#.#..",
@@ -37,7 +32,6 @@ static void letters_are_drawn_dot_by_dot(void **context)
                                        NULL};
     static const uint8_t colour[] = {200, 210, 220};
     uint8_t samples[WIDE * HIGH * 3];
-    (void)context;
     for (int channels = 1; channels <= 3; channels += 2) {
         const smp_font_canvas canvas = {samples, WIDE * channels, WIDE, HIGH, channels};
         memset(samples, 7, sizeof samples);
@@ -47,11 +41,10 @@ static void letters_are_drawn_dot_by_dot(void **context)
     }
 }
 
-static void what_lies_outside_is_left_out(void **context)
+SMP_TEST(what_lies_outside_is_left_out)
 {
     static const uint8_t ink = 200;
     uint8_t guarded[WIDE * HIGH + 2 * WIDE];
-    (void)context;
     const smp_font_canvas canvas = {guarded + WIDE, WIDE, WIDE, HIGH, 1};
     for (int scale = 1; scale <= 3; scale++)
         for (int x = -20; x < WIDE + 3; x += 3)
@@ -70,10 +63,9 @@ static void what_lies_outside_is_left_out(void **context)
     assert_int_equal(guarded[WIDE + 6], 7);
 }
 
-static void every_character_has_a_glyph_of_its_own(void **context)
+SMP_TEST(every_character_has_a_glyph_of_its_own)
 {
     const uint8_t *missing = smp_font_glyph(0x4e00);
-    (void)context;
     for (uint32_t code = 0; code < 0x120; code++) {
         const int printable = (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code < 0x100);
         const uint8_t *glyph = smp_font_glyph(code);
@@ -87,22 +79,10 @@ static void every_character_has_a_glyph_of_its_own(void **context)
     }
 }
 
-static void characters_are_counted_and_not_bytes(void **context)
+SMP_TEST(characters_are_counted_and_not_bytes)
 {
-    (void)context;
     assert_int_equal(smp_font_length(""), 0);
     assert_int_equal(smp_font_length("abc"), 3);
     assert_int_equal(smp_font_length("\xc3\xa9t\xc3\xa9"), 3);
     assert_int_equal(smp_font_length("\xe6\x97\xa5\xff\xc3"), 3); /* one of three bytes, two that are no UTF-8 */
-}
-
-SMP_SUITE(font)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_are_drawn_dot_by_dot),
-        cmocka_unit_test(what_lies_outside_is_left_out),
-        cmocka_unit_test(every_character_has_a_glyph_of_its_own),
-        cmocka_unit_test(characters_are_counted_and_not_bytes),
-    };
-    return cmocka_run_group_tests_name("font", tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* The house's rules, read off the sources: includes between folders point one way, those inside one make no circle;
  * only the files named for it know CUDA; a stage's name appears nowhere under src/ but in its own file and
  * stage_list.def; functions are short. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,9 +215,8 @@ static const char *next_include(const char **at, size_t *length)
     return found;
 }
 
-static void includes_point_down(void **state)
+SMP_TEST(includes_point_down)
 {
-    (void)state;
     int wrong = 0;
     for (size_t i = 0; i < file_count; i++) {
         const int own = rank_of(files[i].room);
@@ -294,9 +287,8 @@ static size_t draw_arrows(arrow *arrows)
 
 /* Arrows that lie on no circle: nothing leads to their beginning, or nothing on from their end. Drops those, and again
  * what then is such an arrow. What is left are circles, and ways from one to another. */
-static void rooms_have_no_circles(void **state)
+SMP_TEST(rooms_have_no_circles)
 {
-    (void)state;
     static arrow arrows[MAX_ARROWS];
     static bool begins[MAX_FILES], ends[MAX_FILES];
     size_t count = draw_arrows(arrows), before;
@@ -317,9 +309,8 @@ static void rooms_have_no_circles(void **state)
     assert_int_equal(count, 0);
 }
 
-static void only_their_files_know_cuda(void **state)
+SMP_TEST(only_their_files_know_cuda)
 {
-    (void)state;
     int wrong = 0;
     for (size_t i = 0; i < file_count; i++) {
         const source *f = &files[i];
@@ -379,9 +370,8 @@ static int names_in_identifiers(const source *f, const char *name)
     return 1;
 }
 
-static void a_stage_is_named_in_its_own_file_only(void **state)
+SMP_TEST(a_stage_is_named_in_its_own_file_only)
 {
-    (void)state;
     int wrong = 0;
     for (size_t k = 0; k < smp_stage_count(); k++) {
         const char *name = smp_stage_at(k)->name;
@@ -439,9 +429,8 @@ static int long_functions(const source *f, int most)
 
 /* A longer one becomes a list of named passes. clang-format puts the braces of bodies, and no others, at the beginning
  * of a line of their own. */
-static void functions_have_60_lines_at_most(void **state)
+SMP_TEST(functions_have_60_lines_at_most)
 {
-    (void)state;
     int wrong = 0;
     for (size_t i = 0; i < file_count; i++)
         if (!strncmp(files[i].path, "src/", 4))
@@ -449,14 +438,4 @@ static void functions_have_60_lines_at_most(void **state)
     assert_int_equal(wrong, 0);
 }
 
-SMP_SUITE(layering)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(includes_point_down),
-        cmocka_unit_test(rooms_have_no_circles),
-        cmocka_unit_test(only_their_files_know_cuda),
-        cmocka_unit_test(a_stage_is_named_in_its_own_file_only),
-        cmocka_unit_test(functions_have_60_lines_at_most),
-    };
-    return cmocka_run_group_tests_name("layering", tests, read_sources, free_sources);
-}
+SMP_TESTS_AROUND(read_sources, free_sources)

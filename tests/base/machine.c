@@ -1,10 +1,4 @@
 /* Limits of the control group, read from files as the kernel writes them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -55,44 +49,31 @@ static int remove_groups(void **state)
     return system(command);
 }
 
-static void groups_above_bind_too(void **state)
+SMP_TEST(groups_above_bind_too)
 {
-    (void)state;
     assert_true(smp_group_processors(root, "/a/b") == 1.5);
     assert_true(smp_group_memory(root, "/a/b") == 1073741824);
 }
 
-static void no_limit_is_none(void **state)
+SMP_TEST(no_limit_is_none)
 {
-    (void)state;
     assert_true(smp_group_processors(root, "/") == 0);
     assert_true(smp_group_memory(root, "/") == 0);
     assert_true(smp_group_memory(root, "/nowhere") == 0);
 }
 
-static void the_older_interface_is_read(void **state)
+SMP_TEST(the_older_interface_is_read)
 {
-    (void)state;
     assert_true(smp_group_processors(root, "/old") == 2);
     assert_true(smp_group_memory(root, "/old") == 0);
 }
 
-static void the_default_leaves_the_machine_a_quarter(void **state)
+SMP_TEST(the_default_leaves_the_machine_a_quarter)
 {
-    (void)state;
     assert_true(smp_machine_processors() >= 1);
     assert_true(smp_default_memory() > 0);
     assert_true(smp_default_memory() <= smp_machine_memory() / 4 * 3);
     assert_true(smp_default_memory() <= UINT64_C(16) << 30);
 }
 
-SMP_SUITE(machine)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_above_bind_too),
-        cmocka_unit_test(no_limit_is_none),
-        cmocka_unit_test(the_older_interface_is_read),
-        cmocka_unit_test(the_default_leaves_the_machine_a_quarter),
-    };
-    return cmocka_run_group_tests_name("machine", tests, make_groups, remove_groups);
-}
+SMP_TESTS_AROUND(make_groups, remove_groups)

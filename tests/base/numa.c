@@ -25,9 +25,8 @@ static void put_line(const char *folders, const char *name, const char *line)
     store(in_folder(command), line, strlen(line));
 }
 
-static void a_device_is_next_to_the_node_that_sysfs_names(void **context)
+SMP_TEST_AROUND(a_device_is_next_to_the_node_that_sysfs_names, make_folder, remove_tree)
 {
-    (void)context;
     put_line("bus/pci/devices/0001:c1:00.0", "numa_node", "1\n");
     put_line("bus/pci/devices/0001:c2:00.0", "numa_node", "-1\n");
     put_line("devices/system/node/node0", "cpulist", "0-1\n");
@@ -63,9 +62,8 @@ static void *stay_twice(void *context)
     return NULL;
 }
 
-static void a_thread_stays_on_the_processors_of_its_node(void **context)
+SMP_TEST_AROUND(a_thread_stays_on_the_processors_of_its_node, make_folder, remove_tree)
 {
-    (void)context;
     cpu_set_t before, after;
     pthread_t thread;
     char line[40];
@@ -79,13 +77,4 @@ static void a_thread_stays_on_the_processors_of_its_node(void **context)
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&before, &after));
-}
-
-SMP_SUITE(numa)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_device_is_next_to_the_node_that_sysfs_names, make_folder, remove_tree),
-        cmocka_unit_test_setup_teardown(a_thread_stays_on_the_processors_of_its_node, make_folder, remove_tree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,9 +55,8 @@ static void put(const environment *e)
     }
 }
 
-static void steps(void **context)
+SMP_TEST(steps)
 {
-    (void)context;
     static const environment cases[] = {
         {{NULL}, 0, 0},
         {{"OMPI_COMM_WORLD_RANK=2", "OMPI_COMM_WORLD_SIZE=4"}, 3, 4},
@@ -81,9 +80,8 @@ static void steps(void **context)
     }
 }
 
-static void arrays(void **context)
+SMP_TEST(arrays)
 {
-    (void)context;
     static const environment cases[] = {
         {{"SLURM_ARRAY_TASK_ID=4", "SLURM_ARRAY_TASK_MIN=0", "SLURM_ARRAY_TASK_MAX=6", "SLURM_ARRAY_TASK_STEP=2",
           "SLURM_ARRAY_TASK_COUNT=4"},
@@ -114,9 +112,8 @@ static void arrays(void **context)
 }
 
 /* An array whose tasks start several each: together every number comes once. */
-static void arrays_of_steps(void **context)
+SMP_TEST(arrays_of_steps)
 {
-    (void)context;
     bool seen[12] = {false};
     for (int task = 1; task <= 3; task++)
         for (int rank = 0; rank < 4; rank++) {
@@ -135,9 +132,8 @@ static void arrays_of_steps(void **context)
     assert_int_equal(smp_rank_find(12).count, 12);
 }
 
-static void neighbours(void **context)
+SMP_TEST(neighbours)
 {
-    (void)context;
     static const environment cases[] = {
         {{NULL}, 1, 0},
         {{"OMPI_COMM_WORLD_LOCAL_SIZE=6"}, 6, 0},
@@ -152,15 +148,4 @@ static void neighbours(void **context)
         put(&cases[i]);
         assert_int_equal(smp_rank_neighbours(), cases[i].number);
     }
-}
-
-SMP_SUITE(ranks)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps),
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(arrays_of_steps),
-        cmocka_unit_test(neighbours),
-    };
-    return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }

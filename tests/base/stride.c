@@ -3,30 +3,19 @@
 
 #include "base/stride.h"
 
-static void rows_begin_at_cache_lines(void **context)
+SMP_TEST(rows_begin_at_cache_lines)
 {
-    (void)context;
     assert_int_equal(smp_stride(2, 2), SMP_ALIGN);
     assert_int_equal(smp_stride(SMP_ALIGN, SMP_ALIGN), SMP_ALIGN);
     assert_int_equal(smp_stride(SMP_ALIGN + 1, SMP_ALIGN + 1), 2 * SMP_ALIGN);
     assert_int_equal(smp_stride(1, 6), 6); /* frames of sound lie side by side */
 }
 
-static void huge_rows_do_not_overflow(void **context)
+SMP_TEST(huge_rows_do_not_overflow)
 {
-    (void)context;
     const int64_t most = INT64_MAX / SMP_ALIGN * SMP_ALIGN; /* the last stride that there is */
     assert_true(smp_stride(2, most) == most);
     assert_true(smp_stride(2, most + 1) == INT64_MAX);
     assert_true(smp_stride(2, INT64_MAX) == INT64_MAX);
     assert_true(smp_stride(1, INT64_MAX) == INT64_MAX);
-}
-
-SMP_SUITE(stride)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_begin_at_cache_lines),
-        cmocka_unit_test(huge_rows_do_not_overflow),
-    };
-    return cmocka_run_group_tests_name("stride", tests, NULL, NULL);
 }

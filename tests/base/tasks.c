@@ -1,12 +1,6 @@
 /* Tasks that run side by side and are awaited in order: base/tasks.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
@@ -55,22 +49,19 @@ static void check_order(int threads, bool slow)
     assert_true(atomic_load(&w.most_thread) < threads);
 }
 
-static void tasks_are_awaited_in_order_whatever_order_they_end_in(void **context)
+SMP_TEST(tasks_are_awaited_in_order_whatever_order_they_end_in)
 {
-    (void)context;
     check_order(3, true);
     check_order(8, true);
 }
 
-static void quick_tasks_are_not_lost(void **context)
+SMP_TEST(quick_tasks_are_not_lost)
 {
-    (void)context;
     check_order(2, false);
 }
 
-static void one_thread_runs_tasks_where_they_are_begun(void **context)
+SMP_TEST(one_thread_runs_tasks_where_they_are_begun)
 {
-    (void)context;
     check_order(1, false);
 }
 
@@ -91,9 +82,8 @@ static void borrow(void *context, int thread, int64_t task)
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 }
 
-static void what_tasks_have_released_may_change_before_they_are_done(void **context)
+SMP_TEST(what_tasks_have_released_may_change_before_they_are_done)
 {
-    (void)context;
     static loan l;
     for (int threads = 1; threads <= 4; threads += 3) {
         assert_int_equal(smp_tasks_open(threads, ROOM, borrow, &l, &l.tasks, NULL), 0);
@@ -112,9 +102,8 @@ static void what_tasks_have_released_may_change_before_they_are_done(void **cont
     }
 }
 
-static void closing_waits_for_tasks_that_run(void **context)
+SMP_TEST(closing_waits_for_tasks_that_run)
 {
-    (void)context;
     for (int i = 0; i < 50; i++) {
         work w = {.slow = true};
         smp_tasks *tasks;
@@ -124,16 +113,4 @@ static void closing_waits_for_tasks_that_run(void **context)
         smp_tasks_close(tasks); /* w is gone after it */
         assert_in_range((uint64_t)atomic_load(&w.ran), 0, ROOM);
     }
-}
-
-SMP_SUITE(tasks)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tasks_are_awaited_in_order_whatever_order_they_end_in),
-        cmocka_unit_test(quick_tasks_are_not_lost),
-        cmocka_unit_test(one_thread_runs_tasks_where_they_are_begun),
-        cmocka_unit_test(what_tasks_have_released_may_change_before_they_are_done),
-        cmocka_unit_test(closing_waits_for_tasks_that_run),
-    };
-    return cmocka_run_group_tests_name("tasks", tests, NULL, NULL);
 }

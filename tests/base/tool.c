@@ -43,9 +43,8 @@ static void expect(const char *script, bool reads_all, const char *printed, int 
     smp_tool_folder_remove(folder);
 }
 
-static void writes_and_reads_its_folder_alone(void **state)
+SMP_TEST(writes_and_reads_its_folder_alone)
 {
-    (void)state;
     char script[600], other[] = "/tmp/smempipe-other-XXXXXX";
     const int fd = mkstemp(other);
     assert_true(fd >= 0 && write(fd, "own\n", 4) == 4);
@@ -69,9 +68,8 @@ static void writes_and_reads_its_folder_alone(void **state)
     assert_int_equal(unlink(other), 0);
 }
 
-static void variables_that_load_libraries_stay_behind(void **state)
+SMP_TEST(variables_that_load_libraries_stay_behind)
 {
-    (void)state;
     setenv("LD_PRELOAD", "", 1);
     setenv("SMEMPIPE_SECRET", "x", 1);
     expect("echo ${LD_PRELOAD-none} ${SMEMPIPE_SECRET-none} $TMPDIR; pwd | tr -d 'A-Za-z0-9/._\\n-'", false,
@@ -120,9 +118,8 @@ static void assert_gone(pid_t pid)
 static const char child_that_stays[] = "trap '' TERM INT HUP; (trap '' TERM INT HUP; sleep 100) & echo $! > pid.new; "
                                        "mv pid.new pid; wait";
 
-static void what_it_started_ends_with_its_time(void **state)
+SMP_TEST(what_it_started_ends_with_its_time)
 {
-    (void)state;
     char *folder;
     smp_tool_end end = run(child_that_stays, 0.5, true, &folder);
     assert_true(end.late);
@@ -161,9 +158,8 @@ static pid_t start_program(char folder[200])
     return program;
 }
 
-static void what_it_started_ends_with_this_program_however_it_ends(void **state)
+SMP_TEST(what_it_started_ends_with_this_program_however_it_ends)
 {
-    (void)state;
     static const int signals[] = {SIGKILL, SIGTERM};
     for (size_t i = 0; i < 4; i++) {
         char folder[200];
@@ -182,16 +178,14 @@ static void what_it_started_ends_with_this_program_however_it_ends(void **state)
 }
 
 /* A status of 255, with which ptxas ends, is no signal. */
-static void a_status_is_told_from_a_signal(void **state)
+SMP_TEST(a_status_is_told_from_a_signal)
 {
-    (void)state;
     expect("exit 255", true, "", 255);
     expect("exec head -c 9000000 /dev/urandom > f", true, "", -SIGXFSZ);
 }
 
-static void memory_and_files_have_bounds(void **state)
+SMP_TEST(memory_and_files_have_bounds)
 {
-    (void)state;
     char *folder, path[200];
     struct stat status;
     smp_tool_end end = run("head -c 9000000 /dev/urandom > f; exit 3", 10, true, &folder);
@@ -204,9 +198,8 @@ static void memory_and_files_have_bounds(void **state)
     expect("ulimit -v; ulimit -c", true, "1048576\n0\n", 0);
 }
 
-static void messages_are_cut_and_cleaned(void **state)
+SMP_TEST(messages_are_cut_and_cleaned)
 {
-    (void)state;
     char *folder;
     expect("printf 'a\\033[31mb\\tc \\342\\200\\256 \\302\\233 \\377 \\303\\251\\n'", true,
            "a?[31mb\tc ? ? ? \xc3\xa9\n", 0);
@@ -217,9 +210,8 @@ static void messages_are_cut_and_cleaned(void **state)
     smp_tool_folder_remove(folder);
 }
 
-static void what_is_taken_is_a_file_and_no_link(void **state)
+SMP_TEST(what_is_taken_is_a_file_and_no_link)
 {
-    (void)state;
     char *folder, to[200];
     smp_error err = {0};
     smp_tool_end end = run("echo made > a; ln -s /etc/passwd b; mkfifo c", 10, true, &folder);
@@ -229,19 +221,4 @@ static void what_is_taken_is_a_file_and_no_link(void **state)
     assert_int_equal(smp_tool_take(folder, "a", to, 0600, &err), SMP_OK);
     smp_free(end.messages);
     smp_tool_folder_remove(folder);
-}
-
-SMP_SUITE(tool)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_and_reads_its_folder_alone),
-        cmocka_unit_test(variables_that_load_libraries_stay_behind),
-        cmocka_unit_test(what_it_started_ends_with_its_time),
-        cmocka_unit_test(what_it_started_ends_with_this_program_however_it_ends),
-        cmocka_unit_test(a_status_is_told_from_a_signal),
-        cmocka_unit_test(memory_and_files_have_bounds),
-        cmocka_unit_test(messages_are_cut_and_cleaned),
-        cmocka_unit_test(what_is_taken_is_a_file_and_no_link),
-    };
-    return cmocka_run_group_tests_name("tool", tests, NULL, NULL);
 }

@@ -19,9 +19,8 @@ static FILE *file_of(size_t length)
     return file;
 }
 
-static void all_bytes_and_a_zero(void **state)
+SMP_TEST(all_bytes_and_a_zero)
 {
-    (void)state;
     static const size_t lengths[] = {0, 1, 65535, 65536, 65537, LENGTH};
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         smp_error err;
@@ -38,9 +37,8 @@ static void all_bytes_and_a_zero(void **state)
     }
 }
 
-static void too_long_is_a_limit(void **state)
+SMP_TEST(too_long_is_a_limit)
 {
-    (void)state;
     smp_error err;
     char *text;
     size_t size;
@@ -51,9 +49,8 @@ static void too_long_is_a_limit(void **state)
     fclose(file);
 }
 
-static void no_file_and_a_folder(void **state)
+SMP_TEST(no_file_and_a_folder)
 {
-    (void)state;
     smp_error err;
     char *text;
     size_t size;
@@ -63,14 +60,4 @@ static void no_file_and_a_folder(void **state)
     assert_int_equal(smp_read_file("/", LENGTH, &text, &size, &err), SMP_E_READ);
     assert_string_equal(err.message, "cannot read: Is a directory");
     smp_free(text);
-}
-
-SMP_SUITE(whole_file)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_bytes_and_a_zero),
-        cmocka_unit_test(too_long_is_a_limit),
-        cmocka_unit_test(no_file_and_a_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,9 +77,8 @@ static void end_done(smp_claim *claim, uint64_t sum)
 }
 
 /* Two tasks that take turns, over several groups: every piece comes once, the large ones in front first. */
-static void every_piece_is_taken_once(void **context)
+SMP_TEST_AROUND(every_piece_is_taken_once, make_output, remove_output)
 {
-    (void)context;
     const smp_claims_request request = ask(COUNT, true, false);
     smp_claims *tasks[] = {open_pieces(&request), open_pieces(&request)};
     smp_claim *held[2] = {NULL};
@@ -116,9 +115,8 @@ static void every_piece_is_taken_once(void **context)
     smp_claims_close(tasks[1]);
 }
 
-static void pieces_that_were_left_are_taken_up_with_resume(void **context)
+SMP_TEST_AROUND(pieces_that_were_left_are_taken_up_with_resume, make_output, remove_output)
 {
-    (void)context;
     smp_claims_request request = ask(3, true, false);
     smp_claims *first = open_pieces(&request);
     size_t piece;
@@ -157,9 +155,8 @@ static void pieces_that_were_left_are_taken_up_with_resume(void **context)
 }
 
 /* Without claims: a piece that is done comes again with resume, with what its outputs summed up to. */
-static void pieces_that_are_done_are_looked_at_again(void **context)
+SMP_TEST_AROUND(pieces_that_are_done_are_looked_at_again, make_output, remove_output)
 {
-    (void)context;
     smp_claims_request request = ask(2, false, true);
     size_t piece;
     smp_piece_past past;
@@ -183,9 +180,8 @@ static void pieces_that_are_done_are_looked_at_again(void **context)
 }
 
 /* Also by a task that has gone past it, and without resume. */
-static void a_piece_that_is_given_back_is_free(void **context)
+SMP_TEST_AROUND(a_piece_that_is_given_back_is_free, make_output, remove_output)
 {
-    (void)context;
     const smp_claims_request request = ask(3, true, false);
     smp_claims *refused = open_pieces(&request), *other = open_pieces(&request);
     size_t piece;
@@ -214,9 +210,8 @@ static void a_piece_that_is_given_back_is_free(void **context)
     smp_claims_close(other);
 }
 
-static void shards_have_their_own(void **context)
+SMP_TEST_AROUND(shards_have_their_own, make_output, remove_output)
 {
-    (void)context;
     static const uint32_t owners[] = {1, 2, 2, 1, 3};
     smp_claims_request request = ask(5, false, false);
     request.share.owners = owners;
@@ -243,9 +238,8 @@ static bool deal_backwards(size_t count, size_t *piece)
     return dealt++ < count;
 }
 
-static void pieces_come_as_they_are_dealt(void **context)
+SMP_TEST_AROUND(pieces_come_as_they_are_dealt, make_output, remove_output)
 {
-    (void)context;
     smp_claims_request request = ask(3, false, false);
     request.share.deal = deal_backwards;
     dealt = 0;
@@ -260,9 +254,8 @@ static void pieces_come_as_they_are_dealt(void **context)
     smp_claims_close(pieces);
 }
 
-static void sums_depend_on_order_size_and_time(void **context)
+SMP_TEST(sums_depend_on_order_size_and_time)
 {
-    (void)context;
     const uint64_t ab = smp_piece_sum_add(smp_piece_sum_add(0, 1, 2), 3, 4);
     assert_int_not_equal(ab, smp_piece_sum_add(smp_piece_sum_add(0, 3, 4), 1, 2));
     assert_int_not_equal(ab, smp_piece_sum_add(smp_piece_sum_add(0, 1, 2), 3, 5));
@@ -270,9 +263,8 @@ static void sums_depend_on_order_size_and_time(void **context)
 }
 
 /* Somebody removes it between its last byte and the note that it was made. */
-static void a_piece_whose_output_was_removed_at_once_is_not_done(void **context)
+SMP_TEST_AROUND(a_piece_whose_output_was_removed_at_once_is_not_done, make_output, remove_output)
 {
-    (void)context;
     static const smp_program no_stages = {.output = SMP_NODE_INPUT};
     const smp_found file = {.path = "/nowhere/a.png", .name = "a.png", .size = 1, .mtime = 1};
     char *list = strdup(in_folder("work.list"));
@@ -303,18 +295,4 @@ static void a_piece_whose_output_was_removed_at_once_is_not_done(void **context)
     free(list);
 }
 
-SMP_SUITE(claims)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_piece_is_taken_once, make_output, remove_output),
-        cmocka_unit_test_setup_teardown(pieces_that_were_left_are_taken_up_with_resume, make_output, remove_output),
-        cmocka_unit_test_setup_teardown(pieces_that_are_done_are_looked_at_again, make_output, remove_output),
-        cmocka_unit_test_setup_teardown(a_piece_that_is_given_back_is_free, make_output, remove_output),
-        cmocka_unit_test_setup_teardown(shards_have_their_own, make_output, remove_output),
-        cmocka_unit_test_setup_teardown(pieces_come_as_they_are_dealt, make_output, remove_output),
-        cmocka_unit_test_setup_teardown(a_piece_whose_output_was_removed_at_once_is_not_done, make_output,
-                                        remove_output),
-        cmocka_unit_test(sums_depend_on_order_size_and_time),
-    };
-    return cmocka_run_group_tests_name("claims", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -152,9 +152,8 @@ static double seconds(const cost *files, int kinds, int count, int cpu_lanes, in
     return work(m, files, kinds, count);
 }
 
-static void both_kinds_are_never_slower_than_the_better_one(void **state)
+SMP_TEST(both_kinds_are_never_slower_than_the_better_one)
 {
-    (void)state;
     const struct {
         const cost *file;
         int count;
@@ -179,9 +178,8 @@ static double rate(const cost *file, int count, int cpu_lanes, int gpu_lanes, ma
     return count / work(m, file, 1, count);
 }
 
-static void four_gpus_get_the_files_that_they_do_better(void **state)
+SMP_TEST(four_gpus_get_the_files_that_they_do_better)
 {
-    (void)state;
     const struct {
         const cost *file;
         int count, gpu_lanes;
@@ -204,25 +202,22 @@ static void four_gpus_get_the_files_that_they_do_better(void **state)
     }
 }
 
-static void small_pictures_go_to_the_processors(void **state)
+SMP_TEST(small_pictures_go_to_the_processors)
 {
-    (void)state;
     machine m;
     seconds(&small_png, 1, 3000, 25, 16, &m);
     assert_in_range(m.made[SMP_SPLIT_GPU], 1, 100);
 }
 
-static void processors_take_their_share_where_a_gpu_is_slow(void **state)
+SMP_TEST(processors_take_their_share_where_a_gpu_is_slow)
 {
-    (void)state;
     machine m;
     const double cpu = seconds(&slow_gpu, 1, 800, 25, 0, &m), both = seconds(&slow_gpu, 1, 800, 25, 16, &m);
     assert_true(both < 0.95 * cpu);
 }
 
-static void each_kind_gets_its_files_of_a_mixed_folder(void **state)
+SMP_TEST(each_kind_gets_its_files_of_a_mixed_folder)
 {
-    (void)state;
     const cost files[] = {camera_jpeg, small_png};
     machine m;
     const double both = seconds(files, 2, 2000, 25, 16, &m), gpu = seconds(files, 2, 2000, 0, 16, &m),
@@ -230,9 +225,8 @@ static void each_kind_gets_its_files_of_a_mixed_folder(void **state)
     assert_true(both < cpu && both < 1.1 * gpu);
 }
 
-static void without_the_other_kind_everything_suits(void **state)
+SMP_TEST(without_the_other_kind_everything_suits)
 {
-    (void)state;
     smp_cpu_gpu_split split = {.processors = 4, .lanes = {0, 8}};
     const int c = smp_split_class_of(&split, "x.png", 1000);
     smp_split_begin(&split, SMP_SPLIT_CPU, c);
@@ -246,9 +240,8 @@ static void without_the_other_kind_everything_suits(void **state)
     assert_false(smp_split_suits(&split, SMP_SPLIT_GPU, c, 1));
 }
 
-static void a_kind_that_is_not_known_is_tried_by_two(void **state)
+SMP_TEST(a_kind_that_is_not_known_is_tried_by_two)
 {
-    (void)state;
     smp_cpu_gpu_split split = {.processors = 4, .lanes = {4, 4}};
     const int c = smp_split_class_of(&split, "x.png", 1000);
     for (int i = 0; i < 3; i++) { /* nothing is known of either */
@@ -263,9 +256,8 @@ static void a_kind_that_is_not_known_is_tried_by_two(void **state)
     assert_true(smp_split_suits(&split, SMP_SPLIT_GPU, c, 100));
 }
 
-static void processors_leave_the_last_files_to_a_faster_gpu(void **state)
+SMP_TEST(processors_leave_the_last_files_to_a_faster_gpu)
 {
-    (void)state;
     smp_cpu_gpu_split split = {.processors = 4, .lanes = {4, 1}};
     const int c = smp_split_class_of(&split, "x.jpg", 5 << 20);
     for (smp_split_kind kind = SMP_SPLIT_CPU; kind < SMP_SPLIT_KINDS; kind++) {
@@ -281,9 +273,8 @@ static void processors_leave_the_last_files_to_a_faster_gpu(void **state)
     assert_false(smp_split_suits(&split, SMP_SPLIT_CPU, c, 1000)); /* all processors are busy */
 }
 
-static void processors_do_not_disturb_files_that_wait_for_them(void **state)
+SMP_TEST(processors_do_not_disturb_files_that_wait_for_them)
 {
-    (void)state;
     smp_cpu_gpu_split split = {.processors = 64, .lanes = {64, 16}};
     const int c = smp_split_class_of(&split, "x.jpg", 5 << 20);
     const struct {
@@ -301,9 +292,8 @@ static void processors_do_not_disturb_files_that_wait_for_them(void **state)
     }
 }
 
-static void a_first_file_that_shows_a_gpu_to_be_better_will_do(void **state)
+SMP_TEST(a_first_file_that_shows_a_gpu_to_be_better_will_do)
 {
-    (void)state;
     smp_cpu_gpu_split split = {.processors = 4, .lanes = {4, 4}};
     const int c = smp_split_class_of(&split, "x.jpg", 5 << 20);
     smp_split_begin(&split, SMP_SPLIT_CPU, c);
@@ -315,9 +305,8 @@ static void a_first_file_that_shows_a_gpu_to_be_better_will_do(void **state)
     assert_true(smp_split_suits(&split, SMP_SPLIT_GPU, c, 100));
 }
 
-static void a_class_is_an_extension_and_a_size(void **state)
+SMP_TEST(a_class_is_an_extension_and_a_size)
 {
-    (void)state;
     smp_cpu_gpu_split split = {.processors = 1};
     const int c = smp_split_class_of(&split, "a.b/x.PNG", 1000);
     assert_int_equal(smp_split_class_of(&split, "y.png", 600), c);
@@ -331,9 +320,8 @@ static void a_class_is_an_extension_and_a_size(void **state)
     }
 }
 
-static void processors_fill_up_to_their_number_while_gpus_open(void **state)
+SMP_TEST(processors_fill_up_to_their_number_while_gpus_open)
 {
-    (void)state;
     smp_cpu_gpu_split split = {.processors = 4, .lanes = {6, 0}, .gpus_come = true};
     const int c = smp_split_class_of(&split, "x.jpg", 5 << 20);
     for (int i = 0; i < 4; i++) {
@@ -345,9 +333,8 @@ static void processors_fill_up_to_their_number_while_gpus_open(void **state)
     assert_true(smp_split_suits(&split, SMP_SPLIT_CPU, c, 100));
 }
 
-static void files_that_take_long_are_tried_by_all_threads_of_gpus(void **state)
+SMP_TEST(files_that_take_long_are_tried_by_all_threads_of_gpus)
 {
-    (void)state;
     smp_cpu_gpu_split split = {.processors = 4, .lanes = {4, 8}};
     const int c = smp_split_class_of(&split, "x.png", 5 << 20);
     for (int i = 0; i < 2; i++) {
@@ -361,9 +348,8 @@ static void files_that_take_long_are_tried_by_all_threads_of_gpus(void **state)
     }
 }
 
-static void no_file_is_left_by_both_kinds(void **state)
+SMP_TEST(no_file_is_left_by_both_kinds)
 {
-    (void)state;
     static const double seconds[] = {0.01, 0.4, 0.5, 0.9, 1, 1.2, 1.6, 2.1, 10}; /* two processes may share a file */
     enum { VALUES = sizeof seconds / sizeof seconds[0], ALL = VALUES * VALUES * VALUES * VALUES };
     smp_cpu_gpu_split split = {.processors = 16, .gpus_come = true};
@@ -382,25 +368,4 @@ static void no_file_is_left_by_both_kinds(void **state)
                          "%g s (%g s) on a GPU",
                          gpus, cpu_wall, cpu, gpu_wall, gpu);
         }
-}
-
-SMP_SUITE(cpu_gpu_split)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_kinds_are_never_slower_than_the_better_one),
-        cmocka_unit_test(four_gpus_get_the_files_that_they_do_better),
-        cmocka_unit_test(small_pictures_go_to_the_processors),
-        cmocka_unit_test(processors_take_their_share_where_a_gpu_is_slow),
-        cmocka_unit_test(each_kind_gets_its_files_of_a_mixed_folder),
-        cmocka_unit_test(without_the_other_kind_everything_suits),
-        cmocka_unit_test(a_kind_that_is_not_known_is_tried_by_two),
-        cmocka_unit_test(processors_leave_the_last_files_to_a_faster_gpu),
-        cmocka_unit_test(processors_do_not_disturb_files_that_wait_for_them),
-        cmocka_unit_test(a_first_file_that_shows_a_gpu_to_be_better_will_do),
-        cmocka_unit_test(processors_fill_up_to_their_number_while_gpus_open),
-        cmocka_unit_test(files_that_take_long_are_tried_by_all_threads_of_gpus),
-        cmocka_unit_test(a_class_is_an_extension_and_a_size),
-        cmocka_unit_test(no_file_is_left_by_both_kinds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

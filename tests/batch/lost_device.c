@@ -90,9 +90,8 @@ static int make_files(void **context)
     return make_batch_files(context, FILES, 40, 30);
 }
 
-static void its_files_are_done_again_and_the_rest_elsewhere(void **context)
+SMP_TEST_AROUND(its_files_are_done_again_and_the_rest_elsewhere, make_files, remove_batch_files)
 {
-    (void)context;
     told t;
     assert_int_equal(run_on("cpu", 0, false, &t).done, FILES);
     keep_outputs();
@@ -107,9 +106,8 @@ static void its_files_are_done_again_and_the_rest_elsewhere(void **context)
     outputs_are_the_same();
 }
 
-static void processors_and_a_gpu_work_side_by_side(void **context)
+SMP_TEST_AROUND(processors_and_a_gpu_work_side_by_side, make_files, remove_batch_files)
 {
-    (void)context;
     told t;
     assert_int_equal(run_on("cpu", 0, false, &t).done, FILES);
     keep_outputs();
@@ -123,9 +121,8 @@ static void processors_and_a_gpu_work_side_by_side(void **context)
     outputs_are_the_same();
 }
 
-static void a_gpu_that_cannot_be_opened_is_told_and_done_without(void **context)
+SMP_TEST_AROUND(a_gpu_that_cannot_be_opened_is_told_and_done_without, make_files, remove_batch_files)
 {
-    (void)context;
     told t;
     const smp_batch_count count = run_jobs("cpu,simt", 1, 1, true, &t);
     assert_int_equal(count.done, FILES);
@@ -133,9 +130,8 @@ static void a_gpu_that_cannot_be_opened_is_told_and_done_without(void **context)
     assert_int_equal(t.heard.left_out, 1);
 }
 
-static void no_thread_waits_for_a_larger_table_of_descriptors(void **context)
+SMP_TEST_AROUND(no_thread_waits_for_a_larger_table_of_descriptors, make_files, remove_batch_files)
 {
-    (void)context;
     told t;
     char line[200];
     int size = 0;
@@ -151,9 +147,8 @@ static void no_thread_waits_for_a_larger_table_of_descriptors(void **context)
     assert_in_range(size, most.rlim_cur < 1024 ? most.rlim_cur : 1024, 1 << 30);
 }
 
-static void a_call_that_fails_once_fails_its_file_alone(void **context)
+SMP_TEST_AROUND(a_call_that_fails_once_fails_its_file_alone, make_files, remove_batch_files)
 {
-    (void)context;
     told t;
     assert_int_equal(run_on("simt", 0, false, &t).done, FILES);
     const uint64_t calls = t.calls;
@@ -167,19 +162,4 @@ static void a_call_that_fails_once_fails_its_file_alone(void **context)
         failed += count.failed;
     }
     assert_in_range(failed, 1, 4);
-}
-
-SMP_SUITE(lost_device)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(its_files_are_done_again_and_the_rest_elsewhere, make_files,
-                                        remove_batch_files),
-        cmocka_unit_test_setup_teardown(processors_and_a_gpu_work_side_by_side, make_files, remove_batch_files),
-        cmocka_unit_test_setup_teardown(a_gpu_that_cannot_be_opened_is_told_and_done_without, make_files,
-                                        remove_batch_files),
-        cmocka_unit_test_setup_teardown(no_thread_waits_for_a_larger_table_of_descriptors, make_files,
-                                        remove_batch_files),
-        cmocka_unit_test_setup_teardown(a_call_that_fails_once_fails_its_file_alone, make_files, remove_batch_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

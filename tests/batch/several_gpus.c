@@ -245,9 +245,8 @@ static void run_on_gpus(const char *devices)
     outputs_are_the_same();
 }
 
-static void work_goes_to_the_devices_that_get_it_done(void **context)
+SMP_TEST_AROUND(work_goes_to_the_devices_that_get_it_done, begin, remove_batch_files)
 {
-    (void)context;
     fake.slow = 1;
     fake.waits_for = FILES - 1;
     run_on_gpus("cuda:0,1,2");
@@ -255,18 +254,16 @@ static void work_goes_to_the_devices_that_get_it_done(void **context)
     assert_int_equal(fake.launches[0] + fake.launches[1] + fake.launches[2], FILES);
 }
 
-static void files_begin_before_the_last_device_is_open(void **context)
+SMP_TEST_AROUND(files_begin_before_the_last_device_is_open, begin, remove_batch_files)
 {
-    (void)context;
     fake.late = 2;
     fake.waits_for = FILES;
     run_on_gpus("cuda:0,1,2");
     assert_int_equal(fake.launches[2], 0);
 }
 
-static void a_device_that_fails_costs_nothing_but_its_time(void **context)
+SMP_TEST_AROUND(a_device_that_fails_costs_nothing_but_its_time, begin, remove_batch_files)
 {
-    (void)context;
     fake.lost = 0;
     run_on_gpus("cuda:0");
     assert_in_range(fake.heard.done_again, 1, 3); /* of each thread the file that was in work */
@@ -277,34 +274,20 @@ static void a_device_that_fails_costs_nothing_but_its_time(void **context)
     assert_int_equal(fake.heard.on_cpu, 0);
 }
 
-static void a_device_that_cannot_be_opened_is_left_out(void **context)
+SMP_TEST_AROUND(a_device_that_cannot_be_opened_is_left_out, begin, remove_batch_files)
 {
-    (void)context;
     fake.closed = 1;
     run_on_gpus("cuda:0,1,2");
     assert_int_equal(fake.heard.left_out, 1);
     assert_int_equal(fake.launches[1] + fake.heard.on_cpu, 0);
 }
 
-static void processors_do_the_files_while_a_gpu_opens(void **context)
+SMP_TEST_AROUND(processors_do_the_files_while_a_gpu_opens, begin, remove_batch_files)
 {
-    (void)context;
     fake.late = 0;
     fake.waits_for = FILES;
     run_on_gpus("cpu,cuda:0");
     assert_int_equal(fake.heard.on_cpu, FILES);
     assert_non_null(strstr(fake.note, "on GPU 0, which did 0, and 1 on "));
     assert_non_null(strstr(fake.note, ", which did 9"));
-}
-
-SMP_SUITE(several_gpus)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(work_goes_to_the_devices_that_get_it_done, begin, remove_batch_files),
-        cmocka_unit_test_setup_teardown(files_begin_before_the_last_device_is_open, begin, remove_batch_files),
-        cmocka_unit_test_setup_teardown(processors_do_the_files_while_a_gpu_opens, begin, remove_batch_files),
-        cmocka_unit_test_setup_teardown(a_device_that_fails_costs_nothing_but_its_time, begin, remove_batch_files),
-        cmocka_unit_test_setup_teardown(a_device_that_cannot_be_opened_is_left_out, begin, remove_batch_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

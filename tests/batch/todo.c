@@ -38,9 +38,8 @@ static void remove_tree(void)
     rmdir(in_folder("in"));
 }
 
-static void folders_give_files_in_the_order_of_bytes(void **context)
+SMP_TEST(folders_give_files_in_the_order_of_bytes)
 {
-    (void)context;
     make_tree();
     const char *given[] = {in_folder("in")};
     smp_find_options options = {.recursive = true};
@@ -62,9 +61,8 @@ static void folders_give_files_in_the_order_of_bytes(void **context)
 }
 
 /* More than are looked at together, and a folder among them. */
-static void a_folder_of_many_files_keeps_its_order(void **context)
+SMP_TEST(a_folder_of_many_files_keeps_its_order)
 {
-    (void)context;
     enum { FILES = 2300 };
     char path[32], name[16];
     clear_folder();
@@ -99,9 +97,8 @@ static void a_folder_of_many_files_keeps_its_order(void **context)
     rmdir(in_folder("in"));
 }
 
-static void paths_are_resolved_as_far_as_they_exist(void **context)
+SMP_TEST(paths_are_resolved_as_far_as_they_exist)
 {
-    (void)context;
     make_tree();
     char *top = smp_real_path(in_folder("in")), *inner = smp_real_path(in_folder("in/sub/../new/file"));
     assert_non_null(top);
@@ -125,9 +122,8 @@ static void name_of(const char *name, const char *pattern, const char *want)
     smp_namer_free(&namer);
 }
 
-static void patterns_name_outputs(void **context)
+SMP_TEST(patterns_name_outputs)
 {
-    (void)context;
     name_of("a.png", "{stem}.{ext}", "out/a.png");
     name_of("x/y/a.b.JPG", "{stem}.{ext}", "out/x/y/a.b.JPG");
     name_of("a.psd", "{stem}.{ext}", "out/a.png"); /* cannot be written */
@@ -145,9 +141,8 @@ static smp_journal_entry entry(bool done, uint64_t input, uint64_t work)
         .done = done, .input = {input, 1}, .work = {work, 2}, .size = done ? 7 : 0, .mtime = done ? 9 : 0};
 }
 
-static void journals_say_what_was_begun_and_done(void **context)
+SMP_TEST(journals_say_what_was_begun_and_done)
 {
-    (void)context;
     clear_folder();
     smp_error err = {0};
     smp_journal *journal, *second;
@@ -176,9 +171,8 @@ static void journals_say_what_was_begun_and_done(void **context)
     clear_folder();
 }
 
-static void damaged_journals_lose_damaged_lines_alone(void **context)
+SMP_TEST(damaged_journals_lose_damaged_lines_alone)
 {
-    (void)context;
     clear_folder();
     smp_error err = {0};
     smp_journal *journal;
@@ -210,9 +204,8 @@ static void damaged_journals_lose_damaged_lines_alone(void **context)
 }
 
 /* Machines that share a folder must agree, whatever is in it: these stay. */
-static void shards_are_a_matter_of_the_name(void **context)
+SMP_TEST(shards_are_a_matter_of_the_name)
 {
-    (void)context;
     enum { NAMES = 1000, SHARDS = 7 };
     int counts[SHARDS] = {0};
     for (int i = 0; i < NAMES; i++) {
@@ -229,9 +222,8 @@ static void shards_are_a_matter_of_the_name(void **context)
     assert_int_equal(smp_shard_of("x/b.png", 1000), 24);
 }
 
-static void every_failing_allocation_is_reported(void **context)
+SMP_TEST(every_failing_allocation_is_reported)
 {
-    (void)context;
     make_tree();
     make_folder_in("out");
     char *out = strdup(in_folder("out"));
@@ -267,17 +259,4 @@ static void every_failing_allocation_is_reported(void **context)
     remove_tree();
 }
 
-SMP_SUITE(todo)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders_give_files_in_the_order_of_bytes),
-        cmocka_unit_test(a_folder_of_many_files_keeps_its_order),
-        cmocka_unit_test(paths_are_resolved_as_far_as_they_exist),
-        cmocka_unit_test(patterns_name_outputs),
-        cmocka_unit_test(journals_say_what_was_begun_and_done),
-        cmocka_unit_test(damaged_journals_lose_damaged_lines_alone),
-        cmocka_unit_test(shards_are_a_matter_of_the_name),
-        cmocka_unit_test(every_failing_allocation_is_reported),
-    };
-    return cmocka_run_group_tests_name("todo", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

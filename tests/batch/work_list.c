@@ -35,9 +35,8 @@ static smp_work_list *open_list(void)
     return list;
 }
 
-static void any_name_comes_back(void **context)
+SMP_TEST(any_name_comes_back)
 {
-    (void)context;
     static const char *const names[] = {"a.png", "new\nline", "back\\slash\\n", "\"quoted\" x.png",
                                         "\\",    "d/..x/...", "\xff\xfe"};
     enum { COUNT = sizeof names / sizeof names[0] };
@@ -61,9 +60,8 @@ static void any_name_comes_back(void **context)
 }
 
 /* Files that differ in the extension alone lead from each to the one before; other folders' do not. */
-static void twins_lead_to_the_one_before(void **context)
+SMP_TEST(twins_lead_to_the_one_before)
 {
-    (void)context;
     static char long_names[2][300]; /* longer than what is read at first */
     for (int i = 0; i < 2; i++) {
         memset(long_names[i], 'x', sizeof long_names[i] - 5);
@@ -101,9 +99,8 @@ static void twins_lead_to_the_one_before(void **context)
     smp_work_list_close(list);
 }
 
-static void escapes_are_undone(void **context)
+SMP_TEST(escapes_are_undone)
 {
-    (void)context;
     static const char text[] = "a\\b\n\"c\"\\n";
     char line[2 * sizeof text], back[2 * sizeof text];
     *smp_line_escape(line, text, true) = '\0';
@@ -142,9 +139,8 @@ static void add_up(const smp_work_list *list, const smp_list_sum *sum)
     assert_int_equal(smp_work_list_pieces(list), sum->pieces);
 }
 
-static void pieces_shrink_to_a_few_files(void **context)
+SMP_TEST(pieces_shrink_to_a_few_files)
 {
-    (void)context;
     enum { FILES = 100000, LEAST = 16, PARTS = 1024 };
     const smp_list_sum sum = make_list(FILES, 100, NULL, 0, 0);
     smp_work_list *list = open_list();
@@ -162,9 +158,8 @@ static void pieces_shrink_to_a_few_files(void **context)
 }
 
 /* More units than are kept: they are joined on the way. */
-static void long_lists_keep_few_pieces(void **context)
+SMP_TEST(long_lists_keep_few_pieces)
 {
-    (void)context;
     enum { FILES = 70000 };
     const smp_list_sum sum = make_list(FILES, 5 << 20, NULL, 0, 0); /* a unit each */
     smp_work_list *list = open_list();
@@ -175,9 +170,8 @@ static void long_lists_keep_few_pieces(void **context)
     smp_work_list_close(list);
 }
 
-static void chosen_sizes_are_kept(void **context)
+SMP_TEST(chosen_sizes_are_kept)
 {
-    (void)context;
     assert_int_equal(make_list(100, 1000, NULL, 0, 10).pieces, 10);
     smp_work_list *list = open_list();
     for (size_t i = 0; i < 10; i++)
@@ -190,9 +184,8 @@ static void chosen_sizes_are_kept(void **context)
     smp_work_list_close(list);
 }
 
-static void shares_are_even_and_whole(void **context)
+SMP_TEST(shares_are_even_and_whole)
 {
-    (void)context;
     static const int64_t of[] = {1, 3, 7, 200, 100000};
     const smp_list_sum sum = make_list(20000, 3000, NULL, 0, 0);
     smp_work_list *list = open_list();
@@ -218,9 +211,8 @@ static void shares_are_even_and_whole(void **context)
 }
 
 /* Every byte matters: whichever is changed, the list is refused, when it is opened or when its piece is read. */
-static void a_changed_byte_is_noticed(void **context)
+SMP_TEST(a_changed_byte_is_noticed)
 {
-    (void)context;
     make_list(5, 7, NULL, 0, 2);
     char text[2048];
     FILE *file = fopen(in_folder("work.list"), "rb");
@@ -250,9 +242,8 @@ static void a_changed_byte_is_noticed(void **context)
     unlink(in_folder("bad.list"));
 }
 
-static void names_that_leave_the_folder(void **context)
+SMP_TEST(names_that_leave_the_folder)
 {
-    (void)context;
     static const char *const leave[] = {"..", "../a", "a/..", "a/../b", "/a", "a/b/.."};
     static const char *const stay[] = {"a", "..a", "a..", "a/..b", ".", "a/.../b", ""};
     for (size_t i = 0; i < sizeof leave / sizeof leave[0]; i++) {
@@ -309,9 +300,8 @@ static smp_code use_list(smp_error *err)
     return code;
 }
 
-static void every_failing_allocation_is_reported(void **context)
+SMP_TEST(every_failing_allocation_is_reported)
 {
-    (void)context;
     const uint64_t before = smp_alloc_live();
     smp_code code = SMP_E_MEMORY;
     uint64_t nth = 0;
@@ -334,14 +324,4 @@ static int remove_list(void **context)
     return remove_folder(context);
 }
 
-SMP_SUITE(work_list)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_name_comes_back),          cmocka_unit_test(escapes_are_undone),
-        cmocka_unit_test(pieces_shrink_to_a_few_files), cmocka_unit_test(long_lists_keep_few_pieces),
-        cmocka_unit_test(chosen_sizes_are_kept),        cmocka_unit_test(shares_are_even_and_whole),
-        cmocka_unit_test(a_changed_byte_is_noticed),    cmocka_unit_test(every_failing_allocation_is_reported),
-        cmocka_unit_test(names_that_leave_the_folder),  cmocka_unit_test(twins_lead_to_the_one_before),
-    };
-    return cmocka_run_group_tests_name("work_list", tests, make_folder, remove_list);
-}
+SMP_TESTS_AROUND(make_folder, remove_list)

@@ -14,9 +14,8 @@
 
 /* ------------------------------------------------------------------------------------------------ samples */
 
-static void quartiles_are_numpys(void **state)
+SMP_TEST(quartiles_are_numpys)
 {
-    (void)state;
     static const double odd[] = {5, 1, 4, 2, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
     smp_spread spread;
     assert_true(smp_spread_of(odd, 5, &spread)); /* numpy.percentile(odd, [25, 50, 75]) */
@@ -31,9 +30,8 @@ static void quartiles_are_numpys(void **state)
 }
 
 /* R: sort(x)[qbinom(c(.025, .975), n, .5)], or a sample wider. */
-static void the_medians_interval_narrows_with_samples(void **state)
+SMP_TEST(the_medians_interval_narrows_with_samples)
 {
-    (void)state;
     double samples[400];
     for (int i = 0; i < 400; i++)
         samples[(i * 7) % 400] = i;
@@ -46,9 +44,8 @@ static void the_medians_interval_narrows_with_samples(void **state)
     assert_true(many.from == 0 && many.to == 0);
 }
 
-static void verdicts_need_intervals_apart(void **state)
+SMP_TEST(verdicts_need_intervals_apart)
 {
-    (void)state;
     static const struct {
         smp_spread base, other;
         smp_verdict want;
@@ -65,9 +62,8 @@ static void verdicts_need_intervals_apart(void **state)
         assert_int_equal(smp_verdict_of(&rows[i].base, &rows[i].other), rows[i].want);
 }
 
-static void inputs_are_named_by_their_sha256(void **state)
+SMP_TEST(inputs_are_named_by_their_sha256)
 {
-    (void)state;
     static const struct {
         const char *text, *want; /* FIPS 180-4's examples */
     } rows[] = {{"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
@@ -96,9 +92,8 @@ static const smp_compare_variant *variant_named(const smp_compare_step *step, co
     return NULL;
 }
 
-static void every_variant_of_every_step_is_checked_timed_and_counted(void **state)
+SMP_TEST(every_variant_of_every_step_is_checked_timed_and_counted)
 {
-    (void)state;
     const gpu_case c = {.lines = {"gaussian 1.5px", "histogram", "equalize", "transpose"},
                         .in = case_shape(61, 45, 3, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
@@ -133,9 +128,8 @@ static void every_variant_of_every_step_is_checked_timed_and_counted(void **stat
 }
 
 /* The ladder that a teacher shows: a tile's column in one bank, a pad, words swizzled. */
-static void a_transpose_shows_what_padding_does(void **state)
+SMP_TEST(a_transpose_shows_what_padding_does)
 {
-    (void)state;
     const gpu_case c = {.lines = {"transpose"}, .in = case_shape(64, 64, 1, SMP_F32)};
     gpu_job job = gpu_job_make(&c);
     smp_compare found = compare_on(&job, gpu_reference(), (smp_compare_request){.counts = true});
@@ -162,9 +156,8 @@ static void a_transpose_shows_what_padding_does(void **state)
 }
 
 /* The emulator, as a GPU would be: every variant has the bytes of naive, and naive those of the CPU. */
-static void on_another_device_naive_is_held_against_the_cpu(void **state)
+SMP_TEST(on_another_device_naive_is_held_against_the_cpu)
 {
-    (void)state;
     const gpu_case c = {.lines = {"gaussian 1.5px", "equalize", "stats", "transpose"},
                         .in = case_shape(61, 45, 3, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
@@ -177,9 +170,8 @@ static void on_another_device_naive_is_held_against_the_cpu(void **state)
     gpu_simt_reset();
 }
 
-static void stages_and_variants_can_be_chosen(void **state)
+SMP_TEST(stages_and_variants_can_be_chosen)
 {
-    (void)state;
     static const char *const stages[] = {"transpose"}, *const variants[] = {"padded"}, *const wrong[] = {"padde"};
     const gpu_case c = {.lines = {"gaussian 1px", "transpose"}, .in = case_shape(33, 20, 1, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
@@ -204,9 +196,8 @@ static void stages_and_variants_can_be_chosen(void **state)
 }
 
 /* With the emulator standing in for a GPU, which has caches to be emptied: a buffer is read, and given back. */
-static void a_gpus_caches_are_emptied_by_reading(void **state)
+SMP_TEST(a_gpus_caches_are_emptied_by_reading)
 {
-    (void)state;
     smp_device *gpu = gpu_simt();
     smp_device_info info = gpu->info;
     smp_flush *flush;
@@ -224,9 +215,8 @@ static void a_gpus_caches_are_emptied_by_reading(void **state)
 
 /* ------------------------------------------------------------------------------------------------ crops */
 
-static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
+SMP_TEST(a_large_picture_is_counted_on_whole_blocks_of_rows)
 {
-    (void)state;
     const gpu_case c = {.lines = {"transpose"}, .in = case_shape(5000, 2000, 1, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
     static const char *const variants[] = {"padded"};
@@ -251,9 +241,8 @@ static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
 }
 
 /* A row of a matrix product costs as much as a picture: the corner of its matrices is counted instead. */
-static void a_large_matrix_product_is_counted_on_a_corner(void **state)
+SMP_TEST(a_large_matrix_product_is_counted_on_a_corner)
 {
-    (void)state;
     const gpu_case c = {.lines = {"matmul with=@input"}, .in = case_shape(300, 300, 1, SMP_F32)};
     gpu_job job = gpu_job_make(&c);
     static const char *const variants[] = {"padded"};
@@ -343,9 +332,8 @@ static char *render(void (*print)(FILE *, const smp_compare *), const smp_compar
     return text;
 }
 
-static void awkward_results_stay_inside_the_table(void **state)
+SMP_TEST(awkward_results_stay_inside_the_table)
 {
-    (void)state;
     smp_compare c;
     fill_awkward(&c);
     char *text = render(NULL, &c);
@@ -360,9 +348,8 @@ static void awkward_results_stay_inside_the_table(void **state)
     assert_true(smp_compare_any_disagreement(&c));
 }
 
-static void awkward_results_stay_text_in_files(void **state)
+SMP_TEST(awkward_results_stay_text_in_files)
 {
-    (void)state;
     smp_compare c;
     fill_awkward(&c);
     char *json = render(smp_compare_json, &c), *csv = render(smp_compare_csv, &c), *html = render(smp_compare_html, &c);
@@ -389,9 +376,8 @@ static void awkward_results_stay_text_in_files(void **state)
 }
 
 /* Times of one variant that are so far apart say nothing of a copy's rate. */
-static void the_table_tells_noise(void **state)
+SMP_TEST(the_table_tells_noise)
 {
-    (void)state;
     static const double spreads[] = {1, 1.2, 6}; /* of the times, upwards and downwards */
     for (size_t i = 0; i < sizeof spreads / sizeof spreads[0]; i++) {
         double times[2][3] = {{2e-3, 2e-3, 2e-3}, {1e-3 / spreads[i], 1e-3, 1e-3 * spreads[i]}};
@@ -411,9 +397,8 @@ static void the_table_tells_noise(void **state)
 }
 
 /* Of a CPU's times nothing is said of how far a GPU's prediction is off. */
-static void a_prediction_stands_beside_the_same_gpus_time(void **state)
+SMP_TEST(a_prediction_stands_beside_the_same_gpus_time)
 {
-    (void)state;
     double seconds[] = {80e-6, 80e-6, 80e-6};
     smp_compare_variant variant = {
         .name = "naive", .check = SMP_CHECK_RIGHT, .samples = seconds, .sample_count = 3, .predicted = {100, 90, 120}};
@@ -435,9 +420,8 @@ static void a_prediction_stands_beside_the_same_gpus_time(void **state)
 }
 
 /* By threads, an SM of an H100 holds eight blocks of 256: 1056 of them are a wave. By shared memory, two of 100 KB. */
-static void a_picture_that_does_not_fill_the_gpu_is_told(void **state)
+SMP_TEST(a_picture_that_does_not_fill_the_gpu_is_told)
 {
-    (void)state;
     static double seconds[] = {1e-4};
     static const struct {
         unsigned blocks;
@@ -477,9 +461,8 @@ static void a_picture_that_does_not_fill_the_gpu_is_told(void **state)
 
 /* ------------------------------------------------------------------------------------------------ failures */
 
-static void out_of_memory_anywhere_is_an_error_and_leaks_nothing(void **state)
+SMP_TEST(out_of_memory_anywhere_is_an_error_and_leaks_nothing)
 {
-    (void)state;
     const gpu_case c = {.lines = {"histogram", "equalize", "gaussian 1px"}, .in = case_shape(9, 5, 1, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
     smp_compare_request request = {
@@ -505,28 +488,4 @@ static void out_of_memory_anywhere_is_an_error_and_leaks_nothing(void **state)
     }
     assert_true(failures > 50);
     gpu_job_free(&job);
-}
-
-SMP_SUITE(compare)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quartiles_are_numpys),
-        cmocka_unit_test(the_medians_interval_narrows_with_samples),
-        cmocka_unit_test(verdicts_need_intervals_apart),
-        cmocka_unit_test(inputs_are_named_by_their_sha256),
-        cmocka_unit_test(every_variant_of_every_step_is_checked_timed_and_counted),
-        cmocka_unit_test(a_transpose_shows_what_padding_does),
-        cmocka_unit_test(on_another_device_naive_is_held_against_the_cpu),
-        cmocka_unit_test(stages_and_variants_can_be_chosen),
-        cmocka_unit_test(awkward_results_stay_inside_the_table),
-        cmocka_unit_test(awkward_results_stay_text_in_files),
-        cmocka_unit_test(a_gpus_caches_are_emptied_by_reading),
-        cmocka_unit_test(the_table_tells_noise),
-        cmocka_unit_test(a_prediction_stands_beside_the_same_gpus_time),
-        cmocka_unit_test(a_picture_that_does_not_fill_the_gpu_is_told),
-        cmocka_unit_test(out_of_memory_anywhere_is_an_error_and_leaks_nothing),
-        cmocka_unit_test(a_large_matrix_product_is_counted_on_a_corner),
-        cmocka_unit_test(a_large_picture_is_counted_on_whole_blocks_of_rows),
-    };
-    return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
 }

@@ -109,9 +109,8 @@ static smp_compare compare_injected(const char *line, smp_cpu_fn *fn, int64_t re
     return compare_two(line, case_shape(33, 20, 1, SMP_U8), cools_the_caches, fn, repeat, time_limit);
 }
 
-static void a_wrong_variant_is_reported_and_not_timed(void **state)
+SMP_TEST(a_wrong_variant_is_reported_and_not_timed)
 {
-    (void)state;
     smp_compare found = compare_injected("invert", is_off_by_one, 3, 0);
     const smp_compare_variant *other = &found.steps[0].variants[1];
     assert_int_equal(other->check, SMP_CHECK_WRONG);
@@ -130,9 +129,8 @@ static void a_wrong_variant_is_reported_and_not_timed(void **state)
     smp_compare_free(&found);
 }
 
-static void a_device_that_differs_from_the_cpu_is_wrong(void **state)
+SMP_TEST(a_device_that_differs_from_the_cpu_is_wrong)
 {
-    (void)state;
     const gpu_case c = {.lines = {"invert"}, .in = case_shape(33, 20, 1, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
     smp_stage stage = *job.plan->steps[1].stage;
@@ -150,36 +148,32 @@ static void a_device_that_differs_from_the_cpu_is_wrong(void **state)
     gpu_simt_reset();
 }
 
-static void what_is_not_written_is_wrong_whatever_was_there(void **state)
+SMP_TEST(what_is_not_written_is_wrong_whatever_was_there)
 {
-    (void)state;
     smp_compare found = compare_injected("invert", leaves_the_last_pixel, 3, 0);
     assert_int_equal(found.steps[0].variants[1].check, SMP_CHECK_WRONG);
     assert_non_null(strstr(found.steps[0].variants[1].wrong, "x 32, y 19"));
     smp_compare_free(&found);
 }
 
-static void a_wrong_reduction_is_found(void **state)
+SMP_TEST(a_wrong_reduction_is_found)
 {
-    (void)state;
     smp_compare found = compare_injected("histogram", forgets_a_count, 3, 0);
     assert_int_equal(found.steps[0].variants[0].check, SMP_CHECK_RIGHT);
     assert_int_equal(found.steps[0].variants[1].check, SMP_CHECK_WRONG);
     smp_compare_free(&found);
 }
 
-static void hot_samples_follow_a_run_of_the_same_variant(void **state)
+SMP_TEST(hot_samples_follow_a_run_of_the_same_variant)
 {
-    (void)state;
     smp_compare found = compare_injected("invert", is_slow_when_cold, 12, 0);
     assert_int_equal(found.steps[0].variants[1].sample_count, 12);
     assert_true(found.steps[0].variants[1].time.median < 20e-3);
     smp_compare_free(&found);
 }
 
-static void a_slow_variant_is_slower(void **state)
+SMP_TEST(a_slow_variant_is_slower)
 {
-    (void)state;
     smp_compare found = compare_injected("invert", takes_its_time, 12, 0);
     const smp_compare_variant *other = &found.steps[0].variants[1];
     assert_int_equal(other->check, SMP_CHECK_RIGHT);
@@ -191,9 +185,8 @@ static void a_slow_variant_is_slower(void **state)
     smp_compare_free(&found);
 }
 
-static void sampling_goes_on_within_the_time_limit(void **state)
+SMP_TEST(sampling_goes_on_within_the_time_limit)
 {
-    (void)state;
     smp_compare found = compare_injected("invert", is_fast_in_turns, 3, 1);
     assert_true(found.steps[0].variants[1].sample_count > 3);
     assert_int_equal(found.steps[0].variants[0].sample_count, found.steps[0].variants[1].sample_count);
@@ -201,9 +194,8 @@ static void sampling_goes_on_within_the_time_limit(void **state)
     smp_compare_free(&found);
 }
 
-static void a_variant_for_which_there_is_no_time_is_left_out_and_told(void **state)
+SMP_TEST(a_variant_for_which_there_is_no_time_is_left_out_and_told)
 {
-    (void)state;
     smp_compare found =
         compare_two("invert", case_shape(1100, 2000, 1, SMP_U8), takes_5_ms_a_row, cools_the_caches, 3, 0);
     const smp_compare_step *step = &found.steps[0];
@@ -216,19 +208,4 @@ static void a_variant_for_which_there_is_no_time_is_left_out_and_told(void **sta
     assert_int_equal(step->variants[1].sample_count, 3);
     assert_int_equal(step->variants[1].verdict, SMP_VERDICT_NONE);
     smp_compare_free(&found);
-}
-
-SMP_SUITE(compare_injected)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wrong_variant_is_reported_and_not_timed),
-        cmocka_unit_test(a_device_that_differs_from_the_cpu_is_wrong),
-        cmocka_unit_test(what_is_not_written_is_wrong_whatever_was_there),
-        cmocka_unit_test(a_wrong_reduction_is_found),
-        cmocka_unit_test(hot_samples_follow_a_run_of_the_same_variant),
-        cmocka_unit_test(a_slow_variant_is_slower),
-        cmocka_unit_test(sampling_goes_on_within_the_time_limit),
-        cmocka_unit_test(a_variant_for_which_there_is_no_time_is_left_out_and_told),
-    };
-    return cmocka_run_group_tests_name("compare_injected", tests, NULL, NULL);
 }

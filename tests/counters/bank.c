@@ -1,23 +1,16 @@
 /* The bank model against every measured case (tests/data/h100_bank_patterns.csv). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "suite.h"
 
 #include "bank_patterns.h"
 #include "banks/bank.h"
 
-static void measured_patterns_cost_what_the_model_says(void **state)
+SMP_TEST(measured_patterns_cost_what_the_model_says)
 {
-    (void)state;
     FILE *file = bank_patterns_open();
     bank_pattern row;
     int rows = 0;
@@ -39,9 +32,8 @@ static void measured_patterns_cost_what_the_model_says(void **state)
 }
 
 /* Asynchronous copies, and what counts as ideal where lanes are missing: as CUPTI's SASS metrics count. */
-static void copies_and_missing_lanes_cost_what_sass_metrics_count(void **state)
+SMP_TEST(copies_and_missing_lanes_cost_what_sass_metrics_count)
 {
-    (void)state;
     FILE *file = fopen(SMP_SOURCE_DIR "/tests/data/h100_async_patterns.csv", "r");
     char line[2048];
     int rows = 0;
@@ -91,9 +83,8 @@ static smp_bank_access strided(smp_bank_op op, int width, int stride)
     return access;
 }
 
-static void no_lane_costs_nothing(void **state)
+SMP_TEST(no_lane_costs_nothing)
 {
-    (void)state;
     smp_bank_access access = strided(SMP_BANK_LOAD, 4, 4);
     access.active = 0;
     smp_bank_cost cost = smp_bank_cost_of(&access);
@@ -102,9 +93,8 @@ static void no_lane_costs_nothing(void **state)
     assert_int_equal(cost.conflicts, 0);
 }
 
-static void two_byte_accesses_share_words(void **state)
+SMP_TEST(two_byte_accesses_share_words)
 {
-    (void)state;
     smp_bank_access access = strided(SMP_BANK_LOAD, 2, 2);
     assert_int_equal(smp_bank_cost_of(&access).wavefronts, 1);
     access = strided(SMP_BANK_STORE, 2, 128);
@@ -148,24 +138,11 @@ static void check_schedule(const smp_bank_access *access)
     }
 }
 
-static void schedules_serve_every_lane_once(void **state)
+SMP_TEST(schedules_serve_every_lane_once)
 {
-    (void)state;
     FILE *file = bank_patterns_open();
     bank_pattern row;
     while (bank_patterns_next(file, &row))
         check_schedule(&row.access);
     fclose(file);
-}
-
-SMP_SUITE(bank)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measured_patterns_cost_what_the_model_says),
-        cmocka_unit_test(copies_and_missing_lanes_cost_what_sass_metrics_count),
-        cmocka_unit_test(no_lane_costs_nothing),
-        cmocka_unit_test(two_byte_accesses_share_words),
-        cmocka_unit_test(schedules_serve_every_lane_once),
-    };
-    return cmocka_run_group_tests_name("bank", tests, NULL, NULL);
 }

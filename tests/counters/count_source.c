@@ -48,9 +48,8 @@ static void close_column(column *work)
 }
 
 /* Two blocks of 32 warps: 64 stores of one wavefront, 64 loads of 32. */
-static void the_model_counts_a_column_of_a_tile(void **state)
+SMP_TEST(the_model_counts_a_column_of_a_tile)
 {
-    (void)state;
     column work;
     smp_count_source *source;
     smp_counts counts;
@@ -83,9 +82,8 @@ static void the_model_counts_a_column_of_a_tile(void **state)
     close_column(&work);
 }
 
-static void padding_takes_the_conflicts_away(void **state)
+SMP_TEST(padding_takes_the_conflicts_away)
 {
-    (void)state;
     column work;
     smp_count_source *source;
     smp_counts counts;
@@ -100,9 +98,8 @@ static void padding_takes_the_conflicts_away(void **state)
     close_column(&work);
 }
 
-static void measured_counts_need_a_gpu(void **state)
+SMP_TEST(measured_counts_need_a_gpu)
 {
-    (void)state;
     column work;
     smp_error err;
     open_column(&work, 0);
@@ -116,9 +113,8 @@ static void measured_counts_need_a_gpu(void **state)
     close_column(&work);
 }
 
-static void sources_agree_on_wavefronts_and_ideal_of_each_operation(void **state)
+SMP_TEST(sources_agree_on_wavefronts_and_ideal_of_each_operation)
 {
-    (void)state;
     char text[200];
     smp_counts model = {.kind = SMP_COUNT_MODEL}, sass = {.kind = SMP_COUNT_SASS};
     model.ops[SMP_SHARED_STORE] = (smp_shared_count){10, 20, 10};
@@ -128,15 +124,4 @@ static void sources_agree_on_wavefronts_and_ideal_of_each_operation(void **state
     sass.ops[SMP_SHARED_STORE].wavefronts = 21;
     assert_false(smp_counts_agree(&model, &sass, text, sizeof text));
     assert_string_equal(text, "store: model has 20 wavefronts, 10 ideal; sass has 21, 10 ideal");
-}
-
-SMP_SUITE(count_source)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_model_counts_a_column_of_a_tile),
-        cmocka_unit_test(padding_takes_the_conflicts_away),
-        cmocka_unit_test(measured_counts_need_a_gpu),
-        cmocka_unit_test(sources_agree_on_wavefronts_and_ideal_of_each_operation),
-    };
-    return cmocka_run_group_tests_name("count_source", tests, NULL, NULL);
 }

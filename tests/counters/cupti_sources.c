@@ -1,9 +1,5 @@
 /* The sass and hw sources against a stand-in for CUPTI (fake/cupti.c) that refuses calls out of order, on the emulator
  * passing for a GPU: what is counted, that sources take turns, and what is said when counting is not allowed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +7,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "suite.h"
 
@@ -105,9 +99,8 @@ static void check_hw(smp_count_source *source)
     smp_counts_free(&counts);
 }
 
-static void each_source_counts_again_and_again(void **state)
+SMP_TEST(each_source_counts_again_and_again)
 {
-    (void)state;
     smp_count_source *sass = open_source(SMP_COUNT_SASS);
     check_sass(sass);
     check_sass(sass);
@@ -118,9 +111,8 @@ static void each_source_counts_again_and_again(void **state)
     smp_count_close(hw);
 }
 
-static void open_sources_take_turns(void **state)
+SMP_TEST(open_sources_take_turns)
 {
-    (void)state;
     smp_count_source *sass = open_source(SMP_COUNT_SASS), *hw = open_source(SMP_COUNT_HW);
     for (int i = 0; i < 2; i++) {
         check_sass(sass);
@@ -148,9 +140,8 @@ static smp_code look_at_lock(void *context, smp_error *err)
     return SMP_OK;
 }
 
-static void who_counts_locks_the_library_for_other_programs(void **state)
+SMP_TEST(who_counts_locks_the_library_for_other_programs)
 {
-    (void)state;
     bool locked = false;
     smp_counts counts = {0};
     smp_error err;
@@ -162,9 +153,8 @@ static void who_counts_locks_the_library_for_other_programs(void **state)
     assert_false(library_is_locked());
 }
 
-static void sass_knows_the_sites(void **state)
+SMP_TEST(sass_knows_the_sites)
 {
-    (void)state;
     smp_count_source *sass = open_source(SMP_COUNT_SASS);
     smp_counts counts;
     int calls;
@@ -179,9 +169,8 @@ static void sass_knows_the_sites(void **state)
     smp_count_close(sass);
 }
 
-static void failing_work_leaves_the_sources_usable(void **state)
+SMP_TEST(failing_work_leaves_the_sources_usable)
 {
-    (void)state;
     for (int kind = SMP_COUNT_SASS; kind <= SMP_COUNT_HW; kind++) {
         smp_count_source *source = open_source((smp_count_kind)kind);
         smp_counts counts;
@@ -196,9 +185,8 @@ static void failing_work_leaves_the_sources_usable(void **state)
     }
 }
 
-static void missing_rights_are_one_line_with_the_remedy(void **state)
+SMP_TEST(missing_rights_are_one_line_with_the_remedy)
 {
-    (void)state;
     smp_count_source *source;
     smp_error err;
     setenv("FAKE_CUPTI", "rights", 1);
@@ -228,9 +216,8 @@ static void missing_rights_are_one_line_with_the_remedy(void **state)
 }
 
 /* The last: what SASS metrics gave up is gone for the process. */
-static void hardware_counters_come_before_sass_metrics(void **state)
+SMP_TEST(hardware_counters_come_before_sass_metrics)
 {
-    (void)state;
     smp_count_source *sass = open_source(SMP_COUNT_SASS), *again;
     smp_error err;
     check_sass(sass);
@@ -244,19 +231,7 @@ static void hardware_counters_come_before_sass_metrics(void **state)
     assert_non_null(strstr(err.message, "once in a process"));
 }
 
-SMP_SUITE(cupti_sources)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_source_counts_again_and_again),
-        cmocka_unit_test(open_sources_take_turns),
-        cmocka_unit_test(who_counts_locks_the_library_for_other_programs),
-        cmocka_unit_test(sass_knows_the_sites),
-        cmocka_unit_test(failing_work_leaves_the_sources_usable),
-        cmocka_unit_test(missing_rights_are_one_line_with_the_remedy),
-        cmocka_unit_test(hardware_counters_come_before_sass_metrics),
-    };
-    return cmocka_run_group_tests_name("cupti_sources", tests, open_device, close_device);
-}
+SMP_TESTS_AROUND(open_device, close_device)
 #else
 SMP_SUITE(cupti_sources)
 {

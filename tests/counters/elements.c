@@ -1,12 +1,9 @@
 /* Layouts and the advice on them: the pads and swizzles that courses teach are found, checked by the model, and none is
  * claimed where none helps. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // clang-format off
-#include <cmocka.h>
 // clang-format on
 
 #include "suite.h"
@@ -43,9 +40,8 @@ static int wavefronts_with(smp_elements elements, smp_layout layout, int width)
     return smp_bank_cost_of(&access).wavefronts;
 }
 
-static void a_column_is_freed_by_a_pad_of_one(void **state)
+SMP_TEST(a_column_is_freed_by_a_pad_of_one)
 {
-    (void)state;
     smp_elements column = walked(SMP_WALK_COLUMN, 32, 32);
     smp_advice advice = advice_on(column, SMP_BANK_LOAD, 4);
     assert_int_equal(advice.cost.wavefronts, 32);
@@ -58,9 +54,8 @@ static void a_column_is_freed_by_a_pad_of_one(void **state)
     assert_int_equal(wavefronts_with(walked(SMP_WALK_ROW, 32, 32), advice.swizzle, 4), 1);
 }
 
-static void what_is_free_gets_no_advice(void **state)
+SMP_TEST(what_is_free_gets_no_advice)
 {
-    (void)state;
     smp_advice advice = advice_on(walked(SMP_WALK_COLUMN, 32, 33), SMP_BANK_LOAD, 4);
     assert_int_equal(advice.cost.conflicts, 0);
     assert_int_equal(advice.pad.pad, 0);
@@ -68,9 +63,8 @@ static void what_is_free_gets_no_advice(void **state)
     assert_int_equal(advice.better_stride, 0);
 }
 
-static void strides_become_odd(void **state)
+SMP_TEST(strides_become_odd)
 {
-    (void)state;
     smp_advice advice = advice_on(strided(2), SMP_BANK_LOAD, 4);
     assert_int_equal(advice.stride, 2);
     assert_int_equal(advice.better_stride, 3);
@@ -82,9 +76,8 @@ static void strides_become_odd(void **state)
 }
 
 /* Rows of 64 floats of which a warp reads two half-columns at once: one pad leaves them 2-way. */
-static void half_columns_need_more_than_one_pad(void **state)
+SMP_TEST(half_columns_need_more_than_one_pad)
 {
-    (void)state;
     smp_elements elements = {.active = 0xffffffffu, .dims = 2, .dim = {64, 64}};
     for (int lane = 0; lane < SMP_WARP; lane++) {
         elements.at[lane][0] = lane % 16;
@@ -99,9 +92,8 @@ static void half_columns_need_more_than_one_pad(void **state)
     assert_int_equal(wavefronts_with(elements, advice.swizzle, 4), 1);
 }
 
-static void float4_columns_are_freed_by_a_swizzle(void **state)
+SMP_TEST(float4_columns_are_freed_by_a_swizzle)
 {
-    (void)state;
     smp_elements column = walked(SMP_WALK_COLUMN, 32, 8);
     smp_advice advice = advice_on(column, SMP_BANK_LOAD, 16);
     assert_int_equal(advice.cost.wavefronts, 32);
@@ -111,9 +103,8 @@ static void float4_columns_are_freed_by_a_swizzle(void **state)
     assert_int_equal(advice.pad.pad, 1);
 }
 
-static void atomics_on_one_address_cannot_be_freed(void **state)
+SMP_TEST(atomics_on_one_address_cannot_be_freed)
 {
-    (void)state;
     smp_advice advice = advice_on(strided(0), SMP_BANK_ATOMIC, 4);
     assert_int_equal(advice.cost.wavefronts, 32);
     assert_int_equal(advice.least, 32);
@@ -126,9 +117,8 @@ static void atomics_on_one_address_cannot_be_freed(void **state)
 }
 
 /* Every fourth row of a tile: 4 * (32 + pad) * n leaves three quarters of the banks unused, whatever the pad. */
-static void the_best_pad_is_told_where_none_frees(void **state)
+SMP_TEST(the_best_pad_is_told_where_none_frees)
 {
-    (void)state;
     smp_elements elements = {.active = 0xffffffffu, .dims = 2, .dim = {128, 32}};
     for (int lane = 0; lane < SMP_WARP; lane++)
         elements.at[lane][0] = 4 * lane;
@@ -142,9 +132,8 @@ static void the_best_pad_is_told_where_none_frees(void **state)
 }
 
 /* Whatever is proposed for any walk, width and operation is what the model says of it. */
-static void every_proposal_keeps_its_promise(void **state)
+SMP_TEST(every_proposal_keeps_its_promise)
 {
-    (void)state;
     for (int walk = SMP_WALK_ROW; walk <= SMP_WALK_ANTIDIAGONAL; walk++)
         for (int64_t rows = 1; rows <= 64; rows *= 2)
             for (int64_t columns = 1; columns <= 80; columns += columns < 8 ? 1 : 8)
@@ -158,19 +147,4 @@ static void every_proposal_keeps_its_promise(void **state)
                         assert_true(advice.swizzle.mask < columns);
                     }
                 }
-}
-
-SMP_SUITE(elements)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_column_is_freed_by_a_pad_of_one),
-        cmocka_unit_test(what_is_free_gets_no_advice),
-        cmocka_unit_test(strides_become_odd),
-        cmocka_unit_test(half_columns_need_more_than_one_pad),
-        cmocka_unit_test(float4_columns_are_freed_by_a_swizzle),
-        cmocka_unit_test(atomics_on_one_address_cannot_be_freed),
-        cmocka_unit_test(the_best_pad_is_told_where_none_frees),
-        cmocka_unit_test(every_proposal_keeps_its_promise),
-    };
-    return cmocka_run_group_tests_name("elements", tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* The language of access patterns: what teachers write, C's precedence, and one clear diagnostic for each mistake. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // clang-format off
-#include <cmocka.h>
 // clang-format on
 
 #include "suite.h"
@@ -54,9 +51,8 @@ static int wavefronts(const char *text, int width)
                 fail_msg("%s: lane %d at %u, not %u", text, tid, offset_[tid], 4 * (uint32_t)(formula));               \
     } while (0)
 
-static void expressions_are_those_of_c(void **state)
+SMP_TEST(expressions_are_those_of_c)
 {
-    (void)state;
     EXPECT("tid", tid);
     EXPECT("tid*2", tid * 2);
     EXPECT("  lane  ", tid);
@@ -83,9 +79,8 @@ static void expressions_are_those_of_c(void **state)
     EXPECT("32ull + tid*1u", 32 + tid);
 }
 
-static void arrays_are_indexed_or_walked(void **state)
+SMP_TEST(arrays_are_indexed_or_walked)
 {
-    (void)state;
     EXPECT("[32][32] column", tid * 32);
     EXPECT("[32][33] column 2", tid * 33 + 2);
     EXPECT("[32][32] row", tid);
@@ -107,9 +102,8 @@ static void arrays_are_indexed_or_walked(void **state)
     EXPECT("[1024] row", tid);
 }
 
-static void types_say_the_width(void **state)
+SMP_TEST(types_say_the_width)
 {
-    (void)state;
     static const struct {
         const char *text;
         int width;
@@ -135,9 +129,8 @@ static void types_say_the_width(void **state)
 }
 
 /* Patterns that a course shows. */
-static void patterns_of_a_course_cost_what_it_says(void **state)
+SMP_TEST(patterns_of_a_course_cost_what_it_says)
 {
-    (void)state;
     assert_int_equal(wavefronts("float [32][32] row", 0), 1);
     assert_int_equal(wavefronts("float [32][32] column", 0), 32);
     assert_int_equal(wavefronts("float [32][33] column", 0), 1);
@@ -156,9 +149,8 @@ static void patterns_of_a_course_cost_what_it_says(void **state)
     assert_int_equal(wavefronts("0", 0), 1);
 }
 
-static void lanes_past_the_array_take_no_part(void **state)
+SMP_TEST(lanes_past_the_array_take_no_part)
 {
-    (void)state;
     uint32_t offset[SMP_WARP];
     assert_int_equal(offsets_of("[4][4] row", 4, 0xffffffffu, offset), 0xffff);
     assert_int_equal(offsets_of("[4][4] column", 4, 0xfff0000fu, offset), 0xf);
@@ -166,9 +158,8 @@ static void lanes_past_the_array_take_no_part(void **state)
     assert_int_equal(offsets_of("[16] [tid]", 4, 0xffff, offset), 0xffff); /* indices of other lanes do not count */
 }
 
-static void random_numbers_are_the_same_everywhere(void **state)
+SMP_TEST(random_numbers_are_the_same_everywhere)
 {
-    (void)state;
     uint32_t offset[SMP_WARP], again[SMP_WARP], other[SMP_WARP], most = 0;
     offsets_of("random(256)", 4, 0xffffffffu, offset);
     offsets_of("random(256)", 4, 0xffffffffu, again);
@@ -181,9 +172,8 @@ static void random_numbers_are_the_same_everywhere(void **state)
     assert_int_equal(offset[0], 4 * 111); /* a change here changes what people's notes say */
 }
 
-static void masks_are_numbers_or_conditions(void **state)
+SMP_TEST(masks_are_numbers_or_conditions)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t mask;
@@ -226,9 +216,8 @@ static void refuse(const char *text, int column, const char *says)
     smp_diags_free(&diags);
 }
 
-static void mistakes_have_a_place_and_a_cure(void **state)
+SMP_TEST(mistakes_have_a_place_and_a_cure)
 {
-    (void)state;
     refuse("", 1, "the pattern ends too early");
     refuse("tidd*2", 1, "did you mean 'tid'?");
     refuse("tid**2", 5, "unexpected '*'");
@@ -273,9 +262,8 @@ static void mistakes_have_a_place_and_a_cure(void **state)
     refuse("\xff\xfe", 1, "unexpected");
 }
 
-static void hostile_texts_cost_little(void **state)
+SMP_TEST(hostile_texts_cost_little)
 {
-    (void)state;
     static char text[5000];
     memset(text, '(', 900);
     text[900] = '\0';
@@ -299,9 +287,8 @@ static void hostile_texts_cost_little(void **state)
 
 /* Every byte string of one and two characters, and many made of the language's own words, either works or says one
  * thing. */
-static void any_text_works_or_has_one_diagnostic(void **state)
+SMP_TEST(any_text_works_or_has_one_diagnostic)
 {
-    (void)state;
     static const char *const words[] = {"tid", "*", "[", "]",  "(",  ")",   "32",     "column", "row",
                                         "?",   ":", ",", "<<", "-",  "min", "random", "float",  "%",
                                         " ",   "0", "~", "x",  "0x", ";",   "&&",     "brev"};
@@ -326,21 +313,4 @@ static void any_text_works_or_has_one_diagnostic(void **state)
             fail_msg("'%s': code %d with %d errors", text, code, diags.errors);
         smp_diags_free(&diags);
     }
-}
-
-SMP_SUITE(pattern)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expressions_are_those_of_c),
-        cmocka_unit_test(arrays_are_indexed_or_walked),
-        cmocka_unit_test(types_say_the_width),
-        cmocka_unit_test(patterns_of_a_course_cost_what_it_says),
-        cmocka_unit_test(lanes_past_the_array_take_no_part),
-        cmocka_unit_test(random_numbers_are_the_same_everywhere),
-        cmocka_unit_test(masks_are_numbers_or_conditions),
-        cmocka_unit_test(mistakes_have_a_place_and_a_cure),
-        cmocka_unit_test(hostile_texts_cost_little),
-        cmocka_unit_test(any_text_works_or_has_one_diagnostic),
-    };
-    return cmocka_run_group_tests_name("pattern", tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* The CPU device shares rows out to its threads: every row once, in whole units, and those of large launches in many
  * bands, so that nobody waits for a slow thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "suite.h"
 
 #include "device/cpu.h"
@@ -58,26 +51,15 @@ static void launch(smp_cpu_fn *fn, int64_t stride)
     assert_int_equal(misplaced, 0);
 }
 
-static void small_launches_are_a_band_a_thread(void **state)
+SMP_TEST(small_launches_are_a_band_a_thread)
 {
-    (void)state;
     launch(notes_its_rows, SMALL);
     assert_int_equal(bands, THREADS);
 }
 
-static void large_launches_are_many_bands(void **state)
+SMP_TEST(large_launches_are_many_bands)
 {
-    (void)state;
     launch(notes_its_rows, LARGE);
     assert_in_range(bands, 4 * THREADS, ROWS / UNIT);
     assert_in_range(first, 1, ROWS / (2 * THREADS) + UNIT);
-}
-
-SMP_SUITE(cpu_device)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_launches_are_a_band_a_thread),
-        cmocka_unit_test(large_launches_are_many_bands),
-    };
-    return cmocka_run_group_tests_name("cpu_device", tests, NULL, NULL);
 }

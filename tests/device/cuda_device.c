@@ -98,17 +98,15 @@ static void check_invert(smp_device *device)
     set_order(0);
 }
 
-static void invert_gives_the_cpus_bytes_in_every_format_size_and_order(void **state)
+SMP_TEST(invert_gives_the_cpus_bytes_in_every_format_size_and_order)
 {
-    (void)state;
     smp_device *device = open_simt();
     check_invert(device);
     smp_device_close(device);
 }
 
-static void a_gpu_gives_the_same_bytes_where_there_is_one(void **state)
+SMP_TEST(a_gpu_gives_the_same_bytes_where_there_is_one)
 {
-    (void)state;
     smp_driver *driver;
     smp_device *device;
     smp_error err;
@@ -150,9 +148,8 @@ static CUresult load_fatbin(CUmodule *module, const void *image)
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
-static void kernels_come_from_the_library_of_fatbins(void **state)
+SMP_TEST(kernels_come_from_the_library_of_fatbins)
 {
-    (void)state;
     smp_driver driver = {.call = smp_driver_simt()->call, .name = "cuda"};
     smp_device *device;
     smp_error err;
@@ -170,9 +167,8 @@ static void kernels_come_from_the_library_of_fatbins(void **state)
     smp_device_close(device);
 }
 
-static void launches_are_timed(void **state)
+SMP_TEST(launches_are_timed)
 {
-    (void)state;
     smp_device *device = open_simt();
     smp_shape shape = case_shape(200, 100, 3, SMP_U8);
     picture in = picture_make(&shape, SMP_U8), out = picture_make(&shape, SMP_U8);
@@ -205,9 +201,8 @@ static CUresult count_taken(void *memory)
     return pins.take(memory);
 }
 
-static void memory_of_others_is_pinned_once_and_until_it_goes(void **state)
+SMP_TEST(memory_of_others_is_pinned_once_and_until_it_goes)
 {
-    (void)state;
     static unsigned char memory[1 << 16];
     smp_driver *driver = smp_driver_simt();
     smp_device *devices[] = {open_simt(), open_simt()}; /* of one GPU */
@@ -237,9 +232,8 @@ static void memory_of_others_is_pinned_once_and_until_it_goes(void **state)
     driver->call.cuMemHostUnregister = pins.take;
 }
 
-static void sent_rows_arrive_with_any_strides(void **state)
+SMP_TEST(sent_rows_arrive_with_any_strides)
 {
-    (void)state;
     enum { ROW = 100, ROWS = 7, STRIDE = 128, WIDER = 192 };
     static const int64_t strides[][2] = {{STRIDE, STRIDE}, {WIDER, STRIDE}, {STRIDE, WIDER}, {ROW, ROW}};
     smp_device *device = open_simt();
@@ -272,9 +266,8 @@ static void sent_rows_arrive_with_any_strides(void **state)
     smp_device_close(device);
 }
 
-static void a_stage_without_a_kernel_says_so(void **state)
+SMP_TEST(a_stage_without_a_kernel_says_so)
 {
-    (void)state;
     smp_device *device = open_simt();
     smp_shape shape = case_shape(4, 4, 1, SMP_U8);
     picture in = picture_make(&shape, SMP_U8), out = picture_make(&shape, SMP_U8);
@@ -290,9 +283,8 @@ static void a_stage_without_a_kernel_says_so(void **state)
     smp_device_close(device);
 }
 
-static void explain_is_told_what_a_launch_takes(void **state)
+SMP_TEST(explain_is_told_what_a_launch_takes)
 {
-    (void)state;
     smp_device *device = open_simt();
     smp_shape shape = case_shape(1000, 500, 1, SMP_U8);
     picture in = picture_make(&shape, SMP_U8);
@@ -314,9 +306,8 @@ static void explain_is_told_what_a_launch_takes(void **state)
     smp_device_close(device);
 }
 
-static void narrow_pictures_put_their_threads_on_several_rows(void **state)
+SMP_TEST(narrow_pictures_put_their_threads_on_several_rows)
 {
-    (void)state;
     smp_io io = {.out = {.width = 1, .channels = 2, .rows = 1000000, .height = 1000000}};
     smp_grid grid = {.units = 0}; /* geometries read what it says of the device */
     smp_geometry_samples(&io, NULL, &grid);
@@ -328,9 +319,8 @@ static void narrow_pictures_put_their_threads_on_several_rows(void **state)
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-static void copies_keep_rows_apart_whatever_their_size(void **state)
+SMP_TEST(copies_keep_rows_apart_whatever_their_size)
 {
-    (void)state;
     /* rows of bytes: small, and wider than a pinned buffer (4 MiB), and many */
     static const int64_t cases[][2] = {{1, 1}, {100, 7}, {5000000, 3}, {1000, 9000}, {4194304, 2}};
     smp_device *device = open_simt();
@@ -357,9 +347,8 @@ static void copies_keep_rows_apart_whatever_their_size(void **state)
     smp_device_close(device);
 }
 
-static void freed_memory_is_used_again_and_all_of_it_given_back(void **state)
+SMP_TEST(freed_memory_is_used_again_and_all_of_it_given_back)
 {
-    (void)state;
     uint64_t before = smp_alloc_live();
     smp_device *device = open_simt();
     smp_error err;
@@ -391,9 +380,8 @@ static smp_code small_job(const picture *in, picture *out, smp_error *err)
     return code;
 }
 
-static void every_driver_call_may_fail(void **state)
+SMP_TEST(every_driver_call_may_fail)
 {
-    (void)state;
     static const struct {
         CUresult result;
         bool sticky;
@@ -436,9 +424,8 @@ static void every_driver_call_may_fail(void **state)
     picture_free(&out);
 }
 
-static void every_allocation_may_fail(void **state)
+SMP_TEST(every_allocation_may_fail)
 {
-    (void)state;
     smp_shape shape = case_shape(33, 21, 3, SMP_U8);
     picture in = picture_make(&shape, SMP_U8), out = picture_make(&shape, SMP_U8);
     picture_fill(&in, 3, CASE_CODES);
@@ -464,9 +451,8 @@ static void every_allocation_may_fail(void **state)
     picture_free(&out);
 }
 
-static void names_of_devices_are_understood_or_refused(void **state)
+SMP_TEST(names_of_devices_are_understood_or_refused)
 {
-    (void)state;
     static const struct {
         const char *spec;
         smp_code code;
@@ -487,25 +473,4 @@ static void names_of_devices_are_understood_or_refused(void **state)
         }
     }
     smp_simt_set_threads(0);
-}
-
-SMP_SUITE(cuda_device)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(invert_gives_the_cpus_bytes_in_every_format_size_and_order),
-        cmocka_unit_test(a_gpu_gives_the_same_bytes_where_there_is_one),
-        cmocka_unit_test(kernels_come_from_the_library_of_fatbins),
-        cmocka_unit_test(launches_are_timed),
-        cmocka_unit_test(memory_of_others_is_pinned_once_and_until_it_goes),
-        cmocka_unit_test(sent_rows_arrive_with_any_strides),
-        cmocka_unit_test(a_stage_without_a_kernel_says_so),
-        cmocka_unit_test(explain_is_told_what_a_launch_takes),
-        cmocka_unit_test(narrow_pictures_put_their_threads_on_several_rows),
-        cmocka_unit_test(copies_keep_rows_apart_whatever_their_size),
-        cmocka_unit_test(freed_memory_is_used_again_and_all_of_it_given_back),
-        cmocka_unit_test(every_driver_call_may_fail),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(names_of_devices_are_understood_or_refused),
-    };
-    return cmocka_run_group_tests_name("cuda_device", tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* The state of a GPU: nothing is known of devices that are none, and nothing fails. With SMP_TEST_DEVICE=cuda the real
  * one must say its clocks and driver. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "suite.h"
 
@@ -16,9 +10,8 @@
 #include "device/cuda/cuda_state.h"
 #include "device/simt/simt.h"
 
-static void nothing_is_known_of_other_devices(void **state)
+SMP_TEST(nothing_is_known_of_other_devices)
 {
-    (void)state;
     smp_device *devices[2];
     smp_error err;
     assert_int_equal(smp_cpu_open(1, NULL, &devices[0], &err), SMP_OK);
@@ -35,9 +28,8 @@ static void nothing_is_known_of_other_devices(void **state)
 }
 
 /* The emulator passing for a GPU: NVML is asked where it is installed, and knows no such device. */
-static void a_device_that_nvml_does_not_know_has_no_state(void **state)
+SMP_TEST(a_device_that_nvml_does_not_know_has_no_state)
 {
-    (void)state;
     smp_driver driver = *smp_driver_simt();
     smp_device *device;
     smp_gpu_state now;
@@ -48,9 +40,8 @@ static void a_device_that_nvml_does_not_know_has_no_state(void **state)
     smp_device_close(device);
 }
 
-static void a_gpu_says_its_clocks_and_driver(void **state)
+SMP_TEST(a_gpu_says_its_clocks_and_driver)
 {
-    (void)state;
     const char *spec = getenv("SMP_TEST_DEVICE");
     smp_device_request request = {.spec = spec};
     smp_device *device;
@@ -66,14 +57,4 @@ static void a_gpu_says_its_clocks_and_driver(void **state)
     smp_gpu_driver_text(device, text, sizeof text);
     assert_non_null(strstr(text, "(CUDA "));
     smp_device_close(device);
-}
-
-SMP_SUITE(cuda_state)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_known_of_other_devices),
-        cmocka_unit_test(a_device_that_nvml_does_not_know_has_no_state),
-        cmocka_unit_test(a_gpu_says_its_clocks_and_driver),
-    };
-    return cmocka_run_group_tests_name("cuda_state", tests, NULL, NULL);
 }

@@ -1,21 +1,14 @@
 /* --device auto: the CPU unless a GPU's start is worth it, always with a line that says why; and --device cuda, which
  * never becomes anything else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "suite.h"
 
 #include "device/cuda/cuda.h"
 #include "device/device.h"
 
-static void small_work_never_pays_for_the_start(void **state)
+SMP_TEST(small_work_never_pays_for_the_start)
 {
-    (void)state;
     double cpu, gpu;
     /* a 24 megapixel photo through one stage, on one core */
     smp_device_times(&(smp_device_request){.work_bytes = 24e6 * 3 * 8, .transfer_bytes = 24e6 * 3 * 2}, 1, &cpu, &gpu);
@@ -26,9 +19,8 @@ static void small_work_never_pays_for_the_start(void **state)
     assert_true(gpu > 0.8 && gpu < 1.1); /* the driver starts all of them */
 }
 
-static void much_work_goes_to_the_gpu_and_more_cores_delay_that(void **state)
+SMP_TEST(much_work_goes_to_the_gpu_and_more_cores_delay_that)
 {
-    (void)state;
     double cpu, gpu, more, same;
     /* a gigapixel scan through ten stages */
     smp_device_times(&(smp_device_request){.work_bytes = 1e9 * 8 * 10, .transfer_bytes = 1e9 * 2}, 8, &cpu, &gpu);
@@ -40,9 +32,8 @@ static void much_work_goes_to_the_gpu_and_more_cores_delay_that(void **state)
     assert_true(cpu < gpu);
 }
 
-static void a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not(void **state)
+SMP_TEST(a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not)
 {
-    (void)state;
     double cpu, gpu;
     const double pixels = 200 * 24e6;
     smp_device_request blur = {.work_bytes = pixels * 3 * 2, .transfer_bytes = pixels * 3 * 2};
@@ -59,9 +50,8 @@ static void a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not(void **st
 }
 
 /* 256 files on 32 processors and two H200: 46 files/s without a GPU, 56 with one while it works. */
-static void a_folder_of_pngs_that_are_blurred_goes_to_the_gpu(void **state)
+SMP_TEST(a_folder_of_pngs_that_are_blurred_goes_to_the_gpu)
 {
-    (void)state;
     double cpu, gpu;
     const double pixels = 256 * 24e6;
     const smp_device_request blur = {.work_bytes = pixels * 3 * 8,
@@ -82,9 +72,8 @@ static smp_device *open_device(const smp_device_request *request, char note[160]
     return device;
 }
 
-static void the_choice_comes_with_its_reason(void **state)
+SMP_TEST(the_choice_comes_with_its_reason)
 {
-    (void)state;
     char note[160];
     smp_device_request request = {.spec = "auto", .threads = 1};
     smp_device *device = open_device(&request, note);
@@ -124,9 +113,8 @@ static void the_choice_comes_with_its_reason(void **state)
     smp_device_close(device);
 }
 
-static void cuda_never_falls_back(void **state)
+SMP_TEST(cuda_never_falls_back)
 {
-    (void)state;
     smp_device_request request = {.spec = "cuda", .threads = 1, .work_bytes = 1};
     smp_device *device;
     char note[160] = "x";
@@ -141,17 +129,4 @@ static void cuda_never_falls_back(void **state)
     assert_null(device);
     assert_int_equal(smp_exit_status(code), 5);
     assert_true(err.message[0] && err.hint[0]);
-}
-
-SMP_SUITE(device_auto)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_work_never_pays_for_the_start),
-        cmocka_unit_test(a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not),
-        cmocka_unit_test(a_folder_of_pngs_that_are_blurred_goes_to_the_gpu),
-        cmocka_unit_test(much_work_goes_to_the_gpu_and_more_cores_delay_that),
-        cmocka_unit_test(the_choice_comes_with_its_reason),
-        cmocka_unit_test(cuda_never_falls_back),
-    };
-    return cmocka_run_group_tests_name("device_auto", tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* The compiler's reports about GPU kernels, found by name and architecture. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 // clang-format off
-#include <cmocka.h>
 // clang-format on
 
 #include "suite.h"
@@ -16,9 +11,8 @@ static const char text[] = "blur_u8_u8 75 40 4224 0\n"
                            "blur_u8_u8x 90 99 0 0\n"
                            "copy 86 12 0 0\n";
 
-static void the_asked_architecture_is_taken(void **state)
+SMP_TEST(the_asked_architecture_is_taken)
 {
-    (void)state;
     smp_kernel_usage usage;
     assert_true(smp_kernel_usage_find(text, "blur_u8_u8", 90, &usage));
     assert_int_equal(usage.arch, 90);
@@ -27,9 +21,8 @@ static void the_asked_architecture_is_taken(void **state)
     assert_int_equal(usage.stack, 16);
 }
 
-static void else_the_nearest(void **state)
+SMP_TEST(else_the_nearest)
 {
-    (void)state;
     smp_kernel_usage usage;
     assert_true(smp_kernel_usage_find(text, "blur_u8_u8", 80, &usage));
     assert_int_equal(usage.arch, 75);
@@ -38,23 +31,12 @@ static void else_the_nearest(void **state)
     assert_int_equal(usage.registers, 12);
 }
 
-static void what_is_not_there_is_not_found(void **state)
+SMP_TEST(what_is_not_there_is_not_found)
 {
-    (void)state;
     smp_kernel_usage usage;
     assert_false(smp_kernel_usage_find(text, "blur", 90, &usage));
     assert_false(smp_kernel_usage_find(text, "copy_u8", 90, &usage));
     assert_false(smp_kernel_usage_find("", "copy", 90, &usage));
     assert_false(smp_kernel_usage_find(NULL, "copy", 90, &usage));
     assert_false(smp_kernel_usage_find("copy 90 nonsense\n", "copy", 90, &usage));
-}
-
-SMP_SUITE(kernel_usage)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_asked_architecture_is_taken),
-        cmocka_unit_test(else_the_nearest),
-        cmocka_unit_test(what_is_not_there_is_not_found),
-    };
-    return cmocka_run_group_tests_name("kernel_usage", tests, NULL, NULL);
 }

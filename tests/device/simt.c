@@ -24,9 +24,8 @@ static int use_own_kernels(void **state)
 
 /* ------------------------------------------------------------------------------------------------ conflicts */
 
-static void bank_conflicts_are_those_of_an_h100(void **state)
+SMP_TEST(bank_conflicts_are_those_of_an_h100)
 {
-    (void)state;
     FILE *file = bank_patterns_open();
     bank_pattern row;
     smp_simt_set_threads(1);
@@ -85,9 +84,8 @@ static void trace_column(int padded, simt_run *run)
         assert_true(out[i] == (float)(i % 32 * 32 + i / 32));
 }
 
-static void a_dropped_pad_shows_as_conflicts_at_its_line(void **state)
+SMP_TEST(a_dropped_pad_shows_as_conflicts_at_its_line)
 {
-    (void)state;
     simt_run run;
     trace_column(1, &run);
     smp_shared_count total = smp_trace_total(&run.trace);
@@ -136,9 +134,8 @@ static smp_trace_faults faults_of(const char *kernel, int mode)
     return faults;
 }
 
-static void clean_kernels_have_no_faults(void **state)
+SMP_TEST(clean_kernels_have_no_faults)
 {
-    (void)state;
     static const int clean[] = {0, 2, 8};
     for (size_t i = 0; i < sizeof clean / sizeof clean[0]; i++) {
         smp_trace_faults faults = faults_of("neighbour", clean[i]);
@@ -146,39 +143,34 @@ static void clean_kernels_have_no_faults(void **state)
     }
 }
 
-static void a_missing_barrier_is_a_race(void **state)
+SMP_TEST(a_missing_barrier_is_a_race)
 {
-    (void)state;
     assert_true(faults_of("neighbour", 1).races >= 2 * 127);
     assert_true(faults_of("neighbour", 3).races >= 2 * 124); /* lanes of one warp too */
     assert_true(faults_of("neighbour", 9).races >= 2 * 127); /* a plain read beside atomics */
 }
 
-static void reading_what_nobody_wrote_is_found(void **state)
+SMP_TEST(reading_what_nobody_wrote_is_found)
 {
-    (void)state;
     smp_trace_faults faults = faults_of("neighbour", 4);
     assert_int_equal(faults.uninitialised, 2 * (128 - 5));
     assert_int_equal(faults.races, 0);
 }
 
-static void divergent_barriers_are_found(void **state)
+SMP_TEST(divergent_barriers_are_found)
 {
-    (void)state;
     assert_int_equal(faults_of("neighbour", 5).divergent, 2); /* one a block: half had left */
     assert_int_equal(faults_of("neighbour", 6).divergent, 2); /* two places */
 }
 
-static void accesses_outside_are_found(void **state)
+SMP_TEST(accesses_outside_are_found)
 {
-    (void)state;
     assert_int_equal(faults_of("neighbour", 7).outside, 2);
     assert_int_equal(faults_of("past_the_end", 1).outside, 2);
 }
 
-static void a_plain_run_refuses_what_would_hang_or_corrupt(void **state)
+SMP_TEST(a_plain_run_refuses_what_would_hang_or_corrupt)
 {
-    (void)state;
     unsigned out[256] = {0};
     smp_error err;
     simt_run run = {
@@ -204,9 +196,8 @@ static void set_order(int which)
                        (uint64_t)which);
 }
 
-static void five_orders_agree_unless_there_is_a_race(void **state)
+SMP_TEST(five_orders_agree_unless_there_is_a_race)
 {
-    (void)state;
     for (int mode = 0; mode < 2; mode++) {
         unsigned first[256];
         int different = 0;
@@ -233,9 +224,8 @@ static void five_orders_agree_unless_there_is_a_race(void **state)
 /* ------------------------------------------------------------------------------------------------ what threads share
  */
 
-static void shuffles_and_votes_follow_the_guide(void **state)
+SMP_TEST(shuffles_and_votes_follow_the_guide)
 {
-    (void)state;
     for (int traced = 0; traced < 2; traced++)
         for (int order = 0; order < 5; order++) {
             unsigned out[64 * 12];
@@ -268,9 +258,8 @@ static void shuffles_and_votes_follow_the_guide(void **state)
     set_order(0);
 }
 
-static void atomics_of_many_blocks_add_up(void **state)
+SMP_TEST(atomics_of_many_blocks_add_up)
 {
-    (void)state;
     for (int traced = 0; traced < 2; traced++) {
         uint64_t result[35] = {0}, want[32] = {0}, all = 0;
         unsigned out[1] = {0};
@@ -302,9 +291,8 @@ static void atomics_of_many_blocks_add_up(void **state)
     }
 }
 
-static void asynchronous_copies_land_at_the_wait(void **state)
+SMP_TEST(asynchronous_copies_land_at_the_wait)
 {
-    (void)state;
     float in[256], out[256];
     for (int i = 0; i < 256; i++)
         in[i] = (float)(i + 1);
@@ -338,9 +326,8 @@ static void asynchronous_copies_land_at_the_wait(void **state)
     }
 }
 
-static void dynamic_shared_memory_is_opted_into_up_to_the_limit(void **state)
+SMP_TEST(dynamic_shared_memory_is_opted_into_up_to_the_limit)
 {
-    (void)state;
     static const struct {
         int bytes;
         smp_code code;
@@ -361,9 +348,8 @@ static void dynamic_shared_memory_is_opted_into_up_to_the_limit(void **state)
     }
 }
 
-static void bit_functions_give_what_a_gpu_gives(void **state)
+SMP_TEST(bit_functions_give_what_a_gpu_gives)
 {
-    (void)state;
     unsigned out[12] = {0};
     simt_run run = {.kernel = "bits", .blocks = 1, .threads = 32, .out = out, .out_size = sizeof out};
     smp_error err;
@@ -375,9 +361,8 @@ static void bit_functions_give_what_a_gpu_gives(void **state)
 
 /* ------------------------------------------------------------------------------------------------ a real one */
 
-static void a_gpu_agrees_where_there_is_one(void **state)
+SMP_TEST(a_gpu_agrees_where_there_is_one)
 {
-    (void)state;
     static const struct {
         const char *kernel;
         simt_case params;
@@ -432,24 +417,4 @@ static void a_gpu_agrees_where_there_is_one(void **state)
     }
 }
 
-SMP_SUITE(simt)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bank_conflicts_are_those_of_an_h100),
-        cmocka_unit_test(a_dropped_pad_shows_as_conflicts_at_its_line),
-        cmocka_unit_test(clean_kernels_have_no_faults),
-        cmocka_unit_test(a_missing_barrier_is_a_race),
-        cmocka_unit_test(reading_what_nobody_wrote_is_found),
-        cmocka_unit_test(divergent_barriers_are_found),
-        cmocka_unit_test(accesses_outside_are_found),
-        cmocka_unit_test(a_plain_run_refuses_what_would_hang_or_corrupt),
-        cmocka_unit_test(five_orders_agree_unless_there_is_a_race),
-        cmocka_unit_test(shuffles_and_votes_follow_the_guide),
-        cmocka_unit_test(atomics_of_many_blocks_add_up),
-        cmocka_unit_test(asynchronous_copies_land_at_the_wait),
-        cmocka_unit_test(dynamic_shared_memory_is_opted_into_up_to_the_limit),
-        cmocka_unit_test(bit_functions_give_what_a_gpu_gives),
-        cmocka_unit_test(a_gpu_agrees_where_there_is_one),
-    };
-    return cmocka_run_group_tests_name("simt", tests, use_own_kernels, NULL);
-}
+SMP_TESTS_AROUND(use_own_kernels, NULL)

@@ -7,9 +7,8 @@
 
 extern const smp_stage smp_stage_premultiply, smp_stage_straight;
 
-static void every_8_bit_colour_comes_back_where_alpha_is_above_0(void **state)
+SMP_TEST(every_8_bit_colour_comes_back_where_alpha_is_above_0)
 {
-    (void)state;
     for (int a = 1; a < 256; a++)
         for (int v = 0; v < 256; v++) {
             float there = smp_premultiply((float)v, (float)a, 255.f);
@@ -18,9 +17,8 @@ static void every_8_bit_colour_comes_back_where_alpha_is_above_0(void **state)
         }
 }
 
-static void colours_come_back_within_the_stated_error(void **state)
+SMP_TEST(colours_come_back_within_the_stated_error)
 {
-    (void)state;
     uint64_t seed = 5;
     for (int i = 0; i < 1000000; i++) {
         float v = (float)(case_random(&seed) % 65536), a = (float)(1 + case_random(&seed) % 65535);
@@ -30,17 +28,15 @@ static void colours_come_back_within_the_stated_error(void **state)
     }
 }
 
-static void colour_without_alpha_is_black(void **state)
+SMP_TEST(colour_without_alpha_is_black)
 {
-    (void)state;
     assert_true(smp_premultiply(200.f, 0.f, 255.f) == 0.f);
     assert_true(smp_straight(0.f, 0.f, 255.f) == 0.f);
     assert_true(smp_straight(3.f, 0.f, 255.f) == 0.f);
 }
 
-static void a_known_pixel(void **state)
+SMP_TEST(a_known_pixel)
 {
-    (void)state;
     const kernel_case c = {.stage = &smp_stage_premultiply, .in = case_shape(1, 1, 4, SMP_U8), .out_storage = SMP_F32};
     picture in = picture_make(&c.in, SMP_U8), out;
     const float pixel[] = {255, 100, 0, 51}; /* alpha one fifth */
@@ -55,16 +51,14 @@ static void a_known_pixel(void **state)
     picture_free(&out);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     kernel_case_matrix(&smp_stage_premultiply, NULL, 32, 4);
     kernel_case_matrix(&smp_stage_straight, NULL, 32, 4);
 }
 
-static void infinities_and_nan_too(void **state)
+SMP_TEST(infinities_and_nan_too)
 {
-    (void)state;
     const smp_stage *const stages[] = {&smp_stage_premultiply, &smp_stage_straight};
     for (int s = 0; s < 2; s++)
         for (int channels = 2; channels <= 8; channels += 2) {
@@ -74,17 +68,4 @@ static void infinities_and_nan_too(void **state)
             c.values = CASE_ANY;
             kernel_case_check(&c);
         }
-}
-
-SMP_SUITE(alpha)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_8_bit_colour_comes_back_where_alpha_is_above_0),
-        cmocka_unit_test(colours_come_back_within_the_stated_error),
-        cmocka_unit_test(colour_without_alpha_is_black),
-        cmocka_unit_test(a_known_pixel),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(infinities_and_nan_too),
-    };
-    return cmocka_run_group_tests_name("alpha", tests, NULL, NULL);
 }

@@ -49,16 +49,14 @@ static uint64_t run(const smp_stage *stage, params p, smp_shape shape, const flo
     return clipped;
 }
 
-static void every_variant_gives_the_same_bytes_with_a_number(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes_with_a_number)
 {
-    (void)state;
     for (int s = 0; s < STAGES; s++)
         kernel_case_matrix(stages[s], &(params){.by = {.value = 0.7}, .mode = 1, .opacity = 0.6}, 3, s == 3 ? 4 : 2);
 }
 
-static void every_variant_gives_the_same_bytes_with_a_picture(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes_with_a_picture)
 {
-    (void)state;
     uint64_t seed = 1;
     for (int s = 0; s < STAGES; s++)
         for (int f = 0; f < 8; f++)
@@ -79,9 +77,8 @@ static void every_variant_gives_the_same_bytes_with_a_picture(void **state)
                 }
 }
 
-static void every_mode_gives_the_same_bytes(void **state)
+SMP_TEST(every_mode_gives_the_same_bytes)
 {
-    (void)state;
     for (int mode = 0; mode < SMP_OPERATIONS - SMP_BLEND_NORMAL; mode++)
         for (smp_format format = SMP_U8; format < SMP_FORMATS; format++) {
             smp_shape by = case_shape(257, 5, 4, format);
@@ -96,9 +93,8 @@ static void every_mode_gives_the_same_bytes(void **state)
         }
 }
 
-static void numbers_are_fractions_of_full_scale(void **state)
+SMP_TEST(numbers_are_fractions_of_full_scale)
 {
-    (void)state;
     static const float a[] = {0, 100, 200, 255};
     float got[4];
     const smp_shape shape = case_shape(4, 1, 1, SMP_U8);
@@ -113,9 +109,8 @@ static void numbers_are_fractions_of_full_scale(void **state)
     assert_true(got[3] == 170);
 }
 
-static void clamping_happens_once_and_is_counted(void **state)
+SMP_TEST(clamping_happens_once_and_is_counted)
 {
-    (void)state;
     float got[4];
     const smp_shape shape = case_shape(4, 1, 1, SMP_U8);
     uint64_t clipped = run(&smp_stage_add, (params){.by = {.value = 0.2}}, shape, (const float[]){0, 204, 205, 255},
@@ -124,9 +119,8 @@ static void clamping_happens_once_and_is_counted(void **state)
     assert_int_equal(clipped, 2);
 }
 
-static void pictures_combine_sample_by_sample(void **state)
+SMP_TEST(pictures_combine_sample_by_sample)
 {
-    (void)state;
     static const float a[] = {0, 100, 200, 255, 0, 9}, b[] = {0, 50, 250, 255, 3, 0};
     float got[6];
     const smp_shape shape = case_shape(6, 1, 1, SMP_U8);
@@ -145,9 +139,8 @@ static void pictures_combine_sample_by_sample(void **state)
     assert_true(got[0] == -1 && isnan(got[1]));
 }
 
-static void bits_of_the_second_picture_do_not_matter(void **state)
+SMP_TEST(bits_of_the_second_picture_do_not_matter)
 {
-    (void)state;
     float got[2];
     const smp_shape eight = case_shape(2, 1, 1, SMP_U8), sixteen = case_shape(2, 1, 1, SMP_U16);
     const params p = {.opacity = 1};
@@ -157,9 +150,8 @@ static void bits_of_the_second_picture_do_not_matter(void **state)
     assert_true(got[0] == 65535 && got[1] == 257 * 77);
 }
 
-static void one_channel_serves_all_and_alpha_stays(void **state)
+SMP_TEST(one_channel_serves_all_and_alpha_stays)
 {
-    (void)state;
     static const float a[] = {10, 20, 30, 99, 40, 50, 60, 98};
     float got[8];
     const smp_shape rgba = case_shape(2, 1, 4, SMP_U8), gray = case_shape(2, 1, 1, SMP_U8);
@@ -215,9 +207,8 @@ static double blended(int operation, double a, double b)
     }
 }
 
-static void blend_modes_follow_their_formulas(void **state)
+SMP_TEST(blend_modes_follow_their_formulas)
 {
-    (void)state;
     float a[289], b[289], got[289]; /* 0, 16, ..., 240, 255 against each other */
     for (int i = 0; i < 289; i++) {
         a[i] = fminf((float)(i / 17 * 16), 255);
@@ -245,9 +236,8 @@ static const char *refusal(smp_shape in, smp_shape by)
     return smp_stage_add.plan(&(params){.by = {.is_tap = true}}, &in, &by, &plan, &err) ? err.message : "";
 }
 
-static void what_does_not_fit_is_refused_with_both_shapes(void **state)
+SMP_TEST(what_does_not_fit_is_refused_with_both_shapes)
 {
-    (void)state;
     smp_shape rgb = case_shape(40, 30, 3, SMP_U8), other = rgb;
     assert_string_equal(refusal(rgb, other), "");
     other.height = 31;
@@ -265,9 +255,8 @@ static void what_does_not_fit_is_refused_with_both_shapes(void **state)
     assert_int_equal(smp_stage_divide.check(&(params){.by = {.value = 0}}, &err), SMP_E_PIPE);
 }
 
-static void integers_are_kept_only_where_they_stay_integers(void **state)
+SMP_TEST(integers_are_kept_only_where_they_stay_integers)
 {
-    (void)state;
     const smp_shape rgb = case_shape(4, 3, 3, SMP_U8), deep = case_shape(4, 3, 3, SMP_U16);
     static const struct {
         int operation;
@@ -285,22 +274,4 @@ static void integers_are_kept_only_where_they_stay_integers(void **state)
         assert_int_equal(smp_stage_blend.plan(&p, &rgb, rows[i].deep ? &deep : &rgb, &plan, &err), SMP_OK);
         assert_int_equal(plan.values.exactness, rows[i].exact ? SMP_INTEGER : SMP_REAL);
     }
-}
-
-SMP_SUITE(arithmetic)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_bytes_with_a_number),
-        cmocka_unit_test(every_variant_gives_the_same_bytes_with_a_picture),
-        cmocka_unit_test(every_mode_gives_the_same_bytes),
-        cmocka_unit_test(numbers_are_fractions_of_full_scale),
-        cmocka_unit_test(clamping_happens_once_and_is_counted),
-        cmocka_unit_test(pictures_combine_sample_by_sample),
-        cmocka_unit_test(bits_of_the_second_picture_do_not_matter),
-        cmocka_unit_test(one_channel_serves_all_and_alpha_stays),
-        cmocka_unit_test(blend_modes_follow_their_formulas),
-        cmocka_unit_test(what_does_not_fit_is_refused_with_both_shapes),
-        cmocka_unit_test(integers_are_kept_only_where_they_stay_integers),
-    };
-    return cmocka_run_group_tests_name("arithmetic", tests, NULL, NULL);
 }

@@ -22,9 +22,8 @@ static double exact(const picture *in, int64_t x, int64_t y, int c, const void *
     return sum / (e->size * e->size);
 }
 
-static void values_are_the_mean_of_the_square(void **state)
+SMP_TEST(values_are_the_mean_of_the_square)
 {
-    (void)state;
     static const int sizes[] = {2, 3, 4, 5, 7, 8, 10, 13, 32};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
@@ -44,9 +43,8 @@ static void values_are_the_mean_of_the_square(void **state)
         }
 }
 
-static void halves_round_to_even(void **state)
+SMP_TEST(halves_round_to_even)
 {
-    (void)state;
     PARAMS(p, &smp_stage_box, {"size", 2});
     const kernel_case c = {.stage = &smp_stage_box, .params = p, .in = case_shape(4, 1, 1, SMP_U8)};
     picture in = picture_make(&c.in, SMP_U8), out;
@@ -60,9 +58,8 @@ static void halves_round_to_even(void **state)
     picture_free(&out);
 }
 
-static void integer_means_round_as_float_means_do(void **state)
+SMP_TEST(integer_means_round_as_float_means_do)
 {
-    (void)state;
     for (int32_t size = 2; size <= SMP_BOX_NARROW; size++) {
         const smp_box_divisor by = smp_box_divide_by(size * size);
         for (int32_t sum = 0; sum <= 255 * size * size; sum++)
@@ -75,18 +72,16 @@ static void integer_means_round_as_float_means_do(void **state)
                              smp_to_u8(smp_box_mean((float)sum, size)));
 }
 
-static void size_one_is_left_out(void **state)
+SMP_TEST(size_one_is_left_out)
 {
-    (void)state;
     PARAMS(p, &smp_stage_box, {"size", 1});
     const kernel_case c = {.stage = &smp_stage_box, .params = p, .in = case_shape(9, 9, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
     assert_true(plan.effect.none);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     static const int sizes[] = {2, 5, 6, 9, 14, 31};
     int edge = 0;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
@@ -95,9 +90,8 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void bytes_in_wide_pictures_give_the_same_bytes(void **state)
+SMP_TEST(bytes_in_wide_pictures_give_the_same_bytes)
 {
-    (void)state;
     static const int sizes[] = {5, 16, 45, 256};
     for (int edge = 0; edge < SMP_EDGES; edge++)
         for (int i = edge % 2; i < (edge == SMP_REFLECT ? 4 : 3); i += 2) {
@@ -112,9 +106,8 @@ static void bytes_in_wide_pictures_give_the_same_bytes(void **state)
         }
 }
 
-static void every_border_gives_the_same_bytes(void **state)
+SMP_TEST(every_border_gives_the_same_bytes)
 {
-    (void)state;
     for (int edge = 0; edge < SMP_EDGES; edge++)
         for (int size = 4; size <= 11; size += 7) {
             PARAMS(p, &smp_stage_box, {"size", size}, {"edge", edge}, {"fill", 0.7});
@@ -122,43 +115,23 @@ static void every_border_gives_the_same_bytes(void **state)
         }
 }
 
-static void formats_channels_and_strips_give_the_same_bytes(void **state)
+SMP_TEST(formats_channels_and_strips_give_the_same_bytes)
 {
-    (void)state;
     PARAMS(p, &smp_stage_box, {"size", 3});
     kernel_case_matrix(&smp_stage_box, p, 16, 4);
 }
 
-static void integers_in_float_storage_give_the_same_bytes(void **state)
+SMP_TEST(integers_in_float_storage_give_the_same_bytes)
 {
-    (void)state;
     PARAMS(p, &smp_stage_box, {"size", 7}, {"edge", SMP_MIRROR});
     stencil_check_storage(&smp_stage_box, p, SMP_U8, 3);
     stencil_check_storage(&smp_stage_box, p, SMP_U16, 4);
 }
 
-static void nan_and_infinity_spread_alike(void **state)
+SMP_TEST(nan_and_infinity_spread_alike)
 {
-    (void)state;
     PARAMS(p, &smp_stage_box, {"size", 12});
     stencil_check_nonfinite(&smp_stage_box, p);
     PARAMS(q, &smp_stage_box, {"size", 3});
     stencil_check_nonfinite(&smp_stage_box, q);
-}
-
-SMP_SUITE(box)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_the_mean_of_the_square),
-        cmocka_unit_test(halves_round_to_even),
-        cmocka_unit_test(integer_means_round_as_float_means_do),
-        cmocka_unit_test(size_one_is_left_out),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(bytes_in_wide_pictures_give_the_same_bytes),
-        cmocka_unit_test(every_border_gives_the_same_bytes),
-        cmocka_unit_test(formats_channels_and_strips_give_the_same_bytes),
-        cmocka_unit_test(integers_in_float_storage_give_the_same_bytes),
-        cmocka_unit_test(nan_and_infinity_spread_alike),
-    };
-    return cmocka_run_group_tests_name("box", tests, NULL, NULL);
 }

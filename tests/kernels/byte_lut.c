@@ -45,9 +45,8 @@ __attribute__((unused)) static void check(look_up_fn *look_up, int channels)
 look_up_fn look_up_vectors_v3, look_up_vectors_v4, look_up_permuted;
 #endif
 
-static void shuffles_of_32_bytes_find_what_the_table_holds(void **state)
+SMP_TEST(shuffles_of_32_bytes_find_what_the_table_holds)
 {
-    (void)state;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) {
         check(look_up_vectors_v3, 1);
@@ -57,9 +56,8 @@ static void shuffles_of_32_bytes_find_what_the_table_holds(void **state)
     skip();
 }
 
-static void shuffles_of_64_bytes_find_what_the_table_holds(void **state)
+SMP_TEST(shuffles_of_64_bytes_find_what_the_table_holds)
 {
-    (void)state;
 #if defined(__x86_64__)
     if (case_has_isa(SMP_ISA_V4)) {
         check(look_up_vectors_v4, 1);
@@ -69,9 +67,8 @@ static void shuffles_of_64_bytes_find_what_the_table_holds(void **state)
     skip();
 }
 
-static void permutations_find_what_each_channels_table_holds(void **state)
+SMP_TEST(permutations_find_what_each_channels_table_holds)
 {
-    (void)state;
 #if defined(__x86_64__)
     if (case_has_isa(SMP_ISA_V4) && __builtin_cpu_supports("avx512vbmi")) {
         for (int channels = 1; channels <= CHANNELS; channels++)
@@ -80,14 +77,4 @@ static void permutations_find_what_each_channels_table_holds(void **state)
     }
 #endif
     skip();
-}
-
-SMP_SUITE(byte_lut)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shuffles_of_32_bytes_find_what_the_table_holds),
-        cmocka_unit_test(shuffles_of_64_bytes_find_what_the_table_holds),
-        cmocka_unit_test(permutations_find_what_each_channels_table_holds),
-    };
-    return cmocka_run_group_tests_name("byte_lut", tests, NULL, NULL);
 }

@@ -39,9 +39,8 @@ static int pixel(const smp_stage *stage, const smp_matrix *m, int channels, cons
 
 #define NEAR(a, b) assert_true(fabs((double)(a) - (b)) <= 255 * 1e-6)
 
-static void gray_weighs_colours_and_keeps_alpha(void **state)
+SMP_TEST(gray_weighs_colours_and_keeps_alpha)
 {
-    (void)state;
     float out[SMP_MAX_CHANNELS];
     assert_int_equal(pixel(&smp_stage_gray, rec709, 3, (float[]){200, 100, 50}, out), 1);
     NEAR(out[0], 0.2126 * 200 + 0.7152 * 100 + 0.0722 * 50);
@@ -54,9 +53,8 @@ static void gray_weighs_colours_and_keeps_alpha(void **state)
     }
 }
 
-static void matrix_mixes_and_adds_a_constant(void **state)
+SMP_TEST(matrix_mixes_and_adds_a_constant)
 {
-    (void)state;
     float out[SMP_MAX_CHANNELS];
     assert_int_equal(pixel(&smp_stage_matrix, sepia, 3, (float[]){10, 20, 30}, out), 3);
     NEAR(out[2], 0.272 * 10 + 0.534 * 20 + 0.131 * 30);
@@ -67,9 +65,8 @@ static void matrix_mixes_and_adds_a_constant(void **state)
     NEAR(out[1], 235);
 }
 
-static void alpha_stays_unless_the_matrix_names_it(void **state)
+SMP_TEST(alpha_stays_unless_the_matrix_names_it)
 {
-    (void)state;
     float out[SMP_MAX_CHANNELS];
     const float in[] = {10, 20, 30, 40};
     assert_int_equal(pixel(&smp_stage_matrix, swap, 4, in, out), 4);
@@ -88,9 +85,8 @@ static void alpha_stays_unless_the_matrix_names_it(void **state)
     assert_false(case_plan(&extracts).out.alpha);
 }
 
-static void plans_know_what_is_exact_and_what_clips(void **state)
+SMP_TEST(plans_know_what_is_exact_and_what_clips)
 {
-    (void)state;
     const smp_shape in = case_shape(1, 1, 3, SMP_U8);
     const kernel_case picks = {.stage = &smp_stage_matrix, .params = swap, .in = in},
                       mixes = {.stage = &smp_stage_matrix, .params = sepia, .in = in},
@@ -106,9 +102,8 @@ static void plans_know_what_is_exact_and_what_clips(void **state)
     assert_true(case_plan(&gray).effect.none);
 }
 
-static void what_does_not_fit_is_refused_with_a_hint(void **state)
+SMP_TEST(what_does_not_fit_is_refused_with_a_hint)
 {
-    (void)state;
     const smp_shape rgba = case_shape(4, 4, 4, SMP_U8), five = case_shape(4, 4, 5, SMP_U8);
     smp_node_plan plan = {.out = rgba};
     smp_error err = {0};
@@ -122,9 +117,8 @@ static void what_does_not_fit_is_refused_with_a_hint(void **state)
     assert_string_equal(err.message, "3 weights for a picture of 5 colour channels");
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     static const double weights[] = {0.5,  -0.25, 0.125, 0.3, 0.7,  -1.5,  0.2,   0.1, 0.33, 0.9, 0.4, -0.6,
                                      0.15, 0.05,  1,     0,   0.77, 0.011, -0.35, 2,   0.6,  0.8, 0.2, 0.1,
                                      0.5,  -0.25, 0.125, 0.3, 0.7,  -1.5,  0.2,   0.1, 0.33, 0.9, 0.4, -0.6,
@@ -149,9 +143,8 @@ static void every_variant_gives_the_same_bytes(void **state)
                 }
 }
 
-static void gray_at_every_awkward_size(void **state)
+SMP_TEST(gray_at_every_awkward_size)
 {
-    (void)state;
     int64_t width, height;
     smp_format nominal, in, out;
     for (int s = 0; case_size(s, 32, &width, &height); s++)
@@ -164,18 +157,4 @@ static void gray_at_every_awkward_size(void **state)
                 c.values = in == SMP_F32 ? CASE_REALS : CASE_CODES;
                 kernel_case_check(&c);
             }
-}
-
-SMP_SUITE(channel_mix)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gray_weighs_colours_and_keeps_alpha),
-        cmocka_unit_test(matrix_mixes_and_adds_a_constant),
-        cmocka_unit_test(alpha_stays_unless_the_matrix_names_it),
-        cmocka_unit_test(plans_know_what_is_exact_and_what_clips),
-        cmocka_unit_test(what_does_not_fit_is_refused_with_a_hint),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(gray_at_every_awkward_size),
-    };
-    return cmocka_run_group_tests_name("channel_mix", tests, NULL, NULL);
 }

@@ -27,9 +27,8 @@ static picture convert_all(smp_format from, smp_format storage, smp_format to)
     return out;
 }
 
-static void eight_to_sixteen_bits_is_times_257(void **state)
+SMP_TEST(eight_to_sixteen_bits_is_times_257)
 {
-    (void)state;
     for (int stored = 0; stored < 2; stored++) {
         picture out = convert_all(SMP_U8, stored ? SMP_F32 : SMP_U8, SMP_U16);
         for (int v = 0; v < 256; v++)
@@ -38,9 +37,8 @@ static void eight_to_sixteen_bits_is_times_257(void **state)
     }
 }
 
-static void sixteen_to_eight_bits_is_the_nearest(void **state)
+SMP_TEST(sixteen_to_eight_bits_is_the_nearest)
 {
-    (void)state;
     for (int stored = 0; stored < 2; stored++) {
         picture out = convert_all(SMP_U16, stored ? SMP_F32 : SMP_U16, SMP_U8);
         for (int v = 0; v < 65536; v++)
@@ -50,9 +48,8 @@ static void sixteen_to_eight_bits_is_the_nearest(void **state)
     }
 }
 
-static void integers_to_float_is_one_division_and_comes_back(void **state)
+SMP_TEST(integers_to_float_is_one_division_and_comes_back)
 {
-    (void)state;
     for (smp_format from = SMP_U8; from <= SMP_U16; from++) {
         float white = smp_white(from);
         picture out = convert_all(from, from, SMP_F32);
@@ -65,9 +62,8 @@ static void integers_to_float_is_one_division_and_comes_back(void **state)
     }
 }
 
-static void float_to_integers_clamps_and_counts(void **state)
+SMP_TEST(float_to_integers_clamps_and_counts)
 {
-    (void)state;
     static const float values[] = {-0.5f, 0.f, 0.5f, 1.f, 1.001f, 1.5f, NAN, INFINITY};
     static const int want[] = {0, 0, 128, 255, 255, 255, 0, 255}; /* 127.5 goes to the even neighbour */
     kernel_case c = {.stage = &smp_stage_depth, .params = &depths[SMP_U8], .in = case_shape(8, 1, 1, SMP_F32)};
@@ -82,9 +78,8 @@ static void float_to_integers_clamps_and_counts(void **state)
     picture_free(&out);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     static const smp_format storages[][2] = {
         {SMP_U8, SMP_U8}, {SMP_U8, SMP_F32}, {SMP_U16, SMP_U16}, {SMP_U16, SMP_F32}, {SMP_F32, SMP_F32}};
     int64_t width, height;
@@ -114,9 +109,8 @@ static smp_code plan_dropping_alpha(const void *params, const smp_shape *in, con
     return code;
 }
 
-static void the_alpha_channel_can_be_dropped(void **state)
+SMP_TEST(the_alpha_channel_can_be_dropped)
 {
-    (void)state;
     smp_stage dropping = smp_stage_to_format;
     dropping.plan = plan_dropping_alpha;
     smp_format nominal, storage, out_storage;
@@ -139,9 +133,8 @@ static void the_alpha_channel_can_be_dropped(void **state)
         }
 }
 
-static void the_plan_knows_what_is_exact_and_what_does_nothing(void **state)
+SMP_TEST(the_plan_knows_what_is_exact_and_what_does_nothing)
 {
-    (void)state;
     const kernel_case same = {.stage = &smp_stage_depth, .params = &depths[SMP_U8], .in = case_shape(2, 2, 3, SMP_U8)},
                       wider = {.stage = &smp_stage_depth,
                                .params = &depths[SMP_U16],
@@ -152,18 +145,4 @@ static void the_plan_knows_what_is_exact_and_what_does_nothing(void **state)
     assert_int_equal(case_plan(&wider).values.exactness, SMP_INTEGER);
     assert_int_equal(case_plan(&wider).out.format, SMP_U16);
     assert_int_equal(case_plan(&narrower).values.exactness, SMP_REAL);
-}
-
-SMP_SUITE(convert)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(eight_to_sixteen_bits_is_times_257),
-        cmocka_unit_test(sixteen_to_eight_bits_is_the_nearest),
-        cmocka_unit_test(integers_to_float_is_one_division_and_comes_back),
-        cmocka_unit_test(float_to_integers_clamps_and_counts),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(the_alpha_channel_can_be_dropped),
-        cmocka_unit_test(the_plan_knows_what_is_exact_and_what_does_nothing),
-    };
-    return cmocka_run_group_tests_name("convert", tests, NULL, NULL);
 }

@@ -47,9 +47,8 @@ static const int sizes[][2] = {{1, 1}, {3, 3}, {2, 2}, {1, 5},   {5, 1},  {4, 3}
                                {3, 6}, {7, 7}, {2, 9}, {17, 16}, {1, 63}, {63, 1}};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-static void values_equal_a_direct_sum_in_double(void **state)
+SMP_TEST(values_equal_a_direct_sum_in_double)
 {
-    (void)state;
     double k[17 * 16];
     for (int s = 0; s < SIZES; s++)
         for (int edge = 0; edge < SMP_EDGES; edge++)
@@ -69,9 +68,8 @@ static void values_equal_a_direct_sum_in_double(void **state)
             }
 }
 
-static void auto_scale_divides_by_a_sum_that_is_not_zero(void **state)
+SMP_TEST(auto_scale_divides_by_a_sum_that_is_not_zero)
 {
-    (void)state;
     static const double smooth[] = {1, 2, 1}, edges[] = {-0.1, 0.3, -0.2};
     smp_shape in = case_shape(8, 8, 1, SMP_U8);
     for (int zero = 0; zero < 2; zero++) {
@@ -86,9 +84,8 @@ static void auto_scale_divides_by_a_sum_that_is_not_zero(void **state)
     }
 }
 
-static void a_kernel_that_is_too_large_is_refused_by_name(void **state)
+SMP_TEST(a_kernel_that_is_too_large_is_refused_by_name)
 {
-    (void)state;
     double *k = calloc(65 * 3, sizeof *k);
     smp_convolve_params p = with_kernel(65, 3, k, 1, SMP_CLAMP);
     smp_error err = {0};
@@ -100,9 +97,8 @@ static void a_kernel_that_is_too_large_is_refused_by_name(void **state)
     free(k);
 }
 
-static void alpha_passes_through_unless_the_kernel_is_an_average(void **state)
+SMP_TEST(alpha_passes_through_unless_the_kernel_is_an_average)
 {
-    (void)state;
     static const double smooth[] = {1, 1, 2}, edges[] = {-1, 0, 1};
     for (int keep = 0; keep < 2; keep++) {
         smp_convolve_params p = with_kernel(1, 3, keep ? edges : smooth, (double)NAN, SMP_CLAMP);
@@ -123,9 +119,8 @@ static void alpha_passes_through_unless_the_kernel_is_an_average(void **state)
     }
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     double k[17 * 16];
     for (int s = 0; s < SIZES; s++) {
         random_kernel(k, sizes[s][0] * sizes[s][1], 3 + (uint64_t)s);
@@ -137,9 +132,8 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void every_border_gives_the_same_bytes(void **state)
+SMP_TEST(every_border_gives_the_same_bytes)
 {
-    (void)state;
     double k[20];
     random_kernel(k, 20, 1);
     for (int edge = 0; edge < SMP_EDGES; edge++) {
@@ -148,17 +142,15 @@ static void every_border_gives_the_same_bytes(void **state)
     }
 }
 
-static void averages_give_the_same_bytes(void **state)
+SMP_TEST(averages_give_the_same_bytes)
 {
-    (void)state;
     static const double k[] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
     smp_convolve_params p = with_kernel(3, 3, k, (double)NAN, SMP_MIRROR);
     kernel_case_matrix(&smp_stage_convolve, &p, 16, 4);
 }
 
-static void integers_in_float_storage_give_the_same_bytes(void **state)
+SMP_TEST(integers_in_float_storage_give_the_same_bytes)
 {
-    (void)state;
     double k[9];
     random_kernel(k, 9, 2);
     smp_convolve_params p = with_kernel(3, 3, k, 1, SMP_REFLECT);
@@ -166,18 +158,16 @@ static void integers_in_float_storage_give_the_same_bytes(void **state)
     stencil_check_storage(&smp_stage_correlate, &p, SMP_U16, 4);
 }
 
-static void nan_and_infinity_spread_alike(void **state)
+SMP_TEST(nan_and_infinity_spread_alike)
 {
-    (void)state;
     double k[20];
     random_kernel(k, 20, 1);
     smp_convolve_params p = with_kernel(4, 5, k, 0.3, SMP_CLAMP);
     stencil_check_nonfinite(&smp_stage_correlate, &p);
 }
 
-static void out_of_memory_is_an_error_without_a_leak(void **state)
+SMP_TEST(out_of_memory_is_an_error_without_a_leak)
 {
-    (void)state;
     double k[17 * 16];
     random_kernel(k, 17 * 16, 1);
     smp_convolve_params p = with_kernel(17, 16, k, 1, SMP_CLAMP);
@@ -188,21 +178,4 @@ static void out_of_memory_is_an_error_without_a_leak(void **state)
     assert_int_equal(smp_stage_convolve.plan(&p, &in, NULL, &plan, &err), SMP_E_MEMORY);
     smp_alloc_fail_at(0);
     assert_null(plan.table.data);
-}
-
-SMP_SUITE(convolve)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_equal_a_direct_sum_in_double),
-        cmocka_unit_test(auto_scale_divides_by_a_sum_that_is_not_zero),
-        cmocka_unit_test(a_kernel_that_is_too_large_is_refused_by_name),
-        cmocka_unit_test(alpha_passes_through_unless_the_kernel_is_an_average),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(every_border_gives_the_same_bytes),
-        cmocka_unit_test(averages_give_the_same_bytes),
-        cmocka_unit_test(integers_in_float_storage_give_the_same_bytes),
-        cmocka_unit_test(nan_and_infinity_spread_alike),
-        cmocka_unit_test(out_of_memory_is_an_error_without_a_leak),
-    };
-    return cmocka_run_group_tests_name("convolve", tests, NULL, NULL);
 }

@@ -54,9 +54,8 @@ static void check_values(const char *statement, int width, int height, const int
     picture_free(&out);
 }
 
-static void keeps_the_rectangle_that_is_meant(void **state)
+SMP_TEST(keeps_the_rectangle_that_is_meant)
 {
-    (void)state;
     static const int middle[] = {125, 181, 251, 200, 5, 80}, right[] = {15, 108, 215, 79, 177, 33};
     check_values("crop width=3 height=2", 3, 2, middle);
     check_values("crop left=2 right=3 top=2 bottom=2", 3, 2, middle);
@@ -72,9 +71,8 @@ static void keeps_the_rectangle_that_is_meant(void **state)
                                200, 5,  80,  169, 16, 133, 45, 111, 191, 29, 137, 3,   172, 243, 72,  171, 28,  155});
 }
 
-static void refuses_what_it_cannot_keep(void **state)
+SMP_TEST(refuses_what_it_cannot_keep)
 {
-    (void)state;
     static const struct {
         const char *statement, *says;
     } rows[] = {
@@ -97,13 +95,4 @@ static void refuses_what_it_cannot_keep(void **state)
         if (!strstr(message, rows[i].says))
             fail_msg("%s: %s", rows[i].statement, message);
     }
-}
-
-SMP_SUITE(crop)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_rectangle_that_is_meant),
-        cmocka_unit_test(refuses_what_it_cannot_keep),
-    };
-    return cmocka_run_group_tests_name("crop", tests, NULL, NULL);
 }

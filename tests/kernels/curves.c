@@ -14,9 +14,8 @@ typedef struct params { /* as in src/stages/curves.c */
 static const double bent[] = {0.125, 0.25, 0.25, 0.75, 0.5, 0.5, 0.875, 1};
 static const double colours[] = {0, 0, 1, 0.5, 0.5, 0.25, 0.5, 0.75, 1, 1, 0, 1};
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     params p = {.points = {4, 2, bent}};
     for (p.shape = 0; p.shape < 2; p.shape++)
         kernel_case_matrix(&smp_stage_curves, &p, 8, 4);
@@ -40,9 +39,8 @@ static void curve_of(const params *p, const float *values, int count, float *out
     picture_free(&made);
 }
 
-static void it_passes_its_points_and_holds_the_ends(void **state)
+SMP_TEST(it_passes_its_points_and_holds_the_ends)
 {
-    (void)state;
     static const float values[] = {0.125f, 0.25f, 0.5f, 0.875f, -3.f, 0.f, 2.f, INFINITY, -INFINITY, NAN},
                        want[] = {0.25f, 0.75f, 0.5f, 1.f, 0.25f, 0.25f, 1.f, 1.f, 0.25f};
     float got[10];
@@ -54,9 +52,8 @@ static void it_passes_its_points_and_holds_the_ends(void **state)
     }
 }
 
-static void it_swings_beyond_no_two_points(void **state)
+SMP_TEST(it_swings_beyond_no_two_points)
 {
-    (void)state;
     enum { COUNT = 1000 };
     static const double steep[] = {0, 0, 0.5, 0.01, 0.51, 0.99, 1, 1};
     const params p = {.points = {4, 2, steep}};
@@ -68,9 +65,8 @@ static void it_swings_beyond_no_two_points(void **state)
         assert_true(got[i] >= got[i - 1] - 1e-6f && got[i] >= 0 && got[i] <= 1);
 }
 
-static void each_colour_has_its_own_and_alpha_none(void **state)
+SMP_TEST(each_colour_has_its_own_and_alpha_none)
 {
-    (void)state;
     const params p = {.points = {3, 4, colours}};
     kernel_case c = {.stage = &smp_stage_curves, .params = &p, .in = case_shape(1, 1, 4, SMP_U8)};
     c.in.alpha = true;
@@ -83,15 +79,4 @@ static void each_colour_has_its_own_and_alpha_none(void **state)
         assert_int_equal((int)picture_get(&out, 0, 0, i), want[i]);
     picture_free(&in);
     picture_free(&out);
-}
-
-SMP_SUITE(curves)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(it_passes_its_points_and_holds_the_ends),
-        cmocka_unit_test(it_swings_beyond_no_two_points),
-        cmocka_unit_test(each_colour_has_its_own_and_alpha_none),
-    };
-    return cmocka_run_group_tests_name("curves", tests, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 #include "audio/dither.h"
 
 /* Random123, kat_vectors: philox4x32 10. */
-static void the_generator_gives_its_known_answers(void **state)
+SMP_TEST(the_generator_gives_its_known_answers)
 {
-    (void)state;
     const smp_philox zero = smp_philox_of(0, 0, 0, 0),
                      ones = smp_philox_of(UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX);
     const uint32_t want_zero[] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
@@ -17,9 +16,8 @@ static void the_generator_gives_its_known_answers(void **state)
     assert_memory_equal(ones.v, want_ones, sizeof want_ones);
 }
 
-static void the_noise_is_triangular(void **state)
+SMP_TEST(the_noise_is_triangular)
 {
-    (void)state;
     enum { FRAMES = 20000 };
     const smp_dither p = {.seed = 7, .step = 1};
     double sum = 0, squares = 0, most = 0;
@@ -35,9 +33,8 @@ static void the_noise_is_triangular(void **state)
     assert_true(smp_dither_sample(0, 5, 0, &p) != smp_dither_sample(0, 5, 1, &p));
 }
 
-static void every_device_gives_the_same(void **state)
+SMP_TEST(every_device_gives_the_same)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const gpu_case c = {
             .lines = {"dither 16bit seed=12345678901"},
@@ -46,14 +43,4 @@ static void every_device_gives_the_same(void **state)
             .seed = (uint64_t)i};
         gpu_case_check(&c);
     }
-}
-
-SMP_SUITE(dither)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_generator_gives_its_known_answers),
-        cmocka_unit_test(the_noise_is_triangular),
-        cmocka_unit_test(every_device_gives_the_same),
-    };
-    return cmocka_run_group_tests_name("dither", tests, NULL, NULL);
 }

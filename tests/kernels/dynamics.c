@@ -41,9 +41,8 @@ static void gains_of(const kernel_case *c, float loud, double *gains)
     picture_free(&out);
 }
 
-static void a_compressor_follows_its_curve(void **state)
+SMP_TEST(a_compressor_follows_its_curve)
 {
-    (void)state;
     static const struct {
         compress_values values;
         float loud;
@@ -73,9 +72,8 @@ static void a_compressor_follows_its_curve(void **state)
     }
 }
 
-static void a_gate_opens_before_and_closes_after(void **state)
+SMP_TEST(a_gate_opens_before_and_closes_after)
 {
-    (void)state;
     const gate_values values = {-40, 3, 30, 0.001, 0.01};
     const kernel_case c = case_of(&smp_stage_gate, &values, 1200, 1, 48000);
     double gains[1200];
@@ -89,9 +87,8 @@ static void a_gate_opens_before_and_closes_after(void **state)
     assert_true(fabs(gains[600] + 10) < 0.02);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     static const compress_values soft = {-30, 3, 10, 0.002, 0.0002, 4, 1}, hard = {-6, 20, 0, 0.0001, 0.001, 0};
     static const gate_values slow = {-20, 4, 40, 0.002, 0.0005}, fast = {-3, 100, 100, 0.0001, 0.0002};
     for (int i = 0; i < 4; i++) {
@@ -103,9 +100,8 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void gpus_give_the_same_bytes(void **state)
+SMP_TEST(gpus_give_the_same_bytes)
 {
-    (void)state;
     static const char *const lines[] = {"compress -12dB ratio=3 attack=0.5ms release=0.2ms makeup=3dB",
                                         "gate -6dB ratio=4 range=24dB attack=1ms release=0.2ms",
                                         "compress -12dB attack=0.5ms release=0.2ms key=2",
@@ -121,15 +117,4 @@ static void gpus_give_the_same_bytes(void **state)
                             .values = CASE_REALS};
         gpu_case_check(&c);
     }
-}
-
-SMP_SUITE(dynamics)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_compressor_follows_its_curve),
-        cmocka_unit_test(a_gate_opens_before_and_closes_after),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(gpus_give_the_same_bytes),
-    };
-    return cmocka_run_group_tests_name("dynamics", tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static smp_shape sound(int64_t frames, int channels, double rate)
         .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = rate};
 }
 
-static void known_samples(void **state)
+SMP_TEST(known_samples)
 {
-    (void)state;
     static const struct {
         eq_values values;
         double rate, b[3], a[2], first[5], last;
@@ -77,9 +76,8 @@ static void known_samples(void **state)
 }
 
 /* A sound longer than its segments is as if it had none, to a half of the last bit. */
-static void segments_do_not_show(void **state)
+SMP_TEST(segments_do_not_show)
 {
-    (void)state;
     enum { FRAMES = 40000 };
     static const eq_values values = {HIGHPASS, 40, 0, 0.7071};
     const kernel_case c = {.stage = &smp_stage_eq,
@@ -115,9 +113,8 @@ static smp_code plan_short(const void *params, const smp_shape *in, const smp_sh
     return code;
 }
 
-static void many_segments_give_the_same_on_every_device(void **state)
+SMP_TEST(many_segments_give_the_same_on_every_device)
 {
-    (void)state;
     static const int64_t lengths[] = {1, 96, 97, 500, 1801, 700};
     static const int channels[] = {1, 2, 3, 8, 2, 5};
     static const eq_values values[] = {{PEAK, 1000, 6, 1}, {LOWSHELF, 200, -6, 1}, {LOWPASS, 9000, 0, 0.5}};
@@ -142,9 +139,8 @@ static void many_segments_give_the_same_on_every_device(void **state)
     }
 }
 
-static void only_padding_avoids_conflicts(void **state)
+SMP_TEST(only_padding_avoids_conflicts)
 {
-    (void)state;
     for (int channels = 1; channels <= 3; channels++) { /* with one segment there is nothing to turn */
         const gpu_case c = {.lines = {"eq peak freq=4kHz gain=6dB q=0.5"},
                             .in = sound(16384 * 3 / 2, channels, 48000),
@@ -165,9 +161,8 @@ static void only_padding_avoids_conflicts(void **state)
     }
 }
 
-static void what_cannot_be_is_refused(void **state)
+SMP_TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     static const struct {
         eq_values values;
         double rate;
@@ -191,16 +186,4 @@ static void what_cannot_be_is_refused(void **state)
     const smp_shape in = sound(100, 1, 48000);
     assert_int_equal(smp_stage_eq.plan(&(eq_values){HIGHSHELF, 1000, 0, 1}, &in, NULL, &work, &err), SMP_OK);
     assert_true(work.effect.none);
-}
-
-SMP_SUITE(eq)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_samples),
-        cmocka_unit_test(segments_do_not_show),
-        cmocka_unit_test(many_segments_give_the_same_on_every_device),
-        cmocka_unit_test(only_padding_avoids_conflicts),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-    return cmocka_run_group_tests_name("eq", tests, NULL, NULL);
 }

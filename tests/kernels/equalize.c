@@ -28,9 +28,8 @@ static void run(const params *p, smp_shape shape, smp_format storage, const floa
     picture_free(&result);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     kernel_case_matrix(&smp_stage_equalize, &each, 3, 4);
     kernel_case_matrix(&smp_stage_equalize, &luma, 3, 3);
     for (int k = 0; k < 2; k++)
@@ -49,9 +48,8 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void each_channel_as_opencv_does(void **state)
+SMP_TEST(each_channel_as_opencv_does)
 {
-    (void)state;
     static const float values[] = {3, 3, 10, 200, 200, 200, 201, 255};
     static const float want[] = {0, 0, 42, 170, 170, 170, 212, 255}; /* cv2.equalizeHist */
     float got[8];
@@ -74,26 +72,23 @@ static void each_channel_as_opencv_does(void **state)
         assert_true(pairs[2 * i] == want[i] && pairs[2 * i + 1] == 9);
 }
 
-static void sixteen_bits_use_every_value(void **state)
+SMP_TEST(sixteen_bits_use_every_value)
 {
-    (void)state;
     float got[4];
     run(&each, case_shape(4, 1, 1, SMP_U16), SMP_U16, (const float[]){1000, 1001, 1002, 1003}, got);
     assert_true(got[0] == 0 && got[1] == 21845 && got[2] == 43690 && got[3] == 65535);
 }
 
-static void float_pictures_are_not_rounded_and_keep_nan(void **state)
+SMP_TEST(float_pictures_are_not_rounded_and_keep_nan)
 {
-    (void)state;
     float got[5];
     run(&each, case_shape(5, 1, 1, SMP_F32), SMP_F32, (const float[]){-2.f, 0.5f, NAN, 0.51f, 7.f}, got);
     assert_true(got[0] == 0 && got[1] == 1.f / 3.f && isnan(got[2]) && got[4] == 1);
     assert_true(fabsf(got[3] - 2.f / 3.f) < 1e-7f);
 }
 
-static void luma_shifts_all_colours_alike(void **state)
+SMP_TEST(luma_shifts_all_colours_alike)
 {
-    (void)state;
     /* Lumas 100, 110 and 200 become 0, 127.5, which rounds to 128, and 255. */
     static const float values[] = {100, 100, 100, 0, 110, 110, 110, 7, 190, 204, 205, 255};
     float got[12];
@@ -106,9 +101,8 @@ static void luma_shifts_all_colours_alike(void **state)
     assert_true(got[3] == 0 && got[7] == 7 && got[11] == 255);
 }
 
-static void a_gray_picture_is_the_same_either_way(void **state)
+SMP_TEST(a_gray_picture_is_the_same_either_way)
 {
-    (void)state;
     float a[6], b[6];
     static const float values[] = {5, 6, 9, 9, 40, 41};
     run(&luma, case_shape(6, 1, 1, SMP_U8), SMP_U8, values, a);
@@ -116,9 +110,8 @@ static void a_gray_picture_is_the_same_either_way(void **state)
     assert_memory_equal(a, b, sizeof a);
 }
 
-static void a_failing_allocation_is_reported(void **state)
+SMP_TEST(a_failing_allocation_is_reported)
 {
-    (void)state;
     const smp_shape shape = case_shape(2, 2, 3, SMP_U8);
     smp_node_plan plan = {.out = shape};
     smp_error err = {0};
@@ -126,18 +119,4 @@ static void a_failing_allocation_is_reported(void **state)
     assert_int_equal(smp_stage_equalize.plan(&each, &shape, NULL, &plan, &err), SMP_E_MEMORY);
     smp_alloc_fail_at(0);
     assert_null(plan.table.data);
-}
-
-SMP_SUITE(equalize)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(each_channel_as_opencv_does),
-        cmocka_unit_test(sixteen_bits_use_every_value),
-        cmocka_unit_test(float_pictures_are_not_rounded_and_keep_nan),
-        cmocka_unit_test(luma_shifts_all_colours_alike),
-        cmocka_unit_test(a_gray_picture_is_the_same_either_way),
-        cmocka_unit_test(a_failing_allocation_is_reported),
-    };
-    return cmocka_run_group_tests_name("equalize", tests, NULL, NULL);
 }

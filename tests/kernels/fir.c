@@ -34,9 +34,8 @@ static fir_values values_of(int count)
 static const int counts[] = {1, 2, 3, 31, 32, 33, 64, 145, 210, 255, 256, 257, 289, 512, 613};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
-static void the_definition_is_a_convolution(void **state)
+SMP_TEST(the_definition_is_a_convolution)
 {
-    (void)state;
     for (int n = 0; n < COUNTS; n++) {
         const fir_values values = values_of(counts[n]);
         const kernel_case c = {.stage = &smp_stage_fir,
@@ -63,9 +62,8 @@ static void the_definition_is_a_convolution(void **state)
     }
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     for (int n = 0; n < COUNTS && counts[n] <= SMP_FIR_DIRECT; n++) {
         const fir_values values = values_of(counts[n]);
         const bool blocks = n == 3 || n == 4; /* more than one, of whatever kernel, mono and stereo */
@@ -95,9 +93,8 @@ static const char *fir_text(int count)
     return text;
 }
 
-static void gpus_give_the_same_bytes(void **state)
+SMP_TEST(gpus_give_the_same_bytes)
 {
-    (void)state;
     static const int lengths[] = {1, 33, 257, 300, 1100, 2100};
     for (int n = 0; n < 6; n++) {
         const gpu_case c = {.lines = {fir_text(counts[2 * n + 1])},
@@ -108,9 +105,8 @@ static void gpus_give_the_same_bytes(void **state)
     }
 }
 
-static void results_in_registers_cost_no_conflicts(void **state)
+SMP_TEST(results_in_registers_cost_no_conflicts)
 {
-    (void)state;
     static const char *const names[] = {"tiled", "register"};
     for (int v = 0; v < 2; v++) {
         const gpu_case c = {.lines = {fir_text(289)}, .in = sound(1100, 2), .values = CASE_REALS, .seed = 3};
@@ -123,9 +119,8 @@ static void results_in_registers_cost_no_conflicts(void **state)
 }
 
 /* Filters by transforms: one part, several, a last one of a single tap; blocks that begin within a strip. */
-static void long_filters_are_convolutions_on_every_device(void **state)
+SMP_TEST(long_filters_are_convolutions_on_every_device)
 {
-    (void)state;
     static const int taps_of[] = {321, 2049, 4097};
     static double long_taps[4097];
     for (int n = 0; n < 3; n++) {
@@ -171,9 +166,8 @@ static void long_filters_are_convolutions_on_every_device(void **state)
     }
 }
 
-static void long_filters_on_gpus(void **state)
+SMP_TEST(long_filters_on_gpus)
 {
-    (void)state;
     static char text[16384];
     size_t used = (size_t)snprintf(text, sizeof text, "fir [");
     for (int i = 0; i < 2100; i++)
@@ -191,9 +185,8 @@ static void long_filters_on_gpus(void **state)
 }
 
 /* A sample that is not finite spoils blocks whose segments hold it, of its channel alone. */
-static void nan_stays_in_its_blocks(void **state)
+SMP_TEST(nan_stays_in_its_blocks)
 {
-    (void)state;
     enum { FRAMES = 9000 };
     const fir_values values = {.taps = {1, 401, (const double[401]){[200] = 1}}};
     const kernel_case c = {.stage = &smp_stage_fir,
@@ -225,9 +218,8 @@ static double response(const double *h, int count, double frequency) /* a fracti
     return 10 * log10(re * re + im * im + 1e-30);
 }
 
-static void bands_keep_their_promises(void **state)
+SMP_TEST(bands_keep_their_promises)
 {
-    (void)state;
     static const struct {
         double low, high, transition, attenuation;
     } bands[] = {
@@ -265,19 +257,4 @@ static void bands_keep_their_promises(void **state)
         smp_free(h);
         smp_free(work.table.data);
     }
-}
-
-SMP_SUITE(fir)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_definition_is_a_convolution),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(gpus_give_the_same_bytes),
-        cmocka_unit_test(results_in_registers_cost_no_conflicts),
-        cmocka_unit_test(long_filters_are_convolutions_on_every_device),
-        cmocka_unit_test(long_filters_on_gpus),
-        cmocka_unit_test(nan_stays_in_its_blocks),
-        cmocka_unit_test(bands_keep_their_promises),
-    };
-    return cmocka_run_group_tests_name("fir", tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 
 extern const smp_stage smp_stage_gaussian;
 
-static void weights_are_the_sampled_gaussian(void **state)
+SMP_TEST(weights_are_the_sampled_gaussian)
 {
-    (void)state;
     static const double truncates[] = {2, 2.5, 3, 4, 6};
     for (size_t t = 0; t < sizeof truncates / sizeof truncates[0]; t++)
         for (double sigma = 0.01; sigma < 1001; sigma = sigma * 1.3 + 0.01) {
@@ -33,9 +32,8 @@ static void weights_are_the_sampled_gaussian(void **state)
 
 /* Row weights of 8-bit pictures: whole, no sum of which leaves 24 bits, and so near the gaussian that no result moves
  * by more than a hundredth. */
-static void whole_weights_move_no_result_by_more_than_a_hundredth(void **state)
+SMP_TEST(whole_weights_move_no_result_by_more_than_a_hundredth)
 {
-    (void)state;
     static const double truncates[] = {2, 2.5, 3, 4, 6};
     for (size_t t = 0; t < sizeof truncates / sizeof truncates[0]; t++)
         for (int step = 1; truncates[t] * step / 64 <= SMP_GAUSSIAN_INTEGER_ROWS; step++) {
@@ -57,9 +55,8 @@ static void whole_weights_move_no_result_by_more_than_a_hundredth(void **state)
         }
 }
 
-static void an_impulse_spreads_with_deviation_sigma(void **state)
+SMP_TEST(an_impulse_spreads_with_deviation_sigma)
 {
-    (void)state;
     static const double sigmas[] = {0.8, 1, 2.5, 7}; /* below, samples of the gaussian are narrower */
     for (size_t s = 0; s < sizeof sigmas / sizeof sigmas[0]; s++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", sigmas[s]});
@@ -88,9 +85,8 @@ static void an_impulse_spreads_with_deviation_sigma(void **state)
     }
 }
 
-static void sigma_zero_is_left_out(void **state)
+SMP_TEST(sigma_zero_is_left_out)
 {
-    (void)state;
     PARAMS(p, &smp_stage_gaussian, {"sigma", 0});
     const kernel_case c = {.stage = &smp_stage_gaussian, .params = p, .in = case_shape(9, 9, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
@@ -98,9 +94,8 @@ static void sigma_zero_is_left_out(void **state)
     case_plan_free(&plan);
 }
 
-static void a_wrapping_border_needs_the_whole_picture(void **state)
+SMP_TEST(a_wrapping_border_needs_the_whole_picture)
 {
-    (void)state;
     PARAMS(p, &smp_stage_gaussian, {"sigma", 2}, {"edge", SMP_WRAP});
     const kernel_case c = {.stage = &smp_stage_gaussian, .params = p, .in = case_shape(9, 9, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
@@ -110,9 +105,8 @@ static void a_wrapping_border_needs_the_whole_picture(void **state)
     case_plan_free(&plan);
 }
 
-static void out_of_memory_is_an_error_without_a_leak(void **state)
+SMP_TEST(out_of_memory_is_an_error_without_a_leak)
 {
-    (void)state;
     PARAMS(p, &smp_stage_gaussian, {"sigma", 40});
     const smp_shape in = case_shape(9, 9, 3, SMP_U8);
     uint64_t live = smp_alloc_live();
@@ -145,9 +139,8 @@ static double exact(const picture *in, int64_t x, int64_t y, int c, const void *
     return sum;
 }
 
-static void values_equal_a_direct_sum_in_double(void **state)
+SMP_TEST(values_equal_a_direct_sum_in_double)
 {
-    (void)state;
     static const double sigmas[] = {0.4, 1.3, 4};
     for (size_t s = 0; s < 3; s++)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
@@ -169,9 +162,8 @@ static void values_equal_a_direct_sum_in_double(void **state)
 
 /* The last rounding, and what whole row weights move: at most 0.51. Stripes as wide as a weight are where those tell.
  */
-static void bytes_are_within_0_51_of_a_direct_sum(void **state)
+SMP_TEST(bytes_are_within_0_51_of_a_direct_sum)
 {
-    (void)state;
     for (int radius = 1; radius <= 16; radius++)
         for (int stripes = 0; stripes < 2; stripes++) {
             const double sigma = radius / 4. - 0.01;
@@ -200,9 +192,8 @@ static void bytes_are_within_0_51_of_a_direct_sum(void **state)
 }
 
 /* Rows of bytes sum up exactly, so that f32 in any order, integers and tensor cores agree. */
-static void the_row_pass_of_bytes_is_exact(void **state)
+SMP_TEST(the_row_pass_of_bytes_is_exact)
 {
-    (void)state;
     for (int radius = 1; radius <= SMP_GAUSSIAN_INTEGER_ROWS; radius++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", radius / 4.}, {"edge", SMP_CLAMP});
         const kernel_case c = {.stage = &smp_stage_gaussian,
@@ -228,9 +219,8 @@ static void the_row_pass_of_bytes_is_exact(void **state)
     }
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     static const double sigmas[] = {0.2, 0.5, 0.7, 1, 1.2, 1.5, 1.7, 2, 3.1, 4.3};
     int edge = 0;
     for (size_t s = 0; s < sizeof sigmas / sizeof sigmas[0]; s++) {
@@ -239,25 +229,22 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void every_border_gives_the_same_bytes(void **state)
+SMP_TEST(every_border_gives_the_same_bytes)
 {
-    (void)state;
     for (int edge = 0; edge < SMP_EDGES; edge++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", 0.9}, {"edge", edge}, {"fill", 0.7});
         stencil_check_sizes(&smp_stage_gaussian, p, false);
     }
 }
 
-static void formats_channels_and_strips_give_the_same_bytes(void **state)
+SMP_TEST(formats_channels_and_strips_give_the_same_bytes)
 {
-    (void)state;
     PARAMS(p, &smp_stage_gaussian, {"sigma", 0.5});
     kernel_case_matrix(&smp_stage_gaussian, p, 16, 4);
 }
 
-static void a_radius_larger_than_the_picture_works(void **state)
+SMP_TEST(a_radius_larger_than_the_picture_works)
 {
-    (void)state;
     for (int edge = 0; edge < SMP_EDGES; edge++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", 17}, {"edge", edge}, {"fill", 1});
         const kernel_case c = {.stage = &smp_stage_gaussian,
@@ -270,39 +257,15 @@ static void a_radius_larger_than_the_picture_works(void **state)
     }
 }
 
-static void integers_in_float_storage_give_the_same_bytes(void **state)
+SMP_TEST(integers_in_float_storage_give_the_same_bytes)
 {
-    (void)state;
     PARAMS(p, &smp_stage_gaussian, {"sigma", 1.5}, {"edge", SMP_MIRROR});
     stencil_check_storage(&smp_stage_gaussian, p, SMP_U8, 3);
     stencil_check_storage(&smp_stage_gaussian, p, SMP_U16, 4);
 }
 
-static void nan_and_infinity_spread_alike(void **state)
+SMP_TEST(nan_and_infinity_spread_alike)
 {
-    (void)state;
     PARAMS(p, &smp_stage_gaussian, {"sigma", 1.2});
     stencil_check_nonfinite(&smp_stage_gaussian, p);
-}
-
-SMP_SUITE(gaussian)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_are_the_sampled_gaussian),
-        cmocka_unit_test(whole_weights_move_no_result_by_more_than_a_hundredth),
-        cmocka_unit_test(an_impulse_spreads_with_deviation_sigma),
-        cmocka_unit_test(sigma_zero_is_left_out),
-        cmocka_unit_test(a_wrapping_border_needs_the_whole_picture),
-        cmocka_unit_test(out_of_memory_is_an_error_without_a_leak),
-        cmocka_unit_test(values_equal_a_direct_sum_in_double),
-        cmocka_unit_test(bytes_are_within_0_51_of_a_direct_sum),
-        cmocka_unit_test(the_row_pass_of_bytes_is_exact),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(every_border_gives_the_same_bytes),
-        cmocka_unit_test(formats_channels_and_strips_give_the_same_bytes),
-        cmocka_unit_test(a_radius_larger_than_the_picture_works),
-        cmocka_unit_test(integers_in_float_storage_give_the_same_bytes),
-        cmocka_unit_test(nan_and_infinity_spread_alike),
-    };
-    return cmocka_run_group_tests_name("gaussian", tests, NULL, NULL);
 }

@@ -9,15 +9,13 @@
 
 extern const smp_stage smp_stage_gaussian;
 
-static void every_variant_gives_the_definitions_bytes(void **state)
+SMP_TEST(every_variant_gives_the_definitions_bytes)
 {
-    (void)state;
     gpu_matrix("gaussian 1px truncate=2 edge=mirror");
 }
 
-static void every_border_and_radius_does(void **state)
+SMP_TEST(every_border_and_radius_does)
 {
-    (void)state;
     static const char *const lines[] = {
         "gaussian 0.4px truncate=2 edge=clamp",
         "gaussian 1px edge=reflect",
@@ -42,9 +40,8 @@ static void every_border_and_radius_does(void **state)
         }
 }
 
-static void wide_pictures_have_many_strips_and_bands(void **state)
+SMP_TEST(wide_pictures_have_many_strips_and_bands)
 {
-    (void)state;
     for (int channels = 1; channels <= 5; channels++) {
         const gpu_case c = {.lines = {"gaussian 1px truncate=2"},
                             .in = case_shape(1100 / channels, 141, channels, channels % 2 ? SMP_F32 : SMP_U8),
@@ -55,9 +52,8 @@ static void wide_pictures_have_many_strips_and_bands(void **state)
 
 /* Small radii have kernels of their own, by channels: pictures of several strips, cut in bands, and narrower than the
  * filter. */
-static void every_small_radius_has_its_kernel(void **state)
+SMP_TEST(every_small_radius_has_its_kernel)
 {
-    (void)state;
     static const char *const edges[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant fill=0"};
     static const int few[] = {1, 3, 4};
     for (int radius = 1; radius <= 16; radius++)
@@ -79,9 +75,8 @@ static void every_small_radius_has_its_kernel(void **state)
 }
 
 /* For two blurs in a chain, the first into floats, the second out of them. */
-static void memory_for_a_picture_between_is_taken_where_two_launches_run(void **state)
+SMP_TEST(memory_for_a_picture_between_is_taken_where_two_launches_run)
 {
-    (void)state;
     static const struct {
         const char *line;
         smp_format format;
@@ -115,16 +110,14 @@ static void memory_for_a_picture_between_is_taken_where_two_launches_run(void **
     }
 }
 
-static void every_nan_is_the_same_one(void **state)
+SMP_TEST(every_nan_is_the_same_one)
 {
-    (void)state;
     const gpu_case c = {.lines = {"gaussian 1px"}, .in = case_shape(75, 43, 3, SMP_F32), .values = CASE_ANY, .seed = 4};
     gpu_case_check(&c);
 }
 
-static void any_alignment_and_window_will_do(void **state)
+SMP_TEST(any_alignment_and_window_will_do)
 {
-    (void)state;
     static const double sigmas[] = {1, 5};
     for (int i = 0; i < 2; i++) {
         const struct {
@@ -147,9 +140,8 @@ static void any_alignment_and_window_will_do(void **state)
 
 /* As in the midst of a chain: kernels of their own up to radius 3, in strips and bands; floats clip, and may be no
  * numbers. */
-static void bytes_become_floats_and_floats_bytes(void **state)
+SMP_TEST(bytes_become_floats_and_floats_bytes)
 {
-    (void)state;
     static const int few[] = {1, 3, 4};
     for (int radius = 1; radius <= SMP_GAUSSIAN_MIXED_RADIUS + 1; radius++)
         for (int k = 0; k < 3; k++) {
@@ -171,9 +163,8 @@ static void bytes_become_floats_and_floats_bytes(void **state)
 }
 
 /* Rows that are not multiples of 16 bytes take the tiled kernels: here several tiles each way. */
-static void wide_pictures_need_no_alignment_either(void **state)
+SMP_TEST(wide_pictures_need_no_alignment_either)
 {
-    (void)state;
     static const double sigmas[] = {1, 1.75, 3.75}; /* radius 4, 7, 15 */
     for (int i = 0; i < 3; i++) {
         const struct {
@@ -195,9 +186,8 @@ static void wide_pictures_need_no_alignment_either(void **state)
 }
 
 /* In bands that want the last rows that are there: memory ends with them. */
-static void no_strip_reads_behind_the_last_row_or_what_nobody_wrote(void **state)
+SMP_TEST(no_strip_reads_behind_the_last_row_or_what_nobody_wrote)
 {
-    (void)state;
     static const struct {
         double sigma;
         smp_format format;
@@ -230,9 +220,8 @@ static void no_strip_reads_behind_the_last_row_or_what_nobody_wrote(void **state
     assert_true(launches > 0);
 }
 
-static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
+SMP_TEST(no_order_of_threads_matters_and_no_mistake_is_made)
 {
-    (void)state;
     gpu_trace_all("gaussian 1px truncate=2 edge=reflect");
     const gpu_case c = {.lines = {"gaussian 4.5px edge=mirror"}, .in = case_shape(40, 50, 1, SMP_F32), .seed = 2};
     smp_trace trace = {0};
@@ -241,9 +230,8 @@ static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
     smp_trace_free(&trace);
 }
 
-static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
+SMP_TEST(shared_memory_conflicts_nowhere_but_in_parts_of_packs)
 {
-    (void)state;
     for (int f = 0; f < SMP_FORMATS; f++) {
         const gpu_case c = {
             .lines = {"gaussian 1px truncate=2"}, .in = case_shape(512, 40, f ? 3 : 1, (smp_format)f), .seed = 7};
@@ -264,23 +252,4 @@ static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
             smp_trace_free(&trace);
         }
     }
-}
-
-SMP_SUITE(gaussian_gpu)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_definitions_bytes),
-        cmocka_unit_test(every_border_and_radius_does),
-        cmocka_unit_test(wide_pictures_have_many_strips_and_bands),
-        cmocka_unit_test(every_small_radius_has_its_kernel),
-        cmocka_unit_test(memory_for_a_picture_between_is_taken_where_two_launches_run),
-        cmocka_unit_test(every_nan_is_the_same_one),
-        cmocka_unit_test(any_alignment_and_window_will_do),
-        cmocka_unit_test(bytes_become_floats_and_floats_bytes),
-        cmocka_unit_test(wide_pictures_need_no_alignment_either),
-        cmocka_unit_test(no_strip_reads_behind_the_last_row_or_what_nobody_wrote),
-        cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
-        cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
-    };
-    return cmocka_run_group_tests_name("gaussian_gpu", tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static smp_shape bytes_shape(int64_t width, int64_t height, int channels)
 
 /* Heights that are whole groups of eight rows and others, in several bands; widths of whole strips of 128 bytes and
  * more, and of none. */
-static void every_radius_border_and_size_does(void **state)
+SMP_TEST(every_radius_border_and_size_does)
 {
-    (void)state;
     static const int64_t sizes[][2] = {{128, 64}, {270, 141}, {1, 70}, {70, 1}, {384, 9}, {150, 40}, {33, 8}};
     uint64_t seed = 1;
     for (int radius = 3; radius <= 13; radius++)
@@ -37,9 +36,8 @@ static void every_radius_border_and_size_does(void **state)
         }
 }
 
-static void any_alignment_and_window_will_do(void **state)
+SMP_TEST(any_alignment_and_window_will_do)
 {
-    (void)state;
     static const int radii[] = {4, 7, 8, 9, 12}, channels[] = {1, 3, 4, 3, 2};
     for (int i = 0; i < 5; i++) {
         const struct {
@@ -54,9 +52,8 @@ static void any_alignment_and_window_will_do(void **state)
     }
 }
 
-static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
+SMP_TEST(no_order_of_threads_matters_and_no_mistake_is_made)
 {
-    (void)state;
     static const struct {
         int64_t width, height, strip;
         int channels;
@@ -71,9 +68,8 @@ static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
     }
 }
 
-static void both_passes_use_shared_memory_without_conflicts(void **state)
+SMP_TEST(both_passes_use_shared_memory_without_conflicts)
 {
-    (void)state;
     for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1) {
         const gpu_case c = {.lines = {"gaussian 1.75px"}, .in = bytes_shape(384 / channels, 24, channels), .seed = 7};
         const char *kernel = "gaussian_banded7_";
@@ -109,9 +105,8 @@ static void kernel_of(const gpu_job *job, const char *variant, char *kernel, siz
 }
 
 /* One launch where the tensor cores' kernels apply, whatever the channels; the rung below has kernels of its own. */
-static void tensor_cores_take_radii_of_4_to_12(void **state)
+SMP_TEST(tensor_cores_take_radii_of_4_to_12)
 {
-    (void)state;
     for (int radius = 3; radius <= 13; radius++)
         for (int channels = 1; channels <= 5; channels++)
             for (int filled = 0; filled < 2; filled++) {
@@ -134,16 +129,4 @@ static void tensor_cores_take_radii_of_4_to_12(void **state)
                 assert_int_equal(launches, one ? 1 : 2);
                 gpu_job_free(&job);
             }
-}
-
-SMP_SUITE(gaussian_mma)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_radius_border_and_size_does),
-        cmocka_unit_test(any_alignment_and_window_will_do),
-        cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
-        cmocka_unit_test(both_passes_use_shared_memory_without_conflicts),
-        cmocka_unit_test(tensor_cores_take_radii_of_4_to_12),
-    };
-    return cmocka_run_group_tests_name("gaussian_mma", tests, NULL, NULL);
 }

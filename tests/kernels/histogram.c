@@ -33,17 +33,15 @@ static uint64_t *count(const float *values, int n, smp_format nominal, smp_forma
     return naive;
 }
 
-static void every_variant_gives_the_same_counts(void **state)
+SMP_TEST(every_variant_gives_the_same_counts)
 {
-    (void)state;
     static const int64_t bins[] = {256, 7, 65536};
     for (int b = 0; b < 3; b++)
         kernel_case_matrix(&smp_stage_histogram, &(params){.bins = bins[b]}, b ? 5 : 32, b ? 2 : 8);
 }
 
-static void nan_and_infinity_do_not_disturb(void **state)
+SMP_TEST(nan_and_infinity_do_not_disturb)
 {
-    (void)state;
     for (smp_format nominal = SMP_U8; nominal < SMP_FORMATS; nominal++) {
         kernel_case c = {.stage = &smp_stage_histogram,
                          .params = &(params){.bins = 300},
@@ -55,9 +53,8 @@ static void nan_and_infinity_do_not_disturb(void **state)
 }
 
 /* Enough bytes that the tiled kernel counts them by pairs: noise, one value only, and two in turn. */
-static void large_pictures_of_bytes_are_counted_whole(void **state)
+SMP_TEST(large_pictures_of_bytes_are_counted_whole)
 {
-    (void)state;
     kernel_case c = {
         .stage = &smp_stage_histogram, .params = &(params){.bins = 256}, .in = case_shape(1021, 700, 1, SMP_U8)};
     picture in = picture_make(&c.in, SMP_U8);
@@ -81,9 +78,8 @@ static void large_pictures_of_bytes_are_counted_whole(void **state)
     case_plan_free(&plan);
 }
 
-static void bins_of_code_values_are_exact(void **state)
+SMP_TEST(bins_of_code_values_are_exact)
 {
-    (void)state;
     const float v[] = {0, 1, 1, 255, 255, 255, 128};
     uint64_t *counts = count(v, 7, SMP_U8, SMP_U8, 256);
     assert_int_equal(counts[0], 1);
@@ -102,9 +98,8 @@ static void bins_of_code_values_are_exact(void **state)
     free(counts);
 }
 
-static void fractions_count_as_the_code_value_a_file_would_hold(void **state)
+SMP_TEST(fractions_count_as_the_code_value_a_file_would_hold)
 {
-    (void)state;
     uint64_t *counts = count((const float[]){-3.f, 0.5f, 1.5f, 99.6f, 300.f, NAN}, 6, SMP_U8, SMP_F32, 256);
     assert_int_equal(counts[0], 2); /* ties go to even */
     assert_int_equal(counts[2], 1);
@@ -114,9 +109,8 @@ static void fractions_count_as_the_code_value_a_file_would_hold(void **state)
     free(counts);
 }
 
-static void float_pictures_are_binned_over_full_scale(void **state)
+SMP_TEST(float_pictures_are_binned_over_full_scale)
 {
-    (void)state;
     const float v[] = {-1.f, 0.f, 0.2499f, 0.25f, 0.999f, 1.f, 2.f, INFINITY, -INFINITY, NAN};
     uint64_t *counts = count(v, 10, SMP_F32, SMP_F32, 4);
     assert_int_equal(counts[0], 4);
@@ -127,9 +121,8 @@ static void float_pictures_are_binned_over_full_scale(void **state)
     free(counts);
 }
 
-static void storage_does_not_change_the_counts(void **state)
+SMP_TEST(storage_does_not_change_the_counts)
 {
-    (void)state;
     kernel_case c = {.stage = &smp_stage_histogram, .params = &(params){.bins = 100}};
     for (smp_format nominal = SMP_U8; nominal <= SMP_U16; nominal++) {
         c.in = case_shape(61, 45, 3, nominal);
@@ -149,9 +142,8 @@ static void storage_does_not_change_the_counts(void **state)
     }
 }
 
-static void measurements_are_a_list_a_channel(void **state)
+SMP_TEST(measurements_are_a_list_a_channel)
 {
-    (void)state;
     params p = {.bins = 2};
     smp_shape shape = case_shape(3, 1, 2, SMP_F32);
     smp_node_plan plan = {.out = shape};
@@ -181,19 +173,4 @@ static void measurements_are_a_list_a_channel(void **state)
         break;
     }
     assert_int_equal(smp_alloc_live(), 0);
-}
-
-SMP_SUITE(histogram)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_counts),
-        cmocka_unit_test(nan_and_infinity_do_not_disturb),
-        cmocka_unit_test(large_pictures_of_bytes_are_counted_whole),
-        cmocka_unit_test(bins_of_code_values_are_exact),
-        cmocka_unit_test(fractions_count_as_the_code_value_a_file_would_hold),
-        cmocka_unit_test(float_pictures_are_binned_over_full_scale),
-        cmocka_unit_test(storage_does_not_change_the_counts),
-        cmocka_unit_test(measurements_are_a_list_a_channel),
-    };
-    return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* The histogram's kernel takes bytes by pairs or one by one, as the processor's first-level cache is large or small:
  * both ways are tested on every processor, with a cache that this file pretends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static long first_cache; /* bytes; 0: unknown */
 
@@ -34,9 +28,8 @@ static void fill(uint8_t *samples, int kind)
     }
 }
 
-static void both_ways_count_what_naive_counts(void **state)
+SMP_TEST(both_ways_count_what_naive_counts)
 {
-    (void)state;
     uint8_t *samples = malloc(WIDTH * ROWS);
     void *scratch = aligned_alloc(64, 1 << 20);
     assert_true(samples && scratch);
@@ -69,21 +62,11 @@ static void both_ways_count_what_naive_counts(void **state)
     free(samples);
 }
 
-static void large_caches_mean_pairs(void **state)
+SMP_TEST(large_caches_mean_pairs)
 {
-    (void)state;
     first_cache = 32 << 10;
     assert_false(pays_in_pairs(SMP_HISTOGRAM_PAIRS_FROM));
     first_cache = 48 << 10;
     assert_true(pays_in_pairs(SMP_HISTOGRAM_PAIRS_FROM));
     assert_false(pays_in_pairs(SMP_HISTOGRAM_PAIRS_FROM - 1));
-}
-
-SMP_SUITE(histogram_pairs)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ways_count_what_naive_counts),
-        cmocka_unit_test(large_caches_mean_pairs),
-    };
-    return cmocka_run_group_tests_name("histogram_pairs", tests, NULL, NULL);
 }

@@ -7,15 +7,13 @@
 
 extern const smp_stage smp_stage_invert;
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     kernel_case_matrix(&smp_stage_invert, NULL, 16, 4);
 }
 
-static void full_scale_minus_the_sample_and_alpha_stays(void **state)
+SMP_TEST(full_scale_minus_the_sample_and_alpha_stays)
 {
-    (void)state;
     const kernel_case c = {.stage = &smp_stage_invert, .in = case_shape(3, 2, 4, SMP_U8)};
     picture in = picture_make(&c.in, SMP_U8), out;
     picture_fill(&in, 5, CASE_CODES);
@@ -30,9 +28,8 @@ static void full_scale_minus_the_sample_and_alpha_stays(void **state)
     picture_free(&out);
 }
 
-static void samples_outside_the_range_are_counted(void **state)
+SMP_TEST(samples_outside_the_range_are_counted)
 {
-    (void)state;
     const kernel_case c = {
         .stage = &smp_stage_invert, .in = case_shape(3, 2, 1, SMP_U8), .in_storage = SMP_F32, .out_storage = SMP_U8};
     picture in = picture_make(&c.in, SMP_F32), out;
@@ -44,14 +41,4 @@ static void samples_outside_the_range_are_counted(void **state)
     assert_true(picture_get(&out, 1, 0, 0) == 255.f && picture_get(&out, 2, 1, 0) == 0.f);
     picture_free(&in);
     picture_free(&out);
-}
-
-SMP_SUITE(invert)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(full_scale_minus_the_sample_and_alpha_stays),
-        cmocka_unit_test(samples_outside_the_range_are_counted),
-    };
-    return cmocka_run_group_tests_name("invert", tests, NULL, NULL);
 }

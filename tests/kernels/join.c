@@ -38,9 +38,8 @@ static smp_code run(const char *second, const char *statement, const smp_shape *
     return code;
 }
 
-static void lays_pictures_where_it_says(void **state)
+SMP_TEST(lays_pictures_where_it_says)
 {
-    (void)state;
     static const struct {
         const char *statement;
         int width, height, values[28];
@@ -72,9 +71,8 @@ static void lays_pictures_where_it_says(void **state)
         }
 }
 
-static void joins_what_differs_in_kind(void **state)
+SMP_TEST(joins_what_differs_in_kind)
 {
-    (void)state;
     const smp_shape shape = case_shape(2, 1, 4, SMP_U8);
     static const int gray[] = {1, 2, 3, 4, 5, 6, 7, 8, 4, 4, 4, 255, 8, 8, 8, 255};
     for (int k = 0; k < 4; k++) {
@@ -95,9 +93,8 @@ static void joins_what_differs_in_kind(void **state)
     }
 }
 
-static void refuses_what_does_not_fit(void **state)
+SMP_TEST(refuses_what_does_not_fit)
 {
-    (void)state;
     char message[256];
     outcome made = {0};
     const smp_shape gray = case_shape(3, 2, 1, SMP_U8), coloured = case_shape(3, 2, 3, SMP_U8);
@@ -111,14 +108,4 @@ static void refuses_what_does_not_fit(void **state)
         run("crop width=1", "join @b fill=[1 0]", &coloured, "cpu", "tiled", &made, message, sizeof message),
         SMP_E_PIPE);
     assert_non_null(strstr(message, "fill has 2 values"));
-}
-
-SMP_SUITE(join)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lays_pictures_where_it_says),
-        cmocka_unit_test(joins_what_differs_in_kind),
-        cmocka_unit_test(refuses_what_does_not_fit),
-    };
-    return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }

@@ -150,9 +150,8 @@ static void check_job(const job *j, bool every)
     picture_free(&in);
 }
 
-static void gray_and_full_colour_are_libjpegs(void **state)
+SMP_TEST(gray_and_full_colour_are_libjpegs)
 {
-    (void)state;
     static const int qualities[] = {1, 50, 90, 100};
     for (int i = 0; i < 16; i++) {
         const job j = {.width = 61 - i % 3,
@@ -164,9 +163,8 @@ static void gray_and_full_colour_are_libjpegs(void **state)
     }
 }
 
-static void every_sampling_is_libjpegs(void **state)
+SMP_TEST(every_sampling_is_libjpegs)
 {
-    (void)state;
     static const int qualities[] = {90, 30, 100, 1, 75};
     for (int i = 0; i < 48; i++) { /* widths and heights modulo 16 differ from one to the next */
         const job j = {.width = 33 + i * 5 % 17,
@@ -179,9 +177,8 @@ static void every_sampling_is_libjpegs(void **state)
     }
 }
 
-static void small_and_long_pictures_are_libjpegs(void **state)
+SMP_TEST(small_and_long_pictures_are_libjpegs)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 1}, {1, 9}, {9, 1}, {8, 8}, {16, 16}, {17, 8}, {8, 17}, {4096, 1}, {1, 2049}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (int sampling = 0; sampling < 5; sampling++) {
@@ -195,9 +192,8 @@ static void small_and_long_pictures_are_libjpegs(void **state)
         }
 }
 
-static void restart_markers_are_libjpegs(void **state)
+SMP_TEST(restart_markers_are_libjpegs)
 {
-    (void)state;
     static const int intervals[] = {1, 2, 3, 7, 11, 400};
     for (int i = 0; i < 24; i++) {
         const job j = {.width = 120,
@@ -212,18 +208,16 @@ static void restart_markers_are_libjpegs(void **state)
 }
 
 /* Many pieces and chunks, a row of 64 KiB, and bytes FF on their edges. */
-static void larger_pictures_are_libjpegs(void **state)
+SMP_TEST(larger_pictures_are_libjpegs)
 {
-    (void)state;
     const job noise = {.width = 701, .height = 403, .channels = 1, .quality = 92, .content = NOISE};
     const job detail = {.width = 1100, .height = 1003, .channels = 3, .quality = 80, .sampling = 2, .content = DETAIL};
     check_job(&noise, false);
     check_job(&detail, false);
 }
 
-static void a_scan_of_more_than_a_byte_a_pixel_is_left_out(void **state)
+SMP_TEST(a_scan_of_more_than_a_byte_a_pixel_is_left_out)
 {
-    (void)state;
     for (int restart = 0; restart < 2; restart++) {
         const job j = {
             .width = 300, .height = 260, .channels = 3, .quality = 100, .restart = restart, .content = NOISE};
@@ -231,9 +225,8 @@ static void a_scan_of_more_than_a_byte_a_pixel_is_left_out(void **state)
     }
 }
 
-static void other_pictures_are_refused(void **state)
+SMP_TEST(other_pictures_are_refused)
 {
-    (void)state;
     const char *lines[] = {"jpeg_encode"};
     smp_program *program = parse_lines(lines, 1);
     smp_plan *plan = NULL;
@@ -252,9 +245,8 @@ static void other_pictures_are_refused(void **state)
 }
 
 /* Floats are rounded where they are read, and counted where they are clipped, each pixel once. */
-static void floats_are_rounded_and_counted(void **state)
+SMP_TEST(floats_are_rounded_and_counted)
 {
-    (void)state;
     const gpu_case c = {.lines = {"multiply 150%", "stats", "jpeg_encode sampling=420"},
                         .in = case_shape(45, 37, 3, SMP_U8),
                         .seed = 5};
@@ -262,9 +254,8 @@ static void floats_are_rounded_and_counted(void **state)
 }
 
 /* Rows of a tile become columns: without the padding, eight lanes meet at a bank. */
-static void padding_takes_the_conflicts_away(void **state)
+SMP_TEST(padding_takes_the_conflicts_away)
 {
-    (void)state;
     const gpu_case c = {.lines = {"jpeg_encode"}, .in = case_shape(64, 64, 1, SMP_U8), .seed = 3};
     uint64_t conflicts[2];
     for (int padded = 0; padded < 2; padded++) {
@@ -275,20 +266,4 @@ static void padding_takes_the_conflicts_away(void **state)
     }
     assert_true(conflicts[0] >= 16 * 8 * 3); /* warps, loads of a column, 4 ways */
     assert_int_equal(conflicts[1], 0);
-}
-
-SMP_SUITE(jpeg_encode)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gray_and_full_colour_are_libjpegs),
-        cmocka_unit_test(every_sampling_is_libjpegs),
-        cmocka_unit_test(small_and_long_pictures_are_libjpegs),
-        cmocka_unit_test(restart_markers_are_libjpegs),
-        cmocka_unit_test(larger_pictures_are_libjpegs),
-        cmocka_unit_test(a_scan_of_more_than_a_byte_a_pixel_is_left_out),
-        cmocka_unit_test(other_pictures_are_refused),
-        cmocka_unit_test(floats_are_rounded_and_counted),
-        cmocka_unit_test(padding_takes_the_conflicts_away),
-    };
-    return cmocka_run_group_tests_name("jpeg_encode", tests, NULL, NULL);
 }

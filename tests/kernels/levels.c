@@ -31,9 +31,8 @@ static void run(const params *p, smp_shape shape, smp_format storage, const floa
     picture_free(&result);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     params p = plain;
     p.black = 0.1;
     p.white = 0.8;
@@ -53,9 +52,8 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void nan_stays_and_infinity_is_clamped(void **state)
+SMP_TEST(nan_stays_and_infinity_is_clamped)
 {
-    (void)state;
     params p = plain;
     float got[3];
     for (int k = 0; k < 2; k++) {
@@ -72,9 +70,8 @@ static void nan_stays_and_infinity_is_clamped(void **state)
     }
 }
 
-static void points_and_gamma_follow_the_formula(void **state)
+SMP_TEST(points_and_gamma_follow_the_formula)
 {
-    (void)state;
     params p = plain;
     p.black = 0.2;
     p.white = 0.6;
@@ -103,9 +100,8 @@ static void fill(float *values, int channels)
             values[i * channels + c] = i < 10 ? 20 : i < 190 ? (float)(60 + i % 40) : 250;
 }
 
-static void automatic_points_leave_out_the_clipped_share(void **state)
+SMP_TEST(automatic_points_leave_out_the_clipped_share)
 {
-    (void)state;
     params p = plain;
     float values[600], got[600];
     fill(values, 1);
@@ -125,9 +121,8 @@ static void automatic_points_leave_out_the_clipped_share(void **state)
     assert_memory_equal(got, same, sizeof same); /* storage does not matter */
 }
 
-static void channels_together_keep_colours_and_apart_remove_a_cast(void **state)
+SMP_TEST(channels_together_keep_colours_and_apart_remove_a_cast)
 {
-    (void)state;
     params p = plain;
     p.mode = AUTO;
     p.clip = 0;
@@ -143,9 +138,8 @@ static void channels_together_keep_colours_and_apart_remove_a_cast(void **state)
         assert_true(fabsf(got[i] - want[i]) < 1e-3f);
 }
 
-static void a_picture_of_one_value_stays(void **state)
+SMP_TEST(a_picture_of_one_value_stays)
 {
-    (void)state;
     params p = plain;
     p.mode = AUTO;
     float got[3];
@@ -153,9 +147,8 @@ static void a_picture_of_one_value_stays(void **state)
     assert_true(got[0] == 77 && got[2] == 77);
 }
 
-static void contradictions_are_refused(void **state)
+SMP_TEST(contradictions_are_refused)
 {
-    (void)state;
     const smp_shape shape = case_shape(2, 2, 1, SMP_U8);
     smp_node_plan plan = {.out = shape};
     smp_error err = {0};
@@ -173,18 +166,4 @@ static void contradictions_are_refused(void **state)
     assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_OK);
     assert_int_equal(plan.access, SMP_POINT);
     assert_int_equal(plan.reduction.kind, SMP_RESULT_NONE);
-}
-
-SMP_SUITE(levels)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(nan_stays_and_infinity_is_clamped),
-        cmocka_unit_test(points_and_gamma_follow_the_formula),
-        cmocka_unit_test(automatic_points_leave_out_the_clipped_share),
-        cmocka_unit_test(channels_together_keep_colours_and_apart_remove_a_cast),
-        cmocka_unit_test(a_picture_of_one_value_stays),
-        cmocka_unit_test(contradictions_are_refused),
-    };
-    return cmocka_run_group_tests_name("levels", tests, NULL, NULL);
 }

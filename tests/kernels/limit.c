@@ -30,9 +30,8 @@ static kernel_case case_of(const limit_values *values, int64_t frames, int chann
                          .out_storage = SMP_F32};
 }
 
-static void known_gains(void **state)
+SMP_TEST(known_gains)
 {
-    (void)state;
     static const struct {
         limit_values values;
         int from, count;
@@ -70,9 +69,8 @@ static void known_gains(void **state)
 }
 
 /* A loud sound all through: the gain is nearly the same everywhere. */
-static void known_gains_of_a_loud_sound(void **state)
+SMP_TEST(known_gains_of_a_loud_sound)
 {
-    (void)state;
     const limit_values values = {-1, 0.005, 100, 0};
     const kernel_case c = case_of(&values, 300, 2, 44100);
     picture in = picture_make(&c.in, SMP_F32), out;
@@ -89,9 +87,8 @@ static void known_gains_of_a_loud_sound(void **state)
     picture_free(&out);
 }
 
-static void nothing_passes_the_ceiling(void **state)
+SMP_TEST(nothing_passes_the_ceiling)
 {
-    (void)state;
     static const limit_values values[] = {
         {-1, 0.005, 100, 0}, {-6, 0.001, 1000, 0}, {-20, 0.0001, 100000, 0}, {-3, 0.1, 1, 0}, {-1, 0.005, 100, 1}};
     for (int i = 0; i < 5; i++) {
@@ -120,9 +117,8 @@ static void nothing_passes_the_ceiling(void **state)
     }
 }
 
-static void what_stays_below_is_left_alone(void **state)
+SMP_TEST(what_stays_below_is_left_alone)
 {
-    (void)state;
     const limit_values values = {-1, 0.005, 100, 0};
     const kernel_case c = case_of(&values, 1000, 2, 44100);
     picture in = picture_make(&c.in, SMP_F32), out;
@@ -136,9 +132,8 @@ static void what_stays_below_is_left_alone(void **state)
     picture_free(&out);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     static const struct {
         limit_values values;
         int64_t frames;
@@ -157,9 +152,8 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void gpus_give_the_same_bytes(void **state)
+SMP_TEST(gpus_give_the_same_bytes)
 {
-    (void)state;
     static const char *const lines[] = {"limit -6dB lookahead=1ms release=100000",
                                         "limit -9dB lookahead=0.3ms release=3000 peak=true"};
     for (int i = 0; i < 4; i++) {
@@ -177,26 +171,11 @@ static void gpus_give_the_same_bytes(void **state)
     smp_trace_free(&trace);
 }
 
-static void a_lookahead_of_too_many_frames_is_refused(void **state)
+SMP_TEST(a_lookahead_of_too_many_frames_is_refused)
 {
-    (void)state;
     smp_error err = {0};
     smp_node_plan work = {0};
     const smp_shape in = sound(100, 1, 1e6);
     assert_int_equal(smp_stage_limit.plan(&(limit_values){-1, 0.1, 100, 0}, &in, NULL, &work, &err), SMP_E_PIPE);
     assert_string_equal(err.message, "a lookahead of 0.1 s has 100000 frames at 1e+06 Hz; at most 65536 are possible");
-}
-
-SMP_SUITE(limit)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_gains),
-        cmocka_unit_test(known_gains_of_a_loud_sound),
-        cmocka_unit_test(nothing_passes_the_ceiling),
-        cmocka_unit_test(what_stays_below_is_left_alone),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(gpus_give_the_same_bytes),
-        cmocka_unit_test(a_lookahead_of_too_many_frames_is_refused),
-    };
-    return cmocka_run_group_tests_name("limit", tests, NULL, NULL);
 }

@@ -59,9 +59,8 @@ static smp_loudness_levels of_sine(double rate, int channels, unsigned which, co
     return levels;
 }
 
-static void the_signals_of_the_ebu(void **state)
+SMP_TEST(the_signals_of_the_ebu)
 {
-    (void)state;
     static const part steady[] = {{-23, 20}}, gated[] = {{-36, 10}, {-23, 60}, {-36, 10}},
                       ranges[] = {{-50, 20}, {-35, 20}, {-20, 20}, {-35, 20}, {-50, 20}}, surround[] = {{-28, 2}},
                       brief[] = {{-23, 2}};
@@ -89,9 +88,8 @@ static void the_signals_of_the_ebu(void **state)
 }
 
 /* A sine of a quarter of the rate whose samples all miss its crests, by 3 dB. */
-static void peaks_between_samples_are_found(void **state)
+SMP_TEST(peaks_between_samples_are_found)
 {
-    (void)state;
     static const struct {
         double rate, least, most; /* dB */
     } cases[] = {{48000, -0.2, 0.3}, {96000, -0.2, 0.3}, {192000, -3.02, -3.0}};
@@ -110,9 +108,8 @@ static void peaks_between_samples_are_found(void **state)
 }
 
 /* A click in the last frame rings on behind the end. */
-static void the_end_counts(void **state)
+SMP_TEST(the_end_counts)
 {
-    (void)state;
     const smp_shape shape = sound(4801, 1, 48000);
     picture in = picture_make(&shape, SMP_F32);
     for (int64_t y = 0; y < 4801; y++)
@@ -123,9 +120,8 @@ static void the_end_counts(void **state)
     picture_free(&in);
 }
 
-static void silence_and_what_is_no_number(void **state)
+SMP_TEST(silence_and_what_is_no_number)
 {
-    (void)state;
     const smp_shape shape = sound(48000, 2, 48000);
     picture in = picture_make(&shape, SMP_F32);
     for (int64_t y = 0; y < 48000; y++)
@@ -193,9 +189,8 @@ static double told(const void *of, const char *name)
 }
 
 /* The gates are those of all files: beside a loud one, a quiet one does not count; beside its like it does. */
-static void files_together_are_one_sound(void **state)
+SMP_TEST(files_together_are_one_sound)
 {
-    (void)state;
     static const part loud[] = {{-20, 20}}, quiet[] = {{-40, 20}}, near[] = {{-26, 20}};
     void *total = partial_of(loud, 1, 8000), *low = partial_of(quiet, 1, 8000), *close = partial_of(near, 1, 8000);
     const double alone = told(total, "lufs");
@@ -234,9 +229,8 @@ static void *many_blocks(uint64_t first, uint64_t count)
 }
 
 /* More blocks than are kept apart: rounded by less than 0.001 LU, and to the same bytes however they were grouped. */
-static void blocks_without_number_are_rounded_alike(void **state)
+SMP_TEST(blocks_without_number_are_rounded_alike)
 {
-    (void)state;
     enum { EACH = 50000, PARTS = 4 };
     void *parts[PARTS], *forth = many_blocks(0, EACH), *pairs = many_blocks(2 * EACH, EACH);
     for (int i = 0; i < PARTS; i++)
@@ -285,9 +279,8 @@ static smp_code plan_short(const void *params, const smp_shape *in, const smp_sh
     return code;
 }
 
-static void many_segments_give_the_same_records(void **state)
+SMP_TEST(many_segments_give_the_same_records)
 {
-    (void)state;
     static const int64_t lengths[] = {1, 47, 48, 9000, 8193, 4100};
     static const int channels[] = {1, 2, 3, 2, 1, 8};
     smp_variant variants[4] = {{0}};
@@ -310,9 +303,8 @@ static void many_segments_give_the_same_records(void **state)
     }
 }
 
-static void gpus_measure_the_same(void **state)
+SMP_TEST(gpus_measure_the_same)
 {
-    (void)state;
     for (int channels = 1; channels <= 3; channels++) {
         const gpu_case c = {.lines = {"loudness", "normalize lufs=-16LUFS"},
                             .in = sound(channels == 2 ? 17500 : 900, channels, 8000),
@@ -335,9 +327,8 @@ typedef struct normalize_values { /* as the stage's parameters lie */
     double within;
 } normalize_values;
 
-static void normalize_reaches_a_loudness_below_its_ceiling(void **state)
+SMP_TEST(normalize_reaches_a_loudness_below_its_ceiling)
 {
-    (void)state;
     static const struct {
         double lufs, ceiling, gain;
     } cases[] = {{-16, NAN, 6.9933}, {-1, NAN, 21.9933}, {0, NAN, 21.9933}, {-30, -10, -7.0067}, {-16, -20, 2.9933}};
@@ -361,9 +352,8 @@ static void normalize_reaches_a_loudness_below_its_ceiling(void **state)
     picture_free(&in);
 }
 
-static void what_contradicts_itself_is_refused(void **state)
+SMP_TEST(what_contradicts_itself_is_refused)
 {
-    (void)state;
     static const struct {
         normalize_values values;
         const char *says;
@@ -383,21 +373,4 @@ static void what_contradicts_itself_is_refused(void **state)
     smp_node_plan work = {0};
     const smp_shape in = sound(1000, 1, 3000);
     assert_int_equal(smp_stage_loudness.plan(NULL, &in, NULL, &work, &err), SMP_E_PIPE);
-}
-
-SMP_SUITE(loudness)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_signals_of_the_ebu),
-        cmocka_unit_test(peaks_between_samples_are_found),
-        cmocka_unit_test(the_end_counts),
-        cmocka_unit_test(silence_and_what_is_no_number),
-        cmocka_unit_test(files_together_are_one_sound),
-        cmocka_unit_test(blocks_without_number_are_rounded_alike),
-        cmocka_unit_test(many_segments_give_the_same_records),
-        cmocka_unit_test(gpus_measure_the_same),
-        cmocka_unit_test(normalize_reaches_a_loudness_below_its_ceiling),
-        cmocka_unit_test(what_contradicts_itself_is_refused),
-    };
-    return cmocka_run_group_tests_name("loudness", tests, NULL, NULL);
 }

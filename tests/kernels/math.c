@@ -1,10 +1,5 @@
 /* The arithmetic of kernels/lib/exact_math.h: its stated errors against the C library's double functions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "suite.h"
 
@@ -12,9 +7,8 @@
 
 enum { STEP = 4099 }; /* a prime: every STEPth positive float, about half a million */
 
-static void logarithm_is_within_its_stated_error(void **state)
+SMP_TEST(logarithm_is_within_its_stated_error)
 {
-    (void)state;
     for (uint32_t bits = 1; bits < 0x7f800000u; bits += STEP) {
         float x = smp_from_bits(bits);
         double want = log2((double)x), error = fabs((double)smp_log2f_(x) - want);
@@ -25,9 +19,8 @@ static void logarithm_is_within_its_stated_error(void **state)
         assert_true(smp_log2f_(ldexpf(1.f, e)) == (float)e);
 }
 
-static void exponential_is_within_its_stated_error(void **state)
+SMP_TEST(exponential_is_within_its_stated_error)
 {
-    (void)state;
     for (int i = -126 * 4096; i < 128 * 4096; i++) {
         float x = (float)i / 4096.f + 1e-5f;
         if (x >= 128.f)
@@ -44,9 +37,8 @@ static void exponential_is_within_its_stated_error(void **state)
     assert_true(smp_exp2f_(1e30f) == INFINITY);
 }
 
-static void power_is_within_its_stated_error(void **state)
+SMP_TEST(power_is_within_its_stated_error)
 {
-    (void)state;
     static const float exponents[] = {0.1f, 1.f / 2.4f, 1.f / 2.2f, 0.5f, 0.999f, 1.f, 1.8f, 2.2f, 2.4f, 4.f, 10.f};
     double worst = 0;
     for (int k = 0; k < (int)(sizeof exponents / sizeof exponents[0]); k++) {
@@ -74,9 +66,8 @@ static void power_is_within_its_stated_error(void **state)
     print_message("worst relative error of a power: %.2e * (1 + y/4)\n", worst);
 }
 
-static void what_has_no_value_is_the_one_nan(void **state)
+SMP_TEST(what_has_no_value_is_the_one_nan)
 {
-    (void)state;
     const float nothing[] = {smp_log2f_(-1.f),      smp_log2f_(NAN),      smp_log2f_(-INFINITY), smp_exp2f_(-NAN),
                              smp_powf_(-2.f, 0.5f), smp_powf_(NAN, 0.5f), smp_one_nan(-NAN),     smp_one_nan(NAN)};
     for (int i = 0; i < (int)(sizeof nothing / sizeof nothing[0]); i++)
@@ -85,15 +76,4 @@ static void what_has_no_value_is_the_one_nan(void **state)
     assert_true(smp_log2f_(INFINITY) == INFINITY);
     assert_true(smp_exp2f_(-INFINITY) == 0.f);
     assert_true(smp_exp2f_(INFINITY) == INFINITY);
-}
-
-SMP_SUITE(math)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logarithm_is_within_its_stated_error),
-        cmocka_unit_test(exponential_is_within_its_stated_error),
-        cmocka_unit_test(power_is_within_its_stated_error),
-        cmocka_unit_test(what_has_no_value_is_the_one_nan),
-    };
-    return cmocka_run_group_tests_name("math", tests, NULL, NULL);
 }

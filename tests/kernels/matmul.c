@@ -21,9 +21,8 @@ static smp_shape matrix(int64_t rows, int64_t columns, int channels, smp_format 
 
 /* ------------------------------------------------------------------------------------------------ the definition */
 
-static void a_product_of_two_by_three_and_three_by_two(void **state)
+SMP_TEST(a_product_of_two_by_three_and_three_by_two)
 {
-    (void)state;
     static const float l[] = {1, 2, 3, 4, 5, 6}, r[] = {7, 8, 9, 10, 11, 12}, product[] = {58, 64, 139, 154};
     for (int side = 0; side < 2; side++) {
         smp_shape two = matrix(2, 3, 1, SMP_F32), three = matrix(3, 2, 1, SMP_F32);
@@ -47,16 +46,14 @@ static void a_product_of_two_by_three_and_three_by_two(void **state)
     }
 }
 
-static void integers_are_fractions_of_full_scale(void **state)
+SMP_TEST(integers_are_fractions_of_full_scale)
 {
-    (void)state;
     assert_float_equal(smp_matmul_value(255.f * 37.f, 255.f), 37.f, 0); /* one row of the identity in u8 */
     assert_float_equal(smp_matmul_value(65535.f * 40000.f, 65535.f), 40000.f, 0);
 }
 
-static void zeros_are_positive_and_nan_is_one(void **state)
+SMP_TEST(zeros_are_positive_and_nan_is_one)
 {
-    (void)state;
     assert_false(signbit(smp_matmul_value(-0.f, 1.f)));
     assert_int_equal(smp_bits(smp_matmul_value(-NAN, 1.f)), 0x7fc00000);
 }
@@ -85,9 +82,8 @@ static void check_product(const int64_t size[3], int side, int channels, bool on
     kernel_case_check(&c);
 }
 
-static void every_instruction_set_gives_the_same_bits(void **state)
+SMP_TEST(every_instruction_set_gives_the_same_bits)
 {
-    (void)state;
     static const int channels[] = {1, 3, 4, 2};
     uint64_t seed = 1;
     for (int i = 0; i < SIZES; i++)
@@ -102,9 +98,8 @@ static void every_instruction_set_gives_the_same_bits(void **state)
                       CASE_CODES, seed++);
 }
 
-static void every_gpu_variant_gives_the_same_bits(void **state)
+SMP_TEST(every_gpu_variant_gives_the_same_bits)
 {
-    (void)state;
     static const int64_t shapes[][2] = {{1, 1}, {1, 33}, {65, 1}, {33, 31}, {32, 130}, {129, 20}};
     static const char *const with[] = {"transpose -> @b", "rotate 90 -> @b"};
     uint64_t seed = 1;
@@ -121,9 +116,8 @@ static void every_gpu_variant_gives_the_same_bits(void **state)
         }
 }
 
-static void rows_may_lie_anywhere(void **state)
+SMP_TEST(rows_may_lie_anywhere)
 {
-    (void)state;
     static const int64_t rows[][3] = {{130, 33, 131}, {131, 20, 258}};
     for (int i = 0; i < 4; i++) {
         const int side = i % 2, channels = i < 2 ? 1 : 3;
@@ -143,9 +137,8 @@ static void rows_may_lie_anywhere(void **state)
 
 /* ------------------------------------------------------------------------------------------------ shared memory */
 
-static void padding_takes_the_conflicts_of_a_stored_column_away(void **state)
+SMP_TEST(padding_takes_the_conflicts_of_a_stored_column_away)
 {
-    (void)state;
     const gpu_case c = {.lines = {"matmul with=@input"}, .in = case_shape(64, 64, 1, SMP_F32)};
     const gpu_case large = {.lines = {"matmul with=@input"},
                             .in = case_shape(144, 144, 1, SMP_F32)}; /* a block inside */
@@ -179,9 +172,8 @@ static smp_code plan_of(smp_shape in, smp_shape with, int side, smp_shape *out, 
     return code;
 }
 
-static void the_product_has_the_rows_of_the_left_and_the_columns_of_the_right(void **state)
+SMP_TEST(the_product_has_the_rows_of_the_left_and_the_columns_of_the_right)
 {
-    (void)state;
     smp_error err;
     smp_shape out;
     assert_int_equal(plan_of(matrix(4, 5, 3, SMP_U8), matrix(5, 7, 1, SMP_F32), RIGHT, &out, &err), SMP_OK);
@@ -194,9 +186,8 @@ static void the_product_has_the_rows_of_the_left_and_the_columns_of_the_right(vo
     assert_int_equal(out.width, 5);
 }
 
-static void what_does_not_fit_is_told_with_both_sizes(void **state)
+SMP_TEST(what_does_not_fit_is_told_with_both_sizes)
 {
-    (void)state;
     smp_error err;
     smp_shape out;
     assert_int_equal(plan_of(matrix(4, 5, 1, SMP_F32), matrix(7, 4, 1, SMP_F32), RIGHT, &out, &err), SMP_E_PIPE);
@@ -212,20 +203,4 @@ static void what_does_not_fit_is_told_with_both_sizes(void **state)
     assert_string_equal(err.message, "the channels do not match: the picture has 3, 'with' 2");
     assert_int_equal(plan_of(matrix(INT64_MAX / 8, 1, 1, SMP_F32), matrix(1, 1000, 1, SMP_F32), RIGHT, &out, &err),
                      SMP_E_LIMIT);
-}
-
-SMP_SUITE(matmul)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_product_of_two_by_three_and_three_by_two),
-        cmocka_unit_test(integers_are_fractions_of_full_scale),
-        cmocka_unit_test(zeros_are_positive_and_nan_is_one),
-        cmocka_unit_test(every_instruction_set_gives_the_same_bits),
-        cmocka_unit_test(every_gpu_variant_gives_the_same_bits),
-        cmocka_unit_test(rows_may_lie_anywhere),
-        cmocka_unit_test(padding_takes_the_conflicts_of_a_stored_column_away),
-        cmocka_unit_test(the_product_has_the_rows_of_the_left_and_the_columns_of_the_right),
-        cmocka_unit_test(what_does_not_fit_is_told_with_both_sizes),
-    };
-    return cmocka_run_group_tests_name("matmul", tests, NULL, NULL);
 }

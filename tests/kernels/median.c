@@ -37,13 +37,12 @@ static void check_values(const picture *in, const setting *settings, const float
     picture_free(&out);
 }
 
-static void values_are_those_of_opencv_and_scipy(void **state)
+SMP_TEST(values_are_those_of_opencv_and_scipy)
 {
     static const float three[] = {16,  21,  53, 99,  159, 192, 21,  53,  83, 127, 159, 159, 55,  83,  125,
                                   127, 127, 80, 120, 125, 125, 125, 111, 80, 211, 200, 111, 111, 111, 80};
     static const float five[] = {10161, 13695, 19707, 25554, 32401, 41011, 13695, 14337, 21570, 25554, 32851, 41011,
                                  21570, 21570, 25554, 32401, 32851, 41011, 21570, 31143, 31143, 32401, 32401, 32851};
-    (void)state;
     picture u = sampled(6, 5, SMP_U8), v = sampled(6, 4, SMP_U16);
     check_values(&u, (const setting[]){{"size", 3}, {NULL, 0}}, three);
     check_values(&v, (const setting[]){{"size", 5}, {"edge", SMP_REFLECT}, {NULL, 0}}, five);
@@ -51,11 +50,10 @@ static void values_are_those_of_opencv_and_scipy(void **state)
     picture_free(&v);
 }
 
-static void float_bits_are_moved_in_total_order(void **state)
+SMP_TEST(float_bits_are_moved_in_total_order)
 {
     /* In order: -inf, -2, -1e-42, -0, 0, 1e-42, inf, NaN, NaN. */
     static const float samples[9] = {NAN, -0.f, INFINITY, 0.f, -INFINITY, -1e-42f, 1e-42f, -NAN, -2.f};
-    (void)state;
     PARAMS(p, &smp_stage_median, {"size", 3});
     const kernel_case c = {.stage = &smp_stage_median,
                            .params = p,
@@ -81,9 +79,8 @@ static void float_bits_are_moved_in_total_order(void **state)
     picture_free(&out);
 }
 
-static void every_variant_orders_any_floats_alike(void **state)
+SMP_TEST(every_variant_orders_any_floats_alike)
 {
-    (void)state;
     for (int size = 3; size <= 5; size += 2)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             PARAMS(p, &smp_stage_median, {"size", size}, {"edge", edge}, {"fill", 0.3});
@@ -100,10 +97,9 @@ static void every_variant_orders_any_floats_alike(void **state)
 }
 
 /* A CPU makes these straight from the picture's rows (kernels/stencil/nine.h). */
-static void squares_of_three_integers_are_alike_at_every_border(void **state)
+SMP_TEST(squares_of_three_integers_are_alike_at_every_border)
 {
     static const smp_stage *const stages[] = {&smp_stage_median, &smp_stage_dilate, &smp_stage_erode};
-    (void)state;
     for (int stage = 0; stage < 3; stage++)
         for (int edge = 0; edge < SMP_EDGES; edge++)
             for (int narrow = 0; narrow < 2; narrow++) {
@@ -119,9 +115,8 @@ static void squares_of_three_integers_are_alike_at_every_border(void **state)
             }
 }
 
-static void the_value_outside_is_a_code_value(void **state)
+SMP_TEST(the_value_outside_is_a_code_value)
 {
-    (void)state;
     PARAMS(p, &smp_stage_median, {"size", 5}, {"edge", SMP_CONSTANT}, {"fill", 0.5});
     const kernel_case c = {.stage = &smp_stage_median,
                            .params = p,
@@ -136,16 +131,4 @@ static void the_value_outside_is_a_code_value(void **state)
     picture_free(&out);
     stencil_check_storage(&smp_stage_median, p, SMP_U8, 3);
     stencil_check_storage(&smp_stage_median, p, SMP_U16, 4);
-}
-
-SMP_SUITE(median)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_those_of_opencv_and_scipy),
-        cmocka_unit_test(float_bits_are_moved_in_total_order),
-        cmocka_unit_test(every_variant_orders_any_floats_alike),
-        cmocka_unit_test(squares_of_three_integers_are_alike_at_every_border),
-        cmocka_unit_test(the_value_outside_is_a_code_value),
-    };
-    return cmocka_run_group_tests_name("median", tests, NULL, NULL);
 }

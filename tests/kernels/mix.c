@@ -32,9 +32,8 @@ static void expect(const char *const *lines, int64_t frames, const double (*at)[
 
 #define SHORT "trim first=30 frames=10 -> @short", "from @input"
 
-static void sounds_lie_where_they_begin(void **state)
+SMP_TEST(sounds_lie_where_they_begin)
 {
-    (void)state;
     expect((const char *const[]){SHORT, "mix by=@short at=20ms", NULL}, 50,
            (const double[][2]){{0, 1.25}, {19, 20.25}, {20, 21.25 + 31.25}, {29, 30.25 + 40.25}, {30, 31.25}}, 5);
     expect((const char *const[]){SHORT, "mix by=@short at=45ms gain=-200dB", NULL}, 55,
@@ -53,18 +52,16 @@ static void sounds_lie_where_they_begin(void **state)
            (const double[][2]){{49, 50.25}, {50, 1}, {99, 50}}, 3);
 }
 
-static void one_sound_fades_into_the_next(void **state)
+SMP_TEST(one_sound_fades_into_the_next)
 {
-    (void)state;
     expect((const char *const[]){SHORT, "append by=@short crossfade=10ms", NULL}, 50,
            (const double[][2]){{39, 40.25}, {40, 0.95 * 41.25 + 0.05 * 31.25}, {49, 0.05 * 50.25 + 0.95 * 40.25}}, 3);
     expect((const char *const[]){SHORT, "append by=@short crossfade=4ms", NULL}, 56,
            (const double[][2]){{45, 46.25}, {46, 0.875 * 47.25 + 0.125 * 31.25}, {50, 35.25}, {55, 40.25}}, 4);
 }
 
-static void channels_lie_beside_each_other(void **state)
+SMP_TEST(channels_lie_beside_each_other)
 {
-    (void)state;
     gpu_case c = {.in = sound(50, 2), .fill = ramp, .lines = {SHORT, "mix by=@short at=20ms gain=20dB how=beside"}};
     gpu_job job = gpu_job_make(&c);
     assert_int_equal(job.shape.channels, 4);
@@ -83,9 +80,8 @@ static void channels_lie_beside_each_other(void **state)
     gpu_job_free(&job);
 }
 
-static void every_device_gives_the_same(void **state)
+SMP_TEST(every_device_gives_the_same)
 {
-    (void)state;
     static const char *const lines[][4] = {
         {"mix by=@input at=3ms gain=-6dB"},
         {"append by=@input gap=2ms", "fir [0.25 0.5 0.25]"},
@@ -105,9 +101,8 @@ static void every_device_gives_the_same(void **state)
 
 extern const smp_stage smp_stage_mix, smp_stage_add, smp_stage_subtract;
 
-static void what_does_not_fit_says_what_to_type(void **state)
+SMP_TEST(what_does_not_fit_says_what_to_type)
 {
-    (void)state;
     struct {
         smp_operand by;
         double at, gain;
@@ -130,14 +125,4 @@ static void what_does_not_fit_says_what_to_type(void **state)
     err = (smp_error){0};
     assert_int_equal(smp_stage_subtract.plan(&params, &in, &by, &plan, &err), SMP_E_PIPE);
     assert_non_null(strstr(err.hint, "take sounds of other lengths"));
-}
-
-SMP_SUITE(mix)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sounds_lie_where_they_begin),         cmocka_unit_test(one_sound_fades_into_the_next),
-        cmocka_unit_test(channels_lie_beside_each_other),      cmocka_unit_test(every_device_gives_the_same),
-        cmocka_unit_test(what_does_not_fit_says_what_to_type),
-    };
-    return cmocka_run_group_tests_name("mix", tests, NULL, NULL);
 }

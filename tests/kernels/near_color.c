@@ -36,9 +36,8 @@ static int pixel(const smp_stage *stage, const void *params, const float in[3], 
     return n;
 }
 
-static void what_is_no_number_is_far_from_every_colour(void **state)
+SMP_TEST(what_is_no_number_is_far_from_every_colour)
 {
-    (void)state;
     static const float strange[3] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
         float in[3] = {0.5f, 0.25f, 0.f}, out[4];
@@ -51,9 +50,8 @@ static void what_is_no_number_is_far_from_every_colour(void **state)
     }
 }
 
-static void the_distance_is_a_root_of_a_mean(void **state)
+SMP_TEST(the_distance_is_a_root_of_a_mean)
 {
-    (void)state;
     static const float off[] = {0.f, 0.17f, 0.18f, 0.52f, 0.6f}; /* of one channel: sqrt(3) times the distance */
     for (int k = 0; k < 5; k++) {
         const float in[3] = {0.5f, 0.25f + off[k], 0.f};
@@ -70,17 +68,15 @@ static void the_distance_is_a_root_of_a_mean(void **state)
     }
 }
 
-static void a_colour_that_is_replaced_is_exact(void **state)
+SMP_TEST(a_colour_that_is_replaced_is_exact)
 {
-    (void)state;
     float out[4];
     pixel(&smp_stage_replace, &replace, (float[]){0.5f, 0.25f, 0.f}, out);
     assert_true(out[0] == 1.f && out[1] == 0.f && out[2] == 0.5f);
 }
 
-static void modulate_and_tint_beyond_the_range(void **state)
+SMP_TEST(modulate_and_tint_beyond_the_range)
 {
-    (void)state;
     static const struct {
         double brightness, saturation, hue;
     } same = {1, 1, 180}, gray = {1, 0, 0};
@@ -99,9 +95,8 @@ static void modulate_and_tint_beyond_the_range(void **state)
     assert_true(out[0] == 1.f && isnan(out[2]));
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     for (int alpha = 0; alpha < 2; alpha++)
         for (int f = 0; f < SMP_FORMATS; f++) {
             const kernel_case c = {.stage = alpha ? &smp_stage_key : &smp_stage_replace,
@@ -112,16 +107,4 @@ static void every_variant_gives_the_same_bytes(void **state)
                                    .values = f == SMP_F32 ? CASE_ANY : CASE_CODES};
             kernel_case_check(&c);
         }
-}
-
-SMP_SUITE(near_color)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_no_number_is_far_from_every_colour),
-        cmocka_unit_test(the_distance_is_a_root_of_a_mean),
-        cmocka_unit_test(a_colour_that_is_replaced_is_exact),
-        cmocka_unit_test(modulate_and_tint_beyond_the_range),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-    };
-    return cmocka_run_group_tests_name("near_color", tests, NULL, NULL);
 }

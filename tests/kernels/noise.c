@@ -9,9 +9,8 @@
 
 extern const smp_stage smp_stage_noise;
 
-static void the_generator_has_its_known_answers(void **state)
+SMP_TEST(the_generator_has_its_known_answers)
 {
-    (void)state;
     static const uint32_t zero[] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
     static const uint32_t ones[] = {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd};
     const smp_philox a = smp_philox_of(0, 0, 0, 0), b = smp_philox_of(UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX);
@@ -59,9 +58,8 @@ static void measure(const noise_params *params, double found[4], uint64_t *hash)
     picture_free(&out);
 }
 
-static void is_distributed_as_it_says(void **state)
+SMP_TEST(is_distributed_as_it_says)
 {
-    (void)state;
     double gaussian[4], uniform[4], salt[4], other[4];
     uint64_t hash[4];
     measure(&(noise_params){0.1, SMP_NOISE_GAUSSIAN, 0, NAN}, gaussian, &hash[0]);
@@ -76,13 +74,4 @@ static void is_distributed_as_it_says(void **state)
     assert_float_equal(salt[3], 0.1f, 0.006f);
     assert_float_equal(other[1], 0.1f, 0.0015f);
     assert_true(hash[0] != hash[3]);
-}
-
-SMP_SUITE(noise)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_generator_has_its_known_answers),
-        cmocka_unit_test(is_distributed_as_it_says),
-    };
-    return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
 }

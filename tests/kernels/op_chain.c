@@ -118,9 +118,8 @@ static void every_pair_on(smp_device *on, int64_t width, int64_t height)
     assert_true(fewer > POINTS * POINTS / 2);
 }
 
-static void every_pair_on_each_instruction_set(void **state)
+SMP_TEST(every_pair_on_each_instruction_set)
 {
-    (void)state;
     for (int isa = 0; isa < 3; isa++) {
         smp_device *on = NULL;
         smp_error err = {0};
@@ -132,18 +131,16 @@ static void every_pair_on_each_instruction_set(void **state)
     }
 }
 
-static void every_pair_on_the_emulator(void **state)
+SMP_TEST(every_pair_on_the_emulator)
 {
-    (void)state;
     smp_device *on = device("simt", NULL);
     every_pair_on(on, 33, 5);
     smp_device_close(on);
 }
 
 /* Chains of everything: what is joined and what is not, taps, reductions in between. */
-static void random_chains(void **state)
+SMP_TEST(random_chains)
 {
-    (void)state;
     enum { CHAINS = 400 };
     smp_device *cpu = device("cpu", NULL), *simt = device("simt", NULL);
     uint64_t seed = 20261121;
@@ -189,9 +186,8 @@ static void assert_steps(const char *const *lines, size_t count, const smp_shape
         assert_steps(lines_, sizeof lines_ / sizeof lines_[0], shape, want);                                           \
     } while (0)
 
-static void neighbours_become_one_step(void **state)
+SMP_TEST(neighbours_become_one_step)
 {
-    (void)state;
     const smp_shape bytes = case_shape(16, 16, 3, SMP_U8), alpha = case_shape(16, 16, 4, SMP_U8);
     STEPS(&bytes, "(input), invert", "invert");
     STEPS(&bytes, "(input), invert + threshold", "invert", "threshold");
@@ -200,9 +196,8 @@ static void neighbours_become_one_step(void **state)
     STEPS(&bytes, "(input), (srgb_decode) + levels white=50% + (srgb_encode)", "light linear", "levels white=50%");
 }
 
-static void what_others_read_stays(void **state)
+SMP_TEST(what_others_read_stays)
 {
-    (void)state;
     const smp_shape bytes = case_shape(16, 16, 3, SMP_U8);
     STEPS(&bytes, "(input), invert, stats, threshold", "invert", "stats", "threshold");
     STEPS(&bytes, "(input), invert -> @a, gamma 2, subtract by=@a", "invert -> @a", "gamma 2", "subtract by=@a");
@@ -212,9 +207,8 @@ static void what_others_read_stays(void **state)
 
 /* Operations that rise up to a step are one step; its program and that of the single operations agree on every kind of
  * float. */
-static void steps_swallow_what_rises_before_them(void **state)
+SMP_TEST(steps_swallow_what_rises_before_them)
 {
-    (void)state;
     const smp_sample_op line = SMP_SAMPLE_OP(levels_line, .black = 12.75f, .scale = 1.8181819f, .top = 255);
     const smp_sample_op falls = SMP_SAMPLE_OP(levels_line, .black = 255, .scale = -1.5f, .top = 255);
     const smp_sample_op step = SMP_SAMPLE_OP(threshold_step, .level = 102, .white = 255);
@@ -250,9 +244,8 @@ static void steps_swallow_what_rises_before_them(void **state)
 
 /* A program has so many operations, and no more; the rest is a second step. Where the statements are too long for a
  * label, their stages are named. */
-static void long_runs_are_cut(void **state)
+SMP_TEST(long_runs_are_cut)
 {
-    (void)state;
     const smp_shape bytes = case_shape(16, 16, 1, SMP_U8);
     STEPS(&bytes,
           "(input), invert + invert + invert + invert + invert + invert + invert + invert, levels + levels + levels",
@@ -262,21 +255,9 @@ static void long_runs_are_cut(void **state)
 }
 
 /* There are no kernels from one format of integers to another. */
-static void depths_of_integers_are_not_joined(void **state)
+SMP_TEST(depths_of_integers_are_not_joined)
 {
-    (void)state;
     const smp_shape bytes = case_shape(16, 16, 1, SMP_U8);
     STEPS(&bytes, "(input), invert, depth 16bit", "invert", "depth 16bit");
     STEPS(&bytes, "(input), invert + depth float", "invert", "depth float");
-}
-
-SMP_SUITE(op_chain)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_become_one_step),           cmocka_unit_test(what_others_read_stays),
-        cmocka_unit_test(steps_swallow_what_rises_before_them), cmocka_unit_test(long_runs_are_cut),
-        cmocka_unit_test(depths_of_integers_are_not_joined),    cmocka_unit_test(every_pair_on_each_instruction_set),
-        cmocka_unit_test(every_pair_on_the_emulator),           cmocka_unit_test(random_chains),
-    };
-    return cmocka_run_group_tests_name("op_chain", tests, NULL, NULL);
 }

@@ -25,9 +25,8 @@ static const smp_shape sound = {
     .kind = SMP_AUDIO, .width = 1, .height = 3, .channels = 2, .format = SMP_F32, .rate = 8000};
 
 /* Frames of silence before and after, whatever the strips, the threads, the device. */
-static void surrounds_a_sound_with_silence(void **state)
+SMP_TEST(surrounds_a_sound_with_silence)
 {
-    (void)state;
     static const struct {
         const char *statement;
         int before, after;
@@ -66,9 +65,8 @@ static void surrounds_a_sound_with_silence(void **state)
     picture_free(&in);
 }
 
-static void refuses_what_does_not_fit(void **state)
+SMP_TEST(refuses_what_does_not_fit)
 {
-    (void)state;
     const smp_shape drawing = {.kind = SMP_IMAGE, .width = 8, .height = 6, .channels = 3, .format = SMP_U8};
     static const struct {
         const char *statement, *says;
@@ -96,9 +94,8 @@ static void refuses_what_does_not_fit(void **state)
 }
 
 /* Borders that show the picture need what they show: all of it where they wrap, or mirror far. */
-static void keeps_rows_that_its_border_shows(void **state)
+SMP_TEST(keeps_rows_that_its_border_shows)
 {
-    (void)state;
     const smp_shape tall = {.kind = SMP_IMAGE, .width = 4, .height = 20000, .channels = 1, .format = SMP_U8};
     static const struct {
         const char *statement;
@@ -116,14 +113,4 @@ static void keeps_rows_that_its_border_shows(void **state)
             fail_msg("%s", rows[i].statement);
         smp_plan_free(plan);
     }
-}
-
-SMP_SUITE(pad)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(surrounds_a_sound_with_silence),
-        cmocka_unit_test(refuses_what_does_not_fit),
-        cmocka_unit_test(keeps_rows_that_its_border_shows),
-    };
-    return cmocka_run_group_tests_name("pad", tests, NULL, NULL);
 }

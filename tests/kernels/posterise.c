@@ -10,16 +10,14 @@ typedef struct params { /* as in src/stages/posterise.c */
     int dither;
 } params;
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     for (params p = {.levels = 2}; p.levels <= 256; p.levels += 127)
         kernel_case_matrix(&smp_stage_posterise, &p, 8, 4);
 }
 
-static void every_byte_becomes_the_nearest_of_the_values(void **state)
+SMP_TEST(every_byte_becomes_the_nearest_of_the_values)
 {
-    (void)state;
     for (int64_t levels = 2; levels <= 256; levels++) {
         const params p = {.levels = levels};
         const kernel_case c = {.stage = &smp_stage_posterise, .params = &p, .in = case_shape(256, 1, 1, SMP_U8)};
@@ -35,9 +33,8 @@ static void every_byte_becomes_the_nearest_of_the_values(void **state)
     }
 }
 
-static void ties_go_to_even_and_all_ends_in_the_range(void **state)
+SMP_TEST(ties_go_to_even_and_all_ends_in_the_range)
 {
-    (void)state;
     static const float values[] = {0.5f, 0.25f, 0.75f, -3.f, 7.f, INFINITY, -INFINITY},
                        two[] = {0.f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f}, three[] = {0.5f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f};
     for (int64_t levels = 2; levels <= 3; levels++) {
@@ -57,14 +54,4 @@ static void ties_go_to_even_and_all_ends_in_the_range(void **state)
         picture_free(&in);
         picture_free(&out);
     }
-}
-
-SMP_SUITE(posterise)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(every_byte_becomes_the_nearest_of_the_values),
-        cmocka_unit_test(ties_go_to_even_and_all_ends_in_the_range),
-    };
-    return cmocka_run_group_tests_name("posterise", tests, NULL, NULL);
 }

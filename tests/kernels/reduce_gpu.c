@@ -7,9 +7,8 @@
 
 /* ---------------------------------------------------------------------------------------------- same results */
 
-static void histograms_are_the_definitions(void **state)
+SMP_TEST(histograms_are_the_definitions)
 {
-    (void)state;
     gpu_matrix("histogram");
     for (int f = 0; f < SMP_FORMATS; f++)
         for (int channels = 1; channels <= 4; channels++) {
@@ -19,9 +18,8 @@ static void histograms_are_the_definitions(void **state)
         }
 }
 
-static void histograms_that_exceed_shared_memory_are_counted_in_parts(void **state)
+SMP_TEST(histograms_that_exceed_shared_memory_are_counted_in_parts)
 {
-    (void)state;
     for (int f = 0; f < SMP_FORMATS; f++)
         for (int channels = 1; channels <= 3; channels += 2) {
             gpu_case c = {.lines = {"histogram bins=65536"},
@@ -31,16 +29,14 @@ static void histograms_that_exceed_shared_memory_are_counted_in_parts(void **sta
         }
 }
 
-static void statistics_are_the_definitions(void **state)
+SMP_TEST(statistics_are_the_definitions)
 {
-    (void)state;
     const char *lines[] = {"stats", NULL};
     gpu_matrix_lines(lines, CASE_ANY);
 }
 
-static void percentiles_and_statistics_share_a_result(void **state)
+SMP_TEST(percentiles_and_statistics_share_a_result)
 {
-    (void)state;
     for (int f = 0; f < SMP_FORMATS; f++) {
         gpu_case c = {.lines = {"stats percentiles=[5 50 95]"}, .in = case_shape(61, 45, 3, (smp_format)f)};
         gpu_case_check(&c);
@@ -48,9 +44,8 @@ static void percentiles_and_statistics_share_a_result(void **state)
 }
 
 /* Chunks of 4096 pixels of a row, the last shorter; five to eight channels; sound. */
-static void shapes_beyond_the_usual(void **state)
+SMP_TEST(shapes_beyond_the_usual)
 {
-    (void)state;
     static const char *const lines[] = {"stats", "histogram bins=100"};
     for (int f = 0; f < SMP_FORMATS; f++)
         for (int l = 0; l < 2; l++) {
@@ -71,9 +66,8 @@ static void shapes_beyond_the_usual(void **state)
     }
 }
 
-static void pictures_are_adjusted_by_the_same_counts(void **state)
+SMP_TEST(pictures_are_adjusted_by_the_same_counts)
 {
-    (void)state;
     static const char *const lines[] = {"equalize", "equalize each", "levels auto", "threshold method=otsu"};
     for (int l = 0; l < 4; l++)
         for (int f = 0; f < SMP_FORMATS; f++)
@@ -146,9 +140,8 @@ extern const smp_stage smp_stage_histogram, smp_stage_integral, smp_stage_stats;
 /* Tiles of 1024 pixels that ask those before them: several a row and rows of blocks, one and two channels, the last
  * tile a pixel or ragged. Strips of 7 rows are blocks cut short. Whole tiles of each format, and of fractions that a
  * stage before made, take the quick path: down and along rows. */
-static void tiles_look_back(void **state)
+SMP_TEST(tiles_look_back)
 {
-    (void)state;
     gpu_case both = {.lines = {"integral"}, .in = case_shape(2309, 18, 1, SMP_U16)};
     gpu_case rows = {.lines = {"integral rows"}, .in = case_shape(1161, 35, 2, SMP_U8)};
     gpu_case bytes = {.lines = {"integral"}, .in = case_shape(3205, 35, 1, SMP_U8)};
@@ -162,9 +155,8 @@ static void tiles_look_back(void **state)
 }
 
 /* Sixteen rows of white bytes of a wider picture are more than 32 bits hold. */
-static void look_back_ends_where_sums_of_bytes_overflow(void **state)
+SMP_TEST(look_back_ends_where_sums_of_bytes_overflow)
 {
-    (void)state;
     const smp_variant *lookback = smp_stage_integral.variants;
     while (lookback[1].name)
         lookback++;
@@ -189,9 +181,8 @@ static void look_back_ends_where_sums_of_bytes_overflow(void **state)
 }
 
 /* As the stages' parameters lie in memory: histogram's is {name, bins}, of stats nothing is asked. */
-static void rows_may_lie_anywhere(void **state)
+SMP_TEST(rows_may_lie_anywhere)
 {
-    (void)state;
     const struct {
         const char *name;
         int64_t bins;
@@ -218,9 +209,8 @@ static void rows_may_lie_anywhere(void **state)
 
 /* ---------------------------------------------------------------------------------------------- traces */
 
-static void kernels_make_no_mistakes(void **state)
+SMP_TEST(kernels_make_no_mistakes)
 {
-    (void)state;
     static const char *const lines[] = {"histogram bins=40", "stats"};
     static const char *const variants[][4] = {{"naive", "tiled", "private"},
                                               {"naive", "interleaved", "tiled", "shuffle"}};
@@ -246,9 +236,8 @@ static uint64_t conflicts_of(const char *line, const char *variant, const char *
     return conflicts;
 }
 
-static void one_counter_a_bank_never_conflicts(void **state)
+SMP_TEST(one_counter_a_bank_never_conflicts)
 {
-    (void)state;
     uint64_t n;
     for (int channels = 1; channels <= 3; channels += 2) {
         assert_int_equal(
@@ -265,9 +254,8 @@ static void one_counter_a_bank_never_conflicts(void **state)
     assert_int_equal(n, 0);
 }
 
-static void trees_conflict_only_when_interleaved(void **state)
+SMP_TEST(trees_conflict_only_when_interleaved)
 {
-    (void)state;
     uint64_t n;
     for (int f = 0; f < 2; f++) {
         smp_format format = f ? SMP_F32 : SMP_U8;
@@ -279,23 +267,4 @@ static void trees_conflict_only_when_interleaved(void **state)
         assert_int_equal(conflicts_of("stats", "shuffle", "stats_shuffle", format, 1, SMP_SHARED_LOAD, &n), 0);
         assert_int_equal(n, 0);
     }
-}
-
-SMP_SUITE(reduce_gpu)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(histograms_are_the_definitions),
-        cmocka_unit_test(histograms_that_exceed_shared_memory_are_counted_in_parts),
-        cmocka_unit_test(statistics_are_the_definitions),
-        cmocka_unit_test(percentiles_and_statistics_share_a_result),
-        cmocka_unit_test(shapes_beyond_the_usual),
-        cmocka_unit_test(pictures_are_adjusted_by_the_same_counts),
-        cmocka_unit_test(tiles_look_back),
-        cmocka_unit_test(look_back_ends_where_sums_of_bytes_overflow),
-        cmocka_unit_test(rows_may_lie_anywhere),
-        cmocka_unit_test(kernels_make_no_mistakes),
-        cmocka_unit_test(one_counter_a_bank_never_conflicts),
-        cmocka_unit_test(trees_conflict_only_when_interleaved),
-    };
-    return cmocka_run_group_tests_name("reduce_gpu", tests, NULL, NULL);
 }

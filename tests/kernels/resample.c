@@ -29,9 +29,8 @@ static kernel_case case_of(const resample_values *values, int64_t frames, int ch
                          .out_storage = SMP_F32};
 }
 
-static void known_samples(void **state)
+SMP_TEST(known_samples)
 {
-    (void)state;
     static const struct {
         resample_values values;
         int64_t frames;
@@ -67,9 +66,8 @@ static void known_samples(void **state)
 
 /* In the middle, where the ends are out of reach: what is below 91.3 % of the lower band stays, in time and level;
  * what is above the lower rate's half goes. */
-static void a_sine_stays_or_goes(void **state)
+SMP_TEST(a_sine_stays_or_goes)
 {
-    (void)state;
     static const struct {
         double from, to, frequency;
         bool stays;
@@ -96,9 +94,8 @@ static void a_sine_stays_or_goes(void **state)
 }
 
 /* A sound at another speed is one of another rate, made to have its own. */
-static void a_speed_is_another_rate(void **state)
+SMP_TEST(a_speed_is_another_rate)
 {
-    (void)state;
     const resample_values fast = {NAN, 0.8, 60, 1.5}, plain = {8000, 0.8, 60, 1};
     const smp_shape in = sound(300, 1, 8000), relabelled = sound(300, 1, 12000);
     smp_node_plan a = {.out = in}, b = {.out = relabelled};
@@ -127,9 +124,8 @@ static const struct {
 };
 enum { RATIOS = sizeof ratios / sizeof ratios[0] };
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     for (int i = 0; i < RATIOS; i++) {
         const resample_values values = {ratios[i].to, 0.8, 60, 1};
         kernel_case c = case_of(&values, ratios[i].frames, ratios[i].channels, ratios[i].from);
@@ -139,9 +135,8 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void gpus_give_the_same_bytes(void **state)
+SMP_TEST(gpus_give_the_same_bytes)
 {
-    (void)state;
     for (int i = 0; i < RATIOS; i++) {
         char line[80];
         snprintf(line, sizeof line, "resample %.0fHz bandwidth=70%% attenuation=50dB", ratios[i].to);
@@ -153,9 +148,8 @@ static void gpus_give_the_same_bytes(void **state)
     }
 }
 
-static void exchanged_frames_cost_no_conflicts(void **state)
+SMP_TEST(exchanged_frames_cost_no_conflicts)
 {
-    (void)state;
     static const char *const names[] = {"tiled", "swizzled"};
     static const char *const lines[] = {"resample 24kHz bandwidth=60% attenuation=40dB",
                                         "resample 12kHz bandwidth=60% attenuation=40dB",
@@ -173,9 +167,8 @@ static void exchanged_frames_cost_no_conflicts(void **state)
     }
 }
 
-static void what_cannot_be_is_refused(void **state)
+SMP_TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     smp_error err = {0};
     smp_node_plan work = {0};
     const smp_shape in = sound(100, 1, 48000);
@@ -190,18 +183,4 @@ static void what_cannot_be_is_refused(void **state)
     work = (smp_node_plan){0};
     assert_int_equal(smp_stage_resample.plan(&(resample_values){48000, 0.9, 100, 1}, &in, NULL, &work, &err), SMP_OK);
     assert_true(work.effect.none && work.effect.already);
-}
-
-SMP_SUITE(resample)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_samples),
-        cmocka_unit_test(a_sine_stays_or_goes),
-        cmocka_unit_test(a_speed_is_another_rate),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(gpus_give_the_same_bytes),
-        cmocka_unit_test(exchanged_frames_cost_no_conflicts),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-    return cmocka_run_group_tests_name("resample", tests, NULL, NULL);
 }

@@ -25,9 +25,8 @@ static smp_plan *plan_of(const char *first, const char *statement, const smp_sha
     return code ? NULL : plan;
 }
 
-static void refuses_what_is_no_size(void **state)
+SMP_TEST(refuses_what_is_no_size)
 {
-    (void)state;
     static const struct {
         const char *statement, *says;
         int channels;
@@ -68,9 +67,8 @@ static void refuses_what_is_no_size(void **state)
 }
 
 /* A thumbnail of a tall picture needs few rows at a time. */
-static void streams(void **state)
+SMP_TEST(streams)
 {
-    (void)state;
     char message[512];
     const smp_shape shape = {.kind = SMP_IMAGE, .width = 600, .height = 40000, .channels = 3, .format = SMP_U8};
     smp_plan *plan = plan_of(NULL, "resize 10%", &shape, message, sizeof message);
@@ -86,9 +84,8 @@ static void streams(void **state)
 }
 
 /* A picture that has the size already passes, as does one that is smaller where none is to be enlarged. */
-static void leaves_out_what_changes_nothing(void **state)
+SMP_TEST(leaves_out_what_changes_nothing)
 {
-    (void)state;
     static const char *const statements[] = {"resize 100%", "resize width=8", "resize width=8 height=6 fit=cover",
                                              "resize longest=100 enlarge=no",
                                              "resize width=20 height=3 fit=cover enlarge=no"};
@@ -105,9 +102,8 @@ static void leaves_out_what_changes_nothing(void **state)
 
 /* 2:1 and 4:1 have a kernel of their own: more than one strip of it, sides and rows that end anywhere, filters of each
  * length, and values that only survive where no weight meets them. */
-static void whole_steps_give_the_same_bytes(void **state)
+SMP_TEST(whole_steps_give_the_same_bytes)
 {
-    (void)state;
     static const struct {
         const char *statement;
         int64_t width, height;
@@ -142,9 +138,8 @@ static void whole_steps_give_the_same_bytes(void **state)
 }
 
 /* They run there in every order of threads, and read shared memory without conflicts. */
-static void whole_steps_are_fused(void **state)
+SMP_TEST(whole_steps_are_fused)
 {
-    (void)state;
     static const char *const filters[] = {"bilinear", "mitchell", "lanczos3"};
     for (int i = 0; i < 12; i++) {
         const int ratio = i % 2 ? 4 : 2, lobes = 2 + i / 2 % 3 * 2;
@@ -164,9 +159,8 @@ static void whole_steps_are_fused(void **state)
 }
 
 /* In every format; a padding of words after each 32 helped gray alone. */
-static void padded_rows_are_read_without_conflicts(void **state)
+SMP_TEST(padded_rows_are_read_without_conflicts)
 {
-    (void)state;
     for (int i = 0; i < 12; i++) {
         const int ratio = i % 2 ? 4 : 2;
         const gpu_case c = {.lines = {ratio == 2 ? "resize 50%" : "resize 25%"},
@@ -182,14 +176,4 @@ static void padded_rows_are_read_without_conflicts(void **state)
         smp_trace_free(&tiled);
         smp_trace_free(&padded);
     }
-}
-
-SMP_SUITE(resize)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_no_size),         cmocka_unit_test(streams),
-        cmocka_unit_test(leaves_out_what_changes_nothing), cmocka_unit_test(whole_steps_give_the_same_bytes),
-        cmocka_unit_test(whole_steps_are_fused),           cmocka_unit_test(padded_rows_are_read_without_conflicts),
-    };
-    return cmocka_run_group_tests_name("resize", tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static double exact(const picture *in, int64_t x, int64_t y, int c, const void *
     return fabs(v - blurred) > e->threshold * in->view.white ? v + e->amount * (v - blurred) : v;
 }
 
-static void values_equal_a_direct_sum_in_double(void **state)
+SMP_TEST(values_equal_a_direct_sum_in_double)
 {
-    (void)state;
     for (int edge = 0; edge < SMP_EDGES; edge++)
         for (int channels = 1; channels <= 4; channels++) {
             PARAMS(p, &smp_stage_sharpen, {"amount", 1.75}, {"sigma", 1.2}, {"threshold", 0.05}, {"edge", edge},
@@ -44,18 +43,16 @@ static void values_equal_a_direct_sum_in_double(void **state)
         }
 }
 
-static void an_amount_of_zero_is_left_out(void **state)
+SMP_TEST(an_amount_of_zero_is_left_out)
 {
-    (void)state;
     PARAMS(p, &smp_stage_sharpen, {"amount", 0});
     const kernel_case c = {.stage = &smp_stage_sharpen, .params = p, .in = case_shape(9, 9, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
     assert_true(plan.effect.none);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     static const double sigmas[] = {0.2, 1, 2.6};
     for (int edge = 0; edge < SMP_EDGES; edge++) {
         PARAMS(p, &smp_stage_sharpen, {"amount", 1.5}, {"sigma", sigmas[edge % 3]}, {"threshold", edge % 2 ? 0.1 : 0},
@@ -64,16 +61,14 @@ static void every_variant_gives_the_same_bytes(void **state)
     }
 }
 
-static void formats_channels_and_strips_give_the_same_bytes(void **state)
+SMP_TEST(formats_channels_and_strips_give_the_same_bytes)
 {
-    (void)state;
     PARAMS(p, &smp_stage_sharpen, {"sigma", 0.5});
     kernel_case_matrix(&smp_stage_sharpen, p, 16, 4);
 }
 
-static void a_radius_larger_than_the_picture_works(void **state)
+SMP_TEST(a_radius_larger_than_the_picture_works)
 {
-    (void)state;
     for (int edge = 0; edge < SMP_EDGES; edge++) {
         PARAMS(p, &smp_stage_sharpen, {"sigma", 17}, {"edge", edge}, {"fill", 1});
         const kernel_case c = {.stage = &smp_stage_sharpen, .params = p, .in = case_shape(7, 5, 3, SMP_U8), .seed = 2};
@@ -81,31 +76,15 @@ static void a_radius_larger_than_the_picture_works(void **state)
     }
 }
 
-static void integers_in_float_storage_give_the_same_bytes(void **state)
+SMP_TEST(integers_in_float_storage_give_the_same_bytes)
 {
-    (void)state;
     PARAMS(p, &smp_stage_sharpen, {"threshold", 0.02});
     stencil_check_storage(&smp_stage_sharpen, p, SMP_U8, 3);
     stencil_check_storage(&smp_stage_sharpen, p, SMP_U16, 4);
 }
 
-static void nan_and_infinity_spread_alike(void **state)
+SMP_TEST(nan_and_infinity_spread_alike)
 {
-    (void)state;
     PARAMS(p, &smp_stage_sharpen, {"sigma", 1.2});
     stencil_check_nonfinite(&smp_stage_sharpen, p);
-}
-
-SMP_SUITE(sharpen)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_equal_a_direct_sum_in_double),
-        cmocka_unit_test(an_amount_of_zero_is_left_out),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(formats_channels_and_strips_give_the_same_bytes),
-        cmocka_unit_test(a_radius_larger_than_the_picture_works),
-        cmocka_unit_test(integers_in_float_storage_give_the_same_bytes),
-        cmocka_unit_test(nan_and_infinity_spread_alike),
-    };
-    return cmocka_run_group_tests_name("sharpen", tests, NULL, NULL);
 }

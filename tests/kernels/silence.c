@@ -36,9 +36,8 @@ static smp_measurements measure(const silence_values *values, const picture *in,
 }
 
 /* Both channels below -20 dBFS in 0..4, 40..139, 200..298 and 950..999; one of them is loud in 400..499. */
-static void runs_of_the_least_length_are_told(void **state)
+SMP_TEST(runs_of_the_least_length_are_told)
 {
-    (void)state;
     const smp_shape shape = sound(1000, 2);
     picture in = picture_make(&shape, SMP_F32);
     for (int64_t y = 0; y < 1000; y++) {
@@ -67,9 +66,8 @@ static void runs_of_the_least_length_are_told(void **state)
     picture_free(&in);
 }
 
-static void every_variant_and_device_gives_the_same(void **state)
+SMP_TEST(every_variant_and_device_gives_the_same)
 {
-    (void)state;
     static const int64_t lengths[] = {1, 31, 32, 33, 4097, 9000};
     for (int i = 0; i < 6; i++) {
         const silence_values values = {-6, 0, NULL};
@@ -85,13 +83,4 @@ static void every_variant_and_device_gives_the_same(void **state)
             .lines = {"silence -6dBFS min=2ms"}, .in = sound(lengths[i], 1 + i % 3), .values = CASE_ANY};
         gpu_case_check(&g);
     }
-}
-
-SMP_SUITE(silence)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_of_the_least_length_are_told),
-        cmocka_unit_test(every_variant_and_device_gives_the_same),
-    };
-    return cmocka_run_group_tests_name("silence", tests, NULL, NULL);
 }

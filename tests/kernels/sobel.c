@@ -47,9 +47,8 @@ static const smp_stage *stage_for(int output, void *params, int edge)
     return stage;
 }
 
-static void values_equal_the_matrices(void **state)
+SMP_TEST(values_equal_the_matrices)
 {
-    (void)state;
     for (int output = 0; output <= SMP_LAPLACE_8; output++)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             _Alignas(16) unsigned char p[PARAMS_SIZE];
@@ -66,9 +65,8 @@ static void values_equal_the_matrices(void **state)
         }
 }
 
-static void alpha_passes_through(void **state)
+SMP_TEST(alpha_passes_through)
 {
-    (void)state;
     for (int output = 0; output <= SMP_LAPLACE_8; output++) {
         _Alignas(16) unsigned char p[PARAMS_SIZE];
         const kernel_case c = {
@@ -83,9 +81,8 @@ static void alpha_passes_through(void **state)
     }
 }
 
-static void negative_values_clamp_and_are_counted(void **state)
+SMP_TEST(negative_values_clamp_and_are_counted)
 {
-    (void)state;
     _Alignas(16) unsigned char p[PARAMS_SIZE];
     const kernel_case c = {
         .stage = stage_for(SMP_SOBEL_X, p, SMP_CLAMP), .params = p, .in = case_shape(3, 1, 1, SMP_U8)};
@@ -100,18 +97,16 @@ static void negative_values_clamp_and_are_counted(void **state)
     picture_free(&out);
 }
 
-static void laplacian_takes_four_or_eight_neighbours(void **state)
+SMP_TEST(laplacian_takes_four_or_eight_neighbours)
 {
-    (void)state;
     PARAMS(p, &smp_stage_laplacian, {"neighbours", 5});
     smp_error err = {0};
     assert_int_equal(smp_stage_laplacian.check(p, &err), SMP_E_PIPE);
     assert_non_null(strstr(err.message, "4 or 8"));
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     for (int output = 0; output <= SMP_LAPLACE_8; output++)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             _Alignas(16) unsigned char p[PARAMS_SIZE];
@@ -122,9 +117,8 @@ static void every_variant_gives_the_same_bytes(void **state)
         }
 }
 
-static void bytes_in_wide_pictures_give_the_same_bytes(void **state)
+SMP_TEST(bytes_in_wide_pictures_give_the_same_bytes)
 {
-    (void)state;
     for (int output = 0; output <= SMP_LAPLACE_8; output++)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             _Alignas(16) unsigned char p[PARAMS_SIZE];
@@ -142,9 +136,8 @@ static void bytes_in_wide_pictures_give_the_same_bytes(void **state)
         }
 }
 
-static void integers_in_float_storage_give_the_same_bytes(void **state)
+SMP_TEST(integers_in_float_storage_give_the_same_bytes)
 {
-    (void)state;
     for (int output = 0; output <= SMP_LAPLACE_8; output++) {
         _Alignas(16) unsigned char p[PARAMS_SIZE];
         const smp_stage *stage = stage_for(output, p, SMP_REFLECT);
@@ -153,27 +146,11 @@ static void integers_in_float_storage_give_the_same_bytes(void **state)
     }
 }
 
-static void nan_and_infinity_spread_alike(void **state)
+SMP_TEST(nan_and_infinity_spread_alike)
 {
-    (void)state;
     for (int output = 0; output <= SMP_LAPLACE_8; output++) {
         _Alignas(16) unsigned char p[PARAMS_SIZE];
         const smp_stage *stage = stage_for(output, p, SMP_CLAMP);
         stencil_check_nonfinite(stage, p);
     }
-}
-
-SMP_SUITE(sobel)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_equal_the_matrices),
-        cmocka_unit_test(alpha_passes_through),
-        cmocka_unit_test(negative_values_clamp_and_are_counted),
-        cmocka_unit_test(laplacian_takes_four_or_eight_neighbours),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(bytes_in_wide_pictures_give_the_same_bytes),
-        cmocka_unit_test(integers_in_float_storage_give_the_same_bytes),
-        cmocka_unit_test(nan_and_infinity_spread_alike),
-    };
-    return cmocka_run_group_tests_name("sobel", tests, NULL, NULL);
 }

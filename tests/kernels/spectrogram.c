@@ -48,9 +48,8 @@ static int64_t brightest_row(const picture *p, int64_t x, int64_t first, int64_t
 
 /* ------------------------------------------------------------------------------------------------ what it shows */
 
-static void a_chirp_is_a_line_from_its_first_frequency_to_its_last(void **state)
+SMP_TEST(a_chirp_is_a_line_from_its_first_frequency_to_its_last)
 {
-    (void)state;
     const smp_shape shape = sound(RATE, 2); /* the second channel falls where the first one rises */
     picture in = picture_make(&shape, SMP_F32);
     for (int i = 0; i < RATE; i++) {
@@ -70,9 +69,8 @@ static void a_chirp_is_a_line_from_its_first_frequency_to_its_last(void **state)
     picture_free(&out);
 }
 
-static void levels_are_those_of_sine_waves(void **state)
+SMP_TEST(levels_are_those_of_sine_waves)
 {
-    (void)state;
     static const char *const statements[] = {
         "spectrogram size=64 hop=64 colors=none range=80dB", "spectrogram size=64 hop=64 colors=none levels=linear",
         "spectrogram size=64 hop=64 colors=none range=80dB window=blackman",
@@ -93,9 +91,8 @@ static void levels_are_those_of_sine_waves(void **state)
     }
 }
 
-static void a_constant_is_the_lowest_row_and_silence_is_black(void **state)
+SMP_TEST(a_constant_is_the_lowest_row_and_silence_is_black)
 {
-    (void)state;
     const smp_shape shape = sound(300, 1);
     picture in = picture_make(&shape, SMP_F32);
     for (int i = 0; i < 300; i++)
@@ -109,9 +106,8 @@ static void a_constant_is_the_lowest_row_and_silence_is_black(void **state)
     picture_free(&out);
 }
 
-static void colors_grow_lighter_and_gray_is_the_level(void **state)
+SMP_TEST(colors_grow_lighter_and_gray_is_the_level)
 {
-    (void)state;
     const smp_shape shape = sound(256, 1);
     picture in = picture_make(&shape, SMP_F32);
     for (int i = 0; i < 256; i++)
@@ -143,9 +139,8 @@ static void colors_grow_lighter_and_gray_is_the_level(void **state)
     picture_free(&fire);
 }
 
-static void an_odd_size_is_refused(void **state)
+SMP_TEST(an_odd_size_is_refused)
 {
-    (void)state;
     const char *odd = "spectrogram size=33", *even = "spectrogram size=34";
     smp_program *program = parse_lines(&even, 1);
     assert_non_null(program);
@@ -175,9 +170,8 @@ static bool says(const picture *p, const char *text)
     return false;
 }
 
-static void axes_lie_round_the_same_picture(void **state)
+SMP_TEST(axes_lie_round_the_same_picture)
 {
-    (void)state;
     const smp_shape shape = sound(3 * RATE, 2);
     picture in = picture_make(&shape, SMP_F32);
     for (int i = 0; i < 3 * RATE; i++)
@@ -206,9 +200,8 @@ static void axes_lie_round_the_same_picture(void **state)
     picture_free(&framed);
 }
 
-static void a_clock_is_below_a_long_sound(void **state)
+SMP_TEST(a_clock_is_below_a_long_sound)
 {
-    (void)state;
     const smp_shape shape = sound(100 * 200, 1);
     picture in = picture_make(&shape, SMP_F32);
     picture slow =
@@ -222,9 +215,8 @@ static void a_clock_is_below_a_long_sound(void **state)
 
 /* ------------------------------------------------------------------------------------------------ the same bits */
 
-static void every_variant_gives_the_same_bits(void **state)
+SMP_TEST(every_variant_gives_the_same_bits)
 {
-    (void)state;
     static const char *const lines[] = {"spectrogram size=64 hop=16",
                                         "spectrogram size=18 hop=7 colors=none",
                                         "spectrogram size=130 hop=40 colors=gray levels=linear height=30",
@@ -242,9 +234,8 @@ static void every_variant_gives_the_same_bits(void **state)
         }
 }
 
-static void every_instruction_set_gives_the_same_bits(void **state)
+SMP_TEST(every_instruction_set_gives_the_same_bits)
 {
-    (void)state;
     struct { /* as the stage declares them */
         int64_t size, hop;
         int window, levels, colors;
@@ -270,30 +261,12 @@ static void every_instruction_set_gives_the_same_bits(void **state)
     }
 }
 
-static void tiles_have_no_conflicts(void **state)
+SMP_TEST(tiles_have_no_conflicts)
 {
-    (void)state;
     const gpu_case c = {.lines = {"spectrogram size=64 hop=16"}, .in = sound(500, 1)};
     smp_trace trace = {0};
     gpu_case_trace(&c, "register", 0, &trace);
     assert_int_equal(gpu_conflicts(&trace, "spectrogram_tiled", SMP_SHARED_LOAD), 0);
     assert_int_equal(gpu_conflicts(&trace, "spectrogram_tiled", SMP_SHARED_STORE), 0);
     smp_trace_free(&trace);
-}
-
-SMP_SUITE(spectrogram)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chirp_is_a_line_from_its_first_frequency_to_its_last),
-        cmocka_unit_test(levels_are_those_of_sine_waves),
-        cmocka_unit_test(a_constant_is_the_lowest_row_and_silence_is_black),
-        cmocka_unit_test(colors_grow_lighter_and_gray_is_the_level),
-        cmocka_unit_test(axes_lie_round_the_same_picture),
-        cmocka_unit_test(a_clock_is_below_a_long_sound),
-        cmocka_unit_test(an_odd_size_is_refused),
-        cmocka_unit_test(every_variant_gives_the_same_bits),
-        cmocka_unit_test(every_instruction_set_gives_the_same_bits),
-        cmocka_unit_test(tiles_have_no_conflicts),
-    };
-    return cmocka_run_group_tests_name("spectrogram", tests, NULL, NULL);
 }

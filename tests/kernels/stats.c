@@ -54,16 +54,14 @@ static smp_measurements measure_row(const float *values, int n, smp_kind kind)
     return measurements;
 }
 
-static void every_variant_gives_the_same_leaves_and_counts(void **state)
+SMP_TEST(every_variant_gives_the_same_leaves_and_counts)
 {
-    (void)state;
     kernel_case_matrix(&smp_stage_stats, &without, 32, 8);
     kernel_case_matrix(&smp_stage_stats, &with_percentiles, 5, 1);
 }
 
-static void leaves_that_span_rows_or_part_of_one_agree(void **state)
+SMP_TEST(leaves_that_span_rows_or_part_of_one_agree)
 {
-    (void)state;
     static const int64_t sizes[][2] = {{4095, 2}, {4096, 3}, {4097, 2}, {9000, 2},
                                        {2048, 5}, {1, 9001}, {3, 2999}, {33, 260}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -83,9 +81,8 @@ static void leaves_that_span_rows_or_part_of_one_agree(void **state)
         }
 }
 
-static void rows_without_gaps_give_the_same_leaves(void **state)
+SMP_TEST(rows_without_gaps_give_the_same_leaves)
 {
-    (void)state;
     for (smp_format format = SMP_U8; format < SMP_FORMATS; format++) {
         kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(3, 3001, 2, format)};
         smp_node_plan plan = case_plan(&c);
@@ -106,9 +103,8 @@ static void rows_without_gaps_give_the_same_leaves(void **state)
     }
 }
 
-static void storage_does_not_change_the_result(void **state)
+SMP_TEST(storage_does_not_change_the_result)
 {
-    (void)state;
     for (smp_format nominal = SMP_U8; nominal <= SMP_U16; nominal++) {
         kernel_case c = {
             .stage = &smp_stage_stats, .params = &with_percentiles, .in = case_shape(257, 127, 3, nominal)};
@@ -128,9 +124,8 @@ static void storage_does_not_change_the_result(void **state)
     }
 }
 
-static void measurements_equal_plain_sums(void **state)
+SMP_TEST(measurements_equal_plain_sums)
 {
-    (void)state;
     kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(257, 127, 3, SMP_U16)};
     picture in = picture_make(&c.in, SMP_U16);
     picture_fill(&in, 4, CASE_CODES);
@@ -163,9 +158,8 @@ static void measurements_equal_plain_sums(void **state)
     picture_free(&in);
 }
 
-static void large_offsets_do_not_cancel(void **state)
+SMP_TEST(large_offsets_do_not_cancel)
 {
-    (void)state;
     kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(500, 300, 1, SMP_F32)};
     picture in = picture_make(&c.in, SMP_F32);
     long double mean = 0, squares = 0, n = 500 * 300;
@@ -184,9 +178,8 @@ static void large_offsets_do_not_cancel(void **state)
     picture_free(&in);
 }
 
-static void samples_that_are_not_finite_are_counted_and_left_out(void **state)
+SMP_TEST(samples_that_are_not_finite_are_counted_and_left_out)
 {
-    (void)state;
     smp_measurements measurements = measure_row((const float[]){NAN, 3, INFINITY, 5, -INFINITY}, 5, SMP_IMAGE);
     assert_true(found(&measurements, "count", 0) == 5);
     assert_true(found(&measurements, "nonfinite", 0) == 3);
@@ -202,9 +195,8 @@ static void samples_that_are_not_finite_are_counted_and_left_out(void **state)
     smp_measurements_free(&measurements);
 }
 
-static void percentiles_interpolate_between_ranks(void **state)
+SMP_TEST(percentiles_interpolate_between_ranks)
 {
-    (void)state;
     kernel_case c = {.stage = &smp_stage_stats, .params = &with_percentiles, .in = case_shape(6, 1, 1, SMP_U8)};
     picture in = picture_make(&c.in, SMP_U8);
     static const float values[] = {50, 10, 20, 20, 40, 200}; /* sorted: 10 20 20 40 50 200 */
@@ -220,9 +212,8 @@ static void percentiles_interpolate_between_ranks(void **state)
     picture_free(&in);
 }
 
-static void float_percentiles_are_within_half_a_bin(void **state)
+SMP_TEST(float_percentiles_are_within_half_a_bin)
 {
-    (void)state;
     static const float values[] = {0.125f, 0.5f, 0.75f};
     smp_measurements measurements = measure_row(values, 3, SMP_IMAGE);
     assert_true(found(&measurements, "p0", 0) == 0.125 || fabs(found(&measurements, "p0", 0) - 0.125) <= 0.5 / 65536);
@@ -237,9 +228,8 @@ static void float_percentiles_are_within_half_a_bin(void **state)
 }
 
 /* Samples beyond full scale count as full scale; the least and the most are exact. */
-static void percentiles_of_loud_sound_end_at_full_scale(void **state)
+SMP_TEST(percentiles_of_loud_sound_end_at_full_scale)
 {
-    (void)state;
     static const float loud[] = {-1.25f, -1.25f, -1.25f, 0.5f, 1.125f, 1.125f, 1.125f, 1.125f, 1.5f};
     smp_measurements measurements = measure_row(loud, 9, SMP_AUDIO);
     assert_true(found(&measurements, "p0", 0) == -1.25);
@@ -273,9 +263,8 @@ static bool merged(void **total, const void *more)
 }
 
 /* Two pictures one below the other are what their partials say together; 8 bits: to the last bit but the deviation. */
-static void joined_tallies_are_those_of_both_pictures(void **state)
+SMP_TEST(joined_tallies_are_those_of_both_pictures)
 {
-    (void)state;
     kernel_case whole = {.stage = &smp_stage_stats, .params = &with_percentiles, .in = case_shape(67, 41, 3, SMP_U8)};
     kernel_case above = whole, below = whole;
     above.in.height = 10;
@@ -309,9 +298,8 @@ static void joined_tallies_are_those_of_both_pictures(void **state)
     picture_free(&b);
 }
 
-static void tallies_of_other_formats_do_not_join(void **state)
+SMP_TEST(tallies_of_other_formats_do_not_join)
 {
-    (void)state;
     kernel_case eight = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(5, 4, 1, SMP_U8)},
                 wide = eight;
     wide.in.format = SMP_U16;
@@ -325,9 +313,8 @@ static void tallies_of_other_formats_do_not_join(void **state)
 }
 
 /* 2^53 + 1 is no double: a plain sum over files would lose the ones. */
-static void sums_over_many_files_stay_exact(void **state)
+SMP_TEST(sums_over_many_files_stay_exact)
 {
-    (void)state;
     kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(1, 1, 1, SMP_F32)};
     picture p = picture_make(&c.in, SMP_F32);
     picture_set(&p, 0, 0, 0, 9007199254740992.f);
@@ -346,9 +333,8 @@ static void sums_over_many_files_stay_exact(void **state)
     picture_free(&p);
 }
 
-static void every_failing_allocation_is_reported(void **state)
+SMP_TEST(every_failing_allocation_is_reported)
 {
-    (void)state;
     const smp_shape shape = case_shape(2, 1, 1, SMP_U8);
     smp_node_plan plan = {.out = shape};
     smp_error err = {0};
@@ -366,25 +352,4 @@ static void every_failing_allocation_is_reported(void **state)
     }
     assert_int_equal(smp_alloc_live(), 0);
     free(result);
-}
-
-SMP_SUITE(stats)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_leaves_and_counts),
-        cmocka_unit_test(leaves_that_span_rows_or_part_of_one_agree),
-        cmocka_unit_test(rows_without_gaps_give_the_same_leaves),
-        cmocka_unit_test(storage_does_not_change_the_result),
-        cmocka_unit_test(measurements_equal_plain_sums),
-        cmocka_unit_test(large_offsets_do_not_cancel),
-        cmocka_unit_test(samples_that_are_not_finite_are_counted_and_left_out),
-        cmocka_unit_test(percentiles_interpolate_between_ranks),
-        cmocka_unit_test(float_percentiles_are_within_half_a_bin),
-        cmocka_unit_test(percentiles_of_loud_sound_end_at_full_scale),
-        cmocka_unit_test(joined_tallies_are_those_of_both_pictures),
-        cmocka_unit_test(tallies_of_other_formats_do_not_join),
-        cmocka_unit_test(sums_over_many_files_stay_exact),
-        cmocka_unit_test(every_failing_allocation_is_reported),
-    };
-    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@
 
 extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve, smp_stage_sharpen;
 
-static void every_variant_gives_the_definitions_bytes(void **state)
+SMP_TEST(every_variant_gives_the_definitions_bytes)
 {
-    (void)state;
     gpu_matrix("box 5px edge=reflect");
     gpu_matrix("convolve [1 2 1; 0 1 3; -1 0 2] edge=mirror");
     gpu_matrix("sobel");
@@ -21,9 +20,8 @@ static void every_variant_gives_the_definitions_bytes(void **state)
     gpu_matrix("median 5px edge=reflect");
 }
 
-static void every_border_size_and_output_does(void **state)
+SMP_TEST(every_border_size_and_output_does)
 {
-    (void)state;
     static const char *const lines[] = {
         "box 2px edge=clamp",
         "box 16px edge=mirror",
@@ -58,9 +56,8 @@ static void every_border_size_and_output_does(void **state)
 }
 
 /* Small radii of sharpen have kernels of their own, by channels: pictures of several strips, cut in bands. */
-static void every_small_radius_of_sharpen_has_its_kernel(void **state)
+SMP_TEST(every_small_radius_of_sharpen_has_its_kernel)
 {
-    (void)state;
     static const char *const edges[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant fill=0"};
     for (int radius = 1; radius <= 8; radius++)
         for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1)
@@ -80,9 +77,8 @@ static void every_small_radius_of_sharpen_has_its_kernel(void **state)
 }
 
 /* Every output of sobel has kernels of its own for 1, 3 and 4 channels. */
-static void every_output_of_sobel_has_its_kernel(void **state)
+SMP_TEST(every_output_of_sobel_has_its_kernel)
 {
-    (void)state;
     static const char *const lines[] = {"sobel edge=mirror", "sobel x edge=reflect", "sobel y edge=wrap"};
     for (int i = 0; i < 3; i++)
         for (int channels = 1; channels <= 4; channels++)
@@ -100,9 +96,8 @@ static void every_output_of_sobel_has_its_kernel(void **state)
 
 /* Odd sizes of box have kernels for bytes, by channels: pictures of several strips and bands, and smaller than the
  * window. */
-static void every_small_odd_size_of_box_has_its_kernel(void **state)
+SMP_TEST(every_small_odd_size_of_box_has_its_kernel)
 {
-    (void)state;
     static const char *const edges[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant fill=0"};
     for (int size = 2; size <= 17; size += 1 + (size > 2))
         for (int channels = 1; channels <= 4; channels++) {
@@ -119,9 +114,8 @@ static void every_small_odd_size_of_box_has_its_kernel(void **state)
         }
 }
 
-static void large_kernels_come_in_batches(void **state)
+SMP_TEST(large_kernels_come_in_batches)
 {
-    (void)state;
     char line[63 * 41 * 3 + 64] = "convolve [";
     size_t at = strlen(line);
     for (int row = 0; row < 41; row++)
@@ -134,9 +128,8 @@ static void large_kernels_come_in_batches(void **state)
     gpu_case_check(&c);
 }
 
-static void every_nan_is_the_same_one(void **state)
+SMP_TEST(every_nan_is_the_same_one)
 {
-    (void)state;
     static const char *const lines[] = {"box 3px", "convolve [1 -1]", "sobel", "laplacian", "sharpen 1 threshold=10%"};
     for (int i = 0; i < 5; i++) {
         const gpu_case c = {
@@ -145,9 +138,8 @@ static void every_nan_is_the_same_one(void **state)
     }
 }
 
-static void any_alignment_and_window_will_do(void **state)
+SMP_TEST(any_alignment_and_window_will_do)
 {
-    (void)state;
     const struct {
         double fill;
         int output, edge;
@@ -172,18 +164,16 @@ static void any_alignment_and_window_will_do(void **state)
     }
 }
 
-static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
+SMP_TEST(no_order_of_threads_matters_and_no_mistake_is_made)
 {
-    (void)state;
     static const char *const lines[] = {"box 6px edge=mirror", "convolve [1 2 1; 0 1 3; -1 0 2]", "sobel edge=reflect",
                                         "sharpen 1 sigma=1px"};
     for (int i = 0; i < 4; i++)
         gpu_trace_all(lines[i]);
 }
 
-static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
+SMP_TEST(shared_memory_conflicts_nowhere_but_in_parts_of_packs)
 {
-    (void)state;
     static const char *const lines[] = {"box 6px", "convolve [1 2 1; 0 1 3; -1 0 2]", "sobel", "sharpen 1 sigma=1px"};
     for (int i = 0; i < 4; i++)
         for (int f = 0; f < 2; f++) {
@@ -201,9 +191,8 @@ static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
 }
 
 /* `tiled` is the tiled kernel, `warp` the one-warp kernel where it serves, else the tiled one. */
-static void every_rung_launches_its_own_kernel(void **state)
+SMP_TEST(every_rung_launches_its_own_kernel)
 {
-    (void)state;
     static const struct {
         const char *line, *tiled, *warp;
         smp_format format;
@@ -241,9 +230,8 @@ static void every_rung_launches_its_own_kernel(void **state)
     }
 }
 
-static void windows_conflict_nowhere_whatever_the_channels(void **state)
+SMP_TEST(windows_conflict_nowhere_whatever_the_channels)
 {
-    (void)state;
     for (int channels = 1; channels <= 8; channels++) {
         const gpu_case c = {.lines = {channels % 2 ? "median 5px" : "median 3px"},
                             .in = case_shape(60, 33, channels, channels % 3 ? SMP_F32 : SMP_U8),
@@ -256,9 +244,8 @@ static void windows_conflict_nowhere_whatever_the_channels(void **state)
     }
 }
 
-static void five_channels_take_turns_at_the_banks(void **state)
+SMP_TEST(five_channels_take_turns_at_the_banks)
 {
-    (void)state;
     const gpu_case c = {.lines = {"sobel"}, .in = case_shape(60, 33, 5, SMP_F32), .seed = 7};
     smp_trace trace = {0};
     gpu_case_trace(&c, "tiled", 0, &trace);
@@ -267,9 +254,8 @@ static void five_channels_take_turns_at_the_banks(void **state)
 }
 
 /* Kernels may use the padding of aligned rows, so that whoever lays out rows must give them some (lib/view.h). */
-static void rows_of_a_run_own_their_padding(void **state)
+SMP_TEST(rows_of_a_run_own_their_padding)
 {
-    (void)state;
     for (int64_t width = 1; width < 200; width++)
         for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels++)
             for (int f = 0; f < SMP_FORMATS; f++) {
@@ -281,25 +267,4 @@ static void rows_of_a_run_own_their_padding(void **state)
                 assert_int_equal(smp_view_aligned(&view), width > 1); /* one pixel: packed, as sound is */
                 assert_true(smp_view_aligned(&scratch));
             }
-}
-
-SMP_SUITE(stencil_gpu)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_definitions_bytes),
-        cmocka_unit_test(every_border_size_and_output_does),
-        cmocka_unit_test(every_small_radius_of_sharpen_has_its_kernel),
-        cmocka_unit_test(every_output_of_sobel_has_its_kernel),
-        cmocka_unit_test(every_small_odd_size_of_box_has_its_kernel),
-        cmocka_unit_test(large_kernels_come_in_batches),
-        cmocka_unit_test(every_nan_is_the_same_one),
-        cmocka_unit_test(any_alignment_and_window_will_do),
-        cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
-        cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
-        cmocka_unit_test(windows_conflict_nowhere_whatever_the_channels),
-        cmocka_unit_test(every_rung_launches_its_own_kernel),
-        cmocka_unit_test(rows_of_a_run_own_their_padding),
-        cmocka_unit_test(five_channels_take_turns_at_the_banks),
-    };
-    return cmocka_run_group_tests_name("stencil_gpu", tests, NULL, NULL);
 }

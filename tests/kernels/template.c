@@ -71,9 +71,8 @@ static void check(const looked_for *c)
     free(large);
 }
 
-static void both_ways_give_the_scores_of_naive(void **state)
+SMP_TEST(both_ways_give_the_scores_of_naive)
 {
-    (void)state;
     static const looked_for cases[] = {
         {1, 1, 1, 1, 1, 1, false},     {70, 30, 1, 1, 1, 1, false},   {101, 43, 7, 5, 1, 1, false},
         {101, 43, 34, 9, 1, 1, false}, {60, 40, 16, 16, 3, 1, false}, {60, 30, 9, 6, 4, 1, true},
@@ -83,17 +82,7 @@ static void both_ways_give_the_scores_of_naive(void **state)
         check(&cases[i]);
 }
 
-static void sums_beyond_32_bits_are_exact(void **state)
+SMP_TEST(sums_beyond_32_bits_are_exact)
 {
-    (void)state;
     check(&(looked_for){363, 203, 360, 200, 1, 0, false});
-}
-
-SMP_SUITE(template)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ways_give_the_scores_of_naive),
-        cmocka_unit_test(sums_beyond_32_bits_are_exact),
-    };
-    return cmocka_run_group_tests_name("template", tests, NULL, NULL);
 }

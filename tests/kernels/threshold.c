@@ -28,9 +28,8 @@ static void run(const params *p, smp_shape shape, smp_format storage, const floa
     picture_free(&result);
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     kernel_case_matrix(&smp_stage_threshold, &half, 9, 4);
     kernel_case_matrix(&smp_stage_threshold, &otsu, 3, 2);
     kernel_case c = {.stage = &smp_stage_threshold,
@@ -42,9 +41,8 @@ static void every_variant_gives_the_same_bytes(void **state)
     kernel_case_check(&c);
 }
 
-static void from_the_level_on_it_is_white(void **state)
+SMP_TEST(from_the_level_on_it_is_white)
 {
-    (void)state;
     float got[4];
     run(&half, case_shape(4, 1, 1, SMP_U8), SMP_U8, (const float[]){127, 128, 0, 255}, got);
     assert_true(got[0] == 0 && got[1] == 255 && got[2] == 0 && got[3] == 255);
@@ -56,9 +54,8 @@ static void from_the_level_on_it_is_white(void **state)
     assert_true(got[0] == 255 && got[1] == 3 && got[2] == 255 && got[3] == 200); /* alpha stays */
 }
 
-static void otsu_as_opencv_finds_it(void **state)
+SMP_TEST(otsu_as_opencv_finds_it)
 {
-    (void)state;
     /* cv2.threshold(values, 0, 255, THRESH_OTSU): 60; white is what lies above */
     static const float values[] = {10, 20, 20, 30, 60, 180, 190, 200, 201, 210, 58, 140};
     float got[12];
@@ -81,9 +78,8 @@ static void otsu_as_opencv_finds_it(void **state)
         assert_true(got[i] == (values[i] > 60 ? 1 : 0));
 }
 
-static void channels_have_levels_of_their_own(void **state)
+SMP_TEST(channels_have_levels_of_their_own)
 {
-    (void)state;
     float got[12];
     run(&otsu, case_shape(4, 1, 3, SMP_U8), SMP_U8, (const float[]){1, 100, 0, 2, 200, 0, 1, 100, 0, 2, 200, 0}, got);
     for (int i = 0; i < 4; i++) {
@@ -93,25 +89,12 @@ static void channels_have_levels_of_their_own(void **state)
     }
 }
 
-static void a_level_beside_otsu_is_refused(void **state)
+SMP_TEST(a_level_beside_otsu_is_refused)
 {
-    (void)state;
     const smp_shape shape = case_shape(2, 2, 1, SMP_U8);
     smp_node_plan plan = {.out = shape, .access = SMP_ADJUST};
     smp_error err = {0};
     assert_int_equal(smp_stage_threshold.check(&(params){.value = 0.3, .method = 1}, &err), SMP_E_PIPE);
     assert_int_equal(smp_stage_threshold.plan(&half, &shape, NULL, &plan, &err), SMP_OK);
     assert_int_equal(plan.access, SMP_POINT);
-}
-
-SMP_SUITE(threshold)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(from_the_level_on_it_is_white),
-        cmocka_unit_test(otsu_as_opencv_finds_it),
-        cmocka_unit_test(channels_have_levels_of_their_own),
-        cmocka_unit_test(a_level_beside_otsu_is_refused),
-    };
-    return cmocka_run_group_tests_name("threshold", tests, NULL, NULL);
 }

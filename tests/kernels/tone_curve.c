@@ -22,9 +22,8 @@ static double exact_encoded(double s)
     return s <= 0.0031308 ? s * 12.92 : 1.055 * pow(s, 1 / 2.4) - 0.055;
 }
 
-static void transfer_functions_are_within_their_stated_error(void **state)
+SMP_TEST(transfer_functions_are_within_their_stated_error)
 {
-    (void)state;
     double worst = 0;
     for (uint32_t bits = 0x20000000u; bits < 0x42000000u; bits += 331) { /* 1e-19 to 32 */
         float s = smp_from_bits(bits);
@@ -41,9 +40,8 @@ static void transfer_functions_are_within_their_stated_error(void **state)
     print_message("worst relative error of the transfer functions: %.2e\n", worst);
 }
 
-static void black_and_white_are_exact(void **state)
+SMP_TEST(black_and_white_are_exact)
 {
-    (void)state;
     static const float whites[] = {255.f, 65535.f, 1.f};
     for (int32_t kind = SMP_TONE_CURVE_POWER; kind <= SMP_TONE_CURVE_ENCODED; kind++)
         for (int w = 0; w < 3; w++) {
@@ -53,9 +51,8 @@ static void black_and_white_are_exact(void **state)
         }
 }
 
-static void every_integer_survives_the_way_to_linear_light_and_back(void **state)
+SMP_TEST(every_integer_survives_the_way_to_linear_light_and_back)
 {
-    (void)state;
     for (int v = 0; v < 65536; v++) {
         float there = smp_tone_curve_value(SMP_TONE_CURVE_LINEAR, 0, (float)v, 65535.f);
         if (smp_to_u16(smp_tone_curve_value(SMP_TONE_CURVE_ENCODED, 0, there, 65535.f)) != v)
@@ -68,18 +65,16 @@ static void every_integer_survives_the_way_to_linear_light_and_back(void **state
     }
 }
 
-static void curves_never_fall(void **state)
+SMP_TEST(curves_never_fall)
 {
-    (void)state;
     for (int32_t kind = SMP_TONE_CURVE_POWER; kind <= SMP_TONE_CURVE_ENCODED; kind++)
         for (int v = 1; v < 65536; v++)
             assert_true(smp_tone_curve_value(kind, 1 / 2.2f, (float)v, 65535.f) >=
                         smp_tone_curve_value(kind, 1 / 2.2f, (float)(v - 1), 65535.f));
 }
 
-static void gamma_above_1_brightens(void **state)
+SMP_TEST(gamma_above_1_brightens)
 {
-    (void)state;
     const kernel_case c = {.stage = &smp_stage_gamma, .params = &gamma_22, .in = case_shape(256, 1, 1, SMP_U8)};
     picture in = picture_make(&c.in, SMP_U8), out;
     for (int v = 0; v < 256; v++)
@@ -92,9 +87,8 @@ static void gamma_above_1_brightens(void **state)
     picture_free(&out);
 }
 
-static void storage_does_not_change_the_result(void **state)
+SMP_TEST(storage_does_not_change_the_result)
 {
-    (void)state;
     const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_srgb_decode, &smp_stage_srgb_encode};
     for (int s = 0; s < 3; s++) {
         kernel_case c = {
@@ -116,9 +110,8 @@ static void storage_does_not_change_the_result(void **state)
     }
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     kernel_case_matrix(&smp_stage_gamma, &gamma_22, 32, 1);
     const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_srgb_decode, &smp_stage_srgb_encode};
     smp_format nominal, in, out;
@@ -134,9 +127,8 @@ static void every_variant_gives_the_same_bytes(void **state)
             }
 }
 
-static void infinities_and_nan_too(void **state)
+SMP_TEST(infinities_and_nan_too)
 {
-    (void)state;
     const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_srgb_decode, &smp_stage_srgb_encode};
     for (int s = 0; s < 3; s++) {
         kernel_case c = {
@@ -152,27 +144,10 @@ static void infinities_and_nan_too(void **state)
     }
 }
 
-static void a_gamma_of_1_does_nothing(void **state)
+SMP_TEST(a_gamma_of_1_does_nothing)
 {
-    (void)state;
     const kernel_case c = {.stage = &smp_stage_gamma, .params = &gamma_1, .in = case_shape(4, 4, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
     assert_true(plan.effect.none);
     case_plan_free(&plan);
-}
-
-SMP_SUITE(tone_curve)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transfer_functions_are_within_their_stated_error),
-        cmocka_unit_test(black_and_white_are_exact),
-        cmocka_unit_test(every_integer_survives_the_way_to_linear_light_and_back),
-        cmocka_unit_test(curves_never_fall),
-        cmocka_unit_test(gamma_above_1_brightens),
-        cmocka_unit_test(storage_does_not_change_the_result),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(infinities_and_nan_too),
-        cmocka_unit_test(a_gamma_of_1_does_nothing),
-    };
-    return cmocka_run_group_tests_name("tone_curve", tests, NULL, NULL);
 }

@@ -51,9 +51,8 @@ static void expect(const smp_stage *stage, const void *params, int64_t width, in
 /*  0  1 ..  7
  *  8  9 .. 15
  * 16 17 .. 23 */
-static void corners_go_where_the_definition_says(void **state)
+SMP_TEST(corners_go_where_the_definition_says)
 {
-    (void)state;
     expect(&smp_stage_transpose, NULL, 3, 8, (int[]){0, 16, 7, 23, 8});
     expect(&smp_stage_transverse, NULL, 3, 8, (int[]){23, 7, 16, 0, 15});
     expect(&smp_stage_rotate, &by_90, 3, 8, (int[]){16, 0, 23, 7, 8});
@@ -71,17 +70,15 @@ static void corners_go_where_the_definition_says(void **state)
     expect(&smp_stage_orient, &orientations[7], 3, 8, (int[]){7, 23, 0, 16, 15});
 }
 
-static void every_variant_gives_the_same_bytes(void **state)
+SMP_TEST(every_variant_gives_the_same_bytes)
 {
-    (void)state;
     for (int i = 0; i < 8; i++)
         kernel_case_matrix(&smp_stage_orient, &orientations[i], SMP_TRANSPOSE_TILE, 4);
 }
 
 /* Pixels of 5 to 32 bytes, whose tiles are smaller. */
-static void many_channels_move_too(void **state)
+SMP_TEST(many_channels_move_too)
 {
-    (void)state;
     smp_format nominal, in, out;
     for (int i = 1; i < 8; i++)
         for (int f = 0; case_formats(f, &nominal, &in, &out); f++)
@@ -94,9 +91,8 @@ static void many_channels_move_too(void **state)
             }
 }
 
-static void float_samples_keep_every_bit(void **state)
+SMP_TEST(float_samples_keep_every_bit)
 {
-    (void)state;
     for (int i = 0; i < 8; i++) {
         kernel_case c = case_of(&smp_stage_orient, &orientations[i], 33, 17, 3, SMP_F32);
         kernel_case_check(&c);
@@ -104,9 +100,8 @@ static void float_samples_keep_every_bit(void **state)
 }
 
 /* Results of 32 MB and more are written past the caches; rows that do not begin with a cache line, too. */
-static void large_pictures_move_too(void **state)
+SMP_TEST(large_pictures_move_too)
 {
-    (void)state;
     const smp_stage *stages[] = {&smp_stage_transpose, &smp_stage_flip, &smp_stage_rotate};
     const void *params[] = {NULL, &horizontal, &by_270};
     for (int s = 0; s < 3; s++) {
@@ -129,9 +124,8 @@ static void large_pictures_move_too(void **state)
     }
 }
 
-static void four_quarter_turns_are_the_identity(void **state)
+SMP_TEST(four_quarter_turns_are_the_identity)
 {
-    (void)state;
     for (smp_format format = SMP_U8; format < SMP_FORMATS; format++)
         for (int channels = 1; channels <= 4; channels++) {
             kernel_case c = case_of(&smp_stage_rotate, &by_90, 61, 45, channels, format);
@@ -150,9 +144,8 @@ static void four_quarter_turns_are_the_identity(void **state)
         }
 }
 
-static void plans_say_what_needs_the_whole_picture(void **state)
+SMP_TEST(plans_say_what_needs_the_whole_picture)
 {
-    (void)state;
     const kernel_case sideways = case_of(&smp_stage_flip, &horizontal, 4, 4, 3, SMP_U8),
                       upside_down = case_of(&smp_stage_flip, &vertical, 4, 4, 3, SMP_U8),
                       upright = case_of(&smp_stage_orient, &orientations[0], 4, 4, 3, SMP_U8);
@@ -160,18 +153,4 @@ static void plans_say_what_needs_the_whole_picture(void **state)
     assert_true(case_plan(&upside_down).rows.whole);
     assert_true(case_plan(&upright).effect.none);
     assert_int_equal(case_plan(&upside_down).values.exactness, SMP_MOVE);
-}
-
-SMP_SUITE(transpose)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corners_go_where_the_definition_says),
-        cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(many_channels_move_too),
-        cmocka_unit_test(float_samples_keep_every_bit),
-        cmocka_unit_test(large_pictures_move_too),
-        cmocka_unit_test(four_quarter_turns_are_the_identity),
-        cmocka_unit_test(plans_say_what_needs_the_whole_picture),
-    };
-    return cmocka_run_group_tests_name("transpose", tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static const char *const lines[] = {"transpose",       "transverse",    "rotate 
                                     "flip horizontal", "flip vertical", "orient 2",  "orient 3",   "orient 4",
                                     "orient 5",        "orient 6",      "orient 7",  "orient 8"};
 
-static void every_variant_gives_the_cpus_bytes(void **state)
+SMP_TEST(every_variant_gives_the_cpus_bytes)
 {
-    (void)state;
     gpu_matrix("rotate 90");
     gpu_matrix("rotate 180");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
@@ -36,9 +35,8 @@ static void every_variant_gives_the_cpus_bytes(void **state)
 }
 
 /* More than one tile on both sides, whole ones among them, with ragged ends. */
-static void whole_tiles_and_ragged_ends_move_together(void **state)
+SMP_TEST(whole_tiles_and_ragged_ends_move_together)
 {
-    (void)state;
     static const struct {
         int channels;
         smp_format format;
@@ -62,9 +60,8 @@ static void whole_tiles_and_ragged_ends_move_together(void **state)
 }
 
 /* Rows at odd addresses, windows of rows, pairs of formats. */
-static void any_alignment_stride_and_window_will_do(void **state)
+SMP_TEST(any_alignment_stride_and_window_will_do)
 {
-    (void)state;
     static const int channels[] = {1, 2, 3, 4, 6, 8};
     smp_format nominal, in, out;
     for (int f = 0; case_formats(f, &nominal, &in, &out); f++)
@@ -81,9 +78,8 @@ static void any_alignment_stride_and_window_will_do(void **state)
 }
 
 /* A device whose blocks have 64 KiB of shared memory (cc 7.5) cannot hold the largest tiles. */
-static void small_shared_memory_takes_a_kernel_that_fits(void **state)
+SMP_TEST(small_shared_memory_takes_a_kernel_that_fits)
 {
-    (void)state;
     smp_device *device = gpu_simt();
     int64_t before = device->info.shared_per_block;
     device->info.shared_per_block = 64 * 1024;
@@ -106,9 +102,8 @@ static smp_trace traced(const char *line, const char *variant, int64_t width, in
     return trace;
 }
 
-static void a_column_of_an_unpadded_tile_is_served_32_times(void **state)
+SMP_TEST(a_column_of_an_unpadded_tile_is_served_32_times)
 {
-    (void)state;
     smp_trace trace = traced("transpose", "tiled", 64, 32, 1, SMP_F32);
     assert_int_equal(trace.count, 1);
     assert_string_equal(trace.launches[0].kernel, "transpose_tiled_f32_f32");
@@ -127,9 +122,8 @@ static void a_column_of_an_unpadded_tile_is_served_32_times(void **state)
     smp_trace_free(&trace);
 }
 
-static void a_pad_of_a_pixel_serves_4_byte_samples_of_any_number_of_channels(void **state)
+SMP_TEST(a_pad_of_a_pixel_serves_4_byte_samples_of_any_number_of_channels)
 {
-    (void)state;
     for (int channels = 1; channels <= 8; channels += channels < 4 ? 1 : 4) {
         smp_trace trace = traced(channels % 2 ? "rotate 90" : "transverse", "padded", 33, 35, channels, SMP_F32);
         assert_int_equal(gpu_conflicts(&trace, "transpose_padded", SMP_SHARED_LOAD), 0);
@@ -139,9 +133,8 @@ static void a_pad_of_a_pixel_serves_4_byte_samples_of_any_number_of_channels(voi
 }
 
 /* Every pixel size that has a swizzled kernel: whole tiles, then ragged ones. */
-static void swizzled_tiles_have_no_conflicts(void **state)
+SMP_TEST(swizzled_tiles_have_no_conflicts)
 {
-    (void)state;
     static const struct {
         int channels;
         smp_format format;
@@ -162,9 +155,8 @@ static void swizzled_tiles_have_no_conflicts(void **state)
     }
 }
 
-static void reversed_rows_need_no_shared_memory(void **state)
+SMP_TEST(reversed_rows_need_no_shared_memory)
 {
-    (void)state;
     static const char *const ways[] = {"flip horizontal", "flip vertical", "rotate 180"};
     for (int i = 0; i < 3; i++) {
         smp_trace trace = traced(ways[i], "swizzled", 61, 45, 3, SMP_U8);
@@ -174,26 +166,9 @@ static void reversed_rows_need_no_shared_memory(void **state)
     }
 }
 
-static void no_thread_order_brings_out_mistakes(void **state)
+SMP_TEST(no_thread_order_brings_out_mistakes)
 {
-    (void)state;
     gpu_trace_all("rotate 90");
     gpu_trace_all("rotate 180");
     gpu_trace_all("flip vertical");
-}
-
-SMP_SUITE(transpose_gpu)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_gives_the_cpus_bytes),
-        cmocka_unit_test(whole_tiles_and_ragged_ends_move_together),
-        cmocka_unit_test(any_alignment_stride_and_window_will_do),
-        cmocka_unit_test(small_shared_memory_takes_a_kernel_that_fits),
-        cmocka_unit_test(a_column_of_an_unpadded_tile_is_served_32_times),
-        cmocka_unit_test(a_pad_of_a_pixel_serves_4_byte_samples_of_any_number_of_channels),
-        cmocka_unit_test(swizzled_tiles_have_no_conflicts),
-        cmocka_unit_test(reversed_rows_need_no_shared_memory),
-        cmocka_unit_test(no_thread_order_brings_out_mistakes),
-    };
-    return cmocka_run_group_tests_name("transpose_gpu", tests, NULL, NULL);
 }

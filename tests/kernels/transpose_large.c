@@ -1,11 +1,5 @@
 /* transpose's CPU kernel on results that are written past the caches: kernels/geometry/transpose.c,
  * kernels/lib/streaming_store.h. Bands of a picture of 34 MB, so that it need not be made whole. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,9 +55,8 @@ static void assert_band(smp_cpu_fn *fn, int shape, const smp_io *io, const smp_o
         }
 }
 
-static void large_results_are_turned_alike_by_every_instruction_set(void **context)
+SMP_TEST(large_results_are_turned_alike_by_every_instruction_set)
 {
-    (void)context;
     static const char *const sets[] = {"base", "v3", "v4"};
     const smp_stage *stage = smp_stage_find("transpose", strlen("transpose"));
     const smp_variant *tiled = smp_variant_find(stage->variants, "tiled");
@@ -97,12 +90,4 @@ static void large_results_are_turned_alike_by_every_instruction_set(void **conte
     assert_true(tried > 0);
     free(from);
     free(to);
-}
-
-SMP_SUITE(transpose_large)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_results_are_turned_alike_by_every_instruction_set),
-    };
-    return cmocka_run_group_tests_name("transpose_large", tests, NULL, NULL);
 }

@@ -44,26 +44,23 @@ static void expect(const char *line, int64_t frames, const int64_t (*at)[2], int
     gpu_job_free(&job);
 }
 
-static void silence_at_the_ends_is_cut(void **state)
+SMP_TEST(silence_at_the_ends_is_cut)
 {
-    (void)state;
     expect("trim auto keep=0s", 470, (const int64_t[][2]){{0, 30}, {469, 499}}, 2);
     expect("trim silence=-50dBFS keep=10ms", 490, (const int64_t[][2]){{0, 20}, {489, 509}}, 2);
     expect("trim auto keep=50ms", 550, (const int64_t[][2]){{0, 0}, {549, 549}}, 2); /* no more than there is */
     expect("trim silence=-120dBFS", 600, (const int64_t[][2]){{0, 0}, {599, 599}}, 2);
 }
 
-static void silence_is_cut_at_one_end(void **state)
+SMP_TEST(silence_is_cut_at_one_end)
 {
-    (void)state;
     expect("trim ends=start keep=0s", 570, (const int64_t[][2]){{0, 30}, {569, 599}}, 2);
     expect("trim ends=end keep=10ms", 510, (const int64_t[][2]){{0, 0}, {509, 509}}, 2);
     expect("trim ends=end keep=0s inside=50ms", 400, (const int64_t[][2]){{0, 0}, {299, 299}, {300, 400}}, 3);
 }
 
-static void the_sound_ends_at_the_first_silence(void **state)
+SMP_TEST(the_sound_ends_at_the_first_silence)
 {
-    (void)state;
     expect("trim until=20ms keep=0s", 100, (const int64_t[][2]){{0, 30}, {99, 129}}, 2);
     expect("trim until=50ms keep=0s", 270, (const int64_t[][2]){{0, 30}, {269, 299}}, 2);
     expect("trim until=50ms ends=end keep=5ms", 305, (const int64_t[][2]){{0, 0}, {304, 304}}, 2);
@@ -72,9 +69,8 @@ static void the_sound_ends_at_the_first_silence(void **state)
     expect("trim until=101ms ends=start keep=0s", 570, (const int64_t[][2]){{0, 30}}, 1);
 }
 
-static void times_may_count_from_the_end(void **state)
+SMP_TEST(times_may_count_from_the_end)
 {
-    (void)state;
     expect("trim start=-100ms", 100, (const int64_t[][2]){{0, 500}, {99, 599}}, 2);
     expect("trim end=-0.1s", 500, (const int64_t[][2]){{0, 0}, {499, 499}}, 2);
     expect("trim start=-9s end=-590ms", 10, (const int64_t[][2]){{0, 0}, {9, 9}}, 2);
@@ -82,9 +78,8 @@ static void times_may_count_from_the_end(void **state)
     expect("trim first=30 length=2s", 570, (const int64_t[][2]){{0, 30}, {569, 599}}, 2);
 }
 
-static void silence_inside_is_cut_from_its_length_on(void **state)
+SMP_TEST(silence_inside_is_cut_from_its_length_on)
 {
-    (void)state;
     expect("trim auto keep=0s inside=50ms", 370, (const int64_t[][2]){{0, 30}, {269, 299}, {270, 400}}, 3);
     expect("trim auto keep=10ms inside=20ms", 410, (const int64_t[][2]){{289, 309}, {290, 390}, {409, 509}}, 3);
     expect("trim auto keep=5ms inside=20ms", 380,
@@ -93,9 +88,8 @@ static void silence_inside_is_cut_from_its_length_on(void **state)
 }
 
 /* The plan is made again with what was seen; what stands before and behind the stage streams. */
-static void every_device_gives_the_same(void **state)
+SMP_TEST(every_device_gives_the_same)
 {
-    (void)state;
     static const char *const lines[][3] = {
         {"trim auto keep=3ms inside=20ms"},
         {"gain -3dB", "trim auto keep=3ms inside=20ms", "fir [0.25 0.5 0.25]"},
@@ -109,9 +103,8 @@ static void every_device_gives_the_same(void **state)
     }
 }
 
-static void silence_alone_leaves_nothing(void **state)
+SMP_TEST(silence_alone_leaves_nothing)
 {
-    (void)state;
     smp_error err = {0};
     smp_program *program = parse_lines((const char *const[]){"trim auto"}, 1);
     const smp_shape shape = sound(100, 1);
@@ -126,18 +119,4 @@ static void silence_alone_leaves_nothing(void **state)
     assert_non_null(strstr(err.message, "leaves nothing"));
     picture_free(&in);
     smp_program_free(program);
-}
-
-SMP_SUITE(trim)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(silence_at_the_ends_is_cut),
-        cmocka_unit_test(silence_is_cut_at_one_end),
-        cmocka_unit_test(the_sound_ends_at_the_first_silence),
-        cmocka_unit_test(times_may_count_from_the_end),
-        cmocka_unit_test(silence_inside_is_cut_from_its_length_on),
-        cmocka_unit_test(every_device_gives_the_same),
-        cmocka_unit_test(silence_alone_leaves_nothing),
-    };
-    return cmocka_run_group_tests_name("trim", tests, NULL, NULL);
 }

@@ -49,9 +49,8 @@ static smp_code run(const char *statement, const smp_shape *shape, const char *d
 
 static const char *const devices[] = {"cpu", "simt"};
 
-static void has_the_written_values(void **state)
+SMP_TEST(has_the_written_values)
 {
-    (void)state;
     static const struct {
         const char *statement;
         int width, height;
@@ -90,9 +89,8 @@ static void has_the_written_values(void **state)
 }
 
 /* The four weights of a place add up to 1 but for their roundings: a fill is weighted wherever it is read. */
-static void a_fill_is_the_same_by_every_variant(void **state)
+SMP_TEST(a_fill_is_the_same_by_every_variant)
 {
-    (void)state;
     static const char *const statements[] = {"warp 12 filter=bicubic fill=[0.3] size=fit",
                                              "undistort 60 k1=-0.3 filter=bicubic fill=[0.3] edge=constant",
                                              "warp 12 fill=[0.3] size=fit"};
@@ -116,9 +114,8 @@ static void a_fill_is_the_same_by_every_variant(void **state)
     }
 }
 
-static void turns_by_quarters_as_rotate_does(void **state)
+SMP_TEST(turns_by_quarters_as_rotate_does)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"warp 90 size=fit", "rotate 90"},
                                            {"warp 180", "rotate 180"},
                                            {"warp -90 size=fit", "rotate 270"},
@@ -140,9 +137,8 @@ static void turns_by_quarters_as_rotate_does(void **state)
         }
 }
 
-static void makes_the_sizes_that_are_meant(void **state)
+SMP_TEST(makes_the_sizes_that_are_meant)
 {
-    (void)state;
     static const struct {
         const char *statement;
         int width, height;
@@ -162,9 +158,8 @@ static void makes_the_sizes_that_are_meant(void **state)
 }
 
 /* size=inside shows nothing of the fill, at any angle. */
-static void inside_is_full(void **state)
+SMP_TEST(inside_is_full)
 {
-    (void)state;
     const smp_shape shape = case_shape(41, 17, 1, SMP_U8);
     for (int angle = -85; angle < 90; angle += 17) {
         char statement[64], message[256];
@@ -179,9 +174,8 @@ static void inside_is_full(void **state)
     }
 }
 
-static void fills_are_transparent(void **state)
+SMP_TEST(fills_are_transparent)
 {
-    (void)state;
     const smp_shape shape = case_shape(9, 9, 4, SMP_U8);
     char message[256];
     outcome made = {0};
@@ -195,9 +189,8 @@ static void fills_are_transparent(void **state)
     outcome_free(&made);
 }
 
-static void refuses_what_is_no_transform(void **state)
+SMP_TEST(refuses_what_is_no_transform)
 {
-    (void)state;
     static const struct {
         const char *statement, *says;
     } rows[] = {
@@ -220,18 +213,4 @@ static void refuses_what_is_no_transform(void **state)
         if (!strstr(message, rows[i].says))
             fail_msg("%s: %s", rows[i].statement, message);
     }
-}
-
-SMP_SUITE(warp)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fill_is_the_same_by_every_variant),
-        cmocka_unit_test(has_the_written_values),
-        cmocka_unit_test(turns_by_quarters_as_rotate_does),
-        cmocka_unit_test(makes_the_sizes_that_are_meant),
-        cmocka_unit_test(inside_is_full),
-        cmocka_unit_test(fills_are_transparent),
-        cmocka_unit_test(refuses_what_is_no_transform),
-    };
-    return cmocka_run_group_tests_name("warp", tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 /* How launches of one-warp blocks share out a picture (warp_strip_grid.h, warp_strip_launch.h). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 // clang-format off
-#include <cmocka.h>
 // clang-format on
 
 #include "suite.h"
@@ -47,9 +44,8 @@ static void assert_shared_out(const smp_io *io, const smp_grid *grid)
     smp_free(seen);
 }
 
-static void every_row_of_every_strip_is_in_one_block(void **state)
+SMP_TEST(every_row_of_every_strip_is_in_one_block)
 {
-    (void)state;
     for (int64_t rows = 1; rows < 3000; rows += rows < 70 ? 1 : 211)
         for (int strips = 1; strips < 9; strips++)
             for (int kind = 0; kind < KINDS; kind++)
@@ -62,9 +58,8 @@ static void every_row_of_every_strip_is_in_one_block(void **state)
 }
 
 /* Bands of every height, also of heights that no kernel asks for. */
-static void bands_of_any_height_share_out_all_rows(void **state)
+SMP_TEST(bands_of_any_height_share_out_all_rows)
 {
-    (void)state;
     for (int64_t rows = 1; rows < 3000; rows += rows < 70 ? 3 : 211)
         for (int strips = 1; strips < 9; strips++)
             for (int kind = 0; kind < KINDS; kind++)
@@ -79,9 +74,8 @@ static void bands_of_any_height_share_out_all_rows(void **state)
 }
 
 /* Strips at a row's ends first, then the first and the last band; both lower than those between. */
-static void what_takes_long_comes_first_and_is_low(void **state)
+SMP_TEST(what_takes_long_comes_first_and_is_low)
 {
-    (void)state;
     const smp_io io = output(40 * ACROSS, 4096);
     smp_grid grid = {.units = 0}; /* bands are as tall as they may be */
     const smp_bands bands = {.most = 114, .halo = 14, .uneven = false};
@@ -103,9 +97,8 @@ static void what_takes_long_comes_first_and_is_low(void **state)
     assert_int_equal(place.rows, 114);
 }
 
-static void bands_and_their_halos_are_whole_groups_of_rows(void **state)
+SMP_TEST(bands_and_their_halos_are_whole_groups_of_rows)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++)
         for (int64_t rows = 300; rows < 9000; rows += 700) {
             const smp_io io = output(64 * ACROSS, rows);
@@ -121,9 +114,8 @@ static void bands_and_their_halos_are_whole_groups_of_rows(void **state)
 }
 
 /* A hundred SMs have something to do at 1000 x 1000 pixels. */
-static void small_pictures_have_lower_bands(void **state)
+SMP_TEST(small_pictures_have_lower_bands)
 {
-    (void)state;
     const smp_io small = output(8 * ACROSS, 1000), large = output(128 * ACROSS, 16384);
     for (int kind = 0; kind < KINDS; kind++) {
         smp_grid few = {.units = 100}, many = few;
@@ -135,9 +127,8 @@ static void small_pictures_have_lower_bands(void **state)
 }
 
 /* Sounds have more rows than fit 32 bits. */
-static void rows_beyond_32_bits_have_places(void **state)
+SMP_TEST(rows_beyond_32_bits_have_places)
 {
-    (void)state;
     const int64_t rows = 5ll << 31;
     const smp_io io = output(2, rows);
     smp_grid grid = {.units = 132};
@@ -149,17 +140,4 @@ static void rows_beyond_32_bits_have_places(void **state)
     }
     const smp_strip_place last = smp_strip_place_of(&grid.strips, rows, grid.strips.across); /* it comes second */
     assert_int_equal(last.begin + last.rows, rows);
-}
-
-SMP_SUITE(warp_strips)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_of_every_strip_is_in_one_block),
-        cmocka_unit_test(bands_of_any_height_share_out_all_rows),
-        cmocka_unit_test(what_takes_long_comes_first_and_is_low),
-        cmocka_unit_test(bands_and_their_halos_are_whole_groups_of_rows),
-        cmocka_unit_test(small_pictures_have_lower_bands),
-        cmocka_unit_test(rows_beyond_32_bits_have_places),
-    };
-    return cmocka_run_group_tests_name("warp_strips", tests, NULL, NULL);
 }

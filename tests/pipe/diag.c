@@ -12,9 +12,8 @@ static void golden(const char *text, const char *expected)
     pipe_done(&c);
 }
 
-static void every_mistake_is_shown_in_one_pass(void **state)
+SMP_TEST(every_mistake_is_shown_in_one_pass)
 {
-    (void)state;
     golden("# six mistakes\n"
            "kind image\n"
            "\n"
@@ -52,9 +51,8 @@ static void every_mistake_is_shown_in_one_pass(void **state)
            "     = note: a result is kept by writing -> @paper after the stage that makes it\n");
 }
 
-static void carets_stand_under_their_cells(void **state)
+SMP_TEST(carets_stand_under_their_cells)
 {
-    (void)state;
     /* Two cells each for the ideographs, none for the combining accent; the column counts characters. */
     golden("measure name=\"日本\" text=\"e\xCC\x81\" gr\xC3\xB6\xC3\x9F"
            "e=2\n",
@@ -81,9 +79,8 @@ static void carets_stand_under_their_cells(void **state)
            "     = note: $name is a parameter's value, @name a picture or sound kept with `-> @name`\n");
 }
 
-static void a_terminal_is_not_steered_by_a_text(void **state)
+SMP_TEST(a_terminal_is_not_steered_by_a_text)
 {
-    (void)state;
     pipe_case c = pipe_parse("measure name=\"\x1B[31m\xE2\x80\xAE\" texd=\"\x1B]0;x\x07\"\n");
     char *shown = smp_diags_text(&c.diags, false);
     assert_string_equal(shown,
@@ -95,9 +92,8 @@ static void a_terminal_is_not_steered_by_a_text(void **state)
     pipe_done(&c);
 }
 
-static void long_lines_are_cut_round_the_caret(void **state)
+SMP_TEST(long_lines_are_cut_round_the_caret)
 {
-    (void)state;
     char text[2000];
     int n = snprintf(text, sizeof text, "measure name=\"");
     memset(text + n, 'a', 1000);
@@ -114,9 +110,8 @@ static void long_lines_are_cut_round_the_caret(void **state)
     pipe_done(&c);
 }
 
-static void colour_adds_nothing_but_escapes(void **state)
+SMP_TEST(colour_adds_nothing_but_escapes)
 {
-    (void)state;
     pipe_case c = pipe_parse("softe\nnegate @x\n");
     char *plain = smp_diags_text(&c.diags, false), *color = smp_diags_text(&c.diags, true);
     size_t n = 0;
@@ -134,9 +129,8 @@ static void colour_adds_nothing_but_escapes(void **state)
     pipe_done(&c);
 }
 
-static void editors_get_one_object_a_line(void **state)
+SMP_TEST(editors_get_one_object_a_line)
 {
-    (void)state;
     pipe_case c = pipe_parse("soften sigam=2px\nmeasure \"a\\\"b\"\n");
     char *json = smp_diags_json(&c.diags);
     assert_string_equal(json,
@@ -150,9 +144,8 @@ static void editors_get_one_object_a_line(void **state)
     pipe_done(&c);
 }
 
-static void at_most_twenty_and_one_line_more(void **state)
+SMP_TEST(at_most_twenty_and_one_line_more)
 {
-    (void)state;
     char text[1000] = "";
     for (int i = 0; i < 23; i++)
         strcat(text, "nosuchstage\n");
@@ -170,9 +163,8 @@ static void at_most_twenty_and_one_line_more(void **state)
     pipe_done(&c);
 }
 
-static void warnings_tell_what_is_unused(void **state)
+SMP_TEST(warnings_tell_what_is_unused)
 {
-    (void)state;
     golden("param a = 1\n"
            "soften 2px -> @x\n"
            "from @input\n"
@@ -192,9 +184,8 @@ static void warnings_tell_what_is_unused(void **state)
            "     | ^~~~~~\n");
 }
 
-static void values_are_checked_where_they_stand(void **state)
+SMP_TEST(values_are_checked_where_they_stand)
 {
-    (void)state;
     pipe_one_error("soften", 1, 1, "stage 'soften' needs 'sigma'", NULL);
     pipe_one_error("soften 0", 1, 8, "'sigma' must be above 0 to 1000 px, not '0'", NULL);
     pipe_one_error("soften 2000px", 1, 8, "'sigma' must be above 0 to 1000 px, not '2000px'", NULL);
@@ -252,9 +243,8 @@ static void values_are_checked_where_they_stand(void **state)
                    "'sigma' must be above 0 to 1000 px, not 'size'", "did you mean '$size'?");
 }
 
-static void grammar_mistakes_are_explained(void **state)
+SMP_TEST(grammar_mistakes_are_explained)
 {
-    (void)state;
     pipe_one_error("soften sigma = 2px", 1, 14, "no spaces round '='", "write sigma=2px");
     pipe_one_error("soften sigma= 2px", 1, 13, "no spaces round '='", "write sigma=2px");
     pipe_one_error("soften 2px; negate", 1, 11, "one stage a line: put what follows on the next line", NULL);
@@ -284,9 +274,8 @@ static void grammar_mistakes_are_explained(void **state)
     pipe_one_error("gblurr 2px", 1, 1, "unknown stage 'gblurr'", "did you mean 'gblur'? smempipe calls it: soften");
 }
 
-static void what_others_write_is_told_in_this_language(void **state)
+SMP_TEST(what_others_write_is_told_in_this_language)
 {
-    (void)state;
     pipe_one_error("soften(2px)", 1, 1, "unknown stage 'soften(2px)'", "write soften 2px");
     pipe_one_error("soften,2px", 1, 1, "unknown stage 'soften,2px'", "write soften 2px");
     pipe_one_error("soften\u00A02px", 1, 1, "unknown stage 'soften\u00A02px'", "a no-break space: write soften 2px");
@@ -311,9 +300,8 @@ static void what_others_write_is_told_in_this_language(void **state)
                    "a pipeline: smempipe run a.pipe IN OUT, or in a pipeline include \"a.pipe\"");
 }
 
-static void statements_are_checked(void **state)
+SMP_TEST(statements_are_checked)
 {
-    (void)state;
     pipe_one_error("smempipe 2", 1, 10, "this is written in format version 2, which is not supported", NULL);
     pipe_one_error("smempipe one", 1, 10, "'one' is not a format version", NULL);
     pipe_one_error("smempipe", 1, 1, "'smempipe' needs a format version", NULL);
@@ -326,9 +314,8 @@ static void statements_are_checked(void **state)
     pipe_one_error("light linear -> @x\nfrom @x", 1, 17, "'light' makes no picture to keep", NULL);
 }
 
-static void taps_are_made_once_and_before_use(void **state)
+SMP_TEST(taps_are_made_once_and_before_use)
 {
-    (void)state;
     pipe_one_error("negate -> @a\nfrom @input\nnegate -> @a\ncombine @a", 3, 11, "'@a' is made twice", NULL);
     pipe_one_error("negate -> @input", 1, 11, "'@input' is the pipeline's input", NULL);
     pipe_one_error("combine @late\nnegate -> @late", 1, 9, "there is no '@late'", NULL);
@@ -340,9 +327,8 @@ static void taps_are_made_once_and_before_use(void **state)
     pipe_one_error("soften | -> @a\nfrom @a", 1, 8, "one stage a line: put what follows on the next line", NULL);
 }
 
-static void kinds_are_followed_through_the_chain(void **state)
+SMP_TEST(kinds_are_followed_through_the_chain)
 {
-    (void)state;
     pipe_one_error("kind audio\nsoften 2px", 2, 1, "stage 'soften' works on a picture, but is given a sound", NULL);
     pipe_one_error("cut 440\nsoften 2px", 2, 1, "stage 'soften' works on a picture, but is given a sound", NULL);
     pipe_one_error("negate\nkind image\ncut 440", 3, 1, "stage 'cut' works on a sound, but is given a picture", NULL);
@@ -354,9 +340,8 @@ static void kinds_are_followed_through_the_chain(void **state)
     pipe_done(&c);
 }
 
-static void saves_stay_inside_the_output_folder(void **state)
+SMP_TEST(saves_stay_inside_the_output_folder)
 {
-    (void)state;
     pipe_one_error("save \"/tmp/x.png\"", 1, 6, "the file name is absolute", NULL);
     pipe_one_error("save \"../x.png\"", 1, 6, "the file name leaves the output folder", NULL);
     pipe_one_error("save \"a/../../x.png\"", 1, 6, "the file name leaves the output folder", NULL);
@@ -373,24 +358,4 @@ static void saves_stay_inside_the_output_folder(void **state)
     pipe_done(&c);
 }
 
-SMP_SUITE(diag)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mistake_is_shown_in_one_pass),
-        cmocka_unit_test(carets_stand_under_their_cells),
-        cmocka_unit_test(a_terminal_is_not_steered_by_a_text),
-        cmocka_unit_test(long_lines_are_cut_round_the_caret),
-        cmocka_unit_test(colour_adds_nothing_but_escapes),
-        cmocka_unit_test(editors_get_one_object_a_line),
-        cmocka_unit_test(at_most_twenty_and_one_line_more),
-        cmocka_unit_test(warnings_tell_what_is_unused),
-        cmocka_unit_test(values_are_checked_where_they_stand),
-        cmocka_unit_test(grammar_mistakes_are_explained),
-        cmocka_unit_test(what_others_write_is_told_in_this_language),
-        cmocka_unit_test(statements_are_checked),
-        cmocka_unit_test(taps_are_made_once_and_before_use),
-        cmocka_unit_test(kinds_are_followed_through_the_chain),
-        cmocka_unit_test(saves_stay_inside_the_output_folder),
-    };
-    return cmocka_run_group_tests_name("diag", tests, pipe_setup, pipe_teardown);
-}
+SMP_TESTS_AROUND(pipe_setup, pipe_teardown)

@@ -4,9 +4,8 @@
 #include "lib/philox.h"
 #include "pipe_case.h"
 
-static void draws_are_philox(void **state)
+SMP_TEST(draws_are_philox)
 {
-    (void)state;
     /* Random123, kat_vectors: philox4x32 10. */
     const smp_draw zero = {0}, ones = {UINT64_MAX, UINT64_MAX, UINT32_MAX},
                    pi = {.seed = 0x299f31d0a4093822, .index = 0x85a308d3243f6a88, .epoch = 0x13198a2e};
@@ -28,9 +27,8 @@ static double sigma_of(const char *text, size_t node, uint64_t index)
     return soften.sigma;
 }
 
-static void a_range_is_drawn_from_evenly(void **state)
+SMP_TEST(a_range_is_drawn_from_evenly)
 {
-    (void)state;
     enum { DRAWS = 2000 };
     double sum = 0, least = 1e9, most = 0;
     for (uint64_t i = 0; i < DRAWS; i++) {
@@ -44,9 +42,8 @@ static void a_range_is_drawn_from_evenly(void **state)
     assert_true(least < 2.01 && most > 3.99);
 }
 
-static void a_draw_depends_on_its_place_alone(void **state)
+SMP_TEST(a_draw_depends_on_its_place_alone)
 {
-    (void)state;
     const double is = sigma_of("soften random(2..4)", 0, 5);
     assert_true(is == sigma_of("negate\nsoften random(2..4)", 1, 5));
     assert_true(is == sigma_of("soften {random(2..4px)} edge=mirror", 0, 5));
@@ -56,9 +53,8 @@ static void a_draw_depends_on_its_place_alone(void **state)
     assert_true(is != sigma_of("soften random(2..4)\nsoften random(2..4)", 1, 5));
 }
 
-static void one_of_several_is_drawn(void **state)
+SMP_TEST(one_of_several_is_drawn)
 {
-    (void)state;
     int found[3] = {0};
     for (uint64_t i = 0; i < 300; i++)
         found[(int)sigma_of("soften random(1, 2, 3)", 0, i) - 1]++;
@@ -66,9 +62,8 @@ static void one_of_several_is_drawn(void **state)
         assert_true(found[i] > 70 && found[i] < 130);
 }
 
-static void whole_numbers_reach_both_ends(void **state)
+SMP_TEST(whole_numbers_reach_both_ends)
 {
-    (void)state;
     const smp_shape shape = {.kind = SMP_IMAGE, .width = 640, .height = 480, .channels = 3};
     pipe_case c = pipe_good("filter [1] taps=random(3..7)\nmeasure bins=random(2..4)");
     int odd[8] = {0}, bins[8] = {0};
@@ -86,9 +81,8 @@ static void whole_numbers_reach_both_ends(void **state)
     pipe_done(&c);
 }
 
-static void a_stage_is_left_out_by_its_probability(void **state)
+SMP_TEST(a_stage_is_left_out_by_its_probability)
 {
-    (void)state;
     const smp_shape shape = {.kind = SMP_IMAGE, .width = 640, .height = 480, .channels = 3};
     pipe_case c = pipe_good("soften 2 probability=30%\nnegate");
     int left = 0;
@@ -104,9 +98,8 @@ static void a_stage_is_left_out_by_its_probability(void **state)
     pipe_done(&c);
 }
 
-static void mistakes_are_told_before_any_draw(void **state)
+SMP_TEST(mistakes_are_told_before_any_draw)
 {
-    (void)state;
     pipe_one_error("soften random(4..2)", 1, 8, "nothing lies in this range", NULL);
     pipe_one_error("soften random(-1..2)", 1, 8, "'sigma' must be above 0 to 1000 px, not 'random(-1..2)'", NULL);
     pipe_one_error("soften random(1..2000)", 1, 8, "'sigma' must be above 0 to 1000 px, not 'random(1..2000)'", NULL);
@@ -127,16 +120,4 @@ static void mistakes_are_told_before_any_draw(void **state)
     pipe_one_error("draw probability=1", 1, 6, "'probability' is for stages that give what they are given", NULL);
 }
 
-SMP_SUITE(draws)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_are_philox),
-        cmocka_unit_test(a_range_is_drawn_from_evenly),
-        cmocka_unit_test(a_draw_depends_on_its_place_alone),
-        cmocka_unit_test(one_of_several_is_drawn),
-        cmocka_unit_test(whole_numbers_reach_both_ends),
-        cmocka_unit_test(a_stage_is_left_out_by_its_probability),
-        cmocka_unit_test(mistakes_are_told_before_any_draw),
-    };
-    return cmocka_run_group_tests_name("draws", tests, pipe_setup, pipe_teardown);
-}
+SMP_TESTS_AROUND(pipe_setup, pipe_teardown)

@@ -69,17 +69,15 @@ static smp_code survive_repeated(const char *head, const char *piece, size_t cou
     return code;
 }
 
-static void the_sample_is_good(void **state)
+SMP_TEST(the_sample_is_good)
 {
-    (void)state;
     pipe_case c = pipe_good(sample);
     assert_int_equal(c.program->node_count, 8);
     pipe_done(&c);
 }
 
-static void deep_nesting_is_refused(void **state)
+SMP_TEST(deep_nesting_is_refused)
 {
-    (void)state;
     static const char *const pieces[] = {"(", "min(1,", "-", "+", "1+(", "{", "max((", "round("};
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         smp_code code = survive_repeated("soften {", pieces[i], 100000, "1}\n");
@@ -100,9 +98,8 @@ static void deep_nesting_is_refused(void **state)
     assert_int_equal(survive(text, strlen(text)), SMP_OK);
 }
 
-static void huge_texts_are_refused_or_read(void **state)
+SMP_TEST(huge_texts_are_refused_or_read)
 {
-    (void)state;
     assert_int_equal(survive_repeated("", "negate\n", 200000, ""), SMP_E_PIPE); /* more than 1 MiB */
     assert_int_equal(survive_repeated("", "negate\n", 140000, ""), SMP_E_PIPE); /* more statements than allowed */
     assert_int_equal(survive_repeated("", "negate\n", SMP_MAX_NODES, ""), SMP_OK);
@@ -123,9 +120,8 @@ static void huge_texts_are_refused_or_read(void **state)
     assert_int_equal(survive_repeated("", "$ \x01 {", 200000, ""), SMP_E_PIPE);
 }
 
-static void many_names_stay_quick(void **state)
+SMP_TEST(many_names_stay_quick)
 {
-    (void)state;
     smp_text text = {0};
     for (int i = 0; i < 4900; i++)
         smp_text_print(&text, "negate -> @tap%d\nfrom @tap%d\n", i, i);
@@ -142,9 +138,8 @@ static void many_names_stay_quick(void **state)
 }
 
 /* Each parameter doubles the one before: 2^60 steps if nobody counts. */
-static void arithmetic_that_doubles_is_stopped(void **state)
+SMP_TEST(arithmetic_that_doubles_is_stopped)
 {
-    (void)state;
     smp_text text = {0};
     smp_text_print(&text, "param p0 = {width}\n");
     for (int i = 1; i < 60; i++)
@@ -166,9 +161,8 @@ static void arithmetic_that_doubles_is_stopped(void **state)
 }
 
 /* One large matrix in every stage costs memory out of proportion to the text. */
-static void memory_is_bounded(void **state)
+SMP_TEST(memory_is_bounded)
 {
-    (void)state;
     smp_text text = {0};
     smp_text_print(&text, "param k = [");
     for (int i = 0; i < 60000; i++)
@@ -184,9 +178,8 @@ static void memory_is_bounded(void **state)
     smp_free(all);
 }
 
-static void bytes_that_are_no_text_are_refused(void **state)
+SMP_TEST(bytes_that_are_no_text_are_refused)
 {
-    (void)state;
     pipe_case c = pipe_parse_with("negate\0negate\n", 14, NULL, 0, NULL, NULL);
     assert_int_equal(c.code, SMP_E_PIPE);
     assert_int_equal(c.diags.count, 1);
@@ -260,9 +253,8 @@ static size_t edit(char *text, size_t length, size_t most)
     return length;
 }
 
-static void mutations_of_a_pipeline_never_crash(void **state)
+SMP_TEST(mutations_of_a_pipeline_never_crash)
 {
-    (void)state;
     char text[2048];
     random_state = 20240517;
     for (int round = 0; round < 1500; round++) {
@@ -322,9 +314,8 @@ static bool whole_use(const char *text, bool expect_good)
     return memory;
 }
 
-static void memory_may_run_out_at_any_point(void **state)
+SMP_TEST(memory_may_run_out_at_any_point)
 {
-    (void)state;
     smp_text good = {0}, bad = {0};
     smp_text_print(&good, "%sinclude \"c.pipe\" strength=0.1 t=\"y\"\n", sample);
     smp_text_print(&bad,
@@ -353,18 +344,4 @@ static void memory_may_run_out_at_any_point(void **state)
     smp_free(texts[1]);
 }
 
-SMP_SUITE(hostile)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sample_is_good),
-        cmocka_unit_test(deep_nesting_is_refused),
-        cmocka_unit_test(huge_texts_are_refused_or_read),
-        cmocka_unit_test(many_names_stay_quick),
-        cmocka_unit_test(arithmetic_that_doubles_is_stopped),
-        cmocka_unit_test(memory_is_bounded),
-        cmocka_unit_test(bytes_that_are_no_text_are_refused),
-        cmocka_unit_test(mutations_of_a_pipeline_never_crash),
-        cmocka_unit_test(memory_may_run_out_at_any_point),
-    };
-    return cmocka_run_group_tests_name("hostile", tests, pipe_setup, pipe_teardown);
-}
+SMP_TESTS_AROUND(pipe_setup, pipe_teardown)

@@ -66,9 +66,8 @@ static double sigma_set(const char *declared, const char *value)
     return params.sigma;
 }
 
-static void a_setting_replaces_the_declared_value(void **state)
+SMP_TEST(a_setting_replaces_the_declared_value)
 {
-    (void)state;
     assert_true(sigma_set("35px min=3px max=200px", "50px") == 50);
     assert_true(sigma_set("35px", "50") == 50);
     assert_true(sigma_set("35", "50px") == 50);
@@ -77,9 +76,8 @@ static void a_setting_replaces_the_declared_value(void **state)
     assert_true(sigma_set("{width/2}", "7px") == 7);
 }
 
-static void settings_may_be_words_texts_and_lists(void **state)
+SMP_TEST(settings_may_be_words_texts_and_lists)
 {
-    (void)state;
     pipe_case c = set("param e = clamp\nsoften 2 edge=$e", "e", "mirror");
     soften_params soften;
     pipe_params(&c, 0, &soften);
@@ -104,9 +102,8 @@ static void settings_may_be_words_texts_and_lists(void **state)
     pipe_done(&c);
 }
 
-static void settings_are_checked(void **state)
+SMP_TEST(settings_are_checked)
 {
-    (void)state;
     static const char text[] = "param paper = 35px min=3px max=200px\nsoften $paper\n";
     expect(set(text, "papr", "50px"), "--set:1:1: error: this pipeline has no parameter 'papr'\n"
                                       "   1 | papr=50px\n"
@@ -137,9 +134,8 @@ static void settings_are_checked(void **state)
                                                                       "     | ^~~~~\n");
 }
 
-static void declarations_are_checked(void **state)
+SMP_TEST(declarations_are_checked)
 {
-    (void)state;
     pipe_one_error("param a = 3px min=5px\nsoften $a", 1, 11, "'$a' is 3px, but it must be at least 5px", NULL);
     pipe_one_error("param a = 3px max=2\nsoften $a", 1, 11, "'$a' is 3px, but it must be at most 2px", NULL);
     pipe_one_error("param a = 3px min=5Hz\nsoften $a", 1, 19, "'a' is a length, but '5Hz' is a frequency", NULL);
@@ -161,9 +157,8 @@ static void declarations_are_checked(void **state)
     pipe_one_error("param a = \"x\"\nsoften $a", 2, 8, "'sigma' must be above 0 to 1000 px, not '$a' (x)", NULL);
 }
 
-static void bounds_hold_for_values_that_wait_for_a_shape(void **state)
+SMP_TEST(bounds_hold_for_values_that_wait_for_a_shape)
 {
-    (void)state;
     pipe_case c = pipe_good("param r = {width/10} max=50px\nparam s = {$r+1px}\nsoften {$s*2}\n");
     soften_params params;
     smp_shape small = {.kind = SMP_IMAGE, .width = 100, .height = 1, .channels = 1}, large = small;
@@ -175,9 +170,8 @@ static void bounds_hold_for_values_that_wait_for_a_shape(void **state)
     pipe_done(&c);
 }
 
-static void an_include_is_a_stage_of_its_own_scope(void **state)
+SMP_TEST(an_include_is_a_stage_of_its_own_scope)
 {
-    (void)state;
     static const file files[] = {
         {"common/denoise.pipe", "smempipe 1\nkind image\nparam strength = 0.5 min=0 max=1\nparam size = 2px\n"
                                 "light linear\nsoften $size -> @soft\nfrom @input\ncombine by=@soft clip=$strength\n"},
@@ -206,9 +200,8 @@ static void an_include_is_a_stage_of_its_own_scope(void **state)
     pipe_done(&c);
 }
 
-static void a_file_is_loaded_once(void **state)
+SMP_TEST(a_file_is_loaded_once)
 {
-    (void)state;
     static const file files[] = {{"a.pipe", "negate\ninclude \"b.pipe\"\n"}, {"b.pipe", "soften 2px\n"}};
     folder in = {files, 2, 0};
     static const char text[] = "include \"a.pipe\"\ninclude \"b.pipe\"\ninclude \"a.pipe\"\n";
@@ -222,9 +215,8 @@ static void a_file_is_loaded_once(void **state)
     pipe_done(&c);
 }
 
-static void paths_are_seen_from_the_including_file(void **state)
+SMP_TEST(paths_are_seen_from_the_including_file)
 {
-    (void)state;
     static const file files[] = {{"x/a.pipe", "include \"y/b.pipe\"\n"},
                                  {"x/y/b.pipe", "include \"../c.pipe\"\n"},
                                  {"x/y/../c.pipe", "negate\n"}};
@@ -234,9 +226,8 @@ static void paths_are_seen_from_the_including_file(void **state)
     pipe_done(&c);
 }
 
-static void mistakes_in_an_include_say_where_it_came_from(void **state)
+SMP_TEST(mistakes_in_an_include_say_where_it_came_from)
 {
-    (void)state;
     static const file files[] = {{"d/a.pipe", "param k = 2\n# twice included, once reported\nsofte $k\n"}};
     expect(parse_in("include \"d/a.pipe\"\ninclude \"d/a.pipe\"\nnegat\n", files, 1),
            "t.pipe:3:1: error: unknown stage 'negat'\n"
@@ -268,9 +259,8 @@ static void mistakes_in_an_include_say_where_it_came_from(void **state)
            "     = note: included from t.pipe:2:9\n");
 }
 
-static void includes_that_cannot_be_are_errors(void **state)
+SMP_TEST(includes_that_cannot_be_are_errors)
 {
-    (void)state;
     expect(parse_in("include \"none.pipe\"\n", NULL, 0), "t.pipe:1:9: error: cannot include 'none.pipe'\n"
                                                          "   1 | include \"none.pipe\"\n"
                                                          "     |         ^~~~~~~~~~~\n"
@@ -291,9 +281,8 @@ static void includes_that_cannot_be_are_errors(void **state)
            "     = note: included from t.pipe:1:9\n");
 }
 
-static void cycles_are_found(void **state)
+SMP_TEST(cycles_are_found)
 {
-    (void)state;
     static const file files[] = {{"a.pipe", "include \"d/b.pipe\"\n"},
                                  {"d/b.pipe", "include \"../a.pipe\"\n"},
                                  {"d/../a.pipe", "include \"d/b.pipe\"\n"}};
@@ -335,9 +324,8 @@ static smp_code load_doubling(void *context, const char *including, const char *
     return *text ? SMP_OK : SMP_E_MEMORY;
 }
 
-static void includes_without_end_are_stopped(void **state)
+SMP_TEST(includes_without_end_are_stopped)
 {
-    (void)state;
     static const char text[] = "include \"a.pipe\"\n";
     int loads = 0;
     pipe_case c = pipe_parse_with(text, strlen(text), NULL, 0, load_deeper, &loads);
@@ -353,21 +341,4 @@ static void includes_without_end_are_stopped(void **state)
     pipe_done(&c);
 }
 
-SMP_SUITE(include)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_setting_replaces_the_declared_value),
-        cmocka_unit_test(settings_may_be_words_texts_and_lists),
-        cmocka_unit_test(settings_are_checked),
-        cmocka_unit_test(declarations_are_checked),
-        cmocka_unit_test(bounds_hold_for_values_that_wait_for_a_shape),
-        cmocka_unit_test(an_include_is_a_stage_of_its_own_scope),
-        cmocka_unit_test(a_file_is_loaded_once),
-        cmocka_unit_test(paths_are_seen_from_the_including_file),
-        cmocka_unit_test(mistakes_in_an_include_say_where_it_came_from),
-        cmocka_unit_test(includes_that_cannot_be_are_errors),
-        cmocka_unit_test(cycles_are_found),
-        cmocka_unit_test(includes_without_end_are_stopped),
-    };
-    return cmocka_run_group_tests_name("include", tests, pipe_setup, pipe_teardown);
-}
+SMP_TESTS_AROUND(pipe_setup, pipe_teardown)

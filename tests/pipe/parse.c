@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-static void the_reference_example_parses(void **state)
+SMP_TEST(the_reference_example_parses)
 {
-    (void)state;
     static const char text[] =
         "# scan-clean.pipe - make a phone photo of a page readable\n"
         "smempipe 1                                    # format version; first statement; optional\n"
@@ -52,9 +51,8 @@ static void the_reference_example_parses(void **state)
     pipe_done(&c);
 }
 
-static void an_empty_text_passes_the_input_on(void **state)
+SMP_TEST(an_empty_text_passes_the_input_on)
 {
-    (void)state;
     static const char *const texts[] = {"", "\n\n", "# nothing", "smempipe 1\r\nkind audio\r\n", "\xEF\xBB\xBF"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         pipe_case c = pipe_good(texts[i]);
@@ -64,9 +62,8 @@ static void an_empty_text_passes_the_input_on(void **state)
     }
 }
 
-static void lines_continue_in_lists_and_after_backslashes(void **state)
+SMP_TEST(lines_continue_in_lists_and_after_backslashes)
 {
-    (void)state;
     filter_params params;
     pipe_case c = pipe_good("filter [0 -1 0;   # first row\n"
                             "        -1 5 -1;\r\n"
@@ -86,9 +83,8 @@ static void lines_continue_in_lists_and_after_backslashes(void **state)
     pipe_done(&c);
 }
 
-static void a_comment_is_not_taken_for_a_color_nor_a_color_for_one(void **state)
+SMP_TEST(a_comment_is_not_taken_for_a_color_nor_a_color_for_one)
 {
-    (void)state;
     pipe_case c = pipe_good("#add\n"
                             "soften 2 # add\n"
                             "  #fade in\n"
@@ -112,9 +108,8 @@ static void a_comment_is_not_taken_for_a_color_nor_a_color_for_one(void **state)
     }
 }
 
-static void every_type_takes_what_it_documents(void **state)
+SMP_TEST(every_type_takes_what_it_documents)
 {
-    (void)state;
     pipe_case c = pipe_good("param v = 7\n"
                             "soften 2px edge=reflect truncate=3.5\n"
                             "choose 270\n"
@@ -161,9 +156,8 @@ static void every_type_takes_what_it_documents(void **state)
     pipe_done(&c);
 }
 
-static void defaults_are_read_as_if_written(void **state)
+SMP_TEST(defaults_are_read_as_if_written)
 {
-    (void)state;
     pipe_case c = pipe_good("kind audio\ncut\nmeasure\nfilter\n");
     cut_params cut;
     measure_params measure;
@@ -179,9 +173,8 @@ static void defaults_are_read_as_if_written(void **state)
     pipe_done(&c);
 }
 
-static void what_needs_a_shape_is_checked_with_it(void **state)
+SMP_TEST(what_needs_a_shape_is_checked_with_it)
 {
-    (void)state;
     pipe_case c = pipe_good("soften {width/100}\nmeasure bins={height/1px}\ncombine {channels-2}\n");
     soften_params soften;
     measure_params measure;
@@ -205,9 +198,8 @@ static void what_needs_a_shape_is_checked_with_it(void **state)
     pipe_done(&c);
 }
 
-static void a_picture_has_no_rate(void **state)
+SMP_TEST(a_picture_has_no_rate)
 {
-    (void)state;
     pipe_case c = pipe_good("filter scale={rate/1Hz}\n");
     filter_params filter;
     smp_shape shape = {.kind = SMP_IMAGE, .width = 4, .height = 4, .channels = 1};
@@ -217,9 +209,8 @@ static void a_picture_has_no_rate(void **state)
     pipe_done(&c);
 }
 
-static void matrices_made_for_a_shape_stay_valid(void **state)
+SMP_TEST(matrices_made_for_a_shape_stay_valid)
 {
-    (void)state;
     pipe_case c = pipe_good("filter [{width/1px/100} 1]\n");
     filter_params first, second, again;
     smp_shape shape = {.kind = SMP_IMAGE, .width = 100, .height = 4, .channels = 1};
@@ -234,9 +225,8 @@ static void matrices_made_for_a_shape_stay_valid(void **state)
     pipe_done(&c);
 }
 
-static void branches_light_and_saves_are_kept(void **state)
+SMP_TEST(branches_light_and_saves_are_kept)
 {
-    (void)state;
     pipe_case c = pipe_good("light linear\n"
                             "soften 2px -> @a\n"
                             "save \"deep/thumb.png\"\n"
@@ -260,9 +250,8 @@ static void branches_light_and_saves_are_kept(void **state)
     pipe_done(&c);
 }
 
-static void lines_of_the_command_line_are_a_text(void **state)
+SMP_TEST(lines_of_the_command_line_are_a_text)
 {
-    (void)state;
     static const char *const good[] = {"soften 2px", "negate"}, *const bad[] = {"soften 2px", "negat"};
     smp_program *program;
     smp_diags diags = {0};
@@ -280,9 +269,8 @@ static void lines_of_the_command_line_are_a_text(void **state)
     smp_diags_free(&diags);
 }
 
-static void parameters_print_as_they_are_written(void **state)
+SMP_TEST(parameters_print_as_they_are_written)
 {
-    (void)state;
     pipe_case c = pipe_good("soften 2px\nfilter [0 1 0;1 -4.5 1;0 1 0] flip=no\ncombine 50%\ncombine @input\n"
                             "measure name=\"a \\\"b\"\nchoose 180\n");
     static const char *const texts[] = {
@@ -303,9 +291,8 @@ static void parameters_print_as_they_are_written(void **state)
     pipe_done(&c);
 }
 
-static void default_params_need_no_program(void **state)
+SMP_TEST(default_params_need_no_program)
 {
-    (void)state;
     soften_params soften = {.sigma = 1};
     filter_params filter;
     smp_error err = {0};
@@ -317,9 +304,8 @@ static void default_params_need_no_program(void **state)
     assert_int_equal(smp_alloc_live(), 0);
 }
 
-static void a_wrong_default_is_named(void **state)
+SMP_TEST(a_wrong_default_is_named)
 {
-    (void)state;
     static const smp_param rows[] = {{"sigma", 0, SMP_T_FLOAT, SMP_UNIT_PX, 0, 10, "3Hz", "x", NULL, 0}, {0}};
     static const smp_stage stage = {.name = "broken", .params = rows, .params_size = sizeof(double)};
     double params;
@@ -331,9 +317,8 @@ static void a_wrong_default_is_named(void **state)
 }
 
 /* Every stage of the program, not of the table of this test. */
-static void every_stages_defaults_and_example_hold(void **state)
+SMP_TEST(every_stages_defaults_and_example_hold)
 {
-    (void)state;
     smp_pipe_catalog = NULL;
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
@@ -356,7 +341,7 @@ static void every_stages_defaults_and_example_hold(void **state)
         assert_int_equal(c.code, SMP_OK);
         pipe_done(&c);
     }
-    pipe_setup(state);
+    pipe_setup(NULL);
 }
 
 /* The letters of a text of a form, a bit each. */
@@ -369,9 +354,8 @@ static unsigned letters_of(const char *text)
     return letters;
 }
 
-static void every_form_names_parameters_that_there_are(void **state)
+SMP_TEST(every_form_names_parameters_that_there_are)
 {
-    (void)state;
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
         for (const smp_form *form = stage->hints ? stage->hints->forms : NULL; form && form->values; form++) {
@@ -390,9 +374,8 @@ static void every_form_names_parameters_that_there_are(void **state)
 }
 
 /* Suggestions for other tools' names are valid: a statement, or two with "then" between them. */
-static void every_suggestion_for_other_tools_is_taken(void **state)
+SMP_TEST(every_suggestion_for_other_tools_is_taken)
 {
-    (void)state;
     smp_pipe_catalog = NULL;
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_alias *row = smp_stage_at(i)->hints ? smp_stage_at(i)->hints->aliases : NULL;
@@ -413,29 +396,7 @@ static void every_suggestion_for_other_tools_is_taken(void **state)
             pipe_done(&c);
         }
     }
-    pipe_setup(state);
+    pipe_setup(NULL);
 }
 
-SMP_SUITE(parse)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_reference_example_parses),
-        cmocka_unit_test(an_empty_text_passes_the_input_on),
-        cmocka_unit_test(lines_continue_in_lists_and_after_backslashes),
-        cmocka_unit_test(a_comment_is_not_taken_for_a_color_nor_a_color_for_one),
-        cmocka_unit_test(every_type_takes_what_it_documents),
-        cmocka_unit_test(defaults_are_read_as_if_written),
-        cmocka_unit_test(what_needs_a_shape_is_checked_with_it),
-        cmocka_unit_test(a_picture_has_no_rate),
-        cmocka_unit_test(matrices_made_for_a_shape_stay_valid),
-        cmocka_unit_test(branches_light_and_saves_are_kept),
-        cmocka_unit_test(lines_of_the_command_line_are_a_text),
-        cmocka_unit_test(parameters_print_as_they_are_written),
-        cmocka_unit_test(default_params_need_no_program),
-        cmocka_unit_test(a_wrong_default_is_named),
-        cmocka_unit_test(every_stages_defaults_and_example_hold),
-        cmocka_unit_test(every_form_names_parameters_that_there_are),
-        cmocka_unit_test(every_suggestion_for_other_tools_is_taken),
-    };
-    return cmocka_run_group_tests_name("parse", tests, pipe_setup, pipe_teardown);
-}
+SMP_TESTS_AROUND(pipe_setup, pipe_teardown)

@@ -11,9 +11,8 @@
 #include "pipe/language/lex.h"
 #include "pipe/values/units.h"
 
-static void numbers_are_decimal_and_whole(void **state)
+SMP_TEST(numbers_are_decimal_and_whole)
 {
-    (void)state;
     static const struct {
         const char *text;
         smp_number result;
@@ -48,9 +47,8 @@ static void numbers_are_decimal_and_whole(void **state)
     }
 }
 
-static void numbers_do_not_follow_the_locale(void **state)
+SMP_TEST(numbers_do_not_follow_the_locale)
 {
-    (void)state;
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE", "nl_NL.UTF-8"};
     const char *set = NULL;
     for (size_t i = 0; !set && i < sizeof commas / sizeof commas[0]; i++)
@@ -70,9 +68,8 @@ static void numbers_do_not_follow_the_locale(void **state)
     assert_string_equal(text, "2.5");
 }
 
-static void numbers_print_as_short_as_they_read_back(void **state)
+SMP_TEST(numbers_print_as_short_as_they_read_back)
 {
-    (void)state;
     static const struct {
         double value;
         smp_unit unit;
@@ -106,9 +103,8 @@ static void numbers_print_as_short_as_they_read_back(void **state)
     }
 }
 
-static void utf8_is_decoded_strictly(void **state)
+SMP_TEST(utf8_is_decoded_strictly)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t length, used;
@@ -145,9 +141,8 @@ static void utf8_is_decoded_strictly(void **state)
     assert_false(smp_utf8_unprintable('\t'));
 }
 
-static void shown_text_is_cut_between_characters(void **state)
+SMP_TEST(shown_text_is_cut_between_characters)
 {
-    (void)state;
     char buffer[SMP_SHOWN], text[200];
     memset(text, 'a', sizeof text);
     memcpy(text + 59, "\xE6\x97\xA5", 3);
@@ -156,9 +151,8 @@ static void shown_text_is_cut_between_characters(void **state)
     assert_string_equal(buffer + 58, "a...");
 }
 
-static void nearest_finds_typing_mistakes_only(void **state)
+SMP_TEST(nearest_finds_typing_mistakes_only)
 {
-    (void)state;
     static const char *const words[] = {"sigma", "edge", "truncate", "by"};
     static const struct {
         const char *word, *nearest;
@@ -198,9 +192,8 @@ static double sigma_of(const char *expression)
     return params.sigma;
 }
 
-static void arithmetic_follows_the_usual_rules(void **state)
+SMP_TEST(arithmetic_follows_the_usual_rules)
 {
-    (void)state;
     assert_true(sigma_of("1+2*3") == 7);
     assert_true(sigma_of("(1+2)*3") == 9);
     assert_true(sigma_of("10-4-3") == 3);
@@ -222,9 +215,8 @@ static void arithmetic_follows_the_usual_rules(void **state)
     assert_true(sigma_of("1+\\\n2") == 3);
 }
 
-static void arithmetic_checks_units_before_any_input(void **state)
+SMP_TEST(arithmetic_checks_units_before_any_input)
 {
-    (void)state;
     pipe_one_error("soften {2px+3Hz}", 1, 12, "cannot add a length and a frequency", NULL);
     pipe_one_error("soften {width-1s}", 1, 14, "cannot subtract a length and a duration", NULL);
     pipe_one_error("soften {width*height}", 1, 14, "cannot multiply a length by a length", NULL);
@@ -237,9 +229,8 @@ static void arithmetic_checks_units_before_any_input(void **state)
     pipe_done(&c);
 }
 
-static void arithmetic_reports_its_mistakes(void **state)
+SMP_TEST(arithmetic_reports_its_mistakes)
 {
-    (void)state;
     pipe_one_error("soften {}", 1, 9, "nothing stands between the braces", NULL);
     pipe_one_error("soften {2+}", 1, 11, "a value is missing before '}'", NULL);
     pipe_one_error("soften {(2+3}", 1, 9, "this '(' is never closed", NULL);
@@ -261,9 +252,8 @@ static void arithmetic_reports_its_mistakes(void **state)
     pipe_one_error("soften {2", 1, 8, "this '{' has no closing '}' on its line", "close it with }");
 }
 
-static void tokens_carry_their_places(void **state)
+SMP_TEST(tokens_carry_their_places)
 {
-    (void)state;
     static const char text[] = "\xEF\xBB\xBFname key=2px \"a # b\\\"\" $x @y {1+2}[1;2]-> # comment\r\nlast\\\n  word";
     static const struct {
         smp_token_kind kind;
@@ -302,9 +292,8 @@ static void tokens_carry_their_places(void **state)
     smp_diags_free(&diags);
 }
 
-static void arena_refuses_past_its_limit(void **state)
+SMP_TEST(arena_refuses_past_its_limit)
 {
-    (void)state;
     smp_arena arena = {.limit = 64 << 10};
     while (smp_arena_alloc(&arena, 1000))
         ;
@@ -315,20 +304,4 @@ static void arena_refuses_past_its_limit(void **state)
     assert_int_equal(smp_alloc_live(), 0);
 }
 
-SMP_SUITE(units)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_decimal_and_whole),
-        cmocka_unit_test(numbers_do_not_follow_the_locale),
-        cmocka_unit_test(numbers_print_as_short_as_they_read_back),
-        cmocka_unit_test(utf8_is_decoded_strictly),
-        cmocka_unit_test(shown_text_is_cut_between_characters),
-        cmocka_unit_test(nearest_finds_typing_mistakes_only),
-        cmocka_unit_test(arithmetic_follows_the_usual_rules),
-        cmocka_unit_test(arithmetic_checks_units_before_any_input),
-        cmocka_unit_test(arithmetic_reports_its_mistakes),
-        cmocka_unit_test(tokens_carry_their_places),
-        cmocka_unit_test(arena_refuses_past_its_limit),
-    };
-    return cmocka_run_group_tests_name("units", tests, pipe_setup, pipe_teardown);
-}
+SMP_TESTS_AROUND(pipe_setup, pipe_teardown)

@@ -1,11 +1,8 @@
 /* Maps of the banks: what they show, that they fit, and that nothing of a stranger's text leaks into markup. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // clang-format off
-#include <cmocka.h>
 // clang-format on
 
 #include "suite.h"
@@ -53,9 +50,8 @@ static int occurrences(const char *text, const char *word)
     return count;
 }
 
-static void a_two_way_conflict_takes_two_lines(void **state)
+SMP_TEST(a_two_way_conflict_takes_two_lines)
 {
-    (void)state;
     char *text = map_text(strided(4, 8), false);
     const char *expected =
         "bank 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31\n"
@@ -65,18 +61,16 @@ static void a_two_way_conflict_takes_two_lines(void **state)
     free(text);
 }
 
-static void lanes_of_one_word_share_a_cell(void **state)
+SMP_TEST(lanes_of_one_word_share_a_cell)
 {
-    (void)state;
     char *text = map_text(strided(4, 0), false);
     assert_non_null(strstr(text, "\n  1: 0+ ."));
     assert_int_equal(occurrences(text, "\n"), 2);
     free(text);
 }
 
-static void turns_and_advice_are_told(void **state)
+SMP_TEST(turns_and_advice_are_told)
 {
-    (void)state;
     char text[300];
     const smp_bank_access column = strided(4, 128), row = strided(4, 4), pairs = strided(8, 8);
     assert_true(smp_bank_turns_text(text, sizeof text, &column));
@@ -93,9 +87,8 @@ static void turns_and_advice_are_told(void **state)
     assert_false(smp_bank_advice_text(text, sizeof text, &(smp_bank_access){.width = 4}, 1, NULL));
 }
 
-static void every_map_fits_the_terminal(void **state)
+SMP_TEST(every_map_fits_the_terminal)
 {
-    (void)state;
     for (int width = 1; width <= 16; width *= 2)
         for (uint32_t stride = 0; stride <= 256; stride += 16) {
             char *text = map_text(strided(width, stride), false);
@@ -106,9 +99,8 @@ static void every_map_fits_the_terminal(void **state)
         }
 }
 
-static void colour_adds_codes_and_nothing_else(void **state)
+SMP_TEST(colour_adds_codes_and_nothing_else)
 {
-    (void)state;
     char *plain = map_text(strided(8, 16), false);
     char *painted = map_text(strided(8, 16), true), *to = painted;
     assert_non_null(strstr(painted, "\033["));
@@ -124,18 +116,16 @@ static void colour_adds_codes_and_nothing_else(void **state)
     free(painted);
 }
 
-static void phases_of_wide_accesses_have_headings(void **state)
+SMP_TEST(phases_of_wide_accesses_have_headings)
 {
-    (void)state;
     char *text = map_text(strided(8, 8), false);
     assert_non_null(strstr(text, "phase 1 of 2: lanes 0-15\n"));
     assert_non_null(strstr(text, "phase 2 of 2: lanes 16-31\n"));
     free(text);
 }
 
-static void svg_has_a_cell_for_each_lane(void **state)
+SMP_TEST(svg_has_a_cell_for_each_lane)
 {
-    (void)state;
     char *svg = map_svg(strided(4, 8), "tid*2", NULL);
     assert_int_equal(occurrences(svg, "class=\"first\""), 16);
     assert_int_equal(occurrences(svg, "class=\"later\""), 16);
@@ -146,9 +136,8 @@ static void svg_has_a_cell_for_each_lane(void **state)
 }
 
 /* Wavefronts of JSON name the banks that serve, each with its lanes. */
-static void json_has_the_schedule(void **state)
+SMP_TEST(json_has_the_schedule)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
@@ -168,18 +157,16 @@ static void json_has_the_schedule(void **state)
     free(text);
 }
 
-static void titles_are_escaped(void **state)
+SMP_TEST(titles_are_escaped)
 {
-    (void)state;
     char *svg = map_svg(strided(4, 4), "<script>\"tid\" & 5\001</script>", NULL);
     assert_null(strstr(svg, "<script>"));
     assert_non_null(strstr(svg, "&lt;script&gt;&quot;tid&quot; &amp; 5?&lt;/script&gt;"));
     free(svg);
 }
 
-static void long_titles_are_cut_and_kept_for_screen_readers(void **state)
+SMP_TEST(long_titles_are_cut_and_kept_for_screen_readers)
 {
-    (void)state;
     char title[301];
     memset(title, 'x', 300);
     title[300] = '\0';
@@ -191,9 +178,8 @@ static void long_titles_are_cut_and_kept_for_screen_readers(void **state)
     free(svg);
 }
 
-static void lanes_are_named_in_runs(void **state)
+SMP_TEST(lanes_are_named_in_runs)
 {
-    (void)state;
     char text[120];
     assert_string_equal(smp_bank_lanes_text(text, sizeof text, 0xffffffffu, " "), "0-31");
     assert_string_equal(smp_bank_lanes_text(text, sizeof text, 0x8000000bu, " "), "0 1 3 31");
@@ -202,22 +188,4 @@ static void lanes_are_named_in_runs(void **state)
     char small[6];
     smp_bank_lanes_text(small, sizeof small, 0x55555555u, " ");
     assert_true(strlen(small) < sizeof small);
-}
-
-SMP_SUITE(bank_map)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_two_way_conflict_takes_two_lines),
-        cmocka_unit_test(lanes_of_one_word_share_a_cell),
-        cmocka_unit_test(turns_and_advice_are_told),
-        cmocka_unit_test(every_map_fits_the_terminal),
-        cmocka_unit_test(colour_adds_codes_and_nothing_else),
-        cmocka_unit_test(phases_of_wide_accesses_have_headings),
-        cmocka_unit_test(svg_has_a_cell_for_each_lane),
-        cmocka_unit_test(json_has_the_schedule),
-        cmocka_unit_test(titles_are_escaped),
-        cmocka_unit_test(long_titles_are_cut_and_kept_for_screen_readers),
-        cmocka_unit_test(lanes_are_named_in_runs),
-    };
-    return cmocka_run_group_tests_name("bank_map", tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* The JSON writer: layout, escapes, numbers that read back, bytes that are no UTF-8. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // clang-format off
-#include <cmocka.h>
 // clang-format on
 
 #include "suite.h"
@@ -31,9 +28,8 @@ static void expect_text(FILE *to, const char *want)
     free(buffer);
 }
 
-static void nested_values_are_indented(void **state)
+SMP_TEST(nested_values_are_indented)
 {
-    (void)state;
     smp_json json;
     FILE *to = open_text();
     smp_json_begin(&json, to, false);
@@ -52,9 +48,8 @@ static void nested_values_are_indented(void **state)
         "{\n  \"name\": \"a\",\n  \"list\": [\n    -3,\n    true\n  ],\n  \"empty\": [],\n  \"nothing\": null\n}\n");
 }
 
-static void compact_values_take_one_line(void **state)
+SMP_TEST(compact_values_take_one_line)
 {
-    (void)state;
     smp_json json;
     FILE *to = open_text();
     const double values[] = {1, 2.5, NAN};
@@ -79,18 +74,16 @@ static void expect_quoted(const char *value, const char *want)
     expect_text(to, want);
 }
 
-static void special_characters_are_escaped(void **state)
+SMP_TEST(special_characters_are_escaped)
 {
-    (void)state;
     expect_quoted("a\"b\\c", "\"a\\\"b\\\\c\"");
     expect_quoted("\n\r\t", "\"\\n\\r\\t\"");
     expect_quoted("\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"");
     expect_quoted("täst \xf0\x9f\x90\x88", "\"täst \xf0\x9f\x90\x88\"");
 }
 
-static void bytes_that_are_no_utf8_become_the_replacement_character(void **state)
+SMP_TEST(bytes_that_are_no_utf8_become_the_replacement_character)
 {
-    (void)state;
     expect_quoted("latin\xe9.png", "\"latin\xef\xbf\xbd.png\"");
     expect_quoted("\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\"");                                 /* overlong */
     expect_quoted("\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");                 /* a surrogate */
@@ -107,9 +100,8 @@ static void expect_number(double value, const char *want)
     expect_text(to, want);
 }
 
-static void numbers_are_short_and_infinities_null(void **state)
+SMP_TEST(numbers_are_short_and_infinities_null)
 {
-    (void)state;
     expect_number(0.1, "0.1");
     expect_number(255, "255");
     expect_number(-24000000, "-24000000");
@@ -120,9 +112,8 @@ static void numbers_are_short_and_infinities_null(void **state)
     expect_number(-INFINITY, "null");
 }
 
-static void numbers_read_back_as_the_same_double(void **state)
+SMP_TEST(numbers_read_back_as_the_same_double)
 {
-    (void)state;
     uint64_t bits = 88172645463325252u;
     for (int i = 0; i < 20000; i++) {
         bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
@@ -141,9 +132,8 @@ static void numbers_read_back_as_the_same_double(void **state)
     }
 }
 
-static void nesting_past_the_depth_does_not_overrun(void **state)
+SMP_TEST(nesting_past_the_depth_does_not_overrun)
 {
-    (void)state;
     smp_json json;
     FILE *to = open_text();
     smp_json_begin(&json, to, true);
@@ -154,18 +144,4 @@ static void nesting_past_the_depth_does_not_overrun(void **state)
     assert_in_range(json.depth, 0, 31);
     assert_int_equal(fclose(to), 0);
     free(buffer);
-}
-
-SMP_SUITE(json)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nested_values_are_indented),
-        cmocka_unit_test(compact_values_take_one_line),
-        cmocka_unit_test(special_characters_are_escaped),
-        cmocka_unit_test(bytes_that_are_no_utf8_become_the_replacement_character),
-        cmocka_unit_test(numbers_are_short_and_infinities_null),
-        cmocka_unit_test(numbers_read_back_as_the_same_double),
-        cmocka_unit_test(nesting_past_the_depth_does_not_overrun),
-    };
-    return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

@@ -133,9 +133,8 @@ static void shuffle(int *order, int count, uint64_t *state)
 
 /* ------------------------------------------------------------------------------------------------ any order */
 
-static void stages_that_add_up_do_all_of_it(void **state)
+SMP_TEST(stages_that_add_up_do_all_of_it)
 {
-    (void)state;
     size_t found = 0;
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *s = smp_stage_at(i);
@@ -149,9 +148,8 @@ static void stages_that_add_up_do_all_of_it(void **state)
     assert_true(found >= 3);
 }
 
-static void totals_are_the_same_in_any_order_and_grouping(void **context)
+SMP_TEST(totals_are_the_same_in_any_order_and_grouping)
 {
-    (void)context;
     enum { SHARDS = 6, ROUNDS = 30 };
     smp_packer files[FILES];
     smp_error err = {0};
@@ -194,9 +192,8 @@ static void totals_are_the_same_in_any_order_and_grouping(void **context)
 }
 
 /* A file, and a group that has it alone, are reported alike. */
-static void one_file_together_is_that_file(void **context)
+SMP_TEST(one_file_together_is_that_file)
 {
-    (void)context;
     for (int kind = 0; kind < KINDS; kind++) {
         smp_step_report step;
         smp_measurements got = {0};
@@ -341,9 +338,8 @@ static void check_measurements(const smp_step_report *got, const smp_step_report
     }
 }
 
-static void a_part_holds_what_files_gave(void **context)
+SMP_TEST(a_part_holds_what_files_gave)
 {
-    (void)context;
     smp_part_reader part;
     smp_totals totals = {0};
     smp_error err = {0};
@@ -385,9 +381,8 @@ static void a_part_holds_what_files_gave(void **context)
     smp_part_close(&part);
 }
 
-static void totals_alone_are_small(void **context)
+SMP_TEST(totals_alone_are_small)
 {
-    (void)context;
     size_t few, many;
     write_part(7, true);
     free(load(&few));
@@ -398,9 +393,8 @@ static void totals_alone_are_small(void **context)
     assert_true(many < few + FILES * 1000); /* loudness keeps its blocks */
 }
 
-static void every_damaged_byte_is_found(void **context)
+SMP_TEST(every_damaged_byte_is_found)
 {
-    (void)context;
     size_t size;
     smp_error err = {0};
     write_part(2, false);
@@ -430,9 +424,8 @@ static void every_damaged_byte_is_found(void **context)
 }
 
 /* Bytes whose hashes are right and whose values are anything: an error, or values that can be told. */
-static void whatever_a_part_says_is_checked(void **context)
+SMP_TEST(whatever_a_part_says_is_checked)
 {
-    (void)context;
     enum { ROUNDS = 3000, FRAME = 16 };
     size_t size;
     smp_error err = {0};
@@ -467,9 +460,8 @@ static void whatever_a_part_says_is_checked(void **context)
     free(changed);
 }
 
-static void every_failing_allocation_is_reported(void **context)
+SMP_TEST(every_failing_allocation_is_reported)
 {
-    (void)context;
     smp_error err = {0};
     smp_code code = SMP_E_MEMORY;
     write_part(7, false);
@@ -488,17 +480,4 @@ static void every_failing_allocation_is_reported(void **context)
     }
 }
 
-SMP_SUITE(parts)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stages_that_add_up_do_all_of_it),
-        cmocka_unit_test(totals_are_the_same_in_any_order_and_grouping),
-        cmocka_unit_test(one_file_together_is_that_file),
-        cmocka_unit_test(a_part_holds_what_files_gave),
-        cmocka_unit_test(totals_alone_are_small),
-        cmocka_unit_test(every_damaged_byte_is_found),
-        cmocka_unit_test(whatever_a_part_says_is_checked),
-        cmocka_unit_test(every_failing_allocation_is_reported),
-    };
-    return cmocka_run_group_tests_name("parts", tests, make_place, remove_place);
-}
+SMP_TESTS_AROUND(make_place, remove_place)

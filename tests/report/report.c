@@ -1,11 +1,8 @@
 /* The report of a run: the table as people see it, golden, and the same numbers in JSON. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // clang-format off
-#include <cmocka.h>
 // clang-format on
 
 #include "suite.h"
@@ -96,9 +93,8 @@ static const char golden[] =
     "    counts   channel 0  | ▄█▁  |  6 bins, sum 16, 1..3\n"
     "warning: 'blur 2px ?[31mred' clipped 17 samples to the range of its format\n";
 
-static void the_table_is_as_recorded(void **state)
+SMP_TEST(the_table_is_as_recorded)
 {
-    (void)state;
     smp_run_report report;
     fill(&report);
     char *text = render(smp_report_table, &report, false);
@@ -108,9 +104,8 @@ static void the_table_is_as_recorded(void **state)
     smp_run_report_free(&report);
 }
 
-static void lines_fit_and_cannot_drive_the_terminal(void **state)
+SMP_TEST(lines_fit_and_cannot_drive_the_terminal)
 {
-    (void)state;
     smp_run_report report;
     fill(&report);
     smp_step_report *step =
@@ -125,9 +120,8 @@ static void lines_fit_and_cannot_drive_the_terminal(void **state)
     smp_run_report_free(&report);
 }
 
-static void colour_only_when_asked(void **state)
+SMP_TEST(colour_only_when_asked)
 {
-    (void)state;
     smp_run_report report;
     fill(&report);
     char *text = render(smp_report_table, &report, true);
@@ -136,9 +130,8 @@ static void colour_only_when_asked(void **state)
     smp_run_report_free(&report);
 }
 
-static void json_holds_the_same_numbers(void **state)
+SMP_TEST(json_holds_the_same_numbers)
 {
-    (void)state;
     static const char *const parts[] = {
         "\"input\": \"in.png\"",
         "\"status\": \"done\"",
@@ -167,9 +160,8 @@ static void json_holds_the_same_numbers(void **state)
     smp_run_report_free(&report);
 }
 
-static void a_failed_run_says_so(void **state)
+SMP_TEST(a_failed_run_says_so)
 {
-    (void)state;
     smp_run_report report;
     fill(&report);
     report.status = SMP_E_DECODE;
@@ -182,9 +174,8 @@ static void a_failed_run_says_so(void **state)
     smp_run_report_free(&report);
 }
 
-static void an_empty_report_prints(void **state)
+SMP_TEST(an_empty_report_prints)
 {
-    (void)state;
     smp_run_report report = {0};
     char *table = render(smp_report_table, &report, false), *json = render(smp_report_json, &report, false);
     assert_non_null(strstr(table, "all steps"));
@@ -194,9 +185,8 @@ static void an_empty_report_prints(void **state)
     smp_run_report_free(&report);
 }
 
-static void paragraphs_wrap_at_the_width(void **state)
+SMP_TEST(paragraphs_wrap_at_the_width)
 {
-    (void)state;
     char *text;
     size_t length;
     FILE *to = open_memstream(&text, &length);
@@ -217,9 +207,8 @@ static void paragraphs_wrap_at_the_width(void **state)
 }
 
 /* Names of files are anybody's. */
-static void csv_of_measurements_keeps_paths_and_drives_no_spreadsheet(void **state)
+SMP_TEST(csv_of_measurements_keeps_paths_and_drives_no_spreadsheet)
 {
-    (void)state;
     static const char *const names[][2] = {
         {"a,b \"c\".png", "\"a,b \"\"c\"\".png\","},
         {"=1+1.png", " =1+1.png,"},
@@ -247,19 +236,4 @@ static void csv_of_measurements_keeps_paths_and_drives_no_spreadsheet(void **sta
         free(text);
         smp_run_report_free(&report);
     }
-}
-
-SMP_SUITE(report)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_as_recorded),
-        cmocka_unit_test(lines_fit_and_cannot_drive_the_terminal),
-        cmocka_unit_test(colour_only_when_asked),
-        cmocka_unit_test(json_holds_the_same_numbers),
-        cmocka_unit_test(a_failed_run_says_so),
-        cmocka_unit_test(an_empty_report_prints),
-        cmocka_unit_test(paragraphs_wrap_at_the_width),
-        cmocka_unit_test(csv_of_measurements_keeps_paths_and_drives_no_spreadsheet),
-    };
-    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }
