@@ -65,8 +65,6 @@ smp_code smp_pipe_read(const char *path, bool regular, char **out, size_t *lengt
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ what may be read */
-
 smp_code smp_readable_add(smp_readable *may, const char *folder, smp_error *err)
 {
     return smp_roots_add(&may->roots, folder) ? SMP_OK : smp_fail_memory(err, "a path", strlen(folder));

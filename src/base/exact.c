@@ -41,8 +41,6 @@ void smp_exact_join(smp_exact *sum, const smp_exact *more)
     settle(sum, 0, SMP_EXACT_DIGITS);
 }
 
-/* ------------------------------------------------------------------------------------------------ rounding */
-
 static void negate(smp_exact *sum)
 {
     for (int i = 0; i < SMP_EXACT_DIGITS; i++)
@@ -100,8 +98,6 @@ void smp_exact_read(const smp_exact *sum, double *high, double *low)
     *high = parts[0];
     *low = parts[1];
 }
-
-/* ------------------------------------------------------------------------------------------------ bytes */
 
 void smp_exact_pack(const smp_exact *sum, smp_packer *to)
 {

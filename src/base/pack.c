@@ -51,8 +51,6 @@ void smp_pack_text(smp_packer *to, const char *text)
     smp_pack_bytes(to, text, length);
 }
 
-/* ------------------------------------------------------------------------------------------------ reading */
-
 static size_t left(const smp_unpacker *from)
 {
     return from->failed ? 0 : from->size - from->at;

@@ -22,8 +22,6 @@ enum {
 static const int strides[] = {1, 2, 3, 4, 8, 13, 16, 32, 33};
 static const int widths[] = {4, 8, 16};
 
-/* ------------------------------------------------------------------------------------------------ the rows */
-
 static void apply_rules(smp_bench_pattern *row)
 {
     static const smp_bank_op ops[SMP_BENCH_OPS] = {SMP_BANK_LOAD, SMP_BANK_STORE, SMP_BANK_COUNT};
@@ -66,8 +64,6 @@ smp_code smp_patterns_list(smp_bench_report *report, smp_error *err)
         }
     return SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ launches */
 
 static void pattern_geometry(const smp_io *, const void *params, smp_grid *grid)
 {
@@ -127,8 +123,6 @@ static smp_code launch_row(pattern_work *work, smp_cost *cost, smp_error *err)
     return work->device->ops->launch(work->device, &variant, work->launch, &work->io, &work->plan, cost, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ counts */
-
 static smp_code counted_work(void *context, smp_error *err)
 {
     return launch_row(context, NULL, err);
@@ -173,8 +167,6 @@ smp_code smp_patterns_count(smp_device *device, smp_count_kind kind, smp_bench_r
         *err = own;
     return code;
 }
-
-/* ------------------------------------------------------------------------------------------------ times */
 
 static double median(double *values, size_t count)
 {

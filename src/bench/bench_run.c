@@ -24,8 +24,6 @@ static smp_code step(steps *at, smp_error *err)
     return code ? smp_fail(err, code, "stopped") : SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ peaks */
-
 static smp_code measure_streams(const smp_bench_request *request, smp_device *device, int threads,
                                 smp_bench_report *report, steps *at, smp_error *err)
 {
@@ -72,8 +70,6 @@ static smp_code gpu_streams(const smp_bench_request *request, smp_bench_report *
         code = smp_peak_link(device, (smp_link_way)(i % SMP_LINK_WAYS), i >= SMP_LINK_WAYS, 0, &report->link[i], err);
     return code ? code : step(at, err);
 }
-
-/* ------------------------------------------------------------------------------------------------ patterns */
 
 static smp_code model_patterns(smp_bench_report *report, smp_error *err)
 {

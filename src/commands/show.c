@@ -66,8 +66,6 @@ static void terminal_size(int64_t *columns, int64_t *pixels)
     *pixels = size.ws_xpixel ? size.ws_xpixel : *columns * 8;
 }
 
-/* ------------------------------------------------------------------------------------------------ ways */
-
 /* Kitty's graphics protocol: RGB in base64, at most 4096 characters at a time. */
 static void show_kitty(const smp_small_picture *picture)
 {

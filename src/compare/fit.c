@@ -67,8 +67,6 @@ smp_code smp_estimate_run(smp_step_run *run, const smp_variant *variant, const s
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ one step */
-
 double smp_trial_granted(const smp_comparison *c)
 {
     const double left = c->check_seconds - (smp_now() - c->started);

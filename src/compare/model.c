@@ -71,8 +71,6 @@ void smp_model_text(const smp_model *model, char *text, size_t size)
              info->units);
 }
 
-/* ------------------------------------------------------------------------------------------------ pictures */
-
 /* A device with its own memory: copies through host memory, some rows at a time. */
 static smp_code move_rows(smp_model *model, smp_device *device, const smp_view *from, const smp_view *to, int64_t bytes,
                           smp_error *err)
@@ -129,8 +127,6 @@ smp_view smp_view_rows(const smp_view *whole, int64_t first, int64_t count)
     }
     return view;
 }
-
-/* ------------------------------------------------------------------------------------------------ counting */
 
 smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t from, int64_t rows, smp_trace *trace,
                          smp_error *err)

@@ -47,8 +47,6 @@ void smp_page_end(FILE *to)
     put_between(to, "@DATA@", NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------ CSV as a table */
-
 typedef struct table {
     FILE *to;
     bool head, row;      /* in the first row; in a row */

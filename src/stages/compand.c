@@ -38,8 +38,6 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- the curve */
-
 typedef struct point {
     double x, y; /* log2 of the level and of its gain */
 } point;
@@ -98,8 +96,6 @@ static void make_curve(const params *p, smp_compand *to)
     if (to->count)
         to->base = to->pieces[0].y;
 }
-
-/* ---------------------------------------------------------------------------------------------- the plan */
 
 /* The part of the way to a frame's magnitude that the level goes. */
 static double part_of(double time, double rate)

@@ -144,8 +144,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ launches */
-
 static void geometry(const smp_io *io, const smp_denoise *k, int64_t numbers, int64_t more, smp_grid *grid)
 {
     smp_framing_grid(&k->f, (io->out.rows + k->f.size - 1) / k->f.size, numbers, more, grid);

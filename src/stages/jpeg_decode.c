@@ -63,8 +63,6 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *,
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ launches */
-
 static void sync_geometry(const smp_io *io, const void *, smp_grid *grid)
 {
     smp_grid_line(io->in.width * io->in.height * 8 / SMP_JPEG_SUB_BITS + 1, SMP_JPEG_SUBS, SMP_JPEG_SUBS, grid);

@@ -27,8 +27,6 @@ static const smp_param table[] = {
     {0},
 };
 
-/* ------------------------------------------------------------------------------------------------ the plan */
-
 static int64_t parts_of(int64_t n, int64_t each)
 {
     return (n + each - 1) / each;
@@ -93,8 +91,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     smp_jpeg_fill_tables(p, work->table.data);
     return SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ launches */
 
 static void naive_geometry(const smp_io *, const void *kernel, smp_grid *grid)
 {

@@ -66,8 +66,6 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ launches */
-
 /* Tiles of `side` output samples both ways, counted along x; planes along z. */
 static void tiles(const smp_io *io, int64_t side, smp_grid *grid)
 {

@@ -38,8 +38,6 @@ static const smp_param table[] = {
     {0},
 };
 
-/* ------------------------------------------------------------------------------------------------ the bands */
-
 /* The triangle from `left` over `top` to `right` at a frequency. */
 static double weight_at(double hz, const double *edge, bool area)
 {
@@ -100,8 +98,6 @@ static smp_code make_table(const params *p, smp_mel *k, double rate, smp_node_pl
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ the plan */
-
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
@@ -157,8 +153,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     work->ops = (5 * log2((double)p->size) + 4) * (double)p->size / k->outputs;
     return make_table(p, k, in->rate, work, err);
 }
-
-/* ------------------------------------------------------------------------------------------------ launches */
 
 static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {

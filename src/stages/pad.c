@@ -79,8 +79,6 @@ static smp_code check(const void *params_, smp_error *err)
     return smp_check_fill_row(&p->fill, err);
 }
 
-/* ---------------------------------------------------------------------------------------------- pictures */
-
 static int64_t nearest(double v)
 {
     return smp_max_i64(1, (int64_t)floor(v + 0.5));
@@ -147,8 +145,6 @@ static smp_code plan_picture(const params *p, const smp_shape *in, smp_node_plan
     smp_plan_kernel(work, &pad, sizeof pad);
     return SMP_OK;
 }
-
-/* ---------------------------------------------------------------------------------------------- sounds */
 
 static int64_t frames(double seconds, double rate)
 {

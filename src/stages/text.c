@@ -27,8 +27,7 @@ typedef struct params {
 } params;
 
 #define PLACE(name, flag, fallback, help) SMP_PARAM_INT(name, PX, -1e6, 1e6, fallback, help, SMP_P_AUTO | (flag))
-#define LENGTH(name, field, help)                                                                                      \
-    SMP_PARAM_OF(params, name, field, INT, PX, 0, 1000, "0", help, NULL, SMP_P_OF_HEIGHT)
+#define LENGTH(name, field, help)         SMP_PARAM_OF(params, name, field, INT, PX, 0, 1000, "0", help, NULL, SMP_P_OF_HEIGHT)
 static const smp_param table[] = {
     SMP_PARAM_STRING(text, NULL, "what is written; \\n begins a line", SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LINES),
     SMP_PARAM_STRING(font, NULL,
@@ -89,8 +88,6 @@ static smp_code prepare(const void *given, smp_error *err)
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ remarks */
-
 static bool lacks(const smp_marks *marks, uint32_t code)
 {
     for (size_t i = 0; i < marks->count; i++)
@@ -138,8 +135,6 @@ static void remark(const params *p, const smp_marks *marks, int64_t over, char *
     else if (over > 0 && p->x == INT64_MIN && !used)
         snprintf(to, size, "the text is %lld px wider than the picture: width=90%% breaks its lines", (long long)over);
 }
-
-/* ------------------------------------------------------------------------------------------------ layers */
 
 typedef struct drawing {
     smp_outline letters, ring, ground;

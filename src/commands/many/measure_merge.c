@@ -9,8 +9,6 @@ typedef struct merging {
     size_t left;
 } merging;
 
-/* ------------------------------------------------------------------------------------------------ do they fit */
-
 static smp_code compare(const smp_part_reader *part, const smp_part_reader *first, const smp_measure_settings *settings,
                         smp_error *err)
 {
@@ -84,8 +82,6 @@ static smp_code check_shards(const merging *m, smp_error *err)
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ in order */
-
 static uint64_t number(const merging *m, size_t at)
 {
     return m->parts[m->heap[at]].number;
@@ -142,8 +138,6 @@ static smp_code tell_files(merging *m, smp_measuring *told, smp_error *err)
     }
     return code;
 }
-
-/* ------------------------------------------------------------------------------------------------ merging */
 
 static smp_code open_parts(merging *m, const smp_measure_settings *settings, smp_error *err)
 {

@@ -53,8 +53,6 @@ void smp_measure_team_close(smp_measure_work *work)
     smp_work_list_close(work->list);
 }
 
-/* ------------------------------------------------------------------------------------------------ together */
-
 smp_code smp_measure_team_folder(char folder[PATH_MAX], smp_error *err)
 {
     const char *top = getenv("TMPDIR");

@@ -15,8 +15,6 @@ enum {
     TAB_SECONDS = 3000 /* ms between the last page's end and the program's: a page may be loaded anew */
 };
 
-/* ------------------------------------------------------------------------------------------------ answers */
-
 const char *smp_asked_text(const smp_question *question, const char *key)
 {
     return smp_json_text(&question->tree, question->tree.nodes, key);
@@ -108,8 +106,6 @@ static void respond(void *context, const char *name, char *body, size_t, smp_htt
                 answer->status = 500, answer->size = 0;
         }
 }
-
-/* ------------------------------------------------------------------------------------------------ the program */
 
 /* Has the desktop open an address; false: there is no xdg-open. */
 static bool open_browser(const char *address)

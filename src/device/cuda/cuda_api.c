@@ -34,8 +34,6 @@ static CUresult traced(const smp_driver *driver, const char *name, CUresult resu
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------------ times */
-
 static const char *const entry_names[SMP_DRIVER_ENTRIES] = {
 #define CU(name, symbol, kind, params, args) #name,
 #include "device/cuda/cuda_api.def"
@@ -90,8 +88,6 @@ void smp_driver_trace(smp_driver *driver)
     timed_driver = driver;
     (void)atexit(print_at_exit);
 }
-
-/* ------------------------------------------------------------------------------------------------ calls */
 
 #define CU(name, symbol, kind, params, args)                                                                           \
     CUresult smp_##name(smp_driver *driver, SMP_UNWRAP params)                                                         \

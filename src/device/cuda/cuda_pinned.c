@@ -12,8 +12,6 @@ enum {
     PINNED_KEPT = 32 << 20  /* bytes that a device keeps */
 };
 
-/* ------------------------------------------------------------------------------------------------ memory of others */
-
 typedef struct foreign_memory { /* registered with the driver, in one context */
     void *memory;
     size_t size;
@@ -119,8 +117,6 @@ bool cuda_pin(smp_device *device, void *memory, size_t size)
     pthread_mutex_unlock(&foreign.lock);
     return pinned;
 }
-
-/* ------------------------------------------------------------------------------------------------ own memory */
 
 /* The driver's memory is no smp_alloc's, except in the emulator. */
 static bool count_in(const cuda_device *gpu, size_t size)

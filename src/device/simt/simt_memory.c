@@ -10,8 +10,6 @@
 /* The bytes of a new block's shared memory: they make reads of uninitialised memory show in plain runs. */
 enum { STALE = 0xa5, SHARED_ALIGN = 128, DECLARATION_GAP = 16 };
 
-/* ------------------------------------------------------------------------------------------------ shared memory */
-
 static void open_shared(simt_worker *worker, size_t from, size_t size)
 {
     ASAN_UNPOISON_MEMORY_REGION(worker->arena + from, size);
@@ -70,8 +68,6 @@ void *smp_simt_shared(const void *tag, size_t size, size_t align)
         ;
     return worker->arena + at;
 }
-
-/* ------------------------------------------------------------------------------------------------ atomics */
 
 #define ATOMIC_FUNCTION(name, type, signed_type)                                                                       \
     static type name(int op, type *at, type value, type expected)                                                      \
@@ -145,9 +141,6 @@ void smp_simt_atomic_read(void)
     if (simt_me->launch->trace)
         simt_trace_atomic_read(simt_me);
 }
-
-/* ------------------------------------------------------------------------------------------------ asynchronous copies
- */
 
 void smp_simt_copy_async(void *to, const void *from, size_t size, int fills)
 {

@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "stages/shared/samples/op_chains.h"
 
-/* ---------------------------------------------------------------------------------------------- leaving out */
-
 void smp_step_free(smp_step *step)
 {
     for (size_t i = 0; i < step->part_count; i++)
@@ -63,8 +61,6 @@ void smp_plan_prune(smp_plan *plan, bool *needed, int *moved)
     }
     keep_steps(plan, needed, moved);
 }
-
-/* ---------------------------------------------------------------------------------------------- joining */
 
 /* Counts the steps and sinks that read each step's picture. */
 static void count_uses(const smp_plan *plan, int *uses)

@@ -157,8 +157,6 @@ smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ a smaller input */
-
 static int64_t shrink_integer(const smp_param *param, int64_t value, double by)
 {
     const int64_t small = (int64_t)floor((double)value * by + 0.5) | (param->flags & SMP_P_ODD ? 1 : 0);

@@ -13,8 +13,6 @@ enum {
     FIXED = 7 /* columns: path, width, height, frames, rate, channels, format */
 };
 
-/* ------------------------------------------------------------------------------------------------ the plain table */
-
 /* Whether any file has a value in the column: things in files have columns of their own. */
 static bool has_any(const smp_measure_find *found, size_t column)
 {
@@ -103,8 +101,6 @@ smp_code smp_measure_page_table(FILE *to, const smp_measure_find *found, smp_err
     smp_free_all(c.texts, c.numbers, shown);
     return made ? SMP_OK : smp_fail_memory(err, "the page", columns * sizeof *c.numbers);
 }
-
-/* ------------------------------------------------------------------------------------------------ bars */
 
 /* Judgements of a file by its own numbers, whatever the others have. */
 typedef struct judgement {

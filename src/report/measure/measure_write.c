@@ -7,8 +7,6 @@
 #include "report/report.h"
 #include "report/text.h"
 
-/* ------------------------------------------------------------------------------------------------ CSV */
-
 static void put_field(FILE *to, const char *text)
 {
     smp_text_csv(to, text);
@@ -42,8 +40,6 @@ static void put_rows(FILE *to, const char *file, const char *type, const char *l
         for (size_t k = 0; k < (measurements->items[i].list ? measurements->items[i].list_len : 1); k++)
             put_row(to, names, &measurements->items[i], k);
 }
-
-/* ------------------------------------------------------------------------------------------------ JSON */
 
 static void put_result(smp_json *json, const char *label, const char *name, const smp_measurements *measurements)
 {
@@ -94,8 +90,6 @@ void smp_measure_total_json(smp_json *json, const char *key, const smp_total *to
         smp_json_string(json, "findings", NULL); /* cannot be added up */
     smp_json_end(json, '}');
 }
-
-/* ------------------------------------------------------------------------------------------------ all three */
 
 void smp_measure_begin(smp_measure_output *o)
 {

@@ -50,8 +50,6 @@ smp_code smp_part_create(const char *path, bool force, const char *const *inputs
     return end(writer, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ files */
-
 static void pack_shape(smp_packer *to, const smp_shape *shape)
 {
     smp_pack_uint(to, (uint64_t)shape->kind);
@@ -137,8 +135,6 @@ smp_code smp_part_add(smp_part_writer *writer, uint64_t number, const smp_run_re
     writer->files++;
     return end(writer, err);
 }
-
-/* ------------------------------------------------------------------------------------------------ the end */
 
 smp_code smp_part_commit(smp_part_writer *writer, const smp_totals *totals, smp_error *err)
 {

@@ -127,8 +127,6 @@ end:
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ as a file */
-
 /* A BMP of the picture, from smp_alloc; null without memory. */
 static unsigned char *bmp_of(const smp_small_picture *picture, size_t *size)
 {

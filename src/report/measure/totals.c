@@ -106,8 +106,6 @@ smp_code smp_total_measurements(const smp_total *total, smp_measurements *measur
     return total->partial ? total->stage->reduction->partials->report(total->partial, measurements, err) : SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ bytes */
-
 void smp_total_pack(const smp_total *total, smp_packer *to)
 {
     smp_pack_int(to, total->node);

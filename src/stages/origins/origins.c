@@ -30,8 +30,6 @@ bool smp_origin_begins(const char *statement)
     return smp_origin_find(name) != NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ pictures */
-
 const char *const smp_origin_depths[] = {[SMP_U8] = "8bit", [SMP_U16] = "16bit", [SMP_F32] = "float", NULL};
 
 void smp_origin_shape(const smp_origin_picture *p, bool alpha, smp_shape *shape)
@@ -56,8 +54,6 @@ void smp_origin_store(const smp_shape *shape, const double *values, void *row, i
             ((uint8_t *)row)[at] = (uint8_t)lrint(values[c] * UINT8_MAX);
     }
 }
-
-/* ------------------------------------------------------------------------------------------------ sounds */
 
 void smp_origin_frames(const smp_origin_sound *p, smp_shape *shape)
 {

@@ -65,8 +65,6 @@ static void blend(const params *p, const smp_shape *shape, share *t_of, int64_t 
         blend(p, s, name##_share, y, rows, to, stride);                                                                \
     }
 
-/* ------------------------------------------------------------------------------------------------ canvas */
-
 static const smp_param canvas_table[] = {
     SMP_ORIGIN_PICTURE(SMP_P_REQUIRED), COLOR("color", from, "white", "of every pixel", SMP_P_MAIN), {0}};
 
@@ -83,8 +81,6 @@ const smp_origin smp_origin_canvas = {
               PICTURE(canvas_table, "@C", "color=@C", "xc solid", "canvas 640x480 navy")},
     .shape = shape_of,
     .rows = canvas_rows};
-
-/* ------------------------------------------------------------------------------------------------ gradient */
 
 static const smp_param gradient_table[] = {
     SMP_ORIGIN_PICTURE(SMP_P_REQUIRED),
@@ -116,8 +112,6 @@ const smp_origin smp_origin_gradient = {
               PICTURE(gradient_table, "@A @B", "from=@A to=@B", "radial-gradient", "gradient 640x480 radial")},
     .shape = shape_of,
     .rows = gradient_rows};
-
-/* ------------------------------------------------------------------------------------------------ checker */
 
 static const smp_param checker_table[] = {
     SMP_ORIGIN_PICTURE(SMP_P_REQUIRED),

@@ -69,8 +69,6 @@ static smp_code shape_of(const void *given, smp_shape *shape, smp_error *)
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ tone */
-
 enum { SINE, SQUARE, TRIANGLE, SAWTOOTH };
 
 static const smp_param tone_table[] = {
@@ -119,8 +117,6 @@ const smp_origin smp_origin_tone = {
     .shape = tone_shape,
     .rows = tone_rows,
 };
-
-/* ------------------------------------------------------------------------------------------------ sweep */
 
 enum { LOG, LINEAR };
 
@@ -173,8 +169,6 @@ const smp_origin smp_origin_sweep = {
     .shape = sweep_shape,
     .rows = sweep_rows,
 };
-
-/* ------------------------------------------------------------------------------------------------ silence, impulse */
 
 static const smp_param silence_table[] = {
     SMP_ORIGIN_SOUND(params, sound, SMP_P_MAIN),

@@ -16,8 +16,6 @@ void smp_mark_add(smp_marks *marks, smp_mark_kind kind, double a, double b)
         marks->items[marks->count++] = (smp_mark){(float)kind, (float)a, (float)b};
 }
 
-/* ------------------------------------------------------------------------------------------------ the built-in font */
-
 /* Dots beside each other in a row: a rectangle. */
 static void add_dots(smp_marks *out, int row, int from, int to)
 {
@@ -50,8 +48,6 @@ void smp_letters_built_in(const char *text, smp_marks *out)
             }
     }
 }
-
-/* ------------------------------------------------------------------------------------------------ lines */
 
 typedef struct letter {
     double width; /* units of the font */

@@ -4,8 +4,6 @@
 #include "stages/launch.h"
 #include "stages/shared/launch_shapes.h"
 
-/* ------------------------------------------------------------------------------------------------ GPU launches */
-
 enum { TRANSPOSE_GRID_X = INT32_MAX, VECTOR = 16 /* bytes of an access */ };
 
 /* columns x rows blocks: GPUs count far in x, and to SMP_GRID_MOST in y and z. */
@@ -103,8 +101,6 @@ static const char *swizzled(const smp_io *io, const void *params, smp_grid *grid
     set_blocks((io->out.width + down - 1) / down, columns.tiles, grid);
     return smp_grid_fits(grid, &known) ? swapping[io->in.channels] : NULL;
 }
-
-/* ------------------------------------------------------------------------------------------------ the stages' parts */
 
 #define VARIANTS(unit, of_a_transpose)                                                                                 \
     {.name = "naive",                                                                                                  \

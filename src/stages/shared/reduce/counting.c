@@ -142,8 +142,6 @@ const smp_variant smp_count_both_variants[] = {
     {0},
 };
 
-/* ------------------------------------------------------------------------------------------------ what lies outside */
-
 enum { COUNTS_ALIGN = 64 /* bytes */ };
 
 void smp_count_luma(const smp_shape *in, smp_histogram_params *k)

@@ -53,8 +53,6 @@ const smp_variant smp_loudness_variants[] = {
     {0},
 };
 
-/* ------------------------------------------------------------------------------------------------ planning */
-
 /* The filters of BS.1770-4, annex 1, for any rate: the analogue ones behind its tables at 48 kHz, by the bilinear
  * transform. */
 static void design(double rate, smp_biquad *shelf, smp_biquad *high)
@@ -97,8 +95,6 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
     work->ops = 18 + 2. * SMP_PEAK_TAPS * p->phases;
     return SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ levels */
 
 /* Rear and side speakers count 1.5 dB more, low frequency effects nothing. The bits of WAV's dwChannelMask. */
 static double weight(const smp_shape *in, int channel)

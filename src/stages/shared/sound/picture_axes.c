@@ -37,8 +37,6 @@ size_t smp_axes_size(const smp_axes *a)
     return (size_t)((a->top + a->bottom) * width_of(a) + a->rows * (a->left + a->right));
 }
 
-/* ------------------------------------------------------------------------------------------------ drawing */
-
 enum place { ABOVE, LEFT, RIGHT, BELOW }; /* ABOVE and BELOW have the picture's width */
 
 static smp_font_canvas canvas(const smp_axes *a, uint8_t *frame, enum place place)
@@ -71,8 +69,6 @@ static int64_t width_of_text(const smp_axes *a, const char *text)
 {
     return (int64_t)strlen(text) * SMP_FONT_WIDTH * a->text;
 }
-
-/* ------------------------------------------------------------------------------------------------ ticks */
 
 /* 1, 2, 5, 10, ... and parts of one: the least that is not below `least`. */
 static double even_step(double least)
