@@ -71,8 +71,7 @@ static smp_code compile(const char *path, const char *text, const char *const *s
     if (!code && pipeline->program->origin)
         code = smp_fail(err, SMP_E_PIPE, "'%s' makes what a pipeline is given here",
                         pipeline->program->origin->words.name);
-    if (!code)
-        code = smp_readable_check(&may, pipeline->program, &pipeline->diags, err);
+    code = code ? code : smp_readable_check(&may, pipeline->program, &pipeline->diags, err);
     if ((!code || code == SMP_E_PIPE) && rename_settings(&pipeline->diags, err))
         code = err->code;
     if (!code && pipeline->diags.warnings && !(pipeline->warnings = smp_diags_text(&pipeline->diags, false)))

@@ -174,8 +174,7 @@ smempipe_code smempipe_plan_run(const smempipe_plan *plan, smempipe_device *devi
     const bool writes = plan->plan->sink_count > 0;
     const smempipe_shape wanted = smempipe_plan_output(plan);
     smp_code code = view_buffer(in, "input", &from, &err);
-    if (!code)
-        code = check_shape(&in->shape, &plan->shape, "input", &err);
+    code = code ? code : check_shape(&in->shape, &plan->shape, "input", &err);
     if (!code && writes && !out)
         code = smp_fail(&err, SMP_E_USAGE, "the plan has an output, and there is no buffer for it");
     if (!code && writes && !(code = view_buffer(out, "output", &to, &err)))
@@ -192,8 +191,7 @@ smempipe_code smempipe_plan_run(const smempipe_plan *plan, smempipe_device *devi
             code = reach(device->device, out, "output", &sink, &err);
         if (!code && sink.on_device && has_gaps(&to))
             code = smp_fail(&err, SMP_E_USAGE, "rows of one pixel have no gaps in an output on a GPU");
-        if (!code)
-            code = run_views(plan->pipeline, plan->plan, device->device, source, sink, result, &err);
+        code = code ? code : run_views(plan->pipeline, plan->plan, device->device, source, sink, result, &err);
         pthread_mutex_unlock(&device->lock);
     }
     return smp_api_fail(error, &err, NULL);
@@ -229,8 +227,7 @@ smempipe_code smempipe_run(const smempipe_pipeline *pipeline, smempipe_device *d
     smp_code code = view_buffer(in, "input", &from, &err);
     if (!code && in->on_device)
         code = smp_fail(&err, SMP_E_USAGE, "memory of a device is for smempipe_plan_run");
-    if (!code)
-        code = smp_api_shape(&in->shape, &shape, &err);
+    code = code ? code : smp_api_shape(&in->shape, &shape, &err);
     if (!code && !smp_diags_take_sources(&diags, &pipeline->diags))
         code = smp_fail_memory(&err, "a plan", pipeline->diags.source_count);
     if (!code) {

@@ -67,12 +67,10 @@ static smp_code run(const smempipe_plan *plan, smp_device *device, calls *rows, 
     smp_code code = open_reader(&plan->input, rows, &reader, err);
     if (!code && steps->sink_count)
         code = open_writer(&steps->sinks[0].shape, rows, &writer, err);
-    if (!code)
-        code = smp_source_stream(reader, steps, 0, device, strip_rows, &source.stream, err);
+    code = code ? code : smp_source_stream(reader, steps, 0, device, strip_rows, &source.stream, err);
     if (!code && writer)
         code = smp_stream_write(writer, &steps->sinks[0].shape, strip_rows, device, NULL, &sink.stream, err);
-    if (!code)
-        code = smp_api_run(plan->pipeline, steps, device, &source, &sink, result, err);
+    code = code ? code : smp_api_run(plan->pipeline, steps, device, &source, &sink, result, err);
     smp_stream_close(source.stream, true, NULL, NULL);
     smp_code ended = smp_stream_close(sink.stream, code != SMP_OK, NULL, &late);
     if (!code && ended) {

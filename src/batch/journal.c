@@ -507,8 +507,7 @@ smp_code smp_journal_on(int fd, const char *path, smp_journal **out, smp_error *
     journal->fd = fd;
     snprintf(journal->path, sizeof journal->path, "%s", path);
     smp_code code = begin(journal, err);
-    if (!code)
-        code = sign(journal, err);
+    code = code ? code : sign(journal, err);
     if (code) {
         smp_journal_close(journal);
         *out = NULL;

@@ -220,8 +220,7 @@ smp_code smp_each_target(const char *output, const smp_program *program, smp_tar
     for (size_t i = 0; !code && i < program->save_count; i++) {
         char *path = NULL;
         code = saved_path(output, program->saves[i].path, &path, err);
-        if (!code)
-            code = fn(context, path, err);
+        code = code ? code : fn(context, path, err);
         smp_free(path);
     }
     return code;

@@ -328,8 +328,7 @@ static smp_code start_all(smp_batch *b, smp_batch_devices *devices, smp_batch_wo
         b->split.gpus_come = devices->gpu;
         pthread_mutex_unlock(&b->lock);
     }
-    if (!code)
-        code = start(b, workers, SMP_SPLIT_GPU, jobs[SMP_SPLIT_GPU], started, err);
+    code = code ? code : start(b, workers, SMP_SPLIT_GPU, jobs[SMP_SPLIT_GPU], started, err);
     if (*started && code) { /* those that work will do */
         code = SMP_OK;
         *err = (smp_error){.code = SMP_OK};
@@ -447,8 +446,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
                    .jobs = jobs[SMP_SPLIT_CPU] + jobs[SMP_SPLIT_GPU]};
     smp_batch_worker *workers;
     smp_code code = open_batch(&b, devices.later ? SMP_BATCH_MOST_JOBS : (size_t)b.jobs, &workers, err);
-    if (!code)
-        code = start_all(&b, &devices, workers, &started, choice, sizeof choice, err);
+    code = code ? code : start_all(&b, &devices, workers, &started, choice, sizeof choice, err);
     if (!code)
         watch(&b);
     for (int i = 0; i < started; i++)

@@ -197,12 +197,9 @@ smp_code smp_run_shard(const smp_run_request *request, const smp_shard_options *
     smp_code code = request->program->save_count
                         ? smp_fail(err, SMP_E_PIPE, "the pipeline saves files, which a tar file has no place for")
                         : smp_tar_file(request->input, &s.fd, err);
-    if (!code)
-        code = find_members(&s, err);
-    if (!code)
-        code = smp_output_open_as(request->output, &request->write.output, &s.out, err);
-    if (!code)
-        code = do_samples(&s, err);
+    code = code ? code : find_members(&s, err);
+    code = code ? code : smp_output_open_as(request->output, &request->write.output, &s.out, err);
+    code = code ? code : do_samples(&s, err);
     if (!code)
         code = smp_output_commit(s.out, err);
     else

@@ -135,8 +135,7 @@ smp_code smp_todo_start(smp_todo *todo, smp_error *err)
     char *inside = smp_asprintf("%s/-", r->folder);
     smp_code code = inside ? smp_make_folders(inside, err) : smp_fail_memory(err, "a path", PATH_MAX);
     smp_free(inside);
-    if (!code)
-        code = smp_folder_lock(r->folder, &use, &todo->folder_lock, &todo->lockless, err);
+    code = code ? code : smp_folder_lock(r->folder, &use, &todo->folder_lock, &todo->lockless, err);
     return code ? code : todo->source->start(todo, err);
 }
 

@@ -152,10 +152,8 @@ smp_code smp_patterns_count(smp_device *device, smp_count_kind kind, smp_bench_r
     pattern_work *work = NULL;
     smp_error own = {.code = SMP_OK};
     smp_code code = smp_count_open(kind, device, &source, &own);
-    if (!code)
-        code = open_work(device, &work, &own);
-    if (!code)
-        code = count_rows(source, work, report, &own);
+    code = code ? code : open_work(device, &work, &own);
+    code = code ? code : count_rows(source, work, report, &own);
     smp_count_close(source);
     close_work(work);
     if (code == SMP_E_DEVICE) { /* the report says what is missing */
@@ -183,10 +181,8 @@ static smp_code time_once(pattern_work *work, double *seconds, double *cycles, s
     uint64_t *ticks = smp_alloc(bytes);
     double *values = smp_alloc(units * sizeof *values);
     smp_code code = ticks && values ? SMP_OK : smp_fail_memory(err, "cycles", bytes);
-    if (!code)
-        code = launch_row(work, &cost, err);
-    if (!code)
-        code = device->ops->sync(device, err);
+    code = code ? code : launch_row(work, &cost, err);
+    code = code ? code : device->ops->sync(device, err);
     if (!code)
         code = device->ops->copy_out(device, ticks, (int64_t)bytes, work->io.result, (int64_t)bytes, (int64_t)bytes, 1,
                                      err);

@@ -64,8 +64,7 @@ static smp_code gpu_streams(const smp_bench_request *request, smp_bench_report *
     smp_gpu_state_now(device, &state); /* right after work, before the clocks drop */
     report->sm_clock = state.sm_clock;
     report->memory_clock = state.memory_clock;
-    if (!code)
-        code = measure_streams(request, device, 0, report, at, err);
+    code = code ? code : measure_streams(request, device, 0, report, at, err);
     for (int i = 0; !code && i < SMP_BENCH_LINKS; i++)
         code = smp_peak_link(device, (smp_link_way)(i % SMP_LINK_WAYS), i >= SMP_LINK_WAYS, 0, &report->link[i], err);
     return code ? code : step(at, err);
@@ -75,8 +74,7 @@ static smp_code model_patterns(smp_bench_report *report, smp_error *err)
 {
     smp_device *emulator = NULL;
     smp_code code = smp_cuda_open(smp_driver_simt(), 0, &emulator, err);
-    if (!code)
-        code = smp_patterns_count(emulator, SMP_COUNT_MODEL, report, err);
+    code = code ? code : smp_patterns_count(emulator, SMP_COUNT_MODEL, report, err);
     smp_device_close(emulator);
     return code;
 }

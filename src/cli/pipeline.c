@@ -167,8 +167,7 @@ smp_code smp_cli_parse_text(const smp_pipeline_settings *settings, const char *p
     smp_readable may = {
         .lenient = settings->lenient, .trust = settings->trust, .tool_seconds = settings->common.read.time_limit};
     smp_code code = split_settings(&settings->settings, &pairs, err);
-    if (!code)
-        code = smp_shipped_list(&shipped, err);
+    code = code ? code : smp_shipped_list(&shipped, err);
     const smp_surroundings around = {.pipelines = (const char *const *)shipped.names,
                                      .pipeline_count = shipped.count,
                                      .is_option = smp_cli_is_write_option,
@@ -176,8 +175,7 @@ smp_code smp_cli_parse_text(const smp_pipeline_settings *settings, const char *p
                                      .input = settings->input,
                                      .lines_name = settings->stages_from};
     diags->around = &around;
-    if (!code)
-        code = parse_pipe(settings, path, text, &shipped, &may, pairs, diags, out, err);
+    code = code ? code : parse_pipe(settings, path, text, &shipped, &may, pairs, diags, out, err);
     if (!code && (code = smp_readable_check(&may, *out, diags, err)) != SMP_OK) {
         smp_program_free(*out);
         *out = NULL;
@@ -240,8 +238,7 @@ smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char 
         code = smp_cli_fail_made(program->made_label, err);
     if (!code && program->file_count) /* opened beside the input */
         code = smp_worker_more(err);
-    if (!code)
-        code = work(context, program, &diags, err);
+    code = code ? code : work(context, program, &diags, err);
     smp_cli_diagnostics(settings, &diags, code ? err : NULL);
     smp_program_free(program);
     smp_diags_free(&diags);

@@ -134,8 +134,7 @@ static smp_code show_version(int argc, char *const *argv, smp_error *err)
         return SMP_OK;
     smp_formats_brief(stdout);
     smp_code code = smp_worker_start(0, err);
-    if (!code)
-        code = smp_worker_confinement(text, sizeof text, err);
+    code = code ? code : smp_worker_confinement(text, sizeof text, err);
     if (!code)
         printf("decoders are confined by: %s\n", text);
     smp_worker_stop();
@@ -232,10 +231,8 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
             code = smp_worker_more(err);
         if (!code && smp_cli_team) /* its threads begin once decoders are forked */
             code = join_team(command, *common, (smp_common *)settings, err);
-        if (!code)
-            code = smp_cli_take_tags(command, settings, err);
-        if (!code)
-            code = command->run(settings, err);
+        code = code ? code : smp_cli_take_tags(command, settings, err);
+        code = code ? code : command->run(settings, err);
         smp_cli_free_tags(command, settings);
         if (smp_worker_runs())
             say_confinement(*common);

@@ -72,10 +72,8 @@ smp_code smp_cli_write_file(const char *path, bool force, smp_cli_render *render
     if (to)
         render(to, data);
     smp_code code = !to || fclose(to) ? smp_fail_memory(err, "a report", size) : SMP_OK;
-    if (!code)
-        code = smp_output_open(path, force, NULL, &output, err);
-    if (!code)
-        code = smp_output_write(output, text, size, err);
+    code = code ? code : smp_output_open(path, force, NULL, &output, err);
+    code = code ? code : smp_output_write(output, text, size, err);
     if (!code)
         code = smp_output_commit(output, err);
     else

@@ -116,8 +116,7 @@ static smp_code write_output(written *file, const smp_compare *compare, smp_erro
     SMP_NEED(to, "a report", 0, err);
     file->render(to, compare);
     smp_code code = fclose(to) ? smp_fail_memory(err, "a report", size) : SMP_OK;
-    if (!code)
-        code = smp_output_write(file->output, text, size, err);
+    code = code ? code : smp_output_write(file->output, text, size, err);
     if (!code) {
         smp_output *output = file->output;
         file->output = NULL;
@@ -280,14 +279,11 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
         .progress_context = &progress,
     };
     smp_code code = split(settings->variants, &variant_text, &variants, &request.variant_count, err);
-    if (!code)
-        code = split(settings->stages, &stage_text, &stages, &request.stage_count, err);
+    code = code ? code : split(settings->stages, &stage_text, &stages, &request.stage_count, err);
     request.variants = variants;
     request.stages = stages;
-    if (!code)
-        code = open_outputs(settings, c->files, err);
-    if (!code)
-        code = open_device(settings, &device, note, sizeof note, err);
+    code = code ? code : open_outputs(settings, c->files, err);
+    code = code ? code : open_device(settings, &device, note, sizeof note, err);
     if (code)
         goto end;
     smp_run_request run = {.program = program,
@@ -323,8 +319,7 @@ static smp_code compare(void *given, smp_error *err)
                               {"csv", settings->csv, smp_compare_csv, NULL},
                               {"html", settings->html, smp_compare_html, NULL}}};
     smp_code code = smp_cli_check_input(settings->pipe, settings->in, err);
-    if (!code)
-        code = smp_cli_with_program(&settings->plan.base, settings->pipe, compare_program, &c, err);
+    code = code ? code : smp_cli_with_program(&settings->plan.base, settings->pipe, compare_program, &c, err);
     for (int i = 0; i < OUTPUTS; i++)
         smp_output_abort(c.files[i].output);
     return code;

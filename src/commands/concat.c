@@ -109,8 +109,7 @@ static smp_code add_header(joined *j, const char *path, bool first, smp_error *e
                       "many");
         smp_at(err, "%s", path);
     }
-    if (!code)
-        code = plan_one(j, path, &plan, &own, err);
+    code = code ? code : plan_one(j, path, &plan, &own, err);
     if (!code && first) {
         j->shape = *own;
         j->gap = (int64_t)floor(j->settings->gap * own->rate + 0.5);
@@ -217,8 +216,7 @@ static smp_code copy_all(joined *j, smp_error *err)
     for (size_t i = 0; !code && i < j->found.count; i++) {
         if (i)
             code = write_silence(j, j->gap, err);
-        if (!code)
-            code = copy(j, j->inputs[i], i == 0, err);
+        code = code ? code : copy(j, j->inputs[i], i == 0, err);
         smp_progress_step(&progress, (int64_t)i + 1, (int64_t)j->found.count);
     }
     smp_progress_end(&progress);
@@ -308,8 +306,7 @@ static smp_code join_files(void *given, const smp_program *program, smp_diags *d
                                 err);
     for (size_t i = 0; !code && i < j.found.count && !j.settings->pictures; i++)
         code = add_header(&j, j.inputs[i], i == 0, err);
-    if (!code)
-        code = check_length(&j, err);
+    code = code ? code : check_length(&j, err);
     if (!code && strcmp(j.settings->out, "-") != 0)
         code = smp_make_folders(j.settings->out, err);
     if (!code) {
@@ -344,12 +341,9 @@ static smp_code concat(void *given, smp_error *err)
     smp_code code = smp_cli_check_stdout(s->out, err);
     smp_cli_idle_options(&base->common, &s->write, s->out, NULL, NULL);
     s->pictures = strcmp(s->out, "-") != 0 && smp_writer_kind(s->out) == SMP_IMAGE;
-    if (!code)
-        code = check_words(s, err);
-    if (!code)
-        code = smp_many_open(&s->many, err);
-    if (!code)
-        code = smp_cli_option_stages(&s->stages, &base->stages, texts, &from, err);
+    code = code ? code : check_words(s, err);
+    code = code ? code : smp_many_open(&s->many, err);
+    code = code ? code : smp_cli_option_stages(&s->stages, &base->stages, texts, &from, err);
     s->staged = base->stages.count > 0;
     if (!code && !s->staged && !smp_grow(&base->stages.items, &base->stages.capacity, 1, sizeof *base->stages.items))
         code = smp_fail_memory(err, "a stage", 1);

@@ -354,10 +354,8 @@ static smp_code convert(void *given, smp_error *err)
     char *texts[SMP_OPTION_STAGES] = {NULL};
     smp_code code =
         smp_cli_option_stages(&settings->stages, stages, texts, &settings->batch.many.plan.base.stages_from, err);
-    if (!code)
-        code = check_quality(settings, err);
-    if (!code)
-        code = choose(settings, err);
+    code = code ? code : check_quality(settings, err);
+    code = code ? code : choose(settings, err);
     smp_free(stages->items);
     *stages = (smp_strings){0};
     for (size_t i = 0; i < SMP_OPTION_STAGES; i++)

@@ -126,8 +126,7 @@ static smp_code measure(const smp_common *common, const smp_device_info *devices
         snprintf(spec, sizeof spec, devices[i].index ? "%s:%d" : "%s", devices[i].kind, devices[i].index);
         smp_device_request request = {.spec = spec, .threads = (int)common->threads};
         smp_code code = smp_device_open(&request, &device, NULL, 0, &why);
-        if (!code)
-            code = smp_peak_copy(device, 0, &(*out)[i].copy, &why);
+        code = code ? code : smp_peak_copy(device, 0, &(*out)[i].copy, &why);
         if (code)
             snprintf((*out)[i].problem, sizeof(*out)[i].problem, "%.199s", why.message);
         smp_device_close(device);
@@ -140,8 +139,7 @@ static smp_code put_confinement(smp_error *err)
 {
     char text[80];
     smp_code code = smp_worker_start(0, err);
-    if (!code)
-        code = smp_worker_confinement(text, sizeof text, err);
+    code = code ? code : smp_worker_confinement(text, sizeof text, err);
     if (!code)
         printf("decoders are confined by: %s\n", text);
     if (!code && smp_sandbox_abi())
@@ -161,8 +159,7 @@ static smp_code devices(void *given, smp_error *err)
     size_t count = 0;
     char missing[512] = "";
     smp_code code = settings->common.verbose && !settings->json ? put_confinement(err) : SMP_OK;
-    if (!code)
-        code = smp_device_list(&list, &count, missing, sizeof missing, err);
+    code = code ? code : smp_device_list(&list, &count, missing, sizeof missing, err);
     if (!code && settings->measure)
         code = measure(&settings->common, list, count, &measures, err);
     if (!code && settings->json)

@@ -295,8 +295,7 @@ static smp_code measure_ssim(void *given, const smp_program *program, smp_diags 
     smp_cli_job job;
     plan.base.common.device = "cpu";
     smp_code code = smp_cli_job_open(&plan, program, diags, s->settings->a, &job, err);
-    if (!code)
-        code = smp_run_file(&job.request, &report, err);
+    code = code ? code : smp_run_file(&job.request, &report, err);
     smp_cli_job_close(&job);
     s->ssim = NAN;
     for (size_t i = 0; !code && i < report.step_count; i++)
@@ -317,8 +316,7 @@ static smp_code check_similar(const diff_settings *settings, smp_error *err)
     side sides[2] = {{.path = settings->a}, {.path = settings->b}};
     difference d = {0};
     smp_code code = open_side(&sides[0], &settings->common, err);
-    if (!code)
-        code = open_side(&sides[1], &settings->common, err);
+    code = code ? code : open_side(&sides[1], &settings->common, err);
     if (!code) {
         const smp_media *a = smp_reader_media(sides[0].reader), *b = smp_reader_media(sides[1].reader);
         const smp_shape first = smp_orientation_shape(a), second = smp_orientation_shape(b);
@@ -385,8 +383,7 @@ static smp_code diff(void *given, smp_error *err)
         return smp_fail(err, SMP_E_USAGE, "only one of the two can come from standard input"),
                smp_hint(err, "write a file's name for the other");
     smp_code code = open_side(&sides[0], &settings->common, err);
-    if (!code)
-        code = open_side(&sides[1], &settings->common, err);
+    code = code ? code : open_side(&sides[1], &settings->common, err);
     if (code)
         goto end;
     compare_shapes(smp_reader_media(sides[0].reader), smp_reader_media(sides[1].reader), &d);

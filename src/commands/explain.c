@@ -152,8 +152,7 @@ static smp_code explain_plan(const explain_settings *settings, smp_explanation *
     e->steps = smp_alloc_array(plan->step_count, sizeof *e->steps);
     e->strip_rows = smp_strip_rows(plan, e->device, settings->plan.strip_rows);
     smp_code code = windows && e->steps ? SMP_OK : smp_fail_memory(err, "the plan", plan->step_count * sizeof *windows);
-    if (!code)
-        code = smp_plan_windows(plan, e->strip_rows, windows, err);
+    code = code ? code : smp_plan_windows(plan, e->strip_rows, windows, err);
     if (!code) {
         e->stream_bytes = smp_memory_estimate_streams(plan, e->device, e->strip_rows, windows);
         e->thread_bytes = smp_memory_estimate_threads(plan, e->device, settings->plan.variant, e->strip_rows);
@@ -212,8 +211,7 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
     smp_compare found = {.step_count = 0};
     smp_code code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     job.request.output = settings->out ? settings->out : "any.npy"; /* a format that holds what comes, whatever it is */
-    if (!code)
-        code = smp_plan_file(&job.request, &plan, err);
+    code = code ? code : smp_plan_file(&job.request, &plan, err);
     if (!code && settings->time)
         code = predict(settings, &job, &found, err);
     if (!code) {

@@ -235,8 +235,7 @@ static smp_code info(void *given, smp_error *err)
         const char *path = settings->files.items[i];
         smp_reader *reader = NULL;
         smp_code code = smp_cli_check_stdin(path, err);
-        if (!code)
-            code = smp_reader_open(path, &settings->common.read, &reader, err);
+        code = code ? code : smp_reader_open(path, &settings->common.read, &reader, err);
         if (code) {
             smp_at(err, "%s", path);
             smp_cli_error(&settings->common, err);

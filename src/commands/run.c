@@ -97,8 +97,7 @@ static smp_code check_report_beside(const smp_run_settings *settings, const smp_
     for (size_t i = 0; !code && i < program->save_count; i++) {
         char *path = NULL;
         code = smp_save_path(settings->out, NULL, program->saves[i].path, &path, err);
-        if (!code)
-            code = smp_cli_refuse_report(settings->report, path, err);
+        code = code ? code : smp_cli_refuse_report(settings->report, path, err);
         smp_free(path);
     }
     return code;

@@ -201,13 +201,11 @@ static smp_code write_part(const split_settings *s, smp_reader *reader, const pa
     write.output.force = s->plan.base.common.force;
     write.output.inputs = inputs;
     smp_code code = smp_writer_shape(p->path, &shape, &held, err);
-    if (!code)
-        code = smp_writer_open(p->path, &held, &media->meta, &write, &writer, err);
+    code = code ? code : smp_writer_open(p->path, &held, &media->meta, &write, &writer, err);
     for (int64_t left = shape.height, n; !code && left > 0; left -= n) {
         n = smp_min_i64(left, BLOCK);
         code = smp_reader_rows(reader, block, stride, n, err);
-        if (!code)
-            code = smp_writer_rows(writer, block, stride, n, err);
+        code = code ? code : smp_writer_rows(writer, block, stride, n, err);
     }
     if (code) {
         smp_writer_abort(writer);
@@ -230,8 +228,7 @@ static smp_code write_parts(const split_settings *s, const parts *found, smp_err
     for (size_t i = 0; !code && i < found->count; i++) {
         const part *p = &found->items[i];
         code = skip(reader, block, stride, p->from - at, err);
-        if (!code)
-            code = write_part(s, reader, p, block, stride, err);
+        code = code ? code : write_part(s, reader, p, block, stride, err);
         at = p->to;
         if (!code && !s->plan.base.common.quiet)
             smp_text_line(stdout, "%s  %.3f .. %.3f s", p->path, (double)p->from / shape.rate,
@@ -322,8 +319,7 @@ static smp_code write_fitting(const split_settings *s, const smp_run_request *fo
     request.output = found->items[0].path;
     request.write.taker = &(smp_row_taker){take_rows, &f};
     request.write.sound.fit_rate = true;
-    if (!code)
-        code = smp_run_file(&request, &report, err);
+    code = code ? code : smp_run_file(&request, &report, err);
     if (!code)
         smp_cli_notes(&s->plan.base.common, found->items[0].path, true, &report.output_notes);
     smp_writer_abort(f.writer);
@@ -345,8 +341,7 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     char *folder = NULL;
     int64_t start = -1;
     smp_code code = divide_folder(s, &folder, err);
-    if (!code)
-        code = smp_part_pattern_check(s->pattern, err);
+    code = code ? code : smp_part_pattern_check(s->pattern, err);
     if (!code && !strcmp(s->in, "-"))
         code = smp_prepass_keep_stdin(&s->plan.base.common.read.limits, &start, err);
     if (code) {
@@ -354,20 +349,17 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
         return code;
     }
     code = smp_cli_job_open(&s->plan, program, diags, s->in, &job, err);
-    if (!code)
-        code = smp_run_file(&job.request, &report, err);
+    code = code ? code : smp_run_file(&job.request, &report, err);
     if (!code)
         smp_cli_notes(&s->plan.base.common, s->in, false, &report.input_notes);
     if (!code && s->every > 0)
         code = cut_parts(s, &report.shape, &found, err);
     else if (!code)
         code = find_parts(s, &report, &found, err);
-    if (!code)
-        code = name_parts(s, folder, &found, err);
+    code = code ? code : name_parts(s, folder, &found, err);
     if (!code)
         smp_cli_idle_options(&s->plan.base.common, &s->write, found.items[0].path, NULL, NULL);
-    if (!code)
-        code = smp_make_folders(found.items[0].path, err);
+    code = code ? code : smp_make_folders(found.items[0].path, err);
     if (!code && start >= 0)
         code = smp_prepass_rewind(start, err);
     if (!code) {

@@ -117,12 +117,9 @@ static smp_code stack(void *given, smp_error *err)
         return smp_hint(err, "write -o %.200s", last ? last : "mean.png");
     }
     smp_code code = smp_cli_check_stdout(s->out, err);
-    if (!code)
-        code = smp_many_open(&s->many, err);
-    if (!code)
-        code = find_files(&k, err);
-    if (!code)
-        code = with_stages(s, &k, err);
+    code = code ? code : smp_many_open(&s->many, err);
+    code = code ? code : find_files(&k, err);
+    code = code ? code : with_stages(s, &k, err);
     smp_free(k.inputs);
     smp_found_free(&k.found);
     smp_free(s->many.plan.base.stages.items);

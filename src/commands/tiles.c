@@ -225,8 +225,7 @@ static smp_code feed(tiling *t, band *b, int64_t y, smp_error *err)
     for (int64_t x = 0; !code && x < t->across; x++) {
         if (y == b->from)
             code = open_tile(t, b, x, err);
-        if (!code)
-            code = smp_writer_rows(b->writers[x], t->kept + (size_t)(x * t->step) * pixel, 0, 1, err);
+        code = code ? code : smp_writer_rows(b->writers[x], t->kept + (size_t)(x * t->step) * pixel, 0, 1, err);
         if (!code && y + 1 == b->to) {
             smp_writer *done = b->writers[x];
             b->writers[x] = NULL;
@@ -345,8 +344,7 @@ static smp_code tiles(void *given, smp_error *err)
     const tiles_settings *s = given;
     tiling t = {.settings = s};
     smp_code code = check_settings(s, err);
-    if (!code)
-        code = take_size(&t, err);
+    code = code ? code : take_size(&t, err);
     if (!code && (code = smp_reader_open(s->in, &s->common.read, &t.reader, err)))
         return smp_at(err, "%s", s->in);
     if (!code) {
@@ -356,8 +354,7 @@ static smp_code tiles(void *given, smp_error *err)
     char *first = code ? NULL : tile_path(&t, 0, 0);
     if (!code)
         code = first ? smp_make_folders(first, err) : smp_fail_memory(err, "a path", 100);
-    if (!code)
-        code = cut(&t, err);
+    code = code ? code : cut(&t, err);
     if (!code) {
         smp_cli_notes(&s->common, s->in, false, smp_reader_notes(t.reader));
         smp_notes said = {.count = 0};

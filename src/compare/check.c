@@ -107,8 +107,7 @@ static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d
     smp_code code = d->work.table.data ? SMP_OK : smp_fail_memory(err, "results", d->work.table.size);
     if (!code && trial->target->step->work.table.data) /* else finish() fills it in */
         memcpy(d->work.table.data, trial->target->step->work.table.data, d->work.table.size);
-    if (!code)
-        code = smp_step_result(run, &result, &table, err);
+    code = code ? code : smp_step_result(run, &result, &table, err);
     if (!code && step->stage->reduction)
         code = step->stage->reduction->finish(step->params, &step->in, result, &d->work, &d->measurements, err);
     if (!code && table)
@@ -251,10 +250,8 @@ static smp_code check_reduction(smp_trial *trial, const smp_variant *variant, co
 {
     digest got = {{0}};
     smp_code code = poison_result(trial, err);
-    if (!code)
-        code = smp_trial_run(trial, variant, &trial->out, err);
-    if (!code)
-        code = make_digest(trial, trial->run, &got, err);
+    code = code ? code : smp_trial_run(trial, variant, &trial->out, err);
+    code = code ? code : make_digest(trial, trial->run, &got, err);
     if (!code)
         compare_digests(want, &got, to->wrong, sizeof to->wrong);
     digest_free(&got);
@@ -301,10 +298,8 @@ static smp_code check_definition(smp_trial *trial, const digest *want, smp_compa
     smp_step_run run = {0};
     digest found = {{0}};
     smp_code code = c->cpu ? SMP_OK : smp_cpu_open(c->request->threads, NULL, &c->cpu, err);
-    if (!code)
-        code = bring_home(c->device, &trial->in, &in, err);
-    if (!code)
-        code = bring_home(c->device, &trial->second, &second, err);
+    code = code ? code : bring_home(c->device, &trial->in, &in, err);
+    code = code ? code : bring_home(c->device, &trial->second, &second, err);
     if (!code && !reduces)
         code = bring_home(c->device, &trial->out, &got, err);
     if (!code && !reduces) {
@@ -312,8 +307,7 @@ static smp_code check_definition(smp_trial *trial, const digest *want, smp_compa
         out.data = smp_alloc_raw((size_t)(got.rows * got.stride));
         code = out.data ? SMP_OK : smp_fail_memory(err, "a picture", (uint64_t)(got.rows * got.stride));
     }
-    if (!code)
-        code = smp_step_open(&run, c->cpu, step, &trial->run->work, smp_step_default(step), err);
+    code = code ? code : smp_step_open(&run, c->cpu, step, &trial->run->work, smp_step_default(step), err);
     const smp_views whole = {in, second, reduces ? in : out};
     double seconds = 0;
     if (!code && !smp_work_is_small(step, &trial->run->work))

@@ -185,8 +185,7 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
     smp_warp_observe_stage(NULL, NULL);
     if (!code && lab.failed)
         code = smp_fail_memory(err, "sites", sizeof *to->sites);
-    if (!code)
-        code = take_trace(to, &trace, err);
+    code = code ? code : take_trace(to, &trace, err);
     if (!code && timed)
         take_predictions(to, &trace);
     else if (!timed && out->predicted_gpu[0])
@@ -227,14 +226,11 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
         work.second = smp_view_rows(&counted->second, first, count);
     }
     smp_code code = smp_step_open(&work.run, device, step, counted->work, variant, err);
-    if (!code)
-        code = smp_step_scratch(&work.run, (smp_format)work.in.format, work.in.rows, err);
+    code = code ? code : smp_step_scratch(&work.run, (smp_format)work.in.format, work.in.rows, err);
     if (!code)
         code = launch_counted(&work, err); /* loads the modules, so that the profiler does not see it */
-    if (!code)
-        code = device->ops->sync(device, err);
-    if (!code)
-        code = smp_count_measure(source, launch_counted, &work, &counts, err);
+    code = code ? code : device->ops->sync(device, err);
+    code = code ? code : smp_count_measure(source, launch_counted, &work, &counts, err);
     if (!code) {
         to->known = true;
         to->total = counts.total;

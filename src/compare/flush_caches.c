@@ -39,10 +39,8 @@ smp_code smp_flush_open(smp_device *device, smp_flush **out, smp_error *err)
     if (strcmp(device->info.kind, "simt") != 0 && (!device->host_memory || !by_lines)) {
         flush->size = (size_t)smp_clamp_i64(TIMES * device->info.cache, LEAST, MOST);
         code = device->ops->alloc(device, flush->size, &flush->buffer, err);
-        if (!code)
-            code = device->ops->zero(device, flush->buffer, flush->size, err);
-        if (!code)
-            code = device->ops->alloc(device, smp_peak_sums(flush->size), &flush->sums, err);
+        code = code ? code : device->ops->zero(device, flush->buffer, flush->size, err);
+        code = code ? code : device->ops->alloc(device, smp_peak_sums(flush->size), &flush->sums, err);
     }
     if (code) {
         smp_flush_close(flush);

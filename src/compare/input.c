@@ -156,8 +156,7 @@ static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, wh
     ask.input.icc = icc.data;
     ask.input.icc_size = icc.size;
     code = read_picture(out->reader, &out->shape, &out->view, err);
-    if (!code)
-        code = smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->prepasses, &out->plan, err);
+    code = code ? code : smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->prepasses, &out->plan, err);
     smp_free(made.data);
     return code;
 }
@@ -179,8 +178,7 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
     char hash[65] = "";
     smp_device_info host;
     smp_code code = whole_input_open(run, request->enlarge, &input, err);
-    if (!code)
-        code = hash_file(run->input, hash, err);
+    code = code ? code : hash_file(run->input, hash, err);
     if (!code) {
         smp_compare_request made = *request;
         made.plan = input.plan;

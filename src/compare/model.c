@@ -153,17 +153,14 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
             code = ops->alloc(model->device, size, &memory, err);
         out = smp_view_of(&step->out, step->storage, memory, stride, from, from, rows);
     }
-    if (!code)
-        code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
-    if (!code)
-        code = smp_simt_open_traced(err);
+    code = code ? code : smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
+    code = code ? code : smp_simt_open_traced(err);
     if (!code) {
         smp_simt_set_trace(trace);
         code = smp_step_launch(&run, &in, &out, &second, err);
         smp_simt_set_trace(NULL);
     }
-    if (!code)
-        code = ops->sync(model->device, err);
+    code = code ? code : ops->sync(model->device, err);
     if (!code && trace->problem.code) {
         code = trace->problem.code;
         if (err)

@@ -48,8 +48,7 @@ static smp_code sample(smp_trial *trial, smp_compare_variant *variant, smp_error
         code = smp_step_reset(trial->run, err);
         if (!code && trial->c->flush)
             code = smp_flush_views(trial->c->flush, views, sizeof views / sizeof views[0], err);
-        if (!code)
-            code = smp_trial_run(trial, own, &trial->result, err);
+        code = code ? code : smp_trial_run(trial, own, &trial->result, err);
     }
     trial->last = variant;
     if (!code && !spoilt(trial->c))
@@ -99,8 +98,7 @@ smp_code smp_trial_time(smp_trial *trial, smp_error *err)
         }
     }
     bool ignored;
-    if (!code)
-        code = settle(report, &ignored, err);
+    code = code ? code : settle(report, &ignored, err);
     const smp_compare_variant *base = &report->variants[0];
     for (size_t i = 0; !code && timed(base) && i < report->variant_count; i++)
         if (timed(&report->variants[i]))

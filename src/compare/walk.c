@@ -352,8 +352,7 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
         trial.report = &c->out->steps[c->out->step_count++];
         code = describe(&trial, err);
     }
-    if (!code)
-        code = choose_maker(&trial, times, err);
+    code = code ? code : choose_maker(&trial, times, err);
     if (!code && (times || first || reduces || c->frames[index].last_use > index))
         code = run_step(&trial, first, err);
     if (code || !trial.report)

@@ -166,8 +166,7 @@ smp_code smp_device_list(smp_device_info **out, size_t *count, char *missing, si
     smp_driver *driver = NULL;
     int gpus = 0;
     smp_code code = smp_driver_cuda(&driver, &why);
-    if (!code)
-        code = smp_cuda_count(driver, &gpus, &why);
+    code = code ? code : smp_cuda_count(driver, &gpus, &why);
     if (!code && gpus)
         code = smp_cuda_kernels(&why); /* lists the GPUs anyway */
     *out = smp_alloc_array((size_t)gpus + 2, sizeof **out);

@@ -34,15 +34,13 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (p->fit && smp_mix_fits(in, by, false, work))
         return SMP_OK;
     smp_code code = smp_mix_frames(p->gap, in, &gap, err);
-    if (!code)
-        code = smp_mix_frames(p->crossfade, in, &ask.fade, err);
+    code = code ? code : smp_mix_frames(p->crossfade, in, &ask.fade, err);
     if (!code && by && ask.fade > smp_min_i64(in->height, by->height))
         code = smp_fail(err, SMP_E_PIPE, "a crossfade of %.6g s is longer than the %s sound", p->crossfade,
                         ask.fade > in->height ? "first" : "second");
     if (!code && !smp_add_i64(in->height, gap - ask.fade, &ask.at))
         code = smp_fail(err, SMP_E_LIMIT, "the sound would be too long");
-    if (!code)
-        code = smp_mix_plan(&ask, in, by, work, err);
+    code = code ? code : smp_mix_plan(&ask, in, by, work, err);
     work->values.clips = false;
     if (ask.fade)
         return code;

@@ -113,8 +113,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 {
     void *t;
     smp_code code = make_partial(params_, in, work, result, &t, err);
-    if (!code)
-        code = report(t, measurements, err);
+    code = code ? code : report(t, measurements, err);
     smp_free(t);
     return code;
 }

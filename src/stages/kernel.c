@@ -58,11 +58,9 @@ static smp_code read_shape(const char *name, const char *text, smp_foreign_dims 
 static smp_code read_texts(const params *p, smp_foreign *to, smp_error *err)
 {
     smp_code code = read_shape("block", p->block, &to->block, err);
-    if (!code)
-        code = read_shape("grid", p->grid, &to->grid, err);
+    code = code ? code : read_shape("grid", p->grid, &to->grid, err);
     to->tile = to->block;
-    if (!code)
-        code = read_shape("tile", p->tile, &to->tile, err);
+    code = code ? code : read_shape("tile", p->tile, &to->tile, err);
     if (!code && (uint64_t)to->block.n[0] * to->block.n[1] * to->block.n[2] > SMP_FOREIGN_THREADS)
         code = smp_fail(err, SMP_E_PIPE, "block=%s has more than %d threads", p->block, SMP_FOREIGN_THREADS);
     to->over_input = p->over == 1;
@@ -153,8 +151,7 @@ static smp_code make_variants(const params *p, const smp_foreign_file *file, con
         smp_foreign *k = &m->kernels[count];
         *k = texts;
         code = find_entry(file, p->variants ? m->names[count] : p->name, &k->entry, err);
-        if (!code)
-            code = smp_foreign_read_args(p->args, k->entry, k, err);
+        code = code ? code : smp_foreign_read_args(p->args, k->entry, k, err);
         if (!p->variants && !code)
             snprintf(m->names[0], NAME, "%s", k->entry->name);
         smp_variant *v = &m->variants[count];

@@ -260,8 +260,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     smp_pool *pool = NULL;
     uint32_t *number = NULL;
     smp_code code = take(p, in, work, result, &found, err);
-    if (!code)
-        code = list_begin(&l, p, &found, work->reduction.threads, &pool, err);
+    code = code ? code : list_begin(&l, p, &found, work->reduction.threads, &pool, err);
     if (!code && p->output == LABELS && l.all.count > UINT16_MAX) {
         smp_fail(err, SMP_E_PROCESS, "%zu components have more numbers than 16 bits hold (65535)", (size_t)l.all.count);
         code = smp_hint(err, "leave small ones out with min-area=, or write output=mask");
@@ -273,10 +272,8 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
         else
             code = smp_fail_memory(err, "components", found.count * sizeof *number);
     }
-    if (!code)
-        code = report(&l.all, measurements, err);
-    if (!code)
-        code = report_each(&l, pool, measurements, err);
+    code = code ? code : report(&l.all, measurements, err);
+    code = code ? code : report_each(&l, pool, measurements, err);
     if (pool)
         smp_pool_close(pool);
     smp_free(number);
@@ -294,8 +291,7 @@ static smp_code partial(const void *given, const smp_shape *in, const smp_node_p
     totals *t = *out = smp_alloc(sizeof *t);
     SMP_NEED(t, "results", sizeof *t, err);
     smp_code code = take(p, in, work, result, &found, err);
-    if (!code)
-        code = list_begin(&l, p, &found, work->reduction.threads, &pool, err);
+    code = code ? code : list_begin(&l, p, &found, work->reduction.threads, &pool, err);
     if (!code)
         *t = l.all;
     if (pool)

@@ -226,8 +226,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     void *t;
     const size_t before = measurements->count;
     smp_code code = make_partial(given, in, work, result, &t, err);
-    if (!code)
-        code = report(t, measurements, err);
+    code = code ? code : report(t, measurements, err);
     if (!code)
         warn(measurements->items[before].value, ((const params *)given)->target, measurements);
     if (!code)

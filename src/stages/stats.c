@@ -324,8 +324,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     void *made;
     smp_code code = make_partial(params_, in, work, result, &made, err);
     const partial *t = made;
-    if (!code)
-        code = report(t, measurements, err);
+    code = code ? code : report(t, measurements, err);
     work->reduction.outside[0] = '\0';
     for (int c = 0; !code && t->format == SMP_F32 && t->percentiles && c < t->channels; c++) {
         smp_extent extent = {.least = 1, .most = 0};

@@ -211,8 +211,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *, 
     SMP_TRY(smp_check_ink(&p->outline_fill, "outline-fill", in, err));
     SMP_TRY(smp_check_ink(&p->shadow_fill, "shadow-fill", in, err));
     smp_code code = set_letters(p, &marks, err);
-    if (!code)
-        code = plan_letters(p, &marks, &d, in, work, err);
+    code = code ? code : plan_letters(p, &marks, &d, in, work, err);
     smp_outline_free(&d.letters);
     smp_outline_free(&d.ring);
     smp_outline_free(&d.ground);

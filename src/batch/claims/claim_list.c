@@ -111,8 +111,7 @@ static smp_code look_for_first(smp_todo *todo, smp_work_unit *unit, smp_todo_ite
         bool left;
         const char *output = NULL;
         code = smp_work_list_read_line(todo->list, other.collision, &texts, &other, err);
-        if (!code)
-            code = passes_over(todo, other.name, &passed_over, &left, err);
+        code = code ? code : passes_over(todo, other.name, &passed_over, &left, err);
         if (code || left)
             continue;
         output = smp_output_lookup_text(&todo->lookup, other.path, other.name);
@@ -185,8 +184,7 @@ static smp_code load(smp_todo *todo, size_t piece, smp_work_unit **out, smp_erro
         if (!left)
             found[wanted++] = found[i];
     }
-    if (!code)
-        code = smp_work_unit_new(wanted, &unit, err);
+    code = code ? code : smp_work_unit_new(wanted, &unit, err);
     if (code) {
         smp_free(found);
         smp_texts_free(&texts);
@@ -200,8 +198,7 @@ static smp_code load(smp_todo *todo, size_t piece, smp_work_unit **out, smp_erro
         if (!code && found[i].collision && !apart)
             code = look_for_first(todo, unit, &unit->items[i], err);
     }
-    if (!code)
-        code = check_outputs(todo, unit, smp_todo_started(todo) && meet(todo, piece), err);
+    code = code ? code : check_outputs(todo, unit, smp_todo_started(todo) && meet(todo, piece), err);
     if (code)
         smp_work_unit_free(unit);
     else
@@ -293,8 +290,7 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
         return code;
     if (!code && past->begun)
         code = smp_claims_log(todo->listed->claims, piece, &log, err);
-    if (!code)
-        code = smp_todo_examine(todo, unit, log, &found, err);
+    code = code ? code : smp_todo_examine(todo, unit, log, &found, err);
     if (!code && log && all_changed(unit) && smp_journal_log_distrust(log))
         code = smp_todo_examine(todo, unit, log, &found, err);
     const bool many = smp_work_list_pieces(todo->list) > 1; /* one file of a piece of its own tells little */
@@ -358,8 +354,7 @@ static smp_code claim_piece(smp_todo *todo, const smp_ahead *piece, smp_work_uni
         return code;
     if (!unit)
         code = load(todo, piece->piece, &unit, err);
-    if (!code)
-        code = look(todo, piece->piece, past, unit, &refused, err);
+    code = code ? code : look(todo, piece->piece, past, unit, &refused, err);
     if (!code && working && later && count_of(unit, SMP_TODO_DO)) {
         code = take(todo, piece, &claim, err);
         if (!code && !claim) {

@@ -221,8 +221,7 @@ static smp_code spell_out(const smp_todo *todo, smp_output_lookup *lookup, size_
     for (size_t i = 0; !code && i < unit->count; i++) {
         unit->items[i].file = smp_found_at(&todo->found, from + i);
         code = smp_output_lookup_name(lookup, unit, &unit->items[i], err);
-        if (!code)
-            code = smp_output_lookup_key(todo, lookup, &unit->items[i], err);
+        code = code ? code : smp_output_lookup_key(todo, lookup, &unit->items[i], err);
     }
     if (code) {
         smp_work_unit_free(unit);
@@ -254,8 +253,7 @@ static void watch_unit(void *context, int part)
     smp_work_unit *unit = NULL;
     smp_output_lookup_open(todo, &lookup);
     smp_code code = spell_out(todo, &lookup, from, &unit, &s->err);
-    if (!code)
-        code = smp_todo_examine(todo, unit, w->log, &s->conflicts, &s->err);
+    code = code ? code : smp_todo_examine(todo, unit, w->log, &s->conflicts, &s->err);
     for (size_t i = 0; !code && i < unit->count; i++)
         todo->walk->states[from + i] =
             (uint8_t)((unsigned)unit->items[i].state | (unit->items[i].replace ? REPLACE : 0U));
@@ -321,8 +319,7 @@ static smp_code open_walk(smp_todo *todo, smp_error *err)
     smp_journal_log *log = NULL;
     todo->walk = smp_alloc(sizeof *todo->walk);
     smp_code code = todo->walk ? find_and_recall(todo, &log, err) : smp_fail_memory(err, "a walk", sizeof *todo->walk);
-    if (!code)
-        code = set_states(todo, log, err);
+    code = code ? code : set_states(todo, log, err);
     smp_journal_log_free(log);
     return code;
 }

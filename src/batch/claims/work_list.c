@@ -93,12 +93,9 @@ smp_code smp_list_begin(const char *path, bool force, const char *root, uint64_t
     w->piece_files = !chosen ? UNIT_FILES : piece_files ? piece_files : SMP_PIECE_FILES;
     w->most = chosen ? 0 : MOST_UNITS;
     smp_code code = smp_output_open(path, force, NULL, &w->output, err);
-    if (!code)
-        code = put(w, title, strlen(title), err);
-    if (!code)
-        code = compose(w, root_word, root, &length, err);
-    if (!code)
-        code = put(w, w->line, length, err);
+    code = code ? code : put(w, title, strlen(title), err);
+    code = code ? code : compose(w, root_word, root, &length, err);
+    code = code ? code : put(w, w->line, length, err);
     w->piece.offset = w->at;
     if (code) {
         smp_list_abort(w);
@@ -183,11 +180,9 @@ smp_code smp_list_add(smp_list_writer *w, const smp_found *found, smp_error *err
              found->mtime);
     if (w->piece.files && w->piece.bytes + found->size > w->piece_bytes)
         code = end_piece(w, err); /* a large file begins a piece, so that it is one of its own mostly */
-    if (!code)
-        code = compose(w, numbers, found->name, &length, err);
+    code = code ? code : compose(w, numbers, found->name, &length, err);
     const uint64_t offset = w->at;
-    if (!code)
-        code = put(w, w->line, length, err);
+    code = code ? code : put(w, w->line, length, err);
     if (code)
         return code;
     w->piece.hash += line_hash(w->line, length, offset);
@@ -215,8 +210,7 @@ smp_code smp_list_end(smp_list_writer *w, smp_list_sum *sum, smp_error *err)
         code = put(w, line, PIECE_LINE, err);
     }
     snprintf(line, sizeof line, END_WRITE, (uint64_t)w->count, begin, w->sum.links, all.a, all.b);
-    if (!code)
-        code = put(w, line, END_LINE, err);
+    code = code ? code : put(w, line, END_LINE, err);
     if (!code) {
         code = smp_output_commit(w->output, err);
         w->output = NULL;

@@ -291,8 +291,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
                               &job.todo.left_out, err);
     if (!code && job.todo.list && !smp_work_list_pieces(job.todo.list))
         code = smp_many_fail_list(settings->work_list, 0, err);
-    if (!code)
-        code = smp_batch_report_check(&job, program, diags, err);
+    code = code ? code : smp_batch_report_check(&job, program, diags, err);
     if (!code && settings->to)
         smp_cli_idle_options(&settings->many.plan.base.common, &settings->write, "-", settings->to, program);
     if (!code && settings->dry_run)
@@ -337,10 +336,8 @@ smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
         return smp_cli_in_place(settings, err);
     char *folder = NULL;
     smp_code code = take_shard_names(settings, &folder, err);
-    if (!code)
-        code = check_settings(settings, err);
-    if (!code)
-        code = smp_many_open(&settings->many, err);
+    code = code ? code : check_settings(settings, err);
+    code = code ? code : smp_many_open(&settings->many, err);
     char album[64];
     if (!code && settings->album)
         code = smp_batch_album(settings, album, sizeof album, err);

@@ -112,10 +112,8 @@ smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, s
         code = smp_batch_meter_run(&meter, err);
         if (!code && (code = a.broken.code))
             *err = a.broken;
-        if (!code)
-            code = tell_failures(&a, meter.files, err);
-        if (!code)
-            code = level_of(&a, err);
+        code = code ? code : tell_failures(&a, meter.files, err);
+        code = code ? code : level_of(&a, err);
         smp_failures_free(&a.failures);
         smp_totals_free(&a.totals);
         if (code)

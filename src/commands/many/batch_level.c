@@ -50,8 +50,7 @@ smp_code smp_batch_level_measure(const smp_batch_settings *settings, smp_batch_l
     leveled l = {.level = level};
     smp_batch_meter meter = {.settings = settings, .each = each, .context = &l};
     smp_code code = smp_batch_meter_level("skip-level", settings->skip_level, &l.wanted, err);
-    if (!code)
-        code = smp_batch_meter_run(&meter, err);
+    code = code ? code : smp_batch_meter_run(&meter, err);
     if (!code && (code = l.broken.code))
         *err = l.broken;
     if (code)

@@ -37,8 +37,7 @@ static smp_code measure(void *context, const smp_program *program, smp_diags *di
     char note[400];
     smp_code code = smp_walk(many->inputs.items, many->inputs.count, &walk, &found, err);
     found.left_out.special = 0; /* the batch itself tells */
-    if (!code)
-        code = smp_many_check(many, walk.kind, found.count, &found.left_out, err);
+    code = code ? code : smp_many_check(many, walk.kind, found.count, &found.left_out, err);
     if (!code && !(files = smp_alloc_array(found.count, sizeof *files)))
         code = smp_fail_memory(err, "the list of files", found.count * sizeof *files);
     for (size_t i = 0; !code && i < found.count; i++)

@@ -154,8 +154,7 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
     char *path = report_path(job);
     SMP_NEED(path, "a path", strlen(s->report), err);
     code = check_path(job, path, program, diags, err);
-    if (!code)
-        code = check_folder(job, path, err);
+    code = code ? code : check_folder(job, path, err);
     if (!code && strcmp(path, "-") != 0 && !s->resume && !s->many.plan.base.common.force && stat(path, &status) == 0 &&
         S_ISREG(status.st_mode))
         code = fail_exists(path, "add to it with --resume, ", err);

@@ -292,8 +292,7 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     pthread_mutex_init(&b->lock, NULL);
     smp_progress_begin(&b->progress, common, "batch");
     smp_code code = more(b, &request.files, &request.count, err); /* without any no device is opened */
-    if (!code)
-        code = smp_batch_run(&request, &count, note, sizeof note, err);
+    code = code ? code : smp_batch_run(&request, &count, note, sizeof note, err);
     smp_todo_end(&b->todo);
     smp_progress_end(&b->progress);
     pthread_mutex_destroy(&b->lock);

@@ -258,8 +258,7 @@ static smp_code duplicates(void *given, smp_error *err)
             base->stages.items[base->stages.count++] = stages[s->method][i];
     }
     smp_cli_stop_gently();
-    if (!code)
-        code = smp_cli_with_program(base, NULL, compare, s, err);
+    code = code ? code : smp_cli_with_program(base, NULL, compare, s, err);
     smp_free(base->stages.items);
     base->stages = (smp_strings){0};
     smp_many_close(&s->many);

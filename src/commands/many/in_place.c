@@ -271,10 +271,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_code code = smp_many_operands(program, diags, err);
     if (!code && program->save_count)
         code = smp_fail(err, SMP_E_USAGE, "the pipeline saves files, which --in-place would put beside the inputs");
-    if (!code)
-        code = smp_many_find(&s->many, &walk, &w.found, NULL, err);
-    if (!code)
-        code = list_files(&w, err);
+    code = code ? code : smp_many_find(&s->many, &walk, &w.found, NULL, err);
+    code = code ? code : list_files(&w, err);
     if (!code && s->dry_run)
         list_only(&w);
     else if (!code)
@@ -327,10 +325,8 @@ static smp_code check_settings(const smp_batch_settings *s, smp_error *err)
 smp_code smp_cli_in_place(smp_batch_settings *settings, smp_error *err)
 {
     smp_code code = check_settings(settings, err);
-    if (!code)
-        code = smp_cli_check_variant(&settings->many.plan, err);
-    if (!code)
-        code = smp_many_open(&settings->many, err);
+    code = code ? code : smp_cli_check_variant(&settings->many.plan, err);
+    code = code ? code : smp_many_open(&settings->many, err);
     if (!code && settings->many.inputs.count)
         settings->many.plan.base.input = smp_name_kind(settings->many.inputs.items[0]);
     if (!code)

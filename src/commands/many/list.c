@@ -148,8 +148,7 @@ static smp_code put_names(listing *l, const list_settings *s, const char *real, 
         if (n.text[0])
             code = put_name(l, s, real, n.text, line, err);
     }
-    if (!code)
-        code = err->code;
+    code = code ? code : err->code;
     if (!code && ferror(file))
         code = smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
     smp_free(n.text);

@@ -83,10 +83,8 @@ static smp_code write_page(smp_measuring *m, smp_error *err)
         return smp_fail_memory(err, "the page", m->page_size);
     const smp_measure_settings *used = m->settings;
     smp_code code = smp_cli_refuse_report(used->html, used->many.pipe, err);
-    if (!code)
-        code = smp_cli_refuse_report(used->html, used->work_list, err);
-    if (!code)
-        code = smp_cli_refuse_report(used->html, used->many.list, err);
+    code = code ? code : smp_cli_refuse_report(used->html, used->work_list, err);
+    code = code ? code : smp_cli_refuse_report(used->html, used->many.list, err);
     for (size_t i = 0; !code && i < used->many.inputs.count; i++) /* with --merge they are parts */
         code = smp_cli_refuse_report(used->html, used->many.inputs.items[i], err);
     return code ? code : smp_cli_write_file(m->settings->html, m->common->force, render_page, m, err);
@@ -213,8 +211,7 @@ static smp_code run_batch(run *r, const smp_measure_settings *settings, const sm
         request.expected = (size_t)r->work->head.files / (size_t)smp_cli_team->size;
         code = more(r, &request.files, &request.count, err);
     }
-    if (!code)
-        code = smp_batch_run(&request, done, note, sizeof note, err);
+    code = code ? code : smp_batch_run(&request, done, note, sizeof note, err);
     smp_progress_end(&r->progress);
     if (common->verbose && !common->quiet && note[0])
         fprintf(stderr, "smempipe: %s\n", note);
@@ -230,8 +227,7 @@ static smp_code measure_files(const smp_measure_settings *settings, smp_measure_
     run r = {.work = work};
     smp_measuring_begin(&r.told, settings);
     smp_code code = run_batch(&r, settings, program, diags, &count, err);
-    if (!code)
-        code = smp_measuring_end(&r.told, count.done, count.failed, err);
+    code = code ? code : smp_measuring_end(&r.told, count.done, count.failed, err);
     smp_measuring_others(r.told.common, work->head.left_out, work->head.others);
     smp_measuring_free(&r.told);
     return code;
@@ -273,11 +269,9 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_measure_w
     if (work->list && !code)
         code = smp_cli_team->agree(SMP_OK);
     work->agreed = !code;
-    if (!code)
-        code = run_batch(&r, settings, program, diags, &done, err);
+    code = code ? code : run_batch(&r, settings, program, diags, &done, err);
     r.part.left_out = work->head.left_out; /* of a rank it grows */
-    if (!code)
-        code = smp_part_commit(&r.part, &r.told.totals, err);
+    code = code ? code : smp_part_commit(&r.part, &r.told.totals, err);
     if (code == SMP_E_WRITE && !err->where[0])
         smp_at(err, "%s", settings->partial);
     if (!code && done.failed && !done.done && !work->list) { /* of a rank's files rank 0 tells */
@@ -301,8 +295,7 @@ static smp_code measure_rank(const smp_measure_settings *settings, smp_measure_w
     snprintf(path, sizeof path, "%s/part", folder);
     own.partial = path;
     smp_code code = smp_measure_team_open(settings, program, work, err);
-    if (!code)
-        code = measure_part(&own, work, program, diags, err);
+    code = code ? code : measure_part(&own, work, program, diags, err);
     if (work->agreed)
         code = smp_measure_team_end(settings, path, code, err);
     unlink(path);
@@ -315,16 +308,14 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     const smp_measure_settings *settings = given;
     smp_measure_work work = {0};
     smp_code code = smp_program_measures(program, err);
-    if (!code)
-        code = smp_many_operands(program, diags, err);
+    code = code ? code : smp_many_operands(program, diags, err);
     work.head = (smp_part_head){.shard = 1, .shards = 1, .totals_only = settings->totals_only};
     if (!code && smp_cli_team) {
         code = measure_rank(settings, &work, program, diags, err);
         smp_measure_work_free(&work);
         return code;
     }
-    if (!code)
-        code = smp_measure_work_find(settings, program, &work, err);
+    code = code ? code : smp_measure_work_find(settings, program, &work, err);
     if (!code)
         code = (settings->partial ? measure_part : measure_files)(settings, &work, program, diags, err);
     smp_measure_work_free(&work);
@@ -379,10 +370,8 @@ static smp_code measure(void *given, smp_error *err)
 {
     smp_measure_settings *settings = given;
     smp_code code = check_settings(settings, err);
-    if (!code)
-        code = smp_cli_check_variant(&settings->many.plan, err);
-    if (!code)
-        code = smp_many_open(&settings->many, err);
+    code = code ? code : smp_cli_check_variant(&settings->many.plan, err);
+    code = code ? code : smp_many_open(&settings->many, err);
     for (size_t i = 0; !code && !settings->merge && i < settings->many.inputs.count; i++)
         code = smp_cli_check_input(settings->many.pipe, settings->many.inputs.items[i], err);
     if (!code && settings->many.inputs.count)

@@ -127,11 +127,9 @@ static smp_code tell_files(merging *m, smp_measuring *told, smp_error *err)
         smp_error why;
         bool more = false;
         code = smp_part_report(part, &report, &why, err);
-        if (!code)
-            code = smp_measuring_file(told, &report, &why, err);
+        code = code ? code : smp_measuring_file(told, &report, &why, err);
         smp_part_report_free(&report);
-        if (!code)
-            code = smp_part_next(part, &more, err);
+        code = code ? code : smp_part_next(part, &more, err);
         if (!more)
             m->heap[0] = m->heap[--m->left];
         sink(m, 0);
@@ -180,16 +178,14 @@ smp_code smp_measure_merge(const smp_measure_settings *settings, smp_error *err)
     uint64_t done = 0, failed = 0, passed = 0;
     SMP_NEED(m.parts, "the list of parts", given * sizeof *m.parts, err);
     smp_code code = open_parts(&m, settings, err);
-    if (!code)
-        code = check_parts(&m, &totals, &done, &failed, &passed, err);
+    code = code ? code : check_parts(&m, &totals, &done, &failed, &passed, err);
     if (code)
         smp_totals_free(&totals);
     else {
         smp_measuring_begin(&told, settings);
         told.totals = totals;
         code = tell_files(&m, &told, err);
-        if (!code)
-            code = smp_measuring_end(&told, (size_t)done, (size_t)failed, err);
+        code = code ? code : smp_measuring_end(&told, (size_t)done, (size_t)failed, err);
         smp_measuring_others(told.common, passed, m.parts[0].head.others);
         smp_measuring_free(&told);
     }

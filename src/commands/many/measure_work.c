@@ -71,8 +71,7 @@ static smp_code from_list(const smp_measure_settings *settings, const smp_progra
     smp_work_list *list = NULL;
     smp_list_share share = {.pieces = 0};
     smp_code code = smp_work_list_open(settings->work_list, &list, err);
-    if (!code)
-        code = smp_list_share_open(list, head->shard, head->shards, &share, err);
+    code = code ? code : smp_list_share_open(list, head->shard, head->shards, &share, err);
     for (size_t i = 0; !code && i < share.pieces; i++) {
         if (smp_list_share_has(&share, i))
             code = smp_measure_add_piece(work, list, i, kind, head->files, &work->files, err);

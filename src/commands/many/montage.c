@@ -135,8 +135,7 @@ static smp_code write_page(montage_run *r, const char *path, smp_error *err)
     write.output.force = r->settings->many.plan.base.common.force;
     write.output.inputs = r->inputs;
     smp_code code = smp_writer_open(path, &shape, NULL, &write, &writer, err);
-    if (!code)
-        code = smp_writer_rows(writer, r->page.samples, r->page.stride, r->page.height, err);
+    code = code ? code : smp_writer_rows(writer, r->page.samples, r->page.stride, r->page.height, err);
     if (code) {
         smp_writer_abort(writer);
         return code;
@@ -254,8 +253,7 @@ static smp_code make(void *given, const smp_program *program, smp_diags *, smp_e
         fit_cell(r);
     smp_montage_ink(&r->look);
     r->look.columns = smp_min_i64(r->settings->columns, smp_max_i64(1, (int64_t)r->count));
-    if (!code)
-        code = check_pages(r, err);
+    code = code ? code : check_pages(r, err);
     if (!code) { /* whether a full page is possible, before files are read */
         const int64_t cells = smp_min_i64((int64_t)r->per_page, (int64_t)r->count);
         code = smp_montage_page_make(&r->look, (cells - 1) / r->look.columns + 1,
@@ -317,8 +315,7 @@ static smp_code montage(void *given, smp_error *err)
     smp_pipeline_settings *base = &s->many.plan.base;
     montage_run run = {.settings = s};
     smp_code code = check_settings(s, &run.look, err);
-    if (!code)
-        code = smp_many_open(&s->many, err);
+    code = code ? code : smp_many_open(&s->many, err);
     if (code) {
         smp_many_close(&s->many);
         return code;

@@ -205,8 +205,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *, const smp_l
         code = cuda_prepare(gpu, launch, io, plan->kernel.bytes, &kernel, &function, &grid, err);
     if (!code && !launch->foreign && !function)
         return SMP_OK;
-    if (!code)
-        code = cuda_timing_begin(gpu, gpu->stream, cost, &timing, err);
+    code = code ? code : cuda_timing_begin(gpu, gpu->stream, cost, &timing, err);
     if (code)
         return code;
     if (launch->foreign)
@@ -217,8 +216,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *, const smp_l
         CUDA_TRY(gpu, cuLaunchKernel, function->function, grid.grid[0], grid.grid[1], grid.grid[2], grid.block[0],
                  grid.block[1], grid.block[2], grid.shared_bytes, gpu->stream, params, NULL);
     }
-    if (!code)
-        code = cuda_timing_end(gpu, gpu->stream, timing, cost, err);
+    code = code ? code : cuda_timing_end(gpu, gpu->stream, timing, cost, err);
 fail:
     return code;
 }
@@ -260,8 +258,7 @@ static smp_code cuda_sync(smp_device *device, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
     smp_code code = cuda_enter(gpu, err);
-    if (!code)
-        code = cuda_join_ways(gpu, err);
+    code = code ? code : cuda_join_ways(gpu, err);
     if (code)
         goto fail;
     if (!gpu->waited)

@@ -150,7 +150,7 @@ smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *
     *function = NULL;
     if (!**kernel)
         return SMP_OK;
-    char name[sizeof (*function)->name];
+    char name[sizeof(*function)->name];
     kernel_name(name, sizeof name, *kernel, io);
     SMP_TRY(find_function(gpu, name, function, err));
     if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
@@ -239,8 +239,7 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
         return SMP_OK;
     }
     smp_code code = cuda_enter(gpu, err);
-    if (!code)
-        code = cuda_prepare(gpu, launch, io, params, &info->kernel, &function, &info->grid, err);
+    code = code ? code : cuda_prepare(gpu, launch, io, params, &info->kernel, &function, &info->grid, err);
     if (code || !function)
         return code;
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function->function);

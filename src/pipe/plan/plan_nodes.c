@@ -199,8 +199,7 @@ static smp_code probe(entering *e)
     smp_planner *p = e->p;
     bool brought = false;
     smp_code code = ask(e);
-    if (!code)
-        code = bring_second(e, &brought);
+    code = code ? code : bring_second(e, &brought);
     if (!code && brought)
         code = ask(e);
     if (!code && e->probe.effect.none && p->request->open_end &&
@@ -336,15 +335,11 @@ smp_code smp_planner_add_node(smp_planner *p, int number)
     const smp_node *node = &p->request->program->nodes[number];
     entering e = {.p = p, .number = number, .node = node, .stage = node->stage};
     smp_code code = find_pictures(&e);
-    if (!code)
-        code = read_params(&e);
-    if (!code)
-        code = probe(&e);
+    code = code ? code : read_params(&e);
+    code = code ? code : probe(&e);
     bool drawn_out = false; /* after what is wrong with it was told, whatever is drawn */
-    if (!code)
-        code = smp_node_is_left_out(node, &e.in, &p->request->draw, p->diags, &drawn_out, p->err);
-    if (!code)
-        code = tell_draws(&e, drawn_out);
+    code = code ? code : smp_node_is_left_out(node, &e.in, &p->request->draw, p->diags, &drawn_out, p->err);
+    code = code ? code : tell_draws(&e, drawn_out);
     if (!code && drawn_out) {
         p->dpi_of[number] = smp_planner_dpi_of(p, node->input);
         p->step_of[number] = e.input;

@@ -17,8 +17,7 @@ static smp_code finish_plan(smp_planner *p)
         bool *last = flags, *used = flags + n, *integers = flags + 2 * n;
         smp_plan_storage(p->plan, p->request->plain_storage, last, used, integers);
         code = smp_planner_store_sinks(p);
-        if (!code)
-            code = smp_planner_code_sinks(p);
+        code = code ? code : smp_planner_code_sinks(p);
     }
     smp_free_all(flags, moved);
     if (code)
@@ -101,12 +100,9 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
     smp_planner p = {.request = request, .diags = diags, .err = err ? err : &local};
     *out = NULL;
     smp_code code = open_planner(&p);
-    if (!code)
-        code = add_input(&p);
-    if (!code)
-        code = add_program(&p);
-    if (!code)
-        code = finish_plan(&p);
+    code = code ? code : add_input(&p);
+    code = code ? code : add_program(&p);
+    code = code ? code : finish_plan(&p);
     close_planner(&p);
     if (code)
         smp_plan_free(p.plan);

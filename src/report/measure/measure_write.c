@@ -171,8 +171,7 @@ smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t
     for (size_t i = 0; together && !code && i < totals->count; i++) {
         smp_measurements measurements = {0};
         code = smp_total_measurements(&totals->items[i], &measurements, err);
-        if (!code)
-            code = put_together(o, &totals->items[i], &measurements, err);
+        code = code ? code : put_together(o, &totals->items[i], &measurements, err);
         smp_measurements_free(&measurements);
     }
     if (json) {

@@ -114,8 +114,7 @@ smp_code smp_small_picture_read(const char *path, const smp_read_options *how, i
     out->samples = smp_alloc_array((size_t)out->height, (size_t)out->width * 3);
     code = r.sums && r.counts && r.in && out->samples ? read_rows(reader, &r, err)
                                                       : smp_fail_memory(err, "a small picture", row);
-    if (!code)
-        code = set_upright(out, orientation, err);
+    code = code ? code : set_upright(out, orientation, err);
 
 end:
     if (code) {

@@ -293,12 +293,9 @@ smp_code smp_components_find(const void *bits, int64_t width, int64_t height, in
     smp_pool *pool = NULL;
     *found = (smp_components){.first = smp_alloc_array((size_t)height + 1, sizeof *found->first)};
     smp_code code = found->first ? SMP_OK : smp_fail_memory(err, "components", (uint64_t)height * sizeof *found->first);
-    if (!code)
-        code = cut(&s, height, threads, err);
-    if (!code)
-        code = smp_pool_open(s.count, &pool, err);
-    if (!code)
-        code = search_in(&s, pool, height, err);
+    code = code ? code : cut(&s, height, threads, err);
+    code = code ? code : smp_pool_open(s.count, &pool, err);
+    code = code ? code : search_in(&s, pool, height, err);
     if (pool)
         smp_pool_close(pool);
     for (int b = 0; b < s.count && s.bands; b++)
