@@ -277,6 +277,9 @@ void smp_exif_set_resolution(uint8_t *data, size_t size, uint32_t dpi);
 /* The orientation (1..8) in a TIFF structure; 1 when it has none or is damaged. */
 int smp_exif_orientation(const uint8_t *data, size_t size);
 
+/* Keeps EXIF as boxes of HEIF and JPEG XL hold it, behind a number that says where it begins. False: out of memory. */
+bool smp_meta_keep_exif_box(smp_meta *meta, const uint8_t *box, size_t size);
+
 /* Sets the orientation to 1, if there is one. */
 void smp_exif_reset_orientation(uint8_t *data, size_t size);
 

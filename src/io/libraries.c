@@ -18,12 +18,13 @@ static const struct {
     bool (*load)(void);
     const char *name, *needed, *install, *instead; /* instead: of reading with it */
 } rows[] = {
-    {SMP_LIBRARY_AV, smp_av_load, "FFmpeg's libraries", "M4A, video, JPEG XL, JPEG 2000 and OpenEXR need",
+    {SMP_LIBRARY_AV, smp_av_load, "FFmpeg's libraries", "M4A, video, JPEG 2000 and OpenEXR need",
      "FFmpeg (apt-get install ffmpeg)", ", or pipe it: ffmpeg -i IN -f wav - | smempipe ... -"},
     {SMP_LIBRARY_HEIF, smp_heif_load, "libheif", "HEIC and AVIF need", "libheif1 (apt-get install libheif1)", ""},
     {SMP_LIBRARY_FONT, smp_font_load, "FreeType and HarfBuzz", "letters of fonts need",
      "libharfbuzz0b (apt-get install libharfbuzz0b)", ""},
     {SMP_LIBRARY_PDF, smp_pdf_load, "poppler", "PDF needs", "libpoppler-glib8 (apt-get install libpoppler-glib8)", ""},
+    {SMP_LIBRARY_JXL, smp_jxl_load, "libjxl", "JPEG XL needs", "libjxl0.7 (apt-get install libjxl0.7)", ""},
     {SMP_LIBRARY_SVG, smp_svg_load, "librsvg", "SVG needs", "librsvg2-2 (apt-get install librsvg2-2)", ""},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -74,7 +75,7 @@ static unsigned of_stream(int fd)
     const smp_file_format *format = all && size ? smp_format_sniff(head, size) : NULL;
     if (format || (all && !size))
         return format ? format->library : 0;
-    return all && smp_id3_size(head, size) ? SMP_LIBRARY_AV : SMP_LIBRARY_AV | SMP_LIBRARY_HEIF;
+    return all && smp_id3_size(head, size) ? SMP_LIBRARY_AV : SMP_LIBRARY_AV | SMP_LIBRARY_HEIF | SMP_LIBRARY_JXL;
 }
 
 unsigned smp_libraries_of_input(int fd)

@@ -46,7 +46,7 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
 /* Whether a file of this name has no place for what a picture's metadata say of its colours; *what: the profile. */
 static bool loses_colours(const smp_meta *meta, const char *path, const smp_write_options *options, const char **what)
 {
-    static const char *const bare_of_gamma[] = {"JPEG", "TIFF", "WebP", "AVIF"};
+    static const char *const bare_of_gamma[] = {"JPEG", "TIFF", "WebP", "AVIF", "JPEG XL"};
     bool loses = options->strip || smp_writer_bare(path, options->format);
     *what = meta->icc.size ? "profile" : meta->has_cicp ? "cICP" : meta->has_chrm ? "gAMA and cHRM" : "gAMA";
     if (meta->icc.size || (meta->has_cicp && !options->strip)) /* else the writer tells of cICP */

@@ -81,6 +81,8 @@ class Kept(CliCase):
                     checked += 1
                     if words == ("resolution",) and target not in ("png", "apng", "jpg", "tif", "bmp"):
                         continue
+                    if words == ("ICC profile",) and "jxl" in (source, target):  # it says sRGB by a number
+                        continue
                     kept = (words != ("IPTC",) and there.get(words) == value) or is_in(value, data)
                     self.assertTrue(kept or any(word in told.stderr for word in words),
                                     (source, target, words, value, there, told.stderr))

@@ -1,6 +1,6 @@
-/* Pictures through FFmpeg's decoders: JPEG XL (libjxl), JPEG 2000, OpenEXR, DDS, PCX; one picture of a file, whole.
+/* Pictures through FFmpeg's decoders: JPEG 2000, OpenEXR, DDS, PCX; one picture of a file, whole.
  * What lies round the coded picture is read here: sizes are bounded before, profiles, EXIF and XMP kept, what is left
- * out told. Sources: ISO/IEC 15444-1, annex I, and 18181-2 (boxes); openexr.com, "OpenEXR File Layout". */
+ * out told. Sources: ISO/IEC 15444-1, annex I (boxes); openexr.com, "OpenEXR File Layout". */
 #include "io/av/av_library.h"
 
 #include <math.h>
@@ -105,14 +105,6 @@ static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ boxes */
 
-static bool keep_exif(smp_meta *meta, const uint8_t *data, size_t size)
-{
-    const uint64_t skip = size > 4 ? 4 + (uint64_t)smp_get_be(data, 4) : size; /* to its TIFF structure */
-    const bool kept = skip >= size || smp_blob_set(&meta->exif, data + skip, size - (size_t)skip);
-    smp_exif_reset_orientation(meta->exif.data, meta->exif.size); /* the picture is upright */
-    return kept;
-}
-
 /* Of the box "res " the first box: pixels a metre, as numerators, denominators and powers of ten. */
 static void keep_resolution(smp_meta *meta, const uint8_t *box, size_t size)
 {
@@ -128,39 +120,6 @@ static void keep_resolution(smp_meta *meta, const uint8_t *box, size_t size)
     meta->y_density = down;
 }
 
-/* The next bits of a JPEG XL's codestream, the lowest first; 0 behind its end. */
-static uint32_t take_bits(const uint8_t *data, size_t size, size_t *at, int count)
-{
-    uint32_t bits = 0;
-    for (int i = 0; i < count && *at / 8 < size; i++, ++*at)
-        bits |= (uint32_t)(data[*at / 8] >> *at % 8 & 1) << i;
-    return bits;
-}
-
-static void skip_sides(const uint8_t *data, size_t size, size_t *at)
-{
-    static const int bits_of[] = {9, 13, 18, 30};
-    const bool small = take_bits(data, size, at, 1);
-    (void)take_bits(data, size, at, small ? 5 : bits_of[take_bits(data, size, at, 2)]);
-    if (!take_bits(data, size, at, 3)) /* else the width is a ratio of the height */
-        (void)take_bits(data, size, at, small ? 5 : bits_of[take_bits(data, size, at, 2)]);
-}
-
-/* By its header, ISO/IEC 18181-1, annex D; with a preview in front, which no coder writes, nothing is told. */
-static void note_animation(smp_reader *reader, const uint8_t *data, size_t size)
-{
-    size_t at = 16; /* bits: its mark */
-    skip_sides(data, size, &at);
-    const bool defaults = take_bits(data, size, &at, 1);
-    if (defaults || !take_bits(data, size, &at, 1))
-        return;
-    (void)take_bits(data, size, &at, 3); /* orientation */
-    if (take_bits(data, size, &at, 1))
-        skip_sides(data, size, &at);
-    if (take_bits(data, size, &at, 2) == 2) /* an animation, no preview */
-        smp_note(&reader->notes, "the file is an animation; " SMP_FIRST_ALONE);
-}
-
 static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, size_t size)
 {
     static const uint8_t xmp[] = {0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8,
@@ -168,11 +127,8 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
     static const char exif[] = "JpgTiffExif->JP2";
     enum { BY_PROFILE = 2, COLOUR_HEAD = 3, KIND = 16 /* bytes of a uuid */ };
     smp_meta *meta = &reader->media.meta;
-    const bool jxl = reader->format == &smp_format_jxl;
     if (!strcmp(name, "colr") && size > COLOUR_HEAD && data[0] == BY_PROFILE && !meta->icc.size)
         return smp_blob_set(&meta->icc, data + COLOUR_HEAD, size - COLOUR_HEAD);
-    if (!strcmp(name, "Exif") && !meta->exif.size)
-        return keep_exif(meta, data, size);
     if (!strcmp(name, "uuid") && size > sizeof xmp && !memcmp(data, xmp, sizeof xmp))
         return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + sizeof xmp, size - sizeof xmp);
     if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, exif, KIND) && !meta->exif.size) {
@@ -180,20 +136,14 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
         smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
         return kept;
     }
-    if (jxl && !strcmp(name, "xml "))
-        return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data, size);
     if (!strcmp(name, "uuid") || !strcmp(name, "xml "))
         smp_note(&reader->notes, "left out, since it is of another program: a box '%s' of %zu bytes", name, size);
     if (!strcmp(name, "res "))
         keep_resolution(meta, data, size);
-    if (jxl && size > 4 && (!strcmp(name, "jxlc") || (!strcmp(name, "jxlp") && !smp_get_be(data, 4))))
-        note_animation(reader, data + (name[3] == 'p' ? 4 : 0), size - (name[3] == 'p' ? 4 : 0));
-    if (!strcmp(name, "brob") && size > 4)
-        smp_note(&reader->notes, "left out, since it is packed by Brotli: %.4s", (const char *)data);
     return true;
 }
 
-/* The boxes of a JPEG XL or JPEG 2000. *whole: the last one does not reach past the end. */
+/* The boxes of a JPEG 2000. *whole: the last one does not reach past the end. */
 static bool walk(smp_reader *reader, const uint8_t *data, size_t size, bool *whole)
 {
     enum { HEAD = 8, LONG_HEAD = 16 };
@@ -214,24 +164,20 @@ static bool walk(smp_reader *reader, const uint8_t *data, size_t size, bool *who
         memory = more ? walk(reader, data + at + head, (size_t)(length - head), whole)
                       : keep_box(reader, name, data + at + head, (size_t)(length - head));
         at += (size_t)length;
-        *whole = at == size || size - at >= HEAD; /* libjxl waits for ever for the rest of a box's head */
     }
     return memory;
 }
 
-static smp_code boxed_read_open(smp_reader *reader, smp_error *err)
+static smp_code jp2_read_open(smp_reader *reader, smp_error *err)
 {
     picture_state *s = reader->state;
-    const bool jxl = reader->format == &smp_format_jxl;
     bool whole = true;
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
-    if (jxl && s->data[0])
-        note_animation(reader, s->data, s->size);
     SMP_NEED(s->data[0] || walk(reader, s->data, s->size, &whole), "metadata", 0, err);
-    if (!whole || (!jxl && !memmem(s->data, s->size, "\xFF\xD9", 2))) /* JPEG 2000's end: coded bits never hold it */
+    if (!whole || !memmem(s->data, s->size, "\xFF\xD9", 2)) /* JPEG 2000's end: coded bits never hold it */
         return fail_truncated(reader, err);
-    SMP_TRY(decode(reader, s, jxl ? "libjxl" : "libopenjpeg", jxl ? "jpegxl" : "jpeg2000", err));
+    SMP_TRY(decode(reader, s, "libopenjpeg", "jpeg2000", err));
     return describe(reader, s, err);
 }
 
@@ -395,11 +341,6 @@ static void read_close(smp_reader *reader)
     smp_free_all(s->data, s);
 }
 
-static bool sniff_jxl(const uint8_t *head, size_t size)
-{
-    return (size >= 2 && !memcmp(head, "\xFF\x0A", 2)) || (size >= 12 && !memcmp(head, "\0\0\0\x0CJXL \r\n\x87\n", 12));
-}
-
 static bool sniff_jp2(const uint8_t *head, size_t size)
 {
     return size >= 12 && (!memcmp(head, "\0\0\0\x0CjP  \r\n\x87\n", 12) || !memcmp(head, "\xFF\x4F\xFF\x51", 4));
@@ -436,8 +377,7 @@ static bool sniff_pcx(const uint8_t *head, size_t size)
                                                .kind = SMP_IMAGE,                                                      \
                                                .library = SMP_LIBRARY_AV,                                              \
                                                READS(what, open)}
-ROW(jxl, boxed, "JPEG XL", "jxl");
-ROW(jp2, boxed, "JPEG 2000", "jp2", "j2k", "jpc", "j2c", "jpx");
+ROW(jp2, jp2, "JPEG 2000", "jp2", "j2k", "jpc", "j2c", "jpx");
 ROW(exr, exr, "OpenEXR", "exr");
 ROW(dds, plain, "DDS", "dds");
 ROW(pcx, plain, "PCX", "pcx");

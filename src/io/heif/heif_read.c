@@ -134,14 +134,9 @@ static bool keep_block(const heif_state *state, heif_item_id id, smp_reader *rea
     if (!data)
         return false;
     bool done = true;
-    if (lib->heif_image_handle_get_metadata(state->handle, id, data).code == heif_error_Ok) {
-        /* EXIF begins with the distance to its TIFF structure, from behind these four bytes. */
-        const uint64_t skip = exif && size > 4 ? 4 + (uint64_t)smp_get_be(data, 4) : 0;
-        if (exif && skip >= 4 && skip < size && !meta->exif.size)
-            done = smp_blob_set(&meta->exif, data + skip, size - (size_t)skip);
-        else if (xmp)
-            done = smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data, size);
-    }
+    if (lib->heif_image_handle_get_metadata(state->handle, id, data).code == heif_error_Ok)
+        done = exif ? smp_meta_keep_exif_box(meta, data, size)
+                    : smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data, size);
     smp_free(data);
     return done;
 }

@@ -377,6 +377,12 @@ bool smp_xmp_drop(char *xmp, const char *space, const char *property)
     return any;
 }
 
+bool smp_meta_keep_exif_box(smp_meta *meta, const uint8_t *box, size_t size)
+{
+    const uint64_t skip = size > 4 ? 4 + (uint64_t)smp_get_be(box, 4) : size;
+    return skip >= size || meta->exif.size || smp_blob_set(&meta->exif, box + skip, size - (size_t)skip);
+}
+
 /* ------------------------------------------------------------------------------------------------ IPTC */
 
 bool smp_iptc_drop(smp_blob *iptc, uint8_t set)
