@@ -166,6 +166,8 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         self.assertRegex(done.stdout, "counted from PTX: .*(TEX|TLD|nvdisasm)")
         self.assertIn("by a handle that is not a texture",
                       self.smp("kernel", RUNTIME / "textures.cu", "-v", "--", "wild").stdout)
+        self.assertIn("thread 8,0,0, block 0,0,0: reads or writes outside a surface\n",
+                      self.smp("kernel", RUNTIME / "textures.cu", "-v", "--", "beyond").stdout)
 
 
 if __name__ == "__main__":

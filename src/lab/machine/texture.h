@@ -1,4 +1,4 @@
-/* Textures: what a handle of the program's means. Their fetches run and are not counted. */
+/* Textures and surfaces: what a handle of the program's means. Their accesses run and are not counted. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,10 +9,10 @@ enum { WARP_TEXEL_SIGNED, WARP_TEXEL_UNSIGNED, WARP_TEXEL_FLOAT };              
 
 typedef struct warp_texture {
     uint64_t at;             /* of memory of the device */
-    uint32_t size[2];        /* texels in a row, rows */
-    uint64_t pitch;          /* bytes from a row to the next */
+    uint32_t size[3];        /* texels in a row, rows, slices (or layers, or faces) */
+    uint64_t pitch, slice;   /* bytes from a row, and from a slice, to the next */
     uint8_t bits[4], kind;   /* of a texel's channels */
-    uint8_t address[2];      /* what stands outside */
+    uint8_t address[3];      /* what stands outside */
     bool linear, normalized; /* a mean of neighbours; coordinates from 0 to 1 */
     bool as_fraction;        /* integers are read as floats from 0 or -1 to 1 */
     float border[4];

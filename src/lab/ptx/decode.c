@@ -295,6 +295,7 @@ static const struct {
     {"mapa getctarank", ptx_decode_rank},
     {"mbarrier", ptx_decode_mbarrier},
     {"tex", ptx_decode_texture},
+    {"suld sust", ptx_decode_surface},
     {"bar barrier", ptx_decode_barrier},
     {"shfl", ptx_decode_shuffle},
     {"vote", ptx_decode_vote},
@@ -402,6 +403,7 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
         (inst->space != WARP_SHARED && (inst->orderly || inst->is_volatile || inst->acquires || inst->releases)) ||
         (inst->execute == ptx_run_fence && inst->mode) || inst->execute == ptx_run_clock ||
         inst->execute == ptx_run_bulk || inst->execute == ptx_run_tensor || inst->execute == ptx_run_fetch ||
+        inst->execute == ptx_run_surface_load || inst->execute == ptx_run_surface_store ||
         inst->execute == ptx_run_call;
     if (!has_rows(&s, inst))
         ptx_refuse(parser, begin, "'_' stands for a register that '%s' needs", s.words[0]);

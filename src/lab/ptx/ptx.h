@@ -172,7 +172,7 @@ ptx_decoder ptx_decode_alu, ptx_decode_carry, ptx_decode_convert, ptx_decode_acc
     ptx_decode_window, ptx_decode_is_space, ptx_decode_rank, ptx_decode_mbarrier, ptx_decode_tensor, ptx_decode_bulk,
     ptx_decode_barrier, ptx_decode_shuffle, ptx_decode_vote, ptx_decode_match, ptx_decode_reduce, ptx_decode_active,
     ptx_decode_elect, ptx_decode_wmma, ptx_decode_mma, ptx_decode_wgmma, ptx_decode_ldmatrix, ptx_decode_stmatrix,
-    ptx_decode_movmatrix, ptx_decode_call, ptx_decode_texture;
+    ptx_decode_movmatrix, ptx_decode_call, ptx_decode_texture, ptx_decode_surface;
 void ptx_mark_unused(warp_code *code);
 void ptx_mark_tried(warp_code *code);                /* loads of what a swap follows */
 void ptx_link_calls(struct smp_warp_module *module); /* once all functions are read */

@@ -186,19 +186,23 @@ LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 {
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
-/* cudaMemcpy3DParms without arrays, which are for textures. */
+/* cudaMemcpy3DParms: a row is counted in elements where there is an array, and a place in an array, too. */
 LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
 {
     int error = LAB_SUCCESS;
-    if (p->from_array || p->to_array)
-        return lab_missing("cudaMemcpy3D with arrays");
+    lab_pitched from = p->from, to = p->to;
+    size_t from_element = 1, to_element = 1, size;
+    if ((p->from_array && !lab_array_rows(p->from_array, &from, &from_element)) ||
+        (p->to_array && !lab_array_rows(p->to_array, &to, &to_element)) ||
+        !smp_mul_size(p->extent[0], p->from_array ? from_element : to_element, &size))
+        return lab_error(LAB_INVALID_VALUE);
     for (size_t z = 0; z < p->extent[2]; z++)
         for (size_t y = 0; y < p->extent[1] && !error; y++) {
-            const size_t from_row = (p->from_at[2] + z) * p->from.height + p->from_at[1] + y;
-            const size_t to_row = (p->to_at[2] + z) * p->to.height + p->to_at[1] + y;
+            const size_t from_row = (p->from_at[2] + z) * from.height + p->from_at[1] + y;
+            const size_t to_row = (p->to_at[2] + z) * to.height + p->to_at[1] + y;
             error =
-                copy((char *)p->to.memory + to_row * p->to.pitch + p->to_at[0],
-                     (const char *)p->from.memory + from_row * p->from.pitch + p->from_at[0], p->extent[0], p->kind);
+                copy((char *)to.memory + to_row * to.pitch + p->to_at[0] * to_element,
+                     (const char *)from.memory + from_row * from.pitch + p->from_at[0] * from_element, size, p->kind);
         }
     return error;
 }
@@ -234,6 +238,11 @@ LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t 
     for (size_t y = 0; y < height && !error; y++)
         error = cudaMemset((char *)p + y * pitch, value, width);
     return error;
+}
+
+LAB_API int cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, void *)
+{
+    return cudaMemset2D(p, pitch, value, width, height);
 }
 
 /* ------------------------------------------------------------------------------------------------ symbols */

@@ -3,11 +3,6 @@
 #include "base/checked.h"
 #include "lab/runtime/runtime.h"
 
-/* cudaExtent: bytes of a row, rows, slices */
-typedef struct lab_extent {
-    size_t width, height, depth;
-} lab_extent;
-
 LAB_API int cudaMalloc3D(lab_pitched *out, lab_extent extent)
 {
     size_t rows;

@@ -48,6 +48,14 @@ typedef struct lab_copy_3d {
     int kind;
 } lab_copy_3d;
 
+/* cudaExtent: bytes of a row, or elements of an array's; rows, slices */
+typedef struct lab_extent {
+    size_t width, height, depth;
+} lab_extent;
+
+/* The rows of an array, and the bytes of an element; false: it is none. */
+bool lab_array_rows(const void *array, lab_pitched *rows, size_t *element);
+
 LAB_API int cudaMalloc(void **p, size_t size);
 LAB_API int cudaFree(void *p);
 LAB_API int cudaMemcpy3D(const lab_copy_3d *p);

@@ -1,4 +1,5 @@
-/* Arrays and textures. An array is a buffer whose rows follow each other, so that copies to it are copies of rows. */
+/* Arrays, textures and surfaces. An array is a buffer whose rows follow each other, so that copies to it are copies of
+ * rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ enum { ARRAY_MAGIC = 0x41727261 };
 typedef struct lab_array {
     uint32_t magic;
     lab_channels channels;
-    size_t width, height; /* at least 1 */
+    lab_extent size; /* at least 1 */
+    unsigned flags;
     char *memory;
     size_t pitch;
 } lab_array;
@@ -29,25 +31,58 @@ static size_t channel_bytes(const lab_channels *c)
     return (size_t)bits / 8;
 }
 
-/* Of one or two dimensions. */
-LAB_API int cudaMallocArray(lab_array **out, const lab_channels *channels, size_t width, size_t height, unsigned)
+LAB_API int cudaMalloc3DArray(lab_array **out, const lab_channels *channels, lab_extent size, unsigned flags)
 {
+    enum { CUBEMAP = 4, FACES = 6 };
     void *memory = NULL;
-    size_t size;
-    height += !height;
-    if (!out || !channels || !width || !channel_bytes(channels) || (unsigned)channels->kind > WARP_TEXEL_FLOAT)
+    size_t bytes;
+    size.height += !size.height;
+    size.depth += !size.depth;
+    if (!out || !channels || !size.width || !channel_bytes(channels) || (unsigned)channels->kind > WARP_TEXEL_FLOAT ||
+        (flags & CUBEMAP && (size.width != size.height || size.depth % FACES)))
         return lab_error(LAB_INVALID_VALUE);
-    if (!smp_mul_size(width, channel_bytes(channels), &size) || !smp_mul_size(size, height, &size) || size > INT32_MAX)
+    if (!smp_mul_size(size.width, channel_bytes(channels), &bytes) || !smp_mul_size(bytes, size.height, &bytes) ||
+        !smp_mul_size(bytes, size.depth, &bytes) || bytes > INT32_MAX)
         return lab_error(LAB_OUT_OF_MEMORY);
     lab_array *a = malloc(sizeof *a);
-    const int error = a ? cudaMalloc(&memory, size) : lab_error(LAB_OUT_OF_MEMORY);
+    const int error = a ? cudaMalloc(&memory, bytes) : lab_error(LAB_OUT_OF_MEMORY);
     if (error) {
         free(a);
         return error;
     }
-    *a = (lab_array){ARRAY_MAGIC, *channels, width, height, memory, width * channel_bytes(channels)};
+    *a = (lab_array){ARRAY_MAGIC, *channels, size, flags, memory, size.width * channel_bytes(channels)};
     *out = a;
     return LAB_SUCCESS;
+}
+/* Of one or two dimensions. */
+LAB_API int cudaMallocArray(lab_array **out, const lab_channels *channels, size_t width, size_t height, unsigned flags)
+{
+    return cudaMalloc3DArray(out, channels, (lab_extent){width, height, 1}, flags);
+}
+LAB_API int cudaArrayGetInfo(lab_channels *channels, lab_extent *size, unsigned *flags, const lab_array *a)
+{
+    if (!a || a->magic != ARRAY_MAGIC)
+        return lab_error(LAB_INVALID_VALUE);
+    if (channels)
+        *channels = a->channels;
+    if (size)
+        *size = a->size;
+    if (flags)
+        *flags = a->flags;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaGetChannelDesc(lab_channels *channels, const lab_array *a)
+{
+    return cudaArrayGetInfo(channels, NULL, NULL, a);
+}
+bool lab_array_rows(const void *array, lab_pitched *rows, size_t *element)
+{
+    const lab_array *a = array;
+    if (a->magic != ARRAY_MAGIC)
+        return false;
+    *rows = (lab_pitched){a->memory, a->pitch, a->pitch, a->size.height};
+    *element = channel_bytes(&a->channels);
+    return true;
 }
 LAB_API int cudaFreeArray(lab_array *a)
 {
@@ -77,6 +112,17 @@ LAB_API int cudaMemcpy2DFromArray(void *to, size_t pitch, const lab_array *from,
     return cudaMemcpy2D(to, pitch, from->memory + y * from->pitch + x, from->pitch, width, height, kind);
 }
 
+LAB_API int cudaMemcpy2DToArrayAsync(lab_array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                     size_t height, int kind, void *)
+{
+    return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
+}
+LAB_API int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width,
+                                       size_t height, int kind, void *)
+{
+    return cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind);
+}
+
 /* ------------------------------------------------------------------------------------------------ objects */
 
 /* cudaResourceDesc */
@@ -98,25 +144,31 @@ typedef struct lab_resource {
     } of;
 } lab_resource;
 
-/* cudaTextureDesc, as far as it means something without mipmaps */
+/* cudaTextureDesc */
 typedef struct lab_sampling {
     int address[3], filter, read_mode, srgb;
     float border[4];
     int normalized;
+    unsigned anisotropy;
+    int of_mipmaps;
+    float levels[3];
+    int not_trilinear, seamless;
 } lab_sampling;
 
 static bool describe(const lab_resource *from, warp_texture *to)
 {
     lab_channels channels = {.kind = WARP_TEXEL_FLOAT};
-    size_t size[2] = {1, 1};
+    size_t size[3] = {1, 1, 1};
     const void *memory = NULL;
     if (from->kind == OF_ARRAY && from->of.array && from->of.array->magic == ARRAY_MAGIC) {
         const lab_array *a = from->of.array;
         channels = a->channels;
         memory = a->memory;
-        size[0] = a->width;
-        size[1] = a->height;
+        size[0] = a->size.width;
+        size[1] = a->size.height;
+        size[2] = a->size.depth;
         to->pitch = a->pitch;
+        to->slice = a->pitch * a->size.height;
     } else if (from->kind == OF_LINEAR) {
         channels = from->of.linear.channels;
         memory = from->of.linear.memory;
@@ -135,7 +187,7 @@ static bool describe(const lab_resource *from, warp_texture *to)
     to->kind = (uint8_t)channels.kind;
     for (int i = 0; i < 4; i++)
         to->bits[i] = (uint8_t)channels.bits[i];
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         if (!size[i] || size[i] > INT32_MAX)
             return false;
         to->size[i] = (uint32_t)size[i];
@@ -150,7 +202,9 @@ LAB_API int cudaCreateTextureObject(uint64_t *out, const lab_resource *from, con
     if (!out || !from || !how || !describe(from, &t))
         return from && from->kind == OF_MIPMAPS ? lab_missing("cudaCreateTextureObject of mipmaps")
                                                 : lab_error(LAB_INVALID_VALUE);
-    for (int i = 0; i < 2; i++)
+    if (how->seamless)
+        return lab_missing("cudaCreateTextureObject of a seamless cube map");
+    for (int i = 0; i < 3; i++)
         t.address[i] = (uint8_t)(how->address[i] & 3);
     t.linear = how->filter == 1;
     t.normalized = how->normalized;
@@ -164,4 +218,19 @@ LAB_API int cudaDestroyTextureObject(uint64_t handle)
 {
     LAB_ALONE;
     return lab_error(!handle || warp_texture_remove(handle) ? LAB_SUCCESS : LAB_INVALID_VALUE);
+}
+
+LAB_API int cudaCreateSurfaceObject(uint64_t *out, const lab_resource *from)
+{
+    LAB_ALONE;
+    warp_texture t = {.at = 0};
+    if (!out || !from || from->kind != OF_ARRAY || !describe(from, &t))
+        return lab_error(LAB_INVALID_VALUE);
+    *out = warp_texture_add(&t);
+    return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
+}
+
+LAB_API int cudaDestroySurfaceObject(uint64_t handle)
+{
+    return cudaDestroyTextureObject(handle);
 }

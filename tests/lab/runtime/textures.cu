@@ -1,4 +1,5 @@
-// Textures: "textures.cu: right" if each fetch gives what CUDA's guide says; "wild" reads by no handle.
+// Textures: "textures.cu: right" if each fetch gives what CUDA's guide says; "wild" reads by no handle,
+// "beyond" stores outside a surface.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,35 @@ __global__ void repeated(cudaTextureObject_t t, float *out)
 {
     out[threadIdx.x] = tex2D<float>(t, (threadIdx.x + 0.5f) / W - 2, 0.125f);
 }
+
+enum { D = 3, SIDE = 4, FACES = 6 };
+__global__ void deep(cudaTextureObject_t t, float *out)
+{
+    out[threadIdx.x] = tex3D<float>(t, threadIdx.x + 0.5f, 1.5f, 2.f);
+    out[32 + threadIdx.x] = tex3DLod<float>(t, threadIdx.x + 0.5f, 1.5f, 1.5f, 0.f);
+}
+__global__ void layered(cudaTextureObject_t t, float *out)
+{
+    out[threadIdx.x] = tex2DLayered<float>(t, threadIdx.x % W + 0.5f, 3.5f, (int)threadIdx.x / W - 1);
+}
+__global__ void around(cudaTextureObject_t t, float *out)
+{
+    const int face = threadIdx.x, sign = face % 2 ? -1 : 1;
+    const float v[3] = {face / 2 == 0 ? sign : 0.75f, face / 2 == 1 ? sign : -0.75f, face / 2 == 2 ? sign : 0.25f};
+    out[face] = texCubemap<float>(t, v[0], v[1], v[2]);
+}
+__global__ void stored(cudaSurfaceObject_t s, int *read)
+{
+    const int x = threadIdx.x, z = threadIdx.y;
+    surf3Dwrite<short2>(make_short2(x, -z), s, x * sizeof(short2), 1, z);
+    surf3Dwrite<short2>(make_short2(99, 99), s, -4, 0, z, cudaBoundaryModeZero);
+    surf3Dwrite<short2>(make_short2(7, z), s, W * sizeof(short2) + 8 * x, 9, z, cudaBoundaryModeClamp);
+    __syncthreads();
+    const short2 back = surf3Dread<short2>(s, (W - 1 - x) * sizeof(short2), 1, z);
+    const short2 outside = surf3Dread<short2>(s, 0, H, z, cudaBoundaryModeZero);
+    read[z * W + x] = back.x + 100 * -back.y + outside.x;
+}
+__global__ void beyond(cudaSurfaceObject_t s) { surf2Dwrite<float>(1, s, threadIdx.x * 4, 0); }
 
 static int wrong;
 static void check(bool good, const char *what)
@@ -42,6 +72,71 @@ static cudaTextureObject_t texture_of(cudaArray_t array, cudaTextureAddressMode 
     how.readMode = mode;
     check(!cudaCreateTextureObject(&t, &from, &how, nullptr), "cudaCreateTextureObject");
     return t;
+}
+
+static cudaSurfaceObject_t surface_of(cudaArray_t array)
+{
+    cudaResourceDesc of = {};
+    cudaSurfaceObject_t s = 0;
+    of.resType = cudaResourceTypeArray;
+    of.res.array.array = array;
+    check(!cudaCreateSurfaceObject(&s, &of), "cudaCreateSurfaceObject");
+    return s;
+}
+
+static cudaArray_t filled(cudaExtent size, unsigned flags, const float *values)
+{
+    cudaArray_t array = nullptr;
+    cudaMemcpy3DParms copy = {};
+    cudaChannelFormatDesc one = cudaCreateChannelDesc<float>();
+    check(!cudaMalloc3DArray(&array, &one, size, flags), "cudaMalloc3DArray");
+    copy.srcPtr = make_cudaPitchedPtr((void *)values, size.width * 4, size.width, size.height);
+    copy.dstArray = array;
+    copy.extent = size;
+    copy.kind = cudaMemcpyHostToDevice;
+    check(!cudaMemcpy3D(&copy), "cudaMemcpy3D");
+    return array;
+}
+
+static void volumes(float *out)
+{
+    float host[W * H * D];
+    for (int i = 0; i < W * H * D; i++)
+        host[i] = i;
+    deep<<<1, W>>>(texture_of(filled(make_cudaExtent(W, H, D), 0, host), cudaAddressModeClamp, cudaFilterModeLinear,
+                              false), out);
+    cudaDeviceSynchronize();
+    check(out[0] == 1.5f * W * H + W && out[7] == out[0] + 7 && out[33] == W * H + W + 1, "a volume");
+    layered<<<1, W * 5>>>(texture_of(filled(make_cudaExtent(W, H, D), cudaArrayLayered, host), cudaAddressModeClamp,
+                                     cudaFilterModePoint, false), out);
+    cudaDeviceSynchronize();
+    check(out[1] == 3 * W + 1 && out[W + 1] == out[1] && out[2 * W] == 7 * W && out[4 * W] == 11 * W, "layers");
+    around<<<1, FACES>>>(texture_of(filled(make_cudaExtent(SIDE, SIDE, FACES), cudaArrayCubemap, host),
+                                    cudaAddressModeWrap, cudaFilterModePoint, true), out);
+    cudaDeviceSynchronize();
+    const int places[FACES] = {13, 14, 11, 7, 15, 12}; // row and column of what (0.75, -0.75, 0.25) meets
+    for (int i = 0; i < FACES; i++)
+        check(out[i] == i * SIDE * SIDE + places[i], "a cube map");
+}
+
+static void surfaces(int *out, bool outside)
+{
+    cudaArray_t array;
+    cudaChannelFormatDesc two = cudaCreateChannelDesc<short2>();
+    check(!cudaMalloc3DArray(&array, &two, make_cudaExtent(W, H, D), cudaArraySurfaceLoadStore), "an array");
+    stored<<<1, dim3(W, D)>>>(surface_of(array), out);
+    cudaDeviceSynchronize();
+    check(out[0] == 7 && out[7] == 0 && out[2 * W + 3] == 204, "surfaces");
+    short2 back[D];
+    cudaMemcpy3DParms copy = {};
+    copy.srcArray = array;
+    copy.srcPos = make_cudaPos(W - 1, H - 1, 0);
+    copy.dstPtr = make_cudaPitchedPtr(back, sizeof *back, 1, 1);
+    copy.extent = make_cudaExtent(1, 1, D);
+    copy.kind = cudaMemcpyDeviceToHost;
+    check(!cudaMemcpy3D(&copy) && back[0].x == 7 && back[2].y == 2, "an array that surfaces wrote");
+    if (outside)
+        beyond<<<1, 9>>>(surface_of(array));
 }
 
 int main(int count, char **words)
@@ -97,6 +192,8 @@ int main(int count, char **words)
     cudaMemcpy2DFromArray(back, 16, flat, 4 * 4, 1, 16, 1, cudaMemcpyDeviceToHost);
     check(back[0] == 144 && back[3] == 225, "cudaMemcpy2DFromArray");
     check(!cudaDestroyTextureObject(t), "cudaDestroyTextureObject");
+    volumes(out);
+    surfaces((int *)out, count > 1 && !strcmp(words[1], "beyond"));
     if (!wrong)
         puts("textures.cu: right");
     return wrong;
