@@ -57,7 +57,7 @@ static time_ticks load_line(time_sm *sm, const time_access *a, uint32_t entry, t
     if (!misses)
         return last;
     if (a->inst->kind != TIME_COPY) /* L1's data takes 64 bytes a cycle */
-        sm->lsu_free += TIME_TICK * ((__builtin_popcount(misses) + 1) / 2);
+        sm->lsu_free += TIME_TICK / 2 * __builtin_popcount(misses);
     const time_ticks turn = a->inst->takes_turns ? time_l2_turn(sm, number, at) : at,
                      ready = time_l2_load(sm, turn, number, misses);
     line->mask |= (uint8_t)misses;
