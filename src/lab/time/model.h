@@ -259,7 +259,7 @@ typedef struct time_sm {
     time_slot *slots;
     time_part parts[TIME_PARTS];
     time_ticks lsu_free, constant_free, barrier_free;
-    uint64_t *fetched, fetches; /* of the SM's instruction cache */
+    uint64_t *fetched, fetches, groups; /* of the SM's instruction cache; groups: different ones */
     time_ticks *came;
     bool *has_constants; /* by lines of constants */
     time_l1 l1;

@@ -74,10 +74,12 @@ static time_ticks fetch(time_sm *sm, time_part *part, const time_warp *w, uint32
         return part->came[group];
     const bool is_first = !sm->fetched[group],
                follows = group && sm->fetched[group - 1] && w->turned <= sm->came[group - 1];
-    const double cycles = !is_first      ? sm->gpu->l1_miss
-                          : !sm->fetches ? sm->gpu->code_first
-                          : follows      ? sm->gpu->code_next
-                                         : sm->gpu->code_jump;
+    sm->groups += is_first;
+    const double cycles = !is_first          ? sm->gpu->l1_miss
+                          : !sm->fetches     ? sm->gpu->code_first
+                          : sm->groups > far ? sm->gpu->code_far
+                          : follows          ? sm->gpu->code_next
+                                             : sm->gpu->code_jump;
     if (is_first || sm->fetched[group] + far < sm->fetches)
         sm->came[group] = arrival(sm, sm->fetched, sm->came, group, w->turned, cycles);
     const time_ticks there = arrival(sm, part->fetched, part->came, group, 0, sm->gpu->l0_miss);
