@@ -151,7 +151,7 @@ typedef enum past { NOTHING, FINISHED, OURS, LOST, CHANGED, OTHER_WORK, OTHER_IN
 
 /* Looks up what the journals say of an output that exists. */
 static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp_journal_log *log,
-                      const struct stat *there)
+                      const struct stat *there, bool *lacks)
 {
     smp_journal_past p;
     const smp_hash *work = &todo->request->work;
@@ -159,6 +159,7 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
         static const past lost[] = {NOTHING, [SMP_JOURNAL_LOST] = LOST, [SMP_JOURNAL_LOST_BEFORE] = CHANGED};
         return lost[smp_journal_lost(log, work, smp_nanoseconds(there->st_mtim))];
     }
+    *lacks = p.last.lacks;
     bool untouched =
         p.done && p.last.size == (uint64_t)there->st_size && p.last.mtime == smp_nanoseconds(there->st_mtim);
     const bool same_work = p.done && smp_hash_equal(&p.last.work, work), same_path = p.last.input.a == item->input.a;
@@ -260,6 +261,7 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
 {
     const smp_todo_request *r = todo->request;
     struct stat there;
+    bool lacks = false;
     item->state = SMP_TODO_DO;
     if (r->leave && r->leave(r->context, item->file->path)) {
         item->state = SMP_TODO_LEFT;
@@ -275,7 +277,7 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
         code = keep_link(todo, item->output, strlen(item->output), err);
     if (code)
         return code;
-    past before = log && S_ISREG(there.st_mode) ? look_back(todo, item, log, &there) : NOTHING;
+    past before = log && S_ISREG(there.st_mode) ? look_back(todo, item, log, &there, &lacks) : NOTHING;
     if (before == FINISHED && !saved_are_there(todo, item))
         before = OURS;
     if (before != FINISHED && !todo->list && (code = refuse_input(todo, item->output, &there, err)))
@@ -288,7 +290,7 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
     item->made_size = (uint64_t)there.st_size;
     item->made_mtime = smp_nanoseconds(there.st_mtim);
     if (before == FINISHED)
-        item->state = SMP_TODO_DONE;
+        item->state = lacks ? SMP_TODO_LACKS : SMP_TODO_DONE;
     else if (r->skip_existing && before != OURS)
         item->state = SMP_TODO_KEPT;
     else if (!item->replace && before == CHANGED)

@@ -108,18 +108,16 @@ static bool read_number(const char **at, int64_t *out)
     return from > first;
 }
 
-/* done INPUT WORK SIZE TIME "OUTPUT", hashes in 32 hexadecimal digits. Null: another line. */
+/* WORD INPUT WORK SIZE TIME "OUTPUT", hashes in 32 hexadecimal digits. Null: another line. */
 static const char *read_entry(char *line, last_work *last, smp_journal_entry *e)
 {
-    const char *at = line;
+    const char *at = line + strcspn(line, " ");
+    const size_t length = (size_t)(at - line);
     int64_t size;
-    if (!strncmp(line, "done", 4))
-        at += 4;
-    else if (!strncmp(line, "begin", 5))
-        at += 5;
-    else
+    e->lacks = length == 5 && !memcmp(line, "lacks", 5); /* older versions pass it over, and make it again */
+    e->done = e->lacks || (length == 4 && !memcmp(line, "done", 4));
+    if (!e->done && (length != 5 || memcmp(line, "begin", 5) != 0))
         return NULL;
-    e->done = line[0] == 'd';
     if (!read_hash(&at, &e->input) || !read_work(&at, last, &e->work) || !read_number(&at, &size) || size < 0 ||
         !read_number(&at, &e->mtime) || *at != ' ')
         return NULL;
@@ -138,7 +136,7 @@ typedef struct record { /* of an output */
     int64_t mtime;
     uint32_t journal;          /* that says begun */
     uint16_t work, begun_work; /* in the table of works */
-    bool done, begun;
+    bool done, begun, lacks;
 } record;
 
 struct smp_journal_log {
@@ -249,6 +247,7 @@ static smp_code take_line(smp_journal_log *log, char *line, bool doubtful, smp_e
             r->work = number_of(log, &e.work);
             r->size = e.size;
             r->mtime = e.mtime;
+            r->lacks = e.lacks;
         }
         r->done = true;
         r->begun = r->begun && r->journal != log->journals;
@@ -387,6 +386,7 @@ bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journa
     past->begun_work = r->begun && r->begun_work != WORKS ? log->works[r->begun_work] : none;
     past->last = (smp_journal_entry){
         .done = r->done,
+        .lacks = r->lacks,
         .input = r->input,
         .work = r->done && r->work != WORKS ? log->works[r->work] : none,
         .size = r->size,
@@ -523,7 +523,10 @@ smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_jou
     SMP_NEED(line, "a line", most, err);
     int used =
         snprintf(line, NUMBERS, "%s %016" PRIx64 "%016" PRIx64 " %016" PRIx64 "%016" PRIx64 " %" PRIu64 " %" PRId64 " ",
-                 e->done ? "done" : "begin", e->input.a, e->input.b, e->work.a, e->work.b, e->size, e->mtime);
+                 e->lacks  ? "lacks"
+                 : e->done ? "done"
+                           : "begin",
+                 e->input.a, e->input.b, e->work.a, e->work.b, e->size, e->mtime);
     char *to = line + used;
     *to++ = '"';
     to = smp_line_escape(to, output, true);

@@ -16,6 +16,7 @@
 
 typedef struct smp_journal_entry { /* a line */
     bool done;                     /* else begun */
+    bool lacks;                    /* done, of a tar file: but samples were left out */
     smp_hash input;                /* a: of its path alone; b: of path, size, time of change */
     smp_hash work;                 /* pipeline, settings, version */
     uint64_t size;                 /* of the output, and */

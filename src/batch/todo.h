@@ -17,6 +17,7 @@
 typedef enum smp_todo_state {
     SMP_TODO_DO,
     SMP_TODO_DONE,   /* by an earlier run, says the journal */
+    SMP_TODO_LACKS,  /* the same, of a tar file of which samples were left out */
     SMP_TODO_KEPT,   /* there already, and --skip-existing */
     SMP_TODO_LEFT,   /* the caller wants it left out */
     SMP_TODO_CHANGED /* done by an earlier run, and changed since: left as it is */
@@ -77,6 +78,7 @@ typedef struct smp_work_unit {
 typedef struct smp_todo_count {
     size_t files; /* of this shard, as far as looked at */
     size_t to_do, done, kept, left, changed;
+    size_t lacks;          /* of those done: samples were left out of them */
     size_t stale;          /* of those kept: older than their inputs */
     size_t others;         /* of other shards; without a list */
     size_t lost;           /* of those to do: their outputs are there, and the records of them are cut off or gone */
@@ -132,10 +134,10 @@ smp_code smp_todo_next(smp_todo *todo, smp_work_unit **out, smp_error *err);
 void smp_work_unit_free(smp_work_unit *unit); /* null is allowed */
 void smp_todo_rewind(smp_todo *todo);         /* to look at a walk again from the beginning */
 
-/* For smp_batch_request.begin, finished and ended: notes the file as begun, makes its folder; notes it as done or
- * failed; ends its unit with the last of its files: syncs and notes that. */
+/* For smp_batch_request.begin, finished and ended: notes the file as begun, makes its folder; notes it as it is
+ * now, SMP_TODO_DO where it failed; ends its unit with the last of its files: syncs and notes that. */
 smp_code smp_todo_begin(smp_todo *todo, const smp_batch_file *file, smp_error *err);
-smp_code smp_todo_done(smp_todo *todo, const smp_batch_file *file, bool failed, smp_error *err);
+smp_code smp_todo_done(smp_todo *todo, const smp_batch_file *file, smp_todo_state now, smp_error *err);
 smp_code smp_todo_ended(smp_todo *todo, const smp_batch_file *file, smp_error *err);
 
 /* From time to time: says that the claims are alive. */

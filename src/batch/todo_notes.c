@@ -45,7 +45,8 @@ void smp_work_unit_collect(smp_work_unit *unit, smp_todo_count *sum)
         item->unit = unit;
         sum->files++;
         sum->to_do += item->state == SMP_TODO_DO;
-        sum->done += item->state == SMP_TODO_DONE;
+        sum->done += item->state == SMP_TODO_DONE || item->state == SMP_TODO_LACKS;
+        sum->lacks += item->state == SMP_TODO_LACKS;
         sum->kept += item->state == SMP_TODO_KEPT;
         sum->stale += item->state == SMP_TODO_KEPT && item->file->regular && item->file->mtime > item->made_mtime;
         sum->left += item->state == SMP_TODO_LEFT;
@@ -173,6 +174,7 @@ smp_code smp_todo_next(smp_todo *todo, smp_work_unit **out, smp_error *err)
 smp_code smp_work_unit_note(smp_todo *todo, const smp_todo_item *item, bool done, smp_error *err)
 {
     const smp_journal_entry entry = {.done = done,
+                                     .lacks = done && item->state == SMP_TODO_LACKS,
                                      .input = item->input,
                                      .work = todo->request->work,
                                      .size = done ? item->made_size : 0,
@@ -208,20 +210,20 @@ smp_code smp_todo_begin(smp_todo *todo, const smp_batch_file *file, smp_error *e
     return code;
 }
 
-smp_code smp_todo_done(smp_todo *todo, const smp_batch_file *file, bool failed, smp_error *err)
+smp_code smp_todo_done(smp_todo *todo, const smp_batch_file *file, smp_todo_state now, smp_error *err)
 {
     smp_todo_item *item = file->own;
     struct stat made;
     smp_code code = SMP_OK;
     pthread_mutex_lock(&todo->lock);
-    if (failed)
+    if (now == SMP_TODO_DO)
         item->unit->failed++;
     else if (stat(item->output, &made) != 0)
         todo->count.gone++;
     else {
         item->made_size = (uint64_t)made.st_size;
         item->made_mtime = smp_nanoseconds(made.st_mtim);
-        item->state = SMP_TODO_DONE;
+        item->state = now;
         if (!item->unit->late)
             code = smp_work_unit_note(todo, item, true, err);
     }
@@ -246,8 +248,10 @@ static void sync_unit(smp_todo *todo, const smp_work_unit *unit)
 smp_code smp_work_unit_end(smp_todo *todo, smp_work_unit *unit, smp_error *err)
 {
     bool whole = !unit->left && !unit->failed;
-    for (size_t i = 0; i < unit->count; i++)
-        whole = whole && unit->items[i].state != SMP_TODO_CHANGED && unit->items[i].state != SMP_TODO_DO;
+    for (size_t i = 0; i < unit->count; i++) {
+        const smp_todo_state state = unit->items[i].state;
+        whole = whole && state != SMP_TODO_CHANGED && state != SMP_TODO_DO && state != SMP_TODO_LACKS;
+    }
     return (whole ? todo->source->done : todo->source->give_back)(todo, unit, err);
 }
 

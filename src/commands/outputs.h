@@ -79,7 +79,7 @@ typedef struct smp_batch_job {
     double grace;      /* how long files in flight may take then; 0: as long as they do */
     smp_error journal; /* the first that could not be noted */
     double began;
-    uint64_t left_out;    /* samples of tar files */
+    size_t left_out;      /* samples of tar files */
     pthread_mutex_t lock; /* of failures, remarks, report, page and journal, while the batch runs */
 } smp_batch_job;
 

@@ -284,7 +284,7 @@ SMP_TEST_AROUND(a_piece_whose_output_was_removed_at_once_is_not_done, make_outpu
     assert_non_null(unit);
     const smp_batch_file *file_to_do = &unit->files[0];
     assert_ok(smp_todo_begin(&todo, file_to_do, &err));
-    assert_ok(smp_todo_done(&todo, file_to_do, false, &err));
+    assert_ok(smp_todo_done(&todo, file_to_do, SMP_TODO_DONE, &err));
     assert_ok(smp_todo_ended(&todo, file_to_do, &err));
     smp_todo_end(&todo);
     assert_int_equal(todo.count.gone, 1);

@@ -157,6 +157,9 @@ SMP_TEST(journals_say_what_was_begun_and_done)
     assert_ok(smp_journal_add(journal, strange, &lines[0], &err));
     assert_ok(smp_journal_add(journal, strange, &lines[1], &err));
     assert_ok(smp_journal_add(second, "b.png", &lines[0], &err));
+    smp_journal_entry holed = lines[1];
+    holed.lacks = true;
+    assert_ok(smp_journal_add(second, "s.tar", &holed, &err));
     smp_journal_close(journal);
     smp_journal_close(second);
     assert_ok(smp_journal_read(in_folder(""), NULL, &log, &err));
@@ -165,7 +168,8 @@ SMP_TEST(journals_say_what_was_begun_and_done)
     assert_true(smp_journal_find(log, strange, &s));
     assert_true(a.done && a.begun && a.last.input.a == 1 && a.last.size == 7 && a.last.mtime == 9);
     assert_true(!b.done && b.begun && b.begun_work.a == 5);
-    assert_true(s.done && !s.begun);
+    assert_true(s.done && !s.begun && !s.last.lacks);
+    assert_true(smp_journal_find(log, "s.tar", &s) && s.done && s.last.lacks);
     assert_false(smp_journal_find(log, "c.png", &c));
     smp_journal_log_free(log);
     clear_folder();

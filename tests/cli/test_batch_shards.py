@@ -58,6 +58,24 @@ class Shards(BatchCase):
         self.assertIn("in/s.tar: 002.png: ", done.stderr)
         self.assertEqual(self.outputs("strict"), {})
 
+    def test_every_resume_tells_of_samples_that_were_left_out(self):
+        self.shard("in/s.tar", ["001", "002", "003"], broken=["002"])
+        self.shard("in/t.tar", ["004"])
+        self.smp("list", "in", "--include", "*.tar", "-o", "work.list")
+        tars, listed = ["in/s.tar", "in/t.tar"], ["--list", "work.list"]
+        for out, inputs in (("out", tars), ("late", [*tars, "--sync", "piece"]), ("listed", listed)):
+            self.batch(*inputs, "-o", out, status=1)
+            whole = self.outputs(out)
+            for _ in range(2):
+                done = self.batch(*inputs, "-o", out, "--resume", status=1)
+                self.assertIn(f"{out}/s.tar: samples were left out when it was made", done.stderr)
+                self.assertIn("0 files done, 2 done before", done.stderr)
+                self.assertIn("1 tar file lacks samples that an earlier run left out", done.stderr)
+            self.assertEqual(self.outputs(out)["s.tar"], whole["s.tar"])
+        self.shard("in/s.tar", ["001", "002", "003"])
+        done = self.batch("in/s.tar", "in/t.tar", "-o", "out", "--resume")
+        self.assertIn("1 file done, 1 done before", done.stderr)
+
     def test_a_shard_without_a_good_picture_and_a_damaged_one_fail(self):
         self.shard("in/s.tar", ["001", "002"], broken=["001", "002"])
         self.shard("in/whole.tar", ["003"])

@@ -335,7 +335,7 @@ static void pass_over(smp_todo *todo)
 {
     for (size_t i = todo->cursor; i < todo->found.count; i++) {
         const unsigned state = todo->walk->states[i] & ~(unsigned)REPLACE;
-        if (state == SMP_TODO_DO || state == SMP_TODO_CHANGED)
+        if (state == SMP_TODO_DO || state == SMP_TODO_CHANGED || state == SMP_TODO_LACKS)
             return;
         if ((i + 1) % UNIT == 0)
             todo->cursor = i + 1;
@@ -371,7 +371,7 @@ static smp_code note_synced(smp_todo *todo, smp_work_unit *unit, smp_error *err)
     pthread_mutex_lock(&todo->lock);
     for (size_t i = 0; unit->late && !code && i < unit->to_do; i++) {
         const smp_todo_item *item = unit->files[i].own;
-        if (item->state == SMP_TODO_DONE)
+        if (item->state != SMP_TODO_DO)
             code = smp_work_unit_note(todo, item, true, err);
     }
     pthread_mutex_unlock(&todo->lock);

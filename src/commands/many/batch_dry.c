@@ -40,6 +40,7 @@ static void show(smp_batch_job *job, const smp_work_unit *unit, trial *t, smp_ru
 {
     static const char *const states[] = {[SMP_TODO_DO] = "",
                                          [SMP_TODO_DONE] = "  (done before)",
+                                         [SMP_TODO_LACKS] = "  (done before, but for samples that were left out)",
                                          [SMP_TODO_KEPT] = "  (kept: exists)",
                                          [SMP_TODO_LEFT] = "  (left: level already)",
                                          [SMP_TODO_CHANGED] = "  (changed since it was made: left)"};

@@ -225,8 +225,12 @@ void smp_batch_report_skipped(smp_batch_job *job, const smp_work_unit *unit)
     for (size_t i = 0; i < unit->count; i++) {
         const smp_todo_item *item = &unit->items[i];
         smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
-        const bool skipped =
-            item->state == SMP_TODO_KEPT || item->state == SMP_TODO_LEFT || item->state == SMP_TODO_DONE;
+        const bool lacks = item->state == SMP_TODO_LACKS,
+                   skipped = item->state != SMP_TODO_DO && item->state != SMP_TODO_CHANGED;
+        if (lacks) {
+            smp_note(&none.output_notes, "samples were left out when it was made");
+            smp_remarks_add(&job->remarks, &none);
+        }
         if (job->report && skipped)
             smp_report_line(job->report, &none, "skipped", NULL);
         if (item->state != SMP_TODO_CHANGED)

@@ -28,7 +28,11 @@ static void finished(void *context, const smp_batch_file *file, smp_run_report *
         smp_remarks_add(&b->remarks, report);
     b->left_out += report->left_out;
     if (!b->journal.code)
-        smp_todo_done(&b->todo, file, report->status != SMP_OK, &b->journal);
+        smp_todo_done(&b->todo, file,
+                      report->status     ? SMP_TODO_DO
+                      : report->left_out ? SMP_TODO_LACKS
+                                         : SMP_TODO_DONE,
+                      &b->journal);
     if (b->html)
         smp_batch_page_add(&b->page, report, err);
     if (b->report) {
@@ -184,8 +188,9 @@ static smp_code start(smp_batch_job *b, const smp_program *program, smp_error *e
 static smp_code join_ranks(smp_batch_job *b, smp_batch_count *count, smp_code code, smp_error *err)
 {
     smp_todo_count *sum = &b->todo.count;
-    size_t *const summed[] = {&count->done,  &count->failed, &sum->to_do,  &sum->done, &sum->kept,
-                              &sum->changed, &sum->pieces,   &sum->undone, &sum->lost, &b->todo.left_out.files};
+    size_t *const summed[] = {&count->done, &count->failed,          &sum->to_do,  &sum->done,
+                              &sum->kept,   &sum->changed,           &sum->pieces, &sum->undone,
+                              &sum->lost,   &b->todo.left_out.files, &sum->lacks,  &b->left_out};
     enum { SUMMED = sizeof summed / sizeof summed[0] };
     _Static_assert((int)SUMMED <= (int)SMP_TEAM_NUMBERS, "a rank sends no more");
     uint64_t numbers[SUMMED];
@@ -331,9 +336,13 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     if (code || count.failed || b->todo.count.changed)
         return code ? code : SMP_E_PROCESS;
     if (b->left_out)
-        return smp_fail(err, SMP_E_PROCESS, "%" PRIu64 " sample%s left out of tar files, as told above", b->left_out,
+        return smp_fail(err, SMP_E_PROCESS, "%zu sample%s left out of tar files, as told above", b->left_out,
                         b->left_out == 1 ? " was" : "s were");
     const smp_todo_count *sum = &b->todo.count;
+    if (sum->lacks)
+        return smp_fail(err, SMP_E_PROCESS, "%zu tar file%s samples that an earlier run left out", sum->lacks,
+                        sum->lacks == 1 ? " lacks" : "s lack"),
+               smp_hint(err, "--resume makes them again once their inputs are mended");
     if (b->todo.list && b->todo.left_out.files && sum->pieces == smp_work_list_pieces(b->todo.list) &&
         !(sum->to_do + sum->done + sum->kept)) /* as of a folder in which there is none */
         return smp_many_fail_list(b->settings->work_list, b->todo.left_out.files, err);
