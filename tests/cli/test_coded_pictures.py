@@ -45,7 +45,8 @@ class Pictures(CliCase):
         if self.smp("info", "a.exr", status=(0, 3, 4)).returncode:
             self.skipTest("this build, or machine, has no FFmpeg's libraries")
         for name, kind, depth, channels in (("rgb8", 2, 8, 3), ("gray8", 0, 8, 1), ("rgb16", 2, 16, 3),
-                                            ("gray16", 0, 16, 1), ("rgba8", 6, 8, 4), ("la8", 4, 8, 2)):
+                                            ("gray16", 0, 16, 1), ("rgba8", 6, 8, 4), ("la8", 4, 8, 2),
+                                            ("la16", 4, 16, 2)):
             rows = [rng.integers(0, 256, 37 * channels * depth // 8, dtype=np.uint8).tobytes() for _ in range(23)]
             self.write(f"{name}.png", png_bytes(rows, 37, depth, kind))
 
@@ -166,7 +167,7 @@ class Pictures(CliCase):
 
     @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
     def test_jpeg_2000(self):
-        for name in ("rgb8", "gray8", "rgb16", "gray16", "rgba8", "la8"):
+        for name in ("rgb8", "gray8", "rgb16", "gray16", "rgba8", "la8", "la16"):
             for ending, words in (("jp2", ()), ("j2k", ()), ("jp2", ("-r", "5", "-I"))):
                 self.tool("opj_compress", "-n", "3", "-i", f"{name}.png", "-o", f"a.{ending}", *words)
                 self.tool("opj_decompress", "-i", f"a.{ending}", "-o", "peer.png")

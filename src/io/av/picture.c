@@ -72,6 +72,15 @@ static smp_code decode(smp_reader *reader, picture_state *s, const char *name, c
     return got ? SMP_OK : fail_damaged(reader, err);
 }
 
+static void end_decoding(picture_state *s)
+{
+    if (!s->codec) /* then the library may not be there */
+        return;
+    av->av_frame_free(&s->frame);
+    av->av_packet_free(&s->packet);
+    av->avcodec_free_context(&s->codec);
+}
+
 /* Gray or RGB of any depth, with alpha. */
 static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
 {
@@ -178,6 +187,10 @@ static smp_code jp2_read_open(smp_reader *reader, smp_error *err)
     if (!whole || !memmem(s->data, s->size, "\xFF\xD9", 2)) /* JPEG 2000's end: coded bits never hold it */
         return fail_truncated(reader, err);
     SMP_TRY(decode(reader, s, "libopenjpeg", "jpeg2000", err));
+    if (s->frame->format == AV_PIX_FMT_YA16) { /* of which FFmpeg 5 gives half a row, of other values */
+        end_decoding(s);
+        SMP_TRY(decode(reader, s, "jpeg2000", "jpeg2000", err));
+    }
     return describe(reader, s, err);
 }
 
@@ -333,11 +346,7 @@ static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *)
 static void read_close(smp_reader *reader)
 {
     picture_state *s = reader->state;
-    if (s->codec) { /* else the library may not be there */
-        av->av_frame_free(&s->frame);
-        av->av_packet_free(&s->packet);
-        av->avcodec_free_context(&s->codec);
-    }
+    end_decoding(s);
     smp_free_all(s->data, s);
 }
 
