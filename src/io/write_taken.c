@@ -16,7 +16,7 @@ const smp_write_option smp_write_quality = {
     .max = 100,
     .argument = "N",
     .help = "quality of formats that lose some, 1 to 100; unless said a JPEG made of a JPEG has the input's, others "
-            "and JPEG XL have 90, WebP 80, AVIF 60, MP3 80, M4A 60 and OGG 40",
+            "and JPEG XL have 90, JPEG 2000 has no loss, WebP 80, AVIF 60, MP3 80, M4A 60 and OGG 40",
 };
 
 const smp_write_option smp_write_bitrate = {
@@ -31,7 +31,7 @@ const smp_write_option smp_write_bitrate = {
 const smp_write_option smp_write_lossless = {
     .name = "lossless",
     .type = SMP_WRITE_FLAG,
-    .help = "write a WebP or JPEG XL without loss, and an M4A as ALAC",
+    .help = "write a WebP, JPEG XL or JPEG 2000 without loss, and an M4A as ALAC",
     .flags = SMP_WRITE_KEPT,
 };
 

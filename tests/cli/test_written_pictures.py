@@ -1,4 +1,5 @@
-"""JPEG XL that is written, as djxl and Pillow see it: samples, colours, metadata, JPEGs packed as they are."""
+"""JPEG XL and JPEG 2000 that are written, as djxl, opj_decompress and Pillow see them: samples, colours, metadata,
+JPEGs packed as they are."""
 import io
 import os
 import shutil
@@ -22,24 +23,19 @@ def brotli(data):
     return ((len(data) - 1) << 4 | 1 << 20).to_bytes(3, "little") + data + b"\x03"
 
 
-def boxes(data):
-    """name, content; of JPEG XL."""
-    at = 0
-    while at < len(data):
-        size, name = struct.unpack_from(">I4s", data, at)
-        yield name, data[at + 8:at + (size or len(data))]
-        at += size or len(data)
+class Written(CliCase):
+    ending = library = ""
 
-
-class JpegXl(CliCase):
     def setUp(self):
         super().setUp()
+        if not self.ending:
+            self.skipTest("what the formats share")
         self.rng = np.random.default_rng(11)
         for name, size in (("rgb8", 24), ("gray8", 8), ("rgba8", 32), ("la8", 16)):
             shape = (23, 37, size // 8) if size > 8 else (23, 37)
             Image.fromarray(self.rng.integers(0, 256, shape, dtype=np.uint8)).save(self.folder / f"{name}.png")
-        if self.smp("convert", "rgb8.png", "a.jxl", status=(0, 4)).returncode:
-            self.skipTest("this build, or machine, has no libjxl")
+        if self.smp("convert", "rgb8.png", f"a.{self.ending}", status=(0, 4)).returncode:
+            self.skipTest(f"this build, or machine, has no {self.library}")
 
     def tool(self, *words):
         done = subprocess.run(words, cwd=self.folder, capture_output=True)
@@ -49,6 +45,46 @@ class JpegXl(CliCase):
         self.write(name, array.tobytes())
         kind = {"float32": "f32le", "uint16": "u16le"}[array.dtype.name]
         return (name, "--raw", f"{kind}x{array.shape[2]}:{array.shape[1]}x{array.shape[0]}")
+
+    def colours(self):
+        """Colours by a profile, as a.png, and what they are in sRGB."""
+        x = np.arange(60, dtype=np.uint8)
+        rgb = np.stack(np.broadcast_arrays(x * 4, 255 - x * 3, (x * 2)[:, None]), -1)
+        Image.fromarray(np.ascontiguousarray(rgb)).save(self.folder / "a.png", icc_profile=icc(ADOBE, GAMMA))
+        self.smp("convert", "-q", "a.png", "want.npy", "-e", "profile srgb", "-e", "depth float")
+        return np.load(self.folder / "want.npy")
+
+    def check_quality(self, *words):
+        """Smaller files are further from the picture; returns the mean errors."""
+        shutil.copy(SAMPLES / "chelsea.png", self.folder)
+        sizes, errors = [], []
+        for one in words:
+            self.smp("convert", "-f", "chelsea.png", f"q.{self.ending}", *one)
+            self.smp("convert", "-f", f"q.{self.ending}", "q.npy")
+            sizes.append((self.folder / f"q.{self.ending}").stat().st_size)
+            with Image.open(self.folder / "chelsea.png") as want:
+                errors.append(np.abs(np.load(self.folder / "q.npy").astype(int) - np.array(want)).mean())
+        self.assertEqual(sizes, sorted(sizes))
+        self.assertEqual(errors, sorted(errors, reverse=True))
+        alone = (self.folder / f"q.{self.ending}").read_bytes()
+        self.smp("convert", "-f", "chelsea.png", f"q.{self.ending}", *words[-1], "--threads", "1")
+        self.assertEqual((self.folder / f"q.{self.ending}").read_bytes(), alone)
+        return errors
+
+    def check_missing(self, library, package, *lines):
+        (self.folder / "none").mkdir()
+        for name in os.listdir("/usr/lib/" + os.uname().machine + "-linux-gnu"):
+            if name.startswith(library):
+                (self.folder / "none" / name).write_bytes(b"")
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.folder / "none")}
+        for words, status in lines:
+            done = self.smp("convert", *words, status=status, env=environment)
+            self.assertIn("cannot be opened", done.stderr)
+            self.assertIn(f"apt-get install {package}", done.stderr)
+
+
+class JpegXl(Written):
+    ending, library = "jxl", "libjxl"
 
     @unittest.skipUnless(shutil.which("djxl"), "needs libjxl-tools")
     def test_without_loss(self):
@@ -67,20 +103,8 @@ class JpegXl(CliCase):
             self.assertTrue(np.array_equal(np.load(self.folder / "out.npy"), array))
 
     def test_quality(self):
-        shutil.copy(SAMPLES / "chelsea.png", self.folder)
-        sizes, errors = [], []
-        for words in (("--quality", "20"), ("--quality", "60"), (), ("--lossless",), ("--quality", "100")):
-            self.smp("convert", "-f", "chelsea.png", "a.jxl", *words)
-            self.smp("convert", "-f", "a.jxl", "a.npy")
-            sizes.append((self.folder / "a.jxl").stat().st_size)
-            errors.append(np.abs(np.load(self.folder / "a.npy").astype(int) -
-                                 np.array(Image.open(self.folder / "chelsea.png"))).mean())
-        self.assertEqual(sizes, sorted(sizes))
-        self.assertEqual(errors, sorted(errors, reverse=True))
+        errors = self.check_quality(("--quality", "20"), ("--quality", "60"), (), ("--lossless",), ("--quality", "100"))
         self.assertEqual(errors[3:], [0, 0])
-        alone = (self.folder / "a.jxl").read_bytes()
-        self.smp("convert", "-f", "chelsea.png", "a.jxl", "--quality", "100", "--threads", "1")
-        self.assertEqual((self.folder / "a.jxl").read_bytes(), alone)
 
     @unittest.skipUnless(shutil.which("djxl"), "needs libjxl-tools")
     def test_a_jpeg_is_packed_as_it_is_coded(self):
@@ -98,11 +122,7 @@ class JpegXl(CliCase):
         self.assertNotIn(b"jbrd", (self.folder / "c.jxl").read_bytes())
 
     def test_colours_by_a_profile(self):
-        x = np.arange(60, dtype=np.uint8)
-        rgb = np.stack(np.broadcast_arrays(x * 4, 255 - x * 3, (x * 2)[:, None]), -1)
-        Image.fromarray(np.ascontiguousarray(rgb)).save(self.folder / "a.png", icc_profile=icc(ADOBE, GAMMA))
-        self.smp("convert", "-q", "a.png", "want.npy", "-e", "profile srgb", "-e", "depth float")
-        want = np.load(self.folder / "want.npy")
+        want = self.colours()
         self.smp("convert", "-f", "a.png", "a.jxl", "--lossless")
         self.assertIn(f"{len(icc(ADOBE, GAMMA))} bytes", self.smp("info", "a.jxl").stdout)
         self.smp("convert", "-q", "a.jxl", "b.npy", "-e", "profile srgb", "-e", "depth float")
@@ -141,15 +161,47 @@ class JpegXl(CliCase):
         self.smp("info", "b.jxl", status=(0, 3), timeout=10)
 
     def test_a_missing_library_is_named(self):
-        (self.folder / "none").mkdir()
-        for name in os.listdir("/usr/lib/" + os.uname().machine + "-linux-gnu"):
-            if name.startswith("libjxl.so."):
-                (self.folder / "none" / name).write_bytes(b"")
-        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.folder / "none")}
-        for words, status in ((("a.jxl", "b.png"), 3), (("rgb8.png", "b.jxl"), 4)):
-            done = self.smp("convert", *words, status=status, env=environment)
-            self.assertIn("libjxl, which JPEG XL needs, cannot be opened", done.stderr)
-            self.assertIn("apt-get install libjxl0.7", done.stderr)
+        self.check_missing("libjxl.so.", "libjxl0.7", (("a.jxl", "b.png"), 3), (("rgb8.png", "b.jxl"), 4))
+
+
+class Jpeg2000(Written):
+    ending, library = "jp2", "OpenJPEG"
+
+    @unittest.skipUnless(shutil.which("opj_decompress"), "needs libopenjp2-tools")
+    def test_without_loss(self):
+        for name in ("rgb8", "gray8", "rgba8", "la8"):
+            self.smp("convert", "-f", f"{name}.png", "a.jp2")
+            with Image.open(self.folder / "a.jp2") as got, Image.open(self.folder / f"{name}.png") as want:
+                self.assertEqual(got.mode, want.mode)
+                self.assertTrue(np.array_equal(np.array(got), np.array(want)), name)
+        for shape in ((9, 20, 4), (1, 1, 3), (5, 300, 2), (40, 3, 1)):
+            array = self.rng.integers(0, 65536, shape, dtype=np.uint16)
+            self.smp("convert", "-f", *self.raw(array), "a.jp2")
+            self.tool("opj_decompress", "-i", "a.jp2", "-o", "peer.raw")  # planes
+            peer = np.frombuffer((self.folder / "peer.raw").read_bytes(), "<u2").reshape(shape[2], *shape[:2])
+            self.assertTrue(np.array_equal(peer.transpose(1, 2, 0), array), shape)
+
+    def test_quality(self):
+        words = [("--quality", n) for n in ("10", "50", "90")]
+        self.assertEqual(self.check_quality(*words, ())[-1], 0)
+        self.check_quality(("--quality", "90"), ("--quality", "90", "--lossless"))
+
+    def test_what_is_said_beside_the_samples(self):
+        self.write("all.jpg", loaded())  # on its side, 300 dpi
+        self.assertIn("'Comment' is left out", self.smp("convert", "all.jpg", "b.jp2").stderr)
+        info = self.smp("info", "b.jp2").stdout
+        for words in ("16 x 24 px", "EXIF", "300.0 x 300.0 dpi", "xmp", "ICC profile"):
+            self.assertIn(words, info)
+        self.colours()
+        self.smp("convert", "a.png", "c.jp2")
+        with Image.open(self.folder / "c.jp2") as got:
+            self.assertEqual(got.info.get("icc_profile", icc(ADOBE, GAMMA)), icc(ADOBE, GAMMA))
+        self.assertIn(icc(ADOBE, GAMMA), (self.folder / "c.jp2").read_bytes())
+        piped = self.smp("convert", "a.png", "-", "--to", "jp2", text=False)
+        self.assertEqual(piped.stdout, (self.folder / "c.jp2").read_bytes())
+
+    def test_a_missing_library_is_named(self):
+        self.check_missing("libopenjp2.so.", "libopenjp2-7", (("rgb8.png", "b.jp2"), 4))
 
 
 if __name__ == "__main__":

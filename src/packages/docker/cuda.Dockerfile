@@ -7,8 +7,8 @@ FROM nvidia/cuda:12.6.3-devel-ubuntu24.04 AS build
 ARG DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
     gcc g++ ninja-build cmake pkg-config dpkg-dev file python3 zlib1g-dev libpng-dev libjpeg-dev libisal-dev \
-    libtiff-dev libzstd-dev libwebp-dev libheif-dev libgif-dev libjxl-dev libsndfile1-dev libmpg123-dev libavformat-dev \
-    libmicrohttpd-dev libharfbuzz-dev libfontconfig-dev
+    libtiff-dev libzstd-dev libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev \
+    libjxl-dev libopenjp2-7-dev libmicrohttpd-dev libharfbuzz-dev libfontconfig-dev
 COPY . /src
 ARG CUDA_ARCHS=all
 WORKDIR /src
