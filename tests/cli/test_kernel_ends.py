@@ -96,13 +96,16 @@ class Ends(CliCase):
 
     def test_a_signal_leaves_no_file(self):
         self.ends("return", "-q")  # compiled
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            with self.subTest(number), tempfile.TemporaryDirectory() as folder:
-                process = subprocess.Popen([PROGRAM, "kernel", "a.cu", "--", "wait"], cwd=self.folder,
+        subprocess.run([NVCC, "-cudart", "shared", "-o", "a", "a.cu"], cwd=self.folder, check=True)
+        for name, number, status in (("a.cu", signal.SIGTERM, 143), ("a.cu", signal.SIGINT, 130),
+                                     ("./a", signal.SIGTERM, 143), ("./a", signal.SIGHUP, 143)):
+            with self.subTest(name=name, number=number), tempfile.TemporaryDirectory() as folder:
+                process = subprocess.Popen([PROGRAM, "kernel", name, "--", "wait"], cwd=self.folder,
                                            stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder})
                 self.assertEqual(process.stdout.readline(), b"waits\n")
                 process.send_signal(number)
                 process.communicate()
+                self.assertEqual(process.returncode, status)
                 self.assertEqual(os.listdir(folder), [])
 
 

@@ -378,6 +378,22 @@ smp_code smp_tool_run(const smp_tool *tool, smp_tool_end *end, smp_error *err)
     return code;
 }
 
+/* ends: of SIGCHLD, and of signals that end the child. */
+static smp_code wait_for_own(pid_t child, const char *name, const sigset_t *ends, int *status, smp_error *err)
+{
+    siginfo_t info = {.si_pid = 0};
+    int end = 0;
+    while (!end && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid) {
+        const int got = sigwaitinfo(ends, NULL);
+        end = got > 0 && got != SIGCHLD ? got : 0;
+    }
+    if (!end)
+        return wait_for(child, name, status, err);
+    kill(child, SIGKILL);
+    (void)waitpid(child, status, 0);
+    return smp_fail(err, end == SIGINT ? SMP_E_INTERRUPTED : SMP_E_TERMINATED, "ended by a signal");
+}
+
 /* All variables, those of `environment` instead of ours of the same name; from smp_alloc. */
 static char **join_environments(char *const *environment)
 {
@@ -402,9 +418,10 @@ static char **join_environments(char *const *environment)
     return all;
 }
 
-smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, int *status, smp_error *err)
+smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, bool told, int *status, smp_error *err)
 {
-    sigset_t before;
+    static const int waited[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP};
+    sigset_t ends, before, blocked;
     int ended = 0, failed[2];
     char **all = join_environments(environment);
     if (!all || pipe2(failed, O_CLOEXEC) != 0) {
@@ -412,7 +429,9 @@ smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, 
         return smp_fail_memory(err, "a command", sizeof *all);
     }
     fflush(stdout);
-    const pid_t self = getpid(), child = fork_quietly(&before);
+    fill(&ends, waited, told ? sizeof waited / sizeof waited[0] : 1);
+    pthread_sigmask(SIG_BLOCK, &ends, &before);
+    const pid_t self = getpid(), child = fork_quietly(&blocked);
     if (!child) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (int number = 1; number < NSIG; number++) { /* handlers of ours end here; what is ignored stays so */
@@ -433,7 +452,8 @@ smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, 
         why = 0;
     close(failed[0]);
     smp_free(all);
-    const smp_code code = child > 0 ? wait_for(child, argv[0], &ended, err) : SMP_OK;
+    const smp_code code = child > 0 ? wait_for_own(child, argv[0], &ends, &ended, err) : SMP_OK;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (why)
         return smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", argv[0], strerror(why));
     *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -WTERMSIG(ended);

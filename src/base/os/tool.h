@@ -46,5 +46,6 @@ smp_code smp_tool_take(const char *folder, const char *name, const char *to, int
 
 /* Runs a program of the user's with the user's rights, input and terminal, and waits. It ends with this process.
  * environment: "NAME=value" besides those that are set, null-terminated, may be null; out: its standard output, -1:
- * ours; *status: its exit status, or its signal, negative. */
-smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, int *status, smp_error *err);
+ * ours; *status: its exit status, or its signal, negative. told: a signal that would end this process ends the
+ * program and is told, SMP_E_INTERRUPTED or SMP_E_TERMINATED, so that what was made for it can be removed. */
+smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, bool told, int *status, smp_error *err);

@@ -57,7 +57,7 @@ static void run_one(const smp_edit_session *session, const char *name)
         "/proc/self/exe", "batch", session->save_to, session->settings->in, "-o", output, "--report", "-", NULL};
     if (!output)
         puts("write the name of a new folder, without slashes");
-    else if (smp_tool_run_own((char *const *)(uintptr_t)words, NULL, -1, &status, &err))
+    else if (smp_tool_run_own((char *const *)(uintptr_t)words, NULL, -1, false, &status, &err))
         puts(err.message);
     fflush(stdout); /* the end is a packet */
     printf("{\"ended\": %d}\n", status);

@@ -204,7 +204,7 @@ static smp_code run_on_gpu(const smp_kernel_settings *settings, const char *prog
         argv[0] = own ? own : (char *)(uintptr_t)program;
         for (size_t i = 0; i < settings->program_args.count; i++)
             argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
-        code = smp_tool_run_own(argv, counts ? environment : NULL, fileno(out), status, err);
+        code = smp_tool_run_own(argv, counts ? environment : NULL, fileno(out), true, status, err);
     }
     for (size_t i = 0; i < 4; i++)
         smp_free(environment[i]);

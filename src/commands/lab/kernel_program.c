@@ -168,7 +168,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
                                      nowhere >= 0                      ? nowhere
                                      : settings->json || settings->csv ? STDERR_FILENO
                                                                        : -1,
-                                     &status, err);
+                                     true, &status, err);
     if (nowhere >= 0)
         close(nowhere);
     if (!code)

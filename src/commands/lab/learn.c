@@ -152,7 +152,7 @@ static smp_code run_command(char *text, smp_error *err)
     words[count] = NULL;
     if (count)
         words[0] = own;
-    const smp_code code = count ? smp_tool_run_own(words, NULL, -1, &status, err) : SMP_OK;
+    const smp_code code = count ? smp_tool_run_own(words, NULL, -1, false, &status, err) : SMP_OK;
     return code || !status ? code : smp_fail(err, SMP_E_PROCESS, "the command above ended with status %d", status);
 }
 
