@@ -18,7 +18,8 @@ typedef struct smp_raw {
 typedef struct smp_read_want {
     int shrink;         /* decode at 1/2, 1/4, 1/8 of the size; 0: whole */
     uint64_t scan_from; /* pixels from which on a picture's coded scan replaces its rows (smp_media.scan); 0: never */
-    bool coded;         /* the coded data of a picture instead of its rows (smp_media.coded) */
+    bool coded;         /* the coded data of a picture or sound instead of its rows (smp_media.coded) */
+    int64_t from, part; /* with `coded`, of a sound: so many frames from that one on; part 0: all */
     bool live;          /* a sound from a pipe may come as it is made: see smp_media.live */
     bool letters;       /* the input is a text and a font, and the rows are marks (io/font/font.c) */
     bool whole;         /* it is likely small, and read whole to memory that smp_reader_shared gives: rows may be there

@@ -2,6 +2,7 @@
  * and not at all, where no stage changes it and the output has the input's format. */
 #include "run/run_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -77,14 +78,12 @@ static int find_shrink(const smp_run_request *request, const smp_media *media)
 }
 
 /* Opens the input again, to be read in another way. */
-static smp_code open_again(const smp_run_request *request, int shrink, bool coded, smp_reader **reader, smp_error *err)
+static smp_code open_again(const smp_run_request *request, const smp_read_options *how, smp_reader **reader,
+                           smp_error *err)
 {
-    smp_read_options how = request->read;
-    how.want.shrink = shrink;
-    how.want.coded = coded;
     smp_reader_close(*reader);
     *reader = NULL;
-    return smp_run_open_input(request, &how, reader, err);
+    return smp_run_open_input(request, how, reader, err);
 }
 
 smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp_error *err)
@@ -92,19 +91,38 @@ smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp
     const smp_media *media = smp_reader_media(*reader);
     if (!request->fast_decode || !media->shrinks || !strcmp(request->input, "-"))
         return SMP_OK;
-    const int by = find_shrink(request, media);
-    return by ? open_again(request, by, false, reader, err) : SMP_OK;
+    smp_read_options how = request->read;
+    how.want.shrink = find_shrink(request, media);
+    return how.want.shrink ? open_again(request, &how, reader, err) : SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ not at all */
 
-/* Whether the input's coded picture can be the output's. */
-static bool may_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media)
+/* Whether all steps cut a sound; *from: its first row that is left. */
+static bool only_cuts(const smp_plan *plan, int64_t *from)
+{
+    bool cuts = plan->sinks[0].step == (int)plan->step_count - 1;
+    *from = 0;
+    for (size_t i = 1; cuts && i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        cuts = step->stage && !step->part_count && smp_stage_is(step->stage, SMP_TRAIT_CUTS) &&
+               !step->work.rows.spans && step->input == (int)i - 1 && step->job == SMP_JOB_STAGE;
+        *from += step->work.rows.add;
+    }
+    return cuts && plan->step_count > 1;
+}
+
+/* Whether the input's coded picture can be the output's, or a part of its coded sound (want->part). */
+static bool may_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media, smp_read_want *want)
 {
     const bool turned = plan->step_count == 2 && plan->steps[1].stage && !plan->steps[1].part_count &&
                         plan->steps[1].stage->role == SMP_ROLE_ORIENT;
-    return (plan->step_count == 1 || turned) && plan->sink_count == 1 && plan->sinks[0].save < 0 &&
-           strcmp(request->input, "-") != 0 && smp_writer_keeps_coded(request->output, &request->write, media, turned);
+    if (plan->sink_count != 1 || plan->sinks[0].save >= 0 || !strcmp(request->input, "-") ||
+        !smp_writer_keeps_coded(request->output, &request->write, media, turned))
+        return false;
+    if (only_cuts(plan, &want->from))
+        want->part = plan->sinks[0].shape.height;
+    return plan->step_count == 1 || turned || want->part;
 }
 
 static smp_code write_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
@@ -128,14 +146,18 @@ static smp_code write_copy(const smp_run_request *request, const smp_plan *plan,
 smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_reader **reader, smp_run_report *report,
                       bool *copied, smp_error *err)
 {
+    const smp_shape *shape = &plan->sinks[0].shape;
+    smp_read_options how = request->read;
     *copied = false;
-    if (!may_copy(request, plan, smp_reader_media(*reader)))
+    if (!may_copy(request, plan, smp_reader_media(*reader), &how.want))
         return SMP_OK;
-    SMP_TRY(open_again(request, 0, true, reader, err));
+    how.want.coded = true;
+    SMP_TRY(open_again(request, &how, reader, err));
     const smp_media *media = smp_reader_media(*reader);
     if (!media->coded.size)
-        return open_again(request, 0, false, reader, err);
-    smp_shape_text(&media->shape, media->shape.format, report->shape_out, sizeof report->shape_out);
+        return open_again(request, &request->read, reader, err);
+    smp_shape_text(shape, shape->format, report->shape_out, sizeof report->shape_out);
+    snprintf(report->device_note, sizeof report->device_note, "no step runs: what is coded is copied as it is");
     *copied = true;
     return write_copy(request, plan, media, report, err);
 }

@@ -66,8 +66,9 @@ enum {
                                     smp_view.alpha) */
     SMP_TRAIT_GIVES_IMAGE = 64,  /* makes a picture of a sound (a spectrogram) */
     SMP_TRAIT_GIVES_SOUND = 128, /* and back */
-    SMP_TRAIT_PIXELS = 256       /* image stages: what it gives for a smaller copy of its input, its lengths in px made
+    SMP_TRAIT_PIXELS = 256,      /* image stages: what it gives for a smaller copy of its input, its lengths in px made
                                     smaller alike, is no smaller copy of what it gives for the input */
+    SMP_TRAIT_CUTS = 512         /* gives rows of its input from rows.add on, as they are; unless it has rows.spans */
 };
 
 /* REDUCE: what finish() reads off a result, in a form that adds up over files. A partial is one block from smp_alloc

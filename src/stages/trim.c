@@ -270,6 +270,7 @@ const smp_stage smp_stage_trim = {
         "3), and no file is written.\n"
         "`trim random 2s` keeps two seconds from anywhere; each file has a draw of its own (help draws).",
     .example = "trim first=1",
+    .traits = SMP_TRAIT_CUTS,
     SMP_PLANNED(SMP_AUDIO, SMP_STENCIL, table, params, variants),
     .check = check,
     .reduction = SMP_REDUCTION(.prepass = by_silence, .finish = finish, .reducers = smp_silence_variants),

@@ -96,16 +96,23 @@ static smp_code open_library(smp_reader *reader, mp3 *m, smp_error *err)
     return SMP_OK;
 }
 
-/* All frames, where nothing lies between them. */
+/* All frames, where nothing lies between them, or those of a part. */
 static smp_code keep_coded(smp_reader *reader, const smp_mp3_chain *chain, smp_error *err)
 {
-    smp_blob *coded = &reader->media.coded;
+    smp_blob *coded = &reader->media.coded, part = {NULL, 0};
+    const smp_read_want *want = &reader->options.want;
     reader->media.copies = chain->first.layer == 3 && chain->last - chain->begin == chain->coded;
-    if (!reader->options.want.coded || !reader->media.copies)
+    if (!want->coded || !reader->media.copies)
         return SMP_OK;
     SMP_NEED(coded->data = smp_alloc_raw(chain->coded), "an MP3", chain->coded, err);
     coded->size = smp_sound_look(&reader->source, chain->begin, coded->data, chain->coded) ? chain->coded : 0;
-    return SMP_OK;
+    if (!want->part)
+        return SMP_OK;
+    const bool memory = smp_mp3_cut(coded->data, coded->size, reader->media.shape.height, want->from, want->part,
+                                    &part.data, &part.size);
+    smp_free(coded->data);
+    *coded = part;
+    return memory ? SMP_OK : smp_fail_memory(err, "an MP3", chain->coded);
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)

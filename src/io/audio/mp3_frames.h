@@ -7,7 +7,7 @@
 #include "base/notes.h"
 #include "io/files/source.h"
 
-enum { SMP_MP3_HEADER = 4 /* bytes */ };
+enum { SMP_MP3_HEADER = 4 /* bytes */, SMP_MP3_MOST = 1 << 11 /* bytes that a frame of layer 3 does not reach */ };
 
 typedef struct smp_mp3_frame {
     int version; /* 1: MPEG-1; 2: MPEG-2, half its rates; 3: MPEG-2.5, a quarter */
@@ -38,3 +38,8 @@ typedef struct smp_mp3_chain {
  * front of the first and behind the last one are left out with a note; a gap, a frame that is cut, and fewer frames
  * than the first one promises are damage. Leaves the source anywhere. */
 smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, smp_notes *notes, smp_error *err);
+
+/* An MP3 (layer 3) that plays `samples` from sample `from` on, of one that plays `played`: coded frames as they are,
+ * and two of its own in front. *out stays null where that cannot be. False: out of memory. */
+bool smp_mp3_cut(const uint8_t *all, size_t size, int64_t played, int64_t from, int64_t samples, uint8_t **to,
+                 size_t *out);

@@ -1,0 +1,92 @@
+"""A part of a coded sound is its frames as they are: the samples of the whole, cut, and no second coding."""
+import shutil
+import struct
+import subprocess
+import unittest
+
+import numpy as np
+
+from harness import SAMPLES, CliCase
+
+CLOSE = 1e-6  # decoders add up in an order that depends on where a frame stands
+
+
+class CodedCuts(CliCase):
+    def samples(self, name):
+        self.smp("convert", "-f", "-q", name, "samples.npy")
+        return np.load(self.folder / "samples.npy")
+
+    def by_ffmpeg(self, name):
+        done = subprocess.run(["ffmpeg", "-v", "error", "-i", self.folder / name, "-f", "f32le", "-"], check=True,
+                              stdout=subprocess.PIPE)
+        return np.frombuffer(done.stdout, "<f4").reshape(-1, 1)
+
+    def cut(self, name, start, count):
+        """The lines that -v prints of a part."""
+        return self.smp("convert", "-f", "-v", name, "part.mp3", "-e", f"trim first={start} frames={count}").stderr
+
+    def mp3(self, *options):
+        if self.smp("convert", "-f", SAMPLES / "speech.flac", "a.mp3", *options, status=(0, 4)).returncode:
+            self.skipTest("this build writes no MP3")
+        return (self.folder / "a.mp3").read_bytes()
+
+    def test_a_part_of_an_mp3_has_the_samples_of_the_whole(self):
+        for options in (("--mp3-vbr", "9"), ("--bitrate", "64"), ("--rate", "44.1kHz", "--bitrate", "320")):
+            whole = self.mp3(*options)
+            samples = self.samples("a.mp3")
+            for start, count in ((0, 5000), (1, 1152), (12345, 9000), (len(samples) - 4000, 4000)):
+                with self.subTest(options=options, start=start):
+                    self.assertIn("copied", self.cut("a.mp3", start, count))
+                    part = self.samples("part.mp3")
+                    self.assertEqual(part.shape, (count, 1))
+                    np.testing.assert_allclose(part, samples[start:start + count], rtol=0, atol=CLOSE)
+                    self.assertIn((self.folder / "part.mp3").read_bytes()[-100:], whole)
+                    if shutil.which("ffmpeg"):
+                        expected = self.by_ffmpeg("a.mp3")[start:start + count]
+                        np.testing.assert_allclose(self.by_ffmpeg("part.mp3"), expected, rtol=0, atol=CLOSE)
+
+    def test_an_mp3_without_a_tag_of_its_delay_is_cut_too(self):
+        whole = self.mp3("--bitrate", "64", "--strip")
+        self.write("a.mp3", whole[whole.index(whole[:2], 4):])
+        self.assertNotIn(b"Info", (self.folder / "a.mp3").read_bytes())
+        samples = self.samples("a.mp3")
+        self.assertIn("copied", self.cut("a.mp3", 3000, 3000))
+        np.testing.assert_allclose(self.samples("part.mp3"), samples[3000:6000], rtol=0, atol=CLOSE)
+
+    def test_parts_in_a_row_and_silences_cut_off(self):
+        self.mp3()
+        samples = self.samples("a.mp3")
+        self.assertIn("copied", self.smp("convert", "-v", "a.mp3", "b.mp3", "-e", "trim first=5000", "-e",
+                                         "trim frames=9000", "-e", "trim first=100").stderr)
+        np.testing.assert_allclose(self.samples("b.mp3"), samples[5100:14000], rtol=0, atol=CLOSE)
+        self.assertIn("copied", self.smp("convert", "-v", "a.mp3", "c.mp3", "-e", "trim auto keep=0").stderr)
+        self.assertLess(len(self.samples("c.mp3")), len(samples))
+
+    def test_what_changes_samples_codes_them_anew(self):
+        self.mp3()
+        for more in (("-e", "gain -1dB"), ("-e", "reverse"), ("--bitrate", "32"), ("--channels", "2")):
+            told = self.smp("convert", "-f", "-v", "a.mp3", "b.mp3", "-e", "trim 0.2", *more).stderr
+            self.assertNotIn("copied", told)
+        self.smp("convert", "a.mp3", "b.ogg", "-e", "trim 0.2")
+
+    def test_tags_stay_and_chapters_go_with_a_word(self):
+        self.write("chapters.txt", "0:00 A\n0:01 B\n")
+        self.mp3("--tag", "title=Rain", "--chapters", "chapters.txt")
+        told = self.smp("convert", "a.mp3", "b.mp3", "-e", "trim 0.2").stderr
+        self.assertIn("chapters", told)
+        self.assertIn("Rain", self.smp("info", "-v", "b.mp3").stdout)
+
+    def test_a_delay_that_cannot_be(self):
+        whole = bytearray(self.mp3("--strip"))
+        at = next(whole.find(word) for word in (b"Xing", b"Info") if word in whole[:200])
+        for delays in (0xFFFFFF, 0, 0xFFF000):
+            whole[at + 141:at + 144] = struct.pack(">I", delays)[1:]
+            self.write("a.mp3", bytes(whole))
+            samples = self.samples("a.mp3")
+            self.cut("a.mp3", 100, 2000)
+            np.testing.assert_allclose(self.samples("part.mp3")[:, 0], samples[100:2100, 0], rtol=0, atol=0.2)
+            self.assertEqual(len(self.samples("part.mp3")), 2000)
+
+
+if __name__ == "__main__":
+    unittest.main()
