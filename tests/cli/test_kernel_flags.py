@@ -160,6 +160,11 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         done = self.smp("kernel", BLAS, "--json", "--", "-lcublas", "-lcublasLt", "-lcurand", "--", "beyond")
         self.assertIn("cublasSgemm of 288 bytes", done.stdout + done.stderr)
 
+    def test_floats_of_16_and_8_bits(self):
+        done = self.smp("kernel", RUNTIME / "narrow.cu")
+        self.assertIn("narrow.cu: right\n", done.stdout)
+        self.assertNotRegex(done.stdout, "counted from PTX|not looked for|memory that differ")
+
     def test_textures(self):
         done = self.smp("kernel", RUNTIME / "textures.cu", "-v")
         self.assertIn("textures.cu: right\n", done.stdout)

@@ -17,6 +17,27 @@ static bool fills_word(ptx_parser *parser, ptx_text operand, ptx_type to)
     return s && s->kind == PTX_REGISTER && ptx_size_of(s->type) == 4 && ptx_is_signed(to) && ptx_size_of(to) < 4;
 }
 
+static bool is_pair(ptx_type type)
+{
+    return type == PTX_F16X2 || type == PTX_BF16X2 || type == PTX_E4M3X2 || type == PTX_E5M2X2;
+}
+
+/* cvt.rn.satfinite.relu.e4m3x2.f32 to, high, low and cvt.rn.f16x2.e4m3x2 to, from */
+static bool decode_pair(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    inst->sources = inst->from_type == PTX_F32 ? 2 : 1;
+    if ((inst->sources == 1 && !is_pair((ptx_type)inst->from_type)) || s->operand_count != 1 + inst->sources ||
+        ptx_has(s, "sat") || ptx_has(s, "pack"))
+        return ptx_unsupported(parser, s, "the conversion");
+    inst->saturate = ptx_has(s, "satfinite");
+    inst->submode = ptx_has(s, "relu");
+    inst->d[0] = ptx_row(parser, s->operands[0], 'w');
+    for (int i = 0; i < inst->sources; i++)
+        inst->s[i] = ptx_row(parser, s->operands[1 + i], 'w');
+    inst->execute = ptx_run_convert_pair;
+    return true;
+}
+
 bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     if (ptx_has(s, "tf32")) {
@@ -28,7 +49,7 @@ bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     char name[96] = "cvt";
     size_t used = 3;
     int types = 0;
-    if (!ptx_only(parser, s, "rn rz rm rp rni rzi rmi rpi ftz sat pack"))
+    if (!ptx_only(parser, s, "rn rz rm rp rni rzi rmi rpi ftz sat pack relu satfinite"))
         return false;
     for (int i = 1; i < s->word_count && used < sizeof name; i++)
         used += (size_t)snprintf(name + used, sizeof name - used, ".%s", s->words[i]);
@@ -54,9 +75,10 @@ bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *i
                 inst->mode = (uint8_t)k;
     }
     const ptx_type to = (ptx_type)inst->type, from = (ptx_type)inst->from_type;
-    const bool paired = to == PTX_F16X2 || to == PTX_BF16X2 || from == PTX_F16X2 || from == PTX_BF16X2;
-    if (types != 2 || s->operand_count != 2 || paired || to == PTX_PRED || from == PTX_PRED || ptx_has(s, "pack") ||
-        ((to == PTX_F16 || to == PTX_BF16) && inst->mode >= PTX_RZ && inst->mode <= PTX_RP))
+    if (types == 2 && is_pair(to))
+        return decode_pair(parser, s, inst);
+    if (types != 2 || s->operand_count != 2 || is_pair(from) || to == PTX_PRED || from == PTX_PRED ||
+        ptx_has(s, "pack") || ptx_has(s, "relu") || ptx_has(s, "satfinite"))
         return ptx_unsupported(parser, s, "the conversion");
     inst->flush = ptx_has(s, "ftz");
     inst->saturate = ptx_has(s, "sat");
@@ -74,9 +96,16 @@ bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *i
 static double read_float(uint64_t bits, ptx_type type)
 {
     double value;
-    if (type == PTX_F16)
+    if (type == PTX_E4M3X2) {
+        const int magnitude = (int)(bits & 0x7f), exponent = magnitude >> 3, mantissa = magnitude & 7;
+        value = magnitude == 0x7f ? (double)NAN : exponent ? ldexp(8 + mantissa, exponent - 10) : ldexp(mantissa, -9);
+        return bits & 0x80 ? -value : value;
+    }
+    if (type == PTX_E5M2X2)
+        return (double)warp_half_float((uint32_t)bits << 8 & 0xffff);
+    if (type == PTX_F16 || type == PTX_F16X2)
         return (double)warp_half_float((uint32_t)bits & 0xffff);
-    if (type == PTX_BF16)
+    if (type == PTX_BF16 || type == PTX_BF16X2)
         return (double)warp_bf16_float((uint32_t)bits & 0xffff);
     if (type == PTX_F32)
         return (double)warp_bits_float((uint32_t)bits);
@@ -96,13 +125,37 @@ static float round_float(double value, int mode)
     return near;
 }
 
+/* A number as a float of 16 or 8 bits; with `finite` none becomes infinite. */
+static uint32_t small_float(double value, ptx_type type, int mode, bool finite)
+{
+    static const struct {
+        int mantissa, least; /* bits behind the point; the exponent below which there are none finer */
+        uint32_t most, nan, sign;
+    } formats[] = {[PTX_F16] = {10, -14, 0x7bff, 0x7fff, 0x8000},  [PTX_F16X2] = {10, -14, 0x7bff, 0x7fff, 0x8000},
+                   [PTX_BF16] = {7, -126, 0x7f7f, 0x7fff, 0x8000}, [PTX_BF16X2] = {7, -126, 0x7f7f, 0x7fff, 0x8000},
+                   [PTX_E4M3X2] = {3, -6, 0x7e, 0x7f, 0x80},       [PTX_E5M2X2] = {2, -14, 0x7b, 0x7f, 0x80}};
+    const double magnitude = fabs(value);
+    if (value != value)
+        return formats[type].nan;
+    const bool down = mode == PTX_RZ || mode == (signbit(value) ? PTX_RP : PTX_RM);
+    const bool up = mode == (signbit(value) ? PTX_RM : PTX_RP), infinite = isinf(value);
+    const int exponent =
+        fmax(logb(magnitude), formats[type].least) < 1024 ? (int)fmax(logb(magnitude), formats[type].least) : 1024;
+    const double steps = ldexp(infinite ? 0 : magnitude, formats[type].mantissa - exponent);
+    uint32_t bits = (uint32_t)(exponent - formats[type].least) << formats[type].mantissa;
+    bits += (uint32_t)(down ? floor(steps) : up ? ceil(steps) : rint(steps));
+    if (bits > formats[type].most)
+        bits = formats[type].most + !(finite || (down && !infinite));
+    return bits | (signbit(value) ? formats[type].sign : 0);
+}
+
 static uint64_t write_float(double value, ptx_type type, ptx_type from, int mode)
 {
     uint64_t bits;
-    if (type == PTX_F16)
-        return from == PTX_F64 ? warp_half_of_double(value) : warp_half_bits(value);
-    if (type == PTX_BF16)
-        return warp_bf16_bits((float)value);
+    if (type == PTX_F16 && from == PTX_F64 && value != value)
+        return warp_half_of_double(value);
+    if (ptx_size_of(type) == 2)
+        return small_float(value, type, mode, false);
     if (type == PTX_F32)
         return warp_float_bits(from == PTX_F64 ? round_float(value, mode) : warp_one_nan(round_float(value, mode)));
     value = warp_quiet(value);
@@ -208,4 +261,24 @@ void ptx_run_convert(warp_block *, warp_frame *frame, const warp_inst *inst, uin
         else
             warp_words(frame, inst->d[0])[l] = (uint32_t)low_bits(value, to);
     }
+}
+
+uint32_t ptx_converted_pair(const warp_inst *inst, uint32_t high, uint32_t low)
+{
+    const ptx_type to = (ptx_type)inst->type;
+    const uint32_t from[2] = {low, high};
+    uint32_t bits = 0;
+    for (int i = 0; i < 2; i++) {
+        const double value = read_float(from[i], (ptx_type)inst->from_type);
+        bits |= small_float(inst->submode && value <= 0 ? 0 : value, to, inst->mode, inst->saturate)
+                << 4 * ptx_size_of(to) * (uint32_t)i;
+    }
+    return bits;
+}
+
+void ptx_run_convert_pair(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const uint32_t *a = warp_words(frame, inst->s[0]), *b = warp_words(frame, inst->s[inst->sources - 1]);
+    const uint32_t shift = inst->sources == 2 ? 0 : 4 * ptx_size_of((ptx_type)inst->from_type);
+    WARP_ACTIVE_LANES(lanes) warp_words(frame, inst->d[0])[l] = ptx_converted_pair(inst, a[l] >> shift, b[l]);
 }

@@ -58,13 +58,15 @@ uint32_t ptx_reduce(const uint32_t value[WARP_LANES], uint32_t lanes, uint32_t m
 uint64_t ptx_combine(uint32_t mode, bool is_signed, uint64_t a, uint64_t b);
 
 /* convert.c, matrix.c, call.c, texture.c */
-warp_execute ptx_run_fetch, ptx_run_surface_load, ptx_run_surface_store, ptx_run_convert, ptx_run_matrix_load,
-    ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix, ptx_run_stmatrix, ptx_run_mma, ptx_run_movmatrix,
-    ptx_run_call, ptx_run_wgmma;
+warp_execute ptx_run_fetch, ptx_run_surface_load, ptx_run_surface_store, ptx_run_convert, ptx_run_convert_pair,
+    ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix, ptx_run_stmatrix, ptx_run_mma,
+    ptx_run_movmatrix, ptx_run_call, ptx_run_wgmma;
 
 /* Modes of ptx_run_convert, and what it makes of inst->from_type's bits. */
 enum { PTX_RN = 1, PTX_RZ, PTX_RM, PTX_RP, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI };
 uint64_t ptx_converted(const warp_inst *inst, uint64_t bits);
+/* Two floats at a time, inst->type and from_type being of pairs, or floats; submode: negative ones become 0. */
+uint32_t ptx_converted_pair(const warp_inst *inst, uint32_t high, uint32_t low);
 
 /* Types of ptx_run_mma: inst->type and from_type are the elements of a and b, mode is what sums are, width the depth of
  * the product; s[0], s[8], s[16] begin a, b, c. */

@@ -17,8 +17,16 @@ typedef unsigned int u128 __attribute__((mode(TI)));
 #define H(x)        ((u32)(uint16_t)(x))
 #define SH(x)       ((s32)(int16_t)(uint16_t)(x))
 
-#define LOW24(x)  ((x)&0xffffff)
-#define SLOW24(x) ((s32)((u32)(x) << 8) >> 8)
+#define LESS(x, y)      ((x) < (y) ? (x) : (y))
+#define MORE(x, y)      ((x) > (y) ? (x) : (y))
+#define LESS_RELU(x, y) MORE(LESS(x, y), 0)
+#define MORE_RELU(x, y) MORE(MORE(x, y), 0)
+#define PLUS(x, y)      ((x) + (y))
+#define PAIR(op, T)     (H(op(T(a[l]), T(b[l]))) | H(op(T(a[l] >> 16), T(b[l] >> 16))) << 16)
+
+#define DOT2(T, low, high) ((u32)(T(a[l]) * (low)) + (u32)(T(a[l] >> 16) * (high)))
+#define LOW24(x)           ((x)&0xffffff)
+#define SLOW24(x)          ((s32)((u32)(x) << 8) >> 8)
 
 #define P(name, e)                                                                                                     \
     WARP_FN(name)                                                                                                      \

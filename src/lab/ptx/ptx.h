@@ -25,6 +25,8 @@ typedef enum ptx_type {
     PTX_F32,
     PTX_F64,
     PTX_PRED,
+    PTX_E4M3X2,
+    PTX_E5M2X2,
     PTX_B128
 } ptx_type;
 

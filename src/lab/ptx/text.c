@@ -114,6 +114,7 @@ static const struct {
     [PTX_F16X2] = {"f16x2", 4, true, true},   [PTX_BF16] = {"bf16", 2, true, true},
     [PTX_BF16X2] = {"bf16x2", 4, true, true}, [PTX_F32] = {"f32", 4, true, true},
     [PTX_F64] = {"f64", 8, true, true},       [PTX_PRED] = {"pred", 1, false, false},
+    [PTX_E4M3X2] = {"e4m3x2", 2, true, true}, [PTX_E5M2X2] = {"e5m2x2", 2, true, true},
     [PTX_B128] = {"b128", 16, false, false},
 };
 

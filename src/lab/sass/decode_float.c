@@ -179,7 +179,7 @@ static bool decode_convert(sass_parser *parser, const sass_line *line, warp_inst
     }
     const bool half = ptx_size_of(from) == 2 && !of_integer;
     if ((!of_integer && !to_integer && !rounds && count != 2) ||
-        (ptx_size_of(to) == 2 && (inst->mode != PTX_RN || (of_integer && ptx_size_of(from) == 8))))
+        (of_integer && ptx_size_of(to) == 2 && ptx_size_of(from) == 8))
         return sass_refuse(parser, line, "this conversion");
     inst->type = (uint8_t)to;
     inst->from_type = (uint8_t)from;
@@ -223,6 +223,8 @@ static bool decode_halves(sass_parser *parser, const sass_line *line, warp_inst 
     set_modes(line, op);
     op->mode = sources == 3 ? SASS_FUSES : !strcmp(name, "HADD2") ? SASS_ADDS : least ? SASS_LEASTS : SASS_MULTIPLIES;
     op->submode = bf16;
+    op->high = sass_has(line, "RELU");
+    op->wrap = sass_has(line, "NAN");
     if (sass_has(line, "F32")) { /* HADD2.F32 to, -RZ, a.H0_H0: the float of a half */
         if (op->mode != SASS_ADDS || line->count != 3 || line->operands[1].number != SASS_RZ || bf16)
             return sass_refuse(parser, line, "a sum of halves as a float");
@@ -243,17 +245,20 @@ static bool decode_halves(sass_parser *parser, const sass_line *line, warp_inst 
             return sass_refuse(parser, line, "a choice by a predicate");
         op->is_signed = !line->operands[at].invert;
     }
-    return !(bf16 && (least || op->saturate)) || sass_refuse(parser, line, "bfloat16 of this form");
+    return !(bf16 && op->saturate) || sass_refuse(parser, line, "bfloat16 of this form");
 }
 
-/* HSETP2.GT.AND p, q, a, b, with: of the low and the high halves */
+/* HSETP2.GT.AND p, q, a, b, with: of the low and the high halves. HSET2.BF.GT.AND to, a, b, with: halves of ones, or
+ * with .BF 1.0, where it holds. */
 static bool decode_half_compare(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    int at = 2;
+    op->wide = !strcmp(line->words[0], "HSET2");
+    op->carry = sass_has(line, "BF");
+    int at = op->wide ? 1 : 2;
     op->high = sass_has(line, "BF16_V2");
-    if (!sass_comparison(line, op) || line->count < 4)
+    if (!sass_comparison(line, op) || line->count < at + 2 || (op->wide && !sass_result(parser, line, op, 0)))
         return sass_refuse(parser, line, "this comparison");
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 && !op->wide; i++)
         op->pred_to[i] = sass_predicate_to(parser, &line->operands[i]);
     for (int i = 0; i < 2; i++)
         if (at >= line->count || !halves_source(parser, line, op, i, &at, op->high))
@@ -263,14 +268,35 @@ static bool decode_half_compare(sass_parser *parser, const sass_line *line, warp
     return true;
 }
 
-/* F2FP.F16.F32.PACK_AB to, high, low; of 8.x F2FP.PACK_AB */
+/* F2FP.F16.F32.PACK_AB to, high, low; of 8.x F2FP.PACK_AB. F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C to, high, low, RZ;
+ * F2FP.F16.E4M3.UNPACK_B to, from */
 static bool decode_pack(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    op->submode = sass_has(line, "BF16");
-    inst->execute = sass_run_pack_halves;
-    if (!sass_has(line, "PACK_AB"))
+    static const struct {
+        const char *word;
+        ptx_type type;
+    } types[] = {
+        {"F16", PTX_F16X2}, {"BF16", PTX_BF16X2}, {"E4M3", PTX_E4M3X2}, {"E5M2", PTX_E5M2X2}, {"F32", PTX_F32}};
+    const bool merges = sass_has(line, "PACK_AB_MERGE_C") || sass_has(line, "UNPACK_B_MERGE_C");
+    const int sources = sass_has(line, "PACK_AB") || sass_has(line, "PACK_AB_MERGE_C") ? 2 : 1;
+    int count = 0;
+    inst->type = PTX_F16X2;
+    inst->from_type = PTX_F32;
+    for (int i = 1; i < line->word_count; i++)
+        for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+            if (!strcmp(line->words[i], types[k].word))
+                *(count++ ? &inst->from_type : &inst->type) = (uint8_t)types[k].type;
+    inst->mode = sass_has(line, "RZ") ? PTX_RZ : PTX_RN;
+    inst->saturate = sass_has(line, "SATFINITE");
+    inst->submode = sass_has(line, "RELU");
+    op->submode = inst->type == PTX_BF16X2;
+    const bool plain = ptx_size_of((ptx_type)inst->type) == 4 && inst->mode == PTX_RN && !inst->submode;
+    inst->execute = plain && sources == 2 ? sass_run_pack_halves : sass_run_convert_pair;
+    if ((sources == 2) != (inst->from_type == PTX_F32) || inst->type == PTX_F32 ||
+        (merges && (line->count != sources + 2 || line->operands[sources + 1].number != SASS_RZ)))
         return sass_refuse(parser, line, "this conversion");
-    return sass_operands(parser, line, op, 2, 1, true);
+    return sources == 2 ? sass_operands(parser, line, op, 2, 1, true)
+                        : sass_result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false);
 }
 
 /* ------------------------------------------------------------------------------------------------ doubles */
@@ -297,17 +323,17 @@ const sass_decoder_row sass_float_decoders[] = {
     {"FSET", decode_set, TESTS " BF"},
     {"MUFU", decode_mufu, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H"},
     {"FCHK", decode_check, "DIVIDE"},
-    {"I2F UI2F", decode_convert, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
+    {"I2F UI2F", decode_convert, "F64 F32 F16 BF16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
     {"I2FP", decode_convert, "F32 U32 S32 RN RM RP RZ"},
-    {"F2I", decode_convert, "FTZ U32 S32 U64 S64 F64 F32 F16 TRUNC FLOOR CEIL NTZ"},
+    {"F2I", decode_convert, "FTZ U32 S32 U64 S64 F64 F32 F16 BF16 TRUNC FLOOR CEIL NTZ"},
     {"F2F", decode_convert, "F16 F32 F64 BF16 FTZ RN"},
-    {"FRND", decode_convert, "FTZ F64 F32 FLOOR CEIL TRUNC"},
+    {"FRND", decode_convert, "FTZ F64 F32 F16 BF16 FLOOR CEIL TRUNC"},
     {"HADD2", decode_halves, "F32 SAT BF16_V2"},
     {"HMUL2", decode_halves, "SAT BF16_V2"},
-    {"HFMA2", decode_halves, "MMA SAT BF16_V2"},
-    {"HMNMX2", decode_halves, ""},
-    {"HSETP2", decode_half_compare, "LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR BF16_V2"},
-    {"F2FP", decode_pack, "F16 BF16 F32 PACK_AB"},
+    {"HFMA2", decode_halves, "MMA SAT RELU BF16_V2"},
+    {"HMNMX2", decode_halves, "BF16_V2 NAN"},
+    {"HSETP2 HSET2", decode_half_compare, "BF LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR BF16_V2"},
+    {"F2FP", decode_pack, "F16 BF16 F32 E4M3 E5M2 PACK_AB PACK_AB_MERGE_C UNPACK_B UNPACK_B_MERGE_C SATFINITE RELU RZ"},
     {"DADD DMUL DFMA", decode_doubles, "RN RM RP RZ"},
     {NULL, NULL, NULL},
 };

@@ -426,6 +426,6 @@ const sass_decoder_row sass_flow_decoders[] = {
     {"S2R S2UR", decode_special, ""},
     {"CS2R", decode_special, "32"},
     {"UCGABAR_ARV UCGABAR_WAIT", decode_cluster, ""},
-    {"NOP YIELD NANOSLEEP ENDCOLLECTIVE", sass_decode_nothing, ""},
+    {"NOP YIELD NANOSLEEP ENDCOLLECTIVE ACQBULK PREEXIT", sass_decode_nothing, ""},
     {NULL, NULL, NULL},
 };

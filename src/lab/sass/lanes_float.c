@@ -142,14 +142,18 @@ RUN(fcompare)
 /* Two halves, or with submode 1 two of bfloat16; each result is rounded once. */
 static inline uint32_t one_half(const sass_op *op, uint32_t a, uint32_t b, uint32_t c)
 {
+    if (op->mode == SASS_LEASTS) {
+        const float x = op->submode ? warp_bf16_float(a) : warp_half_float(a);
+        const float y = op->submode ? warp_bf16_float(b) : warp_half_float(b);
+        if (x != x || y != y) /* .NAN */
+            return op->wrap || (x != x && y != y) ? 0x7fff : x != x ? b : a;
+        return is_less(x, y) == op->is_signed ? a : b;
+    }
     if (op->submode) {
         const float x = warp_bf16_float(a), y = warp_bf16_float(b), z = warp_bf16_float(c);
         return warp_bf16_bits(op->mode == SASS_ADDS ? x + y : op->mode == SASS_MULTIPLIES ? x * y : fmaf(x, y, z));
     }
-    const float x = warp_half_float(a), y = warp_half_float(b);
-    if (op->mode == SASS_LEASTS)
-        return x != x ? y != y ? 0x7fff : b : y != y ? a : is_less(x, y) == op->is_signed ? a : b;
-    const double u = (double)x, v = (double)y;
+    const double u = (double)warp_half_float(a), v = (double)warp_half_float(b);
     return warp_half_bits(op->mode == SASS_ADDS         ? u + v
                           : op->mode == SASS_MULTIPLIES ? u * v
                                                         : fma(u, v, (double)warp_half_float(c)));
@@ -172,6 +176,10 @@ RUN(halves)
         if (op->saturate) {
             low = saturated_half(low);
             high = saturated_half(high);
+        }
+        if (op->high) { /* .RELU; the NaN has no sign */
+            low = low & 0x8000 ? 0 : low;
+            high = high & 0x8000 ? 0 : high;
         }
         r[l] = (low & 0xffff) | high << 16;
     }

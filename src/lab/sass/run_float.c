@@ -129,12 +129,23 @@ void sass_run_pack_halves(warp_block *, warp_frame *frame, const warp_inst *inst
     sass_put(frame, op, r, lanes);
 }
 
+void sass_run_convert_pair(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const bool two = inst->from_type == PTX_F32;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = two ? sass_take(frame, op, 1, b_room) : a;
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = ptx_converted_pair(inst, two ? a[l] : a[l] >> 4 * ptx_size_of((ptx_type)inst->from_type), b[l]);
+    sass_put(frame, op, r, lanes);
+}
+
 void sass_run_half_compare(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
-    uint32_t a_room[WARP_LANES], b_room[WARP_LANES];
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES] = {0};
     const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
-    const uint32_t with = sass_holds(frame, op, 0);
+    const uint32_t with = sass_holds(frame, op, 0), set = !op->carry ? 0xffff : op->high ? 0x3f80 : 0x3c00;
     for (int half = 0; half < 2; half++) {
         uint32_t holds = 0;
         for (uint32_t l = 0; l < WARP_LANES; l++) {
@@ -144,6 +155,12 @@ void sass_run_half_compare(warp_block *, warp_frame *frame, const warp_inst *ins
             const int is = x < y ? SASS_LESS : x == y ? SASS_EQUAL : x > y ? SASS_GREATER : SASS_UNORDERED;
             holds |= (uint32_t)((op->mode & is) != 0) << l;
         }
-        sass_put_pred(frame, op, half, sass_join(op->submode, holds, with), lanes);
+        holds = sass_join(op->submode, holds, with);
+        if (!op->wide)
+            sass_put_pred(frame, op, half, holds, lanes);
+        for (int l = 0; l < WARP_LANES; l++)
+            r[l] |= holds >> l & 1 ? set << 16 * half : 0;
     }
+    if (op->wide)
+        sass_put(frame, op, r, lanes);
 }

@@ -55,7 +55,7 @@ typedef struct sass_operand {
 /* One instruction of the text. */
 typedef struct sass_line {
     sass_text text;
-    char words[SASS_WORDS][16]; /* the opcode at its dots */
+    char words[SASS_WORDS][20]; /* the opcode at its dots */
     int word_count;
     sass_operand operands[SASS_OPERANDS];
     int count;
@@ -104,9 +104,11 @@ typedef struct sass_op {
     F(MULTIPLY_WIDE, multiply_wide)                                                                                    \
     F(LEA, lea)                                                                                                        \
     F(LOGIC, logic)                                                                                                    \
-    F(SHIFT, shift) F(COMPARE, compare) F(SELECT, select) F(PERMUTE, permute) F(MINMAX, minmax)                        \
-        F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul) F(FFMA, ffma) F(FMINMAX, fminmax)        \
-            F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles) F(DCOMPARE, dcompare)
+    F(SHIFT, shift)                                                                                                    \
+    F(COMPARE, compare)                                                                                                \
+    F(SELECT, select) F(PERMUTE, permute) F(MINMAX, minmax) F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd)    \
+        F(FMUL, fmul) F(FFMA, ffma) F(FMINMAX, fminmax) F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles)    \
+            F(DCOMPARE, dcompare)
 #define SASS_FUNCTION(upper, lower) SASS_##upper,
 typedef enum sass_function { SASS_FUNCTION_LIST(SASS_FUNCTION) SASS_FUNCTIONS } sass_function;
 extern warp_execute *const sass_functions_base[SASS_FUNCTIONS];
@@ -214,9 +216,9 @@ extern const sass_decoder_row sass_integer_decoders[], sass_float_decoders[], sa
 warp_execute sass_run_nothing, sass_run_enter, sass_run_break, sass_run_special, sass_run_bank, sass_run_first,
     sass_run_shuffle, sass_run_vote, sass_run_match, sass_run_reduce, sass_run_call, sass_run_plop3,
     sass_run_pack_preds, sass_run_unpack_preds, sass_run_mufu, sass_run_convert, sass_run_check_division,
-    sass_run_pack_halves, sass_run_elect, sass_run_mask, sass_run_here, sass_run_half_compare, sass_run_dot,
-    sass_run_difference, sass_run_minmax, sass_run_minmax3, sass_run_add_long, sass_run_swap, sass_run_double_product,
-    sass_run_part, sass_run_join, sass_run_global_atomic, sass_run_query;
+    sass_run_pack_halves, sass_run_convert_pair, sass_run_elect, sass_run_mask, sass_run_here, sass_run_half_compare,
+    sass_run_dot, sass_run_difference, sass_run_minmax, sass_run_minmax3, sass_run_add_long, sass_run_swap,
+    sass_run_double_product, sass_run_part, sass_run_join, sass_run_global_atomic, sass_run_query;
 
 /* ------------------------------------------------------------------------------------------------ cubin.c */
 
