@@ -68,3 +68,29 @@ static inline void smp_reverse_words(uint8_t *data, size_t size, size_t word)
             data[b] = byte;
         }
 }
+
+/* Bytes of base64, which may take the text's place; what is no letter of it ends it. Returns how many. */
+static inline size_t smp_from_base64(uint8_t *to, const char *text, size_t length)
+{
+    size_t count = 0;
+    uint32_t bits = 0;
+    int have = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char c = text[i];
+        const int value = c >= 'A' && c <= 'Z'   ? c - 'A'
+                          : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                          : c >= '0' && c <= '9' ? c - '0' + 52
+                          : c == '+'             ? 62
+                          : c == '/'             ? 63
+                                                 : -1;
+        if (value < 0)
+            break;
+        bits = bits << 6 | (uint32_t)value;
+        have += 6;
+        if (have >= 8) {
+            have -= 8;
+            to[count++] = (uint8_t)(bits >> have);
+        }
+    }
+    return count;
+}

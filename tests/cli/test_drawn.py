@@ -24,6 +24,14 @@ SVG = """<?xml version="1.0"?>
 </svg>"""
 
 
+def embed(png):
+    """In lines, as Inkscape writes them, with text behind."""
+    text = base64.b64encode(png).decode()
+    lines = "&#10;".join(text[i:i + 76] for i in range(0, len(text), 76))
+    return ('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image width="9" height="9" '
+            f'href="data:image/png;base64,{lines}"/><text y="40">hello</text></svg>').encode()
+
+
 def pdf(contents, size="300 200", font="Helvetica"):
     """A page for each content; its font is not in the file."""
     kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(len(contents)))
@@ -181,10 +189,11 @@ class Drawn(CliCase):
         self.assertLess(self.array("out.png").mean(), 1)
         self.write("said.pdf", scan(b"10 0 R"))  # a width that is said elsewhere
         self.assertIn("more memory", self.smp("convert", "said.pdf", "x.png", status=6).stderr)
-        large = base64.b64encode(png_bytes([bytes(1250)] * 10000, 10000, 1, 0)).decode()
-        self.write("large.svg", ('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image width="9" '
-                                 f'height="9" href="data:image/png;base64,{large}"/></svg>').encode())
-        self.assertIn("more memory", self.smp("convert", "large.svg", "x.png", status=6).stderr)
+        self.write("large.svg", embed(png_bytes([bytes(1250)] * 10000, 10000, 1, 0)))
+        self.assertIn("out of proportion", self.smp("convert", "large.svg", "x.png", status=6).stderr)
+        self.write("side.svg", embed(png_bytes([bytes(1)], 1 << 20, 1, 0)))
+        self.assertIn("a picture in it: ",
+                      self.smp("convert", "side.svg", "x.png", "--max-pixels", "100000", status=6).stderr)
 
     def test_a_drawing_that_takes_long_is_given_up(self):
         noise = '<feTurbulence baseFrequency="0.01" numOctaves="200"/>' * 50

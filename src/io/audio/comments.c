@@ -10,41 +10,16 @@
 #include "io/audio/chapters.h"
 #include "io/audio/ogg_pages.h"
 #include "io/audio/tags.h"
+#include "io/bytes.h"
 
 static const char picture_name[] = "METADATA_BLOCK_PICTURE";
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* Bytes of base64; what is no letter of it ends it. Returns how many. */
-static size_t from_base64(uint8_t *to, const char *text, size_t length)
-{
-    size_t count = 0;
-    uint32_t bits = 0;
-    int have = 0;
-    for (size_t i = 0; i < length; i++) {
-        const char c = text[i];
-        const int value = c >= 'A' && c <= 'Z'   ? c - 'A'
-                          : c >= 'a' && c <= 'z' ? c - 'a' + 26
-                          : c >= '0' && c <= '9' ? c - '0' + 52
-                          : c == '+'             ? 62
-                          : c == '/'             ? 63
-                                                 : -1;
-        if (value < 0)
-            break;
-        bits = bits << 6 | (uint32_t)value;
-        have += 6;
-        if (have >= 8) {
-            have -= 8;
-            to[count++] = (uint8_t)(bits >> have);
-        }
-    }
-    return count;
-}
-
 static bool take_coded_picture(smp_reader *reader, const char *text, size_t length)
 {
     uint8_t *block = smp_alloc_raw(length + 1);
-    const bool memory = block && smp_sound_take_picture(reader, block, from_base64(block, text, length));
+    const bool memory = block && smp_sound_take_picture(reader, block, smp_from_base64(block, text, length));
     smp_free(block);
     return memory;
 }

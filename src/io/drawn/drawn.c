@@ -1,5 +1,6 @@
 /* Reads a page of a PDF, and SVG: drawn by poppler and librsvg through cairo, whole, at a resolution (--dpi) or a width
  * (--draw-width). Nothing that a file names is opened but fonts of the system. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/alpha.h"
+#include "io/bytes.h"
 #include "io/drawn/draw_library.h"
 #include "io/format.h"
 
@@ -24,7 +26,7 @@ enum { ENCRYPTED = 1 /* POPPLER_ERROR */ };
 typedef struct drawn {
     uint8_t *data; /* the file */
     size_t size;
-    uint64_t inside;               /* bytes of a PDF's largest picture, unpacked */
+    uint64_t inside;               /* bytes of a PDF's largest picture, unpacked; of all of an SVG's */
     void *document, *page, *bytes; /* of a PDF; document: of SVG its handle */
     double scale;                  /* pixels for each of its units */
     double width, height;          /* in pixels, before rounding */
@@ -224,6 +226,49 @@ static smp_code check_elements(smp_reader *reader, const drawn *d, smp_error *er
     return smp_check_picture(&reader->options.limits, 1, 1, d->size + count * BYTES, err);
 }
 
+/* Adds a picture inside, which librsvg keeps unpacked; file: in base64. */
+static smp_code count_picture(smp_reader *reader, uint8_t *file, size_t size, smp_error *err)
+{
+    const smp_read_options options = {.limits = reader->options.limits};
+    smp_reader *inside = NULL;
+    smp_error why = {0};
+    size = smp_from_base64(file, (const char *)file, size);
+    if (size < 4 || (memcmp(file, "\x89PNG", 4) && memcmp(file, "\xFF\xD8\xFF", 3)))
+        return SMP_OK;
+    if (smp_reader_open_memory(file, size, &options, &inside, &why) == SMP_E_LIMIT)
+        return smp_fail(err, SMP_E_LIMIT, "a picture in it: %s", why.message), smp_hint(err, "%s", why.hint);
+    if (inside) { /* a damaged one is left out */
+        static const uint64_t most = UINT64_C(1) << 32; /* sums have room */
+        const smp_shape *shape = &smp_reader_media(inside)->shape;
+        const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
+        ((drawn *)reader->state)->inside += smp_min_u64(pixels, most) * sizeof(uint32_t);
+    }
+    smp_reader_close(inside);
+    return SMP_OK;
+}
+
+static smp_code count_pictures(smp_reader *reader, const drawn *d, smp_error *err)
+{
+    static const char before[] = ";base64,";
+    const char *at = (const char *)d->data, *end = at + d->size;
+    smp_code code = SMP_OK;
+    uint8_t *file = smp_alloc_raw(d->size);
+    SMP_NEED(file, "an SVG's pictures", d->size, err);
+    while (!code && (at = memmem(at, (size_t)(end - at), before, sizeof before - 1))) {
+        size_t size = 0;
+        for (at += sizeof before - 1; at < end && !strchr("\"'<>", *at); at++) {
+            if (*at == '&') /* the end of a line: &#10; */
+                while (at + 1 < end && *at != ';')
+                    at++;
+            else if (!isspace((unsigned char)*at))
+                file[size++] = (uint8_t)*at;
+        }
+        code = count_picture(reader, file, size, err);
+    }
+    smp_free(file);
+    return code;
+}
+
 static smp_code svg_read_open(smp_reader *reader, smp_error *err)
 {
     drawn *d = reader->state;
@@ -232,6 +277,7 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_library_need(SMP_LIBRARY_SVG, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
     SMP_TRY(check_elements(reader, d, err));
+    SMP_TRY(count_pictures(reader, d, err));
     if (!(d->document = draw->rsvg_handle_new_from_data(d->data, d->size, &why)))
         return fail_library(why, "SVG", err);
     draw->rsvg_handle_set_dpi(d->document, CSS_DPI);
