@@ -169,7 +169,10 @@ class Drawn(CliCase):
         self.write("b.svg", b'<svg xmlns="http://www.w3.org/2000/svg" width="1e6" height="1e6"/>')
         nested = "".join(f"<g id='g{i + 1}'>" + f"<use href='#g{i}'/>" * 10 + "</g>" for i in range(10))
         self.write("c.svg", (SVG % ("", f'<rect id="g0" width="5" height="5"/>{nested}<use href="#g10"/>')).encode())
-        for name, status in (("b.pdf", 6), ("b.svg", 6), ("c.svg", (3, 6))):  # by librsvg, or for its time
+        entities = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
+        self.write("e.svg", f'<!DOCTYPE svg [<!ENTITY l0 "lol">{entities}]><svg xmlns="http://www.w3.org/2000/svg">'
+                            f'<text>&l9;</text><!-- {"":10000000}--></svg>')
+        for name, status in (("b.pdf", 6), ("b.svg", 6), ("e.svg", 3), ("c.svg", (3, 6))):  # by librsvg, or for its time
             self.smp("convert", name, "out.png", status=status, timeout=30)
         self.write("d.svg", (SVG % ("", "<g/>" * 1000000)).encode())
         told = self.smp("convert", "d.svg", "out.png", status=6, timeout=30).stderr
@@ -194,6 +197,14 @@ class Drawn(CliCase):
         self.write("side.svg", embed(png_bytes([bytes(1)], 1 << 20, 1, 0)))
         self.assertIn("a picture in it: ",
                       self.smp("convert", "side.svg", "x.png", "--max-pixels", "100000", status=6).stderr)
+
+    def test_a_picture_inside_may_be_of_more_than_10_MB(self):
+        small = png_bytes([bytes(1)], 1, 8, 0)
+        chunk = b"spAm" + bytes(4 << 20)
+        chunk = (len(chunk) - 4).to_bytes(4, "big") + chunk + zlib.crc32(chunk).to_bytes(4, "big")
+        self.write("long.svg", embed(small[:33] + 2 * chunk + small[33:]))
+        self.smp("convert", "long.svg", "out.png")
+        self.assertEqual(self.array("out.png")[4, 4].tolist(), [0, 0, 0, 255])
 
     def test_a_drawing_that_takes_long_is_given_up(self):
         noise = '<feTurbulence baseFrequency="0.01" numOctaves="200"/>' * 50

@@ -65,7 +65,9 @@ typedef struct smp_rsvg_rectangle {
     X(void, poppler_page_render, (void *page, void *cairo))
 
 #define SMP_SVG_FUNCTIONS(X) /* librsvg 2.52 */                                                                        \
-    X(void *, rsvg_handle_new_from_data, (const uint8_t *data, size_t size, smp_g_error **error))                      \
+    X(void *, g_memory_input_stream_new_from_data, (const void *data, ptrdiff_t size, void (*free)(void *)))           \
+    X(void *, rsvg_handle_new_from_stream_sync,                                                                        \
+      (void *stream, void *file, int flags, void *cancel, smp_g_error **error))                                        \
     X(void, rsvg_handle_set_dpi, (void *handle, double dpi))                                                           \
     X(int, rsvg_handle_get_intrinsic_size_in_pixels, (void *handle, double *width, double *height))                    \
     X(void, rsvg_handle_get_intrinsic_dimensions,                                                                      \

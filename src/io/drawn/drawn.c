@@ -21,7 +21,8 @@ static const smp_decode_time time_to_draw = {.spare = 2, .unknown = 60, .out = 1
 
 enum { ARGB32 = 0 /* CAIRO_FORMAT: premultiplied, a word a pixel */, MOST_SIDE = 32767, PDF_DPI = 150, POINTS = 72 };
 enum { CSS_DPI = 96, HEAD = 1 << 16 /* bytes among which <svg is looked for */ };
-enum { ENCRYPTED = 1 /* POPPLER_ERROR */ };
+enum { ENCRYPTED = 1 /* POPPLER_ERROR */, UNLIMITED = 1 /* RSVG_HANDLE_FLAG */ };
+enum { LIBXML = 10000000 /* bytes of a text, unless unlimited */ };
 
 typedef struct drawn {
     uint8_t *data; /* the file */
@@ -278,7 +279,11 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
     SMP_TRY(check_elements(reader, d, err));
     SMP_TRY(count_pictures(reader, d, err));
-    if (!(d->document = draw->rsvg_handle_new_from_data(d->data, d->size, &why)))
+    const bool unlimited = d->size > LIBXML && !memmem(d->data, d->size, "<!ENTITY", 8); /* bombs are of entities */
+    void *stream = draw->g_memory_input_stream_new_from_data(d->data, (ptrdiff_t)d->size, NULL);
+    d->document = draw->rsvg_handle_new_from_stream_sync(stream, NULL, unlimited ? UNLIMITED : 0, NULL, &why);
+    draw->g_object_unref(stream);
+    if (!d->document)
         return fail_library(why, "SVG", err);
     draw->rsvg_handle_set_dpi(d->document, CSS_DPI);
     size_of_svg(d, &wide, &high);
