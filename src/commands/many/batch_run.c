@@ -286,6 +286,17 @@ static void tell_unseen(const smp_batch_job *b)
                         sum->stale, sum->stale == 1 ? " was" : "s were");
 }
 
+static smp_code fail_lacking(const smp_batch_job *b, smp_error *err)
+{
+    const size_t before = b->todo.count.lacks;
+    if (b->left_out)
+        return smp_fail(err, SMP_E_PROCESS, "%zu sample%s left out of tar files, as told above", b->left_out,
+                        b->left_out == 1 ? " was" : "s were");
+    smp_fail(err, SMP_E_PROCESS, "%zu tar file%s samples that an earlier run left out", before,
+             before == 1 ? " lacks" : "s lack");
+    return smp_hint(err, "--resume makes them again once their inputs are mended");
+}
+
 smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_common *common = &b->settings->many.plan.base.common;
@@ -335,14 +346,9 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     tell_unseen(b);
     if (code || count.failed || b->todo.count.changed)
         return code ? code : SMP_E_PROCESS;
-    if (b->left_out)
-        return smp_fail(err, SMP_E_PROCESS, "%zu sample%s left out of tar files, as told above", b->left_out,
-                        b->left_out == 1 ? " was" : "s were");
     const smp_todo_count *sum = &b->todo.count;
-    if (sum->lacks)
-        return smp_fail(err, SMP_E_PROCESS, "%zu tar file%s samples that an earlier run left out", sum->lacks,
-                        sum->lacks == 1 ? " lacks" : "s lack"),
-               smp_hint(err, "--resume makes them again once their inputs are mended");
+    if (b->left_out || sum->lacks)
+        return fail_lacking(b, err);
     if (b->todo.list && b->todo.left_out.files && sum->pieces == smp_work_list_pieces(b->todo.list) &&
         !(sum->to_do + sum->done + sum->kept)) /* as of a folder in which there is none */
         return smp_many_fail_list(b->settings->work_list, b->todo.left_out.files, err);
