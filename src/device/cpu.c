@@ -231,15 +231,31 @@ static bool take_band(bands *b, int64_t *at, int64_t *end)
     return *at < *end;
 }
 
+typedef struct band {
+    const bands *of;
+    smp_io io;
+    void *scratch;
+    int64_t from, to;
+} band;
+
+static void run_kernel(void *context)
+{
+    const band *b = context;
+    b->of->kernel(&b->io, b->of->plan->kernel.bytes, b->scratch, b->from, b->to);
+}
+
 static void run_band(const bands *b, worker *w, int64_t at, int64_t end)
 {
+    const smp_wish *wish = b->cpu->base.wish;
     const int64_t from = smp_clamp_i64((b->first + at) * b->unit, b->from, b->to),
                   to = smp_clamp_i64((b->first + end) * b->unit, b->from, b->to);
-    smp_io own = *b->io;
-    own.clipped = b->io->clipped ? &w->clipped : NULL;
-    own.result = b->counts ? w->counts : b->result;
-    if (from < to)
-        b->kernel(&own, b->plan->kernel.bytes, w->scratch, from, to);
+    band own = {b, *b->io, w->scratch, from, to};
+    own.io.clipped = b->io->clipped ? &w->clipped : NULL;
+    own.io.result = b->counts ? w->counts : b->result;
+    if (from < to && wish)
+        smp_while_wished(wish, run_kernel, &own);
+    else if (from < to)
+        run_kernel(&own);
 }
 
 static void run_bands(void *context, int part)
@@ -289,7 +305,7 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
             *io->clipped += cpu->workers[i].clipped;
     }
     cost->seconds += smp_now() - start;
-    return SMP_OK;
+    return device->wish && device->wish->gone(device->wish->context) ? SMP_E_INTERRUPTED : SMP_OK;
 }
 
 static smp_code cpu_sync(smp_device *, smp_error *)

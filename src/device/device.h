@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/wish.h"
 #include "stages/stage.h"
 
 typedef struct smp_device smp_device;
@@ -86,7 +87,8 @@ typedef struct smp_device_ops {
 struct smp_device {
     const smp_device_ops *ops;
     smp_device_info info;
-    bool host_memory; /* the host can read and write alloc()'s memory: no copies are needed */
+    bool host_memory;     /* the host can read and write alloc()'s memory: no copies are needed */
+    const smp_wish *wish; /* null: all is wanted. A CPU's launches fail with SMP_E_INTERRUPTED when it is gone */
 };
 
 /* spec: auto, cpu, cuda, cuda:N, simt. `auto` takes the CPU unless the work is worth a GPU's start time

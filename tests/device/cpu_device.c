@@ -2,6 +2,9 @@
  * bands, so that nobody waits for a slow thread. */
 #include "suite.h"
 
+#include <pthread.h>
+
+#include "base/clock.h"
 #include "device/cpu.h"
 #include "stages/stage.h"
 
@@ -22,7 +25,7 @@ static void notes_its_rows(const smp_io *io, const void *params, void *scratch, 
         first = (int)(y1 - y0);
 }
 
-static void launch(smp_cpu_fn *fn, int64_t stride)
+static smp_code launch_for(const smp_wish *wish, smp_cpu_fn *fn, int64_t stride)
 {
     static char sample; /* kernels here do not look at samples */
     const smp_view view = {.data = &sample,
@@ -40,12 +43,19 @@ static void launch(smp_cpu_fn *fn, int64_t stride)
     smp_device *device;
     smp_error err;
     smp_cost cost = {0};
+    assert_int_equal(smp_cpu_open(THREADS, NULL, &device, &err), SMP_OK);
+    device->wish = wish;
+    const smp_code code = device->ops->launch(device, &variant, &launch, &io, &plan, &cost, &err);
+    smp_device_close(device);
+    return code;
+}
+
+static void launch(smp_cpu_fn *fn, int64_t stride)
+{
     for (int i = 0; i < ROWS; i++)
         given[i] = 0;
     bands = misplaced = first = 0;
-    assert_int_equal(smp_cpu_open(THREADS, NULL, &device, &err), SMP_OK);
-    assert_int_equal(device->ops->launch(device, &variant, &launch, &io, &plan, &cost, &err), SMP_OK);
-    smp_device_close(device);
+    assert_int_equal(launch_for(NULL, fn, stride), SMP_OK);
     for (int i = 0; i < ROWS; i++)
         assert_int_equal(given[i], 1);
     assert_int_equal(misplaced, 0);
@@ -62,4 +72,43 @@ SMP_TEST(large_launches_are_many_bands)
     launch(notes_its_rows, LARGE);
     assert_in_range(bands, 4 * THREADS, ROWS / UNIT);
     assert_in_range(first, 1, ROWS / (2 * THREADS) + UNIT);
+}
+
+static _Atomic int begun, ended, overtaken;
+
+static void takes_long(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    (void)io, (void)params, (void)scratch, (void)y0, (void)y1;
+    begun++;
+    for (const double start = smp_now(); smp_now() < start + 20;)
+        ;
+    ended++;
+}
+
+static bool is_overtaken(void *context)
+{
+    (void)context;
+    return overtaken;
+}
+
+static void *overtakes(void *context)
+{
+    while (begun < THREADS)
+        ;
+    smp_wishes_ask(); /* nothing is gone yet */
+    overtaken = 1;
+    smp_wishes_ask();
+    return context;
+}
+
+SMP_TEST(launches_that_nobody_wants_end_in_their_midst)
+{
+    const smp_wish wish = {is_overtaken, NULL};
+    pthread_t thread;
+    begun = ended = overtaken = 0;
+    pthread_create(&thread, NULL, overtakes, NULL);
+    assert_int_equal(launch_for(&wish, takes_long, LARGE), SMP_E_INTERRUPTED);
+    pthread_join(thread, NULL);
+    assert_int_equal(begun, THREADS); /* and no more begin */
+    assert_int_equal(ended, 0);
 }

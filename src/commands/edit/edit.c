@@ -83,6 +83,8 @@ static int64_t overtake(const smp_question *q)
     int64_t latest = *session_of(q)->wanted;
     while (latest < number && !atomic_compare_exchange_weak(session_of(q)->wanted, &latest, number))
         ;
+    if (latest < number)
+        smp_wishes_ask();
     return number;
 }
 
@@ -235,6 +237,7 @@ static void stop(void *context)
 {
     smp_edit_session *session = context;
     *session->wanted = INT64_MAX; /* a run that still goes on stops */
+    smp_wishes_ask();
 }
 
 /* Kernels of files are compiled whenever they change, in a cage of their own, which a confined program cannot build. */

@@ -88,10 +88,15 @@ typedef struct running {
     const smp_edit_run *run;
 } running;
 
-static smp_code go_on(void *context, int64_t, int64_t)
+static bool overtaken(void *context)
 {
     const running *r = context;
-    return r->run->which == SMP_EDIT_AFTER && *r->session->wanted > r->run->number ? SMP_E_INTERRUPTED : SMP_OK;
+    return r->run->which == SMP_EDIT_AFTER && *r->session->wanted > r->run->number;
+}
+
+static smp_code go_on(void *context, int64_t, int64_t)
+{
+    return overtaken(context) ? SMP_E_INTERRUPTED : SMP_OK;
 }
 
 static smp_code accepts_all(void *, const char *, const smp_shape *shape, smp_shape *out, smp_error *)
@@ -129,11 +134,21 @@ static bool previews(const smp_plan *plan, const smp_edit_run *run)
     return all;
 }
 
+static smp_code open_device(smp_edit_session *session, const smp_program *program, smp_error *err)
+{
+    char note[160];
+    return session->device ? SMP_OK
+                           : smp_cli_device(&session->settings->base.common, NULL, session->picture.path, program,
+                                            &session->device, note, sizeof note, err);
+}
+
 smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run, const smp_program *program,
                               smp_diags *diags, smp_view *out, smp_run_report *report, smp_error *err)
 {
     const smp_common *common = &session->settings->base.common;
     const smp_edit_source *from = run->source ? run->source : &session->picture.input;
+    running this = {session, run};
+    const smp_wish wish = {overtaken, &this};
     smp_plan *plan = NULL;
     smp_plans prepasses = {0};
     int failed = SMP_STEP_NONE;
@@ -141,11 +156,10 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
     const int held = run->held > 0 ? smp_edit_node_behind(diags, program, run->held - 1) + 1 : 0;
     const bool keeps = held > 0 && (size_t)held < program->node_count && !program->nodes[held].span.source &&
                        diags->source_count == 1 && !program->file_count && !smp_program_has_prepass(program);
-    char note[160];
     if (!from->view.data)
         return smp_fail(err, SMP_E_USAGE, "there is nothing to show of it");
-    if (!session->device)
-        SMP_TRY(smp_cli_device(common, NULL, session->picture.path, program, &session->device, note, sizeof note, err));
+    SMP_TRY(open_device(session, program, err));
+    session->device->wish = &wish;
     smp_plan_request ask = {.program = program,
                             .input = from->shape,
                             .orientation = from->orientation,
@@ -157,16 +171,14 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
                             .fuse = !keeps};
     const smp_run_request request = {.program = program, .diags = diags, .input = session->picture.path};
     smp_code code = smp_plan_memory(&ask, diags, session->device, &from->view, &prepasses, &plan, err);
-    if (!code && run->source && !previews(plan, run))
-        code = SMP_E_USAGE;
     if (!code)
-        code = smp_run_check_sizes(plan, &common->read.limits, err);
+        code = run->source && !previews(plan, run) ? SMP_E_USAGE : smp_run_check_sizes(plan, &common->read.limits, err);
     if (!code && keeps)
         code = smp_edit_keep(&session->picture.kept, program, run->text, held, plan, &fresh, err);
-    if (!code)
+    if (!code) {
         session->picture.made = plan->sinks[0].shape;
-    if (!code)
         code = smp_edit_make_frame(&plan->sinks[0].shape, out, err);
+    }
     if (!code) {
         const bool kept = !strcmp(plan->steps[0].label, "(kept)");
         smp_endpoint source = {.view = kept ? session->picture.kept.view : from->view};
@@ -177,12 +189,13 @@ smp_code smp_edit_run_program(smp_edit_session *session, const smp_edit_run *run
                                         .source = &source,
                                         .sinks = sinks,
                                         .progress = go_on,
-                                        .progress_context = &(running){session, run}};
+                                        .progress_context = &this};
         code = smp_runner_run(&setup, report, &failed, err);
         smp_run_blame(&request, plan, failed, code, err);
         smp_run_locate(&request, report);
         report->shape = plan->steps[0].out;
     }
+    session->device->wish = NULL;
     if (code && fresh)
         smp_edit_forget(&session->picture.kept);
     smp_plans_free(&prepasses);

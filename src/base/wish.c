@@ -1,0 +1,59 @@
+/* Leaves work by a signal to its thread: see wish.h. Waiting for a kernel's end would take seconds where a strip has
+ * thousands of rows, and those of a wide gaussian cannot be cut smaller without computing their reach anew. */
+#include "base/wish.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+
+typedef struct working {
+    struct working *next;
+    pthread_t thread;
+    const smp_wish *wish;
+    sigjmp_buf out;
+} working;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all */
+static working *all;
+static _Thread_local working *volatile inside; /* what the thread may leave; null: nothing */
+
+static void leave(int)
+{
+    working *w = inside;
+    if (!w || !w->wish->gone(w->wish->context))
+        return;
+    inside = NULL;
+    siglongjmp(w->out, 1);
+}
+
+void smp_while_wished(const smp_wish *wish, void (*work)(void *argument), void *argument)
+{
+    working own = {.thread = pthread_self(), .wish = wish};
+    pthread_mutex_lock(&lock);
+    own.next = all;
+    all = &own;
+    pthread_mutex_unlock(&lock);
+    if (!sigsetjmp(own.out, 0)) {
+        inside = &own;
+        if (!wish->gone(wish->context)) /* it may have gone before there was anything to leave */
+            work(argument);
+    }
+    inside = NULL;
+    pthread_mutex_lock(&lock);
+    working **at = &all;
+    while (*at != &own)
+        at = &(*at)->next;
+    *at = own.next;
+    pthread_mutex_unlock(&lock);
+}
+
+void smp_wishes_ask(void)
+{
+    const struct sigaction action = {.sa_handler = leave, .sa_flags = SA_RESTART | SA_NODEFER};
+    pthread_mutex_lock(&lock);
+    sigaction(SIGURG, &action, NULL);
+    for (const working *w = all; w; w = w->next)
+        pthread_kill(w->thread, SIGURG);
+    pthread_mutex_unlock(&lock);
+}
