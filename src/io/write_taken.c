@@ -65,7 +65,7 @@ const smp_write_option smp_write_samples = {
     .choices = sample_words,
     .argument = "KIND",
     .help = "kind of sample in sounds that are written: bits of PCM, float, double, and in WAV, W64 and CAF alaw or "
-            "mulaw; f16: of NPY arrays of floats; keep: as in the input",
+            "mulaw; f16: of NPY arrays of floats and OpenEXR; keep: as in the input",
     .flags = SMP_WRITE_SAID,
     .must = 1u << SMP_SAMPLES_HALF,
 };

@@ -1,12 +1,14 @@
-"""JPEG XL and JPEG 2000 that are written, as djxl, opj_decompress and Pillow see them: samples, colours, metadata,
-JPEGs packed as they are."""
+"""JPEG XL, JPEG 2000 and OpenEXR that are written, as djxl, opj_decompress, Pillow and OpenCV see them: samples,
+colours, metadata, JPEGs packed as they are."""
 import io
 import os
 import shutil
 import struct
 import subprocess
 import unittest
+import unittest.mock
 
+import cv2
 import numpy as np
 from PIL import Image
 
@@ -202,6 +204,72 @@ class Jpeg2000(Written):
 
     def test_a_missing_library_is_named(self):
         self.check_missing("libopenjp2.so.", "libopenjp2-7", (("rgb8.png", "b.jp2"), 4))
+
+
+class OpenExr(Written):
+    ending, library = "exr", "FFmpeg's libraries"
+
+    def setUp(self):
+        super().setUp()
+        if self.smp("info", "a.exr", status=(0, 3)).returncode:
+            self.skipTest("this build, or machine, has no FFmpeg's libraries")
+
+    def read(self, name="a.exr"):
+        """By the library of OpenEXR, in the order of ours."""
+        with unittest.mock.patch.dict(os.environ, OPENCV_IO_ENABLE_OPENEXR="1"):
+            got = cv2.imread(str(self.folder / name), cv2.IMREAD_UNCHANGED)
+        self.assertEqual(got.dtype, np.float32)
+        return got[..., [2, 1, 0, 3][:got.shape[2]]] if got.ndim == 3 else got
+
+    def test_encoded_values_become_light(self):
+        for name in ("rgb8", "gray8", "rgba8"):
+            with Image.open(self.folder / f"{name}.png") as picture:
+                want = np.array(picture) / 255
+            colours = want[..., :3] if want.ndim == 3 else want
+            colours[:] = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+            if name == "rgba8":
+                colours *= want[..., 3:]
+            for words, most in (((), 2e-7), (("--samples", "f16"), 1 / 2048), (("--samples", "float"), 2e-7)):
+                self.smp("convert", "-f", f"{name}.png", "a.exr", *words)
+                got = self.read()
+                if want.ndim == 2 and got.ndim == 3:
+                    got = got[..., 0]
+                np.testing.assert_allclose(got, want, rtol=most * 2, atol=most)
+                self.smp("convert", "-f", "a.exr", "b.png", "-e", "depth 8")
+                if name != "rgba8":  # where nothing is opaque, colours are gone
+                    self.smp("diff", f"{name}.png", "b.png")
+
+    def test_light_stays_to_the_bit(self):
+        light = self.rng.random((33, 20, 3), dtype=np.float32) * 9 - 1
+        self.smp("convert", *self.raw(light), "a.tif")
+        self.smp("convert", "-f", "a.tif", "a.exr", "-e", "light linear")
+        self.smp("convert", "-f", "a.exr", "b.exr")
+        self.smp("convert", "-f", "--strip", "a.exr", "c.exr")
+        self.assertTrue(np.array_equal(self.read(), self.read("b.exr")))
+        self.assertEqual((self.folder / "b.exr").read_bytes(), (self.folder / "c.exr").read_bytes())
+        self.smp("convert", "-f", "b.exr", "b.npy")
+        self.assertTrue(np.array_equal(np.load(self.folder / "b.npy"), self.read("b.exr")))
+        said = self.smp("convert", "-f", "b.exr", "d.exr", "-e", "multiply 1e6", "--samples", "f16").stderr
+        self.assertIn("samples are beyond what 16 bits hold", said)
+        self.assertTrue(np.isinf(self.read("d.exr")).any())
+
+    def test_chunks_that_do_not_get_smaller_and_pipes(self):
+        noise = np.frombuffer(self.rng.bytes(4 * 17 * 40), "<u4").reshape(17, 40, 1) & 0x3FFFFFFF
+        self.write("in.raw", noise.tobytes())
+        self.smp("convert", "in.raw", "--raw", "f32lex1:40x17", "a.tif")
+        for name in ("a.tif", "rgb8.png"):
+            self.smp("convert", "-f", name, "a.exr")
+            piped = self.smp("convert", name, "-", "--to", "exr", text=False)
+            self.assertEqual(piped.stdout, (self.folder / "a.exr").read_bytes())
+            self.smp("convert", "-f", "a.exr", "b.npy")
+            own = np.load(self.folder / "b.npy")
+            self.assertTrue(np.array_equal(self.read().reshape(own.shape), own))
+
+    def test_resolution_is_kept_and_the_rest_told(self):
+        self.write("all.jpg", loaded())
+        said = self.smp("convert", "all.jpg", "b.exr").stderr
+        self.assertIn("no place for it: the ICC profile, EXIF, IPTC records, texts", said)
+        self.assertIn("300.0 x 300.0 dpi", self.smp("info", "b.exr").stdout)
 
 
 if __name__ == "__main__":

@@ -220,6 +220,15 @@ static bool has_chunk(const picture_state *s, const uint8_t *table, int64_t i)
     return at < s->size && s->size - at >= HEAD && smp_get_le(s->data + at + 4, 4) <= s->size - at - HEAD;
 }
 
+/* The bits of a float: pixels an inch. */
+static void keep_density(smp_meta *meta, uint32_t bits)
+{
+    float across;
+    memcpy(&across, &bits, sizeof across);
+    if (across >= 1 && across < 1e6f)
+        meta->x_density = meta->y_density = (double)across / 0.0254;
+}
+
 /* Its attributes: name, type, size, value. */
 static smp_code exr_read_open(smp_reader *reader, smp_error *err)
 {
@@ -243,6 +252,8 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
             note_channels(reader, value, next);
         else if (!strcmp((const char *)at, "compression") && next > value)
             each = rows_of[*value < sizeof rows_of / sizeof rows_of[0] ? *value : 0];
+        else if (!strcmp((const char *)at, "xDensity") && next - value == 4)
+            keep_density(&reader->media.meta, smp_get_le(value, 4));
         else if (!strcmp((const char *)at, "dataWindow") && next - value == 16)
             rows = (int64_t)(int32_t)smp_get_le(value + 12, 4) - (int32_t)smp_get_le(value + 4, 4) + 1;
         at = next;

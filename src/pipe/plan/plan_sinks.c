@@ -40,6 +40,9 @@ smp_code smp_planner_add_sink(smp_planner *p, int node, int save, const char *pa
     }
     if (shape.format != SMP_F32 && (step = light_encoded(p, step)) < 0)
         return p->err->code;
+    if (shape.format == SMP_F32 && shape.curve == 1 && !p->plan->steps[step].work.values.no_light &&
+        (step = smp_planner_in_state(p, step, false, true)) < 0)
+        return p->err->code;
     const smp_step *last = &p->plan->steps[step];
     const bool narrows = shape.format == SMP_U8 && last->out.format == SMP_U16;
     const bool drops_bits = narrows && p->request->input.format == SMP_U16;
