@@ -73,7 +73,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const bool adds = p->op == SMP_ALPHA_OPAQUE || p->op == SMP_ALPHA_SET;
     if (adds && colours == SMP_MAX_CHANNELS)
         return smp_fail(err, SMP_E_PIPE, "a picture of %d colours has no room for alpha", colours);
-    work->effect.none = !in->alpha && (p->op == SMP_ALPHA_FLATTEN || p->op == SMP_ALPHA_DROP);
+    work->effect.none = work->effect.already = !in->alpha && (p->op == SMP_ALPHA_FLATTEN || p->op == SMP_ALPHA_DROP);
     work->out.alpha = adds;
     work->out.channels = p->op == SMP_ALPHA_EXTRACT ? 1 : colours + adds;
     work->values.no_light = p->op == SMP_ALPHA_EXTRACT;

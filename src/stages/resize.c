@@ -355,7 +355,8 @@ static smp_code check_input(const resize_params *p, const picture_size *size, co
                         in->alpha               ? "alpha"
                         : in->format == SMP_U16 ? "16 bits"
                                                 : "floats"),
-               smp_hint(err, "arithmetic=float takes every picture");
+               smp_hint(err, in->alpha ? "`alpha drop` before it keeps the colours, as Pillow's convert(\"RGB\") does"
+                                       : "arithmetic=float takes every picture");
     if (work->values.linear)
         return smp_fail(err, SMP_E_PIPE, "arithmetic=fixed computes on encoded values, and this is linear light"),
                smp_hint(err, "arithmetic=float, or `light encoded` before it");

@@ -24,6 +24,7 @@ from smempipe._feed_files import permute, rank_of_environment, share
 Image = pytest.importorskip("PIL.Image")
 ImageOps = pytest.importorskip("PIL.ImageOps")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+READY = ROOT / "pipelines/train.pipe"
 SQUARE = "resize 32x32! filter=bilinear arithmetic=fixed"
 
 
@@ -131,6 +132,18 @@ def test_kinds_of_pictures_become_colour(tmp_path):
         assert all(np.array_equal(image, square(tmp_path / name)) for image, name in zip(images, names))
     with pytest.raises(smempipe.PipelineError, match="with 1|with 3"):
         list(feed_of(tmp_path, channels=None, pipeline="alpha drop\n" + SQUARE))
+
+
+def test_the_ready_pipeline_drops_alpha_as_pillow_does(tmp_path):
+    for mode in ("RGBA", "RGB"):
+        (tmp_path / mode).mkdir()
+        pixels = np.asarray(picture(1, (300, 260), "RGBA")).copy()
+        pixels[::3, :, 3] = 0
+        Image.fromarray(pixels).convert(mode).save(tmp_path / mode / "a.png")
+    ours, wanted = (next(iter(feed_of(tmp_path / mode, pipeline=READY, seed=1)))[0] for mode in ("RGBA", "RGB"))
+    assert np.array_equal(ours, wanted)
+    with pytest.raises(smempipe.PipelineError, match="this picture has alpha(.|\n)*`alpha drop` before it"):
+        next(iter(feed_of(tmp_path / "RGBA")))
 
 
 def by_name(feed):
