@@ -115,7 +115,8 @@ static smp_code do_member(shard *s, member *m, smp_error *err)
         const smp_code code = run_member(s, m, fd, err);
         close(fd);
         SMP_TRY(code);
-    }
+    } else if (!strchr(smp_base_name(m->name), '.'))
+        smp_note(&s->report->input_notes, "%s is copied as it is: its name does not say what it is", m->name);
     return claim_name(s, m, err);
 }
 

@@ -26,6 +26,13 @@ class Shards(BatchCase):
                     member.size = len(data)
                     tar.addfile(member, io.BytesIO(data))
 
+    def test_what_no_name_says_is_copied_and_told(self):
+        with tarfile.open(self.folder / "s.tar", "w") as tar:
+            tar.add(self.small_png("one.png", 20, 12), "cat")
+        done = self.batch("s.tar", "-o", "out")
+        self.assertIn("s.tar: cat is copied as it is: its name does not say what it is", done.stderr)
+        self.assertEqual(self.members("out/s.tar"), [("cat", (self.folder / "one.png").read_bytes())])
+
     def members(self, name):
         with tarfile.open(self.folder / name) as tar:
             return [(member.name, tar.extractfile(member).read()) for member in tar]

@@ -172,7 +172,7 @@ class Drawn(CliCase):
         entities = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
         self.write("e.svg", f'<!DOCTYPE svg [<!ENTITY l0 "lol">{entities}]><svg xmlns="http://www.w3.org/2000/svg">'
                             f'<text>&l9;</text><!-- {"":10000000}--></svg>')
-        for name, status in (("b.pdf", 6), ("b.svg", 6), ("e.svg", 3), ("c.svg", (3, 6))):  # by librsvg, or for its time
+        for name, status in (("b.pdf", 6), ("b.svg", 6), ("e.svg", 3), ("c.svg", (3, 6))):  # librsvg's word, or time
             self.smp("convert", name, "out.png", status=status, timeout=30)
         self.write("d.svg", (SVG % ("", "<g/>" * 1000000)).encode())
         told = self.smp("convert", "d.svg", "out.png", status=6, timeout=30).stderr
