@@ -184,6 +184,14 @@ class Commands(CliCase):
             printed = (done.stdout + done.stderr).decode()
             self.assertEqual(shape(text), shape(printed), command)
 
+    def test_the_readme_names_all_formats(self):
+        named = re.search(r"^PNG, APNG.*?\. ", (ROOT / "README.md").read_text(), re.M | re.S)[0]
+        named = set(re.split(r"[,;:]? ", re.sub(r"\s+", " ", named.replace("JPEG ", "JPEG_")).strip(". ")))
+        table = self.smp("help", "formats").stdout.partition("extensions\n")[2].partition("\n\n")[0]
+        rows = set(re.findall(r"^  (?:coded )?(\S.*?) +(?:read|written|not here)", table, re.M))
+        names = {"NPY": "NumPy", "RAW": "raw", "OpenEXR": "EXR", "M4A and video": "video"}
+        self.assertEqual(named, {names.get(row, row).replace(" ", "_") for row in rows} | {"read"})
+
 
 if __name__ == "__main__":
     unittest.main()
