@@ -27,7 +27,8 @@ typedef struct params {
 } params;
 
 #define PLACE(name, flag, fallback, help) SMP_PARAM_INT(name, PX, -1e6, 1e6, fallback, help, SMP_P_AUTO | (flag))
-#define LENGTH(name, field, help)         SMP_PARAM_OF(params, name, field, INT, PX, 0, 1000, "0", help, NULL, SMP_P_OF_HEIGHT)
+
+#define LENGTH(name, field, help) SMP_PARAM_OF(params, name, field, INT, PX, 0, 1000, "0", help, NULL, SMP_P_OF_HEIGHT)
 static const smp_param table[] = {
     SMP_PARAM_STRING(text, NULL, "what is written; \\n begins a line", SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LINES),
     SMP_PARAM_STRING(font, NULL,
