@@ -69,6 +69,41 @@ class CodedCuts(CliCase):
             self.assertNotIn("copied", told)
         self.smp("convert", "a.mp3", "b.ogg", "-e", "trim 0.2")
 
+    def opus(self, *options):
+        self.smp("convert", "-f", SAMPLES / "speech.flac", "a.opus", *options)
+        return (self.folder / "a.opus").read_bytes()
+
+    def test_a_part_of_an_opus_has_the_samples_of_the_whole(self):
+        """Decoders that begin in the middle come to the same within the second that is dropped."""
+        whole = self.opus("--tag", "title=Rain", "-e", "repeat times=2")
+        samples = self.samples("a.opus")
+        for start, count in ((0, 5000), (100, 1), (70001, 9000), (len(samples) - 4000, 4000)):
+            with self.subTest(start=start):
+                told = self.smp("convert", "-f", "-v", "a.opus", "b.opus", "-e", f"trim first={start} frames={count}")
+                self.assertIn("copied", told.stderr)
+                part = self.samples("b.opus")
+                self.assertEqual(part.shape, (count, 1))
+                np.testing.assert_allclose(part, samples[start:start + count], rtol=0, atol=CLOSE)
+                self.assertIn((self.folder / "b.opus").read_bytes()[-40:], whole)
+                self.assertIn("Rain", self.smp("info", "-v", "b.opus").stdout)
+
+    def test_an_ogg_that_no_stage_changes_is_copied(self):
+        for ext, other in (("ogg", "opus"), ("opus", "ogg")):
+            self.smp("convert", SAMPLES / "speech.flac", "a." + ext, "--tag", "title=Old")
+            self.assertIn("copied", self.smp("convert", "-v", "a." + ext, "b." + ext, "--tag", "title=New").stderr)
+            self.smp("diff", "a." + ext, "b." + ext)
+            self.assertIn("New", self.smp("info", "-v", "b." + ext).stdout)
+            self.assertNotIn(b"Old", (self.folder / ("b." + ext)).read_bytes())
+            self.assertNotIn("copied", self.smp("convert", "-v", "a." + ext, "c." + other).stderr)
+        self.assertNotIn("copied", self.smp("convert", "-f", "-v", "a.ogg", "b.ogg", "-e", "trim 0.2").stderr)
+
+    def test_a_damaged_opus_is_not_cut(self):
+        whole = self.opus()
+        page = whole.index(b"OggS", whole.index(b"OggS", 4) + 4)
+        for at, byte in ((10, 0x01), (page + 6, 0x7f), (page + 27, 0xff), (len(whole) - 1, 0x55)):
+            self.write("a.opus", whole[:at] + bytes([whole[at] ^ byte]) + whole[at + 1:])
+            self.smp("convert", "-f", "a.opus", "b.opus", "-e", "trim 0.2", status=3)
+
     def test_tags_stay_and_chapters_go_with_a_word(self):
         self.write("chapters.txt", "0:00 A\n0:01 B\n")
         self.mp3("--tag", "title=Rain", "--chapters", "chapters.txt")

@@ -265,6 +265,28 @@ static smp_code open_links(smp_reader *reader, smp_sndfile *s, SF_INFO *first, s
     return code;
 }
 
+/* All pages of a Vorbis or an Opus, or a part of an Opus; a part of a Vorbis begins with samples that it has not. */
+static smp_code keep_coded(smp_reader *reader, const smp_sndfile *s, int type, smp_error *err)
+{
+    const smp_read_want *want = &reader->options.want;
+    smp_blob *coded = &reader->media.coded;
+    smp_bytes part = {0};
+    const size_t size = (size_t)(s->links[0].to - s->links[0].from);
+    reader->media.copies = s->link_count == 1 && (type == SMP_SOUND_OPUS || (type == SMP_SOUND_VORBIS && !want->part));
+    if (!want->coded || !reader->media.copies)
+        return SMP_OK;
+    SMP_NEED(coded->data = smp_alloc_raw(size), "an OGG", size, err);
+    coded->size = smp_sound_look(&reader->source, s->links[0].from, coded->data, size) ? size : 0;
+    if (!want->part)
+        return SMP_OK;
+    const int64_t fine = 48000 / (int64_t)reader->media.shape.rate;
+    const bool memory = smp_opus_cut(coded->data, coded->size, reader->media.shape.height * fine, want->from * fine,
+                                     want->part * fine, &part);
+    smp_free(coded->data);
+    *coded = (smp_blob){part.data, part.size};
+    return memory ? SMP_OK : smp_fail_memory(err, "an OGG", size);
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -287,8 +309,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         code = smp_sound_take_ogg(reader, s->links[0].from, s->links[0].to, err);
     else if (reader->format == &smp_format_flac)
         code = smp_sound_take_flac(reader, err);
-    if (reader->format == &smp_format_ogg)
+    if (reader->format == &smp_format_ogg) {
         smp_sound_note_behind(reader, s->links[s->link_count - 1].to);
+        code = code ? code : keep_coded(reader, s, type, err);
+    }
     smp_sound_describe(&reader->media, NULL);
     return code != SMP_OK || smp_source_seek(source, position) ? code : smp_source_ended(source, err);
 }
@@ -459,6 +483,23 @@ const smp_file_format smp_format_flac = {
     .write_close = smp_sndfile_write_close,
 };
 
+static bool keeps(const smp_write_options *options, const smp_media *media, int type)
+{
+    return !strcmp(media->file_format, "OGG") && smp_coding_sound(&media->meta.coding)->type == type &&
+           !smp_write_value(&options->values, &smp_write_quality) &&
+           !smp_write_value(&options->values, &smp_write_bitrate);
+}
+
+static bool keeps_vorbis(const smp_write_options *options, const smp_media *media)
+{
+    return keeps(options, media, SMP_SOUND_VORBIS);
+}
+
+static bool keeps_opus(const smp_write_options *options, const smp_media *media)
+{
+    return keeps(options, media, SMP_SOUND_OPUS);
+}
+
 const smp_file_format smp_format_ogg = {
     .name = "OGG",
     .extensions = ogg_extensions,
@@ -470,6 +511,7 @@ const smp_file_format smp_format_ogg = {
     .read_close = read_close,
     .write_shape = smp_sound_write_shape,
     .open_end = true,
+    .keeps_coded = keeps_vorbis,
     .write_open = smp_sndfile_write_open,
     .write_rows = smp_sndfile_write_rows,
     .write_end = smp_sndfile_write_end,
@@ -495,6 +537,7 @@ const smp_file_format smp_format_opus = {
     .kind = SMP_AUDIO,
     .write_shape = opus_shape,
     .open_end = true,
+    .keeps_coded = keeps_opus,
     .write_open = smp_sndfile_write_open,
     .write_rows = smp_sndfile_write_rows,
     .write_end = smp_sndfile_write_end,

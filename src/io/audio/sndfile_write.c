@@ -323,9 +323,11 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     if (ogg)
         smp_sound_note_speakers(writer, false);
     s->code = take_meta(writer, s, writer->options.strip || !smp_sound_tagged(meta) ? NULL : meta, err);
-    const smp_blob *coded = writer->options.coded.picture; /* an MP3's frames as they are */
+    const smp_blob *coded = writer->options.coded.picture; /* an MP3's frames as they are, or the pages of an OGG */
     if (s->code != SMP_OK || coded)
-        return s->code ? s->code : put_there(s, coded->data, coded->size, 0, 0);
+        return s->code    ? s->code
+               : s->pages ? smp_ogg_pages_put(s->pages, s->output, coded->data, coded->size, err)
+                          : put_there(s, coded->data, coded->size, 0, 0);
     SF_INFO info = {
         .samplerate = (int)writer->shape.rate, .channels = writer->shape.channels, .format = format_of(writer, s)};
     SF_VIRTUAL_IO io = {output_length, output_seek, no_read, output_write, output_tell};
