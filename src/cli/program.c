@@ -206,8 +206,11 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
         code = smp_cli_show_pipeline(*common, pipe, err);
     else if (!code && (*common)->help)
         smp_help_command(stdout, command, is_short_help(argc, argv));
-    else if (!code && (*common)->version)
+    else if (!code && (*common)->version && argc == 1)
         puts("smempipe " SMP_VERSION);
+    else if (!code && (*common)->version)
+        code = smp_fail(err, SMP_E_USAGE, "-V, --version stands alone: it shows the version, and nothing else is done"),
+        smp_hint(err, "the quality of an MP3, lame's -V 4, is --mp3-vbr 4");
     else if (!code) {
         smp_read_options *how = &((smp_common *)settings)->read;
         uint64_t *most = &how->limits.max_memory;

@@ -81,6 +81,7 @@ class Hints(CliCase):
         self.assertEqual(self.files(), before)
         self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
         self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
+        self.assertIn("lame's -V 4, is --mp3-vbr 4", self.smp("convert", "a.wav", "b.mp3", "-V", "4", status=2).stderr)
 
     def test_words_in_a_wrong_place_are_told_as_a_whole_command(self):
         for name in ("a.png", "b.png", "my pic.png"):
