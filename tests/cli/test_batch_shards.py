@@ -170,6 +170,9 @@ class Shards(BatchCase):
     def test_tasks_share_a_list_of_shards(self):
         for i in range(3):
             self.shard(f"in/s{i}.tar", ["001"])
+        done = self.smp("list", "in", "-o", "work.list", status=3)
+        self.assertIn("3 files there were passed over by name (3 .tar); --include '*'", done.stderr)
+        self.assertFalse((self.folder / "work.list").exists())
         self.smp("list", "in", "--include", "*.tar", "-o", "work.list")
         self.batch("--list", "work.list", "--claim", "-o", "out/{shard}.tar")
         self.assertEqual([name for name in self.outputs() if name[0] == "s"], ["s0.tar", "s1.tar", "s2.tar"])

@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "batch/claims/work_list.h"
 #include "cli/cli.h"
+#include "commands/many/many.h"
 #include "report/text.h"
 
 typedef struct list_settings {
@@ -46,12 +47,14 @@ static const smp_argument_row arguments[] = {
 
 typedef struct listing {
     smp_list_writer *writer;
+    size_t files;   /* of the walk */
     size_t missing; /* names of --from that are not there */
 } listing;
 
 static smp_code put(void *context, const smp_found *found, smp_error *err)
 {
     listing *l = context;
+    l->files += found->regular;
     return found->regular ? smp_list_add(l->writer, found, err) : SMP_OK;
 }
 
@@ -167,8 +170,13 @@ static smp_code walk(listing *l, const list_settings *s, const char *real, smp_l
                                    .include_count = s->include.count,
                                    .exclude = s->exclude.items,
                                    .exclude_count = s->exclude.count};
-    const char *given[] = {real};
-    return smp_walk_each(given, 1, &find, put, l, left_out, err);
+    const char *given[] = {real}, *shown[] = {s->folder};
+    const smp_many_settings as_batch = {.plan.base.common = s->common,
+                                        .inputs = {.items = shown, .count = 1},
+                                        .include = s->include,
+                                        .exclude = s->exclude};
+    SMP_TRY(smp_walk_each(given, 1, &find, put, l, left_out, err));
+    return l->files ? SMP_OK : smp_many_check(&as_batch, SMP_KIND_NONE, 0, left_out, err);
 }
 
 static smp_code check(const list_settings *s, smp_error *err)
