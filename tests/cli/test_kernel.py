@@ -389,6 +389,11 @@ int main()
                 self.assertIn(words, done.stdout + done.stderr)
                 self.assertNotIn(absent, done.stdout + done.stderr)
 
+    def test_matrices_of_every_type_and_layout_are_multiplied(self):
+        done = self.smp("kernel", os.path.join(LAB, "runtime", "wmma.cu"), "--arch", "sm_80", "--code", "ptx", "-q",
+                        env={**os.environ, "XDG_CACHE_HOME": self.cache.name})  # fmt: skip
+        self.assertEqual(done.stdout, "all right\n")
+
     def test_a_source_without_main_says_what_to_type(self):
         self.write("a.cu", "// main is elsewhere\n__global__ void f(int *x) { x[0] = 1; }\n")
         error = self.smp("kernel", "a.cu", status=2).stderr

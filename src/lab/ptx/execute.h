@@ -59,8 +59,7 @@ uint64_t ptx_combine(uint32_t mode, bool is_signed, uint64_t a, uint64_t b);
 
 /* convert.c, matrix.c, call.c, texture.c */
 warp_execute ptx_run_fetch, ptx_run_surface_load, ptx_run_surface_store, ptx_run_convert, ptx_run_convert_pair,
-    ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix, ptx_run_stmatrix, ptx_run_mma,
-    ptx_run_movmatrix, ptx_run_call, ptx_run_wgmma;
+    ptx_run_ldmatrix, ptx_run_stmatrix, ptx_run_mma, ptx_run_movmatrix, ptx_run_call, ptx_run_wgmma;
 
 /* Modes of ptx_run_convert, and what it makes of inst->from_type's bits. */
 enum { PTX_RN = 1, PTX_RZ, PTX_RM, PTX_RP, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI };

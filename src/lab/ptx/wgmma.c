@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "lab/ptx/execute.h"
-#include "lab/ptx/half.h"
+#include "lab/ptx/matrix.h"
 
 enum { ROWS = 16, MOST_COLUMNS = 256, MOST_DEPTH = 16, DEPTH_BYTES = 32, CHUNK = 16 };
 enum { PACK = 8 }; /* rows, or columns of 16 bytes, that lie together */
@@ -145,18 +145,16 @@ static uint32_t place_of(const matrix *m, uint32_t row, uint32_t chunk, bool tur
     return place ^ (place >> 7 & turns) << 4;
 }
 
-static float value_in(const unsigned char *at, uint32_t element)
+static ptx_element value_of(uint32_t word, uint32_t index, const product *p, bool negate)
 {
-    uint32_t word = 0;
-    memcpy(&word, at, element == PTX_MMA_TF32 ? 4 : 2);
-    return element == PTX_MMA_F16    ? warp_half_float(word)
-           : element == PTX_MMA_BF16 ? warp_bf16_float(word)
-                                     : warp_bits_float(word & UINT32_C(0xffffe000));
+    ptx_element value = ptx_element_in(word, index, p->element);
+    value.real = negate ? -value.real : value.real;
+    return value;
 }
 
 /* Rows from `first` on of a matrix, MOST_DEPTH floats each. False: it leaves shared memory. */
 static bool read_matrix(warp_block *block, warp_frame *frame, const warp_inst *inst, const product *p, const matrix *m,
-                        uint32_t first, uint32_t rows, bool turned, bool negate, float (*to)[MOST_DEPTH])
+                        uint32_t first, uint32_t rows, bool turned, bool negate, ptx_element (*to)[MOST_DEPTH])
 {
     const uint32_t bytes = p->element == PTX_MMA_TF32 ? 4 : 2, each = CHUNK / bytes;
     const uint32_t outer = turned ? rows / PACK : rows, inner = turned ? p->depth : DEPTH_BYTES / CHUNK;
@@ -171,11 +169,9 @@ static bool read_matrix(warp_block *block, warp_frame *frame, const warp_inst *i
             }
             warp_check_shared(block, frame, inst, 0, at, CHUNK, WARP_READS);
             for (uint32_t i = 0; i < each; i++) {
-                const float value = value_in(block->shared + at + i * bytes, p->element);
-                if (turned)
-                    to[r * PACK + i][c] = negate ? -value : value;
-                else
-                    to[r][c * each + i] = negate ? -value : value;
+                uint32_t word = 0;
+                memcpy(&word, block->shared + at + i * bytes, bytes);
+                *(turned ? &to[r * PACK + i][c] : &to[r][c * each + i]) = value_of(word, 0, p, negate);
             }
         }
     return true;
@@ -184,25 +180,22 @@ static bool read_matrix(warp_block *block, warp_frame *frame, const warp_inst *i
 /* ------------------------------------------------------------------------------------------------ executing */
 
 /* As those of mma: register q of lane 4g + t has row g, and g + 8 where q is odd, and two elements, of tf32 one. */
-static void read_rows(const warp_frame *frame, const product *p, float (*a)[MOST_DEPTH])
+static void read_rows(const warp_frame *frame, const product *p, ptx_element (*a)[MOST_DEPTH])
 {
     const uint32_t each = p->element == PTX_MMA_TF32 ? 1 : 2;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t q = 0; q < 4; q++)
-            for (uint32_t i = 0; i < each; i++) {
-                const uint32_t word = warp_words(frame, p->a[q])[l], part = each == 2 ? word >> 16 * i & 0xffff : word;
-                unsigned char bytes[4];
-                memcpy(bytes, &part, sizeof bytes);
-                const float value = value_in(bytes, p->element);
-                a[l / 4 + 8 * (q % 2)][(4 * (q / 2) + l % 4) * each + i] = p->negate_a ? -value : value;
-            }
+            for (uint32_t i = 0; i < each; i++)
+                a[l / 4 + 8 * (q % 2)][(4 * (q / 2) + l % 4) * each + i] =
+                    value_of(warp_words(frame, p->a[q])[l], i, p, p->negate_a);
 }
 
 void ptx_run_wgmma(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     enum { GROUP = 4 }; /* warps */
     const product *p = inst->extra;
-    float a[ROWS][MOST_DEPTH], b[MOST_COLUMNS][MOST_DEPTH];
+    ptx_element a[ROWS][MOST_DEPTH], b[MOST_COLUMNS][MOST_DEPTH];
+    const uint32_t kind = p->halves ? PTX_MMA_HALF_SUMS : PTX_MMA_FLOATS;
     const uint32_t first = frame->warp % GROUP * ROWS, before = warp_pred(frame, p->scale);
     if (lanes != WARP_ALL) {
         warp_stop(block, frame, inst, "wgmma by some lanes of a warp: all must execute it");
@@ -220,15 +213,10 @@ void ptx_run_wgmma(warp_block *block, warp_frame *frame, const warp_inst *inst, 
         return;
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t k = 0; k < p->columns / 2; k++) {
-            const uint32_t row = l / 4 + 8 * (k / 2 % 2), column = k / 4 * 8 + l % 4 * 2 + k % 2;
-            uint32_t *word = &warp_words(frame, p->sums[p->halves ? k / 2 : k])[l];
-            const uint32_t shift = p->halves ? k % 2 * 16 : 0;
-            float sum = !(before >> l & 1) ? 0
-                        : p->halves        ? warp_half_float(*word >> shift & 0xffff)
-                                           : warp_bits_float(*word);
-            for (uint32_t i = 0; i < p->depth; i++)
-                sum += a[row][i] * b[column][i];
-            *word = p->halves ? (*word & ~(UINT32_C(0xffff) << shift)) | warp_half_bits((double)sum) << shift
-                              : warp_float_bits(warp_one_nan(sum));
+            uint32_t row, column, *word = &warp_words(frame, p->sums[p->halves ? k / 2 : k])[l];
+            const uint32_t shift = p->halves ? k % 2 * 16 : 0, mask = (p->halves ? 0xffff : UINT32_MAX) << shift;
+            ptx_sum_place(l, k, &row, &column);
+            const uint32_t sum = before >> l & 1 ? (*word & mask) >> shift : 0;
+            *word = (*word & ~mask) | ptx_sum_up(a[row], b[column], p->depth, sum, kind, kind, false) << shift;
         }
 }
