@@ -5,73 +5,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/each.h"
 #include "base/text/text.h"
 
 enum { MOST_ACCESS = 16 /* bytes of one lane */, VECTOR_MEMBERS = 4 };
 
-#define VECTOR(name, bytes)                                                                                            \
-    {name "1", bytes, 1}, {name "2", bytes, 2}, {name "3", bytes, 3},                                                  \
-    {                                                                                                                  \
-        name "4", bytes, 4                                                                                             \
-    }
-
 /* Bytes of a component, and components. */
+#define TYPE(shape, name)   {name, SMP_UNWRAP shape},
+#define VECTOR(bytes, name) {name "1", bytes, 1}, {name "2", bytes, 2}, {name "3", bytes, 3}, {name "4", bytes, 4},
+/* clang-format off */
 const smp_pattern_type smp_pattern_types[] = {
-    {"char", 1, 1},
-    {"uchar", 1, 1},
-    {"int8_t", 1, 1},
-    {"uint8_t", 1, 1},
-    {"bool", 1, 1},
-    {"u8", 1, 1},
-    {"__nv_fp8_e4m3", 1, 1},
-    {"__nv_fp8_e5m2", 1, 1},
-    {"short", 2, 1},
-    {"ushort", 2, 1},
-    {"int16_t", 2, 1},
-    {"uint16_t", 2, 1},
-    {"u16", 2, 1},
-    {"half", 2, 1},
-    {"__half", 2, 1},
-    {"half2", 2, 2},
-    {"__half2", 2, 2},
-    {"bf16", 2, 1},
-    {"bfloat16", 2, 1},
-    {"nv_bfloat16", 2, 1},
-    {"__nv_bfloat16", 2, 1},
-    {"nv_bfloat162", 2, 2},
-    {"__nv_bfloat162", 2, 2},
-    {"int", 4, 1},
-    {"uint", 4, 1},
-    {"int32_t", 4, 1},
-    {"uint32_t", 4, 1},
-    {"float", 4, 1},
-    {"f32", 4, 1},
-    {"cuComplex", 4, 2},
-    {"cuFloatComplex", 4, 2},
-    {"dim3", 4, 3},
-    {"double", 8, 1},
-    {"f64", 8, 1},
-    {"size_t", 8, 1},
-    {"ptrdiff_t", 8, 1},
-    {"intptr_t", 8, 1},
-    {"uintptr_t", 8, 1},
-    {"int64_t", 8, 1},
-    {"uint64_t", 8, 1},
-    {"cuDoubleComplex", 8, 2},
-    VECTOR("char", 1),
-    VECTOR("uchar", 1),
-    VECTOR("short", 2),
-    VECTOR("ushort", 2),
-    VECTOR("int", 4),
-    VECTOR("uint", 4),
-    VECTOR("float", 4),
-    VECTOR("long", 8),
-    VECTOR("ulong", 8),
-    VECTOR("longlong", 8),
-    VECTOR("ulonglong", 8),
-    VECTOR("double", 8),
+    SMP_EACH(TYPE, (1, 1), "char", "uchar", "int8_t", "uint8_t", "bool", "u8", "__nv_fp8_e4m3", "__nv_fp8_e5m2")
+    SMP_EACH(TYPE, (2, 1), "short", "ushort", "int16_t", "uint16_t", "u16", "half", "__half", "bf16", "bfloat16",
+             "nv_bfloat16", "__nv_bfloat16")
+    SMP_EACH(TYPE, (2, 2), "half2", "__half2", "nv_bfloat162", "__nv_bfloat162")
+    SMP_EACH(TYPE, (4, 1), "int", "uint", "int32_t", "uint32_t", "float", "f32")
+    SMP_EACH(TYPE, (4, 2), "cuComplex", "cuFloatComplex")
+    SMP_EACH(TYPE, (4, 3), "dim3")
+    SMP_EACH(TYPE, (8, 1), "double", "f64", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "int64_t", "uint64_t")
+    SMP_EACH(TYPE, (8, 2), "cuDoubleComplex")
+    SMP_EACH(VECTOR, 1, "char", "uchar")
+    SMP_EACH(VECTOR, 2, "short", "ushort")
+    SMP_EACH(VECTOR, 4, "int", "uint", "float")
+    SMP_EACH(VECTOR, 8, "long", "ulong", "longlong", "ulonglong", "double")
     {0},
 };
+/* clang-format on */
 
 /* ------------------------------------------------------------------------------------------------ shapes */
 

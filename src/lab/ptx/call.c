@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/each.h"
 #include "base/text/utf8.h"
 #include "lab/machine/buffers.h"
 #include "lab/ptx/execute.h"
@@ -57,71 +58,27 @@ static float divide_f(float x, float y)
             .kind = function                                                                                           \
         }                                                                                                              \
     }
-#define F1(name, function)    ROW(name, "ff", f1, function)
-#define F2(name, function)    ROW(name, "fff", f2, function)
-#define D1(name, function)    ROW(name, "dd", d1, function)
-#define D2(name, function)    ROW(name, "ddd", d2, function)
-#define BOTH1(name, function) F1(name "f", function##f), D1(name, function)
-#define BOTH2(name, function) F2(name "f", function##f), D2(name, function)
+/* A function of C under its own name in both precisions: __nv_sin and __nv_sinf. */
+#define BOTH1(with, name) ROW(#name "f", "ff", f1, name##f), ROW(#name, "dd", d1, name),
+#define BOTH2(with, name) ROW(#name "f", "fff", f2, name##f), ROW(#name, "ddd", d2, name),
+#define FAST(with, name)  ROW("fast_" #name, "ff", f1, name),
+/* clang-format off */
 static const builtin builtins[] = {
-    BOTH1("sin", sin),
-    BOTH1("cos", cos),
-    BOTH1("tan", tan),
-    BOTH1("asin", asin),
-    BOTH1("acos", acos),
-    BOTH1("atan", atan),
-    BOTH1("sinh", sinh),
-    BOTH1("cosh", cosh),
-    BOTH1("tanh", tanh),
-    BOTH1("asinh", asinh),
-    BOTH1("acosh", acosh),
-    BOTH1("atanh", atanh),
-    BOTH1("exp", exp),
-    BOTH1("exp2", exp2),
-    BOTH1("expm1", expm1),
-    BOTH1("log", log),
-    BOTH1("log2", log2),
-    BOTH1("log10", log10),
-    BOTH1("log1p", log1p),
-    BOTH1("sqrt", sqrt),
-    BOTH1("cbrt", cbrt),
-    BOTH1("erf", erf),
-    BOTH1("erfc", erfc),
-    BOTH1("lgamma", lgamma),
-    BOTH1("tgamma", tgamma),
-    BOTH1("floor", floor),
-    BOTH1("ceil", ceil),
-    BOTH1("trunc", trunc),
-    BOTH1("round", round),
-    BOTH1("rint", rint),
-    BOTH1("nearbyint", nearbyint),
-    BOTH1("fabs", fabs),
-    BOTH2("pow", pow),
-    BOTH2("atan2", atan2),
-    BOTH2("fmod", fmod),
-    BOTH2("hypot", hypot),
-    BOTH2("fmin", fmin),
-    BOTH2("fmax", fmax),
-    BOTH2("copysign", copysign),
-    BOTH2("fdim", fdim),
-    BOTH2("remainder", remainder),
-    BOTH2("nextafter", nextafter),
-    F1("rsqrtf", rsqrt_f),
-    D1("rsqrt", rsqrt_d),
-    F1("fast_sinf", sinf),
-    F1("fast_cosf", cosf),
-    F1("fast_tanf", tanf),
-    F1("fast_expf", expf),
-    F1("fast_logf", logf),
-    F1("fast_log2f", log2f),
-    F1("fast_log10f", log10f),
-    F2("fast_powf", powf),
-    F2("fast_fdividef", divide_f),
-    F1("fsqrt_rn", sqrtf),
-    D1("dsqrt_rn", sqrt),
+    SMP_EACH(BOTH1, , sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, sqrt, cbrt)
+    SMP_EACH(BOTH1, , exp, exp2, expm1, log, log2, log10, log1p, erf, erfc, lgamma, tgamma)
+    SMP_EACH(BOTH1, , floor, ceil, trunc, round, rint, nearbyint, fabs)
+    SMP_EACH(BOTH2, , pow, atan2, fmod, hypot, fmin, fmax, copysign, fdim, remainder, nextafter)
+    SMP_EACH(FAST, , sinf, cosf, tanf, expf, logf, log2f, log10f)
+    ROW("rsqrtf", "ff", f1, rsqrt_f),
+    ROW("rsqrt", "dd", d1, rsqrt_d),
+    ROW("fast_powf", "fff", f2, powf),
+    ROW("fast_fdividef", "fff", f2, divide_f),
+    ROW("fsqrt_rn", "ff", f1, sqrtf),
+    ROW("dsqrt_rn", "dd", d1, sqrt),
     ROW("fmaf", "ffff", f3, fmaf),
     ROW("fma", "dddd", d3, fma),
 };
+/* clang-format on */
 
 static const builtin *find_builtin(const char *name)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/each.h"
 #include "base/paths.h"
 
 enum { MOST_FLAGS = 200 };
@@ -37,55 +38,28 @@ typedef struct row {
     flag_kind kind;
 } row;
 
+#define FLAG(kind, name) {name, kind},
+/* clang-format off */
 static const row rows[] = {
-    {"-use_fast_math", PASSED},
-    {"-extended-lambda", PASSED},
-    {"-expt-extended-lambda", PASSED},
-    {"-expt-relaxed-constexpr", PASSED},
-    {"-O0", PASSED},
-    {"-O1", PASSED},
-    {"-O2", PASSED},
-    {"-O3", PASSED},
-    {"-lineinfo", DROPPED},
-    {"-g", DROPPED},
-    {"-w", DROPPED},
-    {"-Wno-deprecated-gpu-targets", DROPPED},
-    {"-threads", DROPPED_VALUE},
-    {"-cudart", DROPPED_VALUE},
-    {"-ftz", BOOLEAN},
-    {"-prec-div", BOOLEAN},
-    {"-prec-sqrt", BOOLEAN},
-    {"-fmad", BOOLEAN},
-    {"-std", STANDARD},
-    {"-arch", ARCHITECTURE},
-    {"-gpu-architecture", ARCHITECTURE},
-    {"-gencode", ARCHITECTURE},
-    {"-isystem", INCLUDE},
-    {"-maxrregcount", REGISTERS},
-    {"-rdc", RELOCATABLE},
-    {"-relocatable-device-code", RELOCATABLE},
-    {"-Xptxas", OF_PTXAS},
-    {"-ptxas-options", OF_PTXAS},
-    {"-Xcompiler", OF_COMPILER},
-    {"-compiler-options", OF_COMPILER},
-    {"-ccbin", REFUSED},
-    {"-compiler-bindir", REFUSED},
-    {"-Xlinker", REFUSED},
-    {"-Xcudafe", REFUSED},
-    {"-options-file", REFUSED},
-    {"-keep", REFUSED},
-    {"-dlink", REFUSED},
-    {"-dlto", REFUSED},
-    {"-ptx", REFUSED},
+    SMP_EACH(FLAG, PASSED, "-use_fast_math", "-extended-lambda", "-expt-extended-lambda", "-expt-relaxed-constexpr",
+             "-O0", "-O1", "-O2", "-O3")
+    SMP_EACH(FLAG, DROPPED, "-lineinfo", "-g", "-w", "-Wno-deprecated-gpu-targets")
+    SMP_EACH(FLAG, DROPPED_VALUE, "-threads", "-cudart")
+    SMP_EACH(FLAG, BOOLEAN, "-ftz", "-prec-div", "-prec-sqrt", "-fmad")
+    SMP_EACH(FLAG, STANDARD, "-std")
+    SMP_EACH(FLAG, ARCHITECTURE, "-arch", "-gpu-architecture", "-gencode")
+    SMP_EACH(FLAG, INCLUDE, "-isystem")
+    SMP_EACH(FLAG, REGISTERS, "-maxrregcount")
+    SMP_EACH(FLAG, RELOCATABLE, "-rdc", "-relocatable-device-code")
+    SMP_EACH(FLAG, OF_PTXAS, "-Xptxas", "-ptxas-options")
+    SMP_EACH(FLAG, OF_COMPILER, "-Xcompiler", "-compiler-options")
+    SMP_EACH(FLAG, REFUSED, "-ccbin", "-compiler-bindir", "-Xlinker", "-Xcudafe", "-options-file", "-keep", "-dlink",
+             "-dlto", "-ptx")
 };
+/* clang-format on */
 
 /* Letters that their value may follow at once: -DN=4 */
-static const row letters[] = {
-    {"-D", DEFINE},
-    {"-I", INCLUDE},
-    {"-L", FOLDER},
-    {"-l", LIBRARY},
-};
+static const row letters[] = {{"-D", DEFINE}, {"-I", INCLUDE}, {"-L", FOLDER}, {"-l", LIBRARY}};
 
 /* Libraries that libsmp_cudart is, as far as it is (of the driver's, which many name without need, nothing), and those
  * that nvcc links by itself. */
