@@ -177,49 +177,29 @@ static CUresult simt_device_name(char *name, int size, CUdevice)
     return CUDA_SUCCESS;
 }
 
+/* What is not named, clocks, bus width and caches, the emulator has not: 0. */
 static CUresult simt_device_attribute(int *value, CUdevice_attribute attribute, CUdevice)
 {
-    switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = SIMT_THREADS;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-        *value = simt.blocks > 0 ? simt.blocks : 65535;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
-        *value = SIMT_STATIC_SHARED;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-        *value = SIMT_SHARED;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-        *value = SIMT_SHARED + 1024;
-        break;
-    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
-        *value = 1024;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        *value = simt_pool_threads() > 0 ? simt_pool_threads() : 1;
-        break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-        *value = 9;
-        break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-        *value = 0;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-        *value = 2048;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
-        *value = 32;
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
-        *value = 65536;
-        break;
-    default: /* clocks, bus width, caches: the emulator has none */
-        *value = 0;
-        break;
-    }
+    const struct {
+        CUdevice_attribute attribute;
+        int value;
+    } rows[] = {
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, SIMT_THREADS},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, simt.blocks > 0 ? simt.blocks : 65535},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, SIMT_STATIC_SHARED},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, SIMT_SHARED},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, SIMT_SHARED + 1024},
+        {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, simt_pool_threads() > 0 ? simt_pool_threads() : 1},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
+    };
+    *value = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].attribute == attribute)
+            *value = rows[i].value;
     return CUDA_SUCCESS;
 }
 
@@ -321,20 +301,11 @@ static CUresult simt_function(CUfunction *function, CUmodule module, const char 
 static CUresult simt_function_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
     NEED_CONTEXT();
-    switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = SIMT_THREADS;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        *value = function->static_shared;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = function->most_dynamic_shared;
-        return CUDA_SUCCESS;
-    default:
-        *value = 0;
-        return CUDA_SUCCESS;
-    }
+    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK           ? SIMT_THREADS
+             : attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES             ? function->static_shared
+             : attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? function->most_dynamic_shared
+                                                                            : 0;
+    return CUDA_SUCCESS;
 }
 
 static CUresult simt_set_function_attribute(CUfunction function, CUfunction_attribute attribute, int value)
