@@ -8,7 +8,7 @@
  * array over Z11 (factor f of run (a, b) has level a + f*b modulo 11), in which every pair of levels of every two
  * factors occurs; a factor with fewer levels wraps round. SMP_FULL=1 takes the full product of the ways of running for
  * every input; SMP_MATRIX=reduced (sanitizer builds) every fifth run; of stages whose turn it is not (SMP_TURN=K/N)
- * every tenth is taken, under a sanitizer every 25th; SMP_TEST_STAGE=NAME takes that stage alone. */
+ * every 20th is taken, under a sanitizer every 50th; SMP_TEST_STAGE=NAME takes that stage alone. */
 #include "suite.h"
 
 #include "matrix_case.h"
@@ -169,7 +169,7 @@ static void check_subject(const subject *s)
     const char *mode = getenv("SMP_MATRIX"), *all = getenv("SMP_FULL");
     bool full = all && !strcmp(all, "1");
     const bool reduced = mode && !strcmp(mode, "reduced");
-    int step = full ? 1 : stage_has_turn(s->stage) ? (reduced ? 5 : 1) : (reduced ? 25 : 10), done = 0;
+    int step = full ? 1 : stage_has_turn(s->stage) ? (reduced ? 5 : 1) : (reduced ? 50 : 20), done = 0;
     for (int run = 0; run < P * P; run += done ? step : 1)
         done += check_run(s, run / P, run % P, full);
     if (!done)
