@@ -3,9 +3,10 @@
 
 #include "stencil_case.h"
 
+#include "pipe/values/value.h"
 #include "stencil/box.h"
 
-extern const smp_stage smp_stage_box;
+extern const smp_stage smp_stage_box, smp_stage_levels;
 
 typedef struct exact_context {
     int size, edge;
@@ -134,4 +135,12 @@ SMP_TEST(nan_and_infinity_spread_alike)
     stencil_check_nonfinite(&smp_stage_box, p);
     PARAMS(q, &smp_stage_box, {"size", 3});
     stencil_check_nonfinite(&smp_stage_box, q);
+}
+
+SMP_TEST(tests_have_defaults_as_pipelines_do)
+{
+    PARAMS(p, &smp_stage_levels, {"black", 0.25});
+    for (const smp_param *param = smp_stage_levels.params; param->name; param++)
+        if (!strcmp(param->name, "white"))
+            assert_true(smp_field_get(param, p).number == 1); /* 100% */
 }
