@@ -88,6 +88,7 @@ class Ends(CliCase):
     def test_no_kernel_passes_no_check(self):
         self.assertIn("warning: the program launched no kernel", self.ends("none").stderr)
         self.assertIn("the program launched no kernel", self.ends("none", "--fail-on", "races", status=1).stderr)
+        self.assertEqual(json.loads(self.ends("none", "--json").stdout)["kernels"], [])
 
     def test_a_spoilt_file_of_results_is_told_at_once(self):
         for how in ("zeroes", "large", "claim"):

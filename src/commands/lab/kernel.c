@@ -433,7 +433,8 @@ static smp_code kernel(void *given, smp_error *err)
             code = late ? SMP_E_LIMIT : SMP_E_PROCESS;
         }
     }
-    const smp_code wrote = all.count ? show(settings, &all, wanted, code && !stopped, &failed, &shown) : SMP_OK;
+    const bool any = all.count || (!code && (settings->json || settings->csv));
+    const smp_code wrote = any ? show(settings, &all, wanted, code && !stopped, &failed, &shown) : SMP_OK;
     if (wrote && !code)
         *err = shown;
     code = code ? code : wrote;
