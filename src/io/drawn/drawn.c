@@ -277,8 +277,8 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     double wide, high;
     SMP_TRY(smp_library_need(SMP_LIBRARY_SVG, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
+    SMP_TRY(count_pictures(reader, d, err)); /* first: what a reader checks is forgotten when another opens */
     SMP_TRY(check_elements(reader, d, err));
-    SMP_TRY(count_pictures(reader, d, err));
     const bool unlimited = d->size > LIBXML && !memmem(d->data, d->size, "<!ENTITY", 8); /* bombs are of entities */
     void *stream = draw->g_memory_input_stream_new_from_data(d->data, (ptrdiff_t)d->size, NULL);
     d->document = draw->rsvg_handle_new_from_stream_sync(stream, NULL, unlimited ? UNLIMITED : 0, NULL, &why);
