@@ -309,6 +309,9 @@ def test_ranks_of_the_environment(monkeypatch):
         assert rank_of_environment(None, None) == (2, 5)
         monkeypatch.setenv(names[0], "1")
     assert rank_of_environment(0, 2) == (0, 2)
+    monkeypatch.setenv("RANK", "x")
+    with pytest.raises(ValueError, match="RANK='x' in the environment is no number"):
+        rank_of_environment(None, None)
     for wrong in ((2, 2), (-1, 2), (1, None)):
         with pytest.raises(ValueError):
             rank_of_environment(*wrong)

@@ -52,18 +52,26 @@ def share(count, rank, world, batch, last):
     return batches * batch, batches
 
 
+def _number_of(name):
+    try:
+        return int(os.environ[name])
+    except ValueError:
+        raise ValueError(f"{name}={os.environ[name]!r} in the environment is no number; unset it, or give rank= and "
+                         "world=") from None
+
+
 def rank_of_environment(rank, world):
     """Given ones, or torchrun's, Slurm's, Open MPI's, PMI's; Kubernetes' with world= given."""
     index = os.environ.get("JOB_COMPLETION_INDEX")
     if rank is None and world is None:
         for number, count in _RANKS:
             if number in os.environ and count in os.environ:
-                rank, world, index = int(os.environ[number]), int(os.environ[count]), None
+                rank, world, index = _number_of(number), _number_of(count), None
                 break
         if index is not None:
             raise ValueError("JOB_COMPLETION_INDEX says which pod this is, and not of how many: give world=")
     elif rank is None and index is not None:
-        rank = int(index)
+        rank = _number_of("JOB_COMPLETION_INDEX")
     if (rank is None) != (world is None):
         raise ValueError("rank= and world= belong together: the number of this process from 0, and of how many")
     if rank is not None and not 0 <= rank < world:
