@@ -189,6 +189,7 @@ SMP_TEST(values_are_checked_where_they_stand)
     pipe_one_error("soften", 1, 1, "stage 'soften' needs 'sigma'", NULL);
     pipe_one_error("soften 0", 1, 8, "'sigma' must be above 0 to 1000 px, not '0'", NULL);
     pipe_one_error("soften 2000px", 1, 8, "'sigma' must be above 0 to 1000 px, not '2000px'", NULL);
+    pipe_one_error("soften 2000px 3px", 1, 8, "'sigma' must be above 0 to 1000 px, not '2000px'", NULL);
     pipe_one_error("soften foo", 1, 8, "'sigma' must be above 0 to 1000 px, not 'foo'", NULL);
     pipe_one_error("soften \"2\"", 1, 8, "'sigma' must be above 0 to 1000 px, not \"2\"", "write it without quotes: 2");
     pipe_one_error("soften @input", 1, 8, "'sigma' must be above 0 to 1000 px, not the picture '@input'", NULL);
@@ -312,6 +313,8 @@ SMP_TEST(statements_are_checked)
     pipe_one_error("kind image now", 1, 12, "'kind' takes image or audio and nothing else", NULL);
     pipe_one_error("light liner", 1, 7, "'light' must be encoded or linear, not 'liner'", "did you mean 'linear'?");
     pipe_one_error("light linear -> @x\nfrom @x", 1, 17, "'light' makes no picture to keep", NULL);
+    pipe_one_error("from \"a.png\" -> @x\ncombine @x", 1, 17, "'from' makes no picture to keep",
+                   "write by=\"a.png\" where it is wanted");
 }
 
 SMP_TEST(taps_are_made_once_and_before_use)

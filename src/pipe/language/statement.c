@@ -10,8 +10,12 @@
 static const smp_ast_value *only_value(smp_builder *b, const smp_ast_statement *statement, const char *needs)
 {
     const smp_ast_arg *first = statement->arg_count ? &statement->args[0] : NULL;
-    if (statement->tap)
-        smp_diags_add(b->diags, SMP_ERROR, statement->tap_span, "'%s' makes no picture to keep", statement->name);
+    if (statement->tap) {
+        smp_diag *diag =
+            smp_diags_add(b->diags, SMP_ERROR, statement->tap_span, "'%s' makes no picture to keep", statement->name);
+        if (first && first->value.kind == SMP_AST_STRING && !strcmp(statement->name, "from"))
+            smp_diag_fix(b->diags, diag, "write by=\"%s\" where it is wanted", first->value.text);
+    }
     for (size_t i = 0; i < statement->arg_count; i++) {
         const smp_ast_arg *arg = &statement->args[i];
         if (arg->name || i > 0) {
