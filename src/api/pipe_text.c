@@ -129,7 +129,12 @@ smp_code smp_readable_check(smp_readable *may, smp_program *program, smp_diags *
             continue;
         smp_diag *diag =
             smp_diags_add(diags, SMP_ERROR, file->span, "'%.200s' lies outside the pipe file's folder", file->path);
-        smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
+        const char *text = diags->sources[file->span.source].text + file->span.start;
+        if (*text == '$' && !file->setting)
+            smp_diag_note(diags, diag, "behind the include write %.*s=\"FILE\", or --allow-read DIR",
+                          (int)file->span.length - 1, text + 1);
+        else
+            smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
         code = smp_fail(err, SMP_E_PIPE, "the pipeline names files that it may not read");
     }
     if (code)

@@ -102,7 +102,8 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
                smp_hint(err, "--name is for names, the folder is given by -o");
     if (!(seen & (1U << STEM | 1U << NAME | 1U << SHARD) || seen >> DATE))
         return smp_fail(err, SMP_E_USAGE, "every file would be called '%.200s'", pattern),
-               smp_hint(err, "put {stem} into --name, which is the input's name without its extension");
+               smp_hint(err, "%s is the input's name without its extension",
+                        smp_is_tar(pattern) ? "write -o OUT/{shard}.tar: {shard}" : "put {stem} into --name, which");
     return SMP_OK;
 }
 

@@ -273,7 +273,9 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
     char words[200], folder[200];
     const bool pipe = smp_ends_with(in->items[0], ".pipe");
     for (size_t i = 0; i < in->count; i++)
-        if (in->items[i][0] == '+' && access(in->items[i], F_OK) != 0)
+        if (in->items[i][0] == '-' && in->items[i][1] && access(in->items[i], F_OK) != 0)
+            return smp_hint(err, "behind -- all words are files: '%.60s' comes before it", in->items[i]);
+        else if (in->items[i][0] == '+' && access(in->items[i], F_OK) != 0)
             return smp_hint(err, "'%.60s' is not an option: stages are given by -e, as in %s", in->items[i],
                             !strcmp(in->items[i], "+append") ? "-e 'join \"right.png\"'" : "-e gray");
     smp_cli_words(words, sizeof words, (char *const *)(uintptr_t)in->items, (int)in->count);

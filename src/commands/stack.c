@@ -136,7 +136,11 @@ const smp_command smp_command_stack = {
         "shorter goes on silently. Metadata is the first one's. It streams: memory is some rows of each. The median "
         "of pictures of one place shows it without who walked by, the mean has less noise, the sum of sounds is "
         "their mix (`-e limit` keeps it below full scale).",
-    .meant = (const smp_alias[]){{"evaluate-sequence operator mode method", "--by mean"}, {0}},
+    .meant = (const smp_alias[]){{"evaluate-sequence operator mode method mean average", "--by mean"},
+                                 {"median", "--by median"},
+                                 {"min darkest", "--by min"},
+                                 {"max brightest", "--by max"},
+                                 {0}},
     .settings_size = sizeof(stack_settings),
     .groups = {{"options", options},
                SMP_WRITE_GROUP(stack_settings, write),

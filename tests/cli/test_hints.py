@@ -70,6 +70,11 @@ class Hints(CliCase):
             (("convert", "a.png", "b.jpg", "--width", "300"), "write --resize 800x"),
             (("convert", "a.png", "b.jpg", "-q", "80"), "the quality is --quality 80"),
             (("convert", "a.png", "a.png", "new"), "write smempipe convert a.png a.png -o new, which makes it"),
+            (("convert", "--", "a.png", "-o", "new"), "behind -- all words are files: '-o' comes before it"),
+            (("stack", "--median", "a.png", "b.png", "-o", "c.png"), "write --by median"),
+            (("run", "-e", 'include "watermark"', "a.png", "b.png"), 'behind the include write mark="FILE"'),
+            (("batch", "-e", "gray", "a.png", "-o", "new/x.tar"), "write -o OUT/{shard}.tar: {shard} is the input"),
+            (("run", "-e", "fade t 0.5", "s.wav", "t.wav"), "'curve' must be linear or smooth, not 't'"),
             (("montage", "a.png", "-geometry", "9x9", "-o", "s.png"), "write --cell 200x200"),
         ):  # fmt: skip
             with self.subTest(arguments):

@@ -12,6 +12,7 @@
 #include "base/paths.h"
 #include "base/version.h"
 #include "base/whole_file.h"
+#include "io/files/tar.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -265,7 +266,8 @@ static char *pattern_of(const char *input)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     const char *name = smp_base_name(input), *dot = strrchr(name, '.');
-    if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, plain)] || smp_name_kind(name) != SMP_KIND_NONE)
+    if (!dot || dot == name || !dot[1] || smp_is_tar(name) || dot[1 + strspn(dot + 1, plain)] ||
+        smp_name_kind(name) != SMP_KIND_NONE)
         return NULL;
     return smp_asprintf("*%s", dot);
 }
