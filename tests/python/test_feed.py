@@ -386,6 +386,16 @@ def test_tar_files_hold_the_same_samples(folder, shards):
         assert labels[0] == {"a": [1]}
 
 
+def test_samples_without_a_picture_are_counted(folder, tmp_path):
+    for count, told in ((1, "1 sample has no picture"), (2, "2 samples have no picture")):
+        with tarfile.open(tmp_path / "a.tar", "w") as tar:
+            add(tar, "a.jpg", next(folder.rglob("*.jpg")).read_bytes())
+            for i in range(count):
+                add(tar, f"{i}.cls", b"1")
+        with pytest.warns(UserWarning, match=told):
+            feed_of([tmp_path / "a.tar"])
+
+
 def test_hostile_tar_files_are_refused(folder, tmp_path):
     path = tmp_path / "a.tar"
     jpeg = next(folder.rglob("*.jpg")).read_bytes()

@@ -262,7 +262,8 @@ class Shards:
                     names.append(f"{path}/{key}")
                     rows.append((shard, *media, *parts.get(kind, (-1, 0)), _LABELS.index(kind)))
         if without:
-            warnings.warn(f"{without} samples of the tar files have no picture or sound, and are left out",
+            warnings.warn(f"{without} sample{'s have' if without > 1 else ' has'} no picture or sound in the tar files, and "
+                          f"{'are' if without > 1 else 'is'} left out",
                           stacklevel=4)
         self.names, self.rows = Texts(names), np.array(rows, np.int64).reshape(-1, 6)
 
