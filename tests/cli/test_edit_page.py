@@ -201,11 +201,14 @@ class EditPage(EditCase):
     def test_mistakes_are_told_at_their_place(self):
         self.open("gray\n")
         b = self.browser
+        cost = "document.querySelector('#steps .cost').textContent"
+        b.wait(cost)
         b.click("#source")
         b.key("Home")
         b.run("document.getElementById('source').setSelectionRange(5, 5)")
         b.type("gaussian sigam=2px")
         b.wait("!!document.querySelector('#mistakes .bad')")
+        b.wait(f"!{cost}")  # what it took is of another text
         self.assertIn("sigam", b.run("document.querySelector('#marks mark.bad').textContent"))
         self.assertIn("line 2", b.run("document.getElementById('mistakes').textContent"))
         self.assertIn("did you mean", b.run("document.getElementById('mistakes').textContent"))

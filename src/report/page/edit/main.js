@@ -33,6 +33,7 @@ async function run() {
   if (text.take(told, source)) changed("checked");
   showFailure(told);
   if (!told.done) {
+    steps.showReport(null);
     // There is no result yet.
     if (!picture.size().width && !page.state.rate) picture.show(page.state, {width: 0, height: 0});
     return;
