@@ -107,13 +107,15 @@ void smp_cli_confine_page(const smp_common *common)
  * that follow each other. */
 static void allow_inputs(smp_sandbox *sandbox, const smp_many_settings *many, const smp_found_list *found)
 {
-    char folder[PATH_MAX] = "";
+    char folder[PATH_MAX];
+    size_t last = SIZE_MAX; /* the length of that; nothing is there yet */
     for (size_t i = 0; i < many->inputs.count; i++) {
         const char *path = many->inputs.items[i], *slash = strrchr(path, '/');
         const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
         if (smp_is_folder(path))
             smp_sandbox_allow(sandbox, path, false);
-        else if (length >= sizeof folder || strlen(folder) != length || strncmp(folder, path, length) != 0 || !i) {
+        else if (length >= sizeof folder || last != length || strncmp(folder, path, length) != 0) {
+            last = length;
             snprintf(folder, sizeof folder, "%.*s", (int)length, path);
             smp_sandbox_allow(sandbox, length ? folder : ".", false);
         }

@@ -58,6 +58,13 @@ class Jail(BatchCase):
         self.smp("run", "--allow-read", ".", "pipes/p.pipe", "in/a.png", "-", text=False)
         self.assertTrue((self.folder / "sub/half.png").exists())
 
+    def test_files_here_beside_folders(self):
+        self.pictures(["a.png"], "in")
+        self.pictures(["b.png"], ".")
+        self.pictures(["c.png"], "other")
+        self.smp("batch", "-e", "invert", "in", "b.png", "other/c.png", "-o", "out")
+        self.assertEqual(sorted(self.outputs()), ["a.png", "b.png", "c.png"])
+
     def test_pipes_and_devices(self):
         sound = (SAMPLES / "speech.flac").read_bytes()
         done = self.smp("run", "-e", "normalize", "-", "-", input=sound, text=False)
