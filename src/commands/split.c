@@ -188,25 +188,48 @@ static smp_code skip(smp_reader *reader, float *block, int64_t stride, int64_t f
     return SMP_OK;
 }
 
-static smp_code write_part(const split_settings *s, smp_reader *reader, const part *p, float *block, int64_t stride,
-                           smp_error *err)
+/* The input again, for a part's coded frames, where its file may hold them. *out stays null: it gets samples. */
+static smp_code open_coded(const split_settings *s, const part *p, const smp_media *media,
+                           const smp_write_options *write, smp_reader **out, smp_error *err)
+{
+    smp_read_options read = s->plan.base.common.read;
+    read.want = (smp_read_want){.coded = true, .from = p->from, .part = p->to - p->from};
+    if (!strcmp(s->in, "-") || !smp_writer_keeps_coded(p->path, write, media, false))
+        return SMP_OK;
+    SMP_TRY(smp_reader_open(s->in, &read, out, err));
+    if (smp_reader_media(*out)->coded.size)
+        return SMP_OK;
+    smp_reader_close(*out);
+    *out = NULL;
+    return SMP_OK;
+}
+
+/* *at: the reader's next frame. */
+static smp_code write_part(const split_settings *s, smp_reader *reader, int64_t *at, const part *p, float *block,
+                           int64_t stride, smp_error *err)
 {
     const smp_media *media = smp_reader_media(reader);
     const char *const inputs[] = {s->in, NULL};
     smp_write_options write = {0};
     smp_writer *writer = NULL;
+    smp_reader *coded = NULL;
     smp_shape shape = media->shape, held;
     shape.height = p->to - p->from;
     smp_cli_write_options(&s->write, &write);
     write.output.force = s->plan.base.common.force;
     write.output.inputs = inputs;
-    smp_code code = smp_writer_shape(p->path, &shape, &held, err);
+    smp_code code = open_coded(s, p, media, &write, &coded, err);
+    write.coded.picture = coded ? &smp_reader_media(coded)->coded : NULL;
+    code = code || coded ? code : skip(reader, block, stride, p->from - *at, err);
+    code = code ? code : smp_writer_shape(p->path, &shape, &held, err);
     code = code ? code : smp_writer_open(p->path, &held, &media->meta, &write, &writer, err);
-    for (int64_t left = shape.height, n; !code && left > 0; left -= n) {
+    for (int64_t left = coded ? 0 : shape.height, n; !code && left > 0; left -= n) {
         n = smp_min_i64(left, BLOCK);
         code = smp_reader_rows(reader, block, stride, n, err);
         code = code ? code : smp_writer_rows(writer, block, stride, n, err);
     }
+    *at = coded ? *at : p->to;
+    smp_reader_close(coded);
     if (code) {
         smp_writer_abort(writer);
         return code;
@@ -227,9 +250,7 @@ static smp_code write_parts(const split_settings *s, const parts *found, smp_err
         code = smp_fail_memory(err, "samples", (uint64_t)(BLOCK * stride));
     for (size_t i = 0; !code && i < found->count; i++) {
         const part *p = &found->items[i];
-        code = skip(reader, block, stride, p->from - at, err);
-        code = code ? code : write_part(s, reader, p, block, stride, err);
-        at = p->to;
+        code = write_part(s, reader, &at, p, block, stride, err);
         if (!code && !s->plan.base.common.quiet)
             smp_text_line(stdout, "%s  %.3f .. %.3f s", p->path, (double)p->from / shape.rate,
                           (double)p->to / shape.rate);
@@ -406,7 +427,8 @@ const smp_command smp_command_split = {
     .name = "split",
     .help = "a sound to a file for each part between silences, or of equal length",
     .about = "Splits where every channel stays below --below for at least --min seconds, and leaves --keep seconds of "
-             "silence at both sides of a part; with --every 60 parts are a minute each. Samples stay as they are. "
+             "silence at both sides of a part; with --every 60 parts are a minute each. Samples stay as they are, and "
+             "so do the coded frames of an MP3 or Opus that becomes MP3s or Opus. "
              "Prints the parts and their times. The sound "
              "is read twice, in little memory; nothing is written when it is damaged or a part exists already.",
     .settings_size = sizeof(split_settings),

@@ -97,6 +97,17 @@ class CodedCuts(CliCase):
             self.assertNotIn("copied", self.smp("convert", "-v", "a." + ext, "c." + other).stderr)
         self.assertNotIn("copied", self.smp("convert", "-f", "-v", "a.ogg", "b.ogg", "-e", "trim 0.2").stderr)
 
+    def test_split_keeps_frames(self):
+        for ext in ("mp3", "opus"):
+            whole = self.mp3() if ext == "mp3" else self.opus()
+            samples = self.samples("a." + ext)
+            self.smp("split", "a." + ext, "-o", "parts-" + ext, "--every", "1.3")
+            parts = sorted((self.folder / ("parts-" + ext)).iterdir())
+            self.assertEqual(len(parts), 4)
+            joined = np.concatenate([self.samples(part) for part in parts])
+            np.testing.assert_allclose(joined, samples, rtol=0, atol=CLOSE)
+            self.assertTrue(all(part.read_bytes()[-40:] in whole for part in parts))
+
     def test_a_damaged_opus_is_not_cut(self):
         whole = self.opus()
         page = whole.index(b"OggS", whole.index(b"OggS", 4) + 4)
