@@ -177,7 +177,6 @@ class Drawn(CliCase):
         self.write("d.svg", (SVG % ("", "<g/>" * 1000000)).encode())
         told = self.smp("convert", "d.svg", "out.png", status=6, timeout=30).stderr
         self.assertIn("the SVG has 1000006 elements, and librsvg draws 1000000", told)
-
         self.write("f.svg", embed(png_bytes([bytes(1)], 1, 8, 0)).replace(b"<text", b"<g/>" * 400000 + b"<text"))
         self.assertIn("out of proportion", self.smp("convert", "f.svg", "out.png", status=6, timeout=30).stderr)
 

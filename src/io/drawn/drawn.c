@@ -227,7 +227,7 @@ static smp_code check_elements(smp_reader *reader, const drawn *d, smp_error *er
     return smp_check_picture(&reader->options.limits, 1, 1, d->size + count * BYTES, err);
 }
 
-/* Adds a picture inside, which librsvg keeps unpacked; file: in base64. */
+/* Adds a picture inside, which librsvg keeps unpacked, or leaves out where it is damaged; file: in base64. */
 static smp_code count_picture(smp_reader *reader, uint8_t *file, size_t size, smp_error *err)
 {
     const smp_read_options options = {.limits = reader->options.limits};
@@ -238,7 +238,7 @@ static smp_code count_picture(smp_reader *reader, uint8_t *file, size_t size, sm
         return SMP_OK;
     if (smp_reader_open_memory(file, size, &options, &inside, &why) == SMP_E_LIMIT)
         return smp_fail(err, SMP_E_LIMIT, "a picture in it: %s", why.message), smp_hint(err, "%s", why.hint);
-    if (inside) { /* a damaged one is left out */
+    if (inside) {
         static const uint64_t most = UINT64_C(1) << 32; /* sums have room */
         const smp_shape *shape = &smp_reader_media(inside)->shape;
         const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
