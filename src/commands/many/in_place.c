@@ -27,7 +27,8 @@ typedef struct work {
     smp_found_list found;
     place *places; /* sorted by real */
     smp_batch_file *files;
-    size_t count, before, twice, backups, linked, coded_again;
+    size_t count, meanwhile; /* meanwhile: that another run of this command did */
+    size_t before, twice, backups, linked, coded_again;
     smp_failures failures;
     smp_remarks remarks;
     smp_progress progress;
@@ -160,8 +161,13 @@ static bool loses(const work *w, const char *path)
 static void finished(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     work *w = context;
-    if (report->status)
-        smp_failures_add(&w->failures, report->input, err);
+    smp_error told = *err;
+    if (!strcmp(told.where, file->output)) /* the input by its real name */
+        told.where[0] = '\0';
+    if (report->status && !w->how.again && smp_in_place_done(file->output, w->how.work))
+        w->meanwhile++;
+    else if (report->status)
+        smp_failures_add(&w->failures, report->input, &told);
     else
         smp_remarks_add(&w->remarks, report);
     w->coded_again += !report->status && report->step_count && loses(w, file->output);
@@ -188,9 +194,9 @@ static void show_summary(const work *w, const smp_batch_count *count, double sec
     const struct {
         size_t count;
         const char *what;
-    } parts[] = {{count->failed, "failed, and as they were"},
+    } parts[] = {{count->failed - w->meanwhile, "failed, and as they were"},
                  {w->count - count->done - count->failed, "not begun"},
-                 {w->before, "as this command left them before (--force does them again)"},
+                 {w->before + w->meanwhile, "as this command left them before (--force does them again)"},
                  {w->twice, "listed twice"},
                  {w->backups, w->backups == 1 ? "backup passed over" : "backups passed over"},
                  {w->found.left_out.files, "passed over by their names"}};
@@ -246,7 +252,7 @@ static smp_code do_files(work *w, const smp_program *program, smp_diags *diags, 
         show_summary(w, &count, smp_now() - began);
     if (code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED)
         return smp_hint(err, "the same command does the rest"), code;
-    return code || !count.failed ? code : SMP_E_PROCESS;
+    return code || count.done + w->meanwhile == w->count ? code : SMP_E_PROCESS;
 }
 
 static void list_only(const work *w)
