@@ -1,7 +1,9 @@
-/* JPEG XL through libjxl, read and written whole: 8 and 16 bits and float, with alpha. A JPEG that nothing changes is
- * packed as it is coded, without loss. Source: jxl/encode.h and jxl/decode.h; ISO/IEC 18181-2 (boxes). */
+/* JPEG XL through libjxl, read and written whole: 8 and 16 bits and float, with alpha. Writing is not confined: libjxl
+ * gets samples and numbers there, never a profile or a JPEG, whose bytes may be a stranger's. Source: jxl/encode.h and
+ * jxl/decode.h; ISO/IEC 18181-2 (boxes). */
 #include "io/format.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #ifdef SMP_HAVE_JXL
@@ -12,6 +14,7 @@
 
 #include "base/checked.h"
 #include "base/pool.h"
+#include "media/icc.h"
 
 #define DECODER_FUNCTIONS(M, with)                                                                                     \
     SMP_EACH(M, with, JxlDecoderCreate, JxlDecoderReset, JxlDecoderDestroy, JxlDecoderSubscribeEvents,                 \
@@ -22,10 +25,9 @@
 #define ENCODER_FUNCTIONS(M, with)                                                                                     \
     SMP_EACH(M, with, JxlEncoderCreate, JxlEncoderDestroy, JxlEncoderSetParallelRunner, JxlEncoderInitBasicInfo,       \
              JxlEncoderSetBasicInfo, JxlColorEncodingSetToSRGB, JxlColorEncodingSetToLinearSRGB,                       \
-             JxlEncoderSetColorEncoding, JxlEncoderSetICCProfile, JxlEncoderFrameSettingsCreate)                       \
-    SMP_EACH(M, with, JxlEncoderSetFrameLossless, JxlEncoderSetFrameDistance, JxlEncoderUseBoxes, JxlEncoderAddBox,    \
-             JxlEncoderStoreJPEGMetadata, JxlEncoderAddJPEGFrame, JxlEncoderAddImageFrame, JxlEncoderCloseInput,       \
-             JxlEncoderProcessOutput)
+             JxlEncoderSetColorEncoding, JxlEncoderFrameSettingsCreate, JxlEncoderSetFrameLossless)                    \
+    SMP_EACH(M, with, JxlEncoderSetFrameDistance, JxlEncoderUseBoxes, JxlEncoderAddBox, JxlEncoderAddImageFrame,       \
+             JxlEncoderCloseInput, JxlEncoderProcessOutput)
 #define THREAD_FUNCTIONS(M, with)                                                                                      \
     SMP_EACH(M, with, JxlThreadParallelRunner, JxlThreadParallelRunnerCreate, JxlThreadParallelRunnerDestroy)
 
@@ -262,9 +264,8 @@ typedef struct jxl_writer {
     JxlEncoder *encoder;
     JxlEncoderFrameSettings *settings;
     void *runner;
-    uint8_t *samples; /* or a JPEG */
+    uint8_t *samples;
     size_t size;
-    bool coded;
     uint64_t borrowed;
 } jxl_writer;
 
@@ -296,39 +297,83 @@ static smp_code set_picture(smp_writer *writer, jxl_writer *s, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
     const int asked = smp_write_value(&writer->options.values, &smp_write_quality),
-              quality = asked ? asked : DEFAULT_QUALITY, turned = s->coded ? writer->options.coded.orientation : 1;
+              quality = asked ? asked : DEFAULT_QUALITY;
     const bool lossless = smp_write_value(&writer->options.values, &smp_write_lossless) || quality == LOSSLESS;
     JxlBasicInfo info;
     jxl.JxlEncoderInitBasicInfo(&info);
-    info.xsize = (uint32_t)(turned > 4 ? shape->height : shape->width);
-    info.ysize = (uint32_t)(turned > 4 ? shape->width : shape->height);
-    info.orientation = (JxlOrientation)turned;
+    info.xsize = (uint32_t)shape->width;
+    info.ysize = (uint32_t)shape->height;
     info.bits_per_sample = 8 * (uint32_t)smp_sample_size((int)shape->format);
     info.exponent_bits_per_sample = shape->format == SMP_F32 ? 8 : 0;
     info.num_color_channels = (uint32_t)(shape->channels - shape->alpha);
     info.num_extra_channels = shape->alpha;
     info.alpha_bits = shape->alpha ? info.bits_per_sample : 0;
     info.alpha_exponent_bits = shape->alpha ? info.exponent_bits_per_sample : 0;
-    info.uses_original_profile = lossless || s->coded;
+    info.uses_original_profile = lossless;
     SMP_TRY(check(jxl.JxlEncoderSetBasicInfo(s->encoder, &info), "size", err));
     SMP_NEED(s->settings = jxl.JxlEncoderFrameSettingsCreate(s->encoder, NULL), "a JPEG XL", 0, err);
     if (lossless)
         return check(jxl.JxlEncoderSetFrameLossless(s->settings, true), "want of loss", err);
-    return s->coded ? SMP_OK : check(jxl.JxlEncoderSetFrameDistance(s->settings, distance_of(quality)), "quality", err);
+    return check(jxl.JxlEncoderSetFrameDistance(s->settings, distance_of(quality)), "quality", err);
+}
+
+/* Whether the curve is sRGB's (gamma 0) or that of a power, as far as 8 bits show. */
+static bool is_curve(const smp_icc_curve *curve, double gamma)
+{
+    enum { STEPS = 255 };
+    for (int i = 0; i <= STEPS; i++) {
+        const double v = (double)i / STEPS, light = smp_icc_light(curve, v);
+        if (!(fabs((gamma ? pow(light, 1 / gamma) : smp_icc_encoded(light)) - v) < .5 / STEPS))
+            return false;
+    }
+    return true;
+}
+
+/* The colours of a profile in numbers, relative to its white, D50. False: it has tables, or other curves. */
+static bool name_colours(const smp_blob *profile, bool gray, JxlColorEncoding *to)
+{
+    smp_icc icc;
+    const smp_icc_curve *curve = icc.curves;
+    const int colours = gray ? 1 : 3;
+    if (smp_icc_read(profile->data, profile->size, &icc) || icc.gray != gray || icc.tables[0].data)
+        return false;
+    const double gamma = is_curve(curve, 0) ? 0 : log(smp_icc_light(curve, .5)) / log(.5);
+    for (int c = 0; c < colours; c++)
+        if (!(gamma >= 0 && gamma < 10 && is_curve(&icc.curves[c], gamma)))
+            return false;
+    jxl.JxlColorEncodingSetToSRGB(to, gray);
+    if (gamma) {
+        to->transfer_function = JXL_TRANSFER_FUNCTION_GAMMA;
+        to->gamma = 1 / gamma;
+    }
+    double *const ends[] = {to->primaries_red_xy, to->primaries_green_xy, to->primaries_blue_xy};
+    for (int c = 0; c < 3 && !gray; c++) {
+        const double *xyz = icc.colorants + c, sum = xyz[0] + xyz[3] + xyz[6];
+        ends[c][0] = xyz[0] / sum;
+        ends[c][1] = xyz[3] / sum;
+        if (!(fabs(ends[c][0]) <= 2 && fabs(ends[c][1]) <= 2)) /* nor is it a number */
+            return false;
+    }
+    const double white = smp_icc_d50[0] + smp_icc_d50[1] + smp_icc_d50[2];
+    to->primaries = gray ? to->primaries : JXL_PRIMARIES_CUSTOM;
+    to->white_point = JXL_WHITE_POINT_CUSTOM;
+    to->white_point_xy[0] = smp_icc_d50[0] / white;
+    to->white_point_xy[1] = smp_icc_d50[1] / white;
+    return true;
 }
 
 static smp_code set_colours(smp_writer *writer, jxl_writer *s, const smp_meta *meta, smp_error *err)
 {
-    const bool gray = writer->shape.channels <= 2;
+    const bool gray = writer->shape.channels <= 2,
+               fits = meta && meta->icc.size && smp_icc_fits(&meta->icc, gray ? 1 : 3);
     JxlColorEncoding colours;
-    if (meta && meta->icc.size && smp_icc_fits(&meta->icc, gray ? 1 : 3)) {
-        if (!jxl.JxlEncoderSetICCProfile(s->encoder, meta->icc.data, meta->icc.size))
-            return SMP_OK;
-        smp_note(&writer->notes, "the ICC profile is left out: libjxl does not take it");
-    }
-    if (meta && writer->shape.format == SMP_F32 && smp_meta_curve(meta) == 1)
+    const bool named = fits && name_colours(&meta->icc, gray, &colours);
+    if (fits && !named)
+        smp_note(&writer->notes, "the ICC profile is left out, which primaries and a power do not say: the colours are "
+                                 "taken for sRGB's, and the stage 'profile' makes them so");
+    if (!named && meta && writer->shape.format == SMP_F32 && smp_meta_curve(meta) == 1)
         jxl.JxlColorEncodingSetToLinearSRGB(&colours, gray);
-    else
+    else if (!named)
         jxl.JxlColorEncodingSetToSRGB(&colours, gray);
     return check(jxl.JxlEncoderSetColorEncoding(s->encoder, &colours), "colours", err);
 }
@@ -364,18 +409,12 @@ static smp_code keep_meta(smp_writer *writer, jxl_writer *s, const smp_meta *met
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const smp_blob *coded = writer->options.coded.picture;
     jxl_writer *s = writer->state;
     const int threads = writer->options.threads > 0 ? writer->options.threads : smp_pool_cores();
     const uint64_t held = (uint64_t)writer->shape.width * (uint64_t)writer->shape.height * WRITER_HELD;
-    s->coded = coded != NULL;
-    s->size = coded ? 2 + coded->size : (size_t)(smp_row_bytes(&writer->shape) * writer->shape.height);
+    s->size = (size_t)(smp_row_bytes(&writer->shape) * writer->shape.height);
     SMP_NEED((s->samples = smp_alloc_raw(s->size)) && smp_alloc_borrow(held), "a JPEG XL", s->size + held, err);
     s->borrowed = held;
-    if (coded) {
-        memcpy(s->samples, "\xFF\xD8", 2); /* the mark of the beginning, which such data lack */
-        memcpy(s->samples + 2, coded->data, coded->size);
-    }
     SMP_NEED((s->encoder = jxl.JxlEncoderCreate(NULL)) &&
                  (s->runner = jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)threads)) &&
                  !jxl.JxlEncoderSetParallelRunner(s->encoder, jxl.JxlThreadParallelRunner, s->runner),
@@ -399,12 +438,7 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
     const JxlPixelFormat pixels = format_of(&writer->shape);
     uint8_t batch[BATCH];
     JxlEncoderStatus status = JXL_ENC_NEED_MORE_OUTPUT;
-    if (s->coded && (jxl.JxlEncoderStoreJPEGMetadata(s->encoder, true) ||
-                     jxl.JxlEncoderAddJPEGFrame(s->settings, s->samples, s->size)))
-        return smp_fail(err, SMP_E_WRITE, "libjxl cannot pack this JPEG as it is coded"),
-               smp_hint(err, "--quality %d packs its pixels, with some loss", DEFAULT_QUALITY);
-    if (!s->coded)
-        SMP_TRY(check(jxl.JxlEncoderAddImageFrame(s->settings, &pixels, s->samples, s->size), "samples", err));
+    SMP_TRY(check(jxl.JxlEncoderAddImageFrame(s->settings, &pixels, s->samples, s->size), "samples", err));
     jxl.JxlEncoderCloseInput(s->encoder);
     while (status == JXL_ENC_NEED_MORE_OUTPUT) {
         uint8_t *next = batch;
@@ -424,11 +458,6 @@ static void write_close(smp_writer *writer)
     if (s->runner)
         jxl.JxlThreadParallelRunnerDestroy(s->runner);
     smp_free_all(s->samples, s);
-}
-
-static bool keeps_coded(const smp_write_options *options, const smp_media *media)
-{
-    return !strcmp(media->file_format, smp_format_jpeg.name) && !smp_write_value(&options->values, &smp_write_quality);
 }
 
 #else
@@ -456,7 +485,5 @@ const smp_file_format smp_format_jxl = {
     .write_state = sizeof(jxl_writer),
     .write_end = write_end,
     .write_close = write_close,
-    .keeps_coded = keeps_coded,
-    .turns = true,
 #endif
 };
