@@ -65,11 +65,11 @@ const smp_option *smp_cli_write_rows(size_t at)
                      .flags = SMP_O_ADVANCED,
                      .help = "a tag, as in --tag title=Rain, in place of those of that key, also in XMP, EXIF and "
                              "IPTC; may be repeated; without a text they go. Sounds, PNG and JPEG hold them"};
-    table->rows[2] = (smp_option){"untag", .type = SMP_O_FLAG, .offset = at + offsetof(smp_write_settings, untag),
-                                  .flags = SMP_O_ADVANCED,
-                                  .help = "drop the input's tags: texts, XMP, IPTC, and the pictures of a sound; EXIF "
-                                          "stays, and it is told where it names people or a place (--strip: no EXIF, "
-                                          "no colour profiles)"};
+    table->rows[2] = (smp_option){
+        "untag", .type = SMP_O_FLAG, .offset = at + offsetof(smp_write_settings, untag), .flags = SMP_O_ADVANCED,
+        .help = "drop the input's tags: texts, XMP, IPTC, pictures and chapters of a sound; EXIF "
+                "stays, and it is told where it names people or a place (--strip: no EXIF, "
+                "no colour profiles)"};
     table->rows[3] = (smp_option){"cover",
                                   .type = SMP_O_STRING,
                                   .offset = at + offsetof(smp_write_settings, cover),
