@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Makes docs/results/h200-time.json, of which docs/results.py makes the table of errors of predicted times.
+"""Makes docs/results/h200-time.json, of which docs/results.py makes the table of errors of predicted times, and
+src/lab/time/errors.def, which the program tells them by.
 
 tables.py OUT.json [ACCURACY.json...]     ACCURACY: what accuracy.py --json wrote for an H100, an H200
 
@@ -12,7 +13,9 @@ import sys
 import accuracy
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "time"
-WORST = 10
+ERRORS = DATA.parents[2] / "src" / "lab" / "time" / "errors.def"
+TITLES = {"fresh": "H200, others, nobody had looked at them", "third": "H200, others, a second set, as blind"}
+BLIND, FEW, WORST = "third", 10, 10
 EVENT_US = 4.5  # assumed: what events before and behind a launch add to its time (1 to 6 us were seen)
 
 
@@ -64,12 +67,34 @@ def made(title, ones):
                       for one in known[:WORST]]}
 
 
+def quantile(values, share):
+    return sorted(values)[round(share * (len(values) - 1))]
+
+
+def write_errors(sets, judged, reports):
+    """Intervals: measured over predicted times of nine of ten launches, by what bounds them, of the blind set BLIND and
+    of that with the training launches, whichever is wider; a bound of few launches has that of all. The error: that of
+    BLIND."""
+    blind = [one for one in judged if one["set"] == BLIND and "error" in one]
+    every = blind + [one for report in reports for one in report["launches"] if one["set"] == "training"]
+    text = "/* Made by tests/time/tables.py; \"\": the other bounds. */\n"
+    for bound in [*sorted({one["bound"] for one in every}), ""]:
+        groups = [[1 / (1 + one["error"]) for one in group if bound in ("", one["bound"])] for group in (blind, every)]
+        groups = [group for group in groups if len(group) >= FEW]
+        if groups:
+            low, high = (of(quantile(group, share) for group in groups) for of, share in ((min, 0.05), (max, 0.95)))
+            text += f'TIME_INTERVAL("{bound}", {low:.2f}, {high:.2f})\n'
+    of = next(one["summary"] for one in sets if one["title"] == TITLES[BLIND])
+    ERRORS.write_text(text + f"TIME_ERROR({of['mean']:.0f}, {of['median']:.0f}, {of['in_interval']:.0f})\n",
+                      encoding="utf-8")
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     sets = []
-    for path in sys.argv[2:]:
-        report = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    reports = [json.loads(pathlib.Path(path).read_text(encoding="utf-8")) for path in sys.argv[2:]]
+    for report in reports:
         gpu, launches = report["gpu"].upper(), report["launches"]
         for name in ("training", "held out") if gpu == "H100" else ("",):
             some = [one for one in launches if not name or one["set"] == name]
@@ -77,11 +102,12 @@ def main():
             if some:
                 sets.append(made(f"{gpu}, {kinds.pop() if len(kinds) == 1 else 'all'}", some))
     judged = list(others())
-    for name, title in (("fresh", "others, nobody had looked at them"), ("third", "others, a second set, as blind"),
-                        ("suites", "others, well-known suites"), ("mended", "others, after the mends")):
+    for name, title in TITLES.items():
         some = [one for one in judged if one["set"] == name]
         if some:
-            sets.append(made(f"H200, {title}", some))
+            sets.append(made(title, some))
+    if reports:
+        write_errors(sets, judged, reports)
     sets.append(made("H200, own kernels, by events", list(own())))
     pathlib.Path(sys.argv[1]).write_text(json.dumps({"sets": sets}, indent=1) + "\n", encoding="utf-8")
 

@@ -300,7 +300,13 @@ void smp_lab_time_error(const char *gpu, char *text, size_t size)
     if (is_measured(gpu))
         snprintf(text, size,
                  "times are predicted by a model, not measured: over programs of others that it had not seen its mean "
-                 "error was 14 %% (median 8, on an H200), and 82 %% lay in the interval");
+                 "error was %d %% (median %d, on an H200), and %d %% lay in the interval",
+#define TIME_INTERVAL(bound, low, high)
+#define TIME_ERROR(mean, median, inside) mean, median, inside
+#include "lab/time/errors.def"
+#undef TIME_INTERVAL
+#undef TIME_ERROR
+        );
     else
         snprintf(text, size,
                  "times are predicted by a model with numbers of data sheets, which nobody has compared with a "

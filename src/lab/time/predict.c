@@ -2,6 +2,7 @@
 #include "lab/time/time.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "lab/time/record.h"
@@ -66,23 +67,26 @@ static int bound_of(const smp_predicted *out)
 static void set_bound(const time_sm *sm, smp_predicted *out)
 {
     static const char *const others[] = {"launch", "tail", "latency"};
-    /* Within these factors of the prediction lie nine of ten measured times of the launches of tests/time/kernels, an
-     * H100's training set and an H200's, by what bounds them (tests/time/accuracy.py). */
+    /* Within these factors of the prediction lie nine of ten measured times, by what bounds them. */
     static const struct {
+        const char *bound;
         double low, high;
-    } intervals[] = {[SMP_TIME_BLOCKS] = {0.93, 1.16}, [SMP_TIME_SHARED_MEMORY] = {0.86, 1.22},
-                     [SMP_TIME_L2] = {0.84, 1.38},     [SMP_TIME_DRAM] = {0.84, 1.38},
-                     [BY_LAUNCH] = {0.91, 1.15},       [BY_TAIL] = {0.87, 1.3},
-                     [BY_LATENCY] = {0.87, 1.3}},
-      any = {0.93, 1.22};
+    } intervals[] = {
+#define TIME_INTERVAL(bound, low, high) {bound, low, high},
+#define TIME_ERROR(mean, median, inside)
+#include "lab/time/errors.def"
+#undef TIME_INTERVAL
+#undef TIME_ERROR
+    };
     const double few_blocks = 1.3; /* at least, where an SM has one at most: nothing hides what it waits for */
     const int bound = bound_of(out);
-    const bool own = intervals[bound].low > 0;
-    const double times = sm->gpu->measured ? 1 : 2, low = own ? intervals[bound].low : any.low,
-                 most = own ? intervals[bound].high : any.high,
-                 high = sm->per_sm == 1 && most < few_blocks ? few_blocks : most;
+    size_t row = 0;
     snprintf(out->bound, sizeof out->bound, "%s",
              bound < SMP_TIME_RESOURCES ? smp_time_resource_names[bound] : others[bound - BY_LAUNCH]);
+    while (intervals[row].bound[0] && strcmp(intervals[row].bound, out->bound) != 0)
+        row++;
+    const double times = sm->gpu->measured ? 1 : 2, low = intervals[row].low, most = intervals[row].high,
+                 high = sm->per_sm == 1 && most < few_blocks ? few_blocks : most;
     out->low_us = out->us / (1 + times * (1 / low - 1));
     out->high_us = out->us * (1 + times * (high - 1));
 }
