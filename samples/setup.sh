@@ -64,6 +64,8 @@ need_for_tests() {
     need libavif-bin "makes gray AVIF of either range, and pictures with alpha to be put into other boxes" has avifenc
     need libjxl-dev "reads and writes JPEG XL" has_library libjxl libjxl-dev
     need libopenjp2-7-dev "writes JPEG 2000" has_library libopenjp2 libopenjp2-7-dev
+    need libraw-dev "reads camera raw" has_library libraw libraw-dev
+    need libraw-bin "the oracle for camera raw" has dcraw_emu
     need libpoppler-glib8 "draws pages of PDF" has_file libpoppler-glib.so.8
     need librsvg2-2 "draws SVG" has_file librsvg-2.so.2
     need libjxl-tools "makes JPEG XL, and is the oracle for it" has cjxl

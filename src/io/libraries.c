@@ -27,6 +27,7 @@ static const struct {
     {SMP_LIBRARY_JXL, smp_jxl_load, "libjxl", "JPEG XL needs", "libjxl0.7 (apt-get install libjxl0.7)", ""},
     {SMP_LIBRARY_JP2, smp_jp2_load, "OpenJPEG", "JPEG 2000 that is written needs",
      "libopenjp2-7 (apt-get install libopenjp2-7)", ""},
+    {SMP_LIBRARY_RAW, smp_raw_load, "LibRaw", "camera raw needs", "LibRaw (apt-get install libraw-dev)", ""},
     {SMP_LIBRARY_SVG, smp_svg_load, "librsvg", "SVG needs", "librsvg2-2 (apt-get install librsvg2-2)", ""},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };

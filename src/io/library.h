@@ -15,7 +15,8 @@ typedef enum smp_library {
     SMP_LIBRARY_PDF = 8,
     SMP_LIBRARY_SVG = 16,
     SMP_LIBRARY_JXL = 32,
-    SMP_LIBRARY_JP2 = 64
+    SMP_LIBRARY_JP2 = 64,
+    SMP_LIBRARY_RAW = 128
 } smp_library;
 
 /* Returns the libraries that a file may need, by its name or by an extension alone. */
@@ -46,6 +47,7 @@ bool smp_pdf_load(void);
 bool smp_svg_load(void);
 bool smp_jxl_load(void);
 bool smp_jp2_load(void);
+bool smp_raw_load(void);
 
 /* For those. file: the library's name, as libNAME.so.1; null: it is not there. */
 void *smp_library_open(const char *file);

@@ -76,9 +76,9 @@ list(JOIN recommended ", " recommended)
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_RECOMMENDS "${recommended}")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "${recommended}")
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SUGGESTS
-  "libpoppler-glib8 | libpoppler-glib8t64, librsvg2-2, libjxl0.7, libopenjp2-7")
+  "libpoppler-glib8 | libpoppler-glib8t64, librsvg2-2, libjxl0.7, libopenjp2-7, libraw20 | libraw23t64")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS
-  "libpoppler-glib8 | libpoppler-glib8t64, librsvg2-2, libjxl0.7, libopenjp2-7")
+  "libpoppler-glib8 | libpoppler-glib8t64, librsvg2-2, libjxl0.7, libopenjp2-7, libraw20 | libraw23t64")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
   WORLD_READ WORLD_EXECUTE)

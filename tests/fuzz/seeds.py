@@ -336,7 +336,7 @@ def files():
     """What other programs wrote, from tests/data/formats."""
     for path in sorted((ROOT / "tests" / "data" / "formats").iterdir()):
         for name, endings in (("tiff", (".tif",)), ("webp", (".webp",)), ("heif", (".heic", ".avif")),
-                              ("gif", (".gif",)), ("opened", (".jxl",))):
+                              ("gif", (".gif",)), ("opened", (".jxl", ".dng"))):
             if path.suffix in endings:
                 seed(name, path.name, path.read_bytes())
     for name in ("tone.m4a", "film.mkv"):

@@ -6,7 +6,7 @@ ARG DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
     gcc g++ ninja-build cmake pkg-config dpkg-dev file python3 zlib1g-dev libpng-dev libjpeg-dev libisal-dev \
     libtiff-dev libzstd-dev libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev \
-    libjxl-dev libopenjp2-7-dev libmicrohttpd-dev libharfbuzz-dev libfontconfig-dev
+    libjxl-dev libopenjp2-7-dev libraw-dev libmicrohttpd-dev libharfbuzz-dev libfontconfig-dev
 COPY . /src
 WORKDIR /src
 RUN cmake --preset release -G Ninja -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=OFF \
