@@ -146,7 +146,6 @@ static smp_code write_copy(const smp_run_request *request, const smp_plan *plan,
 smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_reader **reader, smp_run_report *report,
                       bool *copied, smp_error *err)
 {
-    const smp_shape *shape = &plan->sinks[0].shape;
     smp_read_options how = request->read;
     *copied = false;
     if (!may_copy(request, plan, smp_reader_media(*reader), &how.want))
@@ -156,6 +155,7 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     const smp_media *media = smp_reader_media(*reader);
     if (!media->coded.size)
         return open_again(request, &request->read, reader, err);
+    const smp_shape *shape = &plan->sinks[0].shape;
     smp_shape_text(shape, shape->format, report->shape_out, sizeof report->shape_out);
     snprintf(report->device_note, sizeof report->device_note, "no step runs: what is coded is copied as it is");
     *copied = true;
