@@ -1,6 +1,7 @@
 /* See json_read.h. */
 #include "report/json_read.h"
 #include "base/alloc.h"
+#include "base/text/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,26 +24,6 @@ static bool wrong(reader *r, const char *what)
         line += *at == '\n';
     smp_fail(r->err, SMP_E_DECODE, "line %zu is not JSON: %s", line, what);
     return false;
-}
-
-static void put_utf8(char **to, uint32_t code)
-{
-    enum { TAIL = 0x3f, MARK = 0x80 };
-    if (code < 0x80)
-        *(*to)++ = (char)code;
-    else if (code < 0x800)
-        *(*to)++ = (char)(0xc0 | code >> 6);
-    else {
-        if (code < 0x10000)
-            *(*to)++ = (char)(0xe0 | code >> 12);
-        else {
-            *(*to)++ = (char)(0xf0 | code >> 18);
-            *(*to)++ = (char)(MARK | (code >> 12 & TAIL));
-        }
-        *(*to)++ = (char)(MARK | (code >> 6 & TAIL));
-    }
-    if (code >= 0x80)
-        *(*to)++ = (char)(MARK | (code & TAIL));
 }
 
 /* The four digits behind \u. */
@@ -76,7 +57,7 @@ static bool read_escape(reader *r, char **to)
         code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
     } else if ((code >= 0xd800 && code < 0xe000) || !code) /* half a pair; a text's end */
         code = 0xfffd;
-    put_utf8(to, code);
+    *to += smp_utf8_encode(*to, code);
     return true;
 }
 

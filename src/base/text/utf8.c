@@ -11,23 +11,28 @@ size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code)
     if (b[0] < 0x80)
         return 1;
     size_t more = b[0] >= 0xF0 && b[0] < 0xF8 ? 3 : b[0] >= 0xE0 ? 2 : 1;
-    if (b[0] < 0xC2 || b[0] >= 0xF8 || more >= length) {
-        *code = SMP_UTF8_INVALID;
+    *code = SMP_UTF8_INVALID;
+    if (b[0] < 0xC2 || b[0] >= 0xF8 || more >= length)
         return 1;
-    }
     uint32_t value = b[0] & (0x3Fu >> more);
     for (size_t i = 1; i <= more; i++) {
-        if ((b[i] & 0xC0) != 0x80) {
-            *code = SMP_UTF8_INVALID;
+        if ((b[i] & 0xC0) != 0x80)
             return 1;
-        }
         value = value << 6 | (b[i] & 0x3Fu);
     }
-    if (value < least[more] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) {
-        *code = SMP_UTF8_INVALID;
+    if (value < least[more] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000))
         return 1;
-    }
     *code = value;
+    return more + 1;
+}
+
+size_t smp_utf8_encode(char *to, uint32_t code)
+{
+    static const uint8_t first[] = {0, 0xC0, 0xE0, 0xF0};
+    const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    to[0] = (char)(first[more] | code >> 6 * more);
+    for (unsigned i = 1; i <= more; i++)
+        to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3F));
     return more + 1;
 }
 

@@ -11,6 +11,9 @@
  * surrogates) gives SMP_UTF8_INVALID and takes one byte. */
 size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code);
 
+/* Encodes a code point below 2^21; returns the bytes, at most 4, without a zero behind them. */
+size_t smp_utf8_encode(char *to, uint32_t code);
+
 /* Whether a reader must not see this character as it is: C0 and C1 controls except tab, ends of lines, and the marks,
  * overrides and isolates of direction, which make text read differently from what it is. */
 bool smp_utf8_unprintable(uint32_t code);

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text/utf8.h"
 #include "io/audio/chapters.h"
 #include "io/audio/tags.h"
 
@@ -22,11 +23,8 @@ typedef struct cursor {
 
 static void put_utf8(smp_bytes *out, uint32_t code)
 {
-    const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const uint8_t first[] = {0, 0xC0, 0xE0, 0xF0};
-    smp_bytes_le(out, first[more] | code >> 6 * more, 1);
-    for (int i = more - 1; i >= 0; i--)
-        smp_bytes_le(out, 0x80 | (code >> 6 * i & 0x3F), 1);
+    char bytes[4];
+    smp_bytes_add(out, bytes, smp_utf8_encode(bytes, code));
 }
 
 static uint32_t unit_at(const cursor *c, size_t i)

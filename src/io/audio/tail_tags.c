@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/text/utf8.h"
 #include "io/audio/tags.h"
 
 enum {
@@ -25,11 +26,8 @@ static bool add_old(smp_reader *reader, const char *key, const uint8_t *text, si
     size_t length = strnlen((const char *)text, most), n = 0;
     while (length && text[length - 1] == ' ')
         length--;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] >= 0x80)
-            value[n++] = (char)(0xC0 | text[i] >> 6);
-        value[n++] = (char)(text[i] < 0x80 ? text[i] : 0x80 | (text[i] & 0x3F));
-    }
+    for (size_t i = 0; i < length; i++)
+        n += smp_utf8_encode(value + n, text[i]);
     return !n || smp_tag_add(reader, key, value, n, NULL);
 }
 

@@ -76,12 +76,10 @@ static char *clean_text(const char *value, size_t length)
             text[n++] = '\n';
         if (is_dropped(in[i]))
             continue;
-        if (utf8 || in[i] < 0x80) {
-            text[n++] = (char)in[i];
-        } else {
-            text[n++] = (char)(0xC0 | in[i] >> 6);
-            text[n++] = (char)(0x80 | (in[i] & 0x3F));
-        }
+        if (utf8)
+            text[n++] = value[i];
+        else
+            n += smp_utf8_encode(text + n, in[i]);
     }
     return text;
 }
