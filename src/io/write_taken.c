@@ -6,9 +6,6 @@
 
 #include "io/format.h"
 
-/* ------------------------------------------------------------------------------------------------ of several formats
- */
-
 const smp_write_option smp_write_quality = {
     .name = "quality",
     .type = SMP_WRITE_NUMBER,
@@ -70,8 +67,6 @@ const smp_write_option smp_write_samples = {
     .must = 1u << SMP_SAMPLES_HALF,
 };
 
-/* ------------------------------------------------------------------------------------------------ values */
-
 int smp_write_value(const smp_write_values *values, const smp_write_option *option)
 {
     for (size_t i = 0; i < values->count; i++)
@@ -91,8 +86,6 @@ void smp_write_set(smp_write_values *values, const smp_write_option *option, int
     values->items[at].value = value;
     values->count += at == values->count;
 }
-
-/* ------------------------------------------------------------------------------------------------ formats */
 
 static bool takes(const smp_file_format *format, const smp_write_option *option, int value)
 {

@@ -111,8 +111,6 @@ smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ standard input */
-
 static smp_code copy_pipe(int file, uint64_t most, smp_error *err)
 {
     static char buffer[1 << 16]; /* one run reads standard input */

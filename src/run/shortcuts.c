@@ -8,8 +8,6 @@
 #include "base/alloc.h"
 #include "base/text/diag.h"
 
-/* ------------------------------------------------------------------------------------------------ smaller */
-
 /* Whether a smaller copy of the input would do: every step that reads the picture in its own size converts or turns it,
  * or scales it, and none is scaled up. */
 static bool may_shrink(const smp_plan *plan)
@@ -95,8 +93,6 @@ smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp
     how.want.shrink = find_shrink(request, media);
     return how.want.shrink ? open_again(request, &how, reader, err) : SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ not at all */
 
 /* Whether all steps cut a sound; *from: its first row that is left. */
 static bool only_cuts(const smp_plan *plan, int64_t *from)

@@ -44,8 +44,6 @@ char *smp_edit_batch_output(const smp_edit_session *session, const char *name)
     return by_dots ? smp_asprintf("%.*s/../%s", (int)end, in, name) : smp_asprintf("%.*s%s", (int)parent, in, name);
 }
 
-/* ------------------------------------------------------------------------------------------------ the process */
-
 static void stay(int) {} /* a signal to the group is for the batch */
 
 static void run_one(const smp_edit_session *session, const char *name)
@@ -99,8 +97,6 @@ smp_code smp_edit_batch_open(smp_edit_session *session, smp_error *err)
     session->batch_channel = ends[0];
     return session->batch > 0 ? SMP_OK : smp_fail(err, SMP_E_PROCESS, "cannot begin a process for batches");
 }
-
-/* ------------------------------------------------------------------------------------------------ what it tells */
 
 void smp_edit_batch_run(smp_edit_session *session, const char *name)
 {

@@ -24,8 +24,6 @@ static uint64_t number_at(const unsigned char *p, int bytes)
     return value;
 }
 
-/* ------------------------------------------------------------------------------------------------ the executable */
-
 bool smp_kernel_is_elf(const char *path)
 {
     char begin[SELFMAG] = "";
@@ -87,8 +85,6 @@ void smp_kernel_elf_free(smp_kernel_elf *elf)
     *elf = (smp_kernel_elf){.size = 0};
 }
 
-/* ------------------------------------------------------------------------------------------------ fatbins */
-
 /* Header of an image: its kind in 2 bytes, 2 more, the size of this header in 4, of what follows in 8, of that what is
  * packed in 4; the architecture, flags and the unpacked size at: */
 enum { IMAGE_HEAD = 64, IMAGE_PACKED = 16, IMAGE_ARCH = 28, IMAGE_FLAGS = 40, IMAGE_UNPACKED = 56 };
@@ -145,8 +141,6 @@ smp_code smp_kernel_next_fatbin(const unsigned char *code, size_t size, size_t *
     *at += all;
     return done;
 }
-
-/* ------------------------------------------------------------------------------------------------ unpacking */
 
 /* A length that 15 begins: bytes are added until one is not 255. */
 static bool more_of(const unsigned char **at, const unsigned char *end, size_t *length)

@@ -14,8 +14,6 @@ typedef struct names {
     size_t count;
 } names;
 
-/* ------------------------------------------------------------------------------------------------ the source */
-
 static bool in_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
@@ -123,8 +121,6 @@ static bool find_names(const char *path, const char *kernel, size_t count, names
     smp_free_all(plain, text);
     return found && agree;
 }
-
-/* ------------------------------------------------------------------------------------------------ the words */
 
 typedef struct word {
     const char *at;

@@ -136,8 +136,6 @@ smp_code smp_kernel_compare_base(const smp_kernel_settings *settings, const smp_
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ arrays */
-
 smp_code smp_kernel_check_save(const smp_kernel_settings *settings, smp_error *err)
 {
     if (!settings->save)

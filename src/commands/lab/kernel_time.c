@@ -58,8 +58,6 @@ smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err)
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ slower */
-
 /* What --json wrote before. */
 typedef struct base {
     smp_json_tree tree;

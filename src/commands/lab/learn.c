@@ -34,8 +34,6 @@ static const smp_argument_row arguments[] = {
     {0},
 };
 
-/* ------------------------------------------------------------------------------------------------ lessons */
-
 /* "03-pad" for each text of the course, in their order. */
 typedef struct lessons {
     char *names[MOST_LESSONS];
@@ -126,8 +124,6 @@ static smp_code list(const learn_settings *settings, const char *folder, const l
         printf("\nsmempipe learn N prints lesson N and runs its kernels, without a GPU. They are in %s.\n", folder);
     return SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ one lesson */
 
 /* Runs "smempipe WORDS" by this program itself. Words are split as a shell does, with single quotes alone. */
 static smp_code run_command(char *text, smp_error *err)

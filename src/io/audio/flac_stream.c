@@ -35,8 +35,6 @@ void smp_flac_set_frames(uint8_t b[SMP_FLAC_INFO], int64_t frames)
     smp_put_be(b + SMP_FLAC_TOTAL_AT + 1, (uint64_t)frames, 4);
 }
 
-/* ------------------------------------------------------------------------------------------------ blocks */
-
 static uint8_t crc8(const uint8_t *at, size_t size)
 {
     uint8_t sum = 0;
@@ -164,8 +162,6 @@ smp_code smp_flac_find_end(smp_source *source, const smp_flac_info *info, int64_
     smp_free(end);
     return SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ the MD5 */
 
 void smp_flac_md5_add(smp_md5 *hash, const int32_t *codes, int64_t count, int bits)
 {

@@ -48,8 +48,6 @@ static smp_code write_page(uint8_t *page, size_t size, smp_output *output, smp_e
     return smp_output_write(output, page, size, err);
 }
 
-/* ---------------------------------------------------------------------------------------------- another comment */
-
 void smp_ogg_pages_free(smp_ogg_pages *p)
 {
     if (!p)

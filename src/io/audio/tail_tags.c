@@ -17,8 +17,6 @@ enum {
     MOST_APE = 1 << 26
 };
 
-/* ------------------------------------------------------------------------------------------------ ID3v1 */
-
 /* Latin-1 up to a zero, without blanks at the end. */
 static bool add_old(smp_reader *reader, const char *key, const uint8_t *text, size_t most)
 {
@@ -45,8 +43,6 @@ static bool take_id3v1(smp_reader *reader, const uint8_t *tag)
            add_old(reader, "TrackNumber", (const uint8_t *)track, sizeof track) &&
            (!genre || smp_tag_add(reader, "Genre", genre, strlen(genre), NULL));
 }
-
-/* ------------------------------------------------------------------------------------------------ APEv2 */
 
 /* "Cover Art (Front)": the name of a file, and the picture behind a zero. */
 static bool take_ape_picture(smp_reader *reader, const char *name, const uint8_t *data, size_t size)
@@ -139,8 +135,6 @@ static uint64_t ape_size(const uint8_t *footer, uint64_t end)
     const uint64_t size = smp_get_le(footer + 12, 4);
     return size >= APE && size <= end ? size : 0;
 }
-
-/* ------------------------------------------------------------------------------------------------ all of them */
 
 typedef struct tails {
     uint64_t ape, ape_end, id3, id3v1; /* where they begin; 0: there is none */

@@ -32,8 +32,6 @@ static bool sniff(const uint8_t *head, size_t size)
     return size >= BEGIN && memcmp(head, riff, NAME) == 0 && is_named(head + HEAD, "wave");
 }
 
-/* ------------------------------------------------------------------------------------------------ reading */
-
 /* Walks the chunks to the samples. What may follow them is not used. frames: as fact counts them, else as it was. */
 static smp_code walk(smp_wav *h, uint64_t *frames, smp_source *source, smp_error *err)
 {
@@ -90,8 +88,6 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         smp_sound_note_behind(reader, smp_max_u64(h.data_at + h.data_size, smp_get_bytes(size, 8, false)));
     return SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ writing */
 
 static void put_head(smp_bytes *out, const char *letters, uint64_t size)
 {

@@ -56,8 +56,6 @@ static uint32_t take_type(cursor *c, unsigned flags, int shift)
     return take(c, bytes[flags >> shift & 3]);
 }
 
-/* ------------------------------------------------------------------------------------------------ the header */
-
 /* False: the file does not say where its packets are. */
 static bool read_header(asf *a, const uint8_t *head, size_t size)
 {
@@ -86,8 +84,6 @@ static bool read_header(asf *a, const uint8_t *head, size_t size)
     a->count = smp_get_bytes(begin + COUNT_AT, 8, false);
     return a->size && a->size <= MOST_PACKET;
 }
-
-/* ------------------------------------------------------------------------------------------------ packets */
 
 /* Whether a part of an object follows what came before of its stream. */
 static bool follows(track *t, uint32_t number, uint32_t mask, uint64_t offset, uint64_t length, uint64_t size)

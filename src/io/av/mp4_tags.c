@@ -59,8 +59,6 @@ static bool enter(const smp_source *source, box *in, const char *name)
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ items */
-
 /* A number, or how many there are. */
 static bool add_number(smp_reader *reader, const char *key, uint64_t value)
 {
@@ -175,9 +173,6 @@ bool smp_mp4_take_tags(smp_reader *reader, bool *found)
                  smp_names_end(&lost));
     return ok;
 }
-
-/* ------------------------------------------------------------------------------------------------ how long it is heard
- */
 
 /* Goes into a box's box, and that one's: names of four letters, one behind the other. */
 static bool enter_all(const smp_source *source, box *in, const char *names)

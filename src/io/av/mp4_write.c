@@ -1,7 +1,6 @@
 /* See mp4_write.h. */
 #include "io/av/mp4_write.h"
 
-
 #include "base/checked.h"
 
 enum { SECONDS = 2 /* of a chunk: a part has more, so that the table of chunks stays small */ };
@@ -42,8 +41,6 @@ void smp_mp4_put_head(smp_bytes *out)
     smp_bytes_add(out, "\0\0\0\1mdat", 8); /* 1: the size follows */
     smp_bytes_be(out, 0, 8);
 }
-
-/* ------------------------------------------------------------------------------------------------ the sound */
 
 /* Frames of all packets together: those of the last one as they are heard. */
 static uint64_t media_frames(const smp_mp4 *mp4)

@@ -24,8 +24,6 @@ bool smp_font_load(void)
     return all;
 }
 
-/* ------------------------------------------------------------------------------------------------ names */
-
 #define FONTCONFIG_FUNCTIONS(M, with)                                                                                  \
     SMP_EACH(M, with, FcConfigDestroy, FcConfigSubstitute, FcFontMatch, FcInitLoadConfigAndFonts, FcNameConstant,      \
              FcNameParse, FcPatternDestroy, FcPatternGetInteger, FcPatternGetString)

@@ -85,8 +85,6 @@ smp_code smp_gif_find_colours(const smp_gif_part *part, bool gray, smp_gif_colou
     return collect(part, colours) ? SMP_OK : cut(part, gray, colours, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ painting */
-
 typedef struct kept { /* a colour, and its index */
     uint32_t colour;
     int32_t index;

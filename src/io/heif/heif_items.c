@@ -48,8 +48,6 @@ static cursor open_part(const smp_source *source, const smp_heif_part *part)
     return (cursor){source, part->at, part->end};
 }
 
-/* ------------------------------------------------------------------------------------------------ tables */
-
 static void find_type(const smp_source *source, const smp_heif *heif, uint32_t item, char to[4])
 {
     cursor all = open_part(source, &heif->infos), box;
@@ -141,8 +139,6 @@ static uint32_t find_alpha(const smp_source *source, const smp_heif *heif, uint3
     }
     return 0;
 }
-
-/* ------------------------------------------------------------------------------------------------ the picture */
 
 /* Source: AV1-ISOBMFF, 2.3.3; ISO/IEC 14496-15, 8.3.3.1. */
 static bool is_gray(const smp_source *source, const smp_heif *heif, uint32_t item)

@@ -12,8 +12,6 @@
 
 static const smp_heif_functions *const lib = &smp_heif_library;
 
-/* ------------------------------------------------------------------------------------------------ decoding */
-
 static smp_code decode_as(heif_state *state, const smp_reader *reader, enum heif_colorspace space,
                           enum heif_chroma chroma, smp_error *err)
 {
@@ -89,8 +87,6 @@ static smp_code decode(heif_state *state, const smp_reader *reader, smp_error *e
                         colours->bits);
     return code;
 }
-
-/* ------------------------------------------------------------------------------------------------ rows */
 
 /* Row y of a plane, turned where that is done here. */
 static const uint8_t *fetch(const heif_state *state, int plane, int64_t width, int64_t y)

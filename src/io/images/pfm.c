@@ -26,8 +26,6 @@ static bool sniff(const uint8_t *head, size_t size)
     return size >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') && is_space(head[2]);
 }
 
-/* ------------------------------------------------------------------------------------------------ reading */
-
 /* Reads the next word of the header and the one white-space byte that ends it. */
 static bool next_word(const uint8_t **at, const uint8_t *end, char *word, size_t size)
 {
@@ -119,8 +117,6 @@ static void read_close(smp_reader *reader)
     smp_stored_rows_free(&state->stored);
     smp_free(state);
 }
-
-/* ------------------------------------------------------------------------------------------------ writing */
 
 static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {

@@ -38,8 +38,6 @@ static bool sniff(const uint8_t *head, size_t size)
     return size >= HEADER && memcmp(head, "qoif", 4) == 0 && (head[12] == 3 || head[12] == 4) && head[13] <= 1;
 }
 
-/* ------------------------------------------------------------------------------------------------ reading */
-
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
@@ -115,8 +113,6 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
     smp_fail(err, SMP_E_DECODE, "the QOI is damaged: its end mark is missing");
     return smp_hint_damaged(err);
 }
-
-/* ------------------------------------------------------------------------------------------------ writing */
 
 static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {

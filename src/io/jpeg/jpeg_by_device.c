@@ -6,8 +6,6 @@
 #include "base/checked.h"
 #include "io/jpeg/jpeg_glue.h"
 
-/* ------------------------------------------------------------------------------------------------ what it serves */
-
 #ifdef LIBJPEG_TURBO_VERSION
 typedef struct asked {
     smp_jpeg base;
@@ -106,8 +104,6 @@ bool smp_jpeg_scan_is_progressive(const char *path, const smp_write_options *opt
     smp_write_set(&baseline.values, &smp_jpeg_progressive, SMP_JPEG_BASELINE);
     return smp_jpeg_scan_serves(path, &baseline, shape, coding, &params) && smp_jpeg_wants_progressive(options, coding);
 }
-
-/* ------------------------------------------------------------------------------------------------ writing */
 
 static smp_code begin(smp_jpeg_scan_rows *scan, const smp_writer *writer, const void *from, smp_error *err)
 {

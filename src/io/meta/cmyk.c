@@ -109,8 +109,6 @@ smp_code smp_cmyk_open(smp_reader *reader, uint32_t full, smp_cmyk **out, smp_er
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ pixels */
-
 static void look_up(const smp_cmyk *map, const uint32_t *cmyk, float to[COLOURS])
 {
     float part[INKS];

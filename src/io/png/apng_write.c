@@ -64,8 +64,6 @@ static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_e
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ pictures */
-
 static smp_code put_control(smp_writer *writer, const int64_t part[4], smp_error *err)
 {
     apng_writer *state = writer->state;

@@ -31,8 +31,6 @@ struct smp_png_deflate {
 #endif
 };
 
-/* ---------------------------------------------------------------------------------------------- compressors */
-
 static size_t zlib_to(smp_png_deflate *d, int level, int strategy, uint8_t *to, size_t room, const uint8_t *from,
                       size_t size)
 {
@@ -124,8 +122,6 @@ static size_t stored_size(size_t size)
 {
     return size + (size + STORED_MOST - 1) / STORED_MOST * 5;
 }
-
-/* ---------------------------------------------------------------------------------------------- blocks */
 
 size_t smp_png_deflate_room(size_t size)
 {

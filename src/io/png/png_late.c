@@ -77,8 +77,6 @@ void smp_png_keep_texts(smp_png *state, smp_media *media)
     media->orientation = smp_exif_orientation(exif, size);
 }
 
-/* ------------------------------------------------------------------------------------------ behind the picture */
-
 typedef struct piece {
     const uint8_t *text; /* null: the source's bytes */
     uint64_t position, size;

@@ -59,8 +59,6 @@ smp_code smp_png_pack_keep(const smp_shape *shape, const smp_png_coding *coding,
     return SMP_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- rows */
-
 /* False: some value needs 8 bits. */
 static bool put_gray(smp_png_pack *pack, const uint8_t *from, uint8_t *to)
 {
@@ -115,8 +113,6 @@ void smp_png_pack_restore(const smp_png_pack *pack, int64_t y, int64_t rows, voi
     for (int64_t i = 0; pack->channels > 1 && i < rows * pack->width; i++, out += pack->channels)
         memcpy(out, pack->palette.colours[from[i]], (size_t)pack->channels);
 }
-
-/* ---------------------------------------------------------------------------------------------- what fits */
 
 /* The fewest bits whose levels a gray picture's samples are. */
 static int gray_bits(const smp_png_pack *pack)

@@ -77,8 +77,6 @@ smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------ chunks */
-
 /* Goes to the next chunk when this one is used up. False: wrong CRC, or the file ends. */
 static bool next_chunk(smp_png_plain *plain)
 {
@@ -139,8 +137,6 @@ static bool inflate_bytes(smp_png_plain *plain, uint8_t *to, size_t size)
     }
     return true;
 }
-
-/* ------------------------------------------------------------------------------------------ rows */
 
 bool smp_png_plain_rows(smp_png_plain *plain, void *to, int64_t stride, int64_t rows)
 {

@@ -13,8 +13,6 @@ static bool sniff(const uint8_t *, size_t)
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ reading */
-
 static smp_code fail_part(uint64_t bytes, uint64_t whole, const char *what, smp_error *err)
 {
     smp_fail(err, SMP_E_DECODE, "expected a %s of %llu byte%s, got %llu", what, (unsigned long long)whole,
@@ -146,8 +144,6 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
     *more = smp_source_peek(source, &at, 1) > 0;
     return source->failed || source->over_limit ? smp_source_ended(source, err) : SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ writing */
 
 static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {

@@ -29,8 +29,6 @@ enum { CAMERA = sizeof camera / sizeof camera[0] };
 static const uint32_t said[] = {TIFF_DESCRIPTION, TIFF_SOFTWARE, TIFF_ARTIST, TIFF_COPYRIGHT};
 enum { SAID = sizeof said / sizeof said[0], SAID_BYTES = 8192 /* of a text: EXIF must fit a marker of a JPEG */ };
 
-/* ------------------------------------------------------------------------------------------------ reading */
-
 /* The bytes of an entry; null where there is none. *failed: out of memory. */
 static uint8_t *load(const smp_tiff *tiff, uint32_t tag, size_t *size, smp_notes *notes, bool *failed)
 {
@@ -165,8 +163,6 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error 
            keep_blob(tiff, TIFF_IPTC, &media->meta.iptc, &reader->notes) && keep_exif(tiff, &media->meta);
     return done ? SMP_OK : smp_fail_memory(err, "metadata of a TIFF", 0);
 }
-
-/* ------------------------------------------------------------------------------------------------ writing */
 
 static bool put_text(smp_tiff_tags *tags, uint32_t tag, uint32_t type, const char *value)
 {

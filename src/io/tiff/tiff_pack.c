@@ -85,8 +85,6 @@ void smp_tiff_packer_close(smp_tiff_packer *packer)
     smp_free_all(packer->lzw, packer->line, packer->out, packer);
 }
 
-/* ------------------------------------------------------------------------------------------------ differences */
-
 static void subtract_bytes(uint8_t *row, size_t size, size_t step)
 {
     for (size_t i = size; i-- > step;)

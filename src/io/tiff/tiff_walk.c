@@ -31,8 +31,6 @@ size_t smp_tiff_type_size(uint32_t type)
     return type < sizeof sizes ? sizes[type] : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ directories */
-
 typedef struct folder {
     uint64_t first, count, link; /* where the entries are, how many; where the next directory's place is */
 } folder;
@@ -170,8 +168,6 @@ void smp_tiff_close(smp_tiff *tiff)
     tiff->entries = NULL;
     tiff->count = 0;
 }
-
-/* ------------------------------------------------------------------------------------------------ entries */
 
 const smp_tiff_entry *smp_tiff_find(const smp_tiff *tiff, uint32_t tag)
 {

@@ -28,8 +28,6 @@ typedef struct webp_reader {
     int64_t drawn; /* pictures before it */
 } webp_reader;
 
-/* ------------------------------------------------------------------------------------------------ opening */
-
 static bool load(const smp_source *source, smp_webp_range range, smp_blob *blob, smp_notes *notes, const char *what)
 {
     if (!range.size)
@@ -142,8 +140,6 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
                  (long long)webp->frames);
     return code;
 }
-
-/* ------------------------------------------------------------------------------------------------ rows */
 
 smp_code smp_webp_status(int status, smp_error *err)
 {

@@ -151,8 +151,6 @@ smp_code smp_webp_walk(const smp_source *source, smp_webp *webp, smp_error *err)
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ frames */
-
 static smp_code fail_frame(smp_error *err, int64_t number, const char *what)
 {
     smp_fail(err, SMP_E_DECODE, "the WebP is damaged: picture %lld %s", (long long)number, what);

@@ -25,8 +25,6 @@ const char *const cupti_range_names[CUPTI_RANGE_METRICS] = {
     RANGE(SMP_SHARED_ATOMIC, "atom"),
 };
 
-/* ------------------------------------------------------------------------------------------------ configuration */
-
 smp_code cupti_config_open(const cupti_api *api, const char *chip, const uint8_t *availability,
                            const char *const *names, size_t count, cupti_config *config, smp_error *err)
 {
@@ -81,8 +79,6 @@ void cupti_config_close(const cupti_api *api, cupti_config *config)
     smp_free(config->image);
     *config = (cupti_config){0};
 }
-
-/* ------------------------------------------------------------------------------------------------ checking */
 
 /* An unknown name spoils its host object, so each name gets its own. */
 static void check_range(const cupti_api *api, cupti_names *names)

@@ -12,8 +12,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------------ the library */
-
 static cupti_api the_api;
 static smp_error problem;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
@@ -115,8 +113,6 @@ int cupti_lock(const cupti_api *api)
         }
     return fd;
 }
-
-/* ------------------------------------------------------------------------------------------------ errors */
 
 /* gVisor reports this build date of a kernel to every program. */
 static bool inside_gvisor(void)

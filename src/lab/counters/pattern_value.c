@@ -95,8 +95,6 @@ bool smp_pattern_value(const smp_pattern *pattern, int node, int lane, const smp
     return value_of(&s, node, out);
 }
 
-/* ------------------------------------------------------------------------------------------------ a warp */
-
 static smp_code fail_outside(const smp_pattern *pattern, int dimension, int lane, int64_t value, int64_t size,
                              smp_diags *diags)
 {

@@ -6,8 +6,6 @@
 
 #include "base/text/text.h"
 
-/* ------------------------------------------------------------------------------------------------ words */
-
 const smp_pattern_name smp_pattern_names[] = {
     {"tid", SMP_PN_TID, 0},
     {"lane", SMP_PN_TID, 0},
@@ -83,8 +81,6 @@ bool smp_pattern_has_word(const char *word)
             return true;
     return false;
 }
-
-/* ------------------------------------------------------------------------------------------------ mistakes */
 
 smp_span smp_pattern_span(const smp_pattern_parser *p, size_t start, size_t end)
 {

@@ -16,8 +16,6 @@ const char *smp_count_kind_name(smp_count_kind kind)
     return names[kind];
 }
 
-/* ------------------------------------------------------------------------------------------------ counts */
-
 void smp_counts_free(smp_counts *counts)
 {
     smp_free(counts->sites);
@@ -71,8 +69,6 @@ bool smp_counts_agree(const smp_counts *a, const smp_counts *b, char *text, size
     }
     return true;
 }
-
-/* ------------------------------------------------------------------------------------------------ the model */
 
 static smp_code model_sites(const smp_trace *trace, smp_counts *counts, bool wanted, smp_error *err)
 {
@@ -132,8 +128,6 @@ static smp_code open_model(smp_device *device, smp_count_source **out, smp_error
     **out = (smp_count_source){.device = device, .measure = model_measure, .close = model_close};
     return SMP_OK;
 }
-
-/* ------------------------------------------------------------------------------------------------ all sources */
 
 static smp_code open_measured(smp_count_kind kind, smp_device *device, smp_count_source **out, smp_error *err)
 {

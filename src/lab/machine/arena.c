@@ -88,8 +88,6 @@ bool smp_warp_memory_is_device(const smp_warp_memory *memory, const void *addres
     return memory->arena && a >= arena && a - arena < memory->arena_used;
 }
 
-/* ------------------------------------------------------------------------------------------------ what it is */
-
 /* Whether the host's code may read it. */
 static bool is_of_host(uint64_t address)
 {

@@ -117,8 +117,6 @@ smp_code warp_run_cooperative(warp_block *block, uint64_t count, uint64_t *done,
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ clusters */
-
 /* The cluster of that number in the grid, and a block of it. */
 static uint64_t block_of(const smp_warp_launch *launch, const uint32_t shape[3], uint64_t cluster, uint32_t rank)
 {

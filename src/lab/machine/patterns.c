@@ -87,8 +87,6 @@ void warp_record(warp_block *block, uint32_t index, const smp_bank_access *acces
     block->counts[index].recorded += (uint32_t)wavefronts;
 }
 
-/* ------------------------------------------------------------------------------------------------ results */
-
 /* The array that holds all of an access; UINT32_MAX: none does, and those that hold some are mixed. */
 static uint32_t array_of(const warp_block *block, const smp_warp_pattern *p, smp_warp_result *result)
 {

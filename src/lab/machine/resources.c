@@ -6,8 +6,6 @@
 #include "lab/machine/elf.h"
 #include "lab/machine/warp.h"
 
-/* ------------------------------------------------------------------------------------------------ the cubin */
-
 /* Attributes of .nv.info whose payload is a symbol and a number. */
 enum { WITH_PAYLOAD = 4, REGISTER_COUNT = 0x2f, HEAD = 4 };
 
@@ -44,8 +42,6 @@ bool smp_warp_registers(const void *cubin, size_t size, const char *symbol, uint
     }
     return false;
 }
-
-/* ------------------------------------------------------------------------------------------------ an SM */
 
 typedef struct sm {
     int arch;

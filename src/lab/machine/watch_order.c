@@ -4,7 +4,6 @@
  * had acquired something itself all that was released so far counts, so that nothing right is told. */
 #include "lab/machine/watch.h"
 
-
 #include "base/alloc.h"
 
 enum { MOST_RELEASES = 1 << 22, FIRST_RELEASES = 64 };
@@ -23,8 +22,6 @@ uint64_t warp_watch_block(warp_watch *w, uint32_t when)
     w->last = low;
     return high ? w->turns[low].block : 0;
 }
-
-/* ------------------------------------------------------------------------------------------------ releases */
 
 /* Its place in the table: there, or free. */
 static warp_release *slot_of(warp_release *table, size_t capacity, uint64_t address, uint64_t block)
@@ -119,8 +116,6 @@ void warp_watch_sync(warp_block *block, warp_frame *frame, uint64_t address, boo
     if (releases && (block->order.fenced || !acquires))
         release(block, address, block->order.fenced);
 }
-
-/* ------------------------------------------------------------------------------------------------ order */
 
 /* Of another block: whether it released what it did then at an address that this one has read since. */
 static bool was_released(warp_block *block, const warp_seen *was, uint64_t address, bool was_read)

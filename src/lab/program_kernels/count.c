@@ -27,8 +27,6 @@ static void note(smp_trace *trace, const char *kernel, const smp_error *why)
         memcpy(trace->notes + used, line, strlen(line) + 1);
 }
 
-/* ------------------------------------------------------------------------------------------------ counts */
-
 static smp_shared_op op_of(const smp_warp_row *row)
 {
     switch (row->op) {
@@ -85,8 +83,6 @@ static bool is_sound(const smp_warp_result *result, smp_error *err)
         smp_at(err, "%s:%u", smp_base_name(result->files[f->here.file]), f->here.line);
     return false;
 }
-
-/* ------------------------------------------------------------------------------------------------ a launch */
 
 /* Tells whether times are wanted that the SASS can tell: of a GPU of its architecture. */
 static bool is_timed(const smp_trace *trace, smp_trace_time *time)

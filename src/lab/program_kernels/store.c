@@ -12,8 +12,6 @@
 #include "base/version.h"
 #include "lab/program_kernels/own.h"
 
-/* ------------------------------------------------------------------------------------------------ the folder */
-
 static struct {
     pthread_once_t once;
     char path[PATH_MAX]; /* "": there is none */
@@ -33,8 +31,6 @@ const char *smp_own_folder(void)
     pthread_once(&folder.once, find_folder);
     return folder.path[0] ? folder.path : NULL;
 }
-
-/* ------------------------------------------------------------------------------------------------ files */
 
 /* Everything that is packed in it. */
 static smp_code inflate_file(const char *path, char **bytes, size_t *size, smp_error *err)
@@ -101,8 +97,6 @@ void smp_own_file_free(smp_own_file *file)
     smp_free(file->bytes);
     memset(file, 0, sizeof *file);
 }
-
-/* ------------------------------------------------------------------------------------------------ kernels */
 
 typedef struct loaded {
     struct loaded *next;

@@ -77,8 +77,6 @@ void ptx_run_flushed(warp_block *, warp_frame *frame, const warp_inst *inst, uin
     ptx_blend(frame, inst->d[0], (char)inst->d_class, &result, lanes);
 }
 
-/* ------------------------------------------------------------------------------------------------ comparisons */
-
 static uint32_t combined(const warp_frame *frame, const warp_inst *inst, uint32_t holds)
 {
     uint32_t with = inst->combine ? warp_pred(frame, inst->s[2]) : 0;
@@ -150,8 +148,6 @@ void ptx_run_set(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_
     ptx_blend(frame, inst->d[0], 'w', &result, lanes);
 }
 
-/* ------------------------------------------------------------------------------------------------ parts */
-
 void ptx_run_pack(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t bits = inst->width * 8u;
@@ -213,8 +209,6 @@ void ptx_run_lop3(warp_block *, warp_frame *frame, const warp_inst *inst, uint32
             result.words[l] |= (k & 4 ? a[l] : ~a[l]) & (k & 2 ? b[l] : ~b[l]) & (k & 1 ? c[l] : ~c[l]);
     ptx_blend(frame, inst->d[0], 'w', &result, lanes);
 }
-
-/* ------------------------------------------------------------------------------------------------ others */
 
 /* Time is what the block has executed: it goes on, and is the same each run. */
 void ptx_run_clock(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)

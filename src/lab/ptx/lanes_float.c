@@ -98,8 +98,6 @@ static double in_turns(float x)
 #undef DIRECTED
 #undef HALVES
 
-/* ------------------------------------------------------------------------------------------------ comparisons */
-
 #define UNORDERED(x, y) ((x) != (x) || (y) != (y))
 #define ORDER(how, op, suffix, T, X, Y)                                                                                \
     WARP_TEST(how##_##suffix, T, (X)op(Y))                                                                             \

@@ -10,8 +10,6 @@
 enum { TO_SHARED, FROM_SHARED }; /* mode */
 enum { ALIGNMENT = 128, LINE = 128 /* of swizzles */, COORDINATES = 4 /* the first one's source */ };
 
-/* ------------------------------------------------------------------------------------------------ decoding */
-
 /* [map, {x, y}]: the map in s[1], coordinates from s[COORDINATES] on. */
 static bool read_box(ptx_parser *parser, ptx_text operand, uint32_t rank, warp_inst *inst)
 {
@@ -63,8 +61,6 @@ bool ptx_decode_tensor(ptx_parser *parser, const ptx_statement *s, warp_inst *in
     inst->execute = ptx_run_tensor;
     return true;
 }
-
-/* ------------------------------------------------------------------------------------------------ running */
 
 /* Whether it is one that the host could have made: a kernel may have written it since. *bytes: of its box, with a
  * swizzle in whole lines, since it moves elements within those. */

@@ -20,8 +20,6 @@ typedef struct product {
     uint32_t sums[MOST_COLUMNS * ROWS / 32]; /* rows */
 } product;
 
-/* ------------------------------------------------------------------------------------------------ decoding */
-
 static bool read_shape(const ptx_statement *s, product *p)
 {
     unsigned columns, depth;
@@ -110,8 +108,6 @@ bool ptx_decode_wgmma(ptx_parser *parser, const ptx_statement *s, warp_inst *ins
     return (p && read_product(parser, s, p)) || ptx_wrong_form(parser, s);
 }
 
-/* ------------------------------------------------------------------------------------------------ shared memory */
-
 /* A descriptor's fields, in bytes. */
 typedef struct matrix {
     uint32_t start, lead, stride;
@@ -176,8 +172,6 @@ static bool read_matrix(warp_block *block, warp_frame *frame, const warp_inst *i
         }
     return true;
 }
-
-/* ------------------------------------------------------------------------------------------------ executing */
 
 /* As those of mma: register q of lane 4g + t has row g, and g + 8 where q is odd, and two elements, of tf32 one. */
 static void read_rows(const warp_frame *frame, const product *p, ptx_element (*a)[MOST_DEPTH])

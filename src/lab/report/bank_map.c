@@ -47,8 +47,6 @@ static void phase_text(char *text, size_t size, const smp_bank_schedule *schedul
     snprintf(text, size, "phase %d of %d: lanes %s", phase + 1, schedule->phases, lanes);
 }
 
-/* ------------------------------------------------------------------------------------------------ terminal */
-
 enum { LABEL = 4 }; /* columns; 4 + 32 x 3 = 100 */
 
 static void put_line(FILE *to, int number, const smp_bank_wavefront *wavefront, const smp_paint *paint)
@@ -87,8 +85,6 @@ void smp_bank_map_text(FILE *to, const smp_bank_access *access, bool color)
         put_line(to, i + 1, wavefront, &paint);
     }
 }
-
-/* ------------------------------------------------------------------------------------------------ SVG */
 
 enum { TITLE_TENTHS = 82, SUBTITLE_TENTHS = 69 }; /* of a pixel: a character at 13 and 11 px, rounded up */
 enum { CELL = 18, LINE = 18, LEFT = 44, TITLE = 22, HEAD = 20, PHASE = 18, EDGE = 2 };
@@ -189,8 +185,6 @@ void smp_bank_map_svg(FILE *to, const smp_bank_access *access, const char *title
     }
     fputs("</svg>\n", to);
 }
-
-/* ------------------------------------------------------------------------------------------------ JSON */
 
 void smp_bank_offsets_json(smp_json *json, const char *key, const smp_bank_access *access)
 {

@@ -19,8 +19,6 @@ typedef struct baseline {
     size_t count, capacity;
 } baseline;
 
-/* ------------------------------------------------------------------------------------------------ the earlier run */
-
 /* The text of a place in a kernel's "sources", without indentation. */
 static const char *text_at(const baseline *b, const smp_json_node *kernel, const smp_json_node *place)
 {
@@ -89,8 +87,6 @@ static smp_code open_baseline(baseline *b, char *json, smp_error *err)
         code = add_kernel(b, at) ? SMP_OK : smp_fail_memory(err, "a baseline", b->count * sizeof *b->items);
     return code;
 }
-
-/* ------------------------------------------------------------------------------------------------ comparing */
 
 static bool same_line(const old_issue *old, const smp_lab_report *report, const smp_lab_issue *issue)
 {

@@ -36,8 +36,6 @@ LAB_API int curandSetPseudoRandomGeneratorSeed(generator *g, unsigned long long 
         *g = (generator){.seed = seed};
     return g ? DONE : NO_GENERATOR;
 }
-/* ------------------------------------------------------------------------------------------------ numbers */
-
 /* SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014) of a seed and a place. */
 static uint64_t bits_at(uint64_t seed, uint64_t place)
 {

@@ -95,8 +95,6 @@ LAB_API int cudaFreeArray(lab_array *a)
     free(a);
     return error;
 }
-/* ------------------------------------------------------------------------------------------------ copies */
-
 LAB_API int cudaMemcpy2DToArray(lab_array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                                 size_t height, int kind)
 {
@@ -122,8 +120,6 @@ LAB_API int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const lab_array *
 {
     return cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind);
 }
-
-/* ------------------------------------------------------------------------------------------------ objects */
 
 /* cudaResourceDesc */
 enum { OF_ARRAY, OF_MIPMAPS, OF_LINEAR, OF_ROWS };

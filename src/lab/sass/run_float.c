@@ -90,8 +90,6 @@ void sass_run_check_division(warp_block *, warp_frame *frame, const warp_inst *i
     sass_put_pred(frame, op, 0, slow, lanes);
 }
 
-/* ------------------------------------------------------------------------------------------------ conversions */
-
 void sass_run_convert(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;

@@ -21,8 +21,6 @@ enum {
     MOST_NAMES = 1 << 18
 };
 
-/* ------------------------------------------------------------------------------------------------ reading */
-
 static bool within(const char *real, const smp_kernel_reach *reach)
 {
     bool allowed = !reach || reach->trusted;
@@ -63,8 +61,6 @@ smp_code smp_kernel_source_read(const char *path, const smp_kernel_reach *reach,
     }
     return code;
 }
-
-/* ------------------------------------------------------------------------------------------------ the hash */
 
 typedef struct hashed {
     const char *const *includes;

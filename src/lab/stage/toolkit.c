@@ -14,8 +14,6 @@
 #include "base/os/tool.h"
 #include "base/paths.h"
 
-/* ------------------------------------------------------------------------------------------------ where they are */
-
 static char *if_runs(char *path)
 {
     if (path && !access(path, X_OK) && !smp_is_folder(path))
@@ -77,8 +75,6 @@ char *smp_toolkit_find(const char *name)
     return found ? found : find_in_wheels(name);
 }
 
-/* ------------------------------------------------------------------------------------------------ what they read */
-
 static bool has(const char *folder, const char *name)
 {
     char *path = smp_asprintf("%s/%s", folder, name);
@@ -130,8 +126,6 @@ void smp_toolkit_folders(const char *tool, char *folders[SMP_TOOLKIT_FOLDERS])
         smp_free(path);
     }
 }
-
-/* ------------------------------------------------------------------------------------------------ the cache */
 
 /* Makes a folder and those above it. */
 bool smp_toolkit_make_folders(char *path)

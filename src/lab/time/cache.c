@@ -60,8 +60,6 @@ time_line *time_l1_take(time_l1 *l1, uint32_t line)
     return taken;
 }
 
-/* ------------------------------------------------------------------------------------------------ maps */
-
 static size_t place_of(const time_map *map, uint32_t key)
 {
     size_t at = (key * 2654435769U >> 7) & (map->capacity - 1);

@@ -73,8 +73,6 @@ void time_launch_blocks(time_sm *sm)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ the whole launch */
-
 static int by_time(const void *a, const void *b)
 {
     const time_ticks x = *(const time_ticks *)a, y = *(const time_ticks *)b;

@@ -17,8 +17,6 @@ typedef struct base {
     smp_predicted *out;
 } base;
 
-/* ------------------------------------------------------------------------------------------------ rows */
-
 static bool is_of_row(const warp_code *code, size_t place, const smp_warp_row *row)
 {
     static const uint8_t spaces[] = {
@@ -50,8 +48,6 @@ static void spare(const base *b, const smp_warp_row *row, bool as_advised)
         if (is_of_row(b->code->code, i, row))
             b->least[i] = (uint8_t)(least < UINT8_MAX ? least : UINT8_MAX);
 }
-
-/* ------------------------------------------------------------------------------------------------ prices */
 
 static smp_code add_price(const base *b, const char *what, const time_free *free, smp_error *err)
 {
@@ -132,8 +128,6 @@ static smp_code set_mends(const base *b, smp_error *err)
     }
     return status;
 }
-
-/* ------------------------------------------------------------------------------------------------ occupancy */
 
 enum { MOST_REGISTERS = 255, SHARED_UNIT = 128 };
 

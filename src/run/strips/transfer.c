@@ -33,8 +33,6 @@ smp_code smp_transfer_skip(smp_endpoint *endpoint, int64_t count, smp_error *err
     return SMP_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- staging */
-
 smp_code smp_staging_open(smp_device *device, int buffers, int64_t rows, int64_t stride, int64_t row_bytes,
                           smp_staging **staging, smp_error *err)
 {

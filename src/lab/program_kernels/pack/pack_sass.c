@@ -71,8 +71,6 @@ static void blank_sections(char *cubin, size_t size)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ text */
-
 /* Headers of a toolkit: what is inlined from there counts for the line that calls it (lab/sass/module.c). */
 static bool is_toolkit(const char *name)
 {
