@@ -238,8 +238,7 @@ static smp_code open_found(smp_code code, smp_source *source, const char *name, 
     *out = NULL;
     if (!code && smp_worker_runs())
         return smp_worker_reader_open(source, name, options, out, err);
-    if (!code)
-        code = smp_source_buffer(source, err);
+    code = code ? code : smp_source_buffer(source, err);
     if (code)
         return smp_at(err, "%s", name);
     code = smp_reader_open_source(source, name, options, out, err);

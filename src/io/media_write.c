@@ -226,10 +226,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     if (book && book->writer) {
         book->writer = NULL;
         code = reopen(writer, shape, options, err);
-        if (!code)
-            code = make_writer(path, shape, meta, writer, err);
-        if (!code)
-            code = open_file(writer, path, meta, err);
+        code = code ? code : make_writer(path, shape, meta, writer, err);
+        code = code ? code : open_file(writer, path, meta, err);
         writer->delay = 0; /* of the picture before */
     } else if (!writer || !(writer->name = smp_strdup(name))) {
         code = smp_fail_memory(err, "a writer", sizeof *writer);

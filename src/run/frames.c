@@ -219,8 +219,7 @@ static smp_code take_memory(frames *f, smp_error *err)
     for (size_t i = 0; i < f->plan->sink_count; i++)
         shapes[i] = &f->plan->sinks[i].shape;
     smp_code code = take_views(&f->in, &in, 1, f->reader, err);
-    if (!code)
-        code = take_views(&f->out, shapes, f->plan->sink_count, NULL, err);
+    code = code ? code : take_views(&f->out, shapes, f->plan->sink_count, NULL, err);
     smp_free(shapes);
     return code;
 }
@@ -284,8 +283,7 @@ static smp_code compute(frames *f, smp_runner **runner, smp_run_each *each, void
                               .sinks = sinks,
                               .partials = request->partials};
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", f->plan->sink_count);
-    if (!code)
-        code = smp_runner_open(&setup, runner, err);
+    code = code ? code : smp_runner_open(&setup, runner, err);
     const int64_t all = smp_reader_media(f->reader)->pages;
     for (int64_t number = 1; !code && smp_ring_wait_filled(&in->ring); number++) {
         if (!smp_ring_wait_free(&out->ring))
@@ -318,10 +316,8 @@ static smp_code run_threads(frames *f, smp_run_each *each, void *context, smp_er
 {
     smp_runner *runner = NULL;
     smp_code code = start(&f->in, read_all, f, err);
-    if (!code)
-        code = start(&f->out, write_all, f, err);
-    if (!code)
-        code = compute(f, &runner, each, context, err);
+    code = code ? code : start(&f->out, write_all, f, err);
+    code = code ? code : compute(f, &runner, each, context, err);
     smp_ring_end(&f->in.ring, true);
     smp_ring_end(&f->out.ring, code != SMP_OK);
     if (f->out.runs)
@@ -413,14 +409,10 @@ smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void
     report->device = request->device->info;
     report->threads = request->device->info.units;
     smp_code code = open_and_plan(&f, err);
-    if (!code)
-        code = begin_outputs(&f, err);
-    if (!code)
-        code = take_memory(&f, err);
-    if (!code)
-        code = run_threads(&f, each, context, err);
-    if (!code)
-        code = finish(&f, err);
+    code = code ? code : begin_outputs(&f, err);
+    code = code ? code : take_memory(&f, err);
+    code = code ? code : run_threads(&f, each, context, err);
+    code = code ? code : finish(&f, err);
     close_all(&f);
     report->status = code;
     if (code && f.written && !request->write.book)

@@ -26,8 +26,7 @@ smp_code smp_run_open_outputs(const smp_run_request *request, const smp_plan *pl
     smp_code code = smp_run_write_options(request, report, &options, err);
     options.sound.live = smp_run_is_live(plan, media);
     options.sound.open_end = media->open_end;
-    if (!code)
-        code = smp_run_name_outputs(request, plan, outputs, err);
+    code = code ? code : smp_run_name_outputs(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
         options.output.beneath = outputs[i].beneath.name ? &outputs[i].beneath : NULL;

@@ -122,8 +122,7 @@ smp_code smp_peak_stream(smp_device *device, smp_stream_op op, size_t size, smp_
     for (int pass = 0; !code && !enough(rate, began); pass++) {
         smp_cost cost = {0};
         code = device->ops->launch(device, &streams[op], &streams[op].launches[0], &io, plan, &cost, err);
-        if (!code)
-            code = device->ops->sync(device, err);
+        code = code ? code : device->ops->sync(device, err);
         if (!code && pass >= WARM_UP)
             rate->seconds[rate->count++] = cost.seconds;
     }
@@ -147,8 +146,7 @@ smp_code smp_peak_copy(smp_device *device, size_t size, smp_rate *rate, smp_erro
     size = chosen_size(device, size);
     void *in = NULL, *out = NULL;
     smp_code code = zeroed(device, size, &in, err);
-    if (!code)
-        code = zeroed(device, size, &out, err);
+    code = code ? code : zeroed(device, size, &out, err);
     double began = smp_now();
     for (int pass = 0; !code && !enough(rate, began); pass++) {
         double seconds;
@@ -278,19 +276,16 @@ smp_code smp_peak_launch(smp_device *device, double *each, double *waited, smp_e
     smp_io io = {.in = rows_view(memory, 256, 256), .out = rows_view(memory, 256, 256)};
     for (int i = 0; !code && i < WARM_UP; i++)
         code = launch_nothing(device, &io, plan, err);
-    if (!code)
-        code = device->ops->sync(device, err);
+    code = code ? code : device->ops->sync(device, err);
     double began = smp_now();
     for (int i = 0; !code && i < LAUNCHES; i++)
         code = launch_nothing(device, &io, plan, err);
-    if (!code)
-        code = device->ops->sync(device, err);
+    code = code ? code : device->ops->sync(device, err);
     *each = (smp_now() - began) / LAUNCHES;
     began = smp_now();
     for (int i = 0; !code && i < WAITED_LAUNCHES; i++) {
         code = launch_nothing(device, &io, plan, err);
-        if (!code)
-            code = device->ops->sync(device, err);
+        code = code ? code : device->ops->sync(device, err);
     }
     *waited = (smp_now() - began) / WAITED_LAUNCHES;
     if (memory)

@@ -93,8 +93,7 @@ smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device
     while (!code && (*out)->prepass >= 0) {
         smp_run_report report = {.input = NULL};
         code = smp_run_memory(*out, device, NULL, 0, in, in, &report, err);
-        if (!code)
-            code = smp_prepasses_take(&prepasses, *out, &report, err);
+        code = code ? code : smp_prepasses_take(&prepasses, *out, &report, err);
         smp_run_report_free(&report);
         smp_error *why = code ? NULL : err;
         const smp_code kept = keep_plan(plans, *out, why);
@@ -102,8 +101,7 @@ smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device
         *out = NULL;
         request->found = prepasses.found;
         request->found_count = prepasses.count;
-        if (!code)
-            code = smp_plan_make(request, diags, out, err);
+        code = code ? code : smp_plan_make(request, diags, out, err);
     }
     smp_prepasses_free(&prepasses);
     request->found = NULL;

@@ -179,14 +179,12 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     smp_endpoint source = {0}, *sinks = smp_alloc_array(plan->sink_count, sizeof *sinks);
     int failed = SMP_STEP_NONE;
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
-    if (!code)
-        code = buffer_view(request->cache, 0, reader, &plan->steps[0].out, &source.view, err);
+    code = code ? code : buffer_view(request->cache, 0, reader, &plan->steps[0].out, &source.view, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         code = buffer_view(request->cache, i + 1, NULL, &plan->sinks[i].rows, &sinks[i].view, err);
     double start = smp_now();
     int64_t rows = 0;
-    if (!code)
-        code = smp_rows_needed(plan, 0, &rows, err);
+    code = code ? code : smp_rows_needed(plan, 0, &rows, err);
     request->cache->whole = !code && rows == plan->steps[0].out.height;
     if (!code && rows > 0)
         code = smp_reader_rows(reader, source.view.data, source.view.stride, rows, err);
@@ -257,8 +255,7 @@ static smp_code open_again(const smp_run_request *request, smp_reader **reader, 
     smp_reader_close(*reader);
     *reader = NULL;
     smp_code code = start >= 0 ? smp_prepass_rewind(start, err) : SMP_OK;
-    if (!code)
-        code = smp_run_open_input(request, &request->read, reader, err);
+    code = code ? code : smp_run_open_input(request, &request->read, reader, err);
     if (!code && memcmp(&before, &smp_reader_media(*reader)->shape, sizeof before) != 0) {
         code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
         smp_at(err, "%s", request->input);
@@ -276,13 +273,10 @@ static smp_code run_prepasses(const smp_run_request *request, smp_reader **reade
         smp_plan *next = NULL;
         code = stream_through(request, *plan, *reader, NULL, &report, err);
         smp_run_locate(request, &report);
-        if (!code)
-            code = smp_prepasses_take(prepasses, *plan, &report, err);
+        code = code ? code : smp_prepasses_take(prepasses, *plan, &report, err);
         smp_run_report_free(&report);
-        if (!code)
-            code = open_again(request, reader, start, err);
-        if (!code)
-            code = smp_run_make_plan(request, smp_reader_media(*reader), prepasses, &next, err);
+        code = code ? code : open_again(request, reader, start, err);
+        code = code ? code : smp_run_make_plan(request, smp_reader_media(*reader), prepasses, &next, err);
         if (code)
             break;
         if (*owned)
@@ -558,10 +552,8 @@ smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error
     bool owned = true;
     *out = NULL;
     smp_code code = open_input(request, &reader, &again, err);
-    if (!code)
-        code = smp_run_make_plan(request, smp_reader_media(reader), &prepasses, out, err);
-    if (!code)
-        code = run_prepasses(request, &reader, again, out, &owned, &prepasses, err);
+    code = code ? code : smp_run_make_plan(request, smp_reader_media(reader), &prepasses, out, err);
+    code = code ? code : run_prepasses(request, &reader, again, out, &owned, &prepasses, err);
     if (code) {
         smp_plan_free(*out);
         *out = NULL;

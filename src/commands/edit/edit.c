@@ -261,8 +261,7 @@ static smp_code serve(smp_edit_session *session, smp_error *err)
     if (!code && !has_kernels(session))
         code = smp_cli_confine_edit(&session->settings->base.common, session->settings->in, session->name,
                                     session->save_to, err);
-    if (!code)
-        code = smp_serve(http, &(smp_serve_use){"index.html", tellers, stop, session}, err);
+    code = code ? code : smp_serve(http, &(smp_serve_use){"index.html", tellers, stop, session}, err);
     smp_free(http);
     return code;
 }
@@ -310,12 +309,9 @@ static smp_code edit(void *given, smp_error *err)
     smp_code code = SMP_OK;
     if (!strcmp(settings->in, "-"))
         code = smp_fail(err, SMP_E_USAGE, "edit takes a file, and not standard input");
-    if (!code)
-        code = begin(&session, err);
-    if (!code)
-        code = read_first(&session, err);
-    if (!code)
-        code = serve(&session, err);
+    code = code ? code : begin(&session, err);
+    code = code ? code : read_first(&session, err);
+    code = code ? code : serve(&session, err);
     smp_edit_batch_close(&session, smp_cli_stopped);
     smp_found_free(&session.files);
     smp_edit_free_picture(&session.picture);

@@ -85,8 +85,7 @@ smp_code smp_edit_tile(smp_edit_session *session, const smp_edit_tile_ask *ask, 
         code = smp_edit_make_small(other, ask->number, width, height, err);
     }
     smp_edit_run run = {ask->text, ask->number, SMP_EDIT_AFTER, -1, -1, .source = other ? &other->picture.small : NULL};
-    if (!code)
-        code = smp_edit_run_on(other, &run, other->picture.scale, &out, err);
+    code = code ? code : smp_edit_run_on(other, &run, other->picture.scale, &out, err);
     if (code == SMP_E_USAGE) { /* a smaller copy would not tell */
         run.source = NULL;
         smp_free(out.data);

@@ -45,10 +45,8 @@ smp_code smp_edit_read_input(smp_edit_session *session, int64_t number, smp_erro
     input->shape = media->shape;
     input->orientation = media->orientation;
     smp_code code = smp_meta_copy(&session->picture.meta, &media->meta) ? SMP_OK : smp_fail_memory(err, "metadata", 1);
-    if (!code)
-        code = smp_edit_make_frame(&input->shape, &input->view, err);
-    if (!code)
-        code = read_rows(session, number, reader, &input->view, err);
+    code = code ? code : smp_edit_make_frame(&input->shape, &input->view, err);
+    code = code ? code : read_rows(session, number, reader, &input->view, err);
     smp_reader_close(reader);
     session->picture.profile = smp_meta_profile(&session->picture.meta, &input->shape, &session->picture.profile_made);
     input->shape.icc = session->picture.profile.data;
@@ -242,8 +240,7 @@ smp_code smp_edit_run_text(smp_edit_session *session, const smp_edit_run *run, s
         const smp_edit_cut cut = smp_edit_cut_off(program, &diags, run->step);
         const double start = smp_now();
         code = go_on(&(running){session, run}, 0, 0);
-        if (!code)
-            code = smp_edit_run_program(session, run, program, &diags, &out, &report, err);
+        code = code ? code : smp_edit_run_program(session, run, program, &diags, &out, &report, err);
         if (!code)
             keep_frame(session, run->which, out);
         made = session->picture.made;
@@ -401,8 +398,7 @@ smp_code smp_edit_show(smp_edit_session *session, const smp_edit_part *part, uns
     *size = code ? 0 : (size_t)(part->out_width * part->out_height * 4);
     if (!code && !(*pixels = malloc(*size)))
         code = smp_fail_memory(err, "a part of a picture", *size);
-    if (!code)
-        code = smp_edit_pixels(view, part, *pixels, err);
+    code = code ? code : smp_edit_pixels(view, part, *pixels, err);
     pthread_mutex_unlock(&session->frames);
     return code;
 }

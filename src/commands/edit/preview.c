@@ -19,8 +19,7 @@ smp_code smp_edit_run_on(smp_edit_session *session, const smp_edit_run *run, dou
     if (!code) {
         const smp_edit_cut cut = smp_edit_cut_off(program, &diags, run->step);
         code = by > 0 && !smp_program_shrink(program, by) ? SMP_E_USAGE : SMP_OK;
-        if (!code)
-            code = smp_edit_run_program(session, run, program, &diags, out, &report, err);
+        code = code ? code : smp_edit_run_program(session, run, program, &diags, out, &report, err);
         smp_edit_join(program, &cut);
     }
     smp_run_report_free(&report);

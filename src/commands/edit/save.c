@@ -81,8 +81,7 @@ smp_code smp_edit_save(smp_edit_session *session, const char *text, const char *
         smp_hint(err, "save again to replace it");
         code = smp_at(err, "%s", session->save_to);
     }
-    if (!code)
-        code = smp_output_open(session->save_to, force || session->saved, inputs, &output, err);
+    code = code ? code : smp_output_open(session->save_to, force || session->saved, inputs, &output, err);
     if (!code && (code = smp_output_write(output, text, strlen(text), err)))
         smp_output_abort(output);
     else if (!code)

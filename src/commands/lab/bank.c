@@ -249,8 +249,7 @@ static smp_code find_source(const bank_settings *settings, int size, smp_bank_st
     smp_code code =
         from ? smp_pattern_parse_with("--from", settings->from, study->defines, study->define_count, diags, from)
              : smp_fail_memory(err, "a pattern", sizeof *from);
-    if (!code)
-        code = smp_pattern_elements(from, &settings->block, access->active, size, diags, &elements);
+    code = code ? code : smp_pattern_elements(from, &settings->block, access->active, size, diags, &elements);
     if (!code) {
         elements.size = from->size ? from->size : size;
         smp_elements_place(&elements, &plain, access->width, access->source);
@@ -304,8 +303,7 @@ static smp_code study_one(const void *given, smp_bank_study *study, smp_diags *d
     smp_code code = take_width(settings, study, &study->access.width, &size, &one);
     if (!code)
         code = smp_pattern_elements(study->pattern, &settings->block, settings->active, size, diags, &study->elements);
-    if (!code)
-        code = finish(settings, size, study, diags, &one);
+    code = code ? code : finish(settings, size, study, diags, &one);
     if (code == SMP_E_USAGE && one.message[0]) {
         smp_diag *diag = smp_diags_add(diags, SMP_ERROR, study->pattern->span, "%s", one.message);
         if (one.hint[0])
@@ -324,11 +322,9 @@ static smp_code study_offsets(const bank_settings *settings, smp_bank_rows *rows
     begin(settings, study);
     study->text = "offsets";
     smp_code code = take_width(settings, study, &study->access.width, &size, err);
-    if (!code)
-        code = parse_offsets(settings->offsets, study->access.width, study, err);
+    code = code ? code : parse_offsets(settings->offsets, study->access.width, study, err);
     study->elements.active &= settings->active;
-    if (!code)
-        code = finish(settings, size, study, diags, err);
+    code = code ? code : finish(settings, size, study, diags, err);
     if (!code && !(study->name = smp_strdup(study->text)))
         code = smp_fail_memory(err, "a name", sizeof "offsets");
     rows->count = rows->expected = code ? 0 : 1;
@@ -444,8 +440,7 @@ static smp_code bank(void *given, smp_error *err)
         code = study_offsets(settings, &rows, &diags, err);
     else if (!code)
         code = smp_bank_rows_of(&settings->patterns, &settings->defines, &diags, study_one, settings, &rows, err);
-    if (!code)
-        code = check_names(settings, err);
+    code = code ? code : check_names(settings, err);
     if (settings->svg && settings->json && !strcmp(settings->svg, "-") && !err->message[0]) {
         smp_fail(err, SMP_E_USAGE, "only one of --json and --svg can go to standard output");
         code = smp_hint(err, "--svg FILE draws into a file");

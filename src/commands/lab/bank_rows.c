@@ -134,8 +134,7 @@ static smp_code add_parts(const char *text, const defines *d, smp_diags *diags, 
     smp_code code = pattern ? SMP_OK : smp_fail_memory(err, "a pattern", sizeof *pattern);
     for (size_t i = 0; i < d->count; i++)
         now[i] = (smp_pattern_define){d->items[i].name, d->items[i].values[d->items[i].now]};
-    if (!code)
-        code = smp_pattern_parse_with("PATTERN", text, now, d->count, diags, pattern);
+    code = code ? code : smp_pattern_parse_with("PATTERN", text, now, d->count, diags, pattern);
     const int parts = code ? 0 : pattern->part_count > 1 ? pattern->part_count : 1;
     for (int i = 0; i < parts && !code; i++) {
         const smp_pattern_part *part = pattern->part_count ? &pattern->parts[i] : NULL;

@@ -408,18 +408,13 @@ static smp_code kernel(void *given, smp_error *err)
     bool failed = false;
     smp_error shown = {0};
     smp_code code = read_failures(settings, &wanted, err);
-    if (!code)
-        code = smp_kernel_take_words(settings, err);
-    if (!code)
-        code = check(settings, err);
+    code = code ? code : smp_kernel_take_words(settings, err);
+    code = code ? code : check(settings, err);
     const bool checked = !code;
-    if (!code)
-        code = smp_kernel_choose_time(settings, err);
+    code = code ? code : smp_kernel_choose_time(settings, err);
     settings->each = settings->each || settings->device;
-    if (!code)
-        code = smp_kernel_choose_arch(settings, err);
-    if (!code)
-        code = smp_kernel_all(settings, &all, err);
+    code = code ? code : smp_kernel_choose_arch(settings, err);
+    code = code ? code : smp_kernel_all(settings, &all, err);
     if (!code && settings->save)
         code = smp_kernel_save(settings, &all, err);
     bool stopped = false, differs = all.gpu.differ;

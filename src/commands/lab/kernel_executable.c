@@ -159,8 +159,7 @@ smp_code smp_kernel_modules_open(const smp_kernel_settings *settings, const char
         else if (found)
             code = add(settings, fatbin, file, out, err);
     }
-    if (!code)
-        code = write_list(out, err);
+    code = code ? code : write_list(out, err);
     smp_free(fatbin);
     smp_kernel_elf_free(&elf);
     return code;

@@ -287,8 +287,7 @@ smp_code smp_kernel_check_fix(const smp_kernel_settings *settings, smp_error *er
                smp_hint(err, "name the file that it leads to");
     char *path = fixed_path(settings->file);
     smp_code code = path ? smp_cli_refuse_report(path, settings->file, err) : smp_fail_memory(err, "a path", 0);
-    if (!code)
-        code = smp_cli_check_report(path, settings->common.force, err);
+    code = code ? code : smp_cli_check_report(path, settings->common.force, err);
     smp_free(path);
     return code;
 }
@@ -398,8 +397,7 @@ static smp_code fix(const smp_kernel_settings *settings, const smp_kernel_result
         code = smp_fail(err, SMP_E_DIFFERENT,
                         "--fix: the changed source does not end as the old one, or does not cost "
                         "less; it was not written");
-    if (!code)
-        code = smp_cli_write_file(path, settings->common.force, put_changed, c, err);
+    code = code ? code : smp_cli_write_file(path, settings->common.force, put_changed, c, err);
     smp_kernel_results_free(&fixed);
     return code;
 }
@@ -426,8 +424,7 @@ smp_code smp_kernel_fix(const smp_kernel_settings *settings, const smp_kernel_re
     change c = {.count = 0};
     char *path = fixed_path(settings->file);
     smp_code code = path ? begin_change(settings->file, &c, err) : smp_fail_memory(err, "a path", 0);
-    if (!code)
-        code = fix(settings, all, &c, path, err);
+    code = code ? code : fix(settings, all, &c, path, err);
     end_change(&c);
     smp_free(path);
     return code;
@@ -441,8 +438,7 @@ smp_code smp_kernel_relayout(const smp_kernel_settings *settings, const smp_lab_
     smp_code code = real ? begin_change(settings->file, &c, err) : smp_fail_memory(err, "a path", 0);
     if (!code && !apply(&c, tip, real))
         code = smp_fail(err, SMP_E_USAGE, "%.60s: %s", tip->name, c.why);
-    if (!code)
-        code = run(settings, &c, out, err);
+    code = code ? code : run(settings, &c, out, err);
     end_change(&c);
     smp_free(real);
     return code;

@@ -413,16 +413,14 @@ smp_code smp_kernel_on_gpu(const smp_kernel_settings *settings, const char *prog
     *out = (smp_lab_gpu){.ran = false};
     if (fd < 0 || !printed)
         code = smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
-    if (!code)
-        code = count_on_gpu(settings, program, path, &rows, printed, &status, err);
+    code = code ? code : count_on_gpu(settings, program, path, &rows, printed, &status, err);
     if (code && succeeds_without_graphs(settings, program, path, &rows)) {
         *err = (smp_error){0};
         code = SMP_OK;
     }
     if (code && printed && (status || !err->hint[0]))
         code = explain(settings, program, printed, status, err);
-    if (!code)
-        code = compare_all(modules, results, count, path, &rows, out, err);
+    code = code ? code : compare_all(modules, results, count, path, &rows, out, err);
     if (printed)
         fclose(printed);
     if (fd >= 0) {

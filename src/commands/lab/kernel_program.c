@@ -171,8 +171,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
                                      true, &status, err);
     if (nowhere >= 0)
         close(nowhere);
-    if (!code)
-        code = read_results(from, results, count, &unfinished, err);
+    code = code ? code : read_results(from, results, count, &unfinished, err);
     fclose(from);
     for (size_t i = 0; environment[i]; i++)
         smp_free(environment[i]);

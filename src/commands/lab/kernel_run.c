@@ -60,10 +60,8 @@ static smp_code load_sass(const char *path, const smp_warp_module *ptx, smp_warp
     size_t size, cubin_size;
     char *beside = smp_asprintf("%.*s.cubin", (int)(strrchr(path, '.') - path), path);
     smp_code code = beside ? smp_kernel_read(path, &text, &size, err) : smp_fail_memory(err, path, 0);
-    if (!code)
-        code = smp_kernel_read(beside, &cubin, &cubin_size, err);
-    if (!code)
-        code = smp_warp_load_sass(path, text, size, cubin, cubin_size, ptx, memory, out, err);
+    code = code ? code : smp_kernel_read(beside, &cubin, &cubin_size, err);
+    code = code ? code : smp_warp_load_sass(path, text, size, cubin, cubin_size, ptx, memory, out, err);
     smp_free_all(text, cubin, beside);
     return code;
 }
@@ -227,8 +225,7 @@ static smp_code load_kernel(one_run *r, smp_error *err)
     const smp_kernel_job *job = r->job;
     size_t size;
     smp_code code = job->ptx ? smp_kernel_read(job->ptx, &r->text, &size, err) : SMP_OK;
-    if (!code)
-        code = smp_warp_memory_open(&r->memory, err);
+    code = code ? code : smp_warp_memory_open(&r->memory, err);
     if (!code && job->ptx)
         code = smp_warp_load_ptx(job->ptx, r->text, size, r->memory, &r->module, err);
     if (!code && job->ptx)
@@ -249,18 +246,14 @@ static smp_code read_launch(one_run *r, smp_error *err)
     const smp_kernel_settings *settings = r->settings;
     smp_warp_launch *launch = &r->launch;
     smp_code code = read_shape("grid", settings->grid, r->job->number, launch->grid, err);
-    if (!code)
-        code = read_shape("block", settings->block, r->job->number, launch->block, err);
+    code = code ? code : read_shape("block", settings->block, r->job->number, launch->block, err);
     if (!code && settings->shared > SMP_WARP_MAX_SHARED) {
         smp_fail(err, SMP_E_USAGE, "--shared is more than a block can have");
         code = smp_hint(err, "at most %d bytes", SMP_WARP_MAX_SHARED);
     }
-    if (!code)
-        code = smp_kernel_order_args(r->job->file, launch->kernel, settings->args, &r->args, err);
-    if (!code)
-        code = smp_kernel_hidden_args(r->text, launch->kernel, &r->args, r->hidden, err);
-    if (!code)
-        code = smp_kernel_arguments(launch->kernel, r->args, r->memory, &r->params, err);
+    code = code ? code : smp_kernel_order_args(r->job->file, launch->kernel, settings->args, &r->args, err);
+    code = code ? code : smp_kernel_hidden_args(r->text, launch->kernel, &r->args, r->hidden, err);
+    code = code ? code : smp_kernel_arguments(launch->kernel, r->args, r->memory, &r->params, err);
     if (!code)
         code = smp_warp_choose_blocks(settings->blocks, (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
                                       &r->blocks, &launch->block_count, err);
@@ -301,10 +294,8 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
 {
     one_run r = {.settings = settings, .job = job};
     smp_code code = load_kernel(&r, err);
-    if (!code)
-        code = read_launch(&r, err);
-    if (!code)
-        code = run_launch(&r, result, left, err);
+    code = code ? code : read_launch(&r, err);
+    code = code ? code : run_launch(&r, result, left, err);
     smp_warp_module_free(r.code_module);
     smp_warp_module_free(r.module);
     smp_warp_memory_close(r.memory);

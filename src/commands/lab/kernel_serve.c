@@ -110,8 +110,7 @@ smp_code smp_kernel_serve(const smp_kernel_settings *settings, const smp_kernel_
         return smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
     }
     smp_code code = smp_serve_open(&settings->common, settings->no_open, &http, err);
-    if (!code)
-        code = smp_serve(http, &(smp_serve_use){"live.html", tellers, .context = &s}, err);
+    code = code ? code : smp_serve(http, &(smp_serve_use){"live.html", tellers, .context = &s}, err);
     smp_tool_folder_remove(cache);
     smp_free(http);
     return code;

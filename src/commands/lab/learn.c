@@ -194,8 +194,7 @@ static smp_code learn(void *given, smp_error *err)
             smp_fail(err, SMP_E_READ, "cannot go there: %s", strerror(errno));
             code = smp_at(err, "%s", folder);
         }
-        if (!code)
-            code = print_lesson(settings, file, err);
+        code = code ? code : print_lesson(settings, file, err);
         if (file)
             fclose(file);
         if (!code && !settings->no_run && !settings->common.quiet)

@@ -448,12 +448,9 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     s->no_verify = reader->options.no_verify;
     s->watches = strncmp(name, "mov,", 4) != 0; /* whose index is checked */
     smp_code code = source->seekable ? SMP_OK : smp_source_spool(source, err);
-    if (!code)
-        code = check_container(reader, s, err);
-    if (!code)
-        code = open_file(s, err);
-    if (!code)
-        code = count_frames(s, &frames, err);
+    code = code ? code : check_container(reader, s, err);
+    code = code ? code : open_file(s, err);
+    code = code ? code : count_frames(s, &frames, err);
     if (!code && !frames)
         code = fail_damaged(s, "it holds no sound that can be decoded", err);
     const int64_t said = code ? 0 : exact_frames(s);
@@ -464,8 +461,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     }
     if (!code)
         frames = heard(s, frames);
-    if (!code)
-        code = smp_sound_header(reader, frames, s->channels, s->rate, SMP_SOUND_NONE, err);
+    code = code ? code : smp_sound_header(reader, frames, s->channels, s->rate, SMP_SOUND_NONE, err);
     if (code)
         return code;
     const AVChannelLayout *layout = &s->codec->ch_layout;
@@ -476,8 +472,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
     note_damage(reader, s);
     code = check_length(reader, s, frames, err);
-    if (!code)
-        code = take_tags(reader, s, err);
+    code = code ? code : take_tags(reader, s, err);
     close_file(s);
     s->watches = false;
     return code ? code : open_file(s, err);

@@ -74,8 +74,7 @@ static smp_code check_ogg(smp_source *source, smp_error *err)
     smp_ogg_link *links = NULL;
     size_t count;
     smp_code code = smp_ogg_check_end(source, err);
-    if (!code)
-        code = smp_ogg_find_links(source, &links, &count, err);
+    code = code ? code : smp_ogg_find_links(source, &links, &count, err);
     smp_free(links);
     return code;
 }

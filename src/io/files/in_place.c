@@ -93,10 +93,8 @@ smp_code smp_in_place_ready(smp_in_place *how, int fd, const char *target, const
     if (how->check && reads < 0)
         return fail_system("cannot read what was written", err);
     smp_code code = how->check ? how->check(how->context, target, reads, err) : SMP_OK;
-    if (!code)
-        code = copy_rights(fd, was, err);
-    if (!code)
-        code = copy_attributes(target, fd, err);
+    code = code ? code : copy_rights(fd, was, err);
+    code = code ? code : copy_attributes(target, fd, err);
     if (!code && fstat(fd, &now) != 0)
         code = fail_system("cannot look at what was written", err);
     make_mark(how->work, &now, mark);

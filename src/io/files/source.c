@@ -173,8 +173,7 @@ smp_code smp_source_find(smp_source *source, const char *path, const smp_limits 
     if (fd < 0)
         return fail_open(path, errno, err);
     smp_code code = later && !standard ? await(fd, seconds, err) : SMP_OK;
-    if (!code)
-        code = look_at(source, fd, path, standard, err);
+    code = code ? code : look_at(source, fd, path, standard, err);
     if (code && !standard)
         close(fd);
     return code;

@@ -67,8 +67,7 @@ static smp_code put_record(smp_output *to, const char *key, const char *value, s
     char *text = record(key, value);
     SMP_NEED(text, "a tar's header", strlen(value), err);
     smp_code code = put_block(to, "pax", 'x', strlen(text), err);
-    if (!code)
-        code = put_data(to, text, strlen(text), err);
+    code = code ? code : put_data(to, text, strlen(text), err);
     smp_free(text);
     return code;
 }

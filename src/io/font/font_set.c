@@ -65,8 +65,7 @@ static smp_code make_input(int font, int index, const char *text, int *out, smp_
     if ((*out = memfd_create("text", MFD_CLOEXEC)) < 0)
         return smp_fail(err, SMP_E_READ, "cannot keep it: %s", strerror(errno));
     smp_code code = smp_spool_put(*out, NULL, head, (size_t)length, err);
-    if (!code)
-        code = smp_spool_put(*out, NULL, text, strlen(text), err);
+    code = code ? code : smp_spool_put(*out, NULL, text, strlen(text), err);
     while (!code && (got = read(font, part, sizeof part)) > 0)
         code = smp_spool_put(*out, NULL, part, (size_t)got, err);
     if (!code && (got < 0 || lseek(*out, 0, SEEK_SET) != 0))
@@ -108,8 +107,7 @@ static smp_code set(const char *path, int index, const char *text, smp_marks *ou
         code = smp_reader_open_file(input, path, &options, &reader, err);
     else if (input >= 0)
         close(input);
-    if (!code)
-        code = read_marks(reader, out, err);
+    code = code ? code : read_marks(reader, out, err);
     smp_reader_close(reader);
     return code;
 }

@@ -248,8 +248,7 @@ static smp_code put_picture(gif_writer *state, const uint32_t *pixels, const uin
     } else
         SMP_NEED(map = map_of(colours, colours->holes), "a GIF", 0, err);
     smp_code code = smp_gif_paint(&part, colours, (uint8_t)(hole == NO_HOLE ? 0 : hole), state->indices, err);
-    if (!code)
-        code = put_part(state, &part, map, hole, clears, err);
+    code = code ? code : put_part(state, &part, map, hole, clears, err);
     GifFreeMapObject(map);
     for (int64_t y = 0; state->before && clears && y < part.height; y++) /* of what the caller makes `before` */
         memset((uint32_t *)(uintptr_t)pixels + (part.y + y) * part.stride + part.x, 0,

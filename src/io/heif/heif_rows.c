@@ -80,8 +80,7 @@ static smp_code decode(heif_state *state, const smp_reader *reader, smp_error *e
     if (code || state->gray)
         return code;
     code = decode_as(state, reader, heif_colorspace_RGB, chroma, err);
-    if (!code)
-        code = open_plane(state, reader, heif_channel_interleaved, 3 + shape->alpha, colours, err);
+    code = code ? code : open_plane(state, reader, heif_channel_interleaved, 3 + shape->alpha, colours, err);
     if (!code && (colours->bits > 8) != deep) /* as many bits as its boxes say */
         code = smp_fail(err, SMP_E_DECODE, "the %s is damaged: its samples have %d bits", reader->media.file_format,
                         colours->bits);

@@ -203,8 +203,7 @@ static smp_code write_header(smp_writer *writer, const jp2_writer *s, smp_error 
         }
     }
     smp_code code = smp_output_write(writer->output, begin, sizeof begin - 1, err);
-    if (!code)
-        code = smp_output_write(writer->output, head, BOX + size, err);
+    code = code ? code : smp_output_write(writer->output, head, BOX + size, err);
     smp_free(head);
     return code;
 }

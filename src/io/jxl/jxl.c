@@ -399,10 +399,8 @@ static smp_code keep_meta(smp_writer *writer, jxl_writer *s, const smp_meta *met
                         : smp_fail_memory(err, "metadata", 0);
     if (!code && (exif.size || xmp.size))
         code = check(jxl.JxlEncoderUseBoxes(s->encoder), "metadata", err);
-    if (!code)
-        code = add_box(s, "Exif", 4, &exif, err);
-    if (!code)
-        code = add_box(s, "xml ", 0, &xmp, err);
+    code = code ? code : add_box(s, "Exif", 4, &exif, err);
+    code = code ? code : add_box(s, "xml ", 0, &xmp, err);
     smp_free_all(exif.data, xmp.data);
     return code;
 }

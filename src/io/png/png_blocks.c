@@ -236,8 +236,7 @@ smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks *
                         : smp_fail(err, SMP_E_WRITE, "rows of %lld bytes are too long for a PNG", (long long)line);
     if (!code && !open_memory(p))
         code = smp_fail_memory(err, "PNG", (uint64_t)bytes * ((uint64_t)p->room + (uint64_t)p->setup.threads + 1));
-    if (!code)
-        code = smp_tasks_open(p->setup.threads, p->room, pack_block, p, &p->tasks, err);
+    code = code ? code : smp_tasks_open(p->setup.threads, p->room, pack_block, p, &p->tasks, err);
     if (code)
         smp_png_blocks_close(p);
     else

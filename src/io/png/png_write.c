@@ -289,12 +289,10 @@ smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error 
     state->meta = NULL;
     if (!code && smp_png_pack_wanted(&writer->options))
         return smp_png_pack_open(&writer->shape, &writer->options, &state->pack, err);
-    if (!code)
-        code = smp_png_pack_keep(&writer->shape, smp_coding_png(&writer->coding), &state->pack, err);
+    code = code ? code : smp_png_pack_keep(&writer->shape, smp_coding_png(&writer->coding), &state->pack, err);
     if (state->pack || code)
         return code;
-    if (!code)
-        code = smp_png_guard(&state->base, write_header, state, err);
+    code = code ? code : smp_png_guard(&state->base, write_header, state, err);
     return code ? code : open_blocks(state, err);
 }
 
@@ -327,8 +325,7 @@ static smp_code give_up(smp_writer *writer, int64_t held, smp_error *err)
     state->pack = NULL;
     smp_code code = rows ? smp_png_guard(&state->base, write_header, state, err)
                          : smp_fail_memory(err, "rows of a picture", (uint64_t)(strip * row));
-    if (!code)
-        code = open_blocks(state, err);
+    code = code ? code : open_blocks(state, err);
     for (int64_t y = 0; !code && y < held; y += strip) {
         const int64_t count = smp_min_i64(strip, held - y);
         smp_png_pack_restore(pack, y, count, rows);

@@ -263,8 +263,7 @@ static smp_code put_directories(tiff_writer *state, smp_writer *writer, smp_erro
     smp_code code = SMP_OK;
     if (!state->big && end > UINT32_MAX)
         code = smp_fail(err, SMP_E_WRITE, "the TIFF becomes larger than 4 GB");
-    if (!code)
-        code = smp_output_write(writer->output, bytes, (size_t)(end - state->position), err);
+    code = code ? code : smp_output_write(writer->output, bytes, (size_t)(end - state->position), err);
     if (!code)
         code = smp_output_patch(writer->output, state->link, place, state->big ? 8 : 4, err);
     state->link = at + (state->big ? 8 + 20 * (uint64_t)state->tags.count : 2 + 12 * (uint64_t)state->tags.count);

@@ -129,8 +129,7 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
     if (!code)
         code = movie ? smp_webp_movie_open(webp, &media->shape, &state->movie, err)
                      : open_decoder(reader, media->shape.channels, err);
-    if (!code)
-        code = keep_metadata(reader, webp, err);
+    code = code ? code : keep_metadata(reader, webp, err);
     if (!code && movie)
         tell_movie(reader, webp);
     else if (!code && webp->frames > 1)

@@ -122,8 +122,7 @@ smp_code cupti_proof_load(smp_device *device, smp_error *err)
         set_case(work, i, &cost);
         code = launch_proof(work, err);
     }
-    if (!code)
-        code = device->ops->sync(device, err);
+    code = code ? code : device->ops->sync(device, err);
     close_work(work);
     return code;
 }

@@ -170,8 +170,7 @@ static smp_code all_passes(range_source *range, smp_count_work *work, void *cont
         code = one_pass(range, work, context, &done, err);
     if (!code && !done)
         code = smp_fail(err, SMP_E_DEVICE, "counters cannot be read: CUPTI wants more than %d passes", MAX_PASSES);
-    if (!code)
-        code = evaluate(range, values, err);
+    code = code ? code : evaluate(range, values, err);
     return code;
 }
 
@@ -221,8 +220,7 @@ smp_code smp_count_open_hw(smp_device *device, smp_count_source **out, smp_error
     if (!code)
         code = cupti_config_open(range->target.api, range->target.chip, range->target.availability, cupti_range_names,
                                  CUPTI_RANGE_METRICS, &range->config, err);
-    if (!code)
-        code = enable(range, err);
+    code = code ? code : enable(range, err);
     if (code == SMP_E_DEVICE && range->config.host && cupti_sass_configured()) {
         let_go(range);
         cupti_sass_give_up(range->target.api);

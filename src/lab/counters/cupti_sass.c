@@ -258,20 +258,16 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
     const bool had_turn = sass->target.turn;
     cupti_target_turn(&sass->target, true);
     smp_code code = source->device->ops->sync(source->device, err);
-    if (!code)
-        code = enable(sass, err);
+    code = code ? code : enable(sass, err);
     if (!code && !how->each)
         code = fetch(sass, &before, err); /* counts of other launches meanwhile */
-    if (!code)
-        code = work(context, err);
-    if (!code)
-        code = source->device->ops->sync(source->device, err);
+    code = code ? code : work(context, err);
+    code = code ? code : source->device->ops->sync(source->device, err);
     if (!code && smp_cuda_kernel_count(source->device) > session.kernels) {
         smp_fail(err, SMP_E_DEVICE, "SASS metrics count only kernels that were loaded before they were configured");
         code = smp_hint(err, "the modelled counts need none of this");
     }
-    if (!code)
-        code = fetch(sass, &all, err);
+    code = code ? code : fetch(sass, &all, err);
     if (how->each || code) {
         smp_code off = disable(sass->target.api, code ? NULL : err);
         code = code ? code : off;
@@ -351,8 +347,7 @@ smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_err
     sass->base =
         (smp_count_source){.kind = SMP_COUNT_SASS, .device = device, .measure = measure, .close = close_source};
     smp_code code = cupti_target_open(device, CUPTI_PROFILER_SASS_METRICS, &sass->target, err);
-    if (!code)
-        code = prove(sass, err);
+    code = code ? code : prove(sass, err);
     if (!code) {
         cupti_target_turn(&sass->target, !ways[session.way].each);
         *out = &sass->base;

@@ -98,8 +98,7 @@ static smp_code model_measure(smp_count_source *source, smp_count_work *work, vo
     SMP_TRY(smp_simt_open_traced(err));
     smp_simt_set_trace(&trace);
     smp_code code = work(context, err);
-    if (!code)
-        code = source->device->ops->sync(source->device, err);
+    code = code ? code : source->device->ops->sync(source->device, err);
     smp_simt_set_trace(NULL);
     if (!code && trace.problem.code) {
         code = trace.problem.code;
@@ -108,8 +107,7 @@ static smp_code model_measure(smp_count_source *source, smp_count_work *work, vo
     }
     counts->architecture = smp_trace_architecture(&trace);
     memcpy(counts->notes, trace.notes, sizeof counts->notes);
-    if (!code)
-        code = model_sites(&trace, counts, source->want_sites, err);
+    code = code ? code : model_sites(&trace, counts, source->want_sites, err);
     smp_trace_free(&trace);
     return code;
 }

@@ -257,8 +257,7 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
     count = count > wanted ? wanted ? wanted : 1 : count;
     smp_code code = run_shares(shares, (int)count, launch, wanted, threads, err);
     const warp_block *block = shares[0].block;
-    if (!code)
-        code = warp_make_result(block, result, err);
+    code = code ? code : warp_make_result(block, result, err);
     if (!code) {
         result->watched = block->watch != NULL;
         result->launches = 1;

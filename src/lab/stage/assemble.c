@@ -177,8 +177,7 @@ static smp_code make(const input *in, char **sass, char why[SMP_ASSEMBLE_WHY], s
         char *const argv[] = {in->nvdisasm, (char *)(uintptr_t) "-c", (char *)(uintptr_t) "-gi",
                               (char *)(uintptr_t) "code.cubin", NULL};
         code = smp_kernel_source_read(cubin, NULL, &bytes, &size, NULL, err);
-        if (!code)
-            code = make_file(in, argv, "code.cubin", bytes, size, "code.sass", text, why, err);
+        code = code ? code : make_file(in, argv, "code.cubin", bytes, size, "code.sass", text, why, err);
         smp_free(bytes);
     }
     if (!code && !why[0] && !(*sass = smp_strdup(text)))

@@ -448,8 +448,7 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
         smp_free(end.messages);
         code = smp_tool_run(&tool, &end, err);
     }
-    if (!code)
-        code = say(settings, &tool, &end, s->file, err);
+    code = code ? code : say(settings, &tool, &end, s->file, err);
     smp_free_all(end.messages, readable);
     for (size_t i = 0; folders[i]; i++)
         smp_free(folders[i]);
@@ -499,10 +498,8 @@ static smp_code compile(const smp_compile_settings *settings, const source *s, c
         smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
         code = smp_at(err, "%s", work);
     }
-    if (!code)
-        code = run_nvcc(settings, w, work, s, err);
-    if (!code)
-        code = keep(work, s->folder, !program || !is_linked(settings), program, err);
+    code = code ? code : run_nvcc(settings, w, work, s, err);
+    code = code ? code : keep(work, s->folder, !program || !is_linked(settings), program, err);
     smp_tool_folder_remove(work);
     return code;
 }
@@ -561,8 +558,7 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
     char *nvcc = code ? NULL : smp_toolkit_find("nvcc");
     if (!code)
         code = nvcc ? check(settings, err) : no_nvcc(err);
-    if (!code)
-        code = check_compiler(settings, nvcc, err);
+    code = code ? code : check_compiler(settings, nvcc, err);
     if (!code && program && !settings->runtime) {
         smp_fail(err, SMP_E_PROCESS, "the lab's runtime library libsmp_cudart.so is not beside this program");
         code = smp_hint(err, "install smempipe whole (cmake --install), or run one kernel with --only");

@@ -180,12 +180,9 @@ static smp_code load(const char *path, const smp_kernel_reach *reach, const stru
         smp_fail(err, SMP_E_LIMIT, "'%.200s' has more than %d MiB of PTX", path, MOST_PTX >> 20);
         code = smp_hint(err, "--trust reads it");
     }
-    if (!code)
-        code = smp_warp_memory_open(&l->memory, err);
-    if (!code)
-        code = smp_warp_load_ptx(path, l->ptx, strlen(l->ptx), l->memory, &l->module, err);
-    if (!code)
-        code = list_kernels(l, err);
+    code = code ? code : smp_warp_memory_open(&l->memory, err);
+    code = code ? code : smp_warp_load_ptx(path, l->ptx, strlen(l->ptx), l->memory, &l->module, err);
+    code = code ? code : list_kernels(l, err);
     l->file.path = l->path;
     l->file.ptx = l->ptx;
     l->file.has_variables = l->ptx && has_variables(l->ptx);
@@ -321,8 +318,7 @@ static smp_code open_code(loaded *l, bool counts, code_of *c, smp_error *err)
         c->sass = counts ? l->sass : NULL;
         return code;
     }
-    if (!code)
-        code = smp_warp_load_ptx(l->path, l->ptx, strlen(l->ptx), c->memory, &c->ptx, err);
+    code = code ? code : smp_warp_load_ptx(l->path, l->ptx, strlen(l->ptx), c->memory, &c->ptx, err);
     if (!code && counts && l->sass)
         code = smp_warp_load_sass(l->path, l->sass_text, l->sass_size, l->cubin, l->cubin_size, c->ptx, c->memory,
                                   &c->sass, err);

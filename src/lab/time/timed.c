@@ -78,8 +78,7 @@ smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch 
     snprintf(one.gpu, sizeof one.gpu, "%s", gpu.name);
     if (refusal[0])
         memcpy(one.refusal, refusal, sizeof one.refusal);
-    if (!code)
-        code = add(result, &one, err);
+    code = code ? code : add(result, &one, err);
     if (code) {
         smp_free_all(one.lines, one.instructions);
     }

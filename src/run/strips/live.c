@@ -233,10 +233,8 @@ static smp_code advance(smp_runner *r, int index, bool *more, smp_error *err)
     smp_step_reads(step, input->out.height, rows.from, rows.to, &first, &count);
     if (!code && state->run.scratch && count > state->run.scratch_rows)
         code = r->device->ops->sync(r->device, err); /* what is queued may read it */
-    if (!code)
-        code = smp_step_scratch(&state->run, input->storage, count, err);
-    if (!code)
-        code = smp_runner_compute(r, index, &rows, err);
+    code = code ? code : smp_step_scratch(&state->run, input->storage, count, err);
+    code = code ? code : smp_runner_compute(r, index, &rows, err);
     state->done = code ? state->done : to;
     return code ? code : send(r, index, err);
 }
@@ -352,8 +350,7 @@ static smp_code go_round(smp_runner *r, bool *ended, bool *more, int *failed, sm
         code = ask_sinks(r, err);
     if (!code && takes && *ended)
         code = end_source(r, failed, err);
-    if (!code)
-        code = send(r, 0, err);
+    code = code ? code : send(r, 0, err);
     for (size_t i = 1; !code && i < r->plan->step_count; i++) {
         *failed = (int)i;
         if (r->plan->steps[i].job != SMP_JOB_SOURCE)

@@ -348,8 +348,7 @@ static smp_code copy_table(smp_step_run *run, const char *from, smp_error *err)
     smp_device *device = run->device;
     const int64_t size = (int64_t)run->work.table.size, whole = size / PIECE * PIECE, rest = size - whole;
     smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table.size, &run->table, err);
-    if (!code)
-        code = device->ops->copy(device, run->table, PIECE, from, PIECE, PIECE, size / PIECE, err);
+    code = code ? code : device->ops->copy(device, run->table, PIECE, from, PIECE, PIECE, size / PIECE, err);
     return code ? code
                 : device->ops->copy(device, (char *)run->table + whole, rest, from + whole, rest, rest, rest > 0, err);
 }

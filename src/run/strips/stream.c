@@ -62,8 +62,7 @@ static void *read_all(void *context)
         int slot = (int)(s->ring.made % s->ring.slots);
         int64_t rows = smp_min_i64(s->slot_rows, s->height - y);
         code = reach(s, slot);
-        if (!code)
-            code = read_rows(s, s->slot[slot], rows);
+        code = code ? code : read_rows(s, s->slot[slot], rows);
         if (code)
             break;
         s->filled[slot] = rows;
@@ -125,8 +124,7 @@ static void *read_strips(void *context)
         code = pass_over(s, slot, need->from - done);
         if (!code && need->keep < need->from)
             memcpy(slot, last + (need->keep - first) * s->stride, (size_t)((need->from - need->keep) * s->stride));
-        if (!code)
-            code = read_rows(s, slot + (need->from - need->keep) * s->stride, need->to - need->from);
+        code = code ? code : read_rows(s, slot + (need->from - need->keep) * s->stride, need->to - need->from);
         if (code)
             break;
         last = slot;
@@ -321,8 +319,7 @@ smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int st
     s->rows = smp_alloc_array(plan->step_count, sizeof *s->rows);
     smp_window *windows = smp_alloc_array(plan->step_count, sizeof *windows);
     smp_code code = s->rows && windows ? SMP_OK : smp_fail_memory(err, "a stream", plan->step_count * sizeof *windows);
-    if (!code)
-        code = smp_plan_windows(plan, strip_rows, windows, err);
+    code = code ? code : smp_plan_windows(plan, strip_rows, windows, err);
     if (!code)
         s->slot_rows = smp_max_i64(1, windows[step].shown);
     smp_free(windows);

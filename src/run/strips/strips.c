@@ -104,8 +104,7 @@ static smp_code prepare(smp_runner *r, smp_error *err)
     smp_code code = r->states && r->rows && r->stagings && windows && most
                         ? SMP_OK
                         : smp_fail_memory(err, "a run", count * sizeof *r->states);
-    if (!code)
-        code = smp_plan_windows(r->plan, r->strip_rows, windows, err);
+    code = code ? code : smp_plan_windows(r->plan, r->strip_rows, windows, err);
     for (size_t i = 0; !code && i < count; i++)
         code = prepare_state(r, (int)i, &windows[i], err);
     for (int phase = 0; !code && phase < r->plan->phases; phase++) {
@@ -500,8 +499,7 @@ smp_code smp_runner_run(const smp_runner_setup *setup, smp_run_report *report, i
     smp_runner *r;
     *failed_step = SMP_STEP_NONE;
     smp_code code = smp_runner_open(setup, &r, err);
-    if (!code)
-        code = smp_runner_go(r, setup, report, failed_step, err);
+    code = code ? code : smp_runner_go(r, setup, report, failed_step, err);
     smp_runner_close(r);
     return code;
 }

@@ -337,8 +337,7 @@ static void begin(void)
     pthread_mutex_lock(&turn);
     now.without_graphs = graphs && !strcmp(graphs, "off");
     smp_code code = find_context(&now.err);
-    if (!code)
-        code = cupti_load(&now.api, &now.err);
+    code = code ? code : cupti_load(&now.api, &now.err);
     if (!code) {
         (void)cupti_lock(now.api); /* until this process is gone */
         load_kernels();
