@@ -1,5 +1,6 @@
 """Pages of PDF and SVG: against what poppler's and librsvg's programs and Chromium draw, in the cage and out of it."""
 import base64
+import gzip
 import os
 import pathlib
 import re
@@ -215,6 +216,24 @@ class Drawn(CliCase):
         done = self.smp("convert", "a.svg", "out.png", status=6, timeout=60)
         self.assertIn("decoding takes more than 3 seconds, far longer than a file of this size should", done.stderr)
         self.assertIn("raise --time-limit", done.stderr)
+
+    def test_a_packed_svg_is_the_same(self):
+        text = (SVG % ("packed", "")).encode()
+        self.write("b.svg", text)
+        self.write("b.svgz", gzip.compress(text))
+        self.write("b.bin", gzip.compress(text, 1))
+        for name in ("svg", "svgz", "bin"):
+            self.smp("convert", f"b.{name}", f"{name}.png")
+        self.smp("diff", "svg.png", "svgz.png")
+        self.smp("diff", "svg.png", "bin.png")
+        packed = gzip.compress(text)
+        for part in (packed[:200], packed[:-1], packed[:-8] + bytes(8), packed + b"more"):
+            self.write("c.svgz", part)
+            self.assertIn("which is packed, is damaged", self.smp("convert", "c.svgz", "x.png", status=3).stderr)
+        self.write("c.svgz", gzip.compress(text[:300] + bytes(100 << 20)))
+        self.assertIn("more than 64 MB", self.smp("convert", "c.svgz", "x.png", status=6, timeout=20).stderr)
+        self.write("c.gz", gzip.compress(b"<p>no drawing</p>"))
+        self.assertIn("is a gzip file", self.smp("convert", "c.gz", "x.png", status=3).stderr)
 
     def test_a_long_comment_may_stand_in_front(self):
         self.write("b.svg", (SVG % ("x" * 2000, "")).encode())

@@ -3,6 +3,7 @@ every kind.
 
 Usage: seeds.py FOLDER PROGRAM. Writes FOLDER/seeds/NAME/* and FOLDER/NAME.dict. PROGRAM, the built smempipe, makes the
 files that need an encoder (JPEG, FLAC, OGG)."""
+import gzip
 import io
 import pathlib
 import re
@@ -355,6 +356,7 @@ def files():
          b"displayWindow\0box2i\0\x10\0\0\0" + box + b"\0" + bytes(32))
     seed("opened", "a.svg", b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="a.png"/><rect '
          b'width="5" height="5"/></svg>')
+    seed("opened", "a.svgz", gzip.compress(b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>', mtime=0))
     seed("opened", "a.pdf", b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]" +
          b"/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj " +
          b"trailer<</Root 1 0 R>>\n%%EOF\n")

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zlib.h>
+
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/alpha.h"
@@ -22,7 +24,7 @@ static const smp_decode_time time_to_draw = {.spare = 2, .unknown = 60, .out = 1
 enum { ARGB32 = 0 /* CAIRO_FORMAT: premultiplied, a word a pixel */, MOST_SIDE = 32767, PDF_DPI = 150, POINTS = 72 };
 enum { CSS_DPI = 96, HEAD = 1 << 16 /* bytes among which <svg is looked for */ };
 enum { ENCRYPTED = 1 /* POPPLER_ERROR */, UNLIMITED = 1 /* RSVG_HANDLE_FLAG */ };
-enum { LIBXML = 10000000 /* bytes of a text, unless unlimited */ };
+enum { LIBXML = 10000000 /* bytes of a text, unless unlimited */, GZIP = 16 + MAX_WBITS };
 
 typedef struct drawn {
     uint8_t *data; /* the file */
@@ -270,6 +272,39 @@ static smp_code count_pictures(smp_reader *reader, const drawn *d, smp_error *er
     return code;
 }
 
+static bool is_gzip(const uint8_t *data, size_t size)
+{
+    return size > 2 && data[0] == 0x1F && data[1] == 0x8B;
+}
+
+/* SVGZ. A few bytes can unpack to any size. */
+static smp_code unpack(drawn *d, smp_error *err)
+{
+    enum { FIRST = 1 << 18, MOST = 64 << 20 };
+    z_stream z = {.next_in = d->data, .avail_in = (uInt)d->size};
+    uint8_t *text = NULL;
+    size_t room = 0, size = 0;
+    int state = inflateInit2(&z, GZIP);
+    while (state == Z_OK && size < MOST && smp_grow(&text, &room, smp_max_u64(2 * room, FIRST), 1)) {
+        z.next_out = text + size;
+        z.avail_out = (uInt)(room - size);
+        state = inflate(&z, Z_NO_FLUSH);
+        size = room - z.avail_out;
+    }
+    const bool whole = state == Z_STREAM_END && !z.avail_in;
+    inflateEnd(&z);
+    smp_free(d->data);
+    d->data = text;
+    d->size = size;
+    if (whole)
+        return SMP_OK;
+    if (size >= MOST)
+        return smp_fail(err, SMP_E_LIMIT, "the SVG, which is packed, has more than %d MB", MOST >> 20);
+    SMP_NEED(state != Z_MEM_ERROR && (state != Z_OK || size < room), "an SVG", room, err);
+    smp_fail(err, SMP_E_DECODE, "the SVG, which is packed, is damaged or truncated");
+    return smp_hint_damaged(err);
+}
+
 static smp_code svg_read_open(smp_reader *reader, smp_error *err)
 {
     drawn *d = reader->state;
@@ -277,6 +312,8 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     double wide, high;
     SMP_TRY(smp_library_need(SMP_LIBRARY_SVG, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
+    if (is_gzip(d->data, d->size))
+        SMP_TRY(unpack(d, err));
     SMP_TRY(count_pictures(reader, d, err)); /* first: what a reader checks is forgotten when another opens */
     SMP_TRY(check_elements(reader, d, err));
     const bool unlimited = d->size > LIBXML && !memmem(d->data, d->size, "<!ENTITY", 8); /* bombs are of entities */
@@ -372,6 +409,17 @@ static bool sniff_pdf(const uint8_t *head, size_t size)
 /* XML whose first element is in sight and is svg; comments may stand in front. */
 static bool sniff_svg(const uint8_t *head, size_t size)
 {
+    enum { SEEN = 4096 };
+    uint8_t text[SEEN];
+    if (is_gzip(head, size)) {
+        z_stream z = {
+            .next_in = (uint8_t *)(uintptr_t)head, .avail_in = (uInt)size, .next_out = text, .avail_out = SEEN};
+        if (inflateInit2(&z, GZIP) == Z_OK)
+            (void)inflate(&z, Z_SYNC_FLUSH);
+        inflateEnd(&z);
+        head = text;
+        size = SEEN - z.avail_out;
+    }
     size_t at = size >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
     while (at < size && strchr(" \t\r\n", head[at]) && head[at])
         at++;
@@ -400,7 +448,7 @@ const smp_file_format smp_format_pdf = {
 
 const smp_file_format smp_format_svg = {
     .name = "SVG",
-    .extensions = (const char *const[]){"svg", NULL},
+    .extensions = (const char *const[]){"svg", "svgz", NULL},
     .kind = SMP_IMAGE,
     .library = SMP_LIBRARY_SVG,
     .time = &time_to_draw,

@@ -101,8 +101,9 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
         return smp_hint(err, "recode it without loss where there is another: jpegtran in.jpg > out.jpg");
 #endif
     case JERR_SOF_UNSUPPORTED:
-        return smp_fail(err, state->fault, "the JPEG is of an unsupported kind (lossless or hierarchical: SOF%d)",
-                        state->errors.msg_parm.i[0] & 15);
+        smp_fail(err, state->fault, "the JPEG is of an unsupported kind (lossless or hierarchical: SOF%d)",
+                 state->errors.msg_parm.i[0] & 15);
+        return smp_hint(err, "ffmpeg reads lossless ones: ffmpeg -i in.jpg out.png");
     default: {
         char message[JMSG_LENGTH_MAX];
         state->errors.format_message(cinfo, message);
