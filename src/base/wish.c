@@ -1,11 +1,10 @@
-/* Leaves work by a signal to its thread: see wish.h. Waiting for a kernel's end would take seconds where a strip has
+/* Leaves work by a signal to its thread: see wish.h. To wait for a kernel's end takes seconds where a strip has
  * thousands of rows, and those of a wide gaussian cannot be cut smaller without computing their reach anew. */
 #include "base/wish.h"
 
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stddef.h>
 
 typedef struct working {
     struct working *next;
@@ -21,23 +20,25 @@ static _Thread_local working *volatile inside; /* what the thread may leave; nul
 static void leave(int)
 {
     working *w = inside;
-    if (!w || !w->wish->gone(w->wish->context))
-        return;
-    inside = NULL;
-    siglongjmp(w->out, 1);
+    if (w && w->wish->gone(w->wish->context))
+        siglongjmp(w->out, 1);
 }
 
-void smp_while_wished(const smp_wish *wish, void (*work)(void *argument), void *argument)
+void smp_while_wished(const smp_wish *wish, void (*work)(void *context, int part), void *context, int part)
 {
     working own = {.thread = pthread_self(), .wish = wish};
+    if (!wish) {
+        work(context, part);
+        return;
+    }
     pthread_mutex_lock(&lock);
     own.next = all;
     all = &own;
     pthread_mutex_unlock(&lock);
     if (!sigsetjmp(own.out, 0)) {
         inside = &own;
-        if (!wish->gone(wish->context)) /* it may have gone before there was anything to leave */
-            work(argument);
+        if (!wish->gone(wish->context)) /* before there was anything to leave */
+            work(context, part);
     }
     inside = NULL;
     pthread_mutex_lock(&lock);

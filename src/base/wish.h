@@ -1,5 +1,5 @@
-/* Work that is left in its midst once nobody wants it: a function that computes and does nothing else, as kernels do,
- * which neither allocate, lock nor do I/O. What it was writing is not whole then. */
+/* Work that is left in its midst once nobody wants it: that only computes, as kernels do, and neither allocates, locks
+ * nor does I/O. What it was writing is not whole then. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +9,9 @@ typedef struct smp_wish {
     void *context;
 } smp_wish;
 
-/* Calls work(argument), and returns when that does or, soon after smp_wishes_ask(), when the wish is gone. */
-void smp_while_wished(const smp_wish *wish, void (*work)(void *argument), void *argument);
+/* Calls work(context, part), and returns when that does or, soon after smp_wishes_ask(), when the wish is gone. wish
+ * may be null. */
+void smp_while_wished(const smp_wish *wish, void (*work)(void *context, int part), void *context, int part);
 
-/* Has all threads that work so ask whether they should. Takes SIGURG, which else nobody in the program handles. */
+/* Has all that work so ask. Takes SIGURG, which else nobody in the program handles. */
 void smp_wishes_ask(void);

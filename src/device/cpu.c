@@ -231,31 +231,15 @@ static bool take_band(bands *b, int64_t *at, int64_t *end)
     return *at < *end;
 }
 
-typedef struct band {
-    const bands *of;
-    smp_io io;
-    void *scratch;
-    int64_t from, to;
-} band;
-
-static void run_kernel(void *context)
-{
-    const band *b = context;
-    b->of->kernel(&b->io, b->of->plan->kernel.bytes, b->scratch, b->from, b->to);
-}
-
 static void run_band(const bands *b, worker *w, int64_t at, int64_t end)
 {
-    const smp_wish *wish = b->cpu->base.wish;
     const int64_t from = smp_clamp_i64((b->first + at) * b->unit, b->from, b->to),
                   to = smp_clamp_i64((b->first + end) * b->unit, b->from, b->to);
-    band own = {b, *b->io, w->scratch, from, to};
-    own.io.clipped = b->io->clipped ? &w->clipped : NULL;
-    own.io.result = b->counts ? w->counts : b->result;
-    if (from < to && wish)
-        smp_while_wished(wish, run_kernel, &own);
-    else if (from < to)
-        run_kernel(&own);
+    smp_io own = *b->io;
+    own.clipped = b->io->clipped ? &w->clipped : NULL;
+    own.result = b->counts ? w->counts : b->result;
+    if (from < to)
+        b->kernel(&own, b->plan->kernel.bytes, w->scratch, from, to);
 }
 
 static void run_bands(void *context, int part)
@@ -268,6 +252,11 @@ static void run_bands(void *context, int part)
             run_band(b, w, at, end);
     else
         run_band(b, w, b->units * part / b->cpu->threads, b->units * (part + 1) / b->cpu->threads);
+}
+
+static void run_part(void *context, int part)
+{
+    smp_while_wished(((const bands *)context)->cpu->base.wish, run_bands, context, part);
 }
 
 static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
@@ -296,7 +285,7 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     launched.from = launch->items ? 0 : io->out.y0;
     launched.to = launch->items ? launch->items(io, plan->kernel.bytes) : io->out.y0 + io->out.rows;
     share_out(&launched);
-    smp_pool_run(cpu->pool, cpu->threads, run_bands, &launched);
+    smp_pool_run(cpu->pool, cpu->threads, run_part, &launched);
     for (int i = 0; i < cpu->threads; i++) {
         const uint64_t *part = cpu->workers[i].counts;
         for (size_t k = 0; counts && k < result_size / sizeof *part; k++)
