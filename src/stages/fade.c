@@ -69,6 +69,7 @@ const smp_stage smp_stage_fade = {
     SMP_PLANNED(SMP_AUDIO, SMP_POINT, table, params, variants),
     .hints = SMP_HINTS(.forms = SMP_FORMS(
                            SMP_MEANS("$I", "in=$I"), SMP_MEANS("$I 0 $O", "in=$I out=$O"),
+                           {.values = "t $I", .say = "write in=$I curve=linear, sox's t"},
                            {.values = "$I $O", .say = "write in=$I out=$O: sox's second value is where it ends"}),
                        .aliases = SMP_ALIASES({"afade", "fade in=0.5s out=0.5s"}, {"fadein", "fade in=0.5s"},
                                               {"fadeout", "fade out=0.5s"})),

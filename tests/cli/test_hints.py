@@ -74,7 +74,7 @@ class Hints(CliCase):
             (("stack", "--median", "a.png", "b.png", "-o", "c.png"), "write --by median"),
             (("run", "-e", 'include "watermark"', "a.png", "b.png"), 'behind the include write mark="FILE"'),
             (("batch", "-e", "gray", "a.png", "-o", "new/x.tar"), "write -o OUT/{shard}.tar: {shard} is the input"),
-            (("run", "-e", "fade t 0.5", "s.wav", "t.wav"), "'curve' must be linear or smooth, not 't'"),
+            (("run", "-e", "fade t 0.5", "s.wav", "t.wav"), "write in=0.5 curve=linear, sox's t"),
             (("montage", "a.png", "-geometry", "9x9", "-o", "s.png"), "write --cell 200x200"),
         ):  # fmt: skip
             with self.subTest(arguments):

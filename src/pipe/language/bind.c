@@ -368,11 +368,14 @@ static bool bind_one(smp_builder *b, smp_scope *scope, bool origin, smp_node *no
     const smp_stage *stage = node->stage;
     if (stage && !origin && arg->name && !strcmp(arg->name, SMP_PROBABILITY))
         return bind_chance(b, scope, stage, node, arg);
+    const size_t errors = error_count(b->diags);
     const smp_param *row = stage ? smp_row_for(b, stage, node, arg, so_far) : NULL;
     so_far->before = arg;
     *strayed |= !row;
     /* Even without a parameter the value is looked up: its names are in use, or wrong. */
-    return bind_argument(b, scope, stage, node, row, arg);
+    const bool bound = bind_argument(b, scope, stage, node, row, arg);
+    so_far->wrong |= error_count(b->diags) > errors;
+    return bound;
 }
 
 bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)

@@ -133,6 +133,7 @@ typedef struct smp_placed {
     const smp_ast_arg *before; /* the argument before this one, or null */
     const smp_ast_arg *main;   /* the first without a name, or null */
     bool positional;           /* one of them had no name */
+    bool wrong;                /* one of them was told to be */
     uint64_t named;            /* bits of parameters that were suggested for others */
 } smp_placed;
 

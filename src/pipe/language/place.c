@@ -180,32 +180,6 @@ const smp_param *smp_row_of_word(const smp_stage *stage, const smp_ast_value *va
     return found;
 }
 
-static bool is_wrong(const smp_builder *b, smp_span span)
-{
-    for (size_t i = 0; i < b->diags->count; i++) {
-        const smp_diag *diag = &b->diags->items[i];
-        if (diag->severity == SMP_ERROR && diag->span.source == span.source && diag->span.start == span.start)
-            return true;
-    }
-    return false;
-}
-
-/* The one parameter that is a word, for a word that is none of its own: binding tells those. Null: none, or several. */
-static const smp_param *only_word(const smp_stage *stage, const smp_ast_value *value)
-{
-    smp_quantity number;
-    const smp_param *found = NULL;
-    if (value->kind != SMP_AST_WORD || quantity_of(value, &number) || smp_names_stage(value->text, value->length))
-        return NULL;
-    for (const smp_param *row = stage->params; row && row->name; row++)
-        if (row->type == SMP_T_ENUM) {
-            if (found)
-                return NULL;
-            found = row;
-        }
-    return found;
-}
-
 const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_arg *arg,
                              smp_placed *so_far)
 {
@@ -243,11 +217,8 @@ const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_n
             smp_diag_fix(b->diags, diag, "write %s=%s", meant, shown);
         return NULL;
     }
-    if (row && so_far->main && is_wrong(b, so_far->main->value.span)) /* without that this may be right */
+    if (row && so_far->wrong) /* without that this may be right */
         return NULL;
-    const smp_param *word = row ? NULL : only_word(stage, &arg->value);
-    if (word)
-        return word;
     diag = row ? smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name")
                : smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name",
                                stage->name);
