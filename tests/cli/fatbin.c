@@ -55,9 +55,8 @@ static smp_code read_one(const unsigned char *code, size_t code_size, smp_kernel
 static const char text[] = "abcabcabcabcabcX";
 static const unsigned char lz4[] = {0x38, 'a', 'b', 'c', 3, 0, 0x10, 'X'}; /* 3 literals, 12 copied, a literal */
 
-static void images_are_read(void **state)
+SMP_TEST(images_are_read)
 {
-    (void)state;
     const struct {
         uint64_t flags;
         const void *data;
@@ -85,9 +84,8 @@ static void images_are_read(void **state)
 }
 
 /* Cut off anywhere, or with any byte another, it is refused or gives as many bytes as it says. */
-static void damaged_ones_are_refused(void **state)
+SMP_TEST(damaged_ones_are_refused)
 {
-    (void)state;
     const made whole = make(1, 80, 0x2011, lz4, sizeof lz4, 16);
     smp_kernel_fatbin *fatbin = smp_alloc(sizeof *fatbin);
     unsigned char *bytes;
@@ -113,9 +111,8 @@ static void damaged_ones_are_refused(void **state)
     smp_free(fatbin);
 }
 
-static void what_is_no_executable_is_refused(void **state)
+SMP_TEST(what_is_no_executable_is_refused)
 {
-    (void)state;
     smp_kernel_elf elf;
     smp_error err = {0};
     assert_false(smp_kernel_is_elf("/dev/null"));
@@ -125,14 +122,4 @@ static void what_is_no_executable_is_refused(void **state)
     assert_int_equal(smp_kernel_elf_open("/proc/self/exe", &elf, NULL), SMP_OK);
     assert_true(!elf.code && !elf.runtime[0] && !elf.fixed_path); /* smempipe opens CUDA at run time */
     smp_kernel_elf_free(&elf);
-}
-
-SMP_SUITE(fatbin)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_are_read),
-        cmocka_unit_test(damaged_ones_are_refused),
-        cmocka_unit_test(what_is_no_executable_is_refused),
-    };
-    return cmocka_run_group_tests_name("fatbin", tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* Command lines: every type of option in every spelling, arguments, and what is said about mistakes. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // clang-format off
-#include <cmocka.h>
 // clang-format on
 
 #include "suite.h"
@@ -90,9 +87,8 @@ static void expect_refused(const char *line, const char *message, const char *hi
     assert_string_equal(err.hint, hint);
 }
 
-static void defaults_come_from_the_table(void **state)
+SMP_TEST(defaults_come_from_the_table)
 {
-    (void)state;
     expect_done("p|i");
     assert_int_equal(set.count, 7);
     assert_int_equal(set.memory, 4096);
@@ -106,9 +102,8 @@ static void defaults_come_from_the_table(void **state)
     smp_options_free(&command, &set);
 }
 
-static void values_follow_or_are_joined(void **state)
+SMP_TEST(values_follow_or_are_joined)
 {
-    (void)state;
     expect_done("--count=3|--memory|2K|p|-n|text|--limit|1|i|--color=auto|a|b|c");
     assert_int_equal(set.count, 3);
     assert_int_equal(set.memory, 2048);
@@ -120,9 +115,8 @@ static void values_follow_or_are_joined(void **state)
     smp_options_free(&command, &set);
 }
 
-static void letters_bundle(void **state)
+SMP_TEST(letters_bundle)
 {
-    (void)state;
     expect_done("-qvc9|p|i");
     assert_true(set.quiet && set.verbose);
     assert_int_equal(set.count, 9);
@@ -132,9 +126,8 @@ static void letters_bundle(void **state)
     smp_options_free(&command, &set);
 }
 
-static void lists_grow_and_replace_the_pipe_argument(void **state)
+SMP_TEST(lists_grow_and_replace_the_pipe_argument)
 {
-    (void)state;
     expect_done("-e|one|--stage=two|-ethree|--set|a=1|--set=b=x=y|in.png");
     assert_int_equal(set.stages.count, 3);
     assert_string_equal(set.stages.items[0], "one");
@@ -145,9 +138,8 @@ static void lists_grow_and_replace_the_pipe_argument(void **state)
     smp_options_free(&command, &set);
 }
 
-static void a_dash_is_an_argument_and_two_end_options(void **state)
+SMP_TEST(a_dash_is_an_argument_and_two_end_options)
 {
-    (void)state;
     expect_done("p|-|--|--quiet|-x");
     assert_string_equal(set.in, "-");
     assert_false(set.quiet);
@@ -156,9 +148,8 @@ static void a_dash_is_an_argument_and_two_end_options(void **state)
     smp_options_free(&command, &set);
 }
 
-static void an_optional_value_is_only_joined(void **state)
+SMP_TEST(an_optional_value_is_only_joined)
 {
-    (void)state;
     expect_done("--report|p|i");
     assert_string_equal(set.report, "");
     assert_string_equal(set.pipe, "p");
@@ -168,9 +159,8 @@ static void an_optional_value_is_only_joined(void **state)
     smp_options_free(&command, &set);
 }
 
-static void help_needs_no_arguments(void **state)
+SMP_TEST(help_needs_no_arguments)
 {
-    (void)state;
     char *words[] = {(char[]){"-h"}};
     bool chunks = false;
     assert_int_equal(smp_options_parse(&command, 1, words, &set, &chunks, &err), SMP_OK);
@@ -178,17 +168,15 @@ static void help_needs_no_arguments(void **state)
     smp_options_free(&command, &set);
 }
 
-static void the_last_of_two_values_counts(void **state)
+SMP_TEST(the_last_of_two_values_counts)
 {
-    (void)state;
     expect_done("--count=3|--count=4|p|i");
     assert_int_equal(set.count, 4);
     smp_options_free(&command, &set);
 }
 
-static void unknown_options_get_a_suggestion(void **state)
+SMP_TEST(unknown_options_get_a_suggestion)
 {
-    (void)state;
     expect_refused("--cuont=3|p|i", "unknown option '--cuont'", "did you mean '--count'?");
     expect_refused("--coun=3|p|i", "unknown option '--coun'", "did you mean '--count'?"); /* no prefixes */
     expect_refused("--xyzzy|p|i", "unknown option '--xyzzy'", "smempipe try --help lists the options");
@@ -197,9 +185,8 @@ static void unknown_options_get_a_suggestion(void **state)
     expect_refused("-set|p|i", "unknown option '-set'", "did you mean '--set'?");
 }
 
-static void wrong_values_say_what_is_taken(void **state)
+SMP_TEST(wrong_values_say_what_is_taken)
 {
-    (void)state;
     expect_refused("--count=101|p|i", "'101' is not a valid value for --count",
                    "it takes a whole number from 0 to 100");
     expect_refused("--count=3x|p|i", "'3x' is not a valid value for --count", "it takes a whole number from 0 to 100");
@@ -218,17 +205,15 @@ static void wrong_values_say_what_is_taken(void **state)
     expect_refused("p|i|-qn", "--name takes a value", "write --name TEXT");
 }
 
-static void missing_arguments_are_named(void **state)
+SMP_TEST(missing_arguments_are_named)
 {
-    (void)state;
     expect_refused("", "P.pipe is missing", "write smempipe try P.pipe IN; P.pipe is x");
     expect_refused("p q", "IN is missing", "write smempipe try 'p q' IN; IN is x");
     expect_refused("-e|x", "IN is missing", "write smempipe try -e 'x' IN; IN is x");
 }
 
-static void sizes_are_whole_numbers_of_units(void **state)
+SMP_TEST(sizes_are_whole_numbers_of_units)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t value;
@@ -254,9 +239,8 @@ static void sizes_are_whole_numbers_of_units(void **state)
     assert_string_equal(text, "16G");
 }
 
-static void running_out_of_memory_anywhere_leaks_nothing(void **state)
+SMP_TEST(running_out_of_memory_anywhere_leaks_nothing)
 {
-    (void)state;
     uint64_t live = smp_alloc_live(), nth = 0;
     smp_code code;
     do {
@@ -268,24 +252,4 @@ static void running_out_of_memory_anywhere_leaks_nothing(void **state)
         assert_int_equal(smp_alloc_live(), live);
     } while (code);
     assert_true(nth > 4);
-}
-
-SMP_SUITE(options)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_come_from_the_table),
-        cmocka_unit_test(values_follow_or_are_joined),
-        cmocka_unit_test(letters_bundle),
-        cmocka_unit_test(lists_grow_and_replace_the_pipe_argument),
-        cmocka_unit_test(a_dash_is_an_argument_and_two_end_options),
-        cmocka_unit_test(an_optional_value_is_only_joined),
-        cmocka_unit_test(help_needs_no_arguments),
-        cmocka_unit_test(the_last_of_two_values_counts),
-        cmocka_unit_test(unknown_options_get_a_suggestion),
-        cmocka_unit_test(wrong_values_say_what_is_taken),
-        cmocka_unit_test(missing_arguments_are_named),
-        cmocka_unit_test(sizes_are_whole_numbers_of_units),
-        cmocka_unit_test(running_out_of_memory_anywhere_leaks_nothing),
-    };
-    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

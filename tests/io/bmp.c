@@ -68,9 +68,8 @@ static void expect_failure(const bmp_file *file, smp_code code, const char *says
 }
 
 /* Each colour of a palette of 256 is used once: OS/2's colours have three bytes, others four. */
-static void every_colour_of_a_palette_is_right(void **context)
+SMP_TEST(every_colour_of_a_palette_is_right)
 {
-    (void)context;
     static const uint32_t headers[] = {12, 16, 40, 52, 56, 64, 108, 124};
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         bmp_file file = begin(headers[i], 16, 16, 8, 0);
@@ -89,9 +88,8 @@ static void every_colour_of_a_palette_is_right(void **context)
 }
 
 /* OS/2's header cannot say how many colours there are: those in front of the pixels. The rest is black. */
-static void colours_that_are_not_there_are_black(void **context)
+SMP_TEST(colours_that_are_not_there_are_black)
 {
-    (void)context;
     bmp_file file = begin(12, 3, 1, 8, 0);
     put_bytes(&file, "\1\2\3\4\5\6", 6);
     begin_pixels(&file);
@@ -105,9 +103,8 @@ static void colours_that_are_not_there_are_black(void **context)
     EXPECT(&file, 3, 6, 5, 4, 0, 0, 0, 3, 2, 1);
 }
 
-static void small_depths_are_unpacked(void **context)
+SMP_TEST(small_depths_are_unpacked)
 {
-    (void)context;
     static const struct {
         uint32_t bits;
         const char *row;
@@ -131,9 +128,8 @@ static void small_depths_are_unpacked(void **context)
     }
 }
 
-static void rows_begin_at_the_top_or_the_bottom_behind_a_gap(void **context)
+SMP_TEST(rows_begin_at_the_top_or_the_bottom_behind_a_gap)
 {
-    (void)context;
     bmp_file file = begin(40, 1, 2, 24, 0);
     put_bytes(&file, "a gap of any size", 17);
     begin_pixels(&file);
@@ -145,9 +141,8 @@ static void rows_begin_at_the_top_or_the_bottom_behind_a_gap(void **context)
 }
 
 /* The byte that 32 bits leave over is padding, whatever stands there; alpha needs a mask. */
-static void the_reserved_byte_is_no_alpha(void **context)
+SMP_TEST(the_reserved_byte_is_no_alpha)
 {
-    (void)context;
     static const uint32_t headers[] = {40, 108, 124};
     for (size_t i = 0; i < 3; i++) {
         bmp_file file = begin(headers[i], 2, 1, 32, 0);
@@ -176,9 +171,8 @@ static bmp_file masked(uint32_t header, uint32_t bits, uint32_t coding, const ui
 }
 
 /* Each value is scaled to nearest, so that the largest is 255. */
-static void masks_are_obeyed(void **context)
+SMP_TEST(masks_are_obeyed)
 {
-    (void)context;
     static const uint32_t rgb565[] = {0xF800, 0x07E0, 0x001F, 0}, swapped[] = {0xFF, 0xFF00, 0xFF0000, 0xFF000000},
                           deep[] = {0x3FF00000, 0xFFC00, 0x3FF, 0xC0000000}, no_blue[] = {0xFF00, 0xFF, 0, 0};
     static const uint32_t plain[] = {40, 52, 56, 108, 124}, with_alpha[] = {56, 108, 124};
@@ -223,9 +217,8 @@ static bmp_file with_runs(uint32_t header, int width, int height, uint32_t bits,
 #define CODES(text) text, sizeof(text) - 1
 #define GRAY(k)     k, 2 * k, 3 * k
 
-static void runs_are_decoded(void **context)
+SMP_TEST(runs_are_decoded)
 {
-    (void)context;
     bmp_file file = with_runs(40, 4, 2, 8, 1, CODES("\3\1\1\2\0\0\0\3\4\5\6\0\1\7\0\1"));
     EXPECT(&file, 3, GRAY(4), GRAY(5), GRAY(6), GRAY(7), GRAY(1), GRAY(1), GRAY(1), GRAY(2));
     file = with_runs(40, 5, 2, 4, 2, CODES("\5\x12\0\0\0\5\x34\x56\x70\0\0\1"));
@@ -237,16 +230,14 @@ static void runs_are_decoded(void **context)
     EXPECT(&file, 3, GRAY(1), GRAY(1), GRAY(1));
 }
 
-static void pixels_that_runs_skip_are_transparent(void **context)
+SMP_TEST(pixels_that_runs_skip_are_transparent)
 {
-    (void)context;
     bmp_file file = with_runs(40, 3, 2, 8, 1, CODES("\1\1\0\2\1\1\1\2\0\1"));
     EXPECT(&file, 4, 0, 0, 0, 0, 0, 0, 0, 0, GRAY(2), 255, GRAY(1), 255, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
-static void damaged_runs_are_refused(void **context)
+SMP_TEST(damaged_runs_are_refused)
 {
-    (void)context;
     bmp_file file = with_runs(40, 3, 2, 8, 1, CODES("\3\1\0\2\0\2\3\1\0\1"));
     expect_failure(&file, SMP_E_DECODE, "past the last row");
     file = with_runs(40, 3, 2, 8, 1, CODES("\3\1\0\0\0\3\1\2\3\0\0\0"));
@@ -263,9 +254,8 @@ static void damaged_runs_are_refused(void **context)
 
 /* ------------------------------------------------------------------------------------------------ the rest */
 
-static void what_is_not_read_is_named(void **context)
+SMP_TEST(what_is_not_read_is_named)
 {
-    (void)context;
     static const struct {
         uint32_t header, bits, coding;
         const char *says;
@@ -294,9 +284,8 @@ static void what_is_not_read_is_named(void **context)
 }
 
 /* More rows than are read at once, last row first, through a file and through a pipe, which cannot seek. */
-static void tall_pictures_are_read_from_files_and_pipes(void **context)
+SMP_TEST(tall_pictures_are_read_from_files_and_pipes)
 {
-    (void)context;
     enum { WIDTH = 33, HEIGHT = 9000, ROW = (WIDTH * 3 + 3) / 4 * 4 };
     bmp_file head = begin(40, WIDTH, HEIGHT, 24, 0);
     begin_pixels(&head);
@@ -329,9 +318,8 @@ static void tall_pictures_are_read_from_files_and_pipes(void **context)
     free(bytes);
 }
 
-static void changed_bytes_never_crash(void **context)
+SMP_TEST(changed_bytes_never_crash)
 {
-    (void)context;
     static const uint32_t masks[] = {0xFF, 0xFF00, 0xFF0000, 0xFF000000};
     bmp_file files[] = {
         with_runs(40, 4, 2, 8, 1, CODES("\3\1\1\2\0\0\0\3\4\5\6\0\1\7\0\1")),
@@ -346,30 +334,11 @@ static void changed_bytes_never_crash(void **context)
     assert_true(good > 0 && good < 40000);
 }
 
-static void allocation_failures_are_clean(void **context)
+SMP_TEST(allocation_failures_are_clean)
 {
-    (void)context;
     bmp_file file = with_runs(40, 4, 2, 8, 1, CODES("\3\1\1\2\0\0\0\3\4\5\6\0\1\7\0\1"));
     store(in_folder("m.bmp"), file.bytes, file.size);
     assert_allocation_failures_are_clean(in_folder("m.bmp"));
 }
 
-SMP_SUITE(bmp)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_colour_of_a_palette_is_right),
-        cmocka_unit_test(colours_that_are_not_there_are_black),
-        cmocka_unit_test(small_depths_are_unpacked),
-        cmocka_unit_test(rows_begin_at_the_top_or_the_bottom_behind_a_gap),
-        cmocka_unit_test(the_reserved_byte_is_no_alpha),
-        cmocka_unit_test(masks_are_obeyed),
-        cmocka_unit_test(runs_are_decoded),
-        cmocka_unit_test(pixels_that_runs_skip_are_transparent),
-        cmocka_unit_test(damaged_runs_are_refused),
-        cmocka_unit_test(what_is_not_read_is_named),
-        cmocka_unit_test(tall_pictures_are_read_from_files_and_pipes),
-        cmocka_unit_test(changed_bytes_never_crash),
-        cmocka_unit_test(allocation_failures_are_clean),
-    };
-    return cmocka_run_group_tests_name("bmp", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

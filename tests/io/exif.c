@@ -71,9 +71,8 @@ static smp_meta camera_meta(void)
     return meta;
 }
 
-static void turning_exchanges_every_resolution_and_sets_every_orientation(void **context)
+SMP_TEST(turning_exchanges_every_resolution_and_sets_every_orientation)
 {
-    (void)context;
     smp_meta meta = camera_meta();
     smp_meta_apply_orientation(&meta, 6);
     assert_true(meta.x_density < 101 && meta.y_density > 299);
@@ -98,9 +97,8 @@ static void turning_exchanges_every_resolution_and_sets_every_orientation(void *
     smp_meta_free(&meta);
 }
 
-static void a_changed_picture_loses_its_thumbnail_and_has_its_own_size(void **context)
+SMP_TEST(a_changed_picture_loses_its_thumbnail_and_has_its_own_size)
 {
-    (void)context;
     smp_notes notes = {0};
     smp_meta meta = camera_meta();
     const smp_change none = {.width = 40, .height = 30};
@@ -125,9 +123,8 @@ static void a_changed_picture_loses_its_thumbnail_and_has_its_own_size(void **co
     smp_meta_free(&meta);
 }
 
-static void damaged_exif_is_changed_within_its_bytes(void **context)
+SMP_TEST(damaged_exif_is_changed_within_its_bytes)
 {
-    (void)context;
     const smp_change change = {.changed = true, .toned = true, .swapped = true, .width = 70000, .height = 5};
     uint32_t seed = 1;
     for (int i = 0; i < 20000; i++) {
@@ -147,12 +144,4 @@ static void damaged_exif_is_changed_within_its_bytes(void **context)
     }
 }
 
-SMP_SUITE(exif)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(turning_exchanges_every_resolution_and_sets_every_orientation),
-        cmocka_unit_test(a_changed_picture_loses_its_thumbnail_and_has_its_own_size),
-        cmocka_unit_test(damaged_exif_is_changed_within_its_bytes),
-    };
-    return cmocka_run_group_tests_name("exif", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

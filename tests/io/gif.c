@@ -22,9 +22,8 @@ static void assert_pixel(const picture *p, int64_t x, int64_t y)
         assert_memory_equal(at, want, (size_t)p->shape.channels);
 }
 
-static void files_of_another_program_give_their_samples(void **context)
+SMP_TEST(files_of_another_program_give_their_samples)
 {
-    (void)context;
     static const struct {
         const char *name;
         bool alpha;
@@ -50,9 +49,8 @@ static void files_of_another_program_give_their_samples(void **context)
     }
 }
 
-static void a_picture_lies_on_a_transparent_canvas(void **context)
+SMP_TEST(a_picture_lies_on_a_transparent_canvas)
 {
-    (void)context;
     static const char whole[] = "GIF87a\2\0\1\0\x80\0\0" COLOURS ",\0\0\0\0\2\0\1\0\0" DATA_OF_TWO ";";
     expect_bytes(whole, sizeof whole - 1, COLOURS, 6, SMP_U8);
     static const char part[] = "GIF89a\4\0\2\0\x80\0\0" COLOURS ",\1\0\1\0\2\0\1\0\0" DATA_OF_TWO ";";
@@ -69,9 +67,8 @@ static void a_picture_lies_on_a_transparent_canvas(void **context)
     expect_bytes(whole, sizeof whole - 2, COLOURS, 6, SMP_U8); /* without its end */
 }
 
-static void damage_is_an_error(void **context)
+SMP_TEST(damage_is_an_error)
 {
-    (void)context;
     static const struct {
         const char *bytes;
         size_t size;
@@ -89,18 +86,16 @@ static void damage_is_an_error(void **context)
     assert_truncations_fail(DATA "interlaced.gif", 5);
 }
 
-static void changed_bytes_never_crash(void **context)
+SMP_TEST(changed_bytes_never_crash)
 {
-    (void)context;
     static const char *const names[] = {DATA "interlaced.gif", DATA "plain.gif", DATA "moving.gif"};
     uint32_t seed = 9;
     for (size_t f = 0; f < 3; f++)
         assert_changes_never_crash(names[f], 6, 200, &seed);
 }
 
-static void limits_and_lack_of_memory_are_errors(void **context)
+SMP_TEST(limits_and_lack_of_memory_are_errors)
 {
-    (void)context;
     smp_error err = {0};
     smp_reader *reader;
     size_t size;
@@ -114,27 +109,12 @@ static void limits_and_lack_of_memory_are_errors(void **context)
 
 #else
 
-static void a_build_without_the_library_names_the_format(void **context)
+SMP_TEST(a_build_without_the_library_names_the_format)
 {
-    (void)context;
     expect_error(FILE_OF("GIF89a.........."), SMP_E_DECODE, "is a GIF");
     expect_error(FILE_OF("GIF89a.........."), SMP_E_DECODE, "not supported");
 }
 
 #endif
 
-SMP_SUITE(gif)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef SMP_TEST_GIF
-        cmocka_unit_test(files_of_another_program_give_their_samples),
-        cmocka_unit_test(a_picture_lies_on_a_transparent_canvas),
-        cmocka_unit_test(damage_is_an_error),
-        cmocka_unit_test(changed_bytes_never_crash),
-        cmocka_unit_test(limits_and_lack_of_memory_are_errors),
-#else
-        cmocka_unit_test(a_build_without_the_library_names_the_format),
-#endif
-    };
-    return cmocka_run_group_tests_name("gif", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -8,9 +8,8 @@
 
 #define DATA SMP_SOURCE_DIR "/tests/data/formats/"
 
-static void pictures_have_the_size_that_their_boxes_say(void **context)
+SMP_TEST(pictures_have_the_size_that_their_boxes_say)
 {
-    (void)context;
     static const struct {
         const char *name;
         int64_t width, height;
@@ -33,9 +32,8 @@ static void pictures_have_the_size_that_their_boxes_say(void **context)
 }
 
 /* The sizes in the file, one after the other, become a hundred thousand. */
-static void sizes_are_checked_before_the_library_is_asked(void **context)
+SMP_TEST(sizes_are_checked_before_the_library_is_asked)
 {
-    (void)context;
     static const char *const names[] = {DATA "photo.heic", DATA "photo.avif"};
     for (size_t f = 0; f < 2; f++) {
         size_t size, found = 0;
@@ -64,9 +62,8 @@ static void sizes_are_checked_before_the_library_is_asked(void **context)
     }
 }
 
-static void damage_is_an_error(void **context)
+SMP_TEST(damage_is_an_error)
 {
-    (void)context;
     assert_truncations_fail(DATA "photo.heic", 97);
     assert_truncations_fail(DATA "photo.avif", 29);
     static const struct {
@@ -83,15 +80,13 @@ static void damage_is_an_error(void **context)
         expect_error(cases[i].bytes, cases[i].size, SMP_E_DECODE, cases[i].says);
 }
 
-static void lack_of_memory_is_an_error(void **context)
+SMP_TEST(lack_of_memory_is_an_error)
 {
-    (void)context;
     assert_allocation_failures_are_clean(DATA "photo.heic");
 }
 
-static void avif_is_written_nearly_as_it_was(void **context)
+SMP_TEST(avif_is_written_nearly_as_it_was)
 {
-    (void)context;
     smp_error err = {0};
     smp_shape out, shape = {.kind = SMP_IMAGE, .width = 8, .height = 8, .channels = 3, .format = SMP_U16};
     assert_int_equal(smp_writer_shape("x.heic", &shape, &out, &err), SMP_E_WRITE);
@@ -132,9 +127,8 @@ static void avif_is_written_nearly_as_it_was(void **context)
     }
 }
 
-static void metadata_come_back_upright(void **context)
+SMP_TEST(metadata_come_back_upright)
 {
-    (void)context;
     static const char exif[] = "II*\0\10\0\0\0\1\0\22\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0";
     smp_error err = {0};
     smp_reader *reader;
@@ -166,28 +160,12 @@ static void metadata_come_back_upright(void **context)
 
 #else
 
-static void a_build_without_the_library_names_the_format(void **context)
+SMP_TEST(a_build_without_the_library_names_the_format)
 {
-    (void)context;
     expect_error(FILE_OF("....ftypavif...."), SMP_E_DECODE, "is an AVIF");
     expect_error(FILE_OF("....ftypavif...."), SMP_E_DECODE, "not supported");
 }
 
 #endif
 
-SMP_SUITE(heif)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef SMP_TEST_HEIF
-        cmocka_unit_test(pictures_have_the_size_that_their_boxes_say),
-        cmocka_unit_test(sizes_are_checked_before_the_library_is_asked),
-        cmocka_unit_test(damage_is_an_error),
-        cmocka_unit_test(lack_of_memory_is_an_error),
-        cmocka_unit_test(avif_is_written_nearly_as_it_was),
-        cmocka_unit_test(metadata_come_back_upright),
-#else
-        cmocka_unit_test(a_build_without_the_library_names_the_format),
-#endif
-    };
-    return cmocka_run_group_tests_name("heif", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

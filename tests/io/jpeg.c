@@ -91,9 +91,8 @@ static int expected(const kind *k, int x, int y, int c)
     return (sample_at(x, y, c) * sample_at(x, y, 3) + 127) / 255; /* 255 is no ink, whatever the markers say */
 }
 
-static void every_colour_space_is_read_as_gray_or_rgb(void **context)
+SMP_TEST(every_colour_space_is_read_as_gray_or_rgb)
 {
-    (void)context;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const kind *k = &kinds[i];
         uint8_t *file;
@@ -118,9 +117,8 @@ static void every_colour_space_is_read_as_gray_or_rgb(void **context)
     }
 }
 
-static void writing_and_reading_stays_close(void **context)
+SMP_TEST(writing_and_reading_stays_close)
 {
-    (void)context;
     smp_error err = {0};
     for (int channels = 1; channels <= 3; channels += 2) {
         picture p = new_picture(61, 45, channels, false, SMP_U8), q;
@@ -138,9 +136,8 @@ static void writing_and_reading_stays_close(void **context)
     }
 }
 
-static void quality_changes_the_size(void **context)
+SMP_TEST(quality_changes_the_size)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(100, 80, 3, false, SMP_U8);
     size_t sizes[3];
@@ -155,9 +152,8 @@ static void quality_changes_the_size(void **context)
     free_picture(&p);
 }
 
-static void shapes_lose_alpha_and_depth(void **context)
+SMP_TEST(shapes_lose_alpha_and_depth)
 {
-    (void)context;
     smp_error err = {0};
     smp_shape in = {.kind = SMP_IMAGE, .width = 5, .height = 5, .channels = 4, .alpha = true, .format = SMP_F32}, out;
     assert_ok(smp_writer_shape("a.JPEG", &in, &out, &err));
@@ -175,9 +171,8 @@ static void shapes_lose_alpha_and_depth(void **context)
 
 /* ------------------------------------------------------------------------------------------ damage */
 
-static void every_truncation_is_an_error(void **context)
+SMP_TEST(every_truncation_is_an_error)
 {
-    (void)context;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         uint8_t *file;
         size_t size = compose(&file, &kinds[i], WIDTH, HEIGHT);
@@ -187,9 +182,8 @@ static void every_truncation_is_an_error(void **context)
     }
 }
 
-static void a_picture_cut_and_closed_again_is_an_error(void **context)
+SMP_TEST(a_picture_cut_and_closed_again_is_an_error)
 {
-    (void)context;
     uint8_t *file;
     size_t size = compose(&file, &kinds[0], WIDTH, HEIGHT);
     for (size_t n = size - 400; n < size - 40; n += 5) {
@@ -207,9 +201,8 @@ static void a_picture_cut_and_closed_again_is_an_error(void **context)
     free(file);
 }
 
-static void a_missing_component_is_an_error(void **context)
+SMP_TEST(a_missing_component_is_an_error)
 {
-    (void)context;
     uint8_t *file;
     kind k = kinds[0];
     k.separate = true;
@@ -227,9 +220,8 @@ static void a_missing_component_is_an_error(void **context)
     free(file);
 }
 
-static void what_is_not_supported_is_named(void **context)
+SMP_TEST(what_is_not_supported_is_named)
 {
-    (void)context;
     uint8_t *file;
     smp_error err = {0};
     picture p;
@@ -262,9 +254,8 @@ static void resize_header(uint8_t *file, size_t size, unsigned width, unsigned h
         }
 }
 
-static void giant_headers_are_refused_before_allocation(void **context)
+SMP_TEST(giant_headers_are_refused_before_allocation)
 {
-    (void)context;
     for (int progressive = 0; progressive < 2; progressive++)
         for (unsigned side = 20000; side <= 65500; side += 45500) {
             uint8_t *file;
@@ -303,9 +294,8 @@ static size_t put_marker(uint8_t *at, int marker, const void *data, size_t size)
     return size + 4;
 }
 
-static void markers_without_end_are_refused(void **context)
+SMP_TEST(markers_without_end_are_refused)
 {
-    (void)context;
     static const struct {
         int marker, count;
         size_t bytes;
@@ -379,9 +369,8 @@ static uint8_t *make_scans(int side, int scans, size_t *size)
     return file;
 }
 
-static void the_larger_a_picture_the_fewer_scans_it_may_have(void **context)
+SMP_TEST(the_larger_a_picture_the_fewer_scans_it_may_have)
 {
-    (void)context;
     static const struct {
         int side, scans, most;
     } cases[] = {{64, 500, 500}, {64, 501, 500}, {4096, 257, 256}};
@@ -400,9 +389,8 @@ static void the_larger_a_picture_the_fewer_scans_it_may_have(void **context)
     }
 }
 
-static void bytes_too_many_are_noted_and_lose_nothing(void **context)
+SMP_TEST(bytes_too_many_are_noted_and_lose_nothing)
 {
-    (void)context;
     static const uint8_t zeros[100];
     for (size_t i = 0; i < 2; i++) { /* with colour, gray */
         uint8_t *plain;
@@ -427,9 +415,8 @@ static void bytes_too_many_are_noted_and_lose_nothing(void **context)
     }
 }
 
-static void the_first_of_several_pictures_is_read_with_a_note(void **context)
+SMP_TEST(the_first_of_several_pictures_is_read_with_a_note)
 {
-    (void)context;
     static const uint8_t index[] = {'M',  'P', 'F', 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 1,
                                     0xB0, 4,   0,   1, 0,   0,   0,  3, 0, 0, 0, 0, 0, 0, 0};
     uint8_t *plain, marker[64];
@@ -454,9 +441,8 @@ static void the_first_of_several_pictures_is_read_with_a_note(void **context)
     free(several);
 }
 
-static void a_profile_with_a_part_missing_is_left_out_with_a_note(void **context)
+SMP_TEST(a_profile_with_a_part_missing_is_left_out_with_a_note)
 {
-    (void)context;
     uint8_t *plain, marker[300], part[200] = "ICC_PROFILE";
     size_t size = compose(&plain, &kinds[0], WIDTH, HEIGHT);
     part[12] = 1;
@@ -472,9 +458,8 @@ static void a_profile_with_a_part_missing_is_left_out_with_a_note(void **context
     free(file);
 }
 
-static void memory_is_counted_and_limited(void **context)
+SMP_TEST(memory_is_counted_and_limited)
 {
-    (void)context;
     uint8_t *file;
     kind k = kinds[3]; /* progressive: keeps all coefficients, 2 bytes each */
     size_t size = compose(&file, &k, 512, 512);
@@ -498,9 +483,8 @@ static void memory_is_counted_and_limited(void **context)
     free(file);
 }
 
-static void changed_bytes_never_crash(void **context)
+SMP_TEST(changed_bytes_never_crash)
 {
-    (void)context;
     uint32_t seed = 7;
     int good = 0;
     for (int i = 0; i < 1500; i++) {
@@ -512,9 +496,8 @@ static void changed_bytes_never_crash(void **context)
     assert_true(good > 0 && good < 1500);
 }
 
-static void allocation_failures_are_clean(void **context)
+SMP_TEST(allocation_failures_are_clean)
 {
-    (void)context;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i += 3) {
         uint8_t *file;
         size_t size = compose(&file, &kinds[i], WIDTH, HEIGHT);
@@ -524,9 +507,8 @@ static void allocation_failures_are_clean(void **context)
     }
 }
 
-static void allocation_failures_while_writing_leave_nothing(void **context)
+SMP_TEST(allocation_failures_while_writing_leave_nothing)
 {
-    (void)context;
     clear_folder();
     smp_error err = {0};
     picture p = make_picture(20, 20, 3, false, SMP_U8);
@@ -546,27 +528,4 @@ static void allocation_failures_while_writing_leave_nothing(void **context)
     free_picture(&p);
 }
 
-SMP_SUITE(jpeg)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_colour_space_is_read_as_gray_or_rgb),
-        cmocka_unit_test(writing_and_reading_stays_close),
-        cmocka_unit_test(quality_changes_the_size),
-        cmocka_unit_test(shapes_lose_alpha_and_depth),
-        cmocka_unit_test(every_truncation_is_an_error),
-        cmocka_unit_test(a_picture_cut_and_closed_again_is_an_error),
-        cmocka_unit_test(a_missing_component_is_an_error),
-        cmocka_unit_test(what_is_not_supported_is_named),
-        cmocka_unit_test(giant_headers_are_refused_before_allocation),
-        cmocka_unit_test(markers_without_end_are_refused),
-        cmocka_unit_test(the_larger_a_picture_the_fewer_scans_it_may_have),
-        cmocka_unit_test(bytes_too_many_are_noted_and_lose_nothing),
-        cmocka_unit_test(the_first_of_several_pictures_is_read_with_a_note),
-        cmocka_unit_test(a_profile_with_a_part_missing_is_left_out_with_a_note),
-        cmocka_unit_test(memory_is_counted_and_limited),
-        cmocka_unit_test(changed_bytes_never_crash),
-        cmocka_unit_test(allocation_failures_are_clean),
-        cmocka_unit_test(allocation_failures_while_writing_leave_nothing),
-    };
-    return cmocka_run_group_tests_name("jpeg", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -91,9 +91,8 @@ static void check_file(const smp_shape *shape, const smp_meta *meta, smp_write_o
     picture_free(&out);
 }
 
-static void files_are_those_made_of_samples(void **state)
+SMP_TEST(files_are_those_made_of_samples)
 {
-    (void)state;
     static const int qualities[] = {0, 1, 50, 89, 90, 100};
     for (int i = 0; i < 24; i++) {
         const smp_shape shape = case_shape(40 + i % 9, 30 + i % 7, i % 4 == 3 ? 1 : 3, SMP_U8);
@@ -104,9 +103,8 @@ static void files_are_those_made_of_samples(void **state)
     }
 }
 
-static void metadata_come_along(void **state)
+SMP_TEST(metadata_come_along)
 {
-    (void)state;
     const smp_shape shape = case_shape(75, 51, 3, SMP_U8);
     smp_meta meta = {.x_density = 11811, .y_density = 11811};
     uint8_t exif[64] = "II*\0\x08\0\0\0";
@@ -116,9 +114,8 @@ static void metadata_come_along(void **state)
     smp_meta_free(&meta);
 }
 
-static void the_inputs_coding_is_kept(void **state)
+SMP_TEST(the_inputs_coding_is_kept)
 {
-    (void)state;
     for (int i = 0; i < 8; i++) { /* with a table of its own for each component, too */
         const smp_shape shape = case_shape(70, 41, i < 7 ? 3 : 1, SMP_U8);
         smp_meta meta = {.coding = {.kind = SMP_CODING_JPEG,
@@ -132,9 +129,8 @@ static void the_inputs_coding_is_kept(void **state)
     }
 }
 
-static void other_files_are_not_served(void **state)
+SMP_TEST(other_files_are_not_served)
 {
-    (void)state;
     const smp_shape shape = case_shape(16, 16, 3, SMP_U8), deep = case_shape(16, 16, 3, SMP_U16),
                     alpha = case_shape(16, 16, 4, SMP_U8), wide = case_shape(65501, 1, 1, SMP_U8);
     const smp_write_options plain = {0};
@@ -157,9 +153,8 @@ static void other_files_are_not_served(void **state)
 }
 
 /* Nothing is left of a file whose scan does not fit, is cut, or is none. */
-static void a_scan_that_is_none_is_an_error(void **state)
+SMP_TEST(a_scan_that_is_none_is_an_error)
 {
-    (void)state;
     const smp_shape shape = case_shape(16, 16, 3, SMP_U8), bytes = case_shape(4096, 2, 1, SMP_U8);
     picture rows = picture_make(&bytes, SMP_U8);
     smp_write_options options = {0};
@@ -205,12 +200,4 @@ static int remove_files(void **state)
     return rmdir(folder);
 }
 
-SMP_SUITE(jpeg_by_device)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_those_made_of_samples), cmocka_unit_test(metadata_come_along),
-        cmocka_unit_test(the_inputs_coding_is_kept),       cmocka_unit_test(other_files_are_not_served),
-        cmocka_unit_test(a_scan_that_is_none_is_an_error),
-    };
-    return cmocka_run_group_tests_name("jpeg_by_device", tests, make_names, remove_files);
-}
+SMP_TESTS_AROUND(make_names, remove_files)

@@ -84,9 +84,8 @@ static double difference(const char *a, const char *b)
     return sum;
 }
 
-static void a_jpeg_of_a_jpeg_is_coded_as_that_was(void **context)
+SMP_TEST(a_jpeg_of_a_jpeg_is_coded_as_that_was)
 {
-    (void)context;
     const smp_write_options plain = {0};
     static const int factors[] = {0, 0x11, 0x21, 0x22};
     picture p = make_picture(90, 70, 3, false, SMP_U8);
@@ -110,9 +109,8 @@ static void a_jpeg_of_a_jpeg_is_coded_as_that_was(void **context)
     free_picture(&p);
 }
 
-static void a_quality_that_is_asked_for_counts(void **context)
+SMP_TEST(a_quality_that_is_asked_for_counts)
 {
-    (void)context;
     const smp_write_options plain = {0};
     picture p = make_picture(40, 30, 3, false, SMP_U8);
     smp_write_options options = plain;
@@ -133,9 +131,8 @@ static void a_quality_that_is_asked_for_counts(void **context)
     free_picture(&p);
 }
 
-static void gray_and_colour_are_coded_for_what_they_are(void **context)
+SMP_TEST(gray_and_colour_are_coded_for_what_they_are)
 {
-    (void)context;
     smp_error err = {0};
     smp_reader *reader;
     smp_read_options how = smp_read_defaults();
@@ -162,9 +159,8 @@ static void gray_and_colour_are_coded_for_what_they_are(void **context)
     free_picture(&colour);
 }
 
-static void progressive_files_have_the_same_samples(void **context)
+SMP_TEST(progressive_files_have_the_same_samples)
 {
-    (void)context;
     smp_write_options options = {0};
     picture p = make_picture(77, 65, 3, false, SMP_U8);
     assert_false(write_jpeg("a.jpg", &p, NULL, options).progressive);
@@ -188,9 +184,8 @@ static void progressive_files_have_the_same_samples(void **context)
     free_picture(&p);
 }
 
-static void a_jpeg_of_a_progressive_one_is_progressive(void **context)
+SMP_TEST(a_jpeg_of_a_progressive_one_is_progressive)
 {
-    (void)context;
     const smp_write_options plain = {0};
     smp_write_options progressive = plain, baseline = plain, other = plain;
     smp_write_set(&progressive.values, &smp_jpeg_progressive, SMP_JPEG_PROGRESSIVE);
@@ -209,9 +204,8 @@ static void a_jpeg_of_a_progressive_one_is_progressive(void **context)
     }
 }
 
-static void a_jpeg_refuses_to_be_lossless(void **context)
+SMP_TEST(a_jpeg_refuses_to_be_lossless)
 {
-    (void)context;
     smp_error err = {0};
     smp_write_options options = {0};
     smp_write_set(&options.values, &smp_write_lossless, true);
@@ -236,9 +230,8 @@ static void codes_of(const char *name, uint8_t *counts)
 
 /* Tables of its own, here one that gives every class of differences 4 bits, count when the next file is made; the usual
  * ones stay the usual ones. A quality that is asked for is another picture. */
-static void a_jpeg_of_one_with_codes_of_its_own_has_similar_ones(void **context)
+SMP_TEST(a_jpeg_of_one_with_codes_of_its_own_has_similar_ones)
 {
-    (void)context;
     smp_write_options plain = {0}, asked = plain;
     static const uint8_t usual[16] = {0, 1, 5, 1, 1, 1, 1, 1, 1};
     uint8_t counts[16];
@@ -268,16 +261,4 @@ static void a_jpeg_of_one_with_codes_of_its_own_has_similar_ones(void **context)
     free_picture(&p);
 }
 
-SMP_SUITE(jpeg_coding)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_jpeg_of_a_jpeg_is_coded_as_that_was),
-        cmocka_unit_test(a_quality_that_is_asked_for_counts),
-        cmocka_unit_test(gray_and_colour_are_coded_for_what_they_are),
-        cmocka_unit_test(progressive_files_have_the_same_samples),
-        cmocka_unit_test(a_jpeg_of_a_progressive_one_is_progressive),
-        cmocka_unit_test(a_jpeg_of_one_with_codes_of_its_own_has_similar_ones),
-        cmocka_unit_test(a_jpeg_refuses_to_be_lossless),
-    };
-    return cmocka_run_group_tests_name("jpeg_coding", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

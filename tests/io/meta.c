@@ -68,9 +68,8 @@ static smp_reader *there_and_back(const char *name, int channels, const smp_meta
     return reader;
 }
 
-static void profile_exif_density_and_comment_survive(void **context)
+SMP_TEST(profile_exif_density_and_comment_survive)
 {
-    (void)context;
     static const char *const names[] = {"m.png", "m.jpg"};
     for (int i = 0; i < 2; i++)
         for (int channels = 1; channels <= 3; channels += 2) {
@@ -94,9 +93,8 @@ static void profile_exif_density_and_comment_survive(void **context)
         }
 }
 
-static void strip_leaves_everything_out(void **context)
+SMP_TEST(strip_leaves_everything_out)
 {
-    (void)context;
     static const char *const names[] = {"m.png", "m.jpg"};
     for (int i = 0; i < 2; i++) {
         smp_meta meta = full_meta("RGB ", 1);
@@ -108,9 +106,8 @@ static void strip_leaves_everything_out(void **context)
     }
 }
 
-static void a_profile_of_another_colour_space_is_left_out(void **context)
+SMP_TEST(a_profile_of_another_colour_space_is_left_out)
 {
-    (void)context;
     static const char *const names[] = {"m.png", "m.jpg"};
     for (int i = 0; i < 2; i++) {
         smp_meta meta = full_meta("RGB ", 1);
@@ -121,9 +118,8 @@ static void a_profile_of_another_colour_space_is_left_out(void **context)
     }
 }
 
-static void png_keeps_gamma_chromaticities_and_srgb(void **context)
+SMP_TEST(png_keeps_gamma_chromaticities_and_srgb)
 {
-    (void)context;
     smp_meta meta = {
         .srgb_intent = -1, .gamma = 0.5, .has_chrm = true, .chrm = {.31, .33, .65, .32, .3, .61, .15, .05}};
     smp_reader *reader = there_and_back("m.png", 3, &meta, false);
@@ -144,9 +140,8 @@ static void png_keeps_gamma_chromaticities_and_srgb(void **context)
     smp_reader_close(reader);
 }
 
-static void texts_keep_their_characters(void **context)
+SMP_TEST(texts_keep_their_characters)
 {
-    (void)context;
     static const char *const texts[][2] = {
         {"Title", "caf\xC3\xA9"}, {"Author", "\xE5\xB1\xB1\xE7\x94\xB0"}, {"Empty", ""}, {"XML:com.adobe.xmp", "<x/>"}};
     smp_meta meta = {.srgb_intent = -1};
@@ -170,9 +165,8 @@ static void texts_keep_their_characters(void **context)
     smp_meta_free(&meta);
 }
 
-static void an_xmp_packet_survives_in_pngs_and_jpegs_as_it_is(void **context)
+SMP_TEST(an_xmp_packet_survives_in_pngs_and_jpegs_as_it_is)
 {
-    (void)context;
     enum { TOO_LONG = 70000 }; /* for a JPEG's marker */
     static const char *const names[] = {"x.png", "x.jpg"};
     static char packet[TOO_LONG];
@@ -200,9 +194,8 @@ static void an_xmp_packet_survives_in_pngs_and_jpegs_as_it_is(void **context)
         }
 }
 
-static void faulty_metadata_does_not_lose_the_picture(void **context)
+SMP_TEST(faulty_metadata_does_not_lose_the_picture)
 {
-    (void)context;
     smp_meta meta = full_meta("RGB ", 1);
     memcpy(meta.icc.data + 36, "XXXX", 4);
     put32(meta.icc.data, 12);
@@ -225,9 +218,8 @@ static void faulty_metadata_does_not_lose_the_picture(void **context)
 
 /* ------------------------------------------------------------------------------------------ EXIF */
 
-static void orientation_is_found_in_both_byte_orders_and_reset(void **context)
+SMP_TEST(orientation_is_found_in_both_byte_orders_and_reset)
 {
-    (void)context;
     for (int big = 0; big < 2; big++)
         for (int orientation = 0; orientation <= 9; orientation++) {
             uint8_t exif[64];
@@ -240,9 +232,8 @@ static void orientation_is_found_in_both_byte_orders_and_reset(void **context)
         }
 }
 
-static void a_damaged_exif_has_no_orientation(void **context)
+SMP_TEST(a_damaged_exif_has_no_orientation)
 {
-    (void)context;
     uint8_t exif[64];
     size_t size = make_exif(exif, false, 6);
     for (size_t n = 0; n < size; n++) { /* of exactly n bytes, so that a sanitizer sees reading past them */
@@ -264,9 +255,8 @@ static void a_damaged_exif_has_no_orientation(void **context)
     assert_int_equal(smp_exif_orientation(NULL, 0), 1);
 }
 
-static void reading_reports_the_orientation_of_a_jpeg(void **context)
+SMP_TEST(reading_reports_the_orientation_of_a_jpeg)
 {
-    (void)context;
     smp_meta meta = full_meta("RGB ", 6);
     smp_reader_close(there_and_back("o.jpg", 3, &meta, false));
     size_t size;
@@ -287,9 +277,8 @@ static void reading_reports_the_orientation_of_a_jpeg(void **context)
     smp_meta_free(&meta);
 }
 
-static void png_keeps_the_chunks_of_hdr(void **context)
+SMP_TEST(png_keeps_the_chunks_of_hdr)
 {
-    (void)context;
     smp_error err = {0};
     smp_meta meta = {.srgb_intent = -1, .has_cicp = true, .has_mdcv = true, .has_clli = true, .cicp = {9, 16, 0, 1}};
     memset(meta.mdcv, 'm', sizeof meta.mdcv);
@@ -314,9 +303,8 @@ static void png_keeps_the_chunks_of_hdr(void **context)
     free_picture(&p);
 }
 
-static void texts_without_a_keyword_are_left_out_with_a_note(void **context)
+SMP_TEST(texts_without_a_keyword_are_left_out_with_a_note)
 {
-    (void)context;
     static const char *const keys[] = {"", " ", "   ", "\xC2\xA0", "\xE5\xB1\xB1"};
     smp_error err = {0};
     picture p = make_picture(8, 6, 3, false, SMP_U8);
@@ -338,9 +326,8 @@ static void texts_without_a_keyword_are_left_out_with_a_note(void **context)
     free_picture(&p);
 }
 
-static void iptc_records_survive_where_a_format_has_a_place(void **context)
+SMP_TEST(iptc_records_survive_where_a_format_has_a_place)
 {
-    (void)context;
     static const char *const names[] = {"i.jpg", "i.tif"};
     static const char records[] = "\x1C\2\0\0\2\0\4\x1C\2\31\0\3cat\x1C\2\x78\0\1x";
     for (size_t i = 0; i < 2; i++)
@@ -357,9 +344,8 @@ static void iptc_records_survive_where_a_format_has_a_place(void **context)
         }
 }
 
-static void what_a_format_has_no_place_for_is_told(void **context)
+SMP_TEST(what_a_format_has_no_place_for_is_told)
 {
-    (void)context;
     static const struct {
         const char *name, *says;
     } cases[] = {
@@ -400,9 +386,8 @@ static void what_a_format_has_no_place_for_is_told(void **context)
 }
 
 /* Artist, copyright and description lie in the first directory of EXIF, which a TIFF has as its own. */
-static void what_exif_says_of_rights_reaches_a_tiff(void **context)
+SMP_TEST(what_exif_says_of_rights_reaches_a_tiff)
 {
-    (void)context;
     static const char exif[] = "II*\0\10\0\0\0\2\0"
                                "\73\1\2\0\4\0\0\0Ann\0"
                                "\230\202\2\0\4\0\0\0Bob\0"
@@ -417,9 +402,8 @@ static void what_exif_says_of_rights_reaches_a_tiff(void **context)
     smp_meta_free(&meta);
 }
 
-static void png_texts_and_exif_behind_the_picture_are_kept(void **context)
+SMP_TEST(png_texts_and_exif_behind_the_picture_are_kept)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(300, 200, 3, false, SMP_U16), q;
     assert_ok(write_picture(in_folder("late.png"), &p, &err));
@@ -467,9 +451,8 @@ static size_t cut_into_chunks(const uint8_t *plain, size_t size, size_t n, uint8
     return at + 12;
 }
 
-static void png_texts_behind_any_number_of_chunks_are_found(void **context)
+SMP_TEST(png_texts_behind_any_number_of_chunks_are_found)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(40, 20, 3, false, SMP_U8);
     assert_ok(write_picture(in_folder("cut.png"), &p, &err));
@@ -490,26 +473,4 @@ static void png_texts_behind_any_number_of_chunks_are_found(void **context)
     free_picture(&p);
 }
 
-SMP_SUITE(meta)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(profile_exif_density_and_comment_survive),
-        cmocka_unit_test(strip_leaves_everything_out),
-        cmocka_unit_test(a_profile_of_another_colour_space_is_left_out),
-        cmocka_unit_test(png_keeps_gamma_chromaticities_and_srgb),
-        cmocka_unit_test(texts_keep_their_characters),
-        cmocka_unit_test(an_xmp_packet_survives_in_pngs_and_jpegs_as_it_is),
-        cmocka_unit_test(faulty_metadata_does_not_lose_the_picture),
-        cmocka_unit_test(orientation_is_found_in_both_byte_orders_and_reset),
-        cmocka_unit_test(a_damaged_exif_has_no_orientation),
-        cmocka_unit_test(reading_reports_the_orientation_of_a_jpeg),
-        cmocka_unit_test(png_keeps_the_chunks_of_hdr),
-        cmocka_unit_test(texts_without_a_keyword_are_left_out_with_a_note),
-        cmocka_unit_test(iptc_records_survive_where_a_format_has_a_place),
-        cmocka_unit_test(what_a_format_has_no_place_for_is_told),
-        cmocka_unit_test(what_exif_says_of_rights_reaches_a_tiff),
-        cmocka_unit_test(png_texts_and_exif_behind_the_picture_are_kept),
-        cmocka_unit_test(png_texts_behind_any_number_of_chunks_are_found),
-    };
-    return cmocka_run_group_tests_name("meta", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

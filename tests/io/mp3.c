@@ -12,9 +12,8 @@
 #define XING SMP_SOURCE_DIR "/tests/data/xing.mp3"
 #define BARE SMP_SOURCE_DIR "/tests/data/bare.mp3"
 
-static void headers_say_how_long_a_frame_is(void **context)
+SMP_TEST(headers_say_how_long_a_frame_is)
 {
-    (void)context;
     static const struct {
         uint8_t bytes[4];
         smp_mp3_frame frame;
@@ -42,9 +41,8 @@ static void headers_say_how_long_a_frame_is(void **context)
         assert_false(smp_mp3_frame_take(&frame, none[i]));
 }
 
-static void text_is_not_taken_for_sound(void **context)
+SMP_TEST(text_is_not_taken_for_sound)
 {
-    (void)context;
     uint8_t text[512] = {0xFF, 0xFE}; /* UTF-16 */
     for (int i = 2; i < 512; i += 2)
         text[i] = 'A';
@@ -71,9 +69,8 @@ static double rms(const picture *p)
 }
 
 /* Frames and rms as ffmpeg gives them. */
-static void length_and_level_are_right(void **context)
+SMP_TEST(length_and_level_are_right)
 {
-    (void)context;
     static const struct {
         const char *path;
         int64_t frames;
@@ -93,9 +90,8 @@ static void length_and_level_are_right(void **context)
 }
 
 /* The coder's delay is cut off: the sine begins where it began. */
-static void the_gap_at_the_beginning_is_left_out(void **context)
+SMP_TEST(the_gap_at_the_beginning_is_left_out)
 {
-    (void)context;
     smp_error err = {0};
     picture p;
     assert_ok(read_picture(XING, &p, &err));
@@ -105,9 +101,8 @@ static void the_gap_at_the_beginning_is_left_out(void **context)
     free_picture(&p);
 }
 
-static void a_pipe_and_any_strips_give_the_same(void **context)
+SMP_TEST(a_pipe_and_any_strips_give_the_same)
 {
-    (void)context;
     smp_error err = {0};
     picture p, q;
     size_t size;
@@ -159,9 +154,8 @@ static const char id3[] = "ID3\3\0\0\0\0\0\x5A"
                           "TRCK\0\0\0\4\0\0\0"
                           "3/9";
 
-static void tags_are_kept(void **context)
+SMP_TEST(tags_are_kept)
 {
-    (void)context;
     static const struct {
         const char *key, *value;
     } newer[] = {{"Title", "Hello"},  {"Artist", "Ann"}, {"Album", "Disc"},         {"TrackNumber", "3"},
@@ -209,9 +203,8 @@ static void tags_are_kept(void **context)
     free_picture(&p);
 }
 
-static void what_surrounds_the_frames_is_no_damage(void **context)
+SMP_TEST(what_surrounds_the_frames_is_no_damage)
 {
-    (void)context;
     char zeros[3000] = {0}, ape[32 + 16] = "APETAGEX\xD0\7\0\0\20";
     const struct {
         size_t front, size;
@@ -238,9 +231,8 @@ static void what_surrounds_the_frames_is_no_damage(void **context)
     }
 }
 
-static void damage_is_an_error(void **context)
+SMP_TEST(damage_is_an_error)
 {
-    (void)context;
     smp_error err = {0};
     picture p;
     size_t size, other;
@@ -263,9 +255,8 @@ static void damage_is_an_error(void **context)
     free(xing);
 }
 
-static void a_change_of_rate_is_an_error(void **context)
+SMP_TEST(a_change_of_rate_is_an_error)
 {
-    (void)context;
     smp_error err = {0};
     picture p;
     uint8_t frames[3 * 417] = {0}; /* of 44.1 kHz, silent */
@@ -278,9 +269,8 @@ static void a_change_of_rate_is_an_error(void **context)
     free_picture(&p);
 }
 
-static void limits_refuse_it_before_it_is_decoded(void **context)
+SMP_TEST(limits_refuse_it_before_it_is_decoded)
 {
-    (void)context;
     smp_error err = {0};
     smp_read_options how = smp_read_defaults();
     smp_reader *reader;
@@ -290,21 +280,4 @@ static void limits_refuse_it_before_it_is_decoded(void **context)
 
 #endif
 
-SMP_SUITE(mp3)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_say_how_long_a_frame_is),
-        cmocka_unit_test(text_is_not_taken_for_sound),
-#ifdef SMP_TEST_MPG123
-        cmocka_unit_test(length_and_level_are_right),
-        cmocka_unit_test(the_gap_at_the_beginning_is_left_out),
-        cmocka_unit_test(a_pipe_and_any_strips_give_the_same),
-        cmocka_unit_test(tags_are_kept),
-        cmocka_unit_test(what_surrounds_the_frames_is_no_damage),
-        cmocka_unit_test(damage_is_an_error),
-        cmocka_unit_test(a_change_of_rate_is_an_error),
-        cmocka_unit_test(limits_refuse_it_before_it_is_decoded),
-#endif
-    };
-    return cmocka_run_group_tests_name("mp3", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

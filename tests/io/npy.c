@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-static void every_format_and_channel_count_comes_back(void **context)
+SMP_TEST(every_format_and_channel_count_comes_back)
 {
-    (void)context;
     smp_error err = {0};
     for (int format = 0; format < SMP_FORMATS; format++)
         for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels++) {
@@ -20,9 +19,8 @@ static void every_format_and_channel_count_comes_back(void **context)
         }
 }
 
-static void header_is_what_numpy_writes(void **context)
+SMP_TEST(header_is_what_numpy_writes)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(5, 4, 1, false, SMP_U16);
     assert_ok(write_picture(in_folder("a.npy"), &p, &err));
@@ -63,9 +61,8 @@ static size_t compose(uint8_t *file, int version, const char *header, const void
     return n + length + size;
 }
 
-static void versions_spacing_quotes_and_orders_are_understood(void **context)
+SMP_TEST(versions_spacing_quotes_and_orders_are_understood)
 {
-    (void)context;
     static const char *const headers[] = {
         "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }\n",
         "{\"descr\":\"<u2\",\"fortran_order\":False,\"shape\":(2,3)}",
@@ -87,9 +84,8 @@ static void versions_spacing_quotes_and_orders_are_understood(void **context)
         }
 }
 
-static void big_endian_samples_are_swapped(void **context)
+SMP_TEST(big_endian_samples_are_swapped)
 {
-    (void)context;
     uint8_t file[256];
     smp_error err = {0};
     picture p;
@@ -104,9 +100,8 @@ static void big_endian_samples_are_swapped(void **context)
     free_picture(&p);
 }
 
-static void fortran_order_gives_the_same_picture(void **context)
+SMP_TEST(fortran_order_gives_the_same_picture)
 {
-    (void)context;
     uint8_t file[256], data[2 * 3 * 2];
     for (int y = 0; y < 2; y++)
         for (int x = 0; x < 3; x++)
@@ -144,9 +139,8 @@ static void expect_converted(const char *type, const void *samples, size_t bytes
     }
 }
 
-static void other_types_are_converted_exactly(void **context)
+SMP_TEST(other_types_are_converted_exactly)
 {
-    (void)context;
     expect_converted("b1", "\0\1", 1, "\0\377", SMP_U8);
     expect_converted("i1", (const int8_t[]){-128, 127}, 1, (const float[]){-128, 127}, SMP_F32);
     expect_converted("i2", (const int16_t[]){-32768, 300}, 2, (const float[]){-32768, 300}, SMP_F32);
@@ -162,9 +156,8 @@ static void other_types_are_converted_exactly(void **context)
 }
 
 /* numpy.save of a float picture writes float64. */
-static void float64_is_rounded_and_told(void **context)
+SMP_TEST(float64_is_rounded_and_told)
 {
-    (void)context;
     static const struct {
         double sample;
         size_t notes;
@@ -190,9 +183,8 @@ static void float64_is_rounded_and_told(void **context)
 }
 
 /* --layout chw writes such arrays, and is no option of inputs. */
-static void planes_in_front_are_told_apart(void **context)
+SMP_TEST(planes_in_front_are_told_apart)
 {
-    (void)context;
     static const struct {
         const char *shape;
         bool first;
@@ -210,9 +202,8 @@ static void planes_in_front_are_told_apart(void **context)
 }
 
 /* The message names the place and the value, the hint what to type. */
-static void samples_that_do_not_fit_are_refused(void **context)
+SMP_TEST(samples_that_do_not_fit_are_refused)
 {
-    (void)context;
     static const struct {
         const char *type, *says, *hint;
         union {
@@ -242,9 +233,8 @@ static void samples_that_do_not_fit_are_refused(void **context)
     }
 }
 
-static void what_cannot_be_read_is_refused_with_a_reason(void **context)
+SMP_TEST(what_cannot_be_read_is_refused_with_a_reason)
 {
-    (void)context;
     static const struct {
         const char *header, *says;
         smp_code code;
@@ -290,9 +280,8 @@ static void what_cannot_be_read_is_refused_with_a_reason(void **context)
     assert_int_equal(read_memory("\x93NUMPY\2\0\xFF\xFF\xFF\x7F{}", 14, &p, &err), SMP_E_LIMIT);
 }
 
-static void every_truncation_is_an_error(void **context)
+SMP_TEST(every_truncation_is_an_error)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(5, 4, 3, false, SMP_U16);
     assert_ok(write_picture(in_folder("t.npy"), &p, &err));
@@ -300,9 +289,8 @@ static void every_truncation_is_an_error(void **context)
     assert_truncations_fail(in_folder("t.npy"), 1);
 }
 
-static void changed_headers_never_crash(void **context)
+SMP_TEST(changed_headers_never_crash)
 {
-    (void)context;
     uint8_t file[256];
     uint32_t seed = 1;
     size_t size = compose(file, 1, "{'descr': '<u2', 'fortran_order': True, 'shape': (2, 2), }", "12345678", 8);
@@ -312,9 +300,8 @@ static void changed_headers_never_crash(void **context)
     assert_true(good > 0 && good < 20000);
 }
 
-static void allocation_failures_are_clean(void **context)
+SMP_TEST(allocation_failures_are_clean)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(5, 4, 3, false, SMP_U16);
     assert_ok(write_picture(in_folder("m.npy"), &p, &err));
@@ -322,22 +309,4 @@ static void allocation_failures_are_clean(void **context)
     assert_allocation_failures_are_clean(in_folder("m.npy"));
 }
 
-SMP_SUITE(npy)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_and_channel_count_comes_back),
-        cmocka_unit_test(header_is_what_numpy_writes),
-        cmocka_unit_test(versions_spacing_quotes_and_orders_are_understood),
-        cmocka_unit_test(big_endian_samples_are_swapped),
-        cmocka_unit_test(fortran_order_gives_the_same_picture),
-        cmocka_unit_test(other_types_are_converted_exactly),
-        cmocka_unit_test(float64_is_rounded_and_told),
-        cmocka_unit_test(planes_in_front_are_told_apart),
-        cmocka_unit_test(samples_that_do_not_fit_are_refused),
-        cmocka_unit_test(what_cannot_be_read_is_refused_with_a_reason),
-        cmocka_unit_test(every_truncation_is_an_error),
-        cmocka_unit_test(changed_headers_never_crash),
-        cmocka_unit_test(allocation_failures_are_clean),
-    };
-    return cmocka_run_group_tests_name("npy", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

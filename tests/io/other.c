@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-static void samples_come_back(void **context)
+SMP_TEST(samples_come_back)
 {
-    (void)context;
     static const struct {
         const char *name;
         int channels, read_channels;
@@ -47,9 +46,8 @@ static void samples_come_back(void **context)
         }
 }
 
-static void shapes_are_what_the_file_can_hold(void **context)
+SMP_TEST(shapes_are_what_the_file_can_hold)
 {
-    (void)context;
     static const struct {
         const char *name;
         int channels;
@@ -86,9 +84,8 @@ static void shapes_are_what_the_file_can_hold(void **context)
     }
 }
 
-static void an_icon_is_made_of_as_many_pixels_as_its_sums_hold(void **context)
+SMP_TEST(an_icon_is_made_of_as_many_pixels_as_its_sums_hold)
 {
-    (void)context;
     for (int large = 0; large < 2; large++) {
         smp_error err = {0};
         smp_shape out, in = {.kind = SMP_IMAGE, .width = 1 << 24, .height = (1 << 24) + large, .channels = 3};
@@ -100,9 +97,8 @@ static void an_icon_is_made_of_as_many_pixels_as_its_sums_hold(void **context)
 
 /* ------------------------------------------------------------------------------------------ PNM by hand */
 
-static void every_pnm_variant_is_read(void **context)
+SMP_TEST(every_pnm_variant_is_read)
 {
-    (void)context;
     expect_bytes(FILE_OF("P1\n# a comment\n3 2\n1 0 1\n0 1 0\n"), "\0\377\0\377\0\377", 6, SMP_U8);
     expect_bytes(FILE_OF("P1 3 2 101010"), "\0\377\0\377\0\377", 6, SMP_U8);
     expect_bytes(FILE_OF("P2 2 1 15 0 15\n"), "\0\377", 2, SMP_U8);
@@ -118,9 +114,8 @@ static void every_pnm_variant_is_read(void **context)
                  SMP_U8);
 }
 
-static void faulty_pnm_is_refused(void **context)
+SMP_TEST(faulty_pnm_is_refused)
 {
-    (void)context;
     static const struct {
         const char *file;
         size_t size;
@@ -150,9 +145,8 @@ static void faulty_pnm_is_refused(void **context)
 
 /* ------------------------------------------------------------------------------------------ HDR by hand */
 
-static void hdr_gives_linear_floats(void **context)
+SMP_TEST(hdr_gives_linear_floats)
 {
-    (void)context;
     static const char file[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n\x80\x40\x20\x81\x80\x80\x80\x80";
     smp_error err = {0};
     picture p;
@@ -167,9 +161,8 @@ static void hdr_gives_linear_floats(void **context)
 }
 
 /* In both layouts: one channel after another, as newer files have it, and pixel by pixel. */
-static void hdr_reads_every_exponent(void **context)
+SMP_TEST(hdr_reads_every_exponent)
 {
-    (void)context;
     enum { WIDTH = 256, PART = 64 };
     static const int mantissas[3] = {255, 2, 129};
     char planes[2048], pixels[2048];
@@ -191,9 +184,8 @@ static void hdr_reads_every_exponent(void **context)
 }
 
 /* A run of no samples goes nowhere, which must not wait for ever. */
-static void an_hdr_that_ends_in_empty_runs_is_an_error(void **context)
+SMP_TEST(an_hdr_that_ends_in_empty_runs_is_an_error)
 {
-    (void)context;
     static const char file[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 8\n\2\2\0\10\0\0\0";
     smp_error err = {0};
     picture p;
@@ -201,9 +193,8 @@ static void an_hdr_that_ends_in_empty_runs_is_an_error(void **context)
 }
 
 /* A pixel of 1, 1, 1 repeats the one before it: the older kind of runs. */
-static void an_hdr_with_runs_of_either_kind_is_read(void **context)
+SMP_TEST(an_hdr_with_runs_of_either_kind_is_read)
 {
-    (void)context;
     static const char old[] = "#?RGBE\n\n-Y 1 +X 4\n\x80\x40\x20\x81\1\1\1\2\x80\x80\x80\x80";
     const float want[] = {1, .5f, .25f, 1, .5f, .25f, 1, .5f, .25f, .5f, .5f, .5f};
     expect_bytes(FILE_OF(old), want, sizeof want, SMP_F32);
@@ -220,9 +211,8 @@ static void an_hdr_with_runs_of_either_kind_is_read(void **context)
     assert_non_null(strstr(err.message, "xyze"));
 }
 
-static void pfm_is_read_in_either_byte_order(void **context)
+SMP_TEST(pfm_is_read_in_either_byte_order)
 {
-    (void)context;
     const float gray[] = {3, 4, 1, 2}; /* the last row comes first */
     expect_bytes(FILE_OF("Pf\n2 2\n-1.0\n\0\0\x80\x3F\0\0\0\x40\0\0\x40\x40\0\0\x80\x40"), gray, sizeof gray, SMP_F32);
     expect_bytes(FILE_OF("Pf 2 2 2.5\n\x3F\x80\0\0\x40\0\0\0\x40\x40\0\0\x40\x80\0\0"), gray, sizeof gray, SMP_F32);
@@ -238,9 +228,8 @@ static void pfm_is_read_in_either_byte_order(void **context)
 }
 
 /* Whether the fourth byte is alpha is what the header's last byte says: here, of the colours of a palette. */
-static void padding_in_a_palette_of_a_tga_is_no_alpha(void **context)
+SMP_TEST(padding_in_a_palette_of_a_tga_is_no_alpha)
 {
-    (void)context;
     uint8_t file[] = {0, 1, 1, 0, 0, 2, 0, 32, 0, 0, 0, 0, 2, 0, 1, 0, 8, 0x20, 1, 2, 3, 0, 4, 5, 6, 0, 1, 0};
     expect_bytes((const char *)file, sizeof file, "\6\5\4\3\2\1", 6, SMP_U8);
     file[17] |= 8;
@@ -248,9 +237,8 @@ static void padding_in_a_palette_of_a_tga_is_no_alpha(void **context)
 }
 
 /* Four pixels of number 1 to 4, plain or in runs that go on in the next row, from any corner. */
-static void a_tga_begins_at_any_corner(void **context)
+SMP_TEST(a_tga_begins_at_any_corner)
 {
-    (void)context;
     static const struct {
         uint8_t corner;
         const char *want;
@@ -273,9 +261,8 @@ static void a_tga_begins_at_any_corner(void **context)
 }
 
 /* Without bits of alpha in the header, the fourth byte is padding; a palette may begin at any number. */
-static void a_tga_has_the_alpha_that_its_header_declares(void **context)
+SMP_TEST(a_tga_has_the_alpha_that_its_header_declares)
 {
-    (void)context;
     uint8_t file[] = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 32, 0x20, 1, 2, 3, 99};
     expect_bytes((const char *)file, sizeof file, "\3\2\1", 3, SMP_U8);
     file[17] |= 8;
@@ -330,9 +317,8 @@ static uint64_t least_memory(const char *path, int kind)
 
 /* --max-memory refuses what would take more: the estimates, which are made before anything is allocated, are within 1.3
  * of what is used, or both are small. */
-static void estimates_of_memory_are_what_is_used(void **context)
+SMP_TEST(estimates_of_memory_are_what_is_used)
 {
-    (void)context;
     enum { WIDTH = 3000, HEIGHT = 1000, FIXED = 3 << 17 }; /* FIXED: buffers of any file */
     const size_t pixels = (size_t)WIDTH * HEIGHT;
     uint8_t *file = calloc(1, 5 * pixels);
@@ -380,9 +366,8 @@ static void estimates_of_memory_are_what_is_used(void **context)
 
 /* ------------------------------------------------------------------------------------------ damage */
 
-static void every_truncation_is_an_error(void **context)
+SMP_TEST(every_truncation_is_an_error)
 {
-    (void)context;
     static const char *const names[] = {"t.bmp", "t.tga", "t.ppm", "t.pam", "t.pfm"};
     smp_error err = {0};
     for (size_t i = 0; i < 5; i++)
@@ -396,9 +381,8 @@ static void every_truncation_is_an_error(void **context)
         }
 }
 
-static void tiny_files_with_giant_sizes_are_refused(void **context)
+SMP_TEST(tiny_files_with_giant_sizes_are_refused)
 {
-    (void)context;
     uint8_t tga[18] = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 24, 0};
     uint8_t runs[18] = {0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x9C, 0x40, 0x9C, 32, 8};
     uint8_t bmp[54] = {'B', 'M', 0, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 24};
@@ -415,9 +399,8 @@ static void tiny_files_with_giant_sizes_are_refused(void **context)
     assert_true(smp_alloc_peak() < before + (1 << 20));
 }
 
-static void changed_bytes_never_crash(void **context)
+SMP_TEST(changed_bytes_never_crash)
 {
-    (void)context;
     static const char *const names[] = {"f.bmp", "f.tga", "f.ppm", "f.pam"};
     uint32_t seed = 3;
     smp_error err = {0};
@@ -448,9 +431,8 @@ static void changed_bytes_never_crash(void **context)
         }
 }
 
-static void foreign_files_are_named(void **context)
+SMP_TEST(foreign_files_are_named)
 {
-    (void)context;
     static const char *const files[][2] = {{"PK\3\4............", "a zip archive"},
                                            {"\x1F\x8B..............", "a gzip file"},
                                            {"hello, this is text", "no known format"}};
@@ -468,9 +450,8 @@ static void foreign_files_are_named(void **context)
     assert_non_null(strstr(err.message, "empty"));
 }
 
-static void allocation_failures_are_clean(void **context)
+SMP_TEST(allocation_failures_are_clean)
 {
-    (void)context;
     static const char *const names[] = {"m.bmp", "m.tga", "m.ppm", "m.ico"};
     smp_error err = {0};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -481,28 +462,4 @@ static void allocation_failures_are_clean(void **context)
     }
 }
 
-SMP_SUITE(other)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_come_back),
-        cmocka_unit_test(shapes_are_what_the_file_can_hold),
-        cmocka_unit_test(an_icon_is_made_of_as_many_pixels_as_its_sums_hold),
-        cmocka_unit_test(every_pnm_variant_is_read),
-        cmocka_unit_test(faulty_pnm_is_refused),
-        cmocka_unit_test(hdr_gives_linear_floats),
-        cmocka_unit_test(hdr_reads_every_exponent),
-        cmocka_unit_test(an_hdr_that_ends_in_empty_runs_is_an_error),
-        cmocka_unit_test(an_hdr_with_runs_of_either_kind_is_read),
-        cmocka_unit_test(pfm_is_read_in_either_byte_order),
-        cmocka_unit_test(padding_in_a_palette_of_a_tga_is_no_alpha),
-        cmocka_unit_test(a_tga_begins_at_any_corner),
-        cmocka_unit_test(a_tga_has_the_alpha_that_its_header_declares),
-        cmocka_unit_test(estimates_of_memory_are_what_is_used),
-        cmocka_unit_test(every_truncation_is_an_error),
-        cmocka_unit_test(tiny_files_with_giant_sizes_are_refused),
-        cmocka_unit_test(changed_bytes_never_crash),
-        cmocka_unit_test(foreign_files_are_named),
-        cmocka_unit_test(allocation_failures_are_clean),
-    };
-    return cmocka_run_group_tests_name("other", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -36,9 +36,8 @@ static smp_code put(const char *path, bool force, const char *const *inputs, con
     return code;
 }
 
-static void a_file_appears_at_commit_and_not_before(void **context)
+SMP_TEST(a_file_appears_at_commit_and_not_before)
 {
-    (void)context;
     clear_folder();
     smp_error err = {0};
     smp_output *output;
@@ -50,9 +49,8 @@ static void a_file_appears_at_commit_and_not_before(void **context)
     assert_int_equal(count_files(), 1);
 }
 
-static void abort_leaves_what_was_there(void **context)
+SMP_TEST(abort_leaves_what_was_there)
 {
-    (void)context;
     clear_folder();
     smp_error err = {0};
     smp_output *output;
@@ -64,9 +62,8 @@ static void abort_leaves_what_was_there(void **context)
     assert_int_equal(count_files(), 1);
 }
 
-static void a_new_file_has_the_mode_that_umask_leaves(void **context)
+SMP_TEST(a_new_file_has_the_mode_that_umask_leaves)
 {
-    (void)context;
     clear_folder();
     smp_error err;
     struct stat status;
@@ -82,9 +79,8 @@ static void a_new_file_has_the_mode_that_umask_leaves(void **context)
     umask(before);
 }
 
-static void an_existing_file_needs_force(void **context)
+SMP_TEST(an_existing_file_needs_force)
 {
-    (void)context;
     clear_folder();
     smp_error err;
     store(in_folder("a"), "old", 3);
@@ -96,9 +92,8 @@ static void an_existing_file_needs_force(void **context)
     assert_int_equal(count_files(), 1);
 }
 
-static void a_file_that_appears_meanwhile_is_kept(void **context)
+SMP_TEST(a_file_that_appears_meanwhile_is_kept)
 {
-    (void)context;
     clear_folder();
     smp_error err = {0};
     smp_output *output;
@@ -110,9 +105,8 @@ static void a_file_that_appears_meanwhile_is_kept(void **context)
     assert_int_equal(count_files(), 1);
 }
 
-static void the_input_is_never_the_output(void **context)
+SMP_TEST(the_input_is_never_the_output)
 {
-    (void)context;
     clear_folder();
     smp_error err;
     store(in_folder("in"), "data", 4);
@@ -135,9 +129,8 @@ static void the_input_is_never_the_output(void **context)
     assert_int_equal(count_files(), 3);
 }
 
-static void a_link_is_followed_and_stays(void **context)
+SMP_TEST(a_link_is_followed_and_stays)
 {
-    (void)context;
     clear_folder();
     smp_error err;
     store(in_folder("real"), "old", 3);
@@ -151,9 +144,8 @@ static void a_link_is_followed_and_stays(void **context)
     assert_int_equal(put(in_folder("dangling"), false, NULL, "new", &err), SMP_E_WRITE);
 }
 
-static void wrong_targets_are_explained(void **context)
+SMP_TEST(wrong_targets_are_explained)
 {
-    (void)context;
     clear_folder();
     smp_error err;
     assert_int_equal(put(folder, true, NULL, "x", &err), SMP_E_WRITE);
@@ -177,9 +169,8 @@ static void wrong_targets_are_explained(void **context)
     }
 }
 
-static void special_files_are_written_directly(void **context)
+SMP_TEST(special_files_are_written_directly)
 {
-    (void)context;
     smp_error err;
     assert_ok(put("/dev/null", false, NULL, "x", &err));
     assert_int_equal(put("/dev/full", false, NULL, "x", &err), SMP_E_WRITE);
@@ -212,9 +203,8 @@ static int put_to_stdout(int fd, size_t size)
     return WEXITSTATUS(status);
 }
 
-static void standard_output_reports_broken_pipes_and_full_disks(void **context)
+SMP_TEST(standard_output_reports_broken_pipes_and_full_disks)
 {
-    (void)context;
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     close(ends[0]);
@@ -227,9 +217,8 @@ static void standard_output_reports_broken_pipes_and_full_disks(void **context)
     close(full);
 }
 
-static void a_terminal_is_refused(void **context)
+SMP_TEST(a_terminal_is_refused)
 {
-    (void)context;
     int terminal = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal < 0)
         skip();
@@ -247,9 +236,8 @@ static void a_terminal_is_refused(void **context)
 }
 
 /* A limit on the size of files stands for a full disk: write fails half-way. */
-static void a_failed_write_leaves_the_old_file(void **context)
+SMP_TEST(a_failed_write_leaves_the_old_file)
 {
-    (void)context;
     clear_folder();
     store(in_folder("a.npy"), "old", 3);
     pid_t child = fork();
@@ -269,9 +257,8 @@ static void a_failed_write_leaves_the_old_file(void **context)
     assert_int_equal(count_files(), 1);
 }
 
-static void a_writer_with_rows_missing_does_not_commit(void **context)
+SMP_TEST(a_writer_with_rows_missing_does_not_commit)
 {
-    (void)context;
     clear_folder();
     static const char *const names[] = {"a.png", "a.jpg", "a.npy", "a.bmp", "a.ppm", "a.tga"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -291,9 +278,8 @@ static void a_writer_with_rows_missing_does_not_commit(void **context)
     smp_writer_abort(NULL);
 }
 
-static void every_error_names_the_file(void **context)
+SMP_TEST(every_error_names_the_file)
 {
-    (void)context;
     smp_error err = {0};
     picture p;
     assert_int_equal(read_picture(in_folder("missing.png"), &p, &err), SMP_E_READ);
@@ -312,9 +298,8 @@ static void every_error_names_the_file(void **context)
     unlink(in_folder("bad.png"));
 }
 
-static void a_signal_handler_removes_temporary_files(void **context)
+SMP_TEST(a_signal_handler_removes_temporary_files)
 {
-    (void)context;
     clear_folder();
     smp_error err = {0};
     smp_output *one, *two;
@@ -333,9 +318,8 @@ static void a_signal_handler_removes_temporary_files(void **context)
 }
 
 /* Reads every format from a pipe, which cannot seek, fed a few bytes at a time. */
-static void pipes_are_read_like_files(void **context)
+SMP_TEST(pipes_are_read_like_files)
 {
-    (void)context;
     static const char *const names[] = {"s.png", "s.jpg", "s.npy", "s.bmp", "s.ppm", "s.tga"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         smp_error err = {0};
@@ -392,9 +376,8 @@ static void end_writer(pid_t child)
     waitpid(child, NULL, 0);
 }
 
-static void a_killed_writer_leaves_nothing(void **context)
+SMP_TEST(a_killed_writer_leaves_nothing)
 {
-    (void)context;
     clear_folder();
     int fd = open(in_folder(""), O_WRONLY | O_TMPFILE, 0600);
     if (fd < 0)
@@ -408,9 +391,8 @@ static void a_killed_writer_leaves_nothing(void **context)
     expect_content(in_folder("a"), "old");
 }
 
-static void a_sweep_removes_what_a_kill_left_and_nothing_else(void **context)
+SMP_TEST(a_sweep_removes_what_a_kill_left_and_nothing_else)
 {
-    (void)context;
     clear_folder();
     smp_temporary_set_named(true);
     pid_t child = begin_writer(false);
@@ -425,42 +407,18 @@ static void a_sweep_removes_what_a_kill_left_and_nothing_else(void **context)
 }
 
 /* Again with files that have a name from the beginning. */
-static void on_file_systems_without_nameless_files_too(void **context)
+SMP_TEST(on_file_systems_without_nameless_files_too)
 {
     smp_temporary_set_named(true);
-    a_file_appears_at_commit_and_not_before(context);
-    abort_leaves_what_was_there(context);
-    a_new_file_has_the_mode_that_umask_leaves(context);
-    an_existing_file_needs_force(context);
-    a_file_that_appears_meanwhile_is_kept(context);
-    a_link_is_followed_and_stays(context);
-    wrong_targets_are_explained(context);
-    a_failed_write_leaves_the_old_file(context);
+    a_file_appears_at_commit_and_not_before(NULL);
+    abort_leaves_what_was_there(NULL);
+    a_new_file_has_the_mode_that_umask_leaves(NULL);
+    an_existing_file_needs_force(NULL);
+    a_file_that_appears_meanwhile_is_kept(NULL);
+    a_link_is_followed_and_stays(NULL);
+    wrong_targets_are_explained(NULL);
+    a_failed_write_leaves_the_old_file(NULL);
     smp_temporary_set_named(false);
 }
 
-SMP_SUITE(output)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_appears_at_commit_and_not_before),
-        cmocka_unit_test(abort_leaves_what_was_there),
-        cmocka_unit_test(a_new_file_has_the_mode_that_umask_leaves),
-        cmocka_unit_test(an_existing_file_needs_force),
-        cmocka_unit_test(a_file_that_appears_meanwhile_is_kept),
-        cmocka_unit_test(the_input_is_never_the_output),
-        cmocka_unit_test(a_link_is_followed_and_stays),
-        cmocka_unit_test(wrong_targets_are_explained),
-        cmocka_unit_test(special_files_are_written_directly),
-        cmocka_unit_test(standard_output_reports_broken_pipes_and_full_disks),
-        cmocka_unit_test(a_terminal_is_refused),
-        cmocka_unit_test(a_failed_write_leaves_the_old_file),
-        cmocka_unit_test(a_writer_with_rows_missing_does_not_commit),
-        cmocka_unit_test(every_error_names_the_file),
-        cmocka_unit_test(a_signal_handler_removes_temporary_files),
-        cmocka_unit_test(pipes_are_read_like_files),
-        cmocka_unit_test(a_killed_writer_leaves_nothing),
-        cmocka_unit_test(a_sweep_removes_what_a_kill_left_and_nothing_else),
-        cmocka_unit_test(on_file_systems_without_nameless_files_too),
-    };
-    return cmocka_run_group_tests_name("output", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -9,9 +9,8 @@
 #include <png.h>
 #include <zlib.h>
 
-static void every_channel_count_and_depth_comes_back(void **context)
+SMP_TEST(every_channel_count_and_depth_comes_back)
 {
-    (void)context;
     smp_error err = {0};
     for (int format = SMP_U8; format <= SMP_U16; format++)
         for (int channels = 1; channels <= 4; channels++) {
@@ -135,9 +134,8 @@ static uint32_t expected(int colour, int depth, bool transparent, int x, int y, 
     return sample_at(x, y, c, depth) * full / ((1u << depth) - 1);
 }
 
-static void every_colour_type_depth_and_interlacing_is_read(void **context)
+SMP_TEST(every_colour_type_depth_and_interlacing_is_read)
 {
-    (void)context;
     static const int kinds[][2] = {{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}, {2, 8}, {2, 16}, {3, 1},
                                    {3, 2}, {3, 4}, {3, 8}, {4, 8}, {4, 16}, {6, 8}, {6, 16}};
     static bytes file;
@@ -174,9 +172,8 @@ static void every_colour_type_depth_and_interlacing_is_read(void **context)
     assert_int_equal(read, 15 * 4 - 4 * 2);
 }
 
-static void media_says_what_the_file_is(void **context)
+SMP_TEST(media_says_what_the_file_is)
 {
-    (void)context;
     static bytes file;
     compose(&file, PNG_COLOR_TYPE_PALETTE, 4, true, true);
     smp_error err = {0};
@@ -194,9 +191,8 @@ static void media_says_what_the_file_is(void **context)
 
 /* ------------------------------------------------------------------------------------------ damage */
 
-static void every_truncation_is_an_error(void **context)
+SMP_TEST(every_truncation_is_an_error)
 {
-    (void)context;
     static bytes file;
     for (int interlaced = 0; interlaced < 2; interlaced++) {
         compose(&file, PNG_COLOR_TYPE_RGB, 8, interlaced, true);
@@ -206,9 +202,8 @@ static void every_truncation_is_an_error(void **context)
 }
 
 /* Every byte of what makes the picture is covered by a CRC, so any change must be seen. */
-static void every_changed_byte_is_an_error(void **context)
+SMP_TEST(every_changed_byte_is_an_error)
 {
-    (void)context;
     static bytes file;
     for (int kind = 0; kind < 2; kind++) {
         compose(&file, kind ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY, 8, false, kind);
@@ -224,18 +219,16 @@ static void every_changed_byte_is_an_error(void **context)
     }
 }
 
-static void allocation_failures_are_clean(void **context)
+SMP_TEST(allocation_failures_are_clean)
 {
-    (void)context;
     static bytes file;
     compose(&file, PNG_COLOR_TYPE_PALETTE, 8, true, true);
     store(in_folder("m.png"), file.data, file.size);
     assert_allocation_failures_are_clean(in_folder("m.png"));
 }
 
-static void allocation_failures_while_writing_leave_nothing(void **context)
+SMP_TEST(allocation_failures_while_writing_leave_nothing)
 {
-    (void)context;
     clear_folder();
     smp_error err = {0};
     picture p = make_picture(9, 9, 3, false, SMP_U8);
@@ -275,9 +268,8 @@ static smp_shape shape_for(const char *name, smp_shape shape, smp_code want)
     return out;
 }
 
-static void shapes_are_what_the_file_can_hold(void **context)
+SMP_TEST(shapes_are_what_the_file_can_hold)
 {
-    (void)context;
     smp_shape rgba = {.kind = SMP_IMAGE, .width = 5, .height = 5, .channels = 4, .alpha = true, .format = SMP_F32};
     smp_shape out = shape_for("a.png", rgba, SMP_OK);
     assert_true(out.format == SMP_U16 && out.channels == 4 && out.alpha);
@@ -292,9 +284,8 @@ static void shapes_are_what_the_file_can_hold(void **context)
     shape_for(".png", rgba, SMP_E_WRITE);
 }
 
-static void levels_change_the_size_and_not_the_picture(void **context)
+SMP_TEST(levels_change_the_size_and_not_the_picture)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(200, 100, 3, false, SMP_U8);
     size_t sizes[10];
@@ -313,9 +304,8 @@ static void levels_change_the_size_and_not_the_picture(void **context)
     free_picture(&p);
 }
 
-static void same_picture_gives_the_same_bytes(void **context)
+SMP_TEST(same_picture_gives_the_same_bytes)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(64, 48, 4, true, SMP_U16);
     assert_ok(write_picture(in_folder("1.png"), &p, &err));
@@ -331,9 +321,8 @@ static void same_picture_gives_the_same_bytes(void **context)
 
 /* igzip takes its own structure's address for data where nothing keeps it from that: one block in fifty differed. */
 /* Blocks of rows are compressed beside the caller, from the caller's rows where they are whole. */
-static void rows_are_the_callers_again_after_each_call(void **context)
+SMP_TEST(rows_are_the_callers_again_after_each_call)
 {
-    (void)context;
     static const int64_t portions[] = {300, 1, 7, 57, 58, 59, 150};
     smp_error err = {0};
     for (int sample = 1; sample <= 2; sample++) {
@@ -376,9 +365,8 @@ static void rows_are_the_callers_again_after_each_call(void **context)
     }
 }
 
-static void bytes_do_not_depend_on_where_memory_lies(void **context)
+SMP_TEST(bytes_do_not_depend_on_where_memory_lies)
 {
-    (void)context;
     enum { TRIES = 40, AWAY = 700 << 10 /* bytes */ };
     smp_error err = {0};
     void *between[TRIES];
@@ -407,21 +395,4 @@ static void bytes_do_not_depend_on_where_memory_lies(void **context)
     free_picture(&p);
 }
 
-SMP_SUITE(png)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_channel_count_and_depth_comes_back),
-        cmocka_unit_test(every_colour_type_depth_and_interlacing_is_read),
-        cmocka_unit_test(media_says_what_the_file_is),
-        cmocka_unit_test(every_truncation_is_an_error),
-        cmocka_unit_test(every_changed_byte_is_an_error),
-        cmocka_unit_test(allocation_failures_are_clean),
-        cmocka_unit_test(allocation_failures_while_writing_leave_nothing),
-        cmocka_unit_test(shapes_are_what_the_file_can_hold),
-        cmocka_unit_test(levels_change_the_size_and_not_the_picture),
-        cmocka_unit_test(same_picture_gives_the_same_bytes),
-        cmocka_unit_test(rows_are_the_callers_again_after_each_call),
-        cmocka_unit_test(bytes_do_not_depend_on_where_memory_lies),
-    };
-    return cmocka_run_group_tests_name("png", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

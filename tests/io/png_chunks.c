@@ -16,9 +16,8 @@ static size_t put_header(uint8_t *at, uint32_t width, uint32_t height, uint8_t d
     return 8 + put_chunk(at + 8, "IHDR", ihdr, 13);
 }
 
-static void wrong_metadata_does_not_lose_the_picture(void **context)
+SMP_TEST(wrong_metadata_does_not_lose_the_picture)
 {
-    (void)context;
     static const struct {
         const char *type;
         uint8_t data[32];
@@ -60,9 +59,8 @@ static void wrong_metadata_does_not_lose_the_picture(void **context)
 }
 
 /* A wrong CRC may hide a chunk of the picture whose type was hit. */
-static void a_wrong_crc_of_an_unknown_chunk_or_of_the_picture_is_an_error(void **context)
+SMP_TEST(a_wrong_crc_of_an_unknown_chunk_or_of_the_picture_is_an_error)
 {
-    (void)context;
     static const char *const types[] = {"dRNS", "abCd", "tRNS"};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         uint8_t file[256];
@@ -79,9 +77,8 @@ static void a_wrong_crc_of_an_unknown_chunk_or_of_the_picture_is_an_error(void *
 }
 
 /* A profile as long as libpng's header asks for, its length changed. */
-static void an_icc_profile_of_any_length_field_loses_nothing_but_itself(void **context)
+SMP_TEST(an_icc_profile_of_any_length_field_loses_nothing_but_itself)
 {
-    (void)context;
     static const uint32_t lengths[] = {0, 1, 131, 132, 133, 200, 201, 1 << 20, 1 << 25, 0x7FFFFFFF, 0xFFFFFFFF};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         uint8_t file[1024], icc[200] = {0}, chunk[600] = "icc";
@@ -104,9 +101,8 @@ static void an_icc_profile_of_any_length_field_loses_nothing_but_itself(void **c
     }
 }
 
-static void the_first_of_several_pictures_is_read_with_a_note(void **context)
+SMP_TEST(the_first_of_several_pictures_is_read_with_a_note)
 {
-    (void)context;
     uint8_t file[512];
     size_t n = put_header(file, 1, 1, 8, 0);
     n += put_chunk(file + n, "acTL", "\0\0\0\7\0\0\0\0", 8);
@@ -124,9 +120,8 @@ static void the_first_of_several_pictures_is_read_with_a_note(void **context)
     }
 }
 
-static void giant_headers_are_refused_before_allocation(void **context)
+SMP_TEST(giant_headers_are_refused_before_allocation)
 {
-    (void)context;
     static const struct {
         uint32_t width, height;
         uint8_t depth, colour;
@@ -158,9 +153,8 @@ static void giant_headers_are_refused_before_allocation(void **context)
 }
 
 /* A compressed chunk of some bytes that unpacks to 64 MiB. */
-static void compressed_chunks_cannot_take_more_than_their_cap(void **context)
+SMP_TEST(compressed_chunks_cannot_take_more_than_their_cap)
 {
-    (void)context;
     enum { UNPACKED = 64 << 20 };
     static const char *const types[] = {"zTXt", "iTXt", "iCCP"};
     static const struct {
@@ -189,9 +183,8 @@ static void compressed_chunks_cannot_take_more_than_their_cap(void **context)
     free(chunk);
 }
 
-static void long_lengths_in_short_files_take_no_memory(void **context)
+SMP_TEST(long_lengths_in_short_files_take_no_memory)
 {
-    (void)context;
     static const char *const types[] = {"iCCP", "tEXt", "eXIf", "sPLT", "PLTE", "IDAT", "hIST", "xxXx"};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         uint8_t file[64] = {0};
@@ -224,9 +217,8 @@ static size_t put_animation(uint8_t *at, const uint8_t *extra, size_t size)
     return n + put_chunk(at + n, "IEND", "", 0);
 }
 
-static void an_animation_has_room_for_a_palette_and_its_transparency_alone(void **context)
+SMP_TEST(an_animation_has_room_for_a_palette_and_its_transparency_alone)
 {
-    (void)context;
     static const size_t sizes[] = {768, 759, 768};
     static const uint8_t zeros[768];
     uint8_t extra[3000], file[4000];
@@ -247,9 +239,8 @@ static void an_animation_has_room_for_a_palette_and_its_transparency_alone(void 
 }
 
 /* The second picture grows by what stood behind it, after the file was walked. */
-static void a_picture_of_an_animation_that_grows_while_it_is_read_is_an_error(void **context)
+SMP_TEST(a_picture_of_an_animation_that_grows_while_it_is_read_is_an_error)
 {
-    (void)context;
     uint8_t file[4000], behind[2000] = {0};
     size_t n = put_animation(file, behind, 0) - 12;
     const size_t data = n - 12 - 14;
@@ -272,18 +263,4 @@ static void a_picture_of_an_animation_that_grows_while_it_is_read_is_an_error(vo
     smp_reader_close(reader);
 }
 
-SMP_SUITE(png_chunks)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_metadata_does_not_lose_the_picture),
-        cmocka_unit_test(a_wrong_crc_of_an_unknown_chunk_or_of_the_picture_is_an_error),
-        cmocka_unit_test(an_icc_profile_of_any_length_field_loses_nothing_but_itself),
-        cmocka_unit_test(the_first_of_several_pictures_is_read_with_a_note),
-        cmocka_unit_test(giant_headers_are_refused_before_allocation),
-        cmocka_unit_test(compressed_chunks_cannot_take_more_than_their_cap),
-        cmocka_unit_test(long_lengths_in_short_files_take_no_memory),
-        cmocka_unit_test(an_animation_has_room_for_a_palette_and_its_transparency_alone),
-        cmocka_unit_test(a_picture_of_an_animation_that_grows_while_it_is_read_is_an_error),
-    };
-    return cmocka_run_group_tests_name("png_chunks", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

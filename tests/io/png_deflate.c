@@ -1,10 +1,4 @@
 /* Blocks of a PNG's filtered rows, deflated: io/png_deflate.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -78,9 +72,8 @@ static size_t packed_size(int level, const uint8_t *from, size_t size)
 
 static void (*const fills[])(uint8_t *, size_t) = {fill_noise, fill_photo, fill_drawing, fill_flat};
 
-static void blocks_of_every_size_and_kind_inflate_to_what_they_were(void **context)
+SMP_TEST(blocks_of_every_size_and_kind_inflate_to_what_they_were)
 {
-    (void)context;
     static const size_t sizes[] = {1, 2, 3, 5, 20, 700, 65535, 65536, MOST};
     static uint8_t block[MOST];
     for (int level = 0; level < LEVELS; level++)
@@ -91,9 +84,8 @@ static void blocks_of_every_size_and_kind_inflate_to_what_they_were(void **conte
             }
 }
 
-static void slower_levels_pack_no_larger(void **context)
+SMP_TEST(slower_levels_pack_no_larger)
 {
-    (void)context;
     static uint8_t block[MOST];
     for (size_t kind = 0; kind < 4; kind++) {
         fills[kind](block, MOST);
@@ -107,9 +99,8 @@ static void slower_levels_pack_no_larger(void **context)
     }
 }
 
-static void repeats_are_found_in_drawings_at_the_usual_level_and_left_alone_in_photographs(void **context)
+SMP_TEST(repeats_are_found_in_drawings_at_the_usual_level_and_left_alone_in_photographs)
 {
-    (void)context;
     static uint8_t block[MOST];
     fill_drawing(block, MOST);
     assert_true(packed_size(1, block, MOST) < packed_size(0, block, MOST) / 4);
@@ -118,9 +109,8 @@ static void repeats_are_found_in_drawings_at_the_usual_level_and_left_alone_in_p
 }
 
 /* A packer is used for one block after another: nothing of one may be seen in the next. */
-static void a_block_packs_alike_whatever_was_packed_before_it(void **context)
+SMP_TEST(a_block_packs_alike_whatever_was_packed_before_it)
 {
-    (void)context;
     static uint8_t block[MOST], first[2 * MOST], again[2 * MOST];
     for (int level = 0; level < LEVELS; level++) {
         smp_png_deflate *d = smp_png_deflate_open(level, MOST, SAMPLE);
@@ -136,15 +126,4 @@ static void a_block_packs_alike_whatever_was_packed_before_it(void **context)
         assert_memory_equal(first, again, size);
         smp_png_deflate_close(d);
     }
-}
-
-SMP_SUITE(png_deflate)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_of_every_size_and_kind_inflate_to_what_they_were),
-        cmocka_unit_test(slower_levels_pack_no_larger),
-        cmocka_unit_test(repeats_are_found_in_drawings_at_the_usual_level_and_left_alone_in_photographs),
-        cmocka_unit_test(a_block_packs_alike_whatever_was_packed_before_it),
-    };
-    return cmocka_run_group_tests_name("png_deflate", tests, NULL, NULL);
 }

@@ -1,10 +1,4 @@
 /* PNG's row filters and their undoing, each against the other: io/png_filter.h, io/png_unfilter.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "suite.h"
@@ -29,9 +23,8 @@ static int paeth_predictor(int a, int b, int c)
     return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-static void rows_are_filtered_as_the_specification_says_also_in_place(void **context)
+SMP_TEST(rows_are_filtered_as_the_specification_says_also_in_place)
 {
-    (void)context;
     static uint8_t above[MOST], row[MOST], apart[MOST], in_place[MOST];
     for (int k = 0; k < 6; k++)
         for (int n = pixels[k]; n <= MOST; n += pixels[k])
@@ -52,9 +45,8 @@ static void rows_are_filtered_as_the_specification_says_also_in_place(void **con
             }
 }
 
-static void filtered_rows_come_back_and_nothing_beside_them_changes(void **context)
+SMP_TEST(filtered_rows_come_back_and_nothing_beside_them_changes)
 {
-    (void)context;
     enum { GUARD = 0xA5, PITCH = MOST + 3, MIXES = 14 };
     static uint8_t rows[ROWS + 1][PITCH], filtered[ROWS * (MOST + 1)], back[ROWS][PITCH];
     for (int k = 0; k < 6; k++)
@@ -78,9 +70,8 @@ static void filtered_rows_come_back_and_nothing_beside_them_changes(void **conte
     assert_false(smp_png_unfilter(back[0], PITCH, rows[0], filtered, 8, 1, 1));
 }
 
-static void samples_of_two_bytes_are_swapped(void **context)
+SMP_TEST(samples_of_two_bytes_are_swapped)
 {
-    (void)context;
     for (int n = 2; n <= MOST; n += 2) {
         uint8_t row[MOST + 1], was[MOST + 1];
         fill(was, sizeof was, (uint32_t)n, 256);
@@ -90,14 +81,4 @@ static void samples_of_two_bytes_are_swapped(void **context)
             assert_int_equal(row[i], was[i ^ 1]);
         assert_int_equal(row[n], was[n]);
     }
-}
-
-SMP_SUITE(png_filter)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_filtered_as_the_specification_says_also_in_place),
-        cmocka_unit_test(filtered_rows_come_back_and_nothing_beside_them_changes),
-        cmocka_unit_test(samples_of_two_bytes_are_swapped),
-    };
-    return cmocka_run_group_tests_name("png_filter", tests, NULL, NULL);
 }

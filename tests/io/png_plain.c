@@ -117,9 +117,8 @@ static const int filters[] = {PNG_FILTER_NONE, PNG_FILTER_SUB,   PNG_FILTER_UP,
                               PNG_FILTER_AVG,  PNG_FILTER_PAETH, PNG_ALL_FILTERS};
 
 /* Files cannot show which of the two a machine takes. */
-static void four_rows_come_out_alike_by_both_ways_whatever_their_filters(void **context)
+SMP_TEST(four_rows_come_out_alike_by_both_ways_whatever_their_filters)
 {
-    (void)context;
 #if defined(__x86_64__)
     enum { MOST = 8 * 40, GUARD = 0xA5 };
     static uint8_t lines[2][5][MOST + 1], filtered[4 * (MOST + 1)];
@@ -154,9 +153,8 @@ static void four_rows_come_out_alike_by_both_ways_whatever_their_filters(void **
 #endif
 }
 
-static void every_filter_of_every_plain_kind_is_undone(void **context)
+SMP_TEST(every_filter_of_every_plain_kind_is_undone)
 {
-    (void)context;
     static bytes file;
     static const int sizes[][2] = {{1, 1}, {1, 9}, {2, 4}, {3, 5}, {5, 17}, {67, 70}, {700, 45}};
     for (int colour = 0; colour < 4; colour++)
@@ -169,9 +167,8 @@ static void every_filter_of_every_plain_kind_is_undone(void **context)
                 }
 }
 
-static void windows_levels_and_chunks_of_any_size_are_read(void **context)
+SMP_TEST(windows_levels_and_chunks_of_any_size_are_read)
 {
-    (void)context;
     static bytes file;
     for (int bits = 9; bits <= 15; bits++)
         for (int level = 0; level <= 9; level += 3) {
@@ -181,9 +178,8 @@ static void windows_levels_and_chunks_of_any_size_are_read(void **context)
         }
 }
 
-static void rows_of_more_than_inflate_is_asked_for_at_a_time_are_whole(void **context)
+SMP_TEST(rows_of_more_than_inflate_is_asked_for_at_a_time_are_whole)
 {
-    (void)context;
     static bytes file;
     kind k = {PNG_COLOR_TYPE_RGB, 8, 600000, 2, PNG_FILTER_NONE, 0, 1, 0};
     compose(&file, &k);
@@ -219,9 +215,8 @@ static void small(bytes *file)
     compose(file, &(kind){PNG_COLOR_TYPE_RGB, 8, 17, 14, PNG_ALL_FILTERS, 0, 6, 0});
 }
 
-static void damaged_data_behind_right_checksums_is_judged_alike(void **context)
+SMP_TEST(damaged_data_behind_right_checksums_is_judged_alike)
 {
-    (void)context;
     static bytes file;
     small(&file);
     uint8_t *chunk = chunk_of(&file, "IDAT");
@@ -254,9 +249,8 @@ static void replace_data(bytes *file, const uint8_t *raw, size_t size, size_t cu
     file->size = (size_t)(chunk - file->data) + 12 + n + rest;
 }
 
-static void too_little_and_too_much_data_are_judged_alike(void **context)
+SMP_TEST(too_little_and_too_much_data_are_judged_alike)
 {
-    (void)context;
     static bytes file;
     uint8_t raw[14 * (17 * 3 + 1) + 100] = {0};
     const size_t right = 14 * (17 * 3 + 1);
@@ -283,9 +277,8 @@ static void too_little_and_too_much_data_are_judged_alike(void **context)
     }
 }
 
-static void truncation_and_changed_bytes_are_judged_alike(void **context)
+SMP_TEST(truncation_and_changed_bytes_are_judged_alike)
 {
-    (void)context;
     static bytes file;
     small(&file);
     const size_t whole = file.size;
@@ -300,9 +293,8 @@ static void truncation_and_changed_bytes_are_judged_alike(void **context)
 }
 
 /* Chunks behind the picture: harmless, out of place, unknown and needed, damaged, a second run of IDAT. */
-static void what_stands_behind_the_picture_is_judged_alike(void **context)
+SMP_TEST(what_stands_behind_the_picture_is_judged_alike)
 {
-    (void)context;
     static bytes file;
     static const char *const types[] = {"tEXt", "tIME", "PLTE", "tRNS", "IDAT", "IHDR",
                                         "ABCD", "abcd", "gAMA", "a1cd", "IEND"};
@@ -319,19 +311,4 @@ static void what_stands_behind_the_picture_is_judged_alike(void **context)
             file.size += 15;
             assert_alike(&file, 5, types[i], (size_t)damaged);
         }
-}
-
-SMP_SUITE(png_plain)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_rows_come_out_alike_by_both_ways_whatever_their_filters),
-        cmocka_unit_test(every_filter_of_every_plain_kind_is_undone),
-        cmocka_unit_test(windows_levels_and_chunks_of_any_size_are_read),
-        cmocka_unit_test(rows_of_more_than_inflate_is_asked_for_at_a_time_are_whole),
-        cmocka_unit_test(damaged_data_behind_right_checksums_is_judged_alike),
-        cmocka_unit_test(too_little_and_too_much_data_are_judged_alike),
-        cmocka_unit_test(truncation_and_changed_bytes_are_judged_alike),
-        cmocka_unit_test(what_stands_behind_the_picture_is_judged_alike),
-    };
-    return cmocka_run_group_tests_name("png_plain", tests, NULL, NULL);
 }

@@ -57,9 +57,8 @@ static void expect_psd(psd_file file, const void *samples, const void *want, siz
     }
 }
 
-static void psd_gives_its_merged_picture_in_every_mode(void **context)
+SMP_TEST(psd_gives_its_merged_picture_in_every_mode)
 {
-    (void)context;
     enum { BITMAP, GRAY, INDEXED, RGB, CMYK, DUOTONE = 8 };
     expect_psd(begin_psd(3, 8, RGB, "", 0, 0), "abcdef", "acebdf", 6, 6, SMP_U8);
     expect_psd(begin_psd(1, 8, GRAY, "", 0, 0), "ab", "ab", 2, 2, SMP_U8);
@@ -74,9 +73,8 @@ static void psd_gives_its_merged_picture_in_every_mode(void **context)
 }
 
 /* Rows of every width up to more than two vectors. */
-static void psd_planes_of_any_width_become_pixels(void **context)
+SMP_TEST(psd_planes_of_any_width_become_pixels)
 {
-    (void)context;
     for (uint8_t width = 1; width <= 40; width++) {
         psd_file file = begin_psd(3, 8, 3, "", 0, 0);
         file.bytes[21] = width;
@@ -90,9 +88,8 @@ static void psd_planes_of_any_width_become_pixels(void **context)
     }
 }
 
-static void psd_runs_are_decoded(void **context)
+SMP_TEST(psd_runs_are_decoded)
 {
-    (void)context;
     /* Sizes of the rows, then the rows: a run, plain, and a byte of no meaning before plain. */
     expect_psd(begin_psd(3, 8, 3, "", 0, 1), "\0\2\0\3\0\4\377a\1bc\200\1de", "abdace", 15, 6, SMP_U8);
     const uint16_t deep[] = {0x0101, 0x0304};
@@ -109,9 +106,8 @@ static void psd_runs_are_decoded(void **context)
 
 /* A channel behind the colours is a selection that was saved, unless the count of layers is negative or a block says
  * that the picture's transparency was merged. */
-static void psd_alpha_is_what_the_file_says(void **context)
+SMP_TEST(psd_alpha_is_what_the_file_says)
 {
-    (void)context;
     static const char opaque[] = "abcdef\377\377", both[] = "ace\377bdf\377";
     expect_psd(begin_psd(4, 8, 3, "", 0, 0), opaque, "acebdf", 8, 6, SMP_U8);
     expect_psd(begin_psd(4, 8, 3, "\0\0\0\2\0\1\0\0\0\0", 10, 0), opaque, "acebdf", 8, 6, SMP_U8);
@@ -138,9 +134,8 @@ static void psd_alpha_is_what_the_file_says(void **context)
                "\311\0\377\200\344\144\377\0", 8, 8, SMP_U8);
 }
 
-static void psd_modes_that_are_not_read_are_named(void **context)
+SMP_TEST(psd_modes_that_are_not_read_are_named)
 {
-    (void)context;
     static const struct {
         uint32_t channels, bits, mode, coding;
         const char *says;
@@ -156,16 +151,4 @@ static void psd_modes_that_are_not_read_are_named(void **context)
         put_bytes(&file, "0123456789", 10);
         expect_error(file.bytes, file.size, SMP_E_DECODE, cases[i].says);
     }
-}
-
-SMP_SUITE(psd)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(psd_gives_its_merged_picture_in_every_mode),
-        cmocka_unit_test(psd_planes_of_any_width_become_pixels),
-        cmocka_unit_test(psd_runs_are_decoded),
-        cmocka_unit_test(psd_alpha_is_what_the_file_says),
-        cmocka_unit_test(psd_modes_that_are_not_read_are_named),
-    };
-    return cmocka_run_group_tests_name("psd", tests, NULL, NULL);
 }

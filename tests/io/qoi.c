@@ -6,9 +6,8 @@
 #define HEAD(width, channels) "qoif\0\0\0" width "\0\0\0\1" channels "\0"
 #define END                   "\0\0\0\0\0\0\0\1"
 
-static void every_operation_is_read(void **context)
+SMP_TEST(every_operation_is_read)
 {
-    (void)context;
     /* RGB 10 20 30; diff -1 +1 -2; luma +5, +4 and -3 of it; index of the first; a run of 2; RGBA is not needed */
     static const char file[] = HEAD("\6", "\3") "\xFE\x0A\x14\x1E"
                                                 "\x5C"
@@ -25,9 +24,8 @@ static void every_operation_is_read(void **context)
     expect_bytes(black, sizeof black - 1, "\0\0\0\0\0\0", 6, SMP_U8);
 }
 
-static void samples_come_back(void **context)
+SMP_TEST(samples_come_back)
 {
-    (void)context;
     for (int channels = 1; channels <= 4; channels++)
         for (int kind = 0; kind < 3; kind++) {
             smp_error err = {0};
@@ -55,9 +53,8 @@ static void samples_come_back(void **context)
         }
 }
 
-static void damage_is_an_error(void **context)
+SMP_TEST(damage_is_an_error)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(9, 7, 3, false, SMP_U8), back;
     assert_ok(write_picture(in_folder("t.qoi"), &p, &err));
@@ -72,9 +69,8 @@ static void damage_is_an_error(void **context)
     assert_non_null(strstr(err.message, "truncated"));
 }
 
-static void allocation_failures_are_clean(void **context)
+SMP_TEST(allocation_failures_are_clean)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(9, 7, 3, false, SMP_U8);
     assert_ok(write_picture(in_folder("a.qoi"), &p, &err));
@@ -82,13 +78,4 @@ static void allocation_failures_are_clean(void **context)
     free_picture(&p);
 }
 
-SMP_SUITE(qoi)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_is_read),
-        cmocka_unit_test(samples_come_back),
-        cmocka_unit_test(damage_is_an_error),
-        cmocka_unit_test(allocation_failures_are_clean),
-    };
-    return cmocka_run_group_tests_name("qoi", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -102,9 +102,8 @@ static int look_round(void)
     return 0;
 }
 
-static void what_is_not_allowed_is_denied(void **state)
+SMP_TEST(what_is_not_allowed_is_denied)
 {
-    (void)state;
     if (!smp_sandbox_abi())
         skip();
     fflush(NULL);
@@ -119,10 +118,4 @@ static void what_is_not_allowed_is_denied(void **state)
     assert_true(opens("other/secret", O_RDONLY)); /* this process is not confined */
 }
 
-SMP_SUITE(sandbox_program)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_allowed_is_denied),
-    };
-    return cmocka_run_group_tests_name("sandbox_program", tests, make_folders, remove_folders);
-}
+SMP_TESTS_AROUND(make_folders, remove_folders)

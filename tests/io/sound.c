@@ -15,9 +15,8 @@ static const char *const files[] = {"a.wav", "a.aiff", "a.w64", "a.caf",
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
-static void every_kind_and_channel_count_comes_back(void **context)
+SMP_TEST(every_kind_and_channel_count_comes_back)
 {
-    (void)context;
     static const int types[] = {SMP_SOUND_U8,  SMP_SOUND_S8,  SMP_SOUND_S16, SMP_SOUND_S24,
                                 SMP_SOUND_S32, SMP_SOUND_F32, SMP_SOUND_F64};
     smp_error err = {0};
@@ -35,9 +34,8 @@ static void every_kind_and_channel_count_comes_back(void **context)
             }
 }
 
-static void kind_of_sample_is_kept_even_without_metadata(void **context)
+SMP_TEST(kind_of_sample_is_kept_even_without_metadata)
 {
-    (void)context;
     smp_error err = {0};
     smp_reader *reader;
     picture p = make_sound(100, 2, 48000);
@@ -57,9 +55,8 @@ static void kind_of_sample_is_kept_even_without_metadata(void **context)
 }
 
 /* To nearest, ties to even, clamped; what is beyond full scale by more than half a code is counted; NaN is 0. */
-static void rounding_is_to_nearest_and_clipping_is_counted(void **context)
+SMP_TEST(rounding_is_to_nearest_and_clipping_is_counted)
 {
-    (void)context;
     static const struct {
         float v;
         int32_t code;
@@ -96,9 +93,8 @@ static void rounding_is_to_nearest_and_clipping_is_counted(void **context)
     assert_int_equal(clipped, 1);
 }
 
-static void writers_count_what_they_clip(void **context)
+SMP_TEST(writers_count_what_they_clip)
 {
-    (void)context;
     for (int f = 0; f < FILES; f++) {
         smp_error err = {0};
         picture p = make_sound(50, 2, 48000);
@@ -118,9 +114,8 @@ static void writers_count_what_they_clip(void **context)
 
 #ifdef SMP_TEST_SNDFILE
 /* Vorbis codes blocks of samples together: one NaN would leave all of its block silent. */
-static void samples_that_are_not_finite_silence_no_others_in_an_ogg(void **context)
+SMP_TEST(samples_that_are_not_finite_silence_no_others_in_an_ogg)
 {
-    (void)context;
     enum { FRAMES = 8000, NOT_FINITE = 3 };
     static const int at[NOT_FINITE] = {2000, 4000, 6000};
     static const float values[NOT_FINITE] = {NAN, INFINITY, -INFINITY};
@@ -152,9 +147,8 @@ static void samples_that_are_not_finite_silence_no_others_in_an_ogg(void **conte
 }
 #endif
 
-static void tags_are_kept(void **context)
+SMP_TEST(tags_are_kept)
 {
-    (void)context;
     static const char *const names[] = {"t.wav", "t.aiff", "t.caf",
 #ifdef SMP_TEST_SNDFILE
                                         "t.flac", "t.ogg"
@@ -186,9 +180,8 @@ static void tags_are_kept(void **context)
     free_picture(&p);
 }
 
-static void speakers_and_rf64_are_kept(void **context)
+SMP_TEST(speakers_and_rf64_are_kept)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_sound(33, 4, 48000), q;
     smp_meta meta = {.srgb_intent = -1,
@@ -206,9 +199,8 @@ static void speakers_and_rf64_are_kept(void **context)
     free_picture(&q);
 }
 
-static void same_bytes_every_time(void **context)
+SMP_TEST(same_bytes_every_time)
 {
-    (void)context;
     static const char *const names[][2] = {{"x.wav", "y.wav"},   {"x.aiff", "y.aiff"}, {"x.w64", "y.w64"},
                                            {"x.caf", "y.caf"},
 #ifdef SMP_TEST_SNDFILE
@@ -232,9 +224,8 @@ static void same_bytes_every_time(void **context)
     free_picture(&p);
 }
 
-static void truncated_sounds_are_errors(void **context)
+SMP_TEST(truncated_sounds_are_errors)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_sound(300, 2, 48000);
 #ifdef SMP_TEST_SNDFILE
@@ -263,9 +254,8 @@ static smp_code read_patched(const uint8_t *good, size_t size, size_t at, const 
     return code;
 }
 
-static void hostile_wav_headers_are_refused(void **context)
+SMP_TEST(hostile_wav_headers_are_refused)
 {
-    (void)context;
     static const struct {
         size_t at, count;
         const char *bytes;
@@ -306,9 +296,8 @@ static void hostile_wav_headers_are_refused(void **context)
     free_picture(&p);
 }
 
-static void limits_hold_for_frames(void **context)
+SMP_TEST(limits_hold_for_frames)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_sound(300, 2, 48000);
     smp_read_options how = smp_read_defaults();
@@ -321,24 +310,4 @@ static void limits_hold_for_frames(void **context)
     free_picture(&p);
 }
 
-SMP_SUITE(sound)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_and_channel_count_comes_back),
-        cmocka_unit_test(kind_of_sample_is_kept_even_without_metadata),
-        cmocka_unit_test(rounding_is_to_nearest_and_clipping_is_counted),
-        cmocka_unit_test(writers_count_what_they_clip),
-#ifdef SMP_TEST_SNDFILE
-        cmocka_unit_test(samples_that_are_not_finite_silence_no_others_in_an_ogg),
-#endif
-        cmocka_unit_test(tags_are_kept),
-        cmocka_unit_test(speakers_and_rf64_are_kept),
-        cmocka_unit_test(same_bytes_every_time),
-#ifdef SMP_TEST_SNDFILE
-#endif
-        cmocka_unit_test(truncated_sounds_are_errors),
-        cmocka_unit_test(hostile_wav_headers_are_refused),
-        cmocka_unit_test(limits_hold_for_frames),
-    };
-    return cmocka_run_group_tests_name("sound", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

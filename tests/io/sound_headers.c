@@ -15,9 +15,8 @@ static const char *const files[] = {"a.wav", "a.aiff", "a.w64", "a.caf",
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
-static void pipes_are_read(void **context)
+SMP_TEST(pipes_are_read)
 {
-    (void)context;
     for (int f = 0; f < FILES; f++) {
         smp_error err = {0};
         picture p = make_sound(70000, 2, 48000), q;
@@ -73,9 +72,8 @@ static void put_le(uint8_t *at, uint32_t value)
 }
 
 /* As programs write it that do not know the length: ffmpeg, lame, sox and espeak-ng, arecord, Python's wave. */
-static void a_wav_of_unknown_length_goes_on_to_the_end(void **context)
+SMP_TEST(a_wav_of_unknown_length_goes_on_to_the_end)
 {
-    (void)context;
     static const uint32_t sizes[][2] = {{UINT32_MAX, UINT32_MAX},
                                         {0xFFFFFFFCu, 0xFFFFFFD8u},
                                         {0x7FFFF024u, 0x7FFFF000u},
@@ -106,9 +104,8 @@ static void a_wav_of_unknown_length_goes_on_to_the_end(void **context)
 }
 
 /* ffmpeg writes 0 frames and 0 bytes to a pipe, sox 0x7F000000 bytes. */
-static void an_aiff_of_unknown_length_goes_on_to_the_end(void **context)
+SMP_TEST(an_aiff_of_unknown_length_goes_on_to_the_end)
 {
-    (void)context;
     static const uint32_t sizes[][3] = {{0, 0, 0}, {0x7F000050u, 0x3F800000u, 0x7F000008u}};
     enum { FORM = 4, FRAMES = 22, SSND = 42 };
     smp_error err = {0};
@@ -154,9 +151,8 @@ static uint8_t *wav_of(const char *riff, const void *format, size_t format_size,
 
 static const uint8_t mono24[16] = {1, 0, 1, 0, 0x44, 0xAC, 0, 0, 0xCC, 4, 2, 0, 3, 0, 24, 0};
 
-static void what_lies_behind_the_samples_never_fails_a_file(void **context)
+SMP_TEST(what_lies_behind_the_samples_never_fails_a_file)
 {
-    (void)context;
     enum { FRAMES = 101 };
     static const char list[] = "LIST\20\0\0\0INFOIART\4\0\0\0abc";
     static const struct {
@@ -199,9 +195,8 @@ static void what_lies_behind_the_samples_never_fails_a_file(void **context)
     free_picture(&p);
 }
 
-static void sound_behind_an_id3_tag_is_read(void **context)
+SMP_TEST(sound_behind_an_id3_tag_is_read)
 {
-    (void)context;
     enum { LONG = 200000 /* bytes of a cover, more than a pipe shows at once */ };
     static const size_t sizes[] = {0, 10, LONG};
     for (int f = 0; f < FILES; f++)
@@ -304,9 +299,8 @@ static const struct {
      "16-bit PCM"}, /* 12 bits */
 };
 
-static void other_kinds_of_wav_are_read(void **context)
+SMP_TEST(other_kinds_of_wav_are_read)
 {
-    (void)context;
     for (size_t i = 0; i < sizeof kinds_of_wav / sizeof kinds_of_wav[0]; i++) {
         size_t size;
         uint8_t *data = wav_of(kinds_of_wav[i].riff, kinds_of_wav[i].format, kinds_of_wav[i].format_size,
@@ -324,9 +318,8 @@ static void other_kinds_of_wav_are_read(void **context)
     }
 }
 
-static void a_second_wav_behind_the_first_is_noted(void **context)
+SMP_TEST(a_second_wav_behind_the_first_is_noted)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_sound(1001, 1, 44100);
     static const int types[] = {SMP_SOUND_U8 /* with a pad byte */, SMP_SOUND_S16};
@@ -345,9 +338,8 @@ static void a_second_wav_behind_the_first_is_noted(void **context)
 }
 
 /* 24,000 tags: the first 1,000 are kept. */
-static void tags_without_end_are_capped(void **context)
+SMP_TEST(tags_without_end_are_capped)
 {
-    (void)context;
     enum { LISTS = 3, TAGS = 6000, TAG = 10, LIST = 12 + TAGS * TAG, ALL = LISTS * LIST };
     uint8_t *lists = malloc(ALL);
     assert_non_null(lists);
@@ -376,9 +368,8 @@ static void tags_without_end_are_capped(void **context)
 }
 
 /* A pipe that must be read to its end first goes to a file beyond 8 MiB; its samples are the same. */
-static void a_long_pipe_of_unknown_length_takes_little_memory(void **context)
+SMP_TEST(a_long_pipe_of_unknown_length_takes_little_memory)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_sound(6000000, 2, 48000), q;
     size_t size;
@@ -398,9 +389,8 @@ static void a_long_pipe_of_unknown_length_takes_little_memory(void **context)
 
 #ifdef SMP_TEST_SNDFILE
 /* The header of a FLAC says fewer frames than there are, or none, as in a pipe. */
-static void a_flac_is_read_to_its_last_block(void **context)
+SMP_TEST(a_flac_is_read_to_its_last_block)
 {
-    (void)context;
     enum { TOTAL_AT = 22, MD5_AT = 26 };
     smp_error err = {0};
     picture p = make_sound(50000, 2, 44100);
@@ -424,9 +414,8 @@ static void a_flac_is_read_to_its_last_block(void **context)
     free_picture(&p);
 }
 
-static void the_md5_of_a_flac_is_checked(void **context)
+SMP_TEST(the_md5_of_a_flac_is_checked)
 {
-    (void)context;
     enum { MD5_AT = 26 };
     static const int types[] = {SMP_SOUND_S8, SMP_SOUND_S16, SMP_SOUND_S24};
     for (int i = 0; i < 3; i++)
@@ -466,9 +455,8 @@ static uint8_t *joined(const char *first, const char *second, size_t *size)
     return a;
 }
 
-static void a_second_flac_behind_the_first_is_an_error(void **context)
+SMP_TEST(a_second_flac_behind_the_first_is_an_error)
 {
-    (void)context;
     static const int frames[] = {300, 100000};
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++) {
@@ -488,9 +476,8 @@ static void a_second_flac_behind_the_first_is_an_error(void **context)
 }
 
 /* Streams one behind the other, as `cat` and internet radio make them. */
-static void the_links_of_a_chained_ogg_are_read_one_after_the_other(void **context)
+SMP_TEST(the_links_of_a_chained_ogg_are_read_one_after_the_other)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_sound(40000, 2, 44100), q = make_sound(7000, 2, 44100), other = make_sound(9000, 1, 44100), a, b;
     size_t size;
@@ -531,22 +518,4 @@ static void the_links_of_a_chained_ogg_are_read_one_after_the_other(void **conte
 
 /* ------------------------------------------------------------------------------------------------ damage */
 
-SMP_SUITE(sound_headers)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pipes_are_read),
-        cmocka_unit_test(a_wav_of_unknown_length_goes_on_to_the_end),
-        cmocka_unit_test(an_aiff_of_unknown_length_goes_on_to_the_end),
-        cmocka_unit_test(what_lies_behind_the_samples_never_fails_a_file),
-        cmocka_unit_test(sound_behind_an_id3_tag_is_read),
-        cmocka_unit_test(other_kinds_of_wav_are_read),
-        cmocka_unit_test(a_second_wav_behind_the_first_is_noted),
-        cmocka_unit_test(tags_without_end_are_capped),
-        cmocka_unit_test(a_long_pipe_of_unknown_length_takes_little_memory),
-        cmocka_unit_test(a_flac_is_read_to_its_last_block),
-        cmocka_unit_test(the_md5_of_a_flac_is_checked),
-        cmocka_unit_test(a_second_flac_behind_the_first_is_an_error),
-        cmocka_unit_test(the_links_of_a_chained_ogg_are_read_one_after_the_other),
-    };
-    return cmocka_run_group_tests_name("sound_headers", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

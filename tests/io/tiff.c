@@ -122,9 +122,8 @@ static void load_tiff(const char *name, tiff_file *file)
 
 /* ------------------------------------------------------------------------------------------------ samples */
 
-static void files_of_libtiff_give_their_samples(void **context)
+SMP_TEST(files_of_libtiff_give_their_samples)
 {
-    (void)context;
     smp_error err = {0};
     picture p;
     assert_ok(read_picture(DATA "strips-be-lzw.tif", &p, &err));
@@ -147,9 +146,8 @@ static void files_of_libtiff_give_their_samples(void **context)
     free_picture(&p);
 }
 
-static void packed_bits_become_bytes(void **context)
+SMP_TEST(packed_bits_become_bytes)
 {
-    (void)context;
     static const struct {
         uint32_t bits, photometric;
         const char *stored;
@@ -167,9 +165,8 @@ static void packed_bits_become_bytes(void **context)
         }
 }
 
-static void palettes_have_sixteen_bits_or_eight(void **context)
+SMP_TEST(palettes_have_sixteen_bits_or_eight)
 {
-    (void)context;
     uint32_t wide[12], narrow[12];
     for (uint32_t i = 0; i < 12; i++) {
         narrow[i] = 20 * i;
@@ -188,9 +185,8 @@ static void palettes_have_sixteen_bits_or_eight(void **context)
     expect_refusal(&file, SMP_E_DECODE, "palette");
 }
 
-static void planes_and_pixels_give_the_same(void **context)
+SMP_TEST(planes_and_pixels_give_the_same)
 {
-    (void)context;
     const uint32_t planar = 2;
     tiff_file file = begin_picture(false, 2, 2, 3, 8, 2, 0);
     put_strip(&file, "abcdefghijkl", 12);
@@ -213,9 +209,8 @@ static void planes_and_pixels_give_the_same(void **context)
     expect_tiff(&file, "abcdefghijkl", 12, SMP_U8);
 }
 
-static void alpha_and_inks_are_converted(void **context)
+SMP_TEST(alpha_and_inks_are_converted)
 {
-    (void)context;
     const uint32_t over = 1, beside = 2;
     tiff_file file = begin_picture(false, 2, 1, 4, 8, 2, 1);
     put_numbers(&file, 338, SHORT, 1, &beside);
@@ -239,9 +234,8 @@ static void alpha_and_inks_are_converted(void **context)
     free_picture(&p);
 }
 
-static void floats_of_any_size_become_floats_of_32_bits(void **context)
+SMP_TEST(floats_of_any_size_become_floats_of_32_bits)
 {
-    (void)context;
     const uint32_t kind = 3;
     const double wide[] = {0.5, -2};
     const uint16_t half[] = {0x3800, 0xC000, 0x0001};
@@ -262,9 +256,8 @@ static void floats_of_any_size_become_floats_of_32_bits(void **context)
 
 /* ------------------------------------------------------------------------------------------------ metadata */
 
-static void metadata_are_kept(void **context)
+SMP_TEST(metadata_are_kept)
 {
-    (void)context;
     for (int big = 0; big < 2; big++) {
         smp_error err = {0};
         smp_reader *reader;
@@ -324,9 +317,8 @@ static smp_code read_page(const char *name, int64_t page, picture *p, smp_error 
     return code;
 }
 
-static void each_page_can_be_read(void **context)
+SMP_TEST(each_page_can_be_read)
 {
-    (void)context;
     smp_error err = {0};
     picture one, two;
     assert_ok(read_page("pages-packbits.tif", 0, &one, &err));
@@ -342,9 +334,8 @@ static void each_page_can_be_read(void **context)
 }
 
 /* More than the reader looks at in one go. */
-static void each_of_many_strips_is_found(void **context)
+SMP_TEST(each_of_many_strips_is_found)
 {
-    (void)context;
     enum { STRIPS = TIFF_VALUES + 32 };
     uint8_t pixels[STRIPS];
     uint32_t places[STRIPS], sizes[STRIPS];
@@ -379,9 +370,8 @@ static void each_of_many_strips_is_found(void **context)
 
 /* ------------------------------------------------------------------------------------------------ refusals */
 
-static void what_is_not_read_is_named(void **context)
+SMP_TEST(what_is_not_read_is_named)
 {
-    (void)context;
     static const struct {
         uint32_t samples, bits, photometric, tag, value;
         const char *says;
@@ -428,9 +418,8 @@ static smp_code check_with(tiff_file *file, const smp_limits *limits, smp_tiff_p
     return code;
 }
 
-static void sizes_of_strips_and_tiles_are_counted_whole(void **context)
+SMP_TEST(sizes_of_strips_and_tiles_are_counted_whole)
 {
-    (void)context;
     smp_limits limits = smp_limits_default();
     smp_tiff_page page;
     tiff_file file = begin_rgba(true, 4096);
@@ -446,9 +435,8 @@ static void sizes_of_strips_and_tiles_are_counted_whole(void **context)
 }
 
 /* As when the file changes between the walk and the library's own: it would write as much as it finds. */
-static void a_library_that_sees_other_strips_or_tiles_is_not_used(void **context)
+SMP_TEST(a_library_that_sees_other_strips_or_tiles_is_not_used)
 {
-    (void)context;
     const smp_limits limits = smp_limits_default();
     for (int i = 0; i < 5; i++) {
         tiff_file file = begin_rgba(i > 2, 16);
@@ -470,9 +458,8 @@ static void a_library_that_sees_other_strips_or_tiles_is_not_used(void **context
     }
 }
 
-static void hostile_headers_take_no_memory(void **context)
+SMP_TEST(hostile_headers_take_no_memory)
 {
-    (void)context;
     tiff_file file;
     const uint64_t live = smp_alloc_live();
     smp_alloc_restart_peak();
@@ -501,63 +488,34 @@ static void hostile_headers_take_no_memory(void **context)
     assert_true(smp_alloc_peak() - live < 100000);
 }
 
-static void every_truncation_is_an_error(void **context)
+SMP_TEST(every_truncation_is_an_error)
 {
-    (void)context;
     assert_truncations_fail(DATA "strips-be-lzw.tif", 61);
     assert_truncations_fail(DATA "tiled-big-float.tif", 127);
     assert_truncations_fail(DATA "g4.tif", 1);
 }
 
-static void changed_bytes_never_crash(void **context)
+SMP_TEST(changed_bytes_never_crash)
 {
-    (void)context;
     static const char *const names[] = {DATA "strips-be-lzw.tif", DATA "pages-packbits.tif", DATA "g4.tif"};
     uint32_t seed = 1;
     for (size_t f = 0; f < 3; f++)
         assert_changes_never_crash(names[f], 4, 300, &seed);
 }
 
-static void allocation_failures_are_clean(void **context)
+SMP_TEST(allocation_failures_are_clean)
 {
-    (void)context;
     assert_allocation_failures_are_clean(DATA "tiled-big-float.tif");
 }
 
 #else
 
-static void a_build_without_the_library_names_the_format(void **context)
+SMP_TEST(a_build_without_the_library_names_the_format)
 {
-    (void)context;
     expect_error(FILE_OF("II*\0\10\0\0\0........"), SMP_E_DECODE, "is a TIFF");
     expect_error(FILE_OF("II*\0\10\0\0\0........"), SMP_E_DECODE, "not supported");
 }
 
 #endif
 
-SMP_SUITE(tiff)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef SMP_TEST_TIFF
-        cmocka_unit_test(files_of_libtiff_give_their_samples),
-        cmocka_unit_test(packed_bits_become_bytes),
-        cmocka_unit_test(palettes_have_sixteen_bits_or_eight),
-        cmocka_unit_test(planes_and_pixels_give_the_same),
-        cmocka_unit_test(alpha_and_inks_are_converted),
-        cmocka_unit_test(floats_of_any_size_become_floats_of_32_bits),
-        cmocka_unit_test(metadata_are_kept),
-        cmocka_unit_test(each_page_can_be_read),
-        cmocka_unit_test(each_of_many_strips_is_found),
-        cmocka_unit_test(what_is_not_read_is_named),
-        cmocka_unit_test(a_library_that_sees_other_strips_or_tiles_is_not_used),
-        cmocka_unit_test(sizes_of_strips_and_tiles_are_counted_whole),
-        cmocka_unit_test(hostile_headers_take_no_memory),
-        cmocka_unit_test(every_truncation_is_an_error),
-        cmocka_unit_test(changed_bytes_never_crash),
-        cmocka_unit_test(allocation_failures_are_clean),
-#else
-        cmocka_unit_test(a_build_without_the_library_names_the_format),
-#endif
-    };
-    return cmocka_run_group_tests_name("tiff", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -17,9 +17,8 @@ static void write_tiff(const picture *p, int compression, int threads, const smp
     assert_ok(write_with(in_folder("o.tif"), p, meta, &options, &err));
 }
 
-static void the_directory_says_what_was_written(void **context)
+SMP_TEST(the_directory_says_what_was_written)
 {
-    (void)context;
     static const uint8_t samples[] = "abcdefghijkl"; /* 2 x 2 of RGB */
     picture p = new_picture(2, 2, 3, false, SMP_U8);
     size_t size;
@@ -40,9 +39,8 @@ static void the_directory_says_what_was_written(void **context)
     free_picture(&p);
 }
 
-static void threads_do_not_change_the_bytes(void **context)
+SMP_TEST(threads_do_not_change_the_bytes)
 {
-    (void)context;
     picture p = make_picture(700, 900, 3, false, SMP_U8); /* four strips */
     for (int compression = SMP_TIFF_DEFLATE; compression <= SMP_TIFF_NONE; compression++) {
         size_t size, again;
@@ -59,9 +57,8 @@ static void threads_do_not_change_the_bytes(void **context)
     free_picture(&p);
 }
 
-static void a_pipe_cannot_take_one(void **context)
+SMP_TEST(a_pipe_cannot_take_one)
 {
-    (void)context;
     smp_error err = {0};
     picture p = make_picture(3, 2, 1, false, SMP_U8);
     assert_int_equal(mkfifo(in_folder("pipe.tif"), 0600), 0);
@@ -78,9 +75,8 @@ static void a_pipe_cannot_take_one(void **context)
 
 #ifdef SMP_TEST_TIFF
 
-static void samples_come_back(void **context)
+SMP_TEST(samples_come_back)
 {
-    (void)context;
     static const smp_format formats[] = {SMP_U8, SMP_U16, SMP_F32};
     for (int format = 0; format < 3; format++)
         for (int channels = 1; channels <= 4; channels++)
@@ -98,9 +94,8 @@ static void samples_come_back(void **context)
 }
 
 /* Noise fills LZW's table again and again; one value makes its longest strings. */
-static void lzw_of_noise_and_of_nothing_comes_back(void **context)
+SMP_TEST(lzw_of_noise_and_of_nothing_comes_back)
 {
-    (void)context;
     uint32_t seed = 7;
     for (int kind = 0; kind < 3; kind++) {
         smp_error err = {0};
@@ -117,9 +112,8 @@ static void lzw_of_noise_and_of_nothing_comes_back(void **context)
     }
 }
 
-static void metadata_come_back(void **context)
+SMP_TEST(metadata_come_back)
 {
-    (void)context;
     static const char exif[] = "MM\0*\0\0\0\10\0\2"
                                "\1\17\0\2\0\0\0\6\0\0\0\46\207\151\0\4\0\0\0\1\0\0\0\54\0\0\0\0"
                                "Maker\0"
@@ -156,9 +150,8 @@ static void metadata_come_back(void **context)
 
 #endif
 
-static void allocation_failures_leave_nothing(void **context)
+SMP_TEST(allocation_failures_leave_nothing)
 {
-    (void)context;
     picture p = make_picture(6, 5, 3, false, SMP_F32);
     const uint64_t live = smp_alloc_live();
     clear_folder();
@@ -181,18 +174,4 @@ static void allocation_failures_leave_nothing(void **context)
     free_picture(&p);
 }
 
-SMP_SUITE(tiff_write)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_directory_says_what_was_written),
-        cmocka_unit_test(threads_do_not_change_the_bytes),
-        cmocka_unit_test(a_pipe_cannot_take_one),
-#ifdef SMP_TEST_TIFF
-        cmocka_unit_test(samples_come_back),
-        cmocka_unit_test(lzw_of_noise_and_of_nothing_comes_back),
-        cmocka_unit_test(metadata_come_back),
-#endif
-        cmocka_unit_test(allocation_failures_leave_nothing),
-    };
-    return cmocka_run_group_tests_name("tiff_write", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -80,9 +80,8 @@ static void expect_refusal(const webp_file *file, smp_code code, const char *say
     expect_error(file->bytes, file->size, code, says);
 }
 
-static void files_of_libwebp_give_their_samples(void **context)
+SMP_TEST(files_of_libwebp_give_their_samples)
 {
-    (void)context;
     smp_error err = {0};
     picture p;
     assert_ok(read_picture(DATA "lossless-alpha.webp", &p, &err));
@@ -98,9 +97,8 @@ static void files_of_libwebp_give_their_samples(void **context)
     free_picture(&p);
 }
 
-static void the_first_picture_of_an_animation_is_read_with_a_note(void **context)
+SMP_TEST(the_first_picture_of_an_animation_is_read_with_a_note)
 {
-    (void)context;
     size_t size;
     char notes[300];
     picture p;
@@ -114,9 +112,8 @@ static void the_first_picture_of_an_animation_is_read_with_a_note(void **context
     free(file);
 }
 
-static void a_frame_lies_on_a_transparent_canvas(void **context)
+SMP_TEST(a_frame_lies_on_a_transparent_canvas)
 {
-    (void)context;
     uint8_t frame[MOST] = {0};
     smp_error err = {0};
     picture p;
@@ -144,9 +141,8 @@ static void a_frame_lies_on_a_transparent_canvas(void **context)
     expect_refusal(&file, SMP_E_DECODE, "outside");
 }
 
-static void metadata_come_back(void **context)
+SMP_TEST(metadata_come_back)
 {
-    (void)context;
     static const char exif[] = "Exif\0\0II*\0\10\0\0\0\1\0\22\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0";
     uint8_t data[MOST];
     char icc[200] = {0};
@@ -181,9 +177,8 @@ static void metadata_come_back(void **context)
     }
 }
 
-static void what_is_written_without_loss_comes_back(void **context)
+SMP_TEST(what_is_written_without_loss_comes_back)
 {
-    (void)context;
     for (int channels = 1; channels <= 4; channels++)
         for (int lossless = 0; lossless < 2; lossless++) {
             smp_error err = {0};
@@ -218,9 +213,8 @@ static void what_is_written_without_loss_comes_back(void **context)
         }
 }
 
-static void shapes_are_what_the_file_can_hold(void **context)
+SMP_TEST(shapes_are_what_the_file_can_hold)
 {
-    (void)context;
     smp_error err = {0};
     smp_shape out, shape = {.kind = SMP_IMAGE, .width = 10, .height = 10, .channels = 3, .format = SMP_U16};
     assert_ok(smp_writer_shape("x.webp", &shape, &out, &err));
@@ -230,9 +224,8 @@ static void shapes_are_what_the_file_can_hold(void **context)
     assert_non_null(strstr(err.message, "16383"));
 }
 
-static void limits_hold_before_the_library_is_asked(void **context)
+SMP_TEST(limits_hold_before_the_library_is_asked)
 {
-    (void)context;
     uint8_t data[MOST];
     smp_reader *reader;
     smp_error err = {0};
@@ -251,9 +244,8 @@ static void limits_hold_before_the_library_is_asked(void **context)
     assert_true(smp_alloc_peak() - live < 10000);
 }
 
-static void damage_is_an_error(void **context)
+SMP_TEST(damage_is_an_error)
 {
-    (void)context;
     uint8_t data[MOST];
     const size_t size = coded(DATA "lossy.webp", data);
     webp_file file = begin_webp();
@@ -271,49 +263,27 @@ static void damage_is_an_error(void **context)
     assert_truncations_fail(DATA "anim.webp", 7);
 }
 
-static void changed_bytes_never_crash(void **context)
+SMP_TEST(changed_bytes_never_crash)
 {
-    (void)context;
     static const char *const names[] = {DATA "lossy.webp", DATA "lossless-alpha.webp", DATA "anim.webp"};
     uint32_t seed = 3;
     for (size_t f = 0; f < 3; f++)
         assert_changes_never_crash(names[f], 12, 200, &seed);
 }
 
-static void allocation_failures_are_clean(void **context)
+SMP_TEST(allocation_failures_are_clean)
 {
-    (void)context;
     assert_allocation_failures_are_clean(DATA "lossless-alpha.webp");
 }
 
 #else
 
-static void a_build_without_the_library_names_the_format(void **context)
+SMP_TEST(a_build_without_the_library_names_the_format)
 {
-    (void)context;
     expect_error(FILE_OF("RIFF\4\0\0\0WEBP...."), SMP_E_DECODE, "is a WebP");
     expect_error(FILE_OF("RIFF\4\0\0\0WEBP...."), SMP_E_DECODE, "not supported");
 }
 
 #endif
 
-SMP_SUITE(webp)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef SMP_TEST_WEBP
-        cmocka_unit_test(files_of_libwebp_give_their_samples),
-        cmocka_unit_test(the_first_picture_of_an_animation_is_read_with_a_note),
-        cmocka_unit_test(a_frame_lies_on_a_transparent_canvas),
-        cmocka_unit_test(metadata_come_back),
-        cmocka_unit_test(what_is_written_without_loss_comes_back),
-        cmocka_unit_test(shapes_are_what_the_file_can_hold),
-        cmocka_unit_test(limits_hold_before_the_library_is_asked),
-        cmocka_unit_test(damage_is_an_error),
-        cmocka_unit_test(changed_bytes_never_crash),
-        cmocka_unit_test(allocation_failures_are_clean),
-#else
-        cmocka_unit_test(a_build_without_the_library_names_the_format),
-#endif
-    };
-    return cmocka_run_group_tests_name("webp", tests, make_folder, remove_folder);
-}
+SMP_TESTS_AROUND(make_folder, remove_folder)

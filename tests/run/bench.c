@@ -1,14 +1,8 @@
 /* bench: every pattern's modelled wavefronts are those of the rules, and the tables hold what was found in 100 columns.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "suite.h"
 
@@ -41,9 +35,8 @@ static int free_bench(void **state)
     return 0;
 }
 
-static void the_emulator_counts_what_the_rules_say(void **state)
+SMP_TEST(the_emulator_counts_what_the_rules_say)
 {
-    (void)state;
     assert_int_equal(report.pattern_count, (3 + 3 + 1) * 11);
     for (size_t i = 0; i < report.pattern_count; i++) {
         const smp_bench_pattern *row = &report.patterns[i];
@@ -58,9 +51,8 @@ static void the_emulator_counts_what_the_rules_say(void **state)
     }
 }
 
-static void known_patterns_cost_what_textbooks_say(void **state)
+SMP_TEST(known_patterns_cost_what_textbooks_say)
 {
-    (void)state;
     static const struct {
         const char *name;
         smp_bench_op op;
@@ -86,9 +78,8 @@ static void known_patterns_cost_what_textbooks_say(void **state)
 }
 
 /* The launches that a GPU times, in the emulator, whose clock stands still. */
-static void every_pattern_can_be_launched_for_its_time(void **state)
+SMP_TEST(every_pattern_can_be_launched_for_its_time)
 {
-    (void)state;
     smp_error err;
     smp_device *device;
     smp_bench_report own = {.pattern_count = 0};
@@ -118,9 +109,8 @@ static void show_table(FILE *to, const smp_bench_report *what)
     smp_bench_table(to, what, false);
 }
 
-static void tables_fit_their_columns(void **state)
+SMP_TEST(tables_fit_their_columns)
 {
-    (void)state;
     smp_bench_report gpu = report; /* as a GPU would fill it in */
     snprintf(gpu.device.kind, sizeof gpu.device.kind, "cuda");
     gpu.device.peak_gbs = 3352;
@@ -148,9 +138,8 @@ static void tables_fit_their_columns(void **state)
     free(text);
 }
 
-static void json_has_every_sample(void **state)
+SMP_TEST(json_has_every_sample)
 {
-    (void)state;
     char *text = text_of(smp_bench_json, &report);
     assert_non_null(strstr(text, "\"report\": \"bench\""));
     assert_non_null(strstr(text, "\"pattern\": \"stride 33\""));
@@ -160,14 +149,4 @@ static void json_has_every_sample(void **state)
     free(text);
 }
 
-SMP_SUITE(bench)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_emulator_counts_what_the_rules_say),
-        cmocka_unit_test(known_patterns_cost_what_textbooks_say),
-        cmocka_unit_test(every_pattern_can_be_launched_for_its_time),
-        cmocka_unit_test(json_has_every_sample),
-        cmocka_unit_test(tables_fit_their_columns),
-    };
-    return cmocka_run_group_tests_name("bench", tests, run_bench, free_bench);
-}
+SMP_TESTS_AROUND(run_bench, free_bench)

@@ -15,8 +15,8 @@ static smp_device *cpu, *simt;
 
 static int open_devices(void **state)
 {
-    smp_error err = {0};
     (void)state;
+    smp_error err = {0};
     return smp_device_open(&(smp_device_request){.spec = "cpu", .threads = 1}, &cpu, NULL, 0, &err) ||
            smp_device_open(&(smp_device_request){.spec = "simt"}, &simt, NULL, 0, &err);
 }
@@ -124,12 +124,11 @@ static void expect_libjpegs_samples(const jpeg_sort *s, bool all)
     free(file);
 }
 
-static void every_sampling_size_and_quality(void **state)
+SMP_TEST(every_sampling_size_and_quality)
 {
     static const int samplings[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}};
     static const int sizes[][2] = {{1, 1},   {2, 3},   {5, 4},   {8, 8},   {16, 16},  {17, 9},
                                    {31, 33}, {64, 40}, {129, 5}, {300, 7}, {4096, 1}, {1, 517}};
-    (void)state;
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++)
         for (size_t i = 0; i < 5; i++) {
             const bool gray = i == 4;
@@ -146,9 +145,8 @@ static void every_sampling_size_and_quality(void **state)
         }
 }
 
-static void many_subsequences_find_their_beginnings(void **state)
+SMP_TEST(many_subsequences_find_their_beginnings)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const jpeg_sort s = {.width = 200 + 37 * i,
                              .height = 160,
@@ -178,10 +176,9 @@ static void set_order(int which)
 
 /* In a scan that is taken for one of another kind, codes ask for coefficients that no block has. Threads decode such
  * blocks in parts: the order in which they write must not show. */
-static void pictures_in_doubt_are_the_same_in_every_order(void **state)
+SMP_TEST(pictures_in_doubt_are_the_same_in_every_order)
 {
     static const char *const variants[] = {"naive", "tiled", "padded"};
-    (void)state;
     const jpeg_sort s = {.width = 160,
                          .height = 120,
                          .channels = 3,
@@ -218,9 +215,8 @@ static void pictures_in_doubt_are_the_same_in_every_order(void **state)
     free(file);
 }
 
-static void damaged_files_are_in_doubt_or_right(void **state)
+SMP_TEST(damaged_files_are_in_doubt_or_right)
 {
-    (void)state;
     enum { ROUNDS = 60 };
     int doubted = 0;
     const jpeg_sort s = {.width = 90, .height = 70, .channels = 3, .across = 2, .down = 2, .quality = 85, .restart = 5};
@@ -259,9 +255,8 @@ static void damaged_files_are_in_doubt_or_right(void **state)
 }
 
 /* Whatever the process that decodes sends: kernels touch their own memory alone. */
-static void rows_that_lie_do_no_harm(void **state)
+SMP_TEST(rows_that_lie_do_no_harm)
 {
-    (void)state;
     const jpeg_sort s = {.width = 70, .height = 50, .channels = 3, .across = 2, .down = 1, .quality = 80, .restart = 3};
     smp_media media;
     size_t size;
@@ -286,9 +281,8 @@ static void rows_that_lie_do_no_harm(void **state)
     free_picture(&rows);
 }
 
-static void files_that_are_not_plain_are_left_alone(void **state)
+SMP_TEST(files_that_are_not_plain_are_left_alone)
 {
-    (void)state;
     const jpeg_sort s = {.width = 40, .height = 30, .channels = 3, .across = 2, .down = 2, .quality = 80, .restart = 2};
     smp_media media;
     size_t size;
@@ -316,9 +310,8 @@ static uint8_t *dc_table_of(uint8_t *file, size_t size)
 }
 
 /* libjpeg refuses such tables, whatever codes the picture has. */
-static void tables_that_libjpeg_refuses_are_left_to_it(void **state)
+SMP_TEST(tables_that_libjpeg_refuses_are_left_to_it)
 {
-    (void)state;
     enum { COUNTS = 16, SYMBOLS = 12 };
     const jpeg_sort s = {.width = 40, .height = 30, .channels = 1, .across = 1, .down = 1, .quality = 80};
     smp_error err = {0};
@@ -340,16 +333,4 @@ static void tables_that_libjpeg_refuses_are_left_to_it(void **state)
     free(file);
 }
 
-SMP_SUITE(jpeg_scan)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_sampling_size_and_quality),
-        cmocka_unit_test(many_subsequences_find_their_beginnings),
-        cmocka_unit_test(pictures_in_doubt_are_the_same_in_every_order),
-        cmocka_unit_test(damaged_files_are_in_doubt_or_right),
-        cmocka_unit_test(rows_that_lie_do_no_harm),
-        cmocka_unit_test(files_that_are_not_plain_are_left_alone),
-        cmocka_unit_test(tables_that_libjpeg_refuses_are_left_to_it),
-    };
-    return cmocka_run_group_tests_name("jpeg_scan", tests, open_devices, close_devices);
-}
+SMP_TESTS_AROUND(open_devices, close_devices)

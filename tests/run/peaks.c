@@ -1,13 +1,7 @@
 /* Ceilings: the kernels move what they say, rates are medians with quartiles, devices without a bus have no rate of
  * one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "suite.h"
 
@@ -77,9 +71,8 @@ static void run(smp_device *device, const smp_launch *launch, const unsigned cha
     device->ops->free(device, to);
 }
 
-static void streams_move_every_byte(void **state)
+SMP_TEST(streams_move_every_byte)
 {
-    (void)state;
     static unsigned char in[ROWS * STRIDE], out[ROWS * STRIDE];
     const smp_launch copy = {SMP_IN, SMP_OUT, SMP_CPU(bench_copy), "bench_copy", two_blocks};
     const smp_launch write = {SMP_IN, SMP_OUT, SMP_CPU(bench_write), "bench_write", two_blocks};
@@ -94,9 +87,8 @@ static void streams_move_every_byte(void **state)
     }
 }
 
-static void reading_on_the_cpu_leaves_a_sum_a_row(void **state)
+SMP_TEST(reading_on_the_cpu_leaves_a_sum_a_row)
 {
-    (void)state;
     static unsigned char in[ROWS * STRIDE], out[ROWS * STRIDE];
     const smp_launch read = {SMP_IN, SMP_OUT, SMP_CPU(bench_read), "bench_read", two_blocks};
     memset(in, 1, sizeof in);
@@ -108,9 +100,8 @@ static void reading_on_the_cpu_leaves_a_sum_a_row(void **state)
     }
 }
 
-static void rates_are_measured_on_every_device(void **state)
+SMP_TEST(rates_are_measured_on_every_device)
 {
-    (void)state;
     smp_error err;
     smp_rate rate;
     for (int d = 0; d < DEVICES; d++) {
@@ -133,21 +124,11 @@ static void rates_are_measured_on_every_device(void **state)
     }
 }
 
-static void a_rate_is_the_median_with_quartiles(void **state)
+SMP_TEST(a_rate_is_the_median_with_quartiles)
 {
-    (void)state;
     smp_rate rate = {.bytes = 12e9, .seconds = {4, 1, 2, 3, 6}, .count = 5};
     smp_rate_settle(&rate);
     assert_true(rate.gbs == 12. / 3 && rate.gbs_low == 12. / 4 && rate.gbs_high == 12. / 2);
 }
 
-SMP_SUITE(peaks)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streams_move_every_byte),
-        cmocka_unit_test(reading_on_the_cpu_leaves_a_sum_a_row),
-        cmocka_unit_test(rates_are_measured_on_every_device),
-        cmocka_unit_test(a_rate_is_the_median_with_quartiles),
-    };
-    return cmocka_run_group_tests_name("peaks", tests, open_devices, close_devices);
-}
+SMP_TESTS_AROUND(open_devices, close_devices)

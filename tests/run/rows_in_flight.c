@@ -75,9 +75,8 @@ static int restore(void **state)
     return 0;
 }
 
-static void who_touches_rows_next_waits_for_those_who_come_late(void **state)
+SMP_TEST_AROUND(who_touches_rows_next_waits_for_those_who_come_late, NULL, restore)
 {
-    (void)state;
     static const int64_t strips[] = {STRIP, 0, HEIGHT}; /* of six, two, and one of them */
     for (size_t s = 0; s < sizeof strips / sizeof strips[0]; s++)
         for (unsigned eager = 0; eager < 8; eager++) {
@@ -103,9 +102,8 @@ static int64_t strips_of(int64_t bytes)
 
 /* For each strip the device first moves uploaded rows to where it computes, and last moves results to where they are
  * sent from. So while strip k is computed, k+1 may come, and k-1 and k-2 may go. */
-static void strips_come_and_go_while_another_is_computed(void **state)
+SMP_TEST_AROUND(strips_come_and_go_while_another_is_computed, NULL, restore)
 {
-    (void)state;
     smp_error err = {0};
     smp_run_report report;
     const late_driver *late = late_begin(0);
@@ -148,9 +146,8 @@ static CUresult pin_nothing(void **memory, size_t size, unsigned flags)
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static void without_pinned_memory_rows_make_a_detour_which_is_told(void **state)
+SMP_TEST_AROUND(without_pinned_memory_rows_make_a_detour_which_is_told, NULL, restore)
 {
-    (void)state;
     smp_error err = {0};
     smp_run_report report;
     char *table = NULL;
@@ -167,9 +164,8 @@ static void without_pinned_memory_rows_make_a_detour_which_is_told(void **state)
     smp_run_report_free(&report);
 }
 
-static void a_copy_that_fails_leaves_no_file(void **state)
+SMP_TEST_AROUND(a_copy_that_fails_leaves_no_file, NULL, restore)
 {
-    (void)state;
     for (int nth = 1; nth <= 5; nth += 2) {
         smp_error err = {0};
         smp_run_report report;
@@ -184,9 +180,8 @@ static void a_copy_that_fails_leaves_no_file(void **state)
 
 /* ------------------------------------------------------------------------------------------------ the device alone */
 
-static void a_copy_without_a_mark_is_over_when_its_failure_is_told(void **state)
+SMP_TEST_AROUND(a_copy_without_a_mark_is_over_when_its_failure_is_told, NULL, restore)
 {
-    (void)state;
     enum { SIZE = 1 << 16 };
     smp_error err = {0};
     smp_device *device;
@@ -256,17 +251,15 @@ static double seconds_of_copies(late_driver *late, int count, int dry, bool at_b
     return cost.seconds;
 }
 
-static void copies_that_follow_on_each_other_have_one_event_each(void **state)
+SMP_TEST_AROUND(copies_that_follow_on_each_other_have_one_event_each, NULL, restore)
 {
-    (void)state;
     int records;
     (void)seconds_of_copies(late_begin(0), 64, 100, false, &records);
     assert_in_range(records, 64, 64 + 6);
 }
 
-static void events_of_copies_that_are_over_serve_again(void **state)
+SMP_TEST_AROUND(events_of_copies_that_are_over_serve_again, NULL, restore)
 {
-    (void)state;
     int records;
     late_driver *late = late_begin(0);
     (void)seconds_of_copies(late, 100, 1, false, &records);
@@ -275,9 +268,8 @@ static void events_of_copies_that_are_over_serve_again(void **state)
 }
 
 /* Also where copies are alone, where the bus runs dry behind some of them, and where a slot is sent from twice. */
-static void the_seconds_of_all_copies_add_up(void **state)
+SMP_TEST_AROUND(the_seconds_of_all_copies_add_up, NULL, restore)
 {
-    (void)state;
     for (unsigned eager = 0; eager < 8; eager += 7)
         for (int dry = 0; dry <= 6; dry++)
             for (int border = 0; border < 2; border++) {
@@ -290,17 +282,4 @@ static void the_seconds_of_all_copies_add_up(void **state)
             }
 }
 
-SMP_SUITE(rows_in_flight)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(who_touches_rows_next_waits_for_those_who_come_late, restore),
-        cmocka_unit_test_teardown(strips_come_and_go_while_another_is_computed, restore),
-        cmocka_unit_test_teardown(without_pinned_memory_rows_make_a_detour_which_is_told, restore),
-        cmocka_unit_test_teardown(a_copy_that_fails_leaves_no_file, restore),
-        cmocka_unit_test_teardown(a_copy_without_a_mark_is_over_when_its_failure_is_told, restore),
-        cmocka_unit_test_teardown(copies_that_follow_on_each_other_have_one_event_each, restore),
-        cmocka_unit_test_teardown(events_of_copies_that_are_over_serve_again, restore),
-        cmocka_unit_test_teardown(the_seconds_of_all_copies_add_up, restore),
-    };
-    return cmocka_run_group_tests_name("rows_in_flight", tests, begin, remove_folder);
-}
+SMP_TESTS_AROUND(begin, remove_folder)

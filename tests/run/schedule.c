@@ -1,11 +1,6 @@
 /* The schedule of strips on random plans: every row is computed once and in order, everything a strip reads is still
  * there, and the windows hold it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "suite.h"
 
@@ -112,9 +107,8 @@ static void check_reads(const smp_plan *plan, int index, int input, const smp_ro
     assert_true(rows[input].to - base[input] <= windows[input].rows);
 }
 
-static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
+SMP_TEST(every_row_is_computed_once_and_what_is_read_is_there)
 {
-    (void)unused;
     for (int round = 0; round < 400; round++) {
         smp_plan plan;
         smp_step steps[STEPS];
@@ -158,9 +152,8 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
 }
 
 /* Slots of outputs are as high as a strip. */
-static void no_driver_advances_by_more_than_a_strip(void **unused)
+SMP_TEST(no_driver_advances_by_more_than_a_strip)
 {
-    (void)unused;
     enum { MULTIPLE = 64, DRIVERS = 2 };
     for (int64_t low = 1; low < 400; low += 3)
         for (int64_t high = low; high < 400; high += 7)
@@ -191,9 +184,8 @@ static void no_driver_advances_by_more_than_a_strip(void **unused)
             }
 }
 
-static void windows_do_not_grow_with_the_height(void **unused)
+SMP_TEST(windows_do_not_grow_with_the_height)
 {
-    (void)unused;
     smp_step steps[3] = {
         {.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
         {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reads = {.up = 8, .down = 8}},
@@ -213,9 +205,8 @@ static void windows_do_not_grow_with_the_height(void **unused)
 }
 
 /* A chain of whole pictures: two are there at a time, so the third takes the first one's memory, and so on. */
-static void frames_that_no_later_phase_reads_lend_their_memory(void **unused)
+SMP_TEST(frames_that_no_later_phase_reads_lend_their_memory)
 {
-    (void)unused;
     enum { CHAIN = 6 };
     static const int owners[CHAIN] = {0, 1, 2, 1, 2, -1};
     smp_step steps[CHAIN];
@@ -243,9 +234,8 @@ static void frames_that_no_later_phase_reads_lend_their_memory(void **unused)
     assert_int_equal(windows[3].frame_of, 3);
 }
 
-static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
+SMP_TEST(rows_before_a_part_are_neither_computed_nor_kept)
 {
-    (void)unused;
     smp_step steps[3] = {
         {.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
         {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reads = {.up = 2, .down = 2}},
@@ -266,7 +256,7 @@ static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
 }
 
 /* Output row r is centred on input row floor((2r + 1) * num / (2 * den)) + add. */
-static void rows_are_mapped_by_their_centres(void **unused)
+SMP_TEST(rows_are_mapped_by_their_centres)
 {
     static const struct {
         smp_row_map map;
@@ -276,7 +266,6 @@ static void rows_are_mapped_by_their_centres(void **unused)
         {{.num = 3, .den = 7}, {0, 0, 1, 1, 1, 2}},           {{.num = 441, .den = 160}, {1, 4, 6, 9, 12, 15}},
         {{.num = 1, .den = 8, .add = 1}, {1, 1, 1, 1, 1, 1}}, {{.num = 8, .den = 1}, {4, 12, 20, 28, 36, 44}},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int r = 0; r < 6; r++)
             assert_int_equal(smp_row_map_row(&cases[i].map, r), cases[i].row[r]);
@@ -286,11 +275,10 @@ static void rows_are_mapped_by_their_centres(void **unused)
     assert_int_equal(smp_row_map_row(&picture, SMP_ROW_MAP_MOST - 2), SMP_ROW_MAP_MOST - 1);
 }
 
-static void rows_outside_stand_for_the_first_and_the_last(void **unused)
+SMP_TEST(rows_outside_stand_for_the_first_and_the_last)
 {
     const smp_row_map pad = {.add = -10}, half = {.num = 2, .den = 1, .up = 3, .down = 2};
     int64_t first, end;
-    (void)unused;
     smp_row_map_reads(&pad, 6, 0, 4, &first, &end);
     assert_true(first == 0 && end == 1);
     smp_row_map_reads(&pad, 6, 8, 12, &first, &end);
@@ -307,9 +295,8 @@ static void rows_outside_stand_for_the_first_and_the_last(void **unused)
 
 /* A picture that is made an eighth as high has eight rows in memory for each row of a strip, and no more as it grows.
  */
-static void windows_hold_what_a_smaller_picture_reads(void **unused)
+SMP_TEST(windows_hold_what_a_smaller_picture_reads)
 {
-    (void)unused;
     for (int i = 0; i < RATIOS; i++) {
         smp_step steps[3] = {{.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
                              {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reads = ratios[i]}};
@@ -329,9 +316,8 @@ static void windows_hold_what_a_smaller_picture_reads(void **unused)
 }
 
 /* Ten minutes of stereo, kept whole for a picture whose wide rows are few in a strip. */
-static void a_sound_that_is_kept_whole_comes_in_long_strips(void **unused)
+SMP_TEST(a_sound_that_is_kept_whole_comes_in_long_strips)
 {
-    (void)unused;
     enum { FRAMES = 26460000, WIDE = 8 /* rows of a strip of the picture */ };
     smp_step steps[2] = {
         {.job = SMP_JOB_SOURCE,
@@ -356,20 +342,4 @@ static void a_sound_that_is_kept_whole_comes_in_long_strips(void **unused)
     sink.step = 0; /* what leaves the phase by strips has those that were asked for */
     plan.row_multiple = 1;
     assert_int_equal(smp_phase_rows(&plan, 0, WIDE), WIDE);
-}
-
-SMP_SUITE(schedule)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_is_computed_once_and_what_is_read_is_there),
-        cmocka_unit_test(no_driver_advances_by_more_than_a_strip),
-        cmocka_unit_test(windows_do_not_grow_with_the_height),
-        cmocka_unit_test(frames_that_no_later_phase_reads_lend_their_memory),
-        cmocka_unit_test(rows_before_a_part_are_neither_computed_nor_kept),
-        cmocka_unit_test(rows_are_mapped_by_their_centres),
-        cmocka_unit_test(rows_outside_stand_for_the_first_and_the_last),
-        cmocka_unit_test(windows_hold_what_a_smaller_picture_reads),
-        cmocka_unit_test(a_sound_that_is_kept_whole_comes_in_long_strips),
-    };
-    return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

@@ -38,9 +38,8 @@ static const smp_step *step_named(const smp_plan *plan, const char *label)
     return NULL;
 }
 
-static void the_first_streams_and_the_second_is_kept(void **state)
+SMP_TEST(the_first_streams_and_the_second_is_kept)
 {
-    (void)state;
     smp_program *program;
     smp_plan *plan = plan_of((const char *const[]){"gaussian 2px", "overlay \"logo.png\"", "box 3"}, 3, &program);
     assert_true(step_named(plan, "(logo.png)")->frame);
@@ -54,9 +53,8 @@ static void the_first_streams_and_the_second_is_kept(void **state)
     smp_program_free(program);
 }
 
-static void what_both_come_from_is_kept(void **state)
+SMP_TEST(what_both_come_from_is_kept)
 {
-    (void)state;
     smp_program *program;
     smp_plan *plan = plan_of((const char *const[]){"box 3 -> @soft", "sobel -> @edges", "from @soft", "overlay @edges"},
                              4, &program);
@@ -67,9 +65,8 @@ static void what_both_come_from_is_kept(void **state)
     smp_program_free(program);
 }
 
-static void a_measured_picture_waits_for_what_was_found(void **state)
+SMP_TEST(a_measured_picture_waits_for_what_was_found)
 {
-    (void)state;
     smp_program *program;
     smp_plan *plan = plan_of((const char *const[]){"equalize", "overlay \"logo.png\""}, 2, &program);
     assert_true(step_named(plan, "(input)")->frame); /* it is measured in the first phase */
@@ -77,14 +74,4 @@ static void a_measured_picture_waits_for_what_was_found(void **state)
     assert_false(step_named(plan, "equalize")->frame);
     smp_plan_free(plan);
     smp_program_free(program);
-}
-
-SMP_SUITE(second_picture)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_streams_and_the_second_is_kept),
-        cmocka_unit_test(what_both_come_from_is_kept),
-        cmocka_unit_test(a_measured_picture_waits_for_what_was_found),
-    };
-    return cmocka_run_group_tests_name("second_picture", tests, NULL, NULL);
 }

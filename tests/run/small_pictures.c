@@ -25,9 +25,8 @@ static int stop(void **context)
     return 0;
 }
 
-static void they_ask_once_a_file(void **context)
+SMP_TEST(they_ask_once_a_file)
 {
-    (void)context;
     const char *line = "invert";
     char folder[] = "/tmp/smempipe-test-XXXXXX", out[64];
     smp_diags diags = {0};
@@ -64,10 +63,4 @@ static void they_ask_once_a_file(void **context)
     rmdir(folder);
 }
 
-SMP_SUITE(small_pictures)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_ask_once_a_file),
-    };
-    return cmocka_run_group_tests_name("small_pictures", tests, start, stop);
-}
+SMP_TESTS_AROUND(start, stop)

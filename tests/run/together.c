@@ -229,9 +229,8 @@ static void expect_right(const smp_together_picture *pictures, picture *made)
     }
 }
 
-static void each_has_the_bytes_that_it_has_alone(void **state)
+SMP_TEST(each_has_the_bytes_that_it_has_alone)
 {
-    (void)state;
     smp_together_picture pictures[PICTURES] = {{.rows = NULL}};
     picture made[PICTURES];
     smp_error err = {0};
@@ -243,9 +242,8 @@ static void each_has_the_bytes_that_it_has_alone(void **state)
 }
 
 /* Whatever a decoder sends: it is in doubt, or another picture, and those beside it are right. */
-static void one_that_lies_spoils_no_other(void **state)
+SMP_TEST(one_that_lies_spoils_no_other)
 {
-    (void)state;
     enum { ROUNDS = 20, HEAD = 24 };
     int doubted = 0;
     uint8_t *lies = malloc(all[0].rows.size);
@@ -268,9 +266,8 @@ static void one_that_lies_spoils_no_other(void **state)
     assert_true(doubted > ROUNDS / 2);
 }
 
-static void every_failing_call_ends_cleanly(void **state)
+SMP_TEST(every_failing_call_ends_cleanly)
 {
-    (void)state;
     static const CUresult results[] = {CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_ILLEGAL_ADDRESS};
     const uint64_t live = smp_alloc_live();
     for (int sticky = 0; sticky < 2; sticky++) {
@@ -296,9 +293,8 @@ static void every_failing_call_ends_cleanly(void **state)
     }
 }
 
-static void a_failure_waits_for_what_was_queued(void **state)
+SMP_TEST(a_failure_waits_for_what_was_queued)
 {
-    (void)state;
     smp_together_picture pictures[PICTURES] = {{.rows = NULL}};
     picture made[PICTURES];
     smp_error err = {0};
@@ -312,9 +308,8 @@ static void a_failure_waits_for_what_was_queued(void **state)
         free_picture(&made[i]);
 }
 
-static void one_that_needs_more_than_it_said_writes_nowhere(void **state)
+SMP_TEST(one_that_needs_more_than_it_said_writes_nowhere)
 {
-    (void)state;
     smp_together_picture pictures[PICTURES] = {{.rows = NULL}};
     picture made[PICTURES];
     smp_error err = {0};
@@ -329,14 +324,4 @@ static void one_that_needs_more_than_it_said_writes_nowhere(void **state)
     expect_right(pictures, made);
 }
 
-SMP_SUITE(together)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_has_the_bytes_that_it_has_alone),
-        cmocka_unit_test(one_that_lies_spoils_no_other),
-        cmocka_unit_test(every_failing_call_ends_cleanly),
-        cmocka_unit_test(a_failure_waits_for_what_was_queued),
-        cmocka_unit_test(one_that_needs_more_than_it_said_writes_nowhere),
-    };
-    return cmocka_run_group_tests_name("together", tests, make_all, free_all);
-}
+SMP_TESTS_AROUND(make_all, free_all)

@@ -30,9 +30,8 @@ static void load(const char *text, size_t size)
     smp_warp_memory_close(memory);
 }
 
-static void a_text_that_ends_within_quotes_is_not_read_beyond(void **state)
+SMP_TEST(a_text_that_ends_within_quotes_is_not_read_beyond)
 {
-    (void)state;
     static const char text[] = HEAD ".func  (.param .b3\" func_retval0) f(\n\t.param .b32 p\n)\n{\nret;\n}";
     char *exact = test_malloc(sizeof text - 1); /* a sanitizer sees the first byte behind it */
     memcpy(exact, text, sizeof text - 1);
@@ -40,21 +39,11 @@ static void a_text_that_ends_within_quotes_is_not_read_beyond(void **state)
     test_free(exact);
 }
 
-static void an_operand_that_is_not_there_is_no_name(void **state)
+SMP_TEST(an_operand_that_is_not_there_is_no_name)
 {
-    (void)state;
     static const char text[] =
         HEAD ".visible .entry op(.param .u64 p0)\n{\n.reg .b32 %r<12>; .reg .b64 <12>; .reg .b64 "
              "%d<8>;\nld.param.u64 %d0, [p0];\ncvt.rzi.s32.f32 \0r4, %r1;\nst.global.u32 [%d0], "
              "%r4;\nret;\n}\n";
     load(text, sizeof text - 1);
-}
-
-SMP_SUITE(broken_texts)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_that_ends_within_quotes_is_not_read_beyond),
-        cmocka_unit_test(an_operand_that_is_not_there_is_no_name),
-    };
-    return cmocka_run_group_tests_name("broken_texts", tests, NULL, NULL);
 }

@@ -87,9 +87,8 @@ static const char pointers[] =
     "ld.param.b32 %r2, [y];\n}\nmul.wide.u32 %d4, %r0, 4;\nadd.u64 %d4, %d0, %d4;\n"
     "st.global.u32 [%d4], %r2;\nret;\n}\n";
 
-static void functions_are_called_through_pointers(void **state)
+SMP_TEST(functions_are_called_through_pointers)
 {
-    (void)state;
     lab l;
     open_lab(&l, pointers);
     assert_int_equal(l.code, SMP_OK);
@@ -116,9 +115,8 @@ static void functions_are_called_through_pointers(void **state)
     close_lab(&l);
 }
 
-static void what_is_no_ptx_is_refused(void **state)
+SMP_TEST(what_is_no_ptx_is_refused)
 {
-    (void)state;
     static const char *const texts[] = {"",
                                         "int main() {}",
                                         ".version 8.0\n.entry f(",
@@ -134,9 +132,8 @@ static void what_is_no_ptx_is_refused(void **state)
     }
 }
 
-static void functions_are_called(void **state)
+SMP_TEST(functions_are_called)
 {
-    (void)state;
     lab l;
     open_file(&l, "calls.ptx");
     int32_t *out = smp_warp_buffer(l.memory, 64 * sizeof *out, "out");
@@ -152,9 +149,8 @@ static void functions_are_called(void **state)
 }
 
 /* A function that is given the address of the caller's local variable changes that one. */
-static void a_function_writes_to_its_callers_variable(void **state)
+SMP_TEST(a_function_writes_to_its_callers_variable)
 {
-    (void)state;
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
         ".func add(.param .u64 a, .param .u32 b)\n{\n.reg .b32 %r<4>; .reg .b64 %d<4>;\n"
@@ -198,9 +194,8 @@ static void transpose(lab *l, const char *name)
         assert_true(out[i % SIDE * SIDE + i / SIDE] == in[i]);
 }
 
-static void a_column_conflicts_and_a_pad_helps(void **state)
+SMP_TEST(a_column_conflicts_and_a_pad_helps)
 {
-    (void)state;
     lab l;
     open_file(&l, "transpose.ptx");
     transpose(&l, "transposeTiled");
@@ -221,9 +216,8 @@ static void a_column_conflicts_and_a_pad_helps(void **state)
 }
 
 /* A function of a header that is inlined into itself: what it loads is the line's that calls it from outside. */
-static void lines_of_headers_are_the_callers(void **state)
+SMP_TEST(lines_of_headers_are_the_callers)
 {
-    (void)state;
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                ".file 1 \"a.cu\"\n.file 2 \"/opt/cuda/include/cub/scan.cuh\"\n"
                                ".visible .entry op(.param .u64 p0)\n{\n.reg .b32 %r<3>; .reg .b64 %d<4>;\n.loc 1 3 1\n"
@@ -245,9 +239,8 @@ static void lines_of_headers_are_the_callers(void **state)
 }
 
 /* nvdisasm names a place where it has changed: two kernels of one source line have it once. */
-static void a_kernel_on_the_line_of_the_one_before_has_that_line(void **state)
+SMP_TEST(a_kernel_on_the_line_of_the_one_before_has_that_line)
 {
-    (void)state;
     static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n"
                               ".visible .entry a()\n{\n.loc 1 3 0\nret;\n}\n"
                               ".visible .entry b()\n{\n.loc 1 3 0\nret;\n}\n"
@@ -274,9 +267,8 @@ static void a_kernel_on_the_line_of_the_one_before_has_that_line(void **state)
     close_lab(&l);
 }
 
-static void some_blocks_are_enough(void **state)
+SMP_TEST(some_blocks_are_enough)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t count, last;
@@ -295,9 +287,8 @@ static void some_blocks_are_enough(void **state)
 
 /* ------------------------------------------------------------------------------------------------ findings */
 
-static void planted_mistakes_are_found(void **state)
+SMP_TEST(planted_mistakes_are_found)
 {
-    (void)state;
     static const struct {
         const char *kernel;
         uint32_t grid, block;
@@ -333,9 +324,8 @@ static void planted_mistakes_are_found(void **state)
 }
 
 /* Lanes write 1.0 and 2.0, whose lower words are alike, to one place. */
-static void doubles_that_differ_in_one_word_race(void **state)
+SMP_TEST(doubles_that_differ_in_one_word_race)
 {
-    (void)state;
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                ".visible .entry op(.param .u64 p0)\n{\n.reg .b32 %r<3>; .reg .b64 %d<3>;\n"
                                ".shared .align 8 .b8 s[8];\nmov.u32 %r0, %tid.x; and.b32 %r0, %r0, 1;\n"
@@ -351,9 +341,8 @@ static void doubles_that_differ_in_one_word_race(void **state)
     close_lab(&l);
 }
 
-static void a_race_names_both_threads(void **state)
+SMP_TEST(a_race_names_both_threads)
 {
-    (void)state;
     lab l;
     open_file(&l, "bugs.ptx");
     const uint64_t buffer = (uint64_t)(uintptr_t)smp_warp_buffer(l.memory, 1024, "a"), params[] = {buffer, buffer};
@@ -371,9 +360,8 @@ static void a_race_names_both_threads(void **state)
     close_lab(&l);
 }
 
-static void results_cross_a_pipe(void **state)
+SMP_TEST(results_cross_a_pipe)
 {
-    (void)state;
     lab l;
     smp_warp_result copy, none;
     smp_error err;
@@ -402,23 +390,4 @@ static void results_cross_a_pipe(void **state)
     assert_int_equal(copy.rows[0].lanes, 2 * l.result.rows[0].lanes);
     smp_warp_result_free(&copy);
     close_lab(&l);
-}
-
-SMP_SUITE(lab)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_called_through_pointers),
-        cmocka_unit_test(what_is_no_ptx_is_refused),
-        cmocka_unit_test(functions_are_called),
-        cmocka_unit_test(a_function_writes_to_its_callers_variable),
-        cmocka_unit_test(a_column_conflicts_and_a_pad_helps),
-        cmocka_unit_test(lines_of_headers_are_the_callers),
-        cmocka_unit_test(a_kernel_on_the_line_of_the_one_before_has_that_line),
-        cmocka_unit_test(some_blocks_are_enough),
-        cmocka_unit_test(planted_mistakes_are_found),
-        cmocka_unit_test(doubles_that_differ_in_one_word_race),
-        cmocka_unit_test(a_race_names_both_threads),
-        cmocka_unit_test(results_cross_a_pipe),
-    };
-    return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
 }

@@ -121,9 +121,8 @@ static void assert_same_predictions(const smp_predictions *a, const smp_predicti
 
 /* ------------------------------------------------------------------------------------------------ tests */
 
-static void a_launch_has_a_time_with_an_interval(void **state)
+SMP_TEST(a_launch_has_a_time_with_an_interval)
 {
-    (void)state;
     lab l;
     open_lab(&l, "");
     assert_int_equal(predict(&l, "h100,what-if", 0), SMP_OK);
@@ -135,9 +134,8 @@ static void a_launch_has_a_time_with_an_interval(void **state)
 }
 
 /* Arithmetic behind a barrier goes on; the warp waits at the load. */
-static void a_warp_waits_where_its_barrier_stops_it(void **state)
+SMP_TEST(a_warp_waits_where_its_barrier_stops_it)
 {
-    (void)state;
     enum { SUM = 6, LOAD = 7 }; /* places */
     lab l;
     open_lab(&l, "/**/ BAR.SYNC.DEFER_BLOCKING 0x0 ;\n/**/ IADD3 R3, R5, R5, RZ ;\n");
@@ -152,9 +150,8 @@ static void a_warp_waits_where_its_barrier_stops_it(void **state)
     close_lab(&l);
 }
 
-static void predictions_are_the_same_twice(void **state)
+SMP_TEST(predictions_are_the_same_twice)
 {
-    (void)state;
     lab labs[2];
     for (int i = 0; i < 2; i++) {
         open_lab(&labs[i], "");
@@ -167,9 +164,8 @@ static void predictions_are_the_same_twice(void **state)
     close_lab(&labs[1]);
 }
 
-static void predictions_come_back_from_a_file(void **state)
+SMP_TEST(predictions_come_back_from_a_file)
 {
-    (void)state;
     lab l;
     smp_warp_result back;
     size_t size;
@@ -184,9 +180,8 @@ static void predictions_come_back_from_a_file(void **state)
 }
 
 /* Cut files are refused; flipped bytes are taken or refused. Nothing is left behind (sanitizers look). */
-static void broken_results_are_refused(void **state)
+SMP_TEST(broken_results_are_refused)
 {
-    (void)state;
     lab l;
     smp_warp_result back;
     size_t size;
@@ -205,9 +200,8 @@ static void broken_results_are_refused(void **state)
     close_lab(&l);
 }
 
-static void a_failed_allocation_is_an_error_or_a_refusal(void **state)
+SMP_TEST(a_failed_allocation_is_an_error_or_a_refusal)
 {
-    (void)state;
     enum { MOST = 2000 };
     int failed = 0, refused = 0, n = 1;
     for (bool whole = false; !whole && n < MOST; n++) {
@@ -226,9 +220,8 @@ static void a_failed_allocation_is_an_error_or_a_refusal(void **state)
     assert_true(failed > 0 && refused > 0 && n < MOST);
 }
 
-static void a_launch_whose_model_takes_too_long_is_refused(void **state)
+SMP_TEST(a_launch_whose_model_takes_too_long_is_refused)
 {
-    (void)state;
     lab l;
     open_lab(&l, "");
     smp_time_gpu gpu;
@@ -255,9 +248,8 @@ static const char counted[] = "/**/ MOV R2, RZ ;\n.L_1:\n/**/ LDG.E.STRONG.GPU R
                               "/**/ IADD3 R4, R4, R3, RZ ;\n/**/ IADD3 R2, R2, 0x1, RZ ;\n"
                               "/**/ ISETP.GE.AND P0, PT, %s, 0x64, PT ;\n/**/ @!P0 BRA `(.L_1) ;\n";
 
-static void only_a_loop_that_ends_by_what_it_watches_is_refused(void **state)
+SMP_TEST(only_a_loop_that_ends_by_what_it_watches_is_refused)
 {
-    (void)state;
     static const struct {
         const char *ends_by, *why;
     } cases[] = {{"R2", ""}, {"R3", "a loop in line 0 that waits for other blocks"}, {"R4", "a loop in line 0 that"}};
@@ -272,9 +264,8 @@ static void only_a_loop_that_ends_by_what_it_watches_is_refused(void **state)
     }
 }
 
-static void units_are_counted_by_who_touched_them(void **state)
+SMP_TEST(units_are_counted_by_who_touched_them)
 {
-    (void)state;
     smp_time_gpu gpu;
     time_units units;
     assert_true(smp_time_gpu_find("h100", &gpu));
@@ -298,9 +289,8 @@ static void units_are_counted_by_who_touched_them(void **state)
     time_units_close(&units);
 }
 
-static void boards_with_other_memory_are_not_known(void **state)
+SMP_TEST(boards_with_other_memory_are_not_known)
 {
-    (void)state;
     smp_time_gpu gpu;
     assert_true(smp_time_gpu_of("NVIDIA H100 80GB HBM3", 132, &gpu));
     assert_true(smp_time_gpu_of("NVIDIA H200", 132, &gpu));
@@ -310,21 +300,4 @@ static void boards_with_other_memory_are_not_known(void **state)
     assert_false(smp_time_gpu_of("NVIDIA A100-SXM4-40GB", 108, &gpu));
     assert_false(smp_time_gpu_of("NVIDIA A100-PCIE-40GB", 108, &gpu));
     assert_false(smp_time_gpu_of("NVIDIA L40S", 142, &gpu));
-}
-
-SMP_SUITE(lab_time)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_launch_has_a_time_with_an_interval),
-        cmocka_unit_test(a_warp_waits_where_its_barrier_stops_it),
-        cmocka_unit_test(predictions_are_the_same_twice),
-        cmocka_unit_test(predictions_come_back_from_a_file),
-        cmocka_unit_test(broken_results_are_refused),
-        cmocka_unit_test(a_failed_allocation_is_an_error_or_a_refusal),
-        cmocka_unit_test(a_launch_whose_model_takes_too_long_is_refused),
-        cmocka_unit_test(only_a_loop_that_ends_by_what_it_watches_is_refused),
-        cmocka_unit_test(units_are_counted_by_who_touched_them),
-        cmocka_unit_test(boards_with_other_memory_are_not_known),
-    };
-    return cmocka_run_group_tests_name("lab_time", tests, NULL, NULL);
 }

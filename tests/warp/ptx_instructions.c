@@ -65,9 +65,8 @@ static void check(const calculation *cases, size_t count)
 }
 
 /* As an H200 has them: floats have one NaN, doubles keep that of an operand. */
-static void nans_have_the_bits_of_a_gpu(void **state)
+SMP_TEST(nans_have_the_bits_of_a_gpu)
 {
-    (void)state;
 #define DOUBLES "mov.b64 %d2, {0x5678, %r1}; mov.b64 %d3, {0, %r2}; mov.b64 %d4, {0, %r3};\n"
     static const calculation cases[] = {
         {"add.f32 %r4, %r1, %r2;", 0x7f800000, 0xff800000, 0, 0x7fffffff},
@@ -114,9 +113,8 @@ static void nans_have_the_bits_of_a_gpu(void **state)
     check(cases, sizeof cases / sizeof cases[0]);
 }
 
-static void instructions_compute_as_the_isa_says(void **state)
+SMP_TEST(instructions_compute_as_the_isa_says)
 {
-    (void)state;
     static const calculation cases[] = {
         {"add.s32 %r4, %r1, %r2;", 7, 0xffffffff, 0, 6},
         {"mul.hi.s32 %r4, %r1, %r2;", 0x80000000, 2, 0, 0xffffffff},
@@ -220,9 +218,8 @@ static void instructions_compute_as_the_isa_says(void **state)
 }
 
 /* a's row is 1 in column 0 and its own number in the last, b's columns are their number: every value is told apart. */
-static void products_lie_as_the_isa_says(void **state)
+SMP_TEST(products_lie_as_the_isa_says)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t expected[2]; /* lane 5: row 1, columns 2 and 3 */
@@ -249,9 +246,8 @@ static void products_lie_as_the_isa_says(void **state)
         }
 }
 
-static void lanes_part_and_meet_again(void **state)
+SMP_TEST(lanes_part_and_meet_again)
 {
-    (void)state;
     /* lane n adds n+1 ones, by a loop; then all lanes take part in a ballot */
     assert_int_equal(compute("mov.u32 %r4, 0; mov.u32 %r5, %r0;\nL: add.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r5, 0;\n"
                              "sub.u32 %r5, %r5, 1; @%p1 bra L;\nactivemask.b32 %r6; setp.eq.u32 %p2, %r6, -1;\n"
@@ -260,9 +256,8 @@ static void lanes_part_and_meet_again(void **state)
                      8);
 }
 
-static void an_unknown_instruction_is_named(void **state)
+SMP_TEST(an_unknown_instruction_is_named)
 {
-    (void)state;
     static const struct {
         const char *text, *named;
     } cases[] = {{"frob.b32 %r4, %r1;", "frob.b32"},
@@ -287,14 +282,4 @@ static void an_unknown_instruction_is_named(void **state)
         smp_warp_module_free(module);
         smp_warp_memory_close(memory);
     }
-}
-
-SMP_SUITE(ptx_instructions)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_compute_as_the_isa_says), cmocka_unit_test(nans_have_the_bits_of_a_gpu),
-        cmocka_unit_test(products_lie_as_the_isa_says),         cmocka_unit_test(lanes_part_and_meet_again),
-        cmocka_unit_test(an_unknown_instruction_is_named),
-    };
-    return cmocka_run_group_tests_name("ptx_instructions", tests, NULL, NULL);
 }

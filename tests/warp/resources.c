@@ -6,9 +6,8 @@
 
 #include "lab/machine/warp.h"
 
-static void blocks_of_an_sm(void **state)
+SMP_TEST(blocks_of_an_sm)
 {
-    (void)state;
     static const struct {
         int arch;
         uint32_t registers, shared, threads, blocks;
@@ -36,9 +35,8 @@ static void blocks_of_an_sm(void **state)
     }
 }
 
-static void what_is_no_block_is_refused(void **state)
+SMP_TEST(what_is_no_block_is_refused)
 {
-    (void)state;
     smp_warp_fit fit;
     assert_false(smp_warp_fit_of(60, 32, 0, 256, &fit));
     assert_false(smp_warp_fit_of(90, 32, 0, 0, &fit));
@@ -46,9 +44,8 @@ static void what_is_no_block_is_refused(void **state)
     assert_int_equal(fit.arch, 0);
 }
 
-static void a_damaged_cubin_tells_nothing(void **state)
+SMP_TEST(a_damaged_cubin_tells_nothing)
 {
-    (void)state;
     uint32_t registers;
     unsigned char bytes[64] = "\177ELF\2";
     assert_false(smp_warp_registers("", 0, "f", &registers));
@@ -58,14 +55,4 @@ static void a_damaged_cubin_tells_nothing(void **state)
             bytes[i] = (unsigned char)value;
             assert_false(smp_warp_registers(bytes, sizeof bytes, "f", &registers));
         }
-}
-
-SMP_SUITE(resources)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_of_an_sm),
-        cmocka_unit_test(what_is_no_block_is_refused),
-        cmocka_unit_test(a_damaged_cubin_tells_nothing),
-    };
-    return cmocka_run_group_tests_name("resources", tests, NULL, NULL);
 }

@@ -104,9 +104,8 @@ static void check(const calculation *cases, size_t count)
 }
 
 /* As an H200 has them: floats have one NaN, doubles keep that of an operand. */
-static void nans_have_the_bits_of_a_gpu(void **state)
+SMP_TEST(nans_have_the_bits_of_a_gpu)
 {
-    (void)state;
     static const calculation cases[] = {
         {"FADD R4, R1, R2", 0x7f800000, 0xff800000, 0, 0x7fffffff},
         {"FADD R4, -R1, -RZ", 0x7fc00000, 0, 0, 0x7fffffff},
@@ -133,9 +132,8 @@ static void nans_have_the_bits_of_a_gpu(void **state)
     check(cases, sizeof cases / sizeof cases[0]);
 }
 
-static void instructions_compute(void **state)
+SMP_TEST(instructions_compute)
 {
-    (void)state;
     static const calculation cases[] = {
         {"IADD3 R4, R1, -R2, R3", 10, 3, 1, 8},
         {"IADD3 R5, P0, R1, R2, RZ;IADD3.X R4, R3, RZ, RZ, P0, !PT", 0xffffffff, 1, 7, 8},
@@ -272,9 +270,8 @@ static void instructions_compute(void **state)
 }
 
 /* Lanes part at a branch and come together at BSYNC: the vote sees all of them. */
-static void lanes_converge(void **state)
+SMP_TEST(lanes_converge)
 {
-    (void)state;
     static const char text[] = "ISETP.GE.U32.AND P0, PT, R0, 0x10, PT;MOV R4, RZ;BSSY B0, `(.L_end);\n"
                                "@P0 BRA `(.L_else);MOV R4, 0x1;BRA `(.L_end);\n.L_else:\nMOV R4, 0x2;\n.L_end:\n"
                                "BSYNC B0;VOTE.ANY R5, PT, PT;IMAD R4, R5, 0x10, R4";
@@ -284,9 +281,8 @@ static void lanes_converge(void **state)
 
 /* BRA.U is for whole warps: lanes that differ go on together, so that what is uniform is counted once. The slow way
  * lies behind the end, as a division's does. */
-static void lanes_that_differ_pass_a_uniform_branch_together(void **state)
+SMP_TEST(lanes_that_differ_pass_a_uniform_branch_together)
 {
-    (void)state;
     static const char text[] = "UMOV UR4, URZ;ISETP.GE.U32.AND P0, PT, R0, %s, PT;MOV R4, RZ;\n"
                                "@P0 BRA.U `(.L_over);BSSY B0, `(.L_over);@P0 BRA `(.L_join);BRA `(.L_slow);\n.L_join:\n"
                                "BSYNC B0;\n.L_over:\nUIADD3 UR4, UR4, 0x1, URZ;IADD3 R4, R4, UR4, RZ;BRA `(.L_end);\n"
@@ -304,9 +300,8 @@ static void lanes_that_differ_pass_a_uniform_branch_together(void **state)
 }
 
 /* Half a warp each sums its lanes alone. */
-static void lanes_of_other_masks_reduce_apart(void **state)
+SMP_TEST(lanes_of_other_masks_reduce_apart)
 {
-    (void)state;
     static const char masks[] = "ISETP.GE.U32.AND P1, PT, R0, 0x10, PT;MOV R5, 0xffff0000;SEL R5, R5, 0xffff, P1;";
     static const char exclusive[] = "%sBSSY B0, `(.L_0);WARPSYNC.EXCLUSIVE R5;REDUX.SUM UR4, R0;MOV R4, UR4;"
                                     "BSYNC B0;.L_0:;NOP";
@@ -327,9 +322,8 @@ static void lanes_of_other_masks_reduce_apart(void **state)
 }
 
 /* A function's code: the call returns to where the register says. */
-static void calls_return(void **state)
+SMP_TEST(calls_return)
 {
-    (void)state;
     /* instructions 6 to 8; the function is at 10 */
     static const char text[] = "MOV R6, 0x80;CALL.REL.NOINC `(f);IADD3 R4, R4, 0x1, RZ;BRA `(.L_end);\nf:\n"
                                "IADD3 R4, R1, R1, RZ;RET.REL.NODEC R6 `(op);\n.L_end:\nNOP";
@@ -337,9 +331,8 @@ static void calls_return(void **state)
 }
 
 /* 32 threads arrive at a barrier for 32 and wait for its phase; one of 64 bytes of a copy's does so, too. */
-static void barriers_in_shared_memory_are_waited_for(void **state)
+SMP_TEST(barriers_in_shared_memory_are_waited_for)
 {
-    (void)state;
     static const char all[] = "UMOV UR8, 0x400;UMOV UR4, 0x1fffc0;UMOV UR5, 0x7fff0000;SYNCS.EXCH.64 URZ, [UR8], UR4;\n"
                               "SYNCS.ARRIVE.TRANS64.A1T0 R10, [UR8], RZ;\n.L_w:\n"
                               "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R11;@!P0 BRA `(.L_w);MOV R4, 0x7";
@@ -354,9 +347,8 @@ static void barriers_in_shared_memory_are_waited_for(void **state)
     assert_int_equal(compute(copy, 21, 0, 0, 5), 21);
 }
 
-static void what_is_unknown_is_told(void **state)
+SMP_TEST(what_is_unknown_is_told)
 {
-    (void)state;
     static const char *const texts[][2] = {{"/**/ FROB R4, R1 ;", "unknown operation"},
                                            {"/**/ IADD3.FROB R4, R1, R2, R3 ;", "'.FROB' is unknown"},
                                            {"/**/ HGMMA.64x8x16.F32 R24, gdesc[UR4], R24 ;", "unknown operation"},
@@ -381,9 +373,8 @@ static void what_is_unknown_is_told(void **state)
 }
 
 /* Counts are of SASS, and memory that differs from the PTX's is told: this PTX writes nothing. */
-static void both_are_compared(void **state)
+SMP_TEST(both_are_compared)
 {
-    (void)state;
     lab l;
     open_lab(&l, "/**/ MOV R4, 0x1 ;");
     const uint64_t address = (uint64_t)(uintptr_t)l.words;
@@ -412,9 +403,8 @@ static void both_are_compared(void **state)
 
 /* a (8 x 4) holds its row's number, b (4 x 8) its column's: a sum is 4 row column + c. Lane 4g + t has row g, columns
  * 2t and 2t + 1. */
-static void doubles_are_multiplied(void **state)
+SMP_TEST(doubles_are_multiplied)
 {
-    (void)state;
     static const char code[] =
         "/**/ SHF.R.U32.HI R5, RZ, 0x2, R0 ;\n/**/ I2F.F64.U32 R10, R5 ;\n" /* a, and b: lane / 4 */
         "/**/ I2F.F64.U32 R12, R0 ;\n/**/ I2F.F64.U32 R14, R0 ;\n"          /* c: the lane, twice */
@@ -451,9 +441,8 @@ static bool read_pattern(char *line, pattern *p)
     return true;
 }
 
-static void matrices_cost_what_an_h100_counted(void **state)
+SMP_TEST(matrices_cost_what_an_h100_counted)
 {
-    (void)state;
     char path[512], line[1024], text[256];
     pattern p;
     size_t rows = 0;
@@ -488,9 +477,8 @@ static void matrices_cost_what_an_h100_counted(void **state)
 }
 
 /* LDSM reads what STSM wrote, transposed twice. */
-static void matrices_hold_their_values(void **state)
+SMP_TEST(matrices_hold_their_values)
 {
-    (void)state;
     static const char text[] = "IMAD.SHL.U32 R5, R0, 0x10, RZ;IADD3 R5, R5, 0x400, RZ;IMAD R6, R0, 0x10001, R1;\n"
                                "STSM.16.MT88 [R5], R6;LDSM.16.MT88 R4, [R5]";
     assert_int_equal(compute(text, 9, 0, 0, 31), 31 * 0x10001 + 9);
@@ -501,9 +489,8 @@ static void matrices_hold_their_values(void **state)
     assert_int_equal(compute(turned, 0, 0, 0, 9), 9 | 13 << 16);
 }
 
-static void conditional_copies_store_zeros(void **state)
+SMP_TEST(conditional_copies_store_zeros)
 {
-    (void)state;
     lab l;
     open_lab(&l, "/**/ IMAD.SHL.U32 R20, R0, 0x4, RZ ;\n/**/ VIADD R20, R20, 0x400 ;\n"
                  "/**/ ISETP.GE.AND P3, PT, R0, 0x10, PT ;\n/**/ LDGSTS.E [R20], desc[UR6][R8.64], !P3 ;\n"
@@ -518,9 +505,8 @@ static void conditional_copies_store_zeros(void **state)
 }
 
 /* Each block writes a column of shared memory of its own stride, and its sum of lanes to memory. */
-static void threads_of_the_host_change_nothing(void **state)
+SMP_TEST(threads_of_the_host_change_nothing)
 {
-    (void)state;
     enum { BLOCKS = 11 };
     smp_warp_result first = {.launches = 0};
     for (int threads = 1; threads <= 4; threads++) {
@@ -553,25 +539,4 @@ static void threads_of_the_host_change_nothing(void **state)
         close_lab(&l);
     }
     smp_warp_result_free(&first);
-}
-
-SMP_SUITE(sass)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_compute),
-        cmocka_unit_test(nans_have_the_bits_of_a_gpu),
-        cmocka_unit_test(lanes_converge),
-        cmocka_unit_test(lanes_that_differ_pass_a_uniform_branch_together),
-        cmocka_unit_test(lanes_of_other_masks_reduce_apart),
-        cmocka_unit_test(calls_return),
-        cmocka_unit_test(conditional_copies_store_zeros),
-        cmocka_unit_test(threads_of_the_host_change_nothing),
-        cmocka_unit_test(barriers_in_shared_memory_are_waited_for),
-        cmocka_unit_test(what_is_unknown_is_told),
-        cmocka_unit_test(both_are_compared),
-        cmocka_unit_test(doubles_are_multiplied),
-        cmocka_unit_test(matrices_cost_what_an_h100_counted),
-        cmocka_unit_test(matrices_hold_their_values),
-    };
-    return cmocka_run_group_tests_name("sass", tests, NULL, NULL);
 }

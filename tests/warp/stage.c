@@ -18,9 +18,8 @@ static smp_io views(int64_t y0, int64_t rows)
     return io;
 }
 
-static void shapes_are_read(void **state)
+SMP_TEST(shapes_are_read)
 {
-    (void)state;
     smp_foreign_dims d;
     assert_true(smp_foreign_read_dims("256", &d));
     assert_true(d.count == 1 && d.n[0] == 256 && d.n[1] == 1 && d.n[2] == 1);
@@ -31,9 +30,8 @@ static void shapes_are_read(void **state)
             (const char *const[]){"", "x", "0", "8x", "8x8x8x8", "-1", "99999999999", "8 x8"}[i], &d));
 }
 
-static void arguments_are_words_and_numbers(void **state)
+SMP_TEST(arguments_are_words_and_numbers)
 {
-    (void)state;
     smp_foreign k = {.entry = &entry, .reach = -1};
     smp_error err = {0};
     unsigned char bytes[SMP_FOREIGN_PARAM_BYTES];
@@ -60,9 +58,8 @@ static void arguments_are_words_and_numbers(void **state)
     assert_memory_equal(bytes + 32, &(const float){2}, 4);
 }
 
-static void wrong_arguments_are_refused(void **state)
+SMP_TEST(wrong_arguments_are_refused)
 {
-    (void)state;
     static const char *const wrong[] = {
         "(in, out, width, 3.5, 0.25)",       /* too few */
         "(in, out, width, 3.5, 0.25, 7, 8)", /* too many */
@@ -86,9 +83,8 @@ static void wrong_arguments_are_refused(void **state)
     }
 }
 
-static void blocks_cover_the_picture(void **state)
+SMP_TEST(blocks_cover_the_picture)
 {
-    (void)state;
     smp_foreign k = {.tile = {{32, 8, 1}, 2}, .reach = -1};
     const smp_io io = views(0, 60);
     uint32_t grid[3];
@@ -107,9 +103,8 @@ static void blocks_cover_the_picture(void **state)
     assert_false(smp_foreign_grid(&k, &io, grid));
 }
 
-static void reach_ends_at_the_picture(void **state)
+SMP_TEST(reach_ends_at_the_picture)
 {
-    (void)state;
     smp_foreign k = {.reach = 2};
     smp_io io = views(0, 10);
     smp_foreign_rows r = smp_foreign_rows_of(&k, &io);
@@ -122,9 +117,8 @@ static void reach_ends_at_the_picture(void **state)
     assert_true(r.in_first == 53 && r.in_count == 7);
 }
 
-static void a_file_is_loaded_once(void **state)
+SMP_TEST(a_file_is_loaded_once)
 {
-    (void)state;
     const smp_foreign_file *file, *again;
     smp_error err = {0};
     assert_int_equal(smp_foreign_open(SMP_SOURCE_DIR "/samples/kernels/blur3.ptx", &file, &err), SMP_OK);
@@ -136,17 +130,4 @@ static void a_file_is_loaded_once(void **state)
     assert_int_equal(smp_foreign_open(SMP_SOURCE_DIR "/samples", &file, &err), SMP_E_READ);
     assert_int_equal(smp_foreign_open(SMP_SOURCE_DIR "/README.md", &file, &err), SMP_E_PIPE);
     assert_null(file);
-}
-
-SMP_SUITE(stage)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_are_read),
-        cmocka_unit_test(arguments_are_words_and_numbers),
-        cmocka_unit_test(wrong_arguments_are_refused),
-        cmocka_unit_test(blocks_cover_the_picture),
-        cmocka_unit_test(reach_ends_at_the_picture),
-        cmocka_unit_test(a_file_is_loaded_once),
-    };
-    return cmocka_run_group_tests_name("stage", tests, NULL, NULL);
 }

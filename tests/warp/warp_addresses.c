@@ -208,9 +208,8 @@ static void try_at(const operation *o, const smp_warp_module *module, smp_warp_m
     smp_warp_result_free(&result);
 }
 
-static void no_address_wraps_into_memory(void **state)
+SMP_TEST(no_address_wraps_into_memory)
 {
-    (void)state;
     uint64_t addresses[100];
     size_t tried = 0;
     list_loads_and_stores();
@@ -237,12 +236,4 @@ static void no_address_wraps_into_memory(void **state)
     }
     assert_true(operation_count >= 125);
     assert_true(tried >= 4299);
-}
-
-SMP_SUITE(warp_addresses)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_address_wraps_into_memory),
-    };
-    return cmocka_run_group_tests_name("warp_addresses", tests, NULL, NULL);
 }

@@ -59,9 +59,8 @@ typedef struct body {
     "fills:\nbar.sync 2, " count "; add.u32 %r7, %r0, %r5; st.shared.u32 [%r2], %r7; bar.arrive 1, 128;\n"             \
     "add.u32 %r5, %r5, 1; setp.lt.u32 %p5, %r5, 4; @%p5 bra fills;\ndone:"
 
-static void right_programs_have_no_race(void **state)
+SMP_TEST(right_programs_have_no_race)
 {
-    (void)state;
     static const body bodies[] = {
         {"halves of a block",
          "st.shared.u32 [%r2], %r0;\n@%p0 bar.sync 1, 64;\n@!%p0 bar.sync 2, 64;\nxor.b32 %r5, %r2, 128;\n"
@@ -91,9 +90,8 @@ static void right_programs_have_no_race(void **state)
             fail_msg("%s: a race that is none", bodies[i].what);
 }
 
-static void barriers_order_no_other_warps(void **state)
+SMP_TEST(barriers_order_no_other_warps)
 {
-    (void)state;
     static const body bodies[] = {
         {"halves, and what the other half writes",
          "st.shared.u32 [%r2], %r0;\n@%p0 bar.sync 1, 64;\n@!%p0 bar.sync 2, 64;\nld.shared.u32 %r6, [%r4];"},
@@ -115,20 +113,9 @@ static void barriers_order_no_other_warps(void **state)
 }
 
 /* Rounds follow each other as on hardware: who completes a barrier may arrive at it again before others have run. */
-static void a_complete_barrier_begins_anew_at_once(void **state)
+SMP_TEST(a_complete_barrier_begins_anew_at_once)
 {
-    (void)state;
     assert_int_equal(races_of("@%p1 bar.sync 1, 64;\n@%p1 bar.sync 1, 64;\n@%p2 bar.arrive 1, 64;\n"
                               "@%p2 bar.arrive 1, 64;\n"),
                      0);
-}
-
-SMP_SUITE(warp_barriers)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_programs_have_no_race),
-        cmocka_unit_test(barriers_order_no_other_warps),
-        cmocka_unit_test(a_complete_barrier_begins_anew_at_once),
-    };
-    return cmocka_run_group_tests_name("warp_barriers", tests, NULL, NULL);
 }

@@ -38,9 +38,8 @@ static void close_lab(lab *l)
     smp_warp_memory_close(l->memory);
 }
 
-static void kernels_whose_symbols_share_their_beginning_stay_apart(void **state)
+SMP_TEST(kernels_whose_symbols_share_their_beginning_stay_apart)
 {
-    (void)state;
     enum { LENGTH = 1500 };
     lab one, other;
     char symbol[LENGTH + 1];
@@ -69,9 +68,8 @@ static void kernels_whose_symbols_share_their_beginning_stay_apart(void **state)
     close_lab(&other);
 }
 
-static void results_of_unlike_arrays_stay_apart(void **state)
+SMP_TEST(results_of_unlike_arrays_stay_apart)
 {
-    (void)state;
     static char name[] = "k";
     smp_warp_array few[1] = {{.bytes = 4}}, many[40] = {{.mixed = true}};
     smp_warp_result one = {.kernel = name, .symbol = name, .arrays = few, .array_count = 1};
@@ -80,21 +78,19 @@ static void results_of_unlike_arrays_stay_apart(void **state)
     assert_false(smp_warp_result_add(&other, &one));
 }
 
-static void patterns_of_many_launches_stay_few(void **state)
+SMP_TEST(patterns_of_many_launches_stay_few)
 {
-    (void)state;
     enum { MANY = 20000, FEW = 5000 };
     smp_warp_patterns all = {.count = 0};
     for (uint32_t i = 0; i < MANY; i++)
-        assert_true(smp_warp_patterns_add(
-            &all, &(smp_warp_pattern){.active = 1, .width = 4, .offset = {4 * i}, .count = 1}));
+        assert_true(
+            smp_warp_patterns_add(&all, &(smp_warp_pattern){.active = 1, .width = 4, .offset = {4 * i}, .count = 1}));
     assert_in_range(all.count, 1, FEW);
     smp_warp_patterns_free(&all);
 }
 
-static void static_kernels_of_two_files_stay_apart(void **state)
+SMP_TEST(static_kernels_of_two_files_stay_apart)
 {
-    (void)state;
     lab one, other;
     open_lab(&one, "k", "");
     open_lab(&other, "k", "");
@@ -105,9 +101,8 @@ static void static_kernels_of_two_files_stay_apart(void **state)
     close_lab(&other);
 }
 
-static void blocks_beyond_launch_bounds_are_refused(void **state)
+SMP_TEST(blocks_beyond_launch_bounds_are_refused)
 {
-    (void)state;
     lab l;
     open_lab(&l, "k", ".maxntid 32, 2, 1");
     assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.module, 0), 0), 64);
@@ -121,9 +116,8 @@ static void blocks_beyond_launch_bounds_are_refused(void **state)
     close_lab(&l);
 }
 
-static void launch_bounds_of_more_threads_than_32_bits_count_bound_nothing(void **state)
+SMP_TEST(launch_bounds_of_more_threads_than_32_bits_count_bound_nothing)
 {
-    (void)state;
     static const char *const bounds[] = {".maxntid 1, 1, 4294967295", ".maxntid 65536, 65536, 1",
                                          ".maxntid 4294967295, 4294967295, 4294967295", ".reqntid 65536, 65536, 1",
                                          ".reqntid 65537, 65536, 1"};
@@ -136,9 +130,8 @@ static void launch_bounds_of_more_threads_than_32_bits_count_bound_nothing(void 
     }
 }
 
-static void a_pragma_before_the_body_hides_no_bounds(void **state)
+SMP_TEST(a_pragma_before_the_body_hides_no_bounds)
 {
-    (void)state;
     lab l;
     open_lab(&l, "k", ".pragma \"nounroll\"; .maxntid 64, 1, 1");
     assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.module, 0), 0), 64);
@@ -146,9 +139,8 @@ static void a_pragma_before_the_body_hides_no_bounds(void **state)
     close_lab(&l);
 }
 
-static void blocks_beyond_the_registers_are_refused(void **state)
+SMP_TEST(blocks_beyond_the_registers_are_refused)
 {
-    (void)state;
     lab l;
     open_lab(&l, "k", "");
     smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.module, 0), .block = {1024, 1, 1}, .registers = 64};
@@ -161,9 +153,8 @@ static void blocks_beyond_the_registers_are_refused(void **state)
     close_lab(&l);
 }
 
-static void a_shuffle_from_outside_of_its_mask_is_a_mistake(void **state)
+SMP_TEST(a_shuffle_from_outside_of_its_mask_is_a_mistake)
 {
-    (void)state;
     static const struct {
         const char *shuffle;
         uint64_t count;
@@ -192,9 +183,8 @@ static void a_shuffle_from_outside_of_its_mask_is_a_mistake(void **state)
 }
 
 /* Loops whose turns are short, that make findings, that split the warp, and blocks that are no work. */
-static void a_time_limit_holds_whatever_the_time_goes_into(void **state)
+SMP_TEST(a_time_limit_holds_whatever_the_time_goes_into)
 {
-    (void)state;
     static const double limit = 0.2, late = 1.2; /* seconds; the second is generous for a busy machine */
     static const char *const bodies[] = {
         "again: add.u32 %r1, %r1, 1; bra again;",
@@ -227,21 +217,4 @@ static void a_time_limit_holds_whatever_the_time_goes_into(void **state)
             fail_msg("%s took %g s", bodies[i], smp_now() - began);
         close_lab(&l);
     }
-}
-
-SMP_SUITE(warp_limits)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_whose_symbols_share_their_beginning_stay_apart),
-        cmocka_unit_test(results_of_unlike_arrays_stay_apart),
-        cmocka_unit_test(patterns_of_many_launches_stay_few),
-        cmocka_unit_test(static_kernels_of_two_files_stay_apart),
-        cmocka_unit_test(a_shuffle_from_outside_of_its_mask_is_a_mistake),
-        cmocka_unit_test(blocks_beyond_launch_bounds_are_refused),
-        cmocka_unit_test(launch_bounds_of_more_threads_than_32_bits_count_bound_nothing),
-        cmocka_unit_test(a_pragma_before_the_body_hides_no_bounds),
-        cmocka_unit_test(blocks_beyond_the_registers_are_refused),
-        cmocka_unit_test(a_time_limit_holds_whatever_the_time_goes_into),
-    };
-    return cmocka_run_group_tests_name("warp_limits", tests, NULL, NULL);
 }

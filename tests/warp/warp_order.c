@@ -41,9 +41,8 @@ static size_t races_of(const char *body)
     return races;
 }
 
-static void atomics_race_with_plain_accesses_alone(void **state)
+SMP_TEST(atomics_race_with_plain_accesses_alone)
 {
-    (void)state;
     static const struct {
         const char *body;
         bool races;
@@ -68,9 +67,8 @@ static void atomics_race_with_plain_accesses_alone(void **state)
 }
 
 /* Each thread writes, counts itself, waits until all are counted, and reads what another has written. */
-static void an_acquire_sees_what_was_released(void **state)
+SMP_TEST(an_acquire_sees_what_was_released)
 {
-    (void)state;
     static const char body[] = "add.u32 %%r5, %%r0, 7; st.shared.u32 [%%r2], %%r5;\n"
                                "atom%s.shared.add.u32 %%r4, [flag], 1;\nwait:\nld.%s.cta.shared.u32 %%r4, [flag];\n"
                                "setp.lt.u32 %%p1, %%r4, 64; @%%p1 bra wait;\n"
@@ -83,9 +81,8 @@ static void an_acquire_sees_what_was_released(void **state)
 }
 
 /* One thread a warp adds to s[0] while it holds the lock in flag. */
-static void a_lock_orders_who_holds_it(void **state)
+SMP_TEST(a_lock_orders_who_holds_it)
 {
-    (void)state;
     static const char body[] = "and.b32 %%r4, %%r0, 31; setp.ne.u32 %%p0, %%r4, 0; @%%p0 ret;\n"
                                "take:\natom.shared.cas.b32 %%r4, [flag], 0, 1; setp.ne.u32 %%p1, %%r4, 0;\n"
                                "@%%p1 bra take;\n%s\n"
@@ -99,14 +96,4 @@ static void a_lock_orders_who_holds_it(void **state)
     assert_int_not_equal(races_of(text), 0);
     snprintf(text, sizeof text, body, "fence.proxy.async.shared::cta;");
     assert_int_not_equal(races_of(text), 0);
-}
-
-SMP_SUITE(warp_order)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(atomics_race_with_plain_accesses_alone),
-        cmocka_unit_test(an_acquire_sees_what_was_released),
-        cmocka_unit_test(a_lock_orders_who_holds_it),
-    };
-    return cmocka_run_group_tests_name("warp_order", tests, NULL, NULL);
 }

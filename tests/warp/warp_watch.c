@@ -75,9 +75,8 @@ static void check(const body *cases, size_t count, uint32_t blocks)
             fail_msg("%s %s", cases[i].what, cases[i].races ? "is a race" : "is no race");
 }
 
-static void barriers_order_threads_of_a_block(void **state)
+SMP_TEST(barriers_order_threads_of_a_block)
 {
-    (void)state;
     static const body cases[] = {
         {"what another thread wrote", "st.global.u32 [%rd2], %r4; ld.global.u32 %r5, [%rd3];", true},
         {"that behind a barrier", "st.global.u32 [%rd2], %r4; bar.sync 0; ld.global.u32 %r5, [%rd3];", false},
@@ -98,9 +97,8 @@ static void barriers_order_threads_of_a_block(void **state)
     "@!%p0 bra out;\nst.global.u32 [%rd1], %r4;\n" fence " " counts " setp.ne.u32 %p1, %r5, 3; @%p1 bra out;\n"        \
     "ld.global.u32 %r6, [%rd0]; ld.global.u32 %r7, [%rd0+256];\nout:"
 
-static void fences_and_atomics_order_blocks(void **state)
+SMP_TEST(fences_and_atomics_order_blocks)
 {
-    (void)state;
     static const char add[] = LAST_BLOCK("membar.gl;", "atom.global.add.u32 %r5, [%rd0+2048], 1;");
     static const body cases[] = {
         {"each its own", "st.global.u32 [%rd1], %r4; ld.global.u32 %r5, [%rd1];", false},
@@ -120,9 +118,8 @@ static void fences_and_atomics_order_blocks(void **state)
     check(cases, sizeof cases / sizeof cases[0], BLOCKS);
 }
 
-static void blocks_of_two_threads_meet_where_one_writes(void **state)
+SMP_TEST(blocks_of_two_threads_meet_where_one_writes)
 {
-    (void)state;
     static const body cases[] = {
         {"each its own", "st.global.u32 [%rd1], %r4; ld.global.u32 %r5, [%rd1];", false},
         {"what all read", "ld.global.u32 %r5, [%rd2];", false},
@@ -139,9 +136,8 @@ static void blocks_of_two_threads_meet_where_one_writes(void **state)
     }
 }
 
-static void bytes_that_nobody_wrote_are_told_once_read(void **state)
+SMP_TEST(bytes_that_nobody_wrote_are_told_once_read)
 {
-    (void)state;
     static const char reads[] = "ld.global.u32 %r5, [%rd2];",
                       own[] = "st.global.u32 [%rd2], 1; ld.global.u32 %r5, [%rd2];",
                       half[] = "st.global.u32 [%rd2], 1; bar.sync 0; ld.global.u32 %r5, [%rd2+128];";
@@ -151,15 +147,4 @@ static void bytes_that_nobody_wrote_are_told_once_read(void **state)
     assert_int_equal(found(half, 1, false, SMP_WARP_UNINITIALISED), THREADS / 2);
     assert_int_equal(found("red.global.add.u32 [%rd2], 1;", 1, false, SMP_WARP_UNINITIALISED), THREADS);
     assert_int_equal(found("ld.global.v2.u32 {%r5, %r6}, [%rd0+8];", 1, false, SMP_WARP_UNINITIALISED), THREADS);
-}
-
-SMP_SUITE(warp_watch)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(barriers_order_threads_of_a_block),
-        cmocka_unit_test(fences_and_atomics_order_blocks),
-        cmocka_unit_test(blocks_of_two_threads_meet_where_one_writes),
-        cmocka_unit_test(bytes_that_nobody_wrote_are_told_once_read),
-    };
-    return cmocka_run_group_tests_name("warp_watch", tests, NULL, NULL);
 }
