@@ -56,8 +56,8 @@ const smp_option smp_common_options[] = {
      .help = "inputs have no header: pictures as in u8x3:1920x1080 (u8, u16le, u16be, f32le), sounds as in "
              "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le, alaw, mulaw); @BYTES behind it passes bytes over"},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, read.no_verify),
-     .help = "read what there is of a JPEG, PNG, PDF, WAV, W64, AIFF, CAF, video, M4A or other file of FFmpeg's that "
-             "is cut short, with a warning, and check neither the MD5 that a FLAC keeps of its samples nor a "
+     .help = "read what there is of a JPEG, PNG, PDF, WAV, W64, AIFF, CAF, MP3, video, M4A or other file of FFmpeg's "
+             "that is cut short, with a warning, and check neither the MD5 that a FLAC keeps of its samples nor a "
              "TIFF's sums",
      .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, read.time_limit), .fallback = "0", .argument = "SECONDS",

@@ -122,6 +122,20 @@ class CodedCuts(CliCase):
         self.assertIn("chapters", told)
         self.assertIn("Rain", self.smp("info", "-v", "b.mp3").stdout)
 
+    def test_an_mp3_that_was_cut_short_is_read_as_far_as_it_goes_on_request(self):
+        whole = self.mp3("--bitrate", "64")
+        samples = self.samples("a.mp3")
+        for size in (len(whole) // 2, len(whole) - 1):
+            self.write("a.mp3", whole[:size])
+            self.assertIn("--no-verify", self.smp("convert", "a.mp3", "b.wav", status=3).stderr)
+            told = self.smp("convert", "-f", "a.mp3", "b.npy", "--no-verify").stderr
+            self.assertIn("what there is of it is read", told)
+            part = np.load(self.folder / "b.npy")
+            self.assertGreater(len(part), size / len(whole) * len(samples) - 3000)
+            np.testing.assert_array_equal(part, samples[:len(part)])
+            self.smp("convert", "-f", "a.mp3", "b.mp3", "--no-verify")  # and what is written is whole
+            self.assertEqual(len(self.samples("b.mp3")), len(part))
+
     def test_a_delay_that_cannot_be(self):
         whole = bytearray(self.mp3("--strip"))
         at = next(whole.find(word) for word in (b"Xing", b"Info") if word in whole[:200])

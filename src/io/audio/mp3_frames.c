@@ -1,6 +1,7 @@
 /* Walks over the frames of an MPEG sound: see mp3_frames.h. */
 #include "io/audio/mp3_frames.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "io/audio/sound.h"
@@ -123,8 +124,8 @@ bool smp_mp3_find(smp_source *source)
     return true;
 }
 
-/* Frames that the first one promises, which then holds no sound; -1: it is a frame like others. */
-static int64_t promised_frames(const uint8_t *b, size_t size, const smp_mp3_frame *frame)
+/* Frames that the first one promises, at *at of its bytes, which then holds no sound; -1: it is a frame like others. */
+static int64_t promised_frames(const uint8_t *b, size_t size, const smp_mp3_frame *frame, size_t *at)
 {
     enum { HAS_FRAMES = 1, FLAGS = 4, FRAMES = 8, END = 12 };
     const size_t side = frame->version == 1 ? (frame->channels == 1 ? 17 : 32) : (frame->channels == 1 ? 9 : 17);
@@ -132,6 +133,7 @@ static int64_t promised_frames(const uint8_t *b, size_t size, const smp_mp3_fram
     if (frame->layer != 3 || SMP_MP3_HEADER + side + END > size ||
         (memcmp(tag, "Xing", 4) != 0 && memcmp(tag, "Info", 4) != 0))
         return -1;
+    *at = SMP_MP3_HEADER + side + FRAMES;
     return smp_get_be(tag + FLAGS, 4) & HAS_FRAMES ? (int64_t)smp_get_be(tag + FRAMES, 4) : 0;
 }
 
@@ -169,14 +171,19 @@ static smp_code pass_over(smp_source *source, smp_mp3_chain *chain, bool *end, s
     return SMP_OK;
 }
 
-static smp_code cut(const smp_mp3_chain *chain, int64_t promised, smp_error *err)
+/* It ends too early. */
+static smp_code cut(const smp_mp3_chain *chain, int64_t promised, bool saves, smp_notes *notes, smp_error *err)
 {
-    if (promised >= 0)
-        smp_fail(err, SMP_E_DECODE, "the MP3 says that it has %lld frames, but ends after %lld: it is truncated",
+    char text[120];
+    if (promised > chain->frames)
+        snprintf(text, sizeof text, "the MP3 says that it has %lld frames, but ends after %lld: it is truncated",
                  (long long)promised, (long long)chain->frames);
     else
-        smp_fail(err, SMP_E_DECODE, "the MP3 ends within frame %lld: it is truncated", (long long)chain->frames);
-    return smp_sound_hint_saved(err);
+        snprintf(text, sizeof text, "the MP3 ends within frame %lld: it is truncated", (long long)chain->frames);
+    if (!saves)
+        return smp_fail(err, SMP_E_DECODE, "%s", text), smp_hint_no_verify(err);
+    smp_note(notes, "%s: what there is of it is read", text);
+    return SMP_OK;
 }
 
 /* Whether so many bytes in front of the first frame are worth a word: a tag may be filled up with zeros. */
@@ -190,7 +197,8 @@ static bool chain_begins_late(smp_source *source, size_t bytes, uint64_t from)
     return !from || !zeros;
 }
 
-smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, smp_notes *notes, smp_error *err)
+smp_code smp_mp3_walk(smp_source *source, uint64_t from, bool saves, smp_mp3_chain *chain, smp_notes *notes,
+                      smp_error *err)
 {
     const uint8_t *b;
     *chain = (smp_mp3_chain){.frames = 0};
@@ -207,19 +215,21 @@ smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, s
     smp_source_skip(source, have);
     chain->begin = chain->end = source->position;
     have = smp_source_peek(source, &b, (size_t)chain->first.bytes);
-    const int64_t promised = promised_frames(b, have, &chain->first);
+    size_t at = 0;
+    const int64_t promised = promised_frames(b, have, &chain->first, &at);
     if (promised >= 0)
         chain->end += chain->coded = smp_source_skip(source, (uint64_t)chain->first.bytes);
-    for (bool end = false; !end;) {
+    bool end = false, whole = true;
+    while (!end) {
         smp_mp3_frame frame;
         smp_code code = SMP_OK;
         have = smp_source_peek(source, &b, SMP_MP3_HEADER);
         if (!have)
             end = true;
         else if (have == SMP_MP3_HEADER && smp_mp3_frame_take(&frame, b) && alike(&frame, &chain->first)) {
-            if (smp_source_skip(source, (uint64_t)frame.bytes) < (uint64_t)frame.bytes)
-                return source->failed || source->over_limit ? smp_source_ended(source, err)
-                                                            : cut(chain, promised > 0 ? promised : -1, err);
+            whole = smp_source_skip(source, (uint64_t)frame.bytes) == (uint64_t)frame.bytes;
+            if (!whole)
+                break;
             chain->frames++;
             chain->coded += (uint64_t)frame.bytes;
             chain->end = chain->last = source->position;
@@ -231,5 +241,6 @@ smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, s
     }
     if (source->failed || source->over_limit)
         return smp_source_ended(source, err);
-    return promised > chain->frames ? cut(chain, promised, err) : SMP_OK;
+    chain->promise = promised > chain->frames ? chain->begin + at : 0;
+    return whole && promised <= chain->frames ? SMP_OK : cut(chain, promised, saves, notes, err);
 }

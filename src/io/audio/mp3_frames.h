@@ -32,12 +32,15 @@ typedef struct smp_mp3_chain {
     int64_t frames;       /* that hold sound */
     uint64_t begin, end;  /* bytes: the first frame, and behind the last one and the tags that follow it */
     uint64_t last, coded; /* behind the last one alone, and the bytes of all, which are fewer where tags lie between */
+    uint64_t promise; /* where the first says how many there are, in 4 bytes, of a sound that has fewer; 0: nowhere */
 } smp_mp3_chain;
 
 /* Walks over all frames from the position `from` on. Tags between them and behind them are no damage, and bytes in
  * front of the first and behind the last one are left out with a note; a gap, a frame that is cut, and fewer frames
- * than the first one promises are damage. Leaves the source anywhere. */
-smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, smp_notes *notes, smp_error *err);
+ * than the first one promises are damage; `saves`: an end that comes too early is none, but a note. Leaves the source
+ * anywhere. */
+smp_code smp_mp3_walk(smp_source *source, uint64_t from, bool saves, smp_mp3_chain *chain, smp_notes *notes,
+                      smp_error *err);
 
 /* An MP3 (layer 3) that plays `samples` from sample `from` on, of one that plays `played`: coded frames as they are,
  * and two of its own in front. *out stays null where that cannot be. False: out of memory. */
