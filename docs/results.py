@@ -13,7 +13,7 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "host",
-         "peers", "limits", "pictures", "effects", "study", "time"]
+         "peers", "limits", "pictures", "formats", "effects", "study", "time"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -419,16 +419,28 @@ def pictures(report):
             f"{report['load_after']:.1f} after); the least of a run of `tests/bench/peers_pictures.py` in " \
             "alternation, which says what is in it. " + "; ".join(filter(None, report["versions"].values())) + ".\n"
     if report["jobs"]:
-        text += "\n**Whole commands**, processor seconds of all their threads; x is that divided by the first " \
-                "row's:\n"
-    for job in report["jobs"]:
-        ours = next(iter(job["tools"].values()))["cpu_s"]
-        text += "\n" + table((job["job"], "processor s", "x"), [
-            (tool, number(one["cpu_s"], 3), number(one["cpu_s"] / ours, 2)) for tool, one in job["tools"].items()])
+        text += "\n**Whole commands**, processor seconds of all their threads:\n\n" + table(
+            ("job", "seconds"), [(job["job"], ", ".join(f"{tool} {number(one['cpu_s'], 3)}"
+                                                        for tool, one in job["tools"].items()))
+                                 for job in report["jobs"]])
     if report["stages"]:
         text += "\n**One stage in memory**, 6000x4000, one thread, processor milliseconds; x is the other's time " \
                 "divided by ours, with AVX-512 (v4) and AVX2 (v3) code:\n"
     return text + beside(report["stages"], "Pillow") + beside(report["stages"], "OpenCV")
+
+
+def formats(report):
+    """Formats beside the programs of their own libraries: processor seconds and bytes."""
+    text = "\n## Formats of pictures, in processor time\n\n"
+    text += f"{report['processor']}, on a machine with other work (load {report['load_before']:.1f} before, " \
+            f"{report['load_after']:.1f} after); the least of a run of `tests/bench/peers_formats.py`, which says " \
+            "what is in it; x is the other's time divided by ours, size ours divided by the other's.\n\n"
+    lines = []
+    for one in report["formats"]:
+        (_, ours), (name, other) = one["tools"].items()
+        lines.append((one["format"], number(ours["cpu_s"], 2), f"{name} {number(other['cpu_s'], 2)}",
+                      number(other["cpu_s"] / ours["cpu_s"], 2), number(ours["bytes"] / other["bytes"], 3)))
+    return text + table(("format", "smempipe s", "other s", "x", "size"), lines)
 
 
 def effects(report):
@@ -474,7 +486,7 @@ def times(report):
 
 
 MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits, "pictures": pictures,
-          "effects": effects, "study": study, "time": times}
+          "formats": formats, "effects": effects, "study": study, "time": times}
 
 
 def wrapped(text):
