@@ -65,21 +65,34 @@ bool smp_pattern_is_word(const smp_pattern_parser *p, size_t start, size_t end, 
     return strlen(word) == end - start && !memcmp(p->text + start, word, end - start);
 }
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+enum {
+    MOST_WORDS =
+        COUNT(smp_pattern_names) + COUNT(smp_pattern_functions) + COUNT(smp_pattern_walks) + SMP_PATTERN_MOST_TYPES
+};
+
+/* All words of patterns. Returns how many. */
+static size_t all_words(const char *words[MOST_WORDS])
+{
+    size_t count = 0;
+    for (const smp_pattern_name *name = smp_pattern_names; name->name; name++)
+        words[count++] = name->name;
+    for (const smp_pattern_function *function = smp_pattern_functions; function->name; function++)
+        words[count++] = function->name;
+    for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
+        words[count++] = walk->name;
+    for (const smp_pattern_type *type = smp_pattern_types; type->name && count < MOST_WORDS; type++)
+        words[count++] = type->name;
+    return count;
+}
+
 bool smp_pattern_has_word(const char *word)
 {
-    for (const smp_pattern_name *name = smp_pattern_names; name->name; name++)
-        if (!strcmp(name->name, word))
-            return true;
-    for (const smp_pattern_function *function = smp_pattern_functions; function->name; function++)
-        if (!strcmp(function->name, word))
-            return true;
-    for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
-        if (!strcmp(walk->name, word))
-            return true;
-    for (const smp_pattern_type *type = smp_pattern_types; type->name; type++)
-        if (!strcmp(type->name, word))
-            return true;
-    return false;
+    const char *words[MOST_WORDS];
+    size_t count = all_words(words);
+    while (count > 0 && strcmp(words[count - 1], word) != 0)
+        count--;
+    return count > 0;
 }
 
 smp_span smp_pattern_span(const smp_pattern_parser *p, size_t start, size_t end)
@@ -121,25 +134,11 @@ static int misplaced_walk(smp_pattern_parser *p, size_t start, size_t end, const
     return SMP_PATTERN_NONE;
 }
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-enum {
-    MOST_WORDS =
-        COUNT(smp_pattern_names) + COUNT(smp_pattern_functions) + COUNT(smp_pattern_walks) + SMP_PATTERN_MOST_TYPES
-};
-
 int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end)
 {
     const char *words[MOST_WORDS];
     char shown[SMP_SHOWN];
-    size_t count = 0;
-    for (const smp_pattern_name *name = smp_pattern_names; name->name; name++)
-        words[count++] = name->name;
-    for (const smp_pattern_function *function = smp_pattern_functions; function->name; function++)
-        words[count++] = function->name;
-    for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
-        words[count++] = walk->name;
-    for (const smp_pattern_type *type = smp_pattern_types; type->name && count < MOST_WORDS; type++)
-        words[count++] = type->name;
+    const size_t count = all_words(words);
     for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
         if (smp_pattern_is_word(p, start, end, walk->name))
             return misplaced_walk(p, start, end, walk->name);
