@@ -32,8 +32,6 @@ SMP_CPU_KERNEL(fir_naive)
         }
 }
 
-/* ---------------------------------------------------------------------------------------------- vectors */
-
 /* Vectors of results, and taps held. */
 #if defined(__AVX512F__)
 enum { RUN = 16, AT_ONCE = 8 /* with a sample, 25 of 32 registers */ };
@@ -90,8 +88,6 @@ SMP_INLINE void one_run(float *to, const float *x, const float *k, int taps)
     for (int r = 0; r < RUN; r++)
         VEC_STORE(to + r * LANES, sum[r]);
 }
-
-/* ---------------------------------------------------------------------------------------------- planes */
 
 /* Stores planes of results to frames y .. y+count-1. channels is a constant in the usual cases. */
 SMP_INLINE void join_end_to_end(float *restrict to, const float *restrict planes, int64_t count, const int channels)

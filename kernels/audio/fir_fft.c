@@ -54,8 +54,6 @@ SMP_CPU_KERNEL(fir_fft_one)
         }
 }
 
-/* ---------------------------------------------------------------------------------------------- lanes */
-
 enum { LANES = SMP_FFT_LANES };
 
 /* The spectra of the blocks at hand, in the last LANES floats of each row of `pitch`; before them those of the blocks

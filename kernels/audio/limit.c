@@ -40,8 +40,6 @@ SMP_CPU_KERNEL(limit_naive)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- tiled */
-
 enum {
     CHUNK = SMP_LIMIT_CHUNK,
     PART = 512 /* frames */,

@@ -57,8 +57,6 @@ SMP_CPU_KERNEL(loudness_naive)
         }
 }
 
-/* ---------------------------------------------------------------------------------------------- tiled */
-
 enum { LANES = 8, VECTORS = LANES / SMP_LANE_VECTOR, TILE = SMP_LOUDNESS_TILE, BEFORE = SMP_PEAK_TAPS - 1 };
 typedef int64_t lane_bits __attribute__((vector_size(SMP_LANE_VECTOR * 8)));
 

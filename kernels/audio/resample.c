@@ -20,8 +20,6 @@ SMP_CPU_KERNEL(resample_naive)
         }
 }
 
-/* ---------------------------------------------------------------------------------------------- planes */
-
 /* Results are made in groups of GROUP vectors; a vector of frames serves PHASES phases, so that fused operations, and
  * not loads, are the limit. BLOCK frames of all planes stay in the first cache while every phase reads them. COLUMNS
  * planes are filled with as many frames each, a cache line, so that few streams of frames are read at a time; what is
@@ -209,8 +207,6 @@ SMP_INLINE void turns_of(const smp_io *io, const smp_resample *p, void *scratch,
         }
     }
 }
-
-/* ---------------------------------------------------------------------------------------------- large ratios */
 
 enum { SIDE = 8 /* frames whose sums do not wait for each other */ };
 

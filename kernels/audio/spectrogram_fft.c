@@ -56,8 +56,6 @@ SMP_CPU_KERNEL(spectrogram_lanes)
         }
 }
 
-/* ---------------------------------------------------------------------------------------------- paint */
-
 enum { PAINTED = 256 /* pixels at a time */ };
 
 /* Pixels of a row from their levels; color: places in the map. */

@@ -11,8 +11,6 @@
 
 typedef smp_pack<uint32_t, 4> bench_word;
 
-/* ------------------------------------------------------------------------------------------------ streams */
-
 /* 16-byte vectors of a picture. */
 SMP_DEVICE int64_t bench_words(const smp_view &v)
 {
@@ -72,8 +70,6 @@ SMP_KERNEL(bench_write_f32_f32, smp_no_params, io, p)
 }
 
 SMP_KERNEL(bench_nothing_f32_f32, smp_no_params, io, p) {}
-
-/* ------------------------------------------------------------------------------------------------ shared memory */
 
 struct bench_memory {
     alignas(16) unsigned char bytes[BENCH_SHARED_BYTES];

@@ -115,8 +115,6 @@ template <typename T, typename> SMP_DEVICE void clahe_count_private(const smp_io
 CLAHE_BYTES(clahe_count_tiled)
 CLAHE_BYTES(clahe_count_private)
 
-/* ------------------------------------------------------------------------------------------------ applying */
-
 template <typename IN, typename OUT> SMP_DEVICE void clahe_naive(const smp_io &io, const smp_clahe &p)
 {
     stencil_each<OUT>(io, [&](int64_t y, int64_t i) {

@@ -25,8 +25,6 @@
 #include "lib/gpu_kernel.h"
 #include "lib/many.h"
 
-/* ---------------------------------------------------------------------------------------------- sample by sample */
-
 /* Converts a sample to the output's format; equal formats copy its bits. */
 template <typename IN, typename OUT> struct transpose_sample {
     static constexpr bool CLIPS = true;

@@ -2,13 +2,10 @@
  * codes by itself, libjpeg is faster: these kernels are the definition that GPUs are held against. */
 #include "jpeg/jpeg_encode.h"
 
-
 static const smp_jpeg_tables *tables_of(const smp_io *io)
 {
     return (const smp_jpeg_tables *)io->table;
 }
-
-/* ------------------------------------------------------------------------------------------------ blocks */
 
 SMP_INLINE uint64_t clipped_in(const smp_jpeg_encode *p, const smp_view *in, const smp_jpeg_spot *s)
 {
@@ -71,8 +68,6 @@ SMP_CPU_KERNEL(jpeg_encode_blocks)
         else
             block_of(io, p, block, SMP_F32);
 }
-
-/* ------------------------------------------------------------------------------------------------ codes */
 
 typedef struct pen {
     uint8_t *to, *end;
@@ -155,8 +150,6 @@ SMP_CPU_KERNEL(jpeg_encode_codes)
     fill_up(&at);
     *state = (smp_jpeg_state){.length = at.fails ? 0 : at.to - words, .fails = at.fails};
 }
-
-/* ------------------------------------------------------------------------------------------------ output */
 
 SMP_CPU_KERNEL(jpeg_encode_stuff)
 {

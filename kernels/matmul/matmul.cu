@@ -23,8 +23,6 @@
 #include "lib/gpu_kernel.h"
 #include "matmul/matmul.h"
 
-/* ------------------------------------------------------------------------------------------------ one at a time */
-
 template <typename OUT>
 SMP_DEVICE void matmul_put(const smp_io &io, OUT *row, int64_t at, float value, unsigned *clipped)
 {
@@ -51,8 +49,6 @@ template <typename IN, typename OUT> SMP_DEVICE void matmul_naive(const smp_io &
     smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(matmul_naive, smp_matmul_params)
-
-/* ------------------------------------------------------------------------------------------------ tiles */
 
 /* Sample (row, column) of plane c, 0 outside. */
 SMP_DEVICE float matmul_sample(const smp_view &v, int c, int64_t row, int64_t column)

@@ -11,8 +11,6 @@
  * its own. The grid's x divides the picture. Counters have 32 bits: a block sees fewer than 2^32 samples. */
 #include "reduce/histogram_shared.cuh"
 
-/* ---------------------------------------------------------------------------------------------- naive */
-
 template <typename T, typename> SMP_DEVICE void histogram_naive(const smp_io &io, const smp_histogram_params &p)
 {
     const auto add = [&](int32_t slot) { atomicAdd(static_cast<unsigned long long *>(io.result) + slot, 1ull); };
@@ -20,8 +18,6 @@ template <typename T, typename> SMP_DEVICE void histogram_naive(const smp_io &io
              [&](int64_t y, int64_t x) { histogram_pixel(smp_in<T>(io.in, y) + x * io.in.channels, io, p, add); });
 }
 SMP_KERNEL_SAME(histogram_naive, smp_histogram_params)
-
-/* ---------------------------------------------------------------------------------------------- tiled */
 
 template <typename T, typename> SMP_DEVICE void histogram_tiled(const smp_io &io, const smp_histogram_params &p)
 {

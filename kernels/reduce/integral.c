@@ -28,8 +28,6 @@ SMP_CPU_KERNEL(integral_naive)
     walk_all(io, params, y0, y1, 1);
 }
 
-/* ------------------------------------------------------------------------------------------------ tiled */
-
 /* The row's running sums, or its samples. */
 static void sums_along(double *restrict to, const smp_io *io, int64_t y, int along)
 {

@@ -34,8 +34,6 @@ template <typename IN, typename> SMP_DEVICE void integral_naive(const smp_io &io
     integral_walk_all(io, p, true);
 }
 
-/* ---------------------------------------------------------------------------------------------- shared memory */
-
 template <int PITCH> struct integral_tile {
     double sums[SMP_INTEGRAL_ROWS][PITCH];
 };

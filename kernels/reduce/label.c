@@ -67,8 +67,6 @@ SMP_CPU_KERNEL(label_bits_tiled)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ pictures */
-
 SMP_CPU_KERNEL(label_naive)
 {
     const int64_t n = io->out.width * io->out.channels;

@@ -47,8 +47,6 @@ SMP_CPU_KERNEL(quality_naive)
             }
 }
 
-/* ------------------------------------------------------------------------------------------------ tiled */
-
 typedef struct quality_walk {
     const smp_io *io;
     const smp_quality *p;

@@ -12,8 +12,6 @@
 
 enum { STATS_WARPS = SMP_STATS_THREADS / SMP_LANES };
 
-/* ---------------------------------------------------------------------------------------------- naive */
-
 template <typename T, typename> SMP_DEVICE void stats_naive(const smp_io &io, const smp_no_params &)
 {
     const int64_t item = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -37,8 +35,6 @@ template <typename T, typename> SMP_DEVICE void stats_naive(const smp_io &io, co
     chunk.records[channel] = lanes[0].close(pivot);
 }
 SMP_KERNEL_SAME(stats_naive, smp_no_params)
-
-/* ---------------------------------------------------------------------------------------------- shared memory */
 
 /* A block's lanes, 32 for each of its warps' chunks. */
 struct stats_tree {

@@ -3,7 +3,6 @@
  *   tiled  32 places side by side, in double; bytes in integers (template_u8.c). */
 #include "reduce/template.h"
 
-
 SMP_INLINE float *scores_of(const smp_io *io, const smp_template *p, int64_t y)
 {
     return (float *)io->result + y * p->across;
@@ -16,8 +15,6 @@ SMP_CPU_KERNEL(template_scores_naive)
         for (int64_t x = 0; x < p->across; x++)
             scores_of(io, p, y)[x] = smp_template_at(p, io, x, y);
 }
-
-/* ------------------------------------------------------------------------------------------------ any samples */
 
 SMP_INLINE void add_lanes(double (*restrict sums)[SMP_TEMPLATE_LANES], const float *restrict v, double t)
 {
@@ -67,8 +64,6 @@ SMP_CPU_KERNEL(template_scores_tiled)
         for (int64_t x = 0; x < p->across; x += SMP_TEMPLATE_LANES)
             lanes_of(io, p, x, y, p->across - x < SMP_TEMPLATE_LANES ? p->across - x : SMP_TEMPLATE_LANES);
 }
-
-/* ------------------------------------------------------------------------------------------------ pictures */
 
 SMP_CPU_KERNEL(template_naive)
 {

@@ -53,8 +53,6 @@ template <typename T, typename> SMP_DEVICE void template_scores_tiled(const smp_
 }
 SMP_KERNEL_SAME(template_scores_tiled, smp_template)
 
-/* ------------------------------------------------------------------------------------------------ pictures */
-
 template <typename IN, typename OUT> SMP_DEVICE void template_naive(const smp_io &io, const smp_template &p)
 {
     const int64_t end = io.out.y0 + io.out.rows;

@@ -69,8 +69,6 @@ SMP_DEVICE void union_find_seams_unordered_tiled(const smp_io &io, const smp_uni
 }
 UNION_FIND_KERNEL(union_find_seams_unordered_tiled)
 
-/* ------------------------------------------------------------------------------------------------ all of it */
-
 /* Every root of a tile learns the component's; roots are counted. Geometry: a block a chunk of words. */
 template <typename, typename> SMP_DEVICE void union_find_flatten(const smp_io &io, const smp_union_find &p)
 {

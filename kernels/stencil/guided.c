@@ -49,8 +49,6 @@ SMP_CPU_KERNEL(guided_apply_naive)
         }
 }
 
-/* ------------------------------------------------------------------------------------------------ tiled */
-
 typedef struct guided_walk {
     const smp_io *io;
     const smp_guided *p;

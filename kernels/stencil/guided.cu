@@ -60,8 +60,6 @@ template <typename IN, typename OUT> SMP_DEVICE void guided_apply_naive(const sm
 }
 SMP_KERNEL_FROM_F32(guided_apply_naive, smp_guided)
 
-/* ------------------------------------------------------------------------------------------------ shared memory */
-
 /* Sums of a block's windows. Every thread of the block calls it; y may lie past the rows. The first `count` sums. */
 template <bool FIT, int COUNT>
 SMP_DEVICE smp_guided_sums guided_window(const smp_io &io, const smp_guided &p, double *shared, int64_t i, int64_t y0,

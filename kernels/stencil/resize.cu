@@ -19,8 +19,6 @@ template <typename IN> SMP_DEVICE constexpr int resize_format()
     return sizeof(IN) == 1 ? SMP_U8 : sizeof(IN) == 2 ? SMP_U16 : SMP_F32;
 }
 
-/* ---------------------------------------------------------------------------------------------- naive */
-
 template <typename IN, typename OUT> SMP_DEVICE void resize_rows(const smp_io &io, const smp_resize &p)
 {
     const int channels = io.in.channels;
@@ -56,8 +54,6 @@ SMP_KERNEL_INTO_F32(resize_rows, smp_resize)
 SMP_KERNEL_FROM_F32(resize_columns, smp_resize)
 SMP_KERNEL_MANY(resize_rows, u8, uint8_t, f32, float, smp_resize)
 SMP_KERNEL_MANY(resize_columns, f32, float, u8, uint8_t, smp_resize)
-
-/* ---------------------------------------------------------------------------------------------- tiled, rows */
 
 /* A place in a line, which steps from pixel to pixel: see smp_resize_plane. Not padded: of one plane. */
 typedef struct resize_place {
@@ -164,8 +160,6 @@ template <typename IN, typename OUT> SMP_DEVICE void resize_rows_padded(const sm
 }
 SMP_KERNEL_INTO_F32(resize_rows_tiled, smp_resize)
 SMP_KERNEL_INTO_F32(resize_rows_padded, smp_resize)
-
-/* ---------------------------------------------------------------------------------------------- tiled, columns */
 
 /* Four results of the column pass, from sample i on, of which rows of the picture between have all. */
 SMP_DEVICE stencil_float4 resize_down4(const smp_io &io, const smp_resize &p, const smp_resize_taps &taps, int64_t i)
