@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "batch/batch.h"
 #include "cli/options.h"
 #include "device/device.h"
 #include "io/media.h"
@@ -218,8 +219,8 @@ smp_code smp_progress_step(void *progress, int64_t done, int64_t total);
 void smp_progress_watch(smp_progress *progress);
 void smp_progress_end(smp_progress *progress);
 
-/* The same for many files: how many, files a second, time left. `share` of the work is done, 0..1. */
-void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size_t all, double share);
+/* The same for many files: how many, files a second, time left. */
+void smp_progress_files(smp_progress *progress, const smp_batch_count *count);
 
 /* ------------------------------------------------------------------------------------------------ help */
 

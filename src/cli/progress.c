@@ -114,20 +114,22 @@ void smp_progress_watch(smp_progress *progress)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size_t all, double share)
+void smp_progress_files(smp_progress *progress, const smp_batch_count *count)
 {
+    const size_t done = count->done + count->failed;
     double now = smp_now(), past = now - progress->began;
     if (!progress->enabled || past < patience || now - progress->last < interval)
         return;
     progress->last = now;
-    share = between_0_and_1(share);
+    const double share = between_0_and_1(count->bytes ? (double)count->bytes_done / (double)count->bytes
+                                                      : (double)done / (double)count->files);
     char head[64], rate[160];
-    snprintf(head, sizeof head, "%zu of %zu files", done, all);
+    snprintf(head, sizeof head, "%zu of %zu files", done, count->files);
     int used = snprintf(rate, sizeof rate, "  %.4g files/s", (double)done / past);
     if (share > 0.02)
         used += snprintf(rate + used, sizeof rate - (size_t)used, "  %.1f s left", past / share - past);
-    if (failed)
-        used += snprintf(rate + used, sizeof rate - (size_t)used, "  %zu failed", failed);
+    if (count->failed)
+        used += snprintf(rate + used, sizeof rate - (size_t)used, "  %zu failed", count->failed);
     snprintf(rate + used, sizeof rate - (size_t)used, "%*s", used < RATE_COLUMNS ? RATE_COLUMNS - used : 0, "");
     put_line(head, share, rate); /* of a width that seldom changes, and so the bar */
     progress->shown = true;

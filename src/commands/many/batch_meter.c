@@ -16,8 +16,7 @@ const smp_stage *smp_batch_meter_stage(void)
 static void tick(void *context, const smp_batch_count *count)
 {
     smp_batch_meter *m = context;
-    const double share = count->bytes ? (double)count->bytes_done / (double)count->bytes : 0;
-    smp_progress_files(&m->progress, count->done + count->failed, count->failed, count->files, share);
+    smp_progress_files(&m->progress, count);
 }
 
 static void finished(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)

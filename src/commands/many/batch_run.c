@@ -80,9 +80,6 @@ static void tick(void *context, const smp_batch_count *count)
 {
     smp_batch_job *b = context;
     const smp_common *common = &b->settings->many.plan.base.common;
-    size_t ended = count->done + count->failed;
-    double share =
-        count->bytes ? (double)count->bytes_done / (double)count->bytes : (double)ended / (double)count->files;
     smp_todo_tick(&b->todo);
     if (smp_cli_stopped && !b->told) {
         smp_progress_end(&b->progress);
@@ -92,7 +89,7 @@ static void tick(void *context, const smp_batch_count *count)
         b->told = true;
         b->stopped = smp_now();
     } else if (!b->told)
-        smp_progress_files(&b->progress, ended, count->failed, count->files, share);
+        smp_progress_files(&b->progress, count);
     if (b->told && b->grace > 0 && count->in_flight && smp_now() - b->stopped >= b->grace) {
         if (!common->quiet)
             fprintf(stderr, "smempipe: the grace is over: dropped the %zu file%s in flight; --resume does the rest\n",

@@ -176,7 +176,6 @@ static void finished(void *context, const smp_batch_file *file, smp_run_report *
 static void tick(void *context, const smp_batch_count *count)
 {
     work *w = context;
-    const size_t ended = count->done + count->failed;
     if (smp_cli_stopped && !w->told) {
         smp_progress_end(&w->progress);
         if (count->in_flight && !w->settings->many.plan.base.common.quiet)
@@ -184,9 +183,7 @@ static void tick(void *context, const smp_batch_count *count)
                     count->in_flight, count->in_flight == 1 ? "" : "s");
         w->told = true;
     } else if (!w->told)
-        smp_progress_files(&w->progress, ended, count->failed, count->files,
-                           count->bytes ? (double)count->bytes_done / (double)count->bytes
-                                        : (double)ended / (double)count->files);
+        smp_progress_files(&w->progress, count);
 }
 
 static void show_summary(const work *w, const smp_batch_count *count, double seconds)

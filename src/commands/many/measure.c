@@ -179,11 +179,8 @@ static void finished(void *context, const smp_batch_file *file, smp_run_report *
 static void tick(void *context, const smp_batch_count *count)
 {
     run *r = context;
-    size_t ended = count->done + count->failed;
     if (!isatty(STDOUT_FILENO) || r->told.output.totals_only || r->partial)
-        smp_progress_files(&r->progress, ended, count->failed, count->files,
-                           count->bytes ? (double)count->bytes_done / (double)count->bytes
-                                        : (double)ended / (double)count->files);
+        smp_progress_files(&r->progress, count);
 }
 
 static smp_code more(void *context, const smp_batch_file **files, size_t *count, smp_error *err)

@@ -72,8 +72,7 @@ static void finished(void *context, const smp_batch_file *file, smp_run_report *
 static void tick(void *context, const smp_batch_count *count)
 {
     work *w = context;
-    const size_t ended = count->done + count->failed;
-    smp_progress_files(&w->progress, ended, count->failed, count->files, (double)ended / (double)count->files);
+    smp_progress_files(&w->progress, count);
 }
 
 /* The names of outputs, one behind the other. */
