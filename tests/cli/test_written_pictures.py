@@ -130,7 +130,8 @@ class JpegXl(Written):
                 self.smp("convert", "-qf", "a.jxl", "b.npy", "-e", "profile srgb", "-e", "depth float")
                 self.assertLess(np.abs(np.load(self.folder / "b.npy") - want).mean(), most, (name, words))
         gray = Image.fromarray(np.ascontiguousarray(rgb[..., 0]))
-        gray.save(self.folder / "a.png", icc_profile=icc(None, b"curv\0\0\0\0" + struct.pack(">IH", 1, 0x01CD), b"GRAY"))
+        curve = b"curv\0\0\0\0" + struct.pack(">IH", 1, 0x01CD)
+        gray.save(self.folder / "a.png", icc_profile=icc(None, curve, b"GRAY"))
         self.smp("convert", "-f", "a.png", "a.jxl", "--lossless")
         self.smp("convert", "-f", "a.jxl", "b.png")
         for name in ("a", "b"):
@@ -138,7 +139,8 @@ class JpegXl(Written):
         self.assertLess(np.abs(np.load(self.folder / "a.npy") - np.load(self.folder / "b.npy")).max(), 0.004)
 
     def test_colours_that_a_power_does_not_say_are_told(self):
-        Image.new("RGB", (5, 4), (9, 99, 199)).save(self.folder / "a.png", icc_profile=icc(ADOBE, POINTS[:-4] + b"\xf0\0\xff\xff"))
+        other = icc(ADOBE, POINTS[:-4] + b"\xf0\0\xff\xff")
+        Image.new("RGB", (5, 4), (9, 99, 199)).save(self.folder / "a.png", icc_profile=other)
         told = self.smp("convert", "-f", "a.png", "a.jxl").stderr
         self.assertIn("the ICC profile is left out", told)
         self.assertIn("'profile'", told)
