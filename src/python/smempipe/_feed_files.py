@@ -263,9 +263,8 @@ class Shards:
                     names.append(f"{path}/{key}")
                     rows.append((shard, *media, *parts.get(kind, (-1, 0)), _LABELS.index(kind)))
         if without:
-            warnings.warn(f"{without} sample{'s have' if without > 1 else ' has'} no picture or sound in the tar files, and "
-                          f"{'are' if without > 1 else 'is'} left out",
-                          stacklevel=4)
+            has = "sample has" if without == 1 else "samples have"
+            warnings.warn(f"{without} {has} no picture or sound in the tar files, and will not come", stacklevel=4)
         self.names, self.rows = Texts(names), np.array(rows, np.int64).reshape(-1, 6)
 
     def check(self, indices):
