@@ -28,11 +28,6 @@ static smp_code pieces_open(const smp_view *view, pieces *p, smp_error *err)
     return p->want && p->got ? SMP_OK : smp_fail_memory(err, "rows", (uint64_t)(2 * p->rows * p->bytes));
 }
 
-static void pieces_close(pieces *p)
-{
-    smp_free_all(p->want, p->got);
-}
-
 static smp_code read_rows(smp_device *device, const smp_view *view, int64_t y, const pieces *p, void *to, int64_t rows,
                           smp_error *err)
 {
@@ -353,7 +348,7 @@ static smp_code checker_open(smp_trial *trial, checker *r, smp_error *err)
 static void checker_close(checker *r)
 {
     digest_free(&r->want);
-    pieces_close(&r->pieces);
+    smp_free_all(r->pieces.want, r->pieces.got);
 }
 
 /* Runs the variant once and fills in check and wrong, or why it cannot run here. */

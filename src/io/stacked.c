@@ -16,11 +16,6 @@ typedef struct stacked {
     bool noted;
 } stacked;
 
-static const smp_shape *shape_of(const stacked *s, int64_t i)
-{
-    return &smp_reader_media(s->readers[i])->shape;
-}
-
 /* The next rows of every file. A sound that has ended goes on silently. */
 static smp_code fill(stacked *s, int64_t height, smp_error *err)
 {
@@ -28,7 +23,8 @@ static smp_code fill(stacked *s, int64_t height, smp_error *err)
     s->have = smp_min_i64(s->most, height - s->first);
     for (int64_t i = 0; i < s->count; i++) {
         char *to = s->block + i * s->most * s->stride;
-        const int64_t left = smp_max_i64(0, shape_of(s, i)->height - s->first), rows = smp_min_i64(s->have, left);
+        const int64_t left = smp_max_i64(0, smp_reader_media(s->readers[i])->shape.height - s->first);
+        const int64_t rows = smp_min_i64(s->have, left);
         SMP_TRY(rows ? smp_reader_rows(s->readers[i], to, s->stride, rows, err) : SMP_OK);
         memset(to + rows * s->stride, 0, (size_t)((s->have - rows) * s->stride));
     }

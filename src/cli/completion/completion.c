@@ -140,11 +140,6 @@ static char *option_words(const smp_option *option)
     return list.text;
 }
 
-static char *argument_words(const smp_argument_row *row)
-{
-    return named_words(row->name);
-}
-
 static char *media_extensions(void)
 {
     static const smp_file_format *const formats[] = {
@@ -205,7 +200,7 @@ smp_code smp_put_values(FILE *to, const smp_completion_texts *texts, const smp_o
 smp_code smp_put_arguments(FILE *to, const smp_completion_texts *texts, const smp_argument_row *row, smp_error *err)
 {
     const smp_completes kind = smp_argument_completes(row);
-    return put(to, texts, kind, kind == SMP_COMPLETES_WORDS ? argument_words(row) : NULL, err);
+    return put(to, texts, kind, kind == SMP_COMPLETES_WORDS ? named_words(row->name) : NULL, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ the command */

@@ -11,16 +11,12 @@ static void put_span(smp_json *json, const char *start, const char *end, smp_spa
     SMP_JSON(json, (start, span.start), (end, span.start + span.length));
 }
 
-static bool same_place(smp_span a, smp_span b)
-{
-    return a.source == b.source && a.start == b.start;
-}
-
 /* The node of a statement, null: it is none of a stage, or was not understood. */
 static const smp_node *node_of(const smp_program *program, const smp_ast_statement *statement)
 {
     for (size_t i = 0; program && i < program->node_count; i++)
-        if (same_place(program->nodes[i].span, statement->name_span))
+        if (program->nodes[i].span.source == statement->name_span.source &&
+            program->nodes[i].span.start == statement->name_span.start)
             return &program->nodes[i];
     return NULL;
 }

@@ -29,11 +29,6 @@ static bool is_executable(const char *file)
     return !smp_ends_with(file, ".cubin") && smp_kernel_is_elf(file);
 }
 
-static bool runs_itself(const char *file)
-{
-    return is_cuda(file) || is_executable(file);
-}
-
 /* ------------------------------------------------------------------------------------------------ keeping */
 
 static smp_code keep(smp_kernel_results *all, const smp_kernel_job *job, smp_warp_result *result, smp_kernel_left *left,
@@ -281,8 +276,10 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
     own.program_args.items += files;
     own.program_args.count -= files;
     bool programs = false;
-    for (size_t i = 0; i <= files; i++)
-        programs = programs || (!own.only && runs_itself(i ? settings->program_args.items[i - 1] : settings->file));
+    for (size_t i = 0; i <= files; i++) {
+        const char *file = i ? settings->program_args.items[i - 1] : settings->file;
+        programs = programs || (!own.only && (is_cuda(file) || is_executable(file)));
+    }
     if (own.program_args.count && !programs)
         return smp_fail(err, SMP_E_USAGE, "'%s' is one argument too many: no program runs", own.program_args.items[0]),
                smp_hint(err, smp_kernel_is_file(own.program_args.items[0]) ? "--compare takes several files"

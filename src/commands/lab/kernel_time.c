@@ -64,25 +64,16 @@ typedef struct base {
     char *path, *json;
 } base;
 
-static const smp_json_node *launches_of(const base *b)
-{
-    return smp_json_first(&b->tree, smp_json_member(&b->tree, b->tree.nodes, "launches"));
-}
-
-static bool is_of(const base *b, const smp_json_node *launch, const char *kernel)
-{
-    return !strcmp(smp_json_text(&b->tree, launch, "kernel"), kernel);
-}
-
 /* The sum of a kernel's predicted times. *there: it was launched. False: no time of it is known. */
 static bool base_of(const base *b, const char *kernel, double *us, bool *there)
 {
     bool any = false;
     *us = 0;
     *there = false;
-    for (const smp_json_node *at = launches_of(b); at; at = smp_json_next(&b->tree, at)) {
+    const smp_json_node *launches = smp_json_member(&b->tree, b->tree.nodes, "launches");
+    for (const smp_json_node *at = smp_json_first(&b->tree, launches); at; at = smp_json_next(&b->tree, at)) {
         const smp_json_node *told = smp_json_member(&b->tree, at, "predicted");
-        if (!is_of(b, at, kernel))
+        if (strcmp(smp_json_text(&b->tree, at, "kernel"), kernel) != 0)
             continue;
         *there = true;
         any = any || smp_json_member(&b->tree, told, "us");

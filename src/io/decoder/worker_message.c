@@ -137,11 +137,6 @@ static void pass_attached(smp_wire *w, smp_meta *meta)
 
 /* ------------------------------------------------------------------------------------------------ structures */
 
-static void pass_error(smp_wire *w, smp_error *err)
-{
-    PASS(w, err->message, err->hint);
-}
-
 static void pass_notes(smp_wire *w, smp_notes *notes)
 {
     PASS(w, notes->count, notes->more);
@@ -279,7 +274,7 @@ static void pass_media(smp_wire *w, smp_media *media)
 void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media *media, smp_blob *rows)
 {
     if (err)
-        pass_error(wire, err);
+        PASS(wire, err->message, err->hint);
     pass_notes(wire, notes);
     if (media)
         pass_media(wire, media);

@@ -16,11 +16,6 @@ enum {
     MPF_PICTURES = 0xB001   /* tag "number of images": CIPA DC-007, 5.2.3.2 */
 };
 
-static smp_jpeg *base_of(j_decompress_ptr jpeg)
-{
-    return (smp_jpeg *)(void *)jpeg->err;
-}
-
 static void need(smp_jpeg *base, bool done, const char *what, uint64_t size)
 {
     if (!done)
@@ -151,7 +146,7 @@ static void keep(smp_jpeg *base, int marker, const uint8_t *data, size_t size)
 
 static boolean read_marker(j_decompress_ptr jpeg)
 {
-    smp_jpeg *base = base_of(jpeg);
+    smp_jpeg *base = (smp_jpeg *)(void *)jpeg->err;
     smp_jpeg_markers *markers = base->markers;
     uint8_t length[2];
     read_bytes(jpeg, length, sizeof length);

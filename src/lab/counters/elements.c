@@ -93,11 +93,6 @@ static int greatest_common_divisor(int a, int b)
     return b ? greatest_common_divisor(b, a % b) : a;
 }
 
-static bool power_of_two(int64_t n)
-{
-    return n > 0 && (n & (n - 1)) == 0;
-}
-
 /* Elements in a row of the banks: the effect of pads and strides repeats with this period. */
 static int64_t bank_row(const search *s)
 {
@@ -203,7 +198,7 @@ static void find_swizzle(const search *s, int least, smp_advice *out)
 {
     const smp_elements *e = s->elements;
     int64_t length = e->dims > 1 ? e->dim[e->dims - 1] : bank_row(s);
-    if (!power_of_two(length))
+    if (length <= 0 || length & (length - 1)) /* no power of two */
         return;
     static const int shifts[] = {0, -1, 1, -2, 2, -3, 3, -4, 4, 5};
     for (size_t i = 0; i < sizeof shifts / sizeof shifts[0]; i++)

@@ -38,17 +38,12 @@ static uint32_t fragment_values(const warp_inst *inst)
     return inst->mode != LINES ? of_kind[inst->mode] : ptx_size_of((ptx_type)inst->type) == 1 ? 8 : 4;
 }
 
-/* The element of a wmma's type. tf32 lies in memory as floats do. */
-static ptx_type element_type(const ptx_statement *s)
-{
-    return ptx_has(s, "tf32") ? PTX_F32 : ptx_type_of(s->words[s->word_count - 1]);
-}
-
 /* wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {d}, [from], stride; wmma.store.d */
 static bool decode_fragment(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     const bool store = ptx_has(s, "store"), is_sum = store || ptx_has(s, "c"), is_a = ptx_has(s, "a");
-    const ptx_type type = element_type(s);
+    /* tf32 lies in memory as floats do */
+    const ptx_type type = ptx_has(s, "tf32") ? PTX_F32 : ptx_type_of(s->words[s->word_count - 1]);
     const uint32_t bytes = ptx_size_of(type);
     if (s->operand_count != 3 || (bytes == 8) != ptx_is_double_wmma(s) || store == ptx_has(s, "load"))
         return false;

@@ -38,11 +38,6 @@ ptx_symbol *ptx_declare(ptx_parser *parser, ptx_text name, ptx_symbol_kind kind)
     return s;
 }
 
-static char class_of(ptx_type type)
-{
-    return type == PTX_PRED ? 'p' : ptx_size_of(type) == 8 ? 'd' : 'w';
-}
-
 uint32_t ptx_new_row(ptx_parser *parser, char row_class)
 {
     enum { WORD_ROW = 128, LONG_ROW = 256, MASK = 4 }; /* bytes; predicates share rows */
@@ -81,7 +76,7 @@ static ptx_symbol *find_in_range(ptx_parser *parser, ptx_text name)
     if (s) {
         s->depth = depth;
         s->type = type;
-        s->row = ptx_new_row(parser, class_of(type));
+        s->row = ptx_new_row(parser, type == PTX_PRED ? 'p' : ptx_size_of(type) == 8 ? 'd' : 'w');
     }
     return s;
 }

@@ -97,11 +97,6 @@ typedef struct near_names {
     size_t count;
 } near_names;
 
-static void near_names_free(near_names *list)
-{
-    smp_free_all(list->names, list->say, list->texts);
-}
-
 /* Stages that take what there is, keywords, and how other tools call them; others: the most of the last. False: out of
  * memory. */
 static bool gather_names(near_names *list, size_t others, smp_kind kind)
@@ -191,6 +186,6 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_k
     const bool gathered = gather_names(&list, others, kind);
     if (gathered && !suggest_near(b, statement, diag, &list, kind) && !smp_mend_stage(b, statement, diag))
         smp_diag_note(b->diags, diag, "`smempipe stages` lists the stages");
-    near_names_free(&list);
+    smp_free_all(list.names, list.say, list.texts);
     return gathered;
 }
