@@ -378,7 +378,7 @@ SMP_TEST(what_is_not_read_is_named)
     } cases[] = {
         {3, 8, 10, 0, 0, "L*a*b*"},   {1, 16, 32803, 0, 0, "raw samples"}, {1, 16, 1, 339, 5, "complex"},
         {1, 33, 1, 0, 0, "33 bits"},  {1, 17, 1, 0, 0, "17 bits"},         {1, 24, 3, 0, 0, "kind of colours"},
-        {4, 8, 5, 332, 2, "inks"},    {3, 8, 6, 284, 2, "in planes"},      {1, 8, 1, 50706, 1, "raw picture"},
+        {4, 8, 5, 332, 2, "inks"},    {3, 8, 6, 284, 2, "in planes"},      {1, 8, 1, 50706, 1, "raw"},
         {2, 8, 2, 0, 0, "2 samples"}, {1, 8, 1, 284, 7, "not possible"},   {4, 8, 6, 338, 2, "alpha beside colours"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
