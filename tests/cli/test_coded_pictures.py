@@ -144,6 +144,22 @@ class Pictures(CliCase):
                 self.tool("cjxl", f"--container={container}", f"{name}.png", "a.jxl")
                 self.assertNotIn("animation", self.smp("convert", "-f", "a.jxl", "out.png").stderr)
 
+    def test_jpeg_2000_of_odd_depths_reaches_full_scale(self):
+        """By opj_compress -F 6,2,1,12,u and -F 6,2,3,5,u: ramps over all codes."""
+        for channels, bits, code in (
+            (1, 12, "ff4fff51002900000000000600000002000000000000000000000006000000020000000000000000"
+             "00010b0101ff52000c00000001000004040001ff5c00044060ff640005000178ff90000a00000000002500"
+             "01ff93dfe05007dc7821eb007f86c0d7c82636c2ff5acda18c7fffd9"),
+            (3, 5, "ff4fff51002f00000000000600000002000000000000000000000006000000020000000000000000"
+             "0003040101040101040101ff52000c00000001000004040001ff5c00044028ff640005000178ff90000a00"
+             "00000000300001ff93df389006521f54d3991c25bfc7c240068730da2c34ff7fcf90400b3cad3686e2b839ffd9")):
+            self.write("a.j2k", bytes.fromhex(code))
+            self.smp("convert", "-f", "a.j2k", "a.npy")
+            most, full = (1 << bits) - 1, 65535 if bits > 8 else 255
+            codes = np.arange(12 * channels) * most // (12 * channels - 1)
+            found = np.moveaxis(np.load(self.folder / "a.npy").reshape(2, 6, channels), 2, 0)
+            np.testing.assert_array_equal(found.reshape(-1), (codes * full + most // 2) // most)
+
     @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
     def test_boxes_of_jpeg_2000_are_kept_or_told(self):
         self.tool("opj_compress", "-n", "3", "-i", "rgb8.png", "-o", "a.jp2")

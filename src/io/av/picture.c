@@ -24,6 +24,9 @@ typedef struct picture_state {
     AVPacket *packet;
     AVFrame *frame;
     const AVPixFmtDescriptor *pixels;
+    const uint8_t *code; /* JPEG 2000: where its marker segments begin; null: not found, */
+    bool palette;        /* its samples are numbers of colours, */
+    uint8_t depth[4];    /* and bits of samples that the decoder moves up; 0: all that its kind has */
 } picture_state;
 
 static smp_code fail_damaged(const smp_reader *reader, smp_error *err)
@@ -98,7 +101,7 @@ static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
     const bool palette = d->flags & AV_PIX_FMT_FLAG_PAL;
     shape->alpha = palette ? reader->format == &smp_format_dds : (d->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
     shape->channels = palette ? 3 + shape->alpha : d->nb_components;
-    media->bits = d->comp[0].depth;
+    media->bits = s->depth[0] ? s->depth[0] : d->comp[0].depth;
     shape->format = real ? SMP_F32 : media->bits > 8 ? SMP_U16 : SMP_U8;
     const AVFrameSideData *icc = av->av_frame_get_side_data(s->frame, AV_FRAME_DATA_ICC_PROFILE);
     SMP_NEED(!icc || media->meta.icc.size || smp_blob_set(&media->meta.icc, icc->data, icc->size), "a profile", 0, err);
@@ -129,6 +132,25 @@ static void keep_resolution(smp_meta *meta, const uint8_t *box, size_t size)
     meta->y_density = down;
 }
 
+enum { SIZE_SEGMENT = 42 /* bytes as far as the components' depths */, COMPONENT = 3 /* bytes */ };
+
+/* Depths that no kind of samples has: OpenJPEG leaves small ones as they are, or FFmpeg moves them wrongly. */
+static bool take_depths(picture_state *s)
+{
+    const size_t room = s->code ? s->size - (size_t)(s->code - s->data) : 0;
+    bool odd = false;
+    if (room < SIZE_SEGMENT + COMPONENT || s->palette)
+        return false;
+    const size_t count = smp_min_u64(smp_get_be(s->code + SIZE_SEGMENT - 2, 2), (room - SIZE_SEGMENT) / COMPONENT);
+    for (size_t k = 0; k < count && k < sizeof s->depth; k++) {
+        s->depth[k] = (uint8_t)((s->code[SIZE_SEGMENT + COMPONENT * k] & 0x7F) + 1);
+        odd |= s->depth[k] != 8 && s->depth[k] != 16;
+    }
+    if (!odd)
+        memset(s->depth, 0, sizeof s->depth);
+    return odd;
+}
+
 static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, size_t size)
 {
     static const uint8_t xmp[] = {0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8,
@@ -136,6 +158,10 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
     static const char exif[] = "JpgTiffExif->JP2";
     enum { BY_PROFILE = 2, COLOUR_HEAD = 3, KIND = 16 /* bytes of a uuid */ };
     smp_meta *meta = &reader->media.meta;
+    picture_state *s = reader->state;
+    s->palette |= !strcmp(name, "pclr");
+    if (!strcmp(name, "jp2c") && size > SIZE_SEGMENT)
+        s->code = data;
     if (!strcmp(name, "colr") && size > COLOUR_HEAD && data[0] == BY_PROFILE && !meta->icc.size)
         return smp_blob_set(&meta->icc, data + COLOUR_HEAD, size - COLOUR_HEAD);
     if (!strcmp(name, "uuid") && size > sizeof xmp && !memcmp(data, xmp, sizeof xmp))
@@ -186,7 +212,9 @@ static smp_code jp2_read_open(smp_reader *reader, smp_error *err)
     SMP_NEED(s->data[0] || walk(reader, s->data, s->size, &whole), "metadata", 0, err);
     if (!whole || !memmem(s->data, s->size, "\xFF\xD9", 2)) /* JPEG 2000's end: coded bits never hold it */
         return fail_truncated(reader, err);
-    SMP_TRY(decode(reader, s, "libopenjpeg", "jpeg2000", err));
+    if (s->data[0] && s->size > SIZE_SEGMENT)
+        s->code = s->data;
+    SMP_TRY(decode(reader, s, take_depths(s) ? "jpeg2000" : "libopenjpeg", "jpeg2000", err));
     if (s->frame->format == AV_PIX_FMT_YA16) { /* of which FFmpeg 5 gives half a row, of other values */
         end_decoding(s);
         SMP_TRY(decode(reader, s, "jpeg2000", "jpeg2000", err));
@@ -332,7 +360,7 @@ static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *)
         return SMP_OK;
     }
     const AVComponentDescriptor *last = &s->pixels->comp[shape->channels - 1];
-    if (shape->format == SMP_U8 && last->depth == 8 && !last->plane && !s->pixels->comp[0].offset &&
+    if (shape->format == SMP_U8 && last->depth == 8 && !s->depth[0] && !last->plane && !s->pixels->comp[0].offset &&
         last->offset == shape->channels - 1 && last->step == shape->channels) {
         memcpy(to, s->frame->data[0] + y * s->frame->linesize[0], (size_t)smp_row_bytes(shape)); /* R, G, B, A */
         return SMP_OK;
@@ -341,9 +369,11 @@ static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *)
     for (int k = 0; k < shape->channels; k++) {
         const AVComponentDescriptor *c = &s->pixels->comp[k];
         const uint8_t *from = s->frame->data[c->plane] + y * s->frame->linesize[c->plane] + c->offset;
-        const uint32_t most = (1u << c->depth) - 1;
+        const int depth = s->depth[k] && s->depth[k] < c->depth ? s->depth[k] : c->depth,
+                  shift = c->shift + c->depth - depth;
+        const uint32_t most = (1u << depth) - 1;
         for (int64_t x = 0; x < shape->width; x++, from += c->step) {
-            const uint32_t code = (c->depth + c->shift > 8 ? smp_get_le(from, 2) : *from) >> c->shift & most;
+            const uint32_t code = (c->depth + c->shift > 8 ? smp_get_le(from, 2) : *from) >> shift & most;
             const uint32_t value = (code * full + most / 2) / most;
             if (full == UINT8_MAX)
                 ((uint8_t *)to)[x * shape->channels + k] = (uint8_t)value;
