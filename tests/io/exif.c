@@ -71,6 +71,16 @@ static smp_meta camera_meta(void)
     return meta;
 }
 
+SMP_TEST(an_orientation_is_a_whole_number_of_any_kind)
+{
+    uint8_t exif[CAMERA];
+    make_camera_exif(exif);
+    for (uint32_t type = 1; type <= 12; type++) {
+        put_entry(exif + FIRST + 2, 0x0112, type, 6);
+        assert_int_equal(smp_exif_orientation(exif, sizeof exif), type == 3 || type == 4 || type == 9 ? 6 : 1);
+    }
+}
+
 SMP_TEST(turning_exchanges_every_resolution_and_sets_every_orientation)
 {
     smp_meta meta = camera_meta();

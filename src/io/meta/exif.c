@@ -21,7 +21,15 @@ enum {
     TAG_EXIF_WIDTH = 0xA002,
     TAG_EXIF_HEIGHT = 0xA003
 };
-enum { TYPE_BYTE = 1, TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_LONG = 4, TYPE_RATIONAL = 5, TYPE_UNDEFINED = 7 };
+enum {
+    TYPE_BYTE = 1,
+    TYPE_ASCII = 2,
+    TYPE_SHORT = 3,
+    TYPE_LONG = 4,
+    TYPE_SIGNED = 9,
+    TYPE_RATIONAL = 5,
+    TYPE_UNDEFINED = 7
+};
 enum { HEADER = 8, ENTRY = 12 /* bytes */ };
 
 /* An image file directory (IFD): entries of 12 bytes, then the offset of the next directory. */
@@ -77,7 +85,7 @@ static bool find_numbers(const uint8_t *data, size_t size, bool big, const tiff_
     *count = smp_get_bytes(data + entry + 4, 4, big);
     size_t total = *count * (size_t)*bytes;
     *at = total <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);
-    return (type == TYPE_SHORT || type == TYPE_LONG) && *at <= size && total <= size - *at;
+    return (type == TYPE_SHORT || type == TYPE_LONG || type == TYPE_SIGNED) && *at <= size && total <= size - *at;
 }
 
 static bool find_number(const uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag, size_t *at,
