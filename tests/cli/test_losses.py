@@ -28,6 +28,11 @@ class Losses(CliCase):
             out.setframerate(rate)
             out.writeframes(np.rint(v * 32767).astype("<i2").tobytes())
 
+    def test_a_fourth_byte_that_a_tga_calls_no_alpha_is_told(self):
+        for bits, said in ((0, True), (8, False)):
+            self.write("a.tga", bytes([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 32, bits, 1, 2, 3, 4]))
+            self.assertEqual("fourth byte" in self.smp("convert", "-f", "a.tga", "a.png").stderr, said)
+
     def test_colours_that_are_not_srgb(self):
         self.picture()
         for arguments in (("a.png", "b.png", "--strip"), ("a.png", "b.bmp"), ("a.png", "-o", "out", "--strip")):

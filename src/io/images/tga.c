@@ -157,6 +157,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     /* A fourth byte, or a sixteenth bit, that the header does not call alpha is padding, and often zero. */
     const bool alpha = head[17] & ALPHA_BITS;
     const int palette_bits = head[1] ? head[7] : 0, colour_bits = state->type == PALETTE ? palette_bits : state->bits;
+    if (colour_bits == 32 && !alpha)
+        smp_note(&reader->notes, "the fourth byte of its pixels is left out: its header says that it is no alpha");
     media->shape.width = head[12] | head[13] << 8;
     media->shape.height = head[14] | head[15] << 8;
     media->shape.channels = channels_of(state->type, colour_bits, alpha);
