@@ -302,6 +302,7 @@ typedef struct warp_memo {
     uint8_t op, width, known, lie;
     smp_bank_cost cost;
     uint32_t sectors, stride;
+    uint32_t leaders;  /* of lanes at one place in shared memory the first two; 0: not known yet */
     uint32_t patterns; /* its number of them (patterns.c) */
     uint64_t hash;     /* of how lanes lie in shared memory; 0: not known yet */
 } warp_memo;
@@ -310,7 +311,7 @@ typedef struct warp_memo {
 typedef struct warp_touch {
     uint64_t stamp;
     uint32_t inst;
-    uint32_t atomic : 1, copy : 31; /* copy: of cp.async, the number of its group */
+    uint32_t how; /* the group of cp.async << 1 | atomic; in one word, since parts of it are slow to read back */
 } warp_touch;
 
 typedef struct warp_granule {

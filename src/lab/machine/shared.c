@@ -5,6 +5,18 @@
 
 #include "lab/machine/cluster.h"
 
+/* Two lanes of a warp that read a place tell all that the others could (readers_suffice). */
+static uint32_t leaders_of(const warp_memo *memo)
+{
+    uint32_t before[WARP_LANES] = {0}, leaders = 0;
+    WARP_ACTIVE_LANES(memo->active)
+    for (uint32_t k = 0; k < WARP_LANES; k++) /* over whole rows: no branches */
+        before[k] += (k > l) & (memo->delta[k] == memo->delta[l]);
+    WARP_ACTIVE_LANES(memo->active)
+    leaders |= (uint32_t)(before[l] < 2) << l;
+    return leaders;
+}
+
 /* The cost of an access, from the last one of this instruction where the lanes lie alike: all its addresses moved by
  * the same number of words only turn the banks. */
 static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *access)
@@ -20,8 +32,10 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
         differs |= delta[l] ^ memo->delta[l];
     if (!differs && memo->known == 1 && memo->active == access->active && memo->op == (uint8_t)access->op &&
         memo->width == (uint8_t)access->width && memo->phase == phase && access->op != SMP_BANK_ASYNC &&
-        access->op != SMP_BANK_ASYNC_L2)
+        access->op != SMP_BANK_ASYNC_L2) {
+        memo->leaders = memo->leaders ? memo->leaders : leaders_of(memo);
         return &memo->cost;
+    }
     memcpy(memo->delta, delta, sizeof delta);
     memo->known = 1;
     memo->active = access->active;
@@ -30,6 +44,7 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
     memo->phase = phase;
     memo->lie = (uint8_t)warp_lie_of(memo);
     memo->hash = 0;
+    memo->leaders = 0;
     memo->cost = smp_bank_cost_of(access);
     return &memo->cost;
 }
@@ -60,6 +75,15 @@ void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access 
 static inline uint32_t interval_of(const warp_touch *touch)
 {
     return (uint32_t)(touch->stamp >> 32);
+}
+/* Of cp.async the number of its group; 0: it is no copy. */
+static inline uint32_t copy_of(const warp_touch *touch)
+{
+    return touch->how >> 1;
+}
+static inline bool is_atomic(const warp_touch *touch)
+{
+    return touch->how & 1;
 }
 static inline uint32_t thread_of(const warp_touch *touch)
 {
@@ -133,8 +157,8 @@ static void uninitialised(warp_block *block, const warp_touch *now, const char *
 static inline bool is_pending(const warp_block *block, const warp_touch *write)
 {
     const uint32_t thread = thread_of(write);
-    return write->copy && interval_of(write) >= block->order.first &&
-           write->copy > block->frames[thread / WARP_LANES].waited[thread % WARP_LANES];
+    return copy_of(write) && interval_of(write) >= block->order.first &&
+           copy_of(write) > block->frames[thread / WARP_LANES].waited[thread % WARP_LANES];
 }
 
 /* What a copy may not have brought yet, or may overwrite. */
@@ -154,21 +178,23 @@ static void check_read(warp_block *block, warp_granule *g, const warp_touch *now
         uninitialised(block, now, "reads", granule);
     else if (is_pending(block, &g->write))
         early(block, g, now, "reads", granule);
-    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic))
-        race(block, &g->write, g->write.atomic ? "updates" : "writes", "reads", now->inst, thread_of(now), granule);
+    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->write)))
+        race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", "reads", now->inst, thread_of(now),
+             granule);
     note_read(block, g, now);
 }
 
 static void check_write(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule, bool same_value)
 {
-    const char *is = now->atomic ? "updates" : "writes";
-    if (!now->copy && is_pending(block, &g->write))
+    const char *is = is_atomic(now) ? "updates" : "writes";
+    if (!copy_of(now) && is_pending(block, &g->write))
         early(block, g, now, is, granule);
-    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic) && !same_value)
-        race(block, &g->write, g->write.atomic ? "updates" : "writes", is, now->inst, thread_of(now), granule);
-    else if (warp_unordered(block, g->read.stamp, now->stamp) && !(now->atomic && g->read.atomic))
+    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->write)) &&
+             !same_value)
+        race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", is, now->inst, thread_of(now), granule);
+    else if (warp_unordered(block, g->read.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->read)))
         race(block, &g->read, "reads", is, now->inst, thread_of(now), granule);
-    else if (warp_unordered(block, g->other.stamp, now->stamp) && !(now->atomic && g->other.atomic))
+    else if (warp_unordered(block, g->other.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->other)))
         race(block, &g->other, "reads", is, now->inst, thread_of(now), granule);
     g->write = *now;
     if (block->settled)
@@ -203,43 +229,47 @@ static bool writes_same(const warp_block *block, const warp_access *access, uint
 static inline bool is_settled(const warp_block *block, const warp_granule *g)
 {
     const uint32_t floor = block->order.floor;
-    return interval_of(&g->write) < floor && interval_of(&g->write) >= block->order.first && !g->write.copy &&
+    return interval_of(&g->write) < floor && interval_of(&g->write) >= block->order.first && !copy_of(&g->write) &&
            interval_of(&g->read) >= floor && interval_of(&g->other) >= floor && !block->order.partial &&
            thread_of(&g->read) / WARP_LANES != thread_of(&g->other) / WARP_LANES;
 }
 
-/* The lanes whose granules are not settled. *one: all lanes of the warp read the same. */
+/* The lanes whose granules are not settled. */
 static uint32_t unsettled(const warp_block *block, uint32_t lanes, const uint32_t offset[WARP_LANES],
-                          const warp_memo *memo, bool *one)
+                          const warp_memo *memo)
 {
     const uint32_t floor = block->order.floor, shift = block->granule_shift;
     const uint32_t *settled = block->settled;
-    uint32_t rest = 0, apart = 0, open = 0;
-    *one = false;
+    uint32_t rest = 0, open = 0;
     if (!settled || block->order.partial)
         return lanes;
-    if (lanes != WARP_ALL) {
-        WARP_ACTIVE_LANES(lanes)
-        rest |= (uint32_t)(settled[offset[l] >> shift] != floor) << l;
-        return rest;
-    }
-    if (memo->lie == WARP_ROW && memo->width == 1u << shift) {
+    if (lanes == WARP_ALL && memo->lie == WARP_ROW && memo->width == 1u << shift) {
         const uint32_t *row = settled + (offset[0] >> shift);
         for (int l = 0; l < WARP_LANES; l++)
             open |= row[l] ^ floor;
         if (!open)
             return 0;
     }
-    for (int l = 0; l < WARP_LANES; l++)
-        apart |= offset[l] ^ offset[0];
-    *one = !(apart >> shift);
-    if (*one)
-        return settled[offset[0] >> shift] == floor ? 0 : lanes;
-    for (int l = 0; l < WARP_LANES; l++)
+    for (int l = 0; l < WARP_LANES && lanes == WARP_ALL; l++)
         open |= settled[offset[l] >> shift] ^ floor;
-    for (int l = 0; l < WARP_LANES && open; l++)
-        rest |= (uint32_t)(settled[offset[l] >> shift] != floor) << l;
+    if (lanes == WARP_ALL && !open)
+        return 0;
+    WARP_ACTIVE_LANES(lanes)
+    rest |= (uint32_t)(settled[offset[l] >> shift] != floor) << l;
     return rest;
+}
+
+/* Whether all granules were written before the last barrier, so that reading them is no mistake. */
+static bool are_older(const warp_block *block, uint32_t lanes, const uint32_t offset[WARP_LANES])
+{
+    bool older = !block->order.partial;
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const warp_touch *write = &block->granules[offset[l] >> block->granule_shift].write;
+        older = older && interval_of(write) >= block->order.first && interval_of(write) < block->order.floor &&
+                !copy_of(write);
+    }
+    return older;
 }
 
 /* Reads of one granule a lane, by far the most accesses. */
@@ -247,30 +277,30 @@ static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *i
                         const uint32_t offset[WARP_LANES])
 {
     const uint64_t stamp = warp_stamp(block, frame, 0);
-    bool one;
-    const uint32_t rest = unsettled(block, lanes, offset, &block->memos[inst->index], &one);
+    const warp_memo *memo = &block->memos[inst->index];
+    const bool known = memo->leaders && memo->width == 1u << block->granule_shift;
+    uint32_t rest = unsettled(block, known ? lanes & memo->leaders : lanes, offset, memo);
+    const bool older = rest && are_older(block, rest, offset);
+    if (rest && known && !older)
+        rest = unsettled(block, lanes, offset, memo);
     uint32_t done = UINT32_MAX; /* the granule of which further lanes tell nothing new */
     WARP_ACTIVE_LANES(rest)
     {
         const uint32_t at = offset[l] >> block->granule_shift;
         warp_granule *g = &block->granules[at];
-        if (at == done && one)
-            return;
+        const warp_touch now = {stamp + l, inst->index, inst->orderly};
         if (at == done)
             continue;
-        if (block->settled && is_settled(block, g)) {
+        if (block->settled && is_settled(block, g))
             block->settled[at] = block->order.floor;
-            continue;
-        }
-        const warp_touch now = {stamp + l, inst->index, inst->orderly, 0};
-        if (interval_of(&g->write) < block->order.first || g->write.copy ||
-            warp_unordered(block, g->write.stamp, now.stamp))
-            check_read(block, g, &now, at);
-        else {
+        else if (older) {
             note_read(block, g, &now);
-            if (interval_of(&g->write) < block->order.floor && readers_suffice(block, g, now.stamp))
-                done = at; /* for all lanes of this warp */
-        }
+            done = readers_suffice(block, g, now.stamp) ? at : done;
+        } else if (interval_of(&g->write) < block->order.first || copy_of(&g->write) ||
+                   warp_unordered(block, g->write.stamp, now.stamp))
+            check_read(block, g, &now, at);
+        else
+            note_read(block, g, &now);
     }
 }
 
@@ -278,8 +308,9 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
                        const warp_access *access)
 {
     const bool copies = inst->kind == WARP_COPIES && access->how == WARP_WRITES && !frame->depth;
-    const warp_touch now = {warp_stamp(block, frame, lane), inst->index, access->how == WARP_UPDATES || inst->orderly,
-                            copies ? (frame->groups[lane] + 1) & INT32_MAX : 0};
+    const bool atomic = access->how == WARP_UPDATES || inst->orderly;
+    const warp_touch now = {warp_stamp(block, frame, lane), inst->index,
+                            (copies ? (frame->groups[lane] + 1) << 1 : 0) | atomic};
     const uint32_t last = (offset + access->width - 1) >> block->granule_shift;
     for (uint32_t at = offset >> block->granule_shift; at <= last; at++) {
         warp_granule *g = &block->granules[at];
@@ -319,11 +350,11 @@ static uint32_t write_fresh(warp_block *block, const warp_frame *frame, const wa
         const uint32_t at = offset[l] >> WORD_SHIFT;
         warp_granule *g = &block->granules[at];
         if (interval_of(&g->write) >= floor || interval_of(&g->read) >= floor || interval_of(&g->other) >= floor ||
-            g->write.copy) {
+            copy_of(&g->write)) {
             others |= UINT32_C(1) << l;
             continue;
         }
-        g->write = (warp_touch){stamp + l, inst->index, 0, 0};
+        g->write = (warp_touch){stamp + l, inst->index, 0};
         if (block->settled)
             block->settled[at] = 0;
         memcpy(block->shared + offset[l], &words[l], sizeof *words);
