@@ -31,14 +31,8 @@ LAB_API int cublasDestroy_v2(handle *h)
     free(h);
     return h ? DONE : NO_HANDLE;
 }
-LAB_API int cublasLtCreate(handle **out)
-{
-    return cublasCreate_v2(out);
-}
-LAB_API int cublasLtDestroy(handle *h)
-{
-    return cublasDestroy_v2(h);
-}
+LAB_ALIAS(cublasLtCreate, (handle * *out), cublasCreate_v2(out))
+LAB_ALIAS(cublasLtDestroy, (handle * h), cublasDestroy_v2(h))
 
 /* A setting of the handle: set and told. */
 #define SETTING(set, get, type, field)                                                                                 \

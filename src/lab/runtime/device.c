@@ -197,10 +197,7 @@ LAB_API lab_channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
     return (lab_channels){{x, y, z, w}, kind};
 }
 
-LAB_API int cudaSetDevice(int device)
-{
-    return lab_error(device ? LAB_INVALID_DEVICE : LAB_SUCCESS);
-}
+LAB_ALIAS(cudaSetDevice, (int device), lab_error(device ? LAB_INVALID_DEVICE : LAB_SUCCESS))
 
 /* cudaFuncAttributeMaxDynamicSharedMemorySize, NonPortableClusterSizeAllowed; the others are wishes. */
 LAB_API int cudaFuncSetAttribute(const void *function, int attribute, int value)
@@ -222,26 +219,12 @@ static int put(int *out, int value)
     *out = value;
     return LAB_SUCCESS;
 }
-LAB_API int cudaGetDevice(int *device)
-{
-    return put(device, 0);
-}
-LAB_API int cudaGetDeviceCount(int *count)
-{
-    return put(count, 1);
-}
-LAB_API int cudaDriverGetVersion(int *version)
-{
-    return put(version, RUNTIME);
-}
-LAB_API int cudaRuntimeGetVersion(int *version)
-{
-    return put(version, RUNTIME);
-}
-LAB_API int cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-    return device || peer ? lab_error(LAB_INVALID_DEVICE) : put(can, 0);
-}
+LAB_ALIAS(cudaGetDevice, (int *device), put(device, 0))
+LAB_ALIAS(cudaGetDeviceCount, (int *count), put(count, 1))
+LAB_ALIAS(cudaDriverGetVersion, (int *version), put(version, RUNTIME))
+LAB_ALIAS(cudaRuntimeGetVersion, (int *version), put(version, RUNTIME))
+LAB_ALIAS(cudaDeviceCanAccessPeer, (int *can, int device, int peer),
+          device || peer ? lab_error(LAB_INVALID_DEVICE) : put(can, 0))
 LAB_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     if (least)
@@ -301,27 +284,18 @@ int lab_resident_blocks(const void *function, int threads, size_t shared, int *b
         *blocks = (int)fit.blocks;
     return LAB_SUCCESS;
 }
-LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t shared)
-{
-    return lab_resident_blocks(function, threads, shared, blocks);
-}
-LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,
-                                                                   size_t shared, unsigned)
-{
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
-}
+LAB_ALIAS(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
+          (int *blocks, const void *function, int threads, size_t shared),
+          lab_resident_blocks(function, threads, shared, blocks))
+LAB_ALIAS(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+          (int *blocks, const void *function, int threads, size_t shared, unsigned),
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared))
 
 /* ------------------------------------------------------------------------------------------------ waiting */
 
 /* These report errors of kernels. Errors of the host are reported by the call itself and cudaGetLastError. */
-LAB_API int cudaDeviceSynchronize(void)
-{
-    return lab_broken();
-}
-LAB_API int cudaThreadSynchronize(void)
-{
-    return lab_broken();
-}
+LAB_ALIAS(cudaDeviceSynchronize, (void), lab_broken())
+LAB_ALIAS(cudaThreadSynchronize, (void), lab_broken())
 LAB_API int cudaGetLastError(void)
 {
     lab_noticed();
@@ -332,10 +306,7 @@ LAB_API int cudaPeekAtLastError(void)
     lab_noticed();
     return lab_last_error(false);
 }
-LAB_API int cudaStreamSynchronize(void *)
-{
-    return lab_broken();
-}
+LAB_ALIAS(cudaStreamSynchronize, (void *), lab_broken())
 
 static int create(void **out)
 {
@@ -344,27 +315,15 @@ static int create(void **out)
     *out = calloc(1, sizeof(double));
     return *out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY;
 }
-LAB_API int cudaStreamCreate(void **stream)
-{
-    return create(stream);
-}
-LAB_API int cudaStreamCreateWithFlags(void **stream, unsigned)
-{
-    return create(stream);
-}
-LAB_API int cudaStreamCreateWithPriority(void **stream, unsigned, int)
-{
-    return create(stream);
-}
+LAB_ALIAS(cudaStreamCreate, (void **stream), create(stream))
+LAB_ALIAS(cudaStreamCreateWithFlags, (void **stream, unsigned), create(stream))
+LAB_ALIAS(cudaStreamCreateWithPriority, (void **stream, unsigned, int), create(stream))
 LAB_API int cudaStreamDestroy(void *stream)
 {
     free(stream);
     return LAB_SUCCESS;
 }
-LAB_API int cudaStreamQuery(void *stream)
-{
-    return cudaStreamSynchronize(stream);
-}
+LAB_ALIAS(cudaStreamQuery, (void *stream), cudaStreamSynchronize(stream))
 /* A callback. Earlier work is done, so it runs at once, or becomes a node of a graph. */
 typedef struct callback {
     void (*function)(void *stream, int status, void *data);
@@ -391,14 +350,8 @@ NOTHING(cudaStreamAttachMemAsync)
 NOTHING(cudaStreamSetAttribute)
 NOTHING(cudaCtxResetPersistingL2Cache)
 
-LAB_API int cudaEventCreate(void **event)
-{
-    return create(event);
-}
-LAB_API int cudaEventCreateWithFlags(void **event, unsigned)
-{
-    return create(event);
-}
+LAB_ALIAS(cudaEventCreate, (void **event), create(event))
+LAB_ALIAS(cudaEventCreateWithFlags, (void **event, unsigned), create(event))
 LAB_API int cudaEventDestroy(void *event)
 {
     free(event);
@@ -414,10 +367,7 @@ LAB_API int cudaEventRecord(double *event, void *)
     *event = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
     return LAB_SUCCESS;
 }
-LAB_API int cudaEventRecordWithFlags(double *event, void *stream, unsigned)
-{
-    return cudaEventRecord(event, stream);
-}
+LAB_ALIAS(cudaEventRecordWithFlags, (double *event, void *stream, unsigned), cudaEventRecord(event, stream))
 NOTHING(cudaEventSynchronize)
 NOTHING(cudaEventQuery)
 LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const double *to)
@@ -427,10 +377,8 @@ LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const 
     *milliseconds = (float)(*to - *from);
     return LAB_SUCCESS;
 }
-LAB_API int cudaEventElapsedTime_v2(float *milliseconds, const double *from, const double *to)
-{
-    return cudaEventElapsedTime(milliseconds, from, to);
-}
+LAB_ALIAS(cudaEventElapsedTime_v2, (float *milliseconds, const double *from, const double *to),
+          cudaEventElapsedTime(milliseconds, from, to))
 
 /* ------------------------------------------------------------------------------------------------ errors */
 

@@ -86,12 +86,8 @@ static int find(const char *symbol, void **function, int *result)
     return LAB_SUCCESS;
 }
 
-LAB_API int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long, int *result)
-{
-    return lab_error(symbol && function ? find(symbol, function, result) : LAB_INVALID_VALUE);
-}
-LAB_API int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned, unsigned long long flags,
-                                             int *result)
-{
-    return cudaGetDriverEntryPoint(symbol, function, flags, result);
-}
+LAB_ALIAS(cudaGetDriverEntryPoint, (const char *symbol, void **function, unsigned long long, int *result),
+          lab_error(symbol &&function ? find(symbol, function, result) : LAB_INVALID_VALUE))
+LAB_ALIAS(cudaGetDriverEntryPointByVersion,
+          (const char *symbol, void **function, unsigned, unsigned long long flags, int *result),
+          cudaGetDriverEntryPoint(symbol, function, flags, result))

@@ -487,21 +487,15 @@ int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **argum
     return locked_launch(function, grid, block, arguments, shared, NULL, together, cluster);
 }
 
-LAB_API int cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
-                             void *stream)
-{
-    return locked_launch(function, grid, block, arguments, shared, stream, false, &no_cluster);
-}
-LAB_API int __cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
-                               void *stream)
-{
-    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
-}
-LAB_API int __cudaLaunchKernel_ptsz(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
-                                    size_t shared, void *stream)
-{
-    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
-}
+LAB_ALIAS(cudaLaunchKernel,
+          (const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, void *stream),
+          locked_launch(function, grid, block, arguments, shared, stream, false, &no_cluster))
+LAB_ALIAS(__cudaLaunchKernel,
+          (const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, void *stream),
+          cudaLaunchKernel(function, grid, block, arguments, shared, stream))
+LAB_ALIAS(__cudaLaunchKernel_ptsz,
+          (const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, void *stream),
+          cudaLaunchKernel(function, grid, block, arguments, shared, stream))
 LAB_API int __cudaGetKernel(const void **kernel, const void *function)
 {
     *kernel = function;
@@ -577,11 +571,9 @@ LAB_API int cudaOccupancyMaxPotentialClusterSize(int *size, const void *function
 }
 
 /* All its blocks run in turns, so that a barrier of the grid works. */
-LAB_API int cudaLaunchCooperativeKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
-                                        size_t shared, void *stream)
-{
-    return locked_launch(function, grid, block, arguments, shared, stream, true, &no_cluster);
-}
+LAB_ALIAS(cudaLaunchCooperativeKernel,
+          (const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, void *stream),
+          locked_launch(function, grid, block, arguments, shared, stream, true, &no_cluster))
 
 int lab_missing(const char *name)
 {

@@ -105,26 +105,11 @@ static int copy(void *to, const void *from, size_t size, int kind)
     return LAB_SUCCESS;
 }
 
-#define ALIAS(name, parameters, call)                                                                                  \
-    LAB_API int name parameters                                                                                        \
-    {                                                                                                                  \
-        return call;                                                                                                   \
-    }
-
-ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
-ALIAS(cudaMallocHost, (void **p, size_t size), allocate(p, size))
-LAB_API int cudaMallocManaged(void **p, size_t size, unsigned)
-{
-    return allocate(p, size);
-}
-LAB_API int cudaHostAlloc(void **p, size_t size, unsigned)
-{
-    return allocate(p, size);
-}
-LAB_API int cudaMallocAsync(void **p, size_t size, void *)
-{
-    return allocate_on_device(p, size);
-}
+LAB_ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
+LAB_ALIAS(cudaMallocHost, (void **p, size_t size), allocate(p, size))
+LAB_ALIAS(cudaMallocManaged, (void **p, size_t size, unsigned), allocate(p, size))
+LAB_ALIAS(cudaHostAlloc, (void **p, size_t size, unsigned), allocate(p, size))
+LAB_ALIAS(cudaMallocAsync, (void **p, size_t size, void *), allocate_on_device(p, size))
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     enum { PITCH = 512 };
@@ -145,15 +130,9 @@ LAB_API int cudaFree(void *p)
         lab_host_frees(p, freed);
     return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
-ALIAS(cudaFreeHost, (void *p), cudaFree(p))
-LAB_API int cudaFreeAsync(void *p, void *)
-{
-    return cudaFree(p);
-}
-LAB_API int cudaHostUnregister(void *)
-{
-    return LAB_SUCCESS;
-}
+LAB_ALIAS(cudaFreeHost, (void *p), cudaFree(p))
+LAB_ALIAS(cudaFreeAsync, (void *p, void *), cudaFree(p))
+LAB_ALIAS(cudaHostUnregister, (void *), LAB_SUCCESS)
 LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned)
 {
     if (!device)
@@ -162,7 +141,7 @@ LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned)
     return LAB_SUCCESS;
 }
 
-ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), copy(to, from, size, kind))
+LAB_ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), copy(to, from, size, kind))
 LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
 {
     int error;
@@ -181,11 +160,10 @@ LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
         error = copy((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
     return error;
 }
-LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                              size_t height, int kind, void *)
-{
-    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
-}
+LAB_ALIAS(cudaMemcpy2DAsync,
+          (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind,
+           void *),
+          cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind))
 /* cudaMemcpy3DParms: a row is counted in elements where there is an array, and a place in an array, too. */
 LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
 {
@@ -206,10 +184,7 @@ LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
         }
     return error;
 }
-LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *)
-{
-    return cudaMemcpy3D(p);
-}
+LAB_ALIAS(cudaMemcpy3DAsync, (const lab_copy_3d *p, void *), cudaMemcpy3D(p))
 LAB_API int cudaMemset(void *p, int value, size_t size)
 {
     LAB_ALONE;
@@ -240,10 +215,8 @@ LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t 
     return error;
 }
 
-LAB_API int cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, void *)
-{
-    return cudaMemset2D(p, pitch, value, width, height);
-}
+LAB_ALIAS(cudaMemset2DAsync, (void *p, size_t pitch, int value, size_t width, size_t height, void *),
+          cudaMemset2D(p, pitch, value, width, height))
 
 /* ------------------------------------------------------------------------------------------------ symbols */
 
@@ -265,22 +238,14 @@ static int copy_symbol(const void *symbol, void *to, const void *from, size_t si
     return LAB_SUCCESS;
 }
 
-LAB_API int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset, int)
-{
-    return copy_symbol(symbol, NULL, from, size, offset);
-}
-LAB_API int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, int)
-{
-    return copy_symbol(symbol, to, NULL, size, offset);
-}
-LAB_API int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset, int kind, void *)
-{
-    return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
-}
-LAB_API int cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset, int kind, void *)
-{
-    return cudaMemcpyFromSymbol(to, symbol, size, offset, kind);
-}
+LAB_ALIAS(cudaMemcpyToSymbol, (const void *symbol, const void *from, size_t size, size_t offset, int),
+          copy_symbol(symbol, NULL, from, size, offset))
+LAB_ALIAS(cudaMemcpyFromSymbol, (void *to, const void *symbol, size_t size, size_t offset, int),
+          copy_symbol(symbol, to, NULL, size, offset))
+LAB_ALIAS(cudaMemcpyToSymbolAsync, (const void *symbol, const void *from, size_t size, size_t offset, int kind, void *),
+          cudaMemcpyToSymbol(symbol, from, size, offset, kind))
+LAB_ALIAS(cudaMemcpyFromSymbolAsync, (void *to, const void *symbol, size_t size, size_t offset, int kind, void *),
+          cudaMemcpyFromSymbol(to, symbol, size, offset, kind))
 LAB_API int cudaGetSymbolAddress(void **p, const void *symbol)
 {
     size_t size;
@@ -298,22 +263,10 @@ LAB_API int cudaGetSymbolSize(size_t *size, const void *symbol)
 
 /* ------------------------------------------------------------------------------------------------ advice */
 
-LAB_API int cudaMemPrefetchAsync(void)
-{
-    return LAB_SUCCESS;
-}
-LAB_API int cudaMemPrefetchAsync_v2(void)
-{
-    return LAB_SUCCESS;
-}
-LAB_API int cudaMemAdvise(void)
-{
-    return LAB_SUCCESS;
-}
-LAB_API int cudaMemAdvise_v2(void)
-{
-    return LAB_SUCCESS;
-}
+LAB_ALIAS(cudaMemPrefetchAsync, (void), LAB_SUCCESS)
+LAB_ALIAS(cudaMemPrefetchAsync_v2, (void), LAB_SUCCESS)
+LAB_ALIAS(cudaMemAdvise, (void), LAB_SUCCESS)
+LAB_ALIAS(cudaMemAdvise_v2, (void), LAB_SUCCESS)
 LAB_API int cudaMemGetInfo(size_t *unused, size_t *total)
 {
     if (!unused || !total)

@@ -23,17 +23,10 @@ LAB_API int cudaMemset3D(lab_pitched to, int value, lab_extent extent)
             cudaMemset2D((char *)to.memory + z * to.height * to.pitch, to.pitch, value, extent.width, extent.height);
     return error;
 }
-LAB_API int cudaMemset3DAsync(lab_pitched to, int value, lab_extent extent, void *)
-{
-    return cudaMemset3D(to, value, extent);
-}
+LAB_ALIAS(cudaMemset3DAsync, (lab_pitched to, int value, lab_extent extent, void *), cudaMemset3D(to, value, extent))
 
-LAB_API int cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size)
-{
-    return to_device || from_device ? lab_error(LAB_INVALID_DEVICE) : cudaMemcpy(to, from, size, LAB_DEVICE_TO_DEVICE);
-}
-LAB_API int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size, void *stream)
-{
-    return to_device || from_device ? lab_error(LAB_INVALID_DEVICE)
-                                    : cudaMemcpyAsync(to, from, size, LAB_DEVICE_TO_DEVICE, stream);
-}
+LAB_ALIAS(cudaMemcpyPeer, (void *to, int to_device, const void *from, int from_device, size_t size),
+          to_device || from_device ? lab_error(LAB_INVALID_DEVICE) : cudaMemcpy(to, from, size, LAB_DEVICE_TO_DEVICE))
+LAB_ALIAS(cudaMemcpyPeerAsync, (void *to, int to_device, const void *from, int from_device, size_t size, void *stream),
+          to_device || from_device ? lab_error(LAB_INVALID_DEVICE)
+                                   : cudaMemcpyAsync(to, from, size, LAB_DEVICE_TO_DEVICE, stream))

@@ -21,10 +21,7 @@ static int get(pool **out, int device, pool *from)
         *out = from;
     return lab_error(!out ? LAB_INVALID_VALUE : device ? LAB_INVALID_DEVICE : LAB_SUCCESS);
 }
-LAB_API int cudaDeviceGetDefaultMemPool(pool **out, int device)
-{
-    return get(out, device, &usual);
-}
+LAB_ALIAS(cudaDeviceGetDefaultMemPool, (pool * *out, int device), get(out, device, &usual))
 LAB_API int cudaDeviceGetMemPool(pool **out, int device)
 {
     LAB_ALONE;
@@ -76,10 +73,8 @@ LAB_API int cudaMemPoolGetAttribute(const pool *of, int attribute, void *value)
     memcpy(value, &of->attributes[attribute], attribute < RELEASE_THRESHOLD ? sizeof(int) : sizeof(uint64_t));
     return LAB_SUCCESS;
 }
-LAB_API int cudaMemPoolSetAccess(const pool *of, const void *descriptions, size_t count)
-{
-    return lab_error(of && (descriptions || !count) ? LAB_SUCCESS : LAB_INVALID_VALUE);
-}
+LAB_ALIAS(cudaMemPoolSetAccess, (const pool *of, const void *descriptions, size_t count),
+          lab_error(of && (descriptions || !count) ? LAB_SUCCESS : LAB_INVALID_VALUE))
 LAB_API int cudaMemPoolGetAccess(int *flags, const pool *of, const void *location)
 {
     if (!flags || !of || !location)
@@ -87,11 +82,6 @@ LAB_API int cudaMemPoolGetAccess(int *flags, const pool *of, const void *locatio
     *flags = BOTH;
     return LAB_SUCCESS;
 }
-LAB_API int cudaMemPoolTrimTo(const pool *of, size_t)
-{
-    return lab_error(of ? LAB_SUCCESS : LAB_INVALID_VALUE);
-}
-LAB_API int cudaMallocFromPoolAsync(void **p, size_t size, const pool *from, void *stream)
-{
-    return from ? cudaMallocAsync(p, size, stream) : lab_error(LAB_INVALID_VALUE);
-}
+LAB_ALIAS(cudaMemPoolTrimTo, (const pool *of, size_t), lab_error(of ? LAB_SUCCESS : LAB_INVALID_VALUE))
+LAB_ALIAS(cudaMallocFromPoolAsync, (void **p, size_t size, const pool *from, void *stream),
+          from ? cudaMallocAsync(p, size, stream) : lab_error(LAB_INVALID_VALUE))

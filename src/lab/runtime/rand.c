@@ -26,10 +26,7 @@ LAB_API int curandDestroyGenerator(generator *g)
     free(g);
     return g ? DONE : NO_GENERATOR;
 }
-LAB_API int curandSetStream(const generator *g, const void *)
-{
-    return g ? DONE : NO_GENERATOR;
-}
+LAB_ALIAS(curandSetStream, (const generator *g, const void *), g ? DONE : NO_GENERATOR)
 LAB_API int curandSetPseudoRandomGeneratorSeed(generator *g, unsigned long long seed)
 {
     if (g)

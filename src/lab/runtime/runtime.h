@@ -5,6 +5,12 @@
 #include "lab/machine/warp.h"
 
 #define LAB_API __attribute__((visibility("default")))
+/* A function that is a single expression. */
+#define LAB_ALIAS(name, parameters, result)                                                                            \
+    LAB_API int name parameters                                                                                        \
+    {                                                                                                                  \
+        return result;                                                                                                 \
+    }
 
 /* cudaError_t, as far as it is given here. */
 enum {

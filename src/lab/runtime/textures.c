@@ -71,10 +71,7 @@ LAB_API int cudaArrayGetInfo(lab_channels *channels, lab_extent *size, unsigned 
         *flags = a->flags;
     return LAB_SUCCESS;
 }
-LAB_API int cudaGetChannelDesc(lab_channels *channels, const lab_array *a)
-{
-    return cudaArrayGetInfo(channels, NULL, NULL, a);
-}
+LAB_ALIAS(cudaGetChannelDesc, (lab_channels * channels, const lab_array *a), cudaArrayGetInfo(channels, NULL, NULL, a))
 bool lab_array_rows(const void *array, lab_pitched *rows, size_t *element)
 {
     const lab_array *a = array;
@@ -95,31 +92,23 @@ LAB_API int cudaFreeArray(lab_array *a)
     free(a);
     return error;
 }
-LAB_API int cudaMemcpy2DToArray(lab_array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
-                                size_t height, int kind)
-{
-    return cudaMemcpy2D(to->memory + y * to->pitch + x, to->pitch, from, pitch, width, height, kind);
-}
-LAB_API int cudaMemcpyToArray(lab_array *to, size_t x, size_t y, const void *from, size_t size, int kind)
-{
-    return cudaMemcpy(to->memory + y * to->pitch + x, from, size, kind);
-}
-LAB_API int cudaMemcpy2DFromArray(void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width,
-                                  size_t height, int kind)
-{
-    return cudaMemcpy2D(to, pitch, from->memory + y * from->pitch + x, from->pitch, width, height, kind);
-}
+LAB_ALIAS(cudaMemcpy2DToArray,
+          (lab_array * to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind),
+          cudaMemcpy2D(to->memory + y * to->pitch + x, to->pitch, from, pitch, width, height, kind))
+LAB_ALIAS(cudaMemcpyToArray, (lab_array * to, size_t x, size_t y, const void *from, size_t size, int kind),
+          cudaMemcpy(to->memory + y * to->pitch + x, from, size, kind))
+LAB_ALIAS(cudaMemcpy2DFromArray,
+          (void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width, size_t height, int kind),
+          cudaMemcpy2D(to, pitch, from->memory + y * from->pitch + x, from->pitch, width, height, kind))
 
-LAB_API int cudaMemcpy2DToArrayAsync(lab_array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
-                                     size_t height, int kind, void *)
-{
-    return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
-}
-LAB_API int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width,
-                                       size_t height, int kind, void *)
-{
-    return cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind);
-}
+LAB_ALIAS(cudaMemcpy2DToArrayAsync,
+          (lab_array * to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind,
+           void *),
+          cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind))
+LAB_ALIAS(cudaMemcpy2DFromArrayAsync,
+          (void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width, size_t height, int kind,
+           void *),
+          cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind))
 
 /* cudaResourceDesc */
 enum { OF_ARRAY, OF_MIPMAPS, OF_LINEAR, OF_ROWS };
@@ -226,7 +215,4 @@ LAB_API int cudaCreateSurfaceObject(uint64_t *out, const lab_resource *from)
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
 }
 
-LAB_API int cudaDestroySurfaceObject(uint64_t handle)
-{
-    return cudaDestroyTextureObject(handle);
-}
+LAB_ALIAS(cudaDestroySurfaceObject, (uint64_t handle), cudaDestroyTextureObject(handle))
