@@ -339,6 +339,17 @@ static void run_pointers(warp_block *block, warp_frame *frame, const warp_inst *
     }
 }
 
+/* cudaGraphSetConditional(handle, value): a handle is the address of a word. */
+static void set_condition(warp_block *block, warp_frame *frame, const warp_inst *inst, const call *c, uint32_t lane)
+{
+    uint64_t handle, start, size;
+    memcpy(&handle, ptx_local(frame, lane, c->arguments[0]), sizeof handle);
+    if (!smp_warp_buffer_of(block->launch->memory, handle, &start, &size) || size - (handle - start) < 4)
+        warp_stop(block, frame, inst, "thread %u sets a condition of no graph", warp_thread(frame, lane));
+    else
+        memcpy((void *)(uintptr_t)handle, ptx_local(frame, lane, c->arguments[1]), 4);
+}
+
 void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const call *c = inst->extra;
@@ -374,7 +385,8 @@ void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, u
                 return;
             }
             block->buffer_start = block->buffer_end = 0;
-        }
+        } else
+            set_condition(block, frame, inst, c, l);
     }
 }
 
@@ -394,7 +406,11 @@ static bool is_runtime(const call *c)
 {
     static const struct {
         const char *name, *results, *arguments;
-    } known[] = {{"vprintf", "", "ll"}, {"__assertfail", "", "lli"}, {"malloc", "l", "l"}, {"free", "", "l"}};
+    } known[] = {{"vprintf", "", "ll"},
+                 {"__assertfail", "", "lli"},
+                 {"malloc", "l", "l"},
+                 {"free", "", "l"},
+                 {"cudaGraphSetConditional", "", "li"}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (!strcmp(c->name, known[i].name))
             return passes(known[i].results, c->result_bytes, c->result_count) &&

@@ -7,7 +7,16 @@
 
 typedef void host_function(void *data);
 
-typedef enum node_kind { KERNEL_NODE, COPY_NODE, SET_NODE, HOST_NODE, EMPTY_NODE } node_kind;
+/* cudaGraphNodeType, but for PARENT_NODE: one of that or of CONDITION_NODE has graphs in it. */
+typedef enum node_kind {
+    KERNEL_NODE,
+    COPY_NODE,
+    SET_NODE,
+    HOST_NODE,
+    PARENT_NODE,
+    EMPTY_NODE,
+    CONDITION_NODE = 13
+} node_kind;
 
 /* cudaKernelNodeParams, cudaMemsetParams, cudaHostNodeParams */
 typedef struct kernel_params {
@@ -29,6 +38,19 @@ typedef struct host_params {
     void *data;
 } host_params;
 
+/* What a handle leads to: kernels set the value. */
+typedef struct condition {
+    unsigned value, usual, assigned; /* assigned: a launch begins with the usual value */
+} condition;
+
+/* cudaConditionalNodeParams */
+enum { COND_IF, COND_WHILE, COND_SWITCH };
+typedef struct condition_params {
+    condition *handle;
+    unsigned how, count;
+    struct graph **graphs; /* given back */
+} condition_params;
+
 /* Programs hold nodes by their address. An executable graph's have the numbers of those that it was made of; a clone's
  * have their own, and name the original's. */
 typedef struct node {
@@ -41,6 +63,7 @@ typedef struct node {
     lab_copy_3d copy;
     set_params set;
     host_params host;
+    condition_params bodies; /* of a parent: a graph, whatever the condition */
 } node;
 
 typedef struct graph {
@@ -49,6 +72,7 @@ typedef struct graph {
 } graph;
 
 static uint64_t last_number;
+static int run(const node *n);
 static graph *captured; /* of the stream that is captured */
 static void *captured_stream;
 
@@ -94,10 +118,38 @@ static int take_kernel(node *n, const kernel_params *given)
 static void empty(graph *g)
 {
     for (size_t i = 0; i < g->count; i++) {
-        smp_free_all(g->nodes[i]->bytes, g->nodes[i]->kernel.arguments, g->nodes[i]);
+        node *n = g->nodes[i];
+        for (unsigned k = 0; n->bodies.graphs && k < n->bodies.count; k++) {
+            empty(n->bodies.graphs[k]);
+            smp_free(n->bodies.graphs[k]);
+        }
+        smp_free_all(n->bytes, n->kernel.arguments, n->bodies.graphs, n);
     }
     smp_free(g->nodes);
     *g = (graph){0};
+}
+
+static int new_graph(graph **out)
+{
+    *out = smp_alloc(sizeof **out);
+    return *out ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
+}
+
+static int copy_nodes(graph *to, const graph *from);
+
+/* Graphs of a node: empty ones, or copies of others. */
+static int take_bodies(node *n, const condition_params *given, graph *const *from)
+{
+    enum { MOST = 4096 };
+    int error = given->count && given->count <= MOST ? LAB_SUCCESS : lab_error(LAB_INVALID_VALUE);
+    n->bodies = (condition_params){given->handle, given->how, 0, NULL};
+    n->bodies.graphs = smp_alloc_array((error ? 0 : given->count) + 1, sizeof *n->bodies.graphs);
+    for (unsigned k = 0; k < given->count && n->bodies.graphs && !error; k++) {
+        error = new_graph(&n->bodies.graphs[k]);
+        n->bodies.count += !error;
+        error = error || !from ? error : copy_nodes(n->bodies.graphs[k], from[k]);
+    }
+    return error || n->bodies.graphs ? error : lab_error(LAB_OUT_OF_MEMORY);
 }
 
 static int copy_nodes(graph *to, const graph *from)
@@ -113,7 +165,9 @@ static int copy_nodes(graph *to, const graph *from)
         n->copy = given->copy;
         n->set = given->set;
         n->host = given->host;
-        const int error = given->kind == KERNEL_NODE ? take_kernel(n, &given->kernel) : LAB_SUCCESS;
+        const int error = given->kind == KERNEL_NODE ? take_kernel(n, &given->kernel)
+                          : given->bodies.graphs     ? take_bodies(n, &given->bodies, given->bodies.graphs)
+                                                     : LAB_SUCCESS;
         if (error)
             return error;
     }
@@ -138,6 +192,27 @@ static int set_memory(const set_params *set)
     return error;
 }
 
+static int run_all(const graph *g)
+{
+    int error = LAB_SUCCESS;
+    for (size_t i = 0; i < g->count && !error; i++)
+        error = run(g->nodes[i]);
+    return error;
+}
+
+static int run_bodies(const condition_params *b)
+{
+    int error = LAB_SUCCESS;
+    if (b->how == COND_WHILE)
+        while (b->handle->value && !error)
+            error = run_all(b->graphs[0]);
+    else {
+        const unsigned value = !b->handle ? 0 : b->how == COND_IF ? !b->handle->value : b->handle->value;
+        error = value < b->count ? run_all(b->graphs[value]) : LAB_SUCCESS;
+    }
+    return error;
+}
+
 static int run(const node *n)
 {
     switch (n->kind) {
@@ -151,6 +226,9 @@ static int run(const node *n)
     case HOST_NODE:
         n->host.function(n->host.data);
         return LAB_SUCCESS;
+    case PARENT_NODE:
+    case CONDITION_NODE:
+        return run_bodies(&n->bodies);
     default:
         return LAB_SUCCESS;
     }
@@ -158,15 +236,7 @@ static int run(const node *n)
 
 /* ------------------------------------------------------------------------------------------------ building */
 
-static int new_graph(graph **out)
-{
-    *out = smp_alloc(sizeof **out);
-    return *out ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
-}
-LAB_API int cudaGraphCreate(graph **out, unsigned)
-{
-    return new_graph(out);
-}
+LAB_ALIAS(cudaGraphCreate, (graph * *out, unsigned), new_graph(out))
 LAB_API int cudaGraphDestroy(graph *g)
 {
     empty(g);
@@ -234,9 +304,66 @@ ADD(Host, const host_params *given, {
         (*out)->host = *given;
     return error;
 })
-LAB_API int cudaGraphAddEmptyNode(node **out, graph *g, node *const *, size_t)
+LAB_ALIAS(cudaGraphAddEmptyNode, (node * *out, graph *g, node *const *, size_t), added(out, add(g, EMPTY_NODE)))
+
+LAB_API int cudaGraphAddChildGraphNode(node **out, graph *g, node *const *, size_t, graph *child)
 {
-    return added(out, add(g, EMPTY_NODE));
+    const condition_params one = {.count = 1, .how = COND_SWITCH};
+    const int error = added(out, add(g, PARENT_NODE));
+    return error ? error : take_bodies(*out, &one, &child);
+}
+LAB_API int cudaGraphConditionalHandleCreate(condition **out, const graph *, unsigned usual, unsigned flags)
+{
+    LAB_ALONE;
+    *out = smp_warp_buffer(lab_memory(), sizeof **out, NULL);
+    if (*out)
+        **out = (condition){usual, usual, flags & 1};
+    return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
+}
+
+/* cudaGraphNodeParams */
+typedef struct node_params {
+    int kind, unused[3];
+    union {
+        kernel_params kernel;
+        struct {
+            int flags, unused[3];
+            lab_copy_3d copy;
+        } copy;
+        set_params set;
+        host_params host;
+        graph *child;
+        condition_params condition;
+    } of;
+} node_params;
+
+LAB_API int cudaGraphAddNode(node **out, graph *g, node *const *after, const void *, size_t count, node_params *given)
+{
+    enum { MOST_NODES = 1 << 16 };
+    int error;
+    if (count > MOST_NODES) /* an address: before CUDA 13 there was no word of edges */
+        given = (node_params *)(uintptr_t)count;
+    switch (given->kind) {
+    case KERNEL_NODE:
+        return cudaGraphAddKernelNode(out, g, after, count, &given->of.kernel);
+    case COPY_NODE:
+        return cudaGraphAddMemcpyNode(out, g, after, count, &given->of.copy.copy);
+    case SET_NODE:
+        return cudaGraphAddMemsetNode(out, g, after, count, &given->of.set);
+    case HOST_NODE:
+        return cudaGraphAddHostNode(out, g, after, count, &given->of.host);
+    case PARENT_NODE:
+        return cudaGraphAddChildGraphNode(out, g, after, count, given->of.child);
+    case EMPTY_NODE:
+        return cudaGraphAddEmptyNode(out, g, after, count);
+    case CONDITION_NODE:
+        error = given->of.condition.handle ? added(out, add(g, CONDITION_NODE)) : lab_error(LAB_INVALID_VALUE);
+        error = error ? error : take_bodies(*out, &given->of.condition, NULL);
+        given->of.condition.graphs = error ? NULL : (*out)->bodies.graphs;
+        return error;
+    default:
+        return lab_missing("cudaGraphAddNode of this type");
+    }
 }
 
 static lab_copy_3d plain_copy(void *to, const void *from, size_t size, int kind)
@@ -260,25 +387,26 @@ LAB_API int cudaGraphInstantiate(graph **out, const graph *from, unsigned long l
     const int error = new_graph(out);
     return error ? error : copy_nodes(*out, from);
 }
-LAB_API int cudaGraphInstantiateWithFlags(graph **out, const graph *from, unsigned long long flags)
+LAB_ALIAS(cudaGraphInstantiateWithFlags, (graph * *out, const graph *from, unsigned long long flags),
+          cudaGraphInstantiate(out, from, flags))
+LAB_ALIAS(cudaGraphUpload, (const graph *, void *), LAB_SUCCESS)
+/* Conditions that say so begin anew. */
+static void assign(const graph *g)
 {
-    return cudaGraphInstantiate(out, from, flags);
-}
-LAB_API int cudaGraphUpload(const graph *, void *)
-{
-    return LAB_SUCCESS;
+    for (size_t i = 0; i < g->count; i++) {
+        const condition_params *b = &g->nodes[i]->bodies;
+        if (b->handle && b->handle->assigned)
+            b->handle->value = b->handle->usual;
+        for (unsigned k = 0; k < b->count; k++)
+            assign(b->graphs[k]);
+    }
 }
 LAB_API int cudaGraphLaunch(const graph *g, void *)
 {
-    int error = LAB_SUCCESS;
-    for (size_t i = 0; i < g->count && !error; i++)
-        error = run(g->nodes[i]);
-    return error;
+    assign(g);
+    return run_all(g);
 }
-LAB_API int cudaGraphExecDestroy(graph *g)
-{
-    return cudaGraphDestroy(g);
-}
+LAB_ALIAS(cudaGraphExecDestroy, (graph * g), cudaGraphDestroy(g))
 LAB_API int cudaGraphExecKernelNodeSetParams(graph *g, const node *of, const kernel_params *given)
 {
     for (size_t i = 0; i < g->count; i++)
@@ -317,12 +445,43 @@ LAB_API int cudaStreamBeginCapture(void *stream, int)
     captured_stream = stream;
     return new_graph(&captured);
 }
+LAB_API int cudaStreamBeginCaptureToGraph(void *stream, graph *to, node *const *, const void *, size_t, int mode)
+{
+    graph *made = NULL;
+    const int error = cudaStreamBeginCapture(stream, mode);
+    if (!error) {
+        made = captured;
+        captured = to;
+    }
+    smp_free(made);
+    return error;
+}
+LAB_API int cudaStreamGetCaptureInfo(const void *stream, int *status, uint64_t *number, graph **of, node *const **after,
+                                     const void **edges, size_t *count)
+{
+    LAB_ALONE;
+    *status = captured && stream == captured_stream;
+    if (number)
+        *number = 1;
+    if (of)
+        *of = *status ? captured : NULL;
+    if (after)
+        *after = NULL;
+    if (edges)
+        *edges = NULL;
+    if (count)
+        *count = 0;
+    return LAB_SUCCESS;
+}
+LAB_ALIAS(cudaStreamUpdateCaptureDependencies, (void), LAB_SUCCESS)
 LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
 {
     LAB_ALONE;
-    *out = stream == captured_stream ? captured : NULL;
-    captured = *out ? NULL : captured;
-    return *out ? LAB_SUCCESS : lab_error(LAB_INVALID_VALUE);
+    graph *const made = stream == captured_stream ? captured : NULL;
+    if (out)
+        *out = made;
+    captured = made ? NULL : captured;
+    return made ? LAB_SUCCESS : lab_error(LAB_INVALID_VALUE);
 }
 LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
 {
@@ -330,10 +489,7 @@ LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
     *status = captured && stream == captured_stream;
     return LAB_SUCCESS;
 }
-LAB_API int cudaThreadExchangeStreamCaptureMode(int *)
-{
-    return LAB_SUCCESS;
-}
+LAB_ALIAS(cudaThreadExchangeStreamCaptureMode, (int *), LAB_SUCCESS)
 static bool capture_host(void *stream, host_function *function, void *data, int *error)
 {
     LAB_ALONE;

@@ -42,9 +42,15 @@ __global__ void groups(unsigned *out)
     out[lane] = __reduce_max_sync(mask, lane) + 100 * (__ballot_sync(mask, lane < 16) == (mask & 0xffff));
 }
 
-__global__ void add(int *x, int value) { x[blockIdx.x * blockDim.x + threadIdx.x] += value; }
+__global__ void add(int *x, int value)
+{
+    x[blockIdx.x * blockDim.x + threadIdx.x] += value;
+}
 
-static void count_call(void *data) { ++*static_cast<int *>(data); }
+static void count_call(void *data)
+{
+    ++*static_cast<int *>(data);
+}
 
 static int grids()
 {
@@ -67,6 +73,62 @@ static int grids()
     CHECK(cudaLaunchCooperativeKernel((void *)total, dim3(100000), dim3(64), arguments, 0, nullptr) ==
           cudaErrorCooperativeLaunchTooLarge);
     cudaGetLastError();
+    return 0;
+}
+
+__global__ void count_up(int *x, int value)
+{
+    *x += value;
+}
+
+__global__ void count_down(int *x, cudaGraphConditionalHandle more)
+{
+    x[0]--;
+    x[1] += 10;
+    cudaGraphSetConditional(more, x[0] > 0);
+}
+
+/* A loop, a choice of two whose handle begins anew, and a graph in another. */
+static int conditions()
+{
+    int host[3] = {4, 0, 0}, five = 5, *x;
+    cudaGraph_t graph, inner;
+    cudaGraphExec_t run;
+    cudaGraphNode_t node;
+    cudaStream_t stream;
+    cudaGraphConditionalHandle more, which;
+    cudaMalloc(&x, sizeof host);
+    cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+    CHECK(!cudaGraphCreate(&graph, 0) && !cudaStreamCreate(&stream));
+    CHECK(!cudaGraphConditionalHandleCreate(&more, graph, 1, cudaGraphCondAssignDefault));
+    CHECK(!cudaGraphConditionalHandleCreate(&which, graph, 1, cudaGraphCondAssignDefault));
+    cudaGraphNodeParams loop = {cudaGraphNodeTypeConditional}, choice = loop, kernel = {cudaGraphNodeTypeKernel};
+    loop.conditional.handle = more;
+    loop.conditional.type = cudaGraphCondTypeWhile;
+    loop.conditional.size = 1;
+    CHECK(!cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &loop));
+    void *arguments[] = {&x, &more};
+    kernel.kernel.func = (void *)count_down;
+    kernel.kernel.gridDim = kernel.kernel.blockDim = dim3(1);
+    kernel.kernel.kernelParams = arguments;
+    CHECK(!cudaGraphAddNode(&node, loop.conditional.phGraph_out[0], nullptr, nullptr, 0, &kernel));
+    choice.conditional.handle = which;
+    choice.conditional.type = cudaGraphCondTypeSwitch;
+    choice.conditional.size = 2;
+    CHECK(!cudaGraphAddNode(&node, graph, &node, nullptr, 1, &choice));
+    CHECK(!cudaStreamBeginCaptureToGraph(stream, choice.conditional.phGraph_out[1], nullptr, nullptr, 0,
+                                         cudaStreamCaptureModeGlobal));
+    count_up<<<1, 1, 0, stream>>>(x + 2, five);
+    CHECK(!cudaStreamEndCapture(stream, nullptr));
+    CHECK(!cudaGraphCreate(&inner, 0) && !cudaGraphAddChildGraphNode(&node, inner, nullptr, 0, graph));
+    CHECK(!cudaGraphInstantiate(&run, inner, 0));
+    cudaGraphDestroy(inner);
+    cudaGraphDestroy(graph);
+    for (int i = 0; i < 2; i++)
+        CHECK(!cudaGraphLaunch(run, stream));
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    CHECK(host[0] == -1 && host[1] == 50 && host[2] == 10);
+    cudaGraphExecDestroy(run);
     return 0;
 }
 
@@ -138,7 +200,7 @@ static int masks()
 
 int main()
 {
-    const int failed = grids() || graphs() || masks();
+    const int failed = grids() || graphs() || conditions() || masks();
     printf("grid_and_graph: %s\n", failed ? "FAIL" : "PASS");
     return failed;
 }
