@@ -58,6 +58,11 @@ int main(int, char **words)
         fflush(stdout);
         sleep(60);
     }
+    if (!strcmp(how, "line")) {
+        puts("waits");
+        fflush(stdout);
+        getchar();
+    }
     while (wait(nullptr) > 0)
         ;
 }
@@ -108,6 +113,16 @@ class Ends(CliCase):
                 process.communicate()
                 self.assertEqual(process.returncode, status)
                 self.assertEqual(os.listdir(folder), [])
+
+    def test_an_ignored_signal_ends_nothing(self):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+            with self.subTest(number=number):
+                process = subprocess.Popen([PROGRAM, "kernel", "a.cu", "--", "line"], cwd=self.folder,
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                           preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
+                self.assertEqual(process.stdout.readline(), b"waits\n")
+                process.send_signal(number)
+                self.assertEqual((process.communicate(b"\n")[1], process.returncode), (b"", 0))
 
 
 if __name__ == "__main__":

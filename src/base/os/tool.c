@@ -430,6 +430,11 @@ smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, 
     }
     fflush(stdout);
     fill(&ends, waited, told ? sizeof waited / sizeof waited[0] : 1);
+    for (size_t i = 1; i < sizeof waited / sizeof waited[0]; i++) {
+        struct sigaction action;
+        if (sigaction(waited[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN) /* nohup */
+            sigdelset(&ends, waited[i]);
+    }
     pthread_sigmask(SIG_BLOCK, &ends, &before);
     const pid_t self = getpid(), child = fork_quietly(&blocked);
     if (!child) {
