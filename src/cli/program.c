@@ -125,12 +125,20 @@ static void say_confinement(const smp_common *common)
                                 "allows Landlock alone, which keeps them from files and not from the network");
 }
 
+static smp_code refuse_version(smp_error *err)
+{
+    smp_fail(err, SMP_E_USAGE, "-V, --version stands alone: it shows the version, and nothing else is done");
+    return smp_hint(err, "the quality of an MP3, lame's -V 4, is --mp3-vbr 4");
+}
+
 /* smempipe --version -v */
 static smp_code show_version(int argc, char *const *argv, smp_error *err)
 {
     char text[80];
+    if (argc > 3 || (argc == 3 && strcmp(argv[2], "-v") != 0 && strcmp(argv[2], "--verbose") != 0))
+        return refuse_version(err);
     puts("smempipe " SMP_VERSION);
-    if (argc != 3 || (strcmp(argv[2], "-v") != 0 && strcmp(argv[2], "--verbose") != 0))
+    if (argc == 2)
         return SMP_OK;
     smp_formats_brief(stdout);
     smp_code code = smp_worker_start(0, err);
@@ -209,8 +217,7 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
     else if (!code && (*common)->version && argc == 1)
         puts("smempipe " SMP_VERSION);
     else if (!code && (*common)->version)
-        code = smp_fail(err, SMP_E_USAGE, "-V, --version stands alone: it shows the version, and nothing else is done"),
-        smp_hint(err, "the quality of an MP3, lame's -V 4, is --mp3-vbr 4");
+        code = refuse_version(err);
     else if (!code) {
         smp_read_options *how = &((smp_common *)settings)->read;
         uint64_t *most = &how->limits.max_memory;

@@ -86,6 +86,9 @@ class Hints(CliCase):
         self.assertEqual(self.files(), before)
         self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
         self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
+        for words in (("-V", "extra", "words"), ("--version", "run"), ("-V", "-v", "-v")):
+            done = self.smp(*words, status=2)
+            self.assertEqual((done.stdout, "-V, --version stands alone" in done.stderr), ("", True), words)
         self.assertIn("lame's -V 4, is --mp3-vbr 4", self.smp("convert", "a.wav", "b.mp3", "-V", "4", status=2).stderr)
 
     def test_words_in_a_wrong_place_are_told_as_a_whole_command(self):
