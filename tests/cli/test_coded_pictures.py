@@ -180,6 +180,10 @@ class Pictures(CliCase):
         for bad in (bytes(10), struct.pack(">HHHHBB", 1, 1, 1, 1, 127, 128)):  # no numbers, or none of pictures
             self.write("b.jp2", data[:at] + head[:-10] + bad + data[end:])
             self.assertNotIn("dpi", self.smp("info", "b.jp2").stdout)
+        srgb = bytes([1, 0, 0, 0, 0, 0, 16])
+        self.assertIn(srgb, data)
+        self.write("b.jp2", data.replace(srgb, srgb[:-1] + bytes([18])))
+        self.assertIn("luma and chroma", self.smp("info", "b.jp2", status=3).stderr)
 
     @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
     def test_jpeg_2000(self):

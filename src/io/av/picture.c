@@ -25,6 +25,7 @@ typedef struct picture_state {
     AVFrame *frame;
     const AVPixFmtDescriptor *pixels;
     const uint8_t *code; /* JPEG 2000: where its marker segments begin; null: not found, */
+    bool ycc;            /* its colours are luma and chroma, */
     bool palette;        /* its samples are numbers of colours, */
     uint8_t depth[4];    /* and bits of samples that the decoder moves up; 0: all that its kind has */
 } picture_state;
@@ -91,10 +92,13 @@ static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
     smp_shape *shape = &media->shape;
     const AVPixFmtDescriptor *d = s->pixels = av->av_pix_fmt_desc_get(s->frame->format);
     const uint64_t other = AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BE;
-    if (!d || d->flags & other || (d->nb_components > 2 && !(d->flags & AV_PIX_FMT_FLAG_RGB)))
+    if (!d || d->flags & other || (d->nb_components > 2 && (s->ycc || !(d->flags & AV_PIX_FMT_FLAG_RGB))))
         return smp_fail(err, SMP_E_DECODE, "the %s has samples of a kind that is not read (%s)", reader->format->name,
-                        d ? d->name : "unknown"),
-               smp_hint(err, "convert it first: ffmpeg -i IN -pix_fmt rgb48 OUT.png");
+                        s->ycc ? "luma and chroma"
+                        : d    ? d->name
+                               : "unknown"),
+               smp_hint(err, "convert it first: %s OUT.png",
+                        s->ycc ? "opj_decompress -i IN -o" : "ffmpeg -i IN -pix_fmt rgb48");
     const bool real = d->flags & AV_PIX_FMT_FLAG_FLOAT;
     shape->width = s->frame->width;
     shape->height = s->frame->height;
@@ -156,10 +160,12 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
     static const uint8_t xmp[] = {0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8,
                                   0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC};
     static const char exif[] = "JpgTiffExif->JP2";
-    enum { BY_PROFILE = 2, COLOUR_HEAD = 3, KIND = 16 /* bytes of a uuid */ };
+    enum { BY_NUMBER = 1, SYCC = 18, BY_PROFILE = 2, COLOUR_HEAD = 3, KIND = 16 /* bytes of a uuid */ };
     smp_meta *meta = &reader->media.meta;
     picture_state *s = reader->state;
     s->palette |= !strcmp(name, "pclr");
+    s->ycc |= !strcmp(name, "colr") && size >= COLOUR_HEAD + 4 && data[0] == BY_NUMBER &&
+              smp_get_be(data + COLOUR_HEAD, 4) == SYCC;
     if (!strcmp(name, "jp2c") && size > SIZE_SEGMENT)
         s->code = data;
     if (!strcmp(name, "colr") && size > COLOUR_HEAD && data[0] == BY_PROFILE && !meta->icc.size)
