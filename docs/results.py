@@ -13,7 +13,7 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "host",
-         "peers", "limits", "pictures", "formats", "effects", "study", "time"]
+         "peers", "limits", "pictures", "formats", "effects", "study", "time", "ablation"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -481,12 +481,25 @@ def times(report):
         if len(s["families"]) > 1:
             text += table(["family", *head], [row(name, of) for name, of in s["families"].items()]) + "\n"
         text += table(["worst launches", "error", "bound by"],
-                      [[one["launch"], f"{100 * one['error']:+.0f} %", one["bound"]] for one in s["worst"][:8]]) + "\n"
+                      [[one["launch"], f"{100 * one['error']:+.0f} %", one["bound"]] for one in s["worst"][:3]]) + "\n"
     return text + "".join(note + "\n\n" for note in report.get("notes", []))
 
 
+def ablation(report):
+    """Errors of predicted times without one part of the model each (tests/time/ablation.py)."""
+    def of(part):
+        return f"{part['training']:.1f} and {part['held out']:.1f} %"
+
+    nothing, *parts = report["parts"]
+    text = f"\n## Parts of the time model\n\nMean errors of predicted times ({report['gpu'].upper()}; training and "
+    text += f"held-out launches) are {of(nothing)}. With one part left out (tests/time/ablation.py): "
+    parts.sort(key=lambda part: -part["training"])
+    return text + "; ".join(f"{part['part']} {of(part)}" for part in parts) + ".\n" + \
+        "".join("\n" + note + "\n" for note in report.get("notes", []))
+
+
 MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits, "pictures": pictures,
-          "formats": formats, "effects": effects, "study": study, "time": times}
+          "formats": formats, "effects": effects, "study": study, "time": times, "ablation": ablation}
 
 
 def wrapped(text):
