@@ -160,6 +160,12 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         done = self.smp("kernel", BLAS, "--json", "--", "-lcublas", "-lcublasLt", "-lcurand", "--", "beyond")
         self.assertIn("cublasSgemm of 288 bytes", done.stdout + done.stderr)
 
+    def test_lines_of_a_header_have_its_name(self):
+        self.write("k.h", b"__global__ void twice(float *x)\n{\n    x[threadIdx.x] *= 2;\n}\n")
+        self.write("a.cu", b'#include "k.h"\nint main() { float *x; cudaMallocHost(&x, 128); twice<<<1, 32>>>(x); }\n')
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        self.assertRegex(told, r"(?m)^  k\.h\n +3  x\[threadIdx\.x\] \*= 2; +global load ")
+
     def test_floats_of_16_and_8_bits(self):
         done = self.smp("kernel", RUNTIME / "narrow.cu")
         self.assertIn("narrow.cu: right\n", done.stdout)

@@ -247,7 +247,7 @@ static void add_differences(const smp_kernel_settings *settings, const smp_kerne
 static smp_code show(const smp_kernel_settings *settings, const smp_kernel_results *all, unsigned wanted, bool ended,
                      bool *failed, smp_error *err)
 {
-    smp_lab_sources sources = {0};
+    smp_lab_sources sources = {.program = smp_ends_with(settings->file, ".cu") ? settings->file : NULL};
     smp_lab_issues issues;
     const bool color = smp_cli_color(&settings->common, STDOUT_FILENO), compares = settings->compare;
     const smp_lab_report report = {.results = all->results,

@@ -327,7 +327,7 @@ void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sou
     const smp_warp_steps *steps = &result->steps[SMP_WARP_LISTING];
     size_t step = 0;
     const smp_paint paint = smp_paint_for(color);
-    const char *shown = "";
+    const char *shown = sources->program ? smp_base_name(sources->program) : NULL;
     put_head(to, result, &paint);
     smp_lab_time_text(to, result, sources, color);
     if (result->row_count || each_one)
@@ -337,7 +337,7 @@ void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sou
             if (steps->items[step].place <= result->rows[i].place) /* the row's own is told by it */
                 put_step(to, &steps->items[step]);
         const char *file = smp_lab_file(result, result->rows[i].file);
-        if (i && strcmp(file, shown) != 0)
+        if (shown && file[0] && strcmp(file, shown) != 0)
             fprintf(to, "  %s%s%s\n", paint.dim, file, paint.off);
         shown = file;
         put_row(to, result, &result->rows[i], sources, &paint);

@@ -12,6 +12,7 @@
 typedef struct smp_lab_sources {
     struct smp_lab_source *files;
     size_t count, capacity;
+    const char *program; /* the file whose lines tables give without its name; null: that of their first line */
 } smp_lab_sources;
 
 /* The text of a line without its indentation; "" where the file is not there. */
