@@ -48,6 +48,7 @@ typedef struct smp_file_format {
     size_t text_most;              /* bytes of KEY=TEXT that a picture's file holds; 0: it has no place for most keys */
     bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
     bool dpi;                      /* the same of the resolution */
+    bool gamma;                    /* the same of gamma and primaries without a profile */
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
     bool open_end;                 /* a sound is written whose length is not known before its end */
     const smp_write_takes *takes;  /* options of files that are written; may be null */

@@ -282,6 +282,9 @@ bool smp_writer_open_ended(const char *path, const char *format);
 /* Whether files of this name are pictures without a place for profiles, EXIF and texts. */
 bool smp_writer_bare(const char *path, const char *format);
 
+/* Whether they say gamma and primaries without a profile, or are no pictures for people. */
+bool smp_writer_says_gamma(const char *path, const char *format);
+
 /* Whether files of this name are in the format of that name (smp_media.file_format). */
 bool smp_writer_is(const char *path, const char *format, const char *file_format);
 

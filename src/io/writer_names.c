@@ -215,6 +215,12 @@ bool smp_writer_bare(const char *path, const char *as)
     return format && format->bare;
 }
 
+bool smp_writer_says_gamma(const char *path, const char *as)
+{
+    const smp_file_format *format = writer_of(path, as, SMP_IMAGE);
+    return format && format->gamma;
+}
+
 bool smp_writer_open_ended(const char *path, const char *as)
 {
     const smp_file_format *format = writer_of(path, as, SMP_AUDIO);

@@ -46,14 +46,14 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
 /* Whether a file of this name has no place for what a picture's metadata say of its colours; *what: the profile. */
 static bool loses_colours(const smp_meta *meta, const char *path, const smp_write_options *options, const char **what)
 {
-    static const char *const bare_of_gamma[] = {"JPEG", "TIFF", "WebP", "AVIF", "JPEG XL"};
-    bool loses = options->strip || smp_writer_bare(path, options->format);
-    *what = meta->icc.size ? "profile" : meta->has_cicp ? "cICP" : meta->has_chrm ? "gAMA and cHRM" : "gAMA";
-    if (meta->icc.size || (meta->has_cicp && !options->strip)) /* else the writer tells of cICP */
-        return loses && meta->icc.size;
-    for (size_t i = 0; i < sizeof bare_of_gamma / sizeof *bare_of_gamma; i++)
-        loses = loses || smp_writer_is(path, options->format, bare_of_gamma[i]);
-    return loses;
+    *what = meta->icc.size       ? "profile"
+            : meta->has_cicp     ? "cICP"
+            : !meta->has_chrm    ? "gAMA"
+            : !(meta->gamma > 0) ? "cHRM"
+                                 : "gAMA and cHRM";
+    if (meta->icc.size)
+        return options->strip || smp_writer_bare(path, options->format);
+    return options->strip || (!meta->has_cicp && !smp_writer_says_gamma(path, options->format)); /* writers tell cICP */
 }
 
 /* Colours that are not sRGB's, in a file that cannot say so. */
@@ -63,9 +63,14 @@ static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char 
     smp_icc icc;
     smp_blob made;
     const char *what;
-    const bool gray = sink->shape.channels - sink->shape.alpha == 1;
-    const smp_blob profile = smp_meta_profile(meta, &sink->shape, &made);
-    const bool loses = loses_colours(meta, path, options, &what);
+    smp_meta said = *meta;
+    smp_shape shape = sink->shape;
+    const bool gray = shape.channels - shape.alpha == 1;
+    if (shape.format == SMP_F32 && shape.curve == 1)
+        said.gamma = 0;     /* light has primaries, and no curve to lose */
+    shape.format = SMP_U16; /* a profile is made of integers' metadata alone */
+    const smp_blob profile = smp_meta_profile(&said, &shape, &made);
+    const bool loses = loses_colours(&said, path, options, &what);
     const bool known = profile.size && !smp_icc_read(profile.data, profile.size, &icc);
     if (known && icc.gray != gray && !smp_icc_levels_like_srgb(&icc))
         smp_note(notes,

@@ -41,12 +41,21 @@ class Gamma(CliCase):
     def test_a_lost_gamma_is_told(self):
         for value in (1.0, 1 / 1.8):
             self.gray(gama(value))
-            for arguments in (("a.jpg",), ("a.tif",), ("a.bmp",), ("a.png", "--strip")):
+            for arguments in (("a.jpg",), ("a.tif",), ("a.bmp",), ("a.pdf",), ("a.png", "--strip")):
                 self.assertIn("gAMA", self.smp("convert", "-f", "in.png", *arguments).stderr, arguments)
             for arguments in (("a.png",), ("a.npy",), ("a.jpg", "-e", "profile srgb")):
                 self.assertEqual(self.smp("convert", "-f", "in.png", *arguments).stderr, "", arguments)
         self.gray(gama(1 / 2.2))
         self.assertEqual(self.smp("convert", "-f", "in.png", "a.jpg").stderr, "")
+
+    def test_lost_primaries_are_told(self):
+        self.colours(gama(1 / 2.2) + chrm(CHRM_P3))
+        for name, lost in (("a.jpg", "gAMA and cHRM"), ("a.pdf", "gAMA and cHRM"), ("a.pfm", "gAMA and cHRM"),
+                           ("a.exr", "cHRM"), ("a.jp2", "gAMA and cHRM")):
+            done = self.smp("convert", "-f", "in.png", name, status=(0, 3))
+            if done.returncode == 0 or name < "a.e" or name == "a.pfm":  # .exr and .jp2 want libraries
+                self.assertIn("no place for their " + lost, done.stderr)
+                self.assertEqual(self.smp("convert", "-f", "in.png", name, "-e", "profile srgb").stderr, "")
 
     def test_a_lost_cicp_is_told(self):
         for transfer, convertible in ((13, True), (8, True), (16, False)):

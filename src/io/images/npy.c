@@ -482,6 +482,7 @@ const smp_file_format smp_format_npy = {
     .extensions = (const char *const[]){"npy", NULL},
     .iptc = true,
     .dpi = true,
+    .gamma = true,
     .kind = SMP_BOTH, /* writes sound too, as frames x channels; reads only pictures */
     .sniff = sniff,
     .read_state = sizeof(npy),

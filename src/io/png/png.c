@@ -40,6 +40,7 @@ const smp_file_format smp_format_png = {
     .texts = true,
     .text_most = INT32_MAX,
     .dpi = true,
+    .gamma = true,
     .takes = (const smp_write_takes[]){{&smp_png_level}, {&smp_png_bits}, {&smp_png_palette}, {0}},
     .sniff = smp_png_sniff,
     SMP_READER(smp_png, rows),

@@ -207,6 +207,7 @@ const smp_file_format smp_format_raw = {
     .kind = SMP_BOTH,
     .iptc = true,
     .dpi = true,
+    .gamma = true,
     .open_end = true,
     .pages = true,
     .sniff = sniff,
