@@ -113,7 +113,7 @@ static bool may_copy(const smp_run_request *request, const smp_plan *plan, const
 {
     const bool turned = plan->step_count == 2 && plan->steps[1].stage && !plan->steps[1].part_count &&
                         plan->steps[1].stage->role == SMP_ROLE_ORIENT;
-    if (plan->sink_count != 1 || plan->sinks[0].save >= 0 || !strcmp(request->input, "-") ||
+    if (request->write.taker || plan->sink_count != 1 || plan->sinks[0].save >= 0 || !strcmp(request->input, "-") ||
         !smp_writer_keeps_coded(request->output, &request->write, media, turned))
         return false;
     if (only_cuts(plan, &want->from))

@@ -4,7 +4,7 @@ import wave
 
 import numpy as np
 
-from harness import CliCase
+from harness import SAMPLES, CliCase
 
 RATE = 8000
 
@@ -69,6 +69,20 @@ class Concat(CliCase):
         (self.folder / "in/cover.png").write_bytes(b"no sound")
         self.smp("concat", "in", "-o", "all.wav")
         np.testing.assert_array_equal(self.get("all.wav"), np.concatenate((self.samples["c"], self.samples["a"])))
+
+    def test_coded_sounds_are_joined_in_their_own_format(self):
+        for ending in ("mp3", "ogg", "opus"):
+            with self.subTest(ending):
+                name, all_of_it = f"speech.{ending}", f"all.{ending}"
+                if self.smp("convert", SAMPLES / "speech.flac", name, "--rate", "48kHz", status=(0, 4)).returncode:
+                    self.skipTest(f"this build writes no {ending}")
+                self.smp("concat", name, name, "-o", all_of_it)
+                for made in (name, all_of_it):
+                    self.smp("convert", made, f"{made}.npy")
+                one, two = (np.load(self.folder / f"{made}.npy") for made in (name, all_of_it))
+                self.assertEqual(len(two), 2 * len(one))
+                for half in (two[:len(one)], two[len(one):]):
+                    self.assertLess(np.abs(half - one).mean(), np.abs(one).mean() / 2)
 
     def test_what_does_not_fit_writes_nothing(self):
         self.put("fast.wav", self.samples["c"], rate=16000)
