@@ -237,10 +237,12 @@ class OpenExr(Written):
                 want = np.array(picture) / 255
             colours = want[..., :3] if want.ndim == 3 else want
             colours[:] = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+            hidden = np.count_nonzero(colours[want[..., 3] == 0]) if name == "rgba8" else 0
             if name == "rgba8":
                 colours *= want[..., 3:]
             for words, most in (((), 2e-7), (("--samples", "f16"), 1 / 2048), (("--samples", "float"), 2e-7)):
-                self.smp("convert", "-f", f"{name}.png", "a.exr", *words)
+                told = self.smp("convert", "-f", f"{name}.png", "a.exr", *words).stderr
+                self.assertEqual(f"{hidden} samples of colour became 0" in told, hidden > 0)
                 got = self.read()
                 if want.ndim == 2 and got.ndim == 3:
                     got = got[..., 0]

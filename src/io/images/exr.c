@@ -18,6 +18,7 @@ typedef struct exr_writer {
     size_t table_at, table_size, kept_size, kept_room, row_bytes;
     int kind;
     uint64_t infinite; /* samples that were finite */
+    uint64_t hidden;   /* colours of no alpha, which are lost */
 } exr_writer;
 
 static const smp_write_takes takes[] = {{&smp_write_samples, 1u << SMP_SAMPLES_FLOAT | 1u << SMP_SAMPLES_HALF}, {0}};
@@ -139,6 +140,7 @@ static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_e
         for (int64_t x = 0; x < shape->width; x++) {
             const float alpha = shape->alpha && c < n - 1 ? pixels[x * n + n - 1] : 1;
             float v = pixels[x * n + c];
+            s->hidden += alpha <= 0 && v != 0;
             v = alpha < 1 ? v * fmaxf(alpha, 0) : v;
             uint32_t bits;
             if (s->kind == HALF) {
@@ -159,6 +161,11 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
     if (s->infinite)
         smp_note(&writer->notes, "%llu samples are beyond what 16 bits hold (65504), and became infinite",
                  (unsigned long long)s->infinite);
+    if (s->hidden)
+        smp_note(&writer->notes,
+                 "%llu samples of colour became 0, since their alpha is 0: an OpenEXR's colours are "
+                 "multiplied by it",
+                 (unsigned long long)s->hidden);
     if (!s->kept)
         return smp_output_patch(writer->output, s->table_at, s->table, s->table_size, err);
     memcpy(s->kept + s->table_at, s->table, s->table_size);
