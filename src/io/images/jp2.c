@@ -31,7 +31,7 @@ bool smp_jp2_load(void)
     return all;
 }
 
-enum { HELD = 10 /* bytes a sample that the library holds, measured */ };
+enum { HELD = 10 /* bytes a sample that the library holds, measured */, LEAST_LINES = 1, MOST_LINES = 10000000 };
 enum { XMP, EXIF, UUIDS, UUID = 16 };
 
 static const char uuids[][UUID + 1] = {
@@ -80,8 +80,10 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     s->image->y1 = (OPJ_UINT32)shape->height;
     if (!meta)
         return SMP_OK;
-    s->density[0] = meta->density_is_aspect ? 0 : meta->y_density;
-    s->density[1] = meta->density_is_aspect ? 0 : meta->x_density;
+    const bool dense = !meta->density_is_aspect && meta->x_density > LEAST_LINES && meta->x_density < MOST_LINES &&
+                       meta->y_density > LEAST_LINES && meta->y_density < MOST_LINES;
+    s->density[0] = dense ? meta->y_density : 0;
+    s->density[1] = dense ? meta->x_density : 0;
     const bool fits = smp_icc_fits(&meta->icc, shape->channels > 2 ? 3 : 1);
     SMP_NEED((!fits || smp_blob_set(&s->icc, meta->icc.data, meta->icc.size)) &&
                  smp_meta_keep_blocks(meta, "a JPEG 2000", &s->blocks[EXIF], &s->blocks[XMP], &writer->notes),

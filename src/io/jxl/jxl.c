@@ -1,6 +1,6 @@
 /* JPEG XL through libjxl, read and written whole: 8 and 16 bits and float, with alpha. Writing is not confined: libjxl
- * gets samples and numbers there, never a profile or a JPEG, whose bytes may be a stranger's. Source: jxl/encode.h and
- * jxl/decode.h; ISO/IEC 18181-2 (boxes). */
+ * gets samples and numbers there, in bounds, and never a profile or a JPEG, whose bytes may be a stranger's. Source:
+ * jxl/encode.h and jxl/decode.h; ISO/IEC 18181-2 (boxes). */
 #include "io/format.h"
 
 #include <math.h>
@@ -26,7 +26,8 @@
     SMP_EACH(M, with, JxlEncoderCreate, JxlEncoderDestroy, JxlEncoderSetParallelRunner, JxlEncoderInitBasicInfo,       \
              JxlEncoderSetBasicInfo, JxlColorEncodingSetToSRGB, JxlColorEncodingSetToLinearSRGB,                       \
              JxlEncoderSetColorEncoding, JxlEncoderFrameSettingsCreate, JxlEncoderSetFrameLossless)                    \
-    SMP_EACH(M, with, JxlEncoderSetFrameDistance, JxlEncoderUseBoxes, JxlEncoderAddBox, JxlEncoderAddImageFrame,       \
+    SMP_EACH(M, with, JxlEncoderSetFrameDistance, JxlEncoderFrameSettingsSetOption,                                    \
+             JxlEncoderFrameSettingsSetFloatOption, JxlEncoderUseBoxes, JxlEncoderAddBox, JxlEncoderAddImageFrame,     \
              JxlEncoderCloseInput, JxlEncoderProcessOutput)
 #define THREAD_FUNCTIONS(M, with)                                                                                      \
     SMP_EACH(M, with, JxlThreadParallelRunner, JxlThreadParallelRunnerCreate, JxlThreadParallelRunnerDestroy)
@@ -96,12 +97,12 @@ static smp_code describe(smp_reader *reader, jxl_reader *s, smp_error *err)
     if (jxl.JxlDecoderGetBasicInfo(s->decoder, &info))
         return fail_damaged(err);
     enum { HELD = 16 /* measured, of colours and alpha */, EXTRA = 4 };
-    int others = 0;
+    int others = 0, alphas = 0;
     s->held = HELD + EXTRA * (uint64_t)info.num_extra_channels;
     for (uint32_t i = 0; i < info.num_extra_channels; i++) {
         JxlExtraChannelInfo extra = {.type = JXL_CHANNEL_UNKNOWN};
         (void)jxl.JxlDecoderGetExtraChannelInfo(s->decoder, i, &extra);
-        others += extra.type != JXL_CHANNEL_ALPHA;
+        others += extra.type != JXL_CHANNEL_ALPHA || alphas++;
         if (extra.type == JXL_CHANNEL_BLACK)
             return smp_fail(err, SMP_E_DECODE, "the JPEG XL is CMYK, which is not read");
     }
@@ -115,7 +116,7 @@ static smp_code describe(smp_reader *reader, jxl_reader *s, smp_error *err)
     snprintf(media->detail, sizeof media->detail, "%s%s", info.num_color_channels > 1 ? "RGB" : "gray",
              real ? ", float" : "");
     if (others)
-        smp_note(&reader->notes, "%d channels are left out that are neither colour nor alpha", others);
+        smp_note(&reader->notes, "%d channels are left out that are neither colour nor the first alpha", others);
     if (info.have_animation)
         smp_note(&reader->notes, "the file is an animation; " SMP_FIRST_ALONE);
     return SMP_OK;
@@ -135,8 +136,11 @@ static smp_code keep_colours(smp_reader *reader, const jxl_reader *s, smp_error 
     if (named && colours.transfer_function == JXL_TRANSFER_FUNCTION_LINEAR) {
         shape->format = SMP_F32;
         meta->gamma = 1;
-    } else if ((!named || colours.transfer_function != JXL_TRANSFER_FUNCTION_SRGB) &&
-               !jxl.JxlDecoderGetICCProfileSize(s->decoder, NULL, target, &size)) {
+    } else if (named && colours.transfer_function == JXL_TRANSFER_FUNCTION_SRGB) {
+        size = 0;
+    } else if (jxl.JxlDecoderGetICCProfileSize(s->decoder, NULL, target, &size)) {
+        smp_note(&reader->notes, "its colours are taken for sRGB's: libjxl cannot tell them");
+    } else {
         SMP_NEED(meta->icc.data = smp_alloc(size), "a profile", size, err);
         meta->icc.size = size;
         if (jxl.JxlDecoderGetColorAsICCProfile(s->decoder, NULL, target, meta->icc.data, size))
@@ -167,7 +171,7 @@ static bool keep_box(smp_meta *meta, jxl_reader *s)
     s->box_size = s->box_room - jxl.JxlDecoderReleaseBoxBuffer(s->decoder);
     if (s->kind[0] == 'E')
         kept = smp_meta_keep_exif_box(meta, s->box, s->box_size);
-    else if (!s->has_xmp)
+    else
         kept = s->has_xmp = smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)s->box, s->box_size);
     smp_exif_reset_orientation(meta->exif.data, meta->exif.size); /* the picture is upright */
     smp_free(s->box);
@@ -183,13 +187,13 @@ static smp_code begin_box(smp_reader *reader, jxl_reader *s, smp_error *err)
     SMP_NEED(keep_box(&reader->media.meta, s), "metadata", s->box_size, err);
     if (jxl.JxlDecoderGetBoxType(s->decoder, s->kind, true))
         return fail_damaged(err);
-    if ((!strcmp(s->kind, "Exif") && !reader->media.meta.exif.size) || !strcmp(s->kind, "xml "))
+    if ((!strcmp(s->kind, "Exif") && !reader->media.meta.exif.size) || (!strcmp(s->kind, "xml ") && !s->has_xmp))
         return grow_box(s, err);
     size_t i = 0;
     while (i < sizeof known / sizeof *known && strcmp(known[i], s->kind) != 0)
         i++;
     if (i == sizeof known / sizeof *known)
-        smp_note(&reader->notes, "left out, since it is of another program: a box '%s'", s->kind);
+        smp_note(&reader->notes, "left out: a box '%s' of another program, or one more", s->kind);
     s->kind[0] = '\0';
     return SMP_OK;
 }
@@ -258,7 +262,12 @@ static bool sniff(const uint8_t *head, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-enum { DEFAULT_QUALITY = 90, LOSSLESS = 100, WRITER_HELD = 90 /* bytes a pixel that the library holds, measured */ };
+enum {
+    DEFAULT_QUALITY = 90,
+    LOSSLESS = 100,
+    MOST_LIGHT = 1 << 20,
+    WRITER_HELD = 90 /* bytes a pixel that the library holds, measured */
+};
 
 typedef struct jxl_writer {
     JxlEncoder *encoder;
@@ -266,7 +275,8 @@ typedef struct jxl_writer {
     void *runner;
     uint8_t *samples;
     size_t size;
-    uint64_t borrowed;
+    bool lossless;
+    uint64_t borrowed, bent;
 } jxl_writer;
 
 static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
@@ -298,7 +308,7 @@ static smp_code set_picture(smp_writer *writer, jxl_writer *s, smp_error *err)
     const smp_shape *shape = &writer->shape;
     const int asked = smp_write_value(&writer->options.values, &smp_write_quality),
               quality = asked ? asked : DEFAULT_QUALITY;
-    const bool lossless = smp_write_value(&writer->options.values, &smp_write_lossless) || quality == LOSSLESS;
+    s->lossless = smp_write_value(&writer->options.values, &smp_write_lossless) || quality == LOSSLESS;
     JxlBasicInfo info;
     jxl.JxlEncoderInitBasicInfo(&info);
     info.xsize = (uint32_t)shape->width;
@@ -309,10 +319,19 @@ static smp_code set_picture(smp_writer *writer, jxl_writer *s, smp_error *err)
     info.num_extra_channels = shape->alpha;
     info.alpha_bits = shape->alpha ? info.bits_per_sample : 0;
     info.alpha_exponent_bits = shape->alpha ? info.exponent_bits_per_sample : 0;
-    info.uses_original_profile = lossless;
+    info.uses_original_profile = s->lossless;
     SMP_TRY(check(jxl.JxlEncoderSetBasicInfo(s->encoder, &info), "size", err));
     SMP_NEED(s->settings = jxl.JxlEncoderFrameSettingsCreate(s->encoder, NULL), "a JPEG XL", 0, err);
-    if (lossless)
+    /* Tables of few colours, and differences, spoil floats: cjxl 0.7 -d 0 does of one in twelve of small pictures. */
+    static const JxlEncoderFrameSettingId shares[] = {JXL_ENC_FRAME_SETTING_CHANNEL_COLORS_GLOBAL_PERCENT,
+                                                      JXL_ENC_FRAME_SETTING_CHANNEL_COLORS_GROUP_PERCENT},
+                                          numbers[] = {JXL_ENC_FRAME_SETTING_PALETTE_COLORS,
+                                                       JXL_ENC_FRAME_SETTING_MODULAR_PREDICTOR};
+    for (int i = 0; i < 2 && shape->format == SMP_F32 && s->lossless; i++) {
+        SMP_TRY(check(jxl.JxlEncoderFrameSettingsSetFloatOption(s->settings, shares[i], 0), "floats", err));
+        SMP_TRY(check(jxl.JxlEncoderFrameSettingsSetOption(s->settings, numbers[i], 0), "floats", err));
+    }
+    if (s->lossless)
         return check(jxl.JxlEncoderSetFrameLossless(s->settings, true), "want of loss", err);
     return check(jxl.JxlEncoderSetFrameDistance(s->settings, distance_of(quality)), "quality", err);
 }
@@ -329,7 +348,8 @@ static bool is_curve(const smp_icc_curve *curve, double gamma)
     return true;
 }
 
-/* The colours of a profile in numbers, relative to its white, D50. False: it has tables, or other curves. */
+/* The colours of a profile in numbers, relative to its white, D50. False: it has tables, or other curves, or colours
+ * that no light has: such numbers make libjxl end the program. */
 static bool name_colours(const smp_blob *profile, bool gray, JxlColorEncoding *to)
 {
     smp_icc icc;
@@ -339,8 +359,16 @@ static bool name_colours(const smp_blob *profile, bool gray, JxlColorEncoding *t
         return false;
     const double gamma = is_curve(curve, 0) ? 0 : log(smp_icc_light(curve, .5)) / log(.5);
     for (int c = 0; c < colours; c++)
-        if (!(gamma >= 0 && gamma < 10 && is_curve(&icc.curves[c], gamma)))
+        if (!((gamma == 0 || (gamma >= 1 && gamma < 4)) && is_curve(&icc.curves[c], gamma)))
             return false;
+    const double *m = icc.colorants;
+    for (int i = 0; i < 3 && !gray; i++)
+        if (!(fabs(m[3 * i] + m[3 * i + 1] + m[3 * i + 2] - smp_icc_d50[i]) < .01))
+            return false;
+    if (!gray &&
+        !(m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]) >
+          .03 /* sRGB has .2 */))
+        return false;
     jxl.JxlColorEncodingSetToSRGB(to, gray);
     if (gamma) {
         to->transfer_function = JXL_TRANSFER_FUNCTION_GAMMA;
@@ -348,10 +376,10 @@ static bool name_colours(const smp_blob *profile, bool gray, JxlColorEncoding *t
     }
     double *const ends[] = {to->primaries_red_xy, to->primaries_green_xy, to->primaries_blue_xy};
     for (int c = 0; c < 3 && !gray; c++) {
-        const double *xyz = icc.colorants + c, sum = xyz[0] + xyz[3] + xyz[6];
-        ends[c][0] = xyz[0] / sum;
-        ends[c][1] = xyz[3] / sum;
-        if (!(fabs(ends[c][0]) <= 2 && fabs(ends[c][1]) <= 2)) /* nor is it a number */
+        const double sum = m[c] + m[c + 3] + m[c + 6];
+        ends[c][0] = m[c] / sum;
+        ends[c][1] = m[c + 3] / sum;
+        if (!(fabs(ends[c][0]) <= 1.5 && fabs(ends[c][1]) <= 1.5)) /* nor is it a number */
             return false;
     }
     const double white = smp_icc_d50[0] + smp_icc_d50[1] + smp_icc_d50[2];
@@ -371,7 +399,7 @@ static smp_code set_colours(smp_writer *writer, jxl_writer *s, const smp_meta *m
     if (fits && !named)
         smp_note(&writer->notes, "the ICC profile is left out, which primaries and a power do not say: the colours are "
                                  "taken for sRGB's, and the stage 'profile' makes them so");
-    if (!named && meta && writer->shape.format == SMP_F32 && smp_meta_curve(meta) == 1)
+    if (!named && writer->shape.format == SMP_F32 && writer->shape.curve == 1)
         jxl.JxlColorEncodingSetToLinearSRGB(&colours, gray);
     else if (!named)
         jxl.JxlColorEncodingSetToSRGB(&colours, gray);
@@ -422,10 +450,22 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     return meta ? keep_meta(writer, s, meta, err) : SMP_OK;
 }
 
+/* Of what is no number, or too much, libjxl's lossy coder ends the program. */
 static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *)
 {
+    jxl_writer *s = writer->state;
     const size_t bytes = (size_t)smp_row_bytes(&writer->shape);
-    memcpy(((jxl_writer *)writer->state)->samples + (size_t)y * bytes, from, bytes);
+    uint8_t *to = s->samples + (size_t)y * bytes;
+    memcpy(to, from, bytes);
+    for (size_t i = 0; writer->shape.format == SMP_F32 && !s->lossless && i < bytes; i += sizeof(float)) {
+        float v;
+        memcpy(&v, to + i, sizeof v);
+        if (fabsf(v) <= MOST_LIGHT)
+            continue;
+        v = isnan(v) ? 0 : copysignf(MOST_LIGHT, v);
+        memcpy(to + i, &v, sizeof v);
+        s->bent++;
+    }
     return SMP_OK;
 }
 
@@ -436,6 +476,10 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
     const JxlPixelFormat pixels = format_of(&writer->shape);
     uint8_t batch[BATCH];
     JxlEncoderStatus status = JXL_ENC_NEED_MORE_OUTPUT;
+    if (s->bent)
+        smp_note(&writer->notes,
+                 "made 0 or %d, since they are no number or beyond: %llu of its samples (--lossless keeps them)",
+                 MOST_LIGHT, (unsigned long long)s->bent);
     SMP_TRY(check(jxl.JxlEncoderAddImageFrame(s->settings, &pixels, s->samples, s->size), "samples", err));
     jxl.JxlEncoderCloseInput(s->encoder);
     while (status == JXL_ENC_NEED_MORE_OUTPUT) {
