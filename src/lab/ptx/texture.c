@@ -218,11 +218,11 @@ static int64_t face_of(float at[MOST_DIMENSIONS])
     return 2 * axis + (sign < 0);
 }
 
-/* The layer of which a lane reads: its number, or the nearest that there is. */
-static int64_t layer_of(const warp_texture *t, uint32_t number, int64_t faces)
+/* The layer of which a lane reads: its number, which has no sign, or the last. */
+static uint32_t layer_of(const warp_texture *t, uint32_t number, uint32_t faces)
 {
-    const int64_t last = t->size[2] / faces - 1, layer = (int32_t)number;
-    return layer < 0 ? 0 : layer > last ? last : layer;
+    const uint32_t last = t->size[2] / faces - 1;
+    return number < last ? number : last;
 }
 
 static reader reader_of(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane)

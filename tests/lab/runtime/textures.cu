@@ -110,7 +110,9 @@ static void volumes(float *out)
     layered<<<1, W * 5>>>(texture_of(filled(make_cudaExtent(W, H, D), cudaArrayLayered, host), cudaAddressModeClamp,
                                      cudaFilterModePoint, false), out);
     cudaDeviceSynchronize();
-    check(out[1] == 3 * W + 1 && out[W + 1] == out[1] && out[2 * W] == 7 * W && out[4 * W] == 11 * W, "layers");
+    check(out[W + 1] == 3 * W + 1 && out[2 * W] == 7 * W && out[3 * W + 7] == 11 * W + 7, "layers");
+    check(out[4 * W] == 11 * W, "a layer behind the last");
+    check(out[1] == 11 * W + 1, "a layer before the first, whose number has no sign");
     around<<<1, FACES>>>(texture_of(filled(make_cudaExtent(SIDE, SIDE, FACES), cudaArrayCubemap, host),
                                     cudaAddressModeWrap, cudaFilterModePoint, true), out);
     cudaDeviceSynchronize();
