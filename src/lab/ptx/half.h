@@ -1,6 +1,7 @@
 /* 16-bit floats as bits: IEEE half precision and bfloat16, rounded to nearest even. */
 #pragma once
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -105,4 +106,15 @@ static inline uint32_t warp_bf16_bits(float value)
     if (value != value)
         return 0x7fff;
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+/* x * y + z of three of bfloat16 as a float that is rounded to bfloat16 as the exact sum is: where the nearest float is
+ * half way between two of those, what it was rounded from decides. */
+static inline float warp_bf16_fma(float x, float y, float z)
+{
+    const float near = fmaf(x, y, z);
+    const uint32_t bits = warp_float_bits(near);
+    if ((bits & 0xffff) != 0x8000)
+        return near;
+    const double rest = ((double)x * (double)y - (double)near + (double)z) * (double)near;
+    return warp_bits_float(bits + (rest > 0) - (rest < 0));
 }

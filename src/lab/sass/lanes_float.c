@@ -151,7 +151,9 @@ static inline uint32_t one_half(const sass_op *op, uint32_t a, uint32_t b, uint3
     }
     if (op->submode) {
         const float x = warp_bf16_float(a), y = warp_bf16_float(b), z = warp_bf16_float(c);
-        return warp_bf16_bits(op->mode == SASS_ADDS ? x + y : op->mode == SASS_MULTIPLIES ? x * y : fmaf(x, y, z));
+        return warp_bf16_bits(op->mode == SASS_ADDS         ? x + y
+                              : op->mode == SASS_MULTIPLIES ? x * y
+                                                            : warp_bf16_fma(x, y, z));
     }
     const double u = (double)warp_half_float(a), v = (double)warp_half_float(b);
     return warp_half_bits(op->mode == SASS_ADDS         ? u + v

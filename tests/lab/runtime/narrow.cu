@@ -56,7 +56,12 @@ static __host__ __device__ void convert(unsigned i, results *r)
     r->below = bits_of<u16>(hfloor(bits_of<__half>(pattern)));
     r->relu = bits_of<u16>(__hfma_relu(p, q, p));
 #else
-    const float sum = fmaf(__bfloat162float(p), __bfloat162float(q), __bfloat162float(p));
+    const float first = __bfloat162float(p), second = __bfloat162float(q);
+    float sum = fmaf(first, second, first);
+    if ((bits_of<unsigned>(sum) & 0xffff) == 0x8000) { // half way, unless the sum was rounded to that
+        const double rest = (double)first * second - sum + first;
+        sum = rest ? nextafterf(sum, rest > 0 ? INFINITY : -INFINITY) : sum;
+    }
     r->relu = sum <= 0 ? 0 : bits_of<u16>(__float2bfloat16(sum));
     r->below = bits_of<u16>(__float2half(floorf(__half2float(bits_of<__half>(pattern)))));
 #endif
@@ -69,7 +74,7 @@ __global__ void on_device(results *r)
 int main()
 {
     results *r;
-    int wrong = 0;
+    int wrong = 0, told[sizeof *r / 2] = {};
     cudaMallocManaged(&r, N * sizeof *r);
     memset(r, 0, N * sizeof *r);
     on_device<<<N / 256, 256>>>(r);
@@ -86,10 +91,9 @@ int main()
                     (r[i].of_halves[k] >> byte & 255) == (nan_bytes & 255))
                     own.of_halves[k] = (own.of_halves[k] & ~(255 << byte)) | (0x7f << byte);
         }
-        if (memcmp(&own, &r[i], sizeof own) && wrong++ < 5)
-            for (size_t k = 0; k < sizeof own / 2; k++)
-                if (((u16 *)&own)[k] != ((u16 *)&r[i])[k])
-                    printf("%u: word %zu is %04x, not %04x\n", i, k, ((u16 *)&r[i])[k], ((u16 *)&own)[k]);
+        for (size_t k = 0; k < sizeof own / 2; k++)
+            if (((u16 *)&own)[k] != ((u16 *)&r[i])[k] && ++wrong && told[k]++ < 5)
+                printf("%u: word %zu is %04x, not %04x\n", i, k, ((u16 *)&r[i])[k], ((u16 *)&own)[k]);
     }
     if (!wrong)
         puts("narrow.cu: right");
