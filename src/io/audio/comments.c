@@ -191,26 +191,32 @@ smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_
     enum { HEAD = SMP_OGG_HEADER, SEGMENTS_AT = SMP_OGG_SEGMENTS_AT, MOST_PAGES = 300, PIECE = 255 * 255 };
     uint8_t head[HEAD + 255];
     smp_bytes packet = {0};
-    int packets = 0; /* that have ended */
+    int packets = 0, headers = 3; /* packets that have ended, and that are no sound */
     uint8_t *piece = smp_alloc_raw(PIECE);
-    for (int page = 0; piece && page < MOST_PAGES && packets < 2 && from + HEAD <= to; page++) {
+    reader->media.copies = false;
+    for (int page = 0; piece && page < MOST_PAGES && packets < headers && from + HEAD <= to; page++) {
         if (!smp_sound_look(&reader->source, from, head, HEAD) || memcmp(head, "OggS", 4) != 0 ||
             !smp_sound_look(&reader->source, from, head, HEAD + (size_t)head[SEGMENTS_AT]))
             break;
         const size_t segments = head[SEGMENTS_AT];
-        size_t size = 0, at = 0;
-        for (size_t i = 0; i < segments; i++)
-            size += head[HEAD + i];
+        size_t size = 0, at = 0, i = 0;
+        for (size_t k = 0; k < segments; k++)
+            size += head[HEAD + k];
         if (!smp_sound_look(&reader->source, from + HEAD + segments, piece, size))
             break;
-        for (size_t i = 0; i < segments && packets < 2; i++) {
+        if (page == 0 && size > 4 && !memcmp(piece, "Opus", 4))
+            headers = 2;
+        for (; i < segments && packets < headers; i++) {
             if (packets == 1)
                 smp_bytes_add(&packet, piece + at, head[HEAD + i]);
             at += head[HEAD + i];
             packets += head[HEAD + i] < 255;
         }
+        reader->media.copies = packets == headers && i == segments; /* sound begins on a page of its own */
         from += HEAD + segments + size;
     }
+    const size_t mark = headers == 2 ? 8 : 7;
+    reader->media.copies &= packet.size >= mark + 4 && smp_get_le(packet.data + mark, 4) <= packet.size - mark - 4;
     const bool memory = piece && !packet.failed && (packets < 2 || take_packet(reader, packet.data, packet.size));
     smp_free_all(piece, packet.data);
     return memory ? SMP_OK : smp_fail_memory(err, "tags", packet.size);

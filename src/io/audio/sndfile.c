@@ -272,7 +272,7 @@ static smp_code keep_coded(smp_reader *reader, const smp_sndfile *s, int type, s
     smp_blob *coded = &reader->media.coded;
     smp_bytes part = {0};
     const size_t size = (size_t)(s->links[0].to - s->links[0].from);
-    reader->media.copies = s->link_count == 1 && (type == SMP_SOUND_OPUS || (type == SMP_SOUND_VORBIS && !want->part));
+    reader->media.copies &= s->link_count == 1 && (type == SMP_SOUND_OPUS || (type == SMP_SOUND_VORBIS && !want->part));
     if (!want->coded || !reader->media.copies)
         return SMP_OK;
     SMP_NEED(coded->data = smp_alloc_raw(size), "an OGG", size, err);
