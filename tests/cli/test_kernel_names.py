@@ -32,6 +32,25 @@ template __global__ void f<float>(float *, const float *, int, float);
             with self.subTest(words):
                 self.assertIn(wanted, self.smp(*launch, words, status=2).stderr)
 
+    def test_elements_of_another_type_than_the_source_s_are_refused(self):
+        self.write("a.cu", """#include <cstdint>
+__global__ void f(const float *__restrict__ x, unsigned char *b, const std::int64_t *n, float4 *v, long w)
+{
+    v[threadIdx.x].x = x[threadIdx.x] + b[threadIdx.x] + n[threadIdx.x] + w;
+}
+""")
+        launch = ("kernel", "a.cu", "--only", "f", "--grid", "1", "--block", "32", "--code", "ptx", "--args")
+        good = ["x=f32[32]", "b=i8[32]", "n=u64[32]", "v=u8[512]", "w=1"]
+        self.smp(*launch, " ".join(good))
+        for i, bad, elements in ((0, "x=f64[32]", "'x' are f32"), (0, "x=i32[32]", "'x' are f32"),
+                                 (1, "b=f32[32]", "'b' are i8"), (2, "n=i32[32]", "'n' are i64")):
+            words = [*good[:i], bad, *good[i + 1:]]
+            for order in (words, words[::-1]):
+                with self.subTest(order):
+                    self.assertIn(f"the elements of {elements}", self.smp(*launch, " ".join(order), status=2).stderr)
+        told = self.smp(*launch, " ".join(["x=f64[32]", *good[1:]]), status=2).stderr
+        self.assertIn("write x=f32[...]; a NumPy array: .astype(np.float32)", told)
+
     def test_arrays_of_a_comparison_go_by_their_names(self):
         self.write("a.cu", """
 __global__ void a(float *out, const float *in) { out[threadIdx.x] = in[threadIdx.x] * 2; }

@@ -9,8 +9,21 @@
 
 enum { MOST_PARAMETERS = 64, NAME = 64 };
 
+/* What C calls the elements of an array, and --args; those that may stand beside another word come last. */
+static const struct {
+    const char *name, *word;
+} elements[] = {
+    {"float", "f32"},        {"double", "f64"}, {"half", "f16"},     {"__half", "f16"},   {"__nv_bfloat16", "bf16"},
+    {"nv_bfloat16", "bf16"}, {"bool", "u8"},    {"char", "i8"},      {"uchar", "u8"},     {"int8_t", "i8"},
+    {"uint8_t", "u8"},       {"short", "i16"},  {"ushort", "u16"},   {"int16_t", "i16"},  {"uint16_t", "u16"},
+    {"long", "i64"},         {"size_t", "u64"}, {"int64_t", "i64"},  {"uint64_t", "u64"}, {"int32_t", "i32"},
+    {"uint32_t", "u32"},     {"uint", "u32"},   {"unsigned", "u32"}, {"signed", "i32"},   {"int", "i32"},
+};
+enum { ROWS = sizeof elements / sizeof *elements };
+
 typedef struct names {
     char of[MOST_PARAMETERS][NAME];
+    const char *word[MOST_PARAMETERS]; /* of --args, for the array's elements; null: not known */
     size_t count;
 } names;
 
@@ -43,6 +56,34 @@ static bool read_parameter(const char *from, const char *to, char name[NAME])
     return true;
 }
 
+static size_t row_of(const char *text, size_t size)
+{
+    size_t i = 0;
+    while (i < ROWS && (strlen(elements[i].name) != size || memcmp(text, elements[i].name, size) != 0))
+        i++;
+    return i;
+}
+
+/* --args' word for what "const float *__restrict__ in" points at; null: it is not known. */
+static const char *read_element(const char *from, const char *to)
+{
+    size_t which = ROWS, stars = 0;
+    for (const char *at = from; at < to; at++) {
+        const char *begin = at;
+        stars += *at == '*';
+        while (!stars && at < to && in_word(*at))
+            at++;
+        const size_t size = (size_t)(at - begin), row = row_of(begin, size);
+        const bool passed = !size || (size == 5 && !memcmp(begin, "const", 5)) ||
+                            (size == 8 && !memcmp(begin, "volatile", 8)) || (size == 3 && !memcmp(begin, "std", 3));
+        if (row == ROWS && !passed)
+            return NULL;
+        which = row < which ? row : which;
+        at -= size > 0;
+    }
+    return which < ROWS && stars == 1 ? elements[which].word : NULL;
+}
+
 /* From the opening bracket of the parameters. False: what is there is not understood. */
 static bool read_parameters(const char *open, names *out)
 {
@@ -59,8 +100,9 @@ static bool read_parameters(const char *open, names *out)
                 empty = empty && isspace((unsigned char)*c);
             if (empty && last && !out->count)
                 return true;
-            if (out->count == MOST_PARAMETERS || !read_parameter(from, at, out->of[out->count++]))
+            if (out->count == MOST_PARAMETERS || !read_parameter(from, at, out->of[out->count]))
                 return false;
+            out->word[out->count++] = read_element(from, at);
             from = at + 1;
         }
         depth += strchr("([{", *at) ? 1 : strchr(")]}", *at) ? -1 : 0;
@@ -113,8 +155,10 @@ static bool find_names(const char *path, const char *kernel, size_t count, names
         const char *open = read_head(at, name);
         if (!open || strcmp(name, base) != 0 || !read_parameters(open, &one) || one.count != count)
             continue;
-        for (size_t i = 0; i < count && found; i++)
+        for (size_t i = 0; i < count && found; i++) {
             agree = agree && !strcmp(one.of[i], out->of[i]);
+            one.word[i] = one.word[i] == out->word[i] ? one.word[i] : NULL;
+        }
         *out = one;
         found = true;
     }
@@ -157,6 +201,27 @@ static void list_names(const names *all, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", all->of[i]);
 }
 
+/* An array's elements are as wide as the source has them, and of that kind. */
+static smp_code check_elements(const names *all, const char *ordered, size_t given, smp_error *err)
+{
+    for (size_t i = 0; i < given; i++) {
+        smp_kernel_array is = {.element = 0}, has = {.element = 0};
+        char text[16];
+        smp_kernel_array_word(ordered, i, &is);
+        snprintf(text, sizeof text, "%s[1]", all->word[i] ? all->word[i] : "");
+        smp_kernel_array_word(text, 0, &has);
+        if (!is.element || !has.element || (is.element == has.element && is.kind == has.kind))
+            continue;
+        smp_fail(err, SMP_E_USAGE, "--args: the elements of '%s' are %s in the source", all->of[i], all->word[i]);
+        return smp_hint(err, "write %s=%s[...]; a NumPy array: .astype(np.%s%d)", all->of[i], all->word[i],
+                        has.kind == 'i'   ? all->word[i][0] == 'u' ? "uint" : "int"
+                        : has.kind == 'b' ? "bfloat"
+                                          : "float",
+                        (int)(8 * has.element));
+    }
+    return SMP_OK;
+}
+
 smp_code smp_kernel_order_args(const char *file, const smp_warp_kernel *kernel, const char *args, char **ordered,
                                smp_error *err)
 {
@@ -185,7 +250,7 @@ smp_code smp_kernel_order_args(const char *file, const smp_warp_kernel *kernel, 
         place[named++] = at;
     }
     if (moved == SIZE_MAX)
-        return SMP_OK; /* in their order, under whatever names */
+        return check_elements(&all, args, given, err); /* in their order, under whatever names */
     if (named < given || given < count)
         return smp_fail(err, SMP_E_USAGE, "--args: '%.*s' is parameter %zu of '%s', and stands at place %zu",
                         (int)words[moved].name_size, words[moved].at, index_of(&all, &words[moved]) + 1,
@@ -199,5 +264,5 @@ smp_code smp_kernel_order_args(const char *file, const smp_warp_kernel *kernel, 
                 used += words[k].size;
                 (*ordered)[used++] = i + 1 < count ? ' ' : 0;
             }
-    return SMP_OK;
+    return check_elements(&all, *ordered, given, err);
 }
