@@ -186,6 +186,18 @@ class Pictures(CliCase):
         self.assertIn("luma and chroma", self.smp("info", "b.jp2", status=3).stderr)
 
     @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
+    def test_tiles_that_a_jpeg_2000_cannot_hold_are_refused(self):
+        for ending in ("jp2", "j2k"):
+            self.tool("opj_compress", "-n", "3", "-i", "rgb8.png", "-o", f"a.{ending}")
+            data = bytearray((self.folder / f"a.{ending}").read_bytes())
+            at = data.index(b"\xFF\x4F\xFF\x51") + 8
+            for sizes, told in (((40000, 40000, 0, 0, 200, 133), "takes at least 842800"),
+                                ((2**32 - 1, 2**32 - 1, 0, 0, 1, 1), "damaged")):
+                data[at:at + 24] = struct.pack(">6I", *sizes)
+                self.write(f"b.{ending}", bytes(data))
+                self.assertIn(told, self.smp("info", f"b.{ending}", status=3).stderr)
+
+    @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
     def test_jpeg_2000(self):
         for name in ("rgb8", "gray8", "rgb16", "gray16", "rgba8", "la8", "la16"):
             for ending, words in (("jp2", ()), ("j2k", ()), ("jp2", ("-r", "5", "-I"))):

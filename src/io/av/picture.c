@@ -209,6 +209,21 @@ static bool walk(smp_reader *reader, const uint8_t *data, size_t size, bool *who
     return memory;
 }
 
+/* Each tile takes kilobytes before the first is decoded, and its marker segments at least so much of the file. */
+static smp_code check_tiles(const smp_reader *reader, const picture_state *s, smp_error *err)
+{
+    enum { LEAST = 14, END = 8, ORIGIN = 32, SIZE = 24 /* where two numbers of 4 bytes stand */ };
+    uint64_t tiles = 1;
+    if (!s->code || s->size - (size_t)(s->code - s->data) <= SIZE_SEGMENT)
+        return SMP_OK; /* not known: the decoder refuses it */
+    for (int i = 0; i < 8; i += 4) {
+        const uint64_t end = smp_get_be(s->code + END + i, 4), from = smp_get_be(s->code + ORIGIN + i, 4),
+                       size = smp_max_u64(smp_get_be(s->code + SIZE + i, 4), 1);
+        tiles *= end > from ? (end - from + size - 1) / size : 1;
+    }
+    return tiles > UINT32_MAX ? fail_damaged(reader, err) : smp_check_size(&reader->source, tiles * LEAST, err);
+}
+
 static smp_code jp2_read_open(smp_reader *reader, smp_error *err)
 {
     picture_state *s = reader->state;
@@ -220,6 +235,7 @@ static smp_code jp2_read_open(smp_reader *reader, smp_error *err)
         return fail_truncated(reader, err);
     if (s->data[0] && s->size > SIZE_SEGMENT)
         s->code = s->data;
+    SMP_TRY(check_tiles(reader, s, err));
     SMP_TRY(decode(reader, s, take_depths(s) ? "jpeg2000" : "libopenjpeg", "jpeg2000", err));
     if (s->frame->format == AV_PIX_FMT_YA16) { /* of which FFmpeg 5 gives half a row, of other values */
         end_decoding(s);
