@@ -197,9 +197,22 @@ class Drawn(CliCase):
         self.assertIn("more memory", self.smp("convert", "said.pdf", "x.png", status=6).stderr)
         self.write("large.svg", embed(png_bytes([bytes(1250)] * 10000, 10000, 1, 0)))
         self.assertIn("out of proportion", self.smp("convert", "large.svg", "x.png", status=6).stderr)
-        self.write("side.svg", embed(png_bytes([bytes(1)], 1 << 20, 1, 0)))
-        self.assertIn("a picture in it: ",
-                      self.smp("convert", "side.svg", "x.png", "--max-pixels", "100000", status=6).stderr)
+        side = embed(png_bytes([bytes(1)], 1 << 20, 1, 0))
+        for way in (side, side.replace(b";base64,", b";Base64 ,"), side.replace(b",iVBO", b",&#x69;&#86;BO"),
+                    side.replace(b"<image", b"<style>/*;base64,&*/</style><image")):
+            self.write("side.svg", way)
+            self.assertIn("a picture in it: ",
+                          self.smp("convert", "side.svg", "x.png", "--max-pixels", "100000", status=6).stderr)
+
+    def test_only_utf8_may_be_large(self):
+        text = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><g id="%s"/></svg>' % ("x" * 11000000)
+        for name, encoded, status in (("a", text.encode(), 0), ("b", text.encode("utf-16"), 3),
+                                      ("c", b'<?xml version="1.0" encoding=\'utf-8\'?>' + text.encode(), 0),
+                                      ("d", b'<?xml version="1.0" encoding="UTF-7"?>' + text.encode(), 3),
+                                      ("e", b'<?xml version="1.0" encoding="ISO-8859-1"?>' + text.encode(), 3)):
+            with self.subTest(name):
+                self.write("large.svg", encoded)
+                self.smp("convert", "-f", "large.svg", "x.png", status=status)
 
     def test_a_picture_inside_may_be_of_more_than_10_MB(self):
         small = png_bytes([bytes(1)], 1, 8, 0)

@@ -250,26 +250,52 @@ static smp_code count_picture(smp_reader *reader, uint8_t *file, size_t size, sm
     return SMP_OK;
 }
 
+/* The ASCII character of &#10; or &#x41;, at whose end *at then is; else a space, and *at stays. */
+static uint8_t character(const char **at, const char *end)
+{
+    char number[12], *stop;
+    snprintf(number, sizeof number, "%.*s", (int)smp_min_u64((uint64_t)(end - *at - 1), sizeof number - 1), *at + 1);
+    const bool hex = number[0] == '#' && number[1] == 'x';
+    const unsigned long code = number[0] == '#' ? strtoul(number + 1 + hex, &stop, hex ? 16 : 10) : 0;
+    if (!code || *stop != ';' || code > 0x7F)
+        return ' ';
+    *at += 1 + (stop - number);
+    return (uint8_t)code;
+}
+
 static smp_code count_pictures(smp_reader *reader, const drawn *d, smp_error *err)
 {
-    static const char before[] = ";base64,";
+    static const char before[] = "base64";
     const char *at = (const char *)d->data, *end = at + d->size;
     smp_code code = SMP_OK;
     uint8_t *file = smp_alloc_raw(d->size);
     SMP_NEED(file, "an SVG's pictures", d->size, err);
-    while (!code && (at = memmem(at, (size_t)(end - at), before, sizeof before - 1))) {
+    while (!code && (at = memchr(at, ',', (size_t)(end - at)))) {
         size_t size = 0;
-        for (at += sizeof before - 1; at < end && !strchr("\"'<>", *at); at++) {
-            if (*at == '&') /* the end of a line: &#10; */
-                while (at + 1 < end && *at != ';')
-                    at++;
-            else if (!isspace((unsigned char)*at))
-                file[size++] = (uint8_t)*at;
+        const char *word = at++;
+        while (word > (const char *)d->data && isspace((unsigned char)word[-1]))
+            word--;
+        if (word - (const char *)d->data < (ptrdiff_t)sizeof before || strncasecmp(word - 6, before, 6) != 0)
+            continue;
+        for (; at < end && !strchr("\"'<>,", *at); at++) {
+            const uint8_t byte = *at == '&' ? character(&at, end) : (uint8_t)*at;
+            if (!isspace(byte))
+                file[size++] = byte;
         }
         code = count_picture(reader, file, size, err);
     }
     smp_free(file);
     return code;
+}
+
+/* Whether the bytes are what a parser sees: entities can hide in other encodings. */
+static bool is_utf8(const drawn *d)
+{
+    const char *text = (const char *)d->data, *head = memchr(text, '>', d->size);
+    const char *named = head ? memmem(text, (size_t)(head - text), "encoding", 8) : NULL;
+    named += named ? 8 + strspn(named + 8, " \t\r\n='\"") : 0;
+    return head && (!named || !strncasecmp(named, "UTF-8", 5)) && strchr("<\xEF \t\r\n", *text) &&
+           !memchr(text, 0, d->size);
 }
 
 static bool is_gzip(const uint8_t *data, size_t size)
@@ -316,7 +342,8 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
         SMP_TRY(unpack(d, err));
     SMP_TRY(count_pictures(reader, d, err)); /* first: what a reader checks is forgotten when another opens */
     SMP_TRY(check_elements(reader, d, err));
-    const bool unlimited = d->size > LIBXML && !memmem(d->data, d->size, "<!ENTITY", 8); /* bombs are of entities */
+    const bool unlimited =
+        d->size > LIBXML && is_utf8(d) && !memmem(d->data, d->size, "<!ENTITY", 8); /* bombs are of entities */
     void *stream = draw->g_memory_input_stream_new_from_data(d->data, (ptrdiff_t)d->size, NULL);
     d->document = draw->rsvg_handle_new_from_stream_sync(stream, NULL, unlimited ? UNLIMITED : 0, NULL, &why);
     draw->g_object_unref(stream);
