@@ -95,6 +95,12 @@ class Help(CliCase):
             for name in ("cut.png", "none.png"):
                 self.assertNotIn("nothing was written", self.smp(*words, name, status=(1, 3)).stderr)
 
+    def test_topics_name_options_that_there_are(self):
+        options = {word for name in COMMANDS for word in re.findall(r"--[a-z0-9-]+", self.smp("help", name).stdout)}
+        for topic in ("language", "draws", "exit-codes", "formats", "edge", "banks"):
+            said = set(re.findall(r"--[a-z0-9-]+", self.smp("help", topic).stdout))
+            self.assertEqual(said - options, set(), topic)
+
     def test_listings_fit_and_end_cleanly(self):
         topics = [("help", topic) for topic in (*COMMANDS, "language", "exit-codes", "formats", "edge", "banks")]
         for arguments in (*topics, ("help",), ("stages",), ("devices",), ("explain", BLUR),
