@@ -428,9 +428,9 @@ const smp_command smp_command_split = {
     .help = "a sound to a file for each part between silences, or of equal length",
     .about = "Splits where every channel stays below --below for at least --min seconds, and leaves --keep seconds of "
              "silence at both sides of a part; with --every 60 parts are a minute each. Samples stay as they are, and "
-             "so do the coded frames of an MP3 or Opus that becomes MP3s or Opus. "
-             "Prints the parts and their times. The sound "
-             "is read twice, in little memory; nothing is written when it is damaged or a part exists already.",
+             "so do the coded frames of an MP3 or Opus that becomes MP3s or Opus. Prints the parts and their times. "
+             "The sound is read twice, in little memory, and one whose frames stay once more for each part; nothing "
+             "is written when it is damaged or a part exists already.",
     .settings_size = sizeof(split_settings),
     .one_input = true,
     .without = SMP_O_PICTURES,
