@@ -20,16 +20,6 @@ enum { SKIPPED = 77, USAGE = 2, MOST = 256 };
 
 static test_suite *suites;
 
-/* In the order of names, whatever order the linker gives. */
-void test_suite_add(test_suite *suite)
-{
-    test_suite **at = &suites;
-    while (*at && strcmp((*at)->name, suite->name) < 0)
-        at = &(*at)->next;
-    suite->next = *at;
-    *at = suite;
-}
-
 static test_suite *find(const char *name)
 {
     for (test_suite *suite = suites; suite; suite = suite->next)
@@ -38,12 +28,33 @@ static test_suite *find(const char *name)
     return NULL;
 }
 
+/* SMP_SUITE beside SMP_TEST in a file of that name, of which one would run alone. */
+static void fail_twice(const char *name)
+{
+    fprintf(stderr, "suite %s is there twice: a file has SMP_SUITE or SMP_TEST\n", name);
+    exit(1);
+}
+
+/* In the order of names, whatever order the linker gives. */
+void test_suite_add(test_suite *suite)
+{
+    test_suite **at = &suites;
+    if (find(suite->name))
+        fail_twice(suite->name);
+    while (*at && strcmp((*at)->name, suite->name) < 0)
+        at = &(*at)->next;
+    suite->next = *at;
+    *at = suite;
+}
+
 /* The suite of a file, made with its first test: src/gaussian.c has gaussian. */
 static test_suite *suite_of(const char *file)
 {
     const char *slash = strrchr(file, '/'), *begin = slash ? slash + 1 : file;
     char *name = strndup(begin, strcspn(begin, "."));
     test_suite *suite = name ? find(name) : NULL;
+    if (suite && suite->run)
+        fail_twice(name);
     if (suite) {
         free(name);
         return suite;
