@@ -309,6 +309,9 @@ LAB_ALIAS(cudaGraphAddEmptyNode, (node * *out, graph *g, node *const *, size_t),
 LAB_API int cudaGraphAddChildGraphNode(node **out, graph *g, node *const *, size_t, graph *child)
 {
     const condition_params one = {.count = 1, .how = COND_SWITCH};
+    for (size_t i = 0; i < child->count; i++)
+        if (child->nodes[i]->kind == CONDITION_NODE) /* CUDA takes none in a graph in another */
+            return lab_error(LAB_INVALID_VALUE);
     const int error = added(out, add(g, PARENT_NODE));
     return error ? error : take_bodies(*out, &one, &child);
 }

@@ -88,13 +88,13 @@ __global__ void count_down(int *x, cudaGraphConditionalHandle more)
     cudaGraphSetConditional(more, x[0] > 0);
 }
 
-/* A loop, a choice of two whose handle begins anew, and a graph in another. */
+/* A loop, a choice of two whose handle begins anew, and a graph in it. Such a graph lies in no other. */
 static int conditions()
 {
     int host[3] = {4, 0, 0}, five = 5, *x;
-    cudaGraph_t graph, inner;
+    cudaGraph_t graph, inner, outer;
     cudaGraphExec_t run;
-    cudaGraphNode_t node;
+    cudaGraphNode_t first, node, last;
     cudaStream_t stream;
     cudaGraphConditionalHandle more, which;
     cudaMalloc(&x, sizeof host);
@@ -106,7 +106,7 @@ static int conditions()
     loop.conditional.handle = more;
     loop.conditional.type = cudaGraphCondTypeWhile;
     loop.conditional.size = 1;
-    CHECK(!cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &loop));
+    CHECK(!cudaGraphAddNode(&first, graph, nullptr, nullptr, 0, &loop));
     void *arguments[] = {&x, &more};
     kernel.kernel.func = (void *)count_down;
     kernel.kernel.gridDim = kernel.kernel.blockDim = dim3(1);
@@ -115,19 +115,27 @@ static int conditions()
     choice.conditional.handle = which;
     choice.conditional.type = cudaGraphCondTypeSwitch;
     choice.conditional.size = 2;
-    CHECK(!cudaGraphAddNode(&node, graph, &node, nullptr, 1, &choice));
+    CHECK(!cudaGraphAddNode(&node, graph, &first, nullptr, 1, &choice));
     CHECK(!cudaStreamBeginCaptureToGraph(stream, choice.conditional.phGraph_out[1], nullptr, nullptr, 0,
                                          cudaStreamCaptureModeGlobal));
     count_up<<<1, 1, 0, stream>>>(x + 2, five);
     CHECK(!cudaStreamEndCapture(stream, nullptr));
-    CHECK(!cudaGraphCreate(&inner, 0) && !cudaGraphAddChildGraphNode(&node, inner, nullptr, 0, graph));
-    CHECK(!cudaGraphInstantiate(&run, inner, 0));
+    int *third = x + 2;
+    void *up[] = {&third, &five};
+    kernel.kernel.func = (void *)count_up;
+    kernel.kernel.kernelParams = up;
+    CHECK(!cudaGraphCreate(&inner, 0) && !cudaGraphAddNode(&first, inner, nullptr, nullptr, 0, &kernel));
+    CHECK(!cudaGraphAddChildGraphNode(&last, graph, &node, 1, inner));
     cudaGraphDestroy(inner);
+    CHECK(!cudaGraphCreate(&outer, 0) && cudaGraphAddChildGraphNode(&node, outer, nullptr, 0, graph));
+    cudaGetLastError();
+    CHECK(!cudaGraphInstantiate(&run, graph, 0));
+    cudaGraphDestroy(outer);
     cudaGraphDestroy(graph);
     for (int i = 0; i < 2; i++)
         CHECK(!cudaGraphLaunch(run, stream));
     cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
-    CHECK(host[0] == -1 && host[1] == 50 && host[2] == 10);
+    CHECK(host[0] == -1 && host[1] == 50 && host[2] == 20);
     cudaGraphExecDestroy(run);
     return 0;
 }
