@@ -137,6 +137,6 @@ smp_code smp_format_unknown(smp_source *source, smp_error *err)
     else
         smp_fail(err, SMP_E_DECODE, "the file is in no known format");
     return smp_hint(
-        err, "formats read (whatever the file is called): %s; --raw s16lex2:44100 reads samples without a header",
+        err, "formats read, whatever its name: %s; --raw s16lex2:44100 reads samples without a header",
         known);
 }
