@@ -46,7 +46,7 @@ typedef struct smp_file_format {
     bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
     bool texts;                    /* it has a place for texts of any key, or tells by itself which it leaves out */
     size_t text_most;              /* bytes of KEY=TEXT that a picture's file holds; 0: it has no place for most keys */
-    bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
+    bool iptc;                     /* it has one for IPTC records */
     bool dpi;                      /* the same of the resolution */
     bool gamma;                    /* the same of gamma and primaries without a profile */
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */

@@ -38,21 +38,22 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
         smp_blob made;
         const smp_blob profile = smp_meta_profile(meta, &writer->shape, &made);
         smp_note(&writer->notes,
-                 "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
+                 "the colours are of primaries %d and transfer %d (cICP), which %s %s cannot say: they will be taken "
                  "for sRGB%s",
                  meta->cicp[0], meta->cicp[1], format,
                  profile.size ? "; `profile srgb` as the first stage converts them" : "");
         smp_free(made.data);
     }
+    const bool bare = writer->format->bare && writer->shape.kind == SMP_IMAGE; /* sounds tell by themselves */
     const struct {
         bool lost;
         const char *name;
     } parts[] = {
-        {writer->format->bare && meta->icc.size, "the ICC profile"},
-        {writer->format->bare && meta->exif.size, "EXIF"},
+        {bare && meta->icc.size, "the ICC profile"},
+        {bare && meta->exif.size, "EXIF"},
         {!writer->format->iptc && meta->iptc.size, "IPTC records"},
-        {writer->format->bare && meta->text_count, "texts"},
-        {!writer->format->dpi && says_dpi && (writer->format->bare || !meta->exif.size), "the resolution"},
+        {bare && meta->text_count, "texts"},
+        {!writer->format->dpi && says_dpi && (bare || !meta->exif.size), "the resolution"},
         {writer->format->shapes && meta->coding.rate[0], "how long each picture is shown"}, /* pages */
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -52,7 +52,7 @@ static bool loses_colours(const smp_meta *meta, const char *path, const smp_writ
             : !(meta->gamma > 0) ? "cHRM"
                                  : "gAMA and cHRM";
     if (meta->icc.size)
-        return options->strip || smp_writer_bare(path, options->format);
+        return options->strip || (!options->taker && smp_writer_bare(path, options->format));
     return options->strip || (!meta->has_cicp && !smp_writer_says_gamma(path, options->format)); /* writers tell cICP */
 }
 

@@ -212,7 +212,7 @@ class Profile(CliCase):
         self.put("srgb.png", array, icc(SRGB))
         Image.fromarray(array).save(self.folder / "none.png")
         for name in ("srgb.png", "none.png"):
-            done = self.smp("run", "-f", "-e", "profile", name, "out.npy")
+            done = self.smp("run", "-f", "--strip", "-e", "profile", name, "out.npy")
             self.assertEqual(done.stderr, "")
             self.assertTrue(np.array_equal(np.load(self.folder / "out.npy"), array), name)
         self.assertIn("no colour profile", self.smp("run", "-e", "profile missing=error", "none.png", "o.png",

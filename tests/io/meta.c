@@ -359,7 +359,8 @@ SMP_TEST(what_a_format_has_no_place_for_is_told)
         {"l.qoi", "left out, since the format QOI has no place for it: the ICC profile, EXIF, IPTC records, texts, the "
                   "resolution"},
         {"l.jpg", ""},
-        {"l.npy", ""}, /* an array, not a picture for people */
+        {"l.npy", "left out, since the format NPY has no place for it: the ICC profile, EXIF, IPTC records, texts"},
+        {"l.raw", "left out, since the format RAW has no place for it: the ICC profile, EXIF, IPTC records, texts"},
     };
     picture p = make_picture(8, 6, 3, false, SMP_U8);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

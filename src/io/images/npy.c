@@ -480,7 +480,7 @@ static void write_close(smp_writer *writer)
 const smp_file_format smp_format_npy = {
     .name = "NPY",
     .extensions = (const char *const[]){"npy", NULL},
-    .iptc = true,
+    .bare = true,
     .dpi = true,
     .gamma = true,
     .kind = SMP_BOTH, /* writes sound too, as frames x channels; reads only pictures */
