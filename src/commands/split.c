@@ -205,8 +205,8 @@ static smp_code open_coded(const split_settings *s, const part *p, const smp_med
 }
 
 /* *at: the reader's next frame. */
-static smp_code write_part(const split_settings *s, smp_reader *reader, int64_t *at, const part *p, float *block,
-                           int64_t stride, smp_error *err)
+static smp_code write_part(const split_settings *s, smp_reader *reader, const smp_meta *meta, int64_t *at,
+                           const part *p, float *block, int64_t stride, smp_error *err)
 {
     const smp_media *media = smp_reader_media(reader);
     const char *const inputs[] = {s->in, NULL};
@@ -222,7 +222,7 @@ static smp_code write_part(const split_settings *s, smp_reader *reader, int64_t 
     write.coded.picture = coded ? &smp_reader_media(coded)->coded : NULL;
     code = code || coded ? code : skip(reader, block, stride, p->from - *at, err);
     code = code ? code : smp_writer_shape(p->path, &shape, &held, err);
-    code = code ? code : smp_writer_open(p->path, &held, &media->meta, &write, &writer, err);
+    code = code ? code : smp_writer_open(p->path, &held, meta, &write, &writer, err);
     for (int64_t left = coded ? 0 : shape.height, n; !code && left > 0; left -= n) {
         n = smp_min_i64(left, BLOCK);
         code = smp_reader_rows(reader, block, stride, n, err);
@@ -237,8 +237,22 @@ static smp_code write_part(const split_settings *s, smp_reader *reader, int64_t 
     return smp_cli_commit(&s->plan.base.common, p->path, writer, err);
 }
 
+/* Tags are read from a reader of their own; chapters of the whole are not its parts'. */
+static smp_code read_meta(const split_settings *s, int64_t start, smp_meta *meta, smp_error *err)
+{
+    smp_reader *reader = NULL;
+    smp_code code = smp_reader_open(s->in, &s->plan.base.common.read, &reader, err);
+    if (!code && !smp_meta_copy(meta, &smp_reader_media(reader)->meta))
+        code = smp_fail_memory(err, "tags", 100);
+    smp_reader_close(reader);
+    if (smp_meta_drop_times(meta) && !s->write.strip)
+        smp_cli_warning(&s->plan.base.common, "%s: what its tags say about times (chapters) is left out of its parts",
+                        !strcmp(s->in, "-") ? "standard input" : s->in);
+    return !code && start >= 0 ? smp_prepass_rewind(start, err) : code;
+}
+
 /* Parts may overlap by what is kept of a silence; no sample belongs to two, since at most half of one is kept. */
-static smp_code write_parts(const split_settings *s, const parts *found, smp_error *err)
+static smp_code write_parts(const split_settings *s, const parts *found, const smp_meta *meta, smp_error *err)
 {
     smp_reader *reader = NULL;
     float *block = NULL;
@@ -250,7 +264,7 @@ static smp_code write_parts(const split_settings *s, const parts *found, smp_err
         code = smp_fail_memory(err, "samples", (uint64_t)(BLOCK * stride));
     for (size_t i = 0; !code && i < found->count; i++) {
         const part *p = &found->items[i];
-        code = write_part(s, reader, &at, p, block, stride, err);
+        code = write_part(s, reader, meta, &at, p, block, stride, err);
         if (!code && !s->plan.base.common.quiet)
             smp_text_line(stdout, "%s  %.3f .. %.3f s", p->path, (double)p->from / shape.rate,
                           (double)p->to / shape.rate);
@@ -317,35 +331,21 @@ static smp_code take_rows(void *context, const char *, const smp_shape *shape, i
     return SMP_OK;
 }
 
-/* Tags are read from a reader of their own. */
-static smp_code read_meta(const split_settings *s, int64_t start, smp_meta *meta, smp_error *err)
-{
-    smp_reader *reader = NULL;
-    smp_code code = smp_reader_open(s->in, &s->plan.base.common.read, &reader, err);
-    if (!code && !smp_meta_copy(meta, &smp_reader_media(reader)->meta))
-        code = smp_fail_memory(err, "tags", 100);
-    smp_reader_close(reader);
-    return !code && start >= 0 ? smp_prepass_rewind(start, err) : code;
-}
-
 /* The input is resampled as a whole and cut then, so that parts fit together. */
 static smp_code write_fitting(const split_settings *s, const smp_run_request *found_by, const parts *found, double rate,
-                              int64_t start, smp_error *err)
+                              const smp_meta *meta, smp_error *err)
 {
-    smp_meta meta = {.srgb_intent = -1};
     smp_run_report report = {.input = NULL};
     smp_run_request request = *found_by;
-    fitting f = {.s = s, .found = found, .meta = &meta, .rate = rate};
-    smp_code code = read_meta(s, start, &meta, err);
+    fitting f = {.s = s, .found = found, .meta = meta, .rate = rate};
     request.output = found->items[0].path;
     request.write.taker = &(smp_row_taker){take_rows, &f};
     request.write.sound.fit_rate = true;
-    code = code ? code : smp_run_file(&request, &report, err);
+    smp_code code = smp_run_file(&request, &report, err);
     if (!code)
         smp_cli_notes(&s->plan.base.common, found->items[0].path, true, &report.output_notes);
     smp_writer_abort(f.writer);
     smp_run_report_free(&report);
-    smp_meta_free(&meta);
     if (code && f.next)
         smp_hint(err, "%zu of %zu parts were written", f.next, found->count);
     return code;
@@ -359,6 +359,7 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     smp_run_report report = {.input = NULL};
     smp_cli_job job;
     parts found = {.items = NULL};
+    smp_meta meta = {.srgb_intent = -1};
     char *folder = NULL;
     int64_t start = -1;
     smp_code code = divide_folder(s, &folder, err);
@@ -386,11 +387,14 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     if (!code) {
         smp_cli_confine_folder(&s->plan.base.common, program, s->in, folder);
         smp_shape fit = report.shape;
-        code = smp_writer_fits_rate(found.items[0].path, NULL, &fit)
-                   ? write_fitting(s, &job.request, &found, report.shape.rate, start, err)
-                   : write_parts(s, &found, err);
+        code = read_meta(s, start, &meta, err);
+        if (!code)
+            code = smp_writer_fits_rate(found.items[0].path, NULL, &fit)
+                       ? write_fitting(s, &job.request, &found, report.shape.rate, &meta, err)
+                       : write_parts(s, &found, &meta, err);
     }
     smp_cli_job_close(&job);
+    smp_meta_free(&meta);
     parts_free(&found);
     smp_free(folder);
     smp_run_report_free(&report);

@@ -182,6 +182,13 @@ class Id3(CliCase):
         self.assertNotIn(b"RVA2", (self.folder / "b.mp3").read_bytes())
         self.write("c.mp3", id3(frame(b"CHAP", b"c\0" + bytes(16))) + self.sound)
         self.assertIn("about times", self.smp("run", "-f", "-e", "trim end=0.5s", "c.mp3", "b.mp3").stderr)
+        self.write("c.mp3", id3(frame(b"TLEN", b"\0035000")) + self.sound)
+        self.smp("run", "-f", "-e", "gain -1dB", "c.mp3", "b.mp3")
+        self.assertIn(b"TLEN", (self.folder / "b.mp3").read_bytes())
+        self.assertIn("about times", self.smp("run", "-f", "-e", "trim end=0.5s", "c.mp3", "b.mp3").stderr)
+        self.assertNotIn(b"TLEN", (self.folder / "b.mp3").read_bytes())
+        self.smp("split", "c.mp3", "--every", "0.1", "-o", "parts")
+        self.assertNotIn(b"TLEN", next((self.folder / "parts").iterdir()).read_bytes())
 
     def test_damaged_tags_harm_nothing(self):
         whole = id3(frame(b"TIT2", b"\1\xff") + frame(b"APIC", b"\0a") + frame(b"TRCK", b"\0") +

@@ -80,7 +80,8 @@ static bool is_chapter(const char *text, const char *)
 
 size_t smp_meta_drop_times(smp_meta *meta)
 {
-    return drop_attached(meta, FRAMES, "CHAP CTOC SYLT ETCO MLLT SYTC ASPI POSS") + drop_texts(meta, is_chapter, NULL);
+    return drop_attached(meta, FRAMES, "CHAP CTOC SYLT ETCO MLLT SYTC ASPI POSS TLEN") +
+           drop_texts(meta, is_chapter, NULL);
 }
 
 bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
