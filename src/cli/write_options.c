@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/whole_file.h"
 #include "io/audio/chapters.h"
+#include "io/format.h"
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
@@ -233,8 +234,8 @@ static void tell_idle(const smp_common *common, const smp_write_option *option, 
             return;
     smp_write_takers(option, value, takers, sizeof takers);
     const bool word = option->type == SMP_WRITE_CHOICE && value;
-    smp_cli_warning(common, "--%s%s%s does nothing: it is for %s, and a %s is written", option->name, word ? " " : "",
-                    word ? option->choices[value] : "", takers, written[0]);
+    smp_cli_warning(common, "--%s%s%s does nothing: it is for %s, and %s %s is written", option->name, word ? " " : "",
+                    word ? option->choices[value] : "", takers, smp_article(written[0]), written[0]);
 }
 
 void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *output,

@@ -23,7 +23,9 @@ typedef struct concat_settings {
 
 static const smp_option options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(concat_settings, out), .argument = "OUT",
-     .help = "the sound to write, its name says the format; - is standard output; or, of pictures, a .pdf or .gif"},
+     .help = "the sound to write, its name says the format; - is standard output; or, of pictures, a .pdf, .tif, .gif, "
+             ".webp, "
+             ".apng or .ico"},
     {"gap", 0, SMP_O_NUMBER, offsetof(concat_settings, gap), .fallback = "0", .argument = "SECONDS", .max = 1e6,
      .help = "silence between two sounds"},
     {"stage", 'e', SMP_O_LIST, offsetof(concat_settings, many.plan.base.stages), .argument = "STAGE",

@@ -180,10 +180,10 @@ const smp_file_format *smp_format_at(size_t index);
 uint32_t smp_writer_shown(const smp_writer *writer);
 uint32_t smp_writer_plays(const smp_writer *writer);
 
-/* "an" AIFF, and "an" MP3, which is spelt; "a" FLAC. */
+/* "an" AIFF, and "an" MP3 and NPY, which are spelt; "a" FLAC. */
 static inline const char *smp_article(const char *format)
 {
-    return strchr("AEIMO", format[0]) ? "an" : "a";
+    return strchr("AEIMNOS", format[0]) ? "an" : "a";
 }
 
 /* The format whose signature a file's first bytes have, or null. */

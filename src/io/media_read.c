@@ -137,7 +137,8 @@ static smp_code fail_page(const smp_reader *reader, smp_error *err)
 {
     const smp_file_format *format = reader->format;
     const bool moving = format->kind != SMP_AUDIO && !format->read_next;
-    smp_fail(err, SMP_E_DECODE, "there is no page %lld: a %s holds %s", (long long)reader->options.page, format->name,
+    smp_fail(err, SMP_E_DECODE, "there is no page %lld: %s %s holds %s", (long long)reader->options.page,
+             smp_article(format->name), format->name,
              format->read_next ? "no pages, but may hold several pictures"
              : moving          ? "one, and of an animation the first alone is read"
                                : "one");
@@ -153,7 +154,8 @@ static smp_code check_wanted(const smp_reader *reader, smp_error *err)
         return fail_page(reader, err);
     if (!reader->options.frames || format->read_next)
         return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: a %s holds %s", format->name,
+    smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: %s %s holds %s", smp_article(format->name),
+             format->name,
              format->kind == SMP_AUDIO ? "a sound"
              : format->pages           ? "one, or pages"
                                        : "one, and of an animation the first alone is read");

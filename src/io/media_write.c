@@ -40,7 +40,7 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
         smp_note(&writer->notes,
                  "the colours are of primaries %d and transfer %d (cICP), which %s %s cannot say: they will be taken "
                  "for sRGB%s",
-                 meta->cicp[0], meta->cicp[1], format,
+                 meta->cicp[0], meta->cicp[1], smp_article(format), format,
                  profile.size ? "; `profile srgb` as the first stage converts them" : "");
         smp_free(made.data);
     }
@@ -164,8 +164,8 @@ static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp
         if (most || !value[0]) /* else what was said stays, for want of a place for the new */
             smp_meta_drop_said(&changed, key, &writer->notes);
         if (most && strlen(change->tags[i]) > most)
-            code = smp_fail(err, SMP_E_WRITE, "the tag %s is longer than the %zu bytes that a %s holds", key, most,
-                            writer->format->name);
+            code = smp_fail(err, SMP_E_WRITE, "the tag %s is longer than the %zu bytes that %s %s holds", key, most,
+                            smp_article(writer->format->name), writer->format->name);
     }
     if (!code) {
         if (change->untag && !writer->format->bare)

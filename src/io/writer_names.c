@@ -46,9 +46,10 @@ smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error 
     if (colours == 1 || colours == 3)
         return SMP_OK;
     if (shape->channels == 2 || shape->channels == 4)
-        smp_fail(err, SMP_E_WRITE, "a %s cannot hold %d channels of which none is alpha", format, shape->channels);
+        smp_fail(err, SMP_E_WRITE, "%s %s cannot hold %d channels of which none is alpha", smp_article(format), format,
+                 shape->channels);
     else
-        smp_fail(err, SMP_E_WRITE, "a %s cannot hold %d channels", format, shape->channels);
+        smp_fail(err, SMP_E_WRITE, "%s %s cannot hold %d channels", smp_article(format), format, shape->channels);
     char first[2 * SMP_MAX_CHANNELS + 1] = "1";
     for (int c = 1; c < shape->channels; c++)
         strcat(first, " 0");
@@ -102,7 +103,7 @@ smp_code smp_find_writer(const char *path, const char *as, smp_kind kind, const 
     const smp_file_format *read = wanted && !sound ? format_read(wanted) : NULL;
     list_formats(known, sizeof known, sound ? SMP_AUDIO : read ? read->kind : SMP_BOTH);
     if (read)
-        smp_fail(err, SMP_E_WRITE, "%s is read, and not written", read->name);
+        smp_fail(err, SMP_E_WRITE, "a .%.40s is read, and not written", wanted);
     else if (wanted && wanted[0])
         smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", wanted);
     else

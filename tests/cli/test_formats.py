@@ -289,7 +289,7 @@ class Formats(CliCase):
     def test_gifs_of_another_program(self):
         self.needs("GIF")
         refused = self.smp("convert", DATA / "plain.gif", "o.psd", status=4).stderr
-        self.assertIn("PSD is read, and not written\n  = hint: extensions that can be written: .png, .apng", refused)
+        self.assertIn("a .psd is read, and not written\n  = hint: extensions that can be written: .png, .apng", refused)
         self.assertNotIn(".flac", refused)  # of sounds
         y, x = np.mgrid[0:21, 0:37]
         index = (7 * x * x + 13 * y * y + 5 * x * y + 11 * x + 3) % 256

@@ -233,7 +233,8 @@ class Hints(CliCase):
         for arguments, said in (
             (("a.png", "b.jpg", "--png-palette"), "--png-palette does nothing: it is for PNG, and a JPEG is written"),
             (("a.png", "b.png", "--quality", "50"), "--quality does nothing: it is for JPEG, WebP"),
-            (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression lzw does nothing: it is for TIFF"),
+            (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression lzw does nothing: it is for "
+                                                                "TIFF, and an NPY is written"),
             (("a.png", "b.png", "--samples", "24"), "--samples 24 does nothing: it is for WAV, FLAC, AIFF"),
             (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
             (("a.png", "b.png", "--lossless"), ""),

@@ -333,8 +333,9 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     SF_VIRTUAL_IO io = {output_length, output_seek, no_read, output_write, output_tell};
     s->file = sf_open_virtual(&io, SFM_WRITE, &info, s);
     if (!s->file && s->code == SMP_OK)
-        s->code = smp_fail(err, SMP_E_WRITE, "a %s cannot hold this sound (%d channels at %d Hz): %s",
-                           writer->format->name, info.channels, info.samplerate, sf_strerror(NULL));
+        s->code = smp_fail(err, SMP_E_WRITE, "%s %s cannot hold this sound (%d channels at %d Hz): %s",
+                           smp_article(writer->format->name), writer->format->name, info.channels, info.samplerate,
+                           sf_strerror(NULL));
     if (s->code == SMP_OK && opus)
         set_opus_rate(writer, s->file);
     else if (s->code == SMP_OK && ogg)

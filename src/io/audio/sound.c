@@ -378,9 +378,11 @@ void smp_sound_describe(smp_media *media, const char *container)
 smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err)
 {
     if (shape->channels > most)
-        return smp_fail(err, SMP_E_WRITE, "a %s holds up to %d channels, not %d", format, most, shape->channels);
+        return smp_fail(err, SMP_E_WRITE, "%s %s holds up to %d channels, not %d", smp_article(format), format, most,
+                        shape->channels);
     if (!(shape->rate >= 1 && shape->rate <= MOST_RATE && shape->rate == (double)(int64_t)shape->rate))
-        return smp_fail(err, SMP_E_WRITE, "a %s cannot have a rate of %.10g Hz", format, shape->rate);
+        return smp_fail(err, SMP_E_WRITE, "%s %s cannot have a rate of %.10g Hz", smp_article(format), format,
+                        shape->rate);
     return SMP_OK;
 }
 
