@@ -170,8 +170,9 @@ LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
     int error = LAB_SUCCESS;
     lab_pitched from = p->from, to = p->to;
     size_t from_element = 1, to_element = 1, size;
-    if ((p->from_array && !lab_array_rows(p->from_array, &from, &from_element)) ||
-        (p->to_array && !lab_array_rows(p->to_array, &to, &to_element)) ||
+    if ((p->from_array && !lab_array_rows(p->from_array, p->from_at, p->extent, &from, &from_element)) ||
+        (p->to_array && !lab_array_rows(p->to_array, p->to_at, p->extent, &to, &to_element)) ||
+        (p->from_array && p->to_array && from_element != to_element) ||
         !smp_mul_size(p->extent[0], p->from_array ? from_element : to_element, &size))
         return lab_error(LAB_INVALID_VALUE);
     for (size_t z = 0; z < p->extent[2]; z++)

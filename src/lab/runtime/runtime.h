@@ -59,8 +59,8 @@ typedef struct lab_extent {
     size_t width, height, depth;
 } lab_extent;
 
-/* The rows of an array, and the bytes of an element; false: it is none. */
-bool lab_array_rows(const void *array, lab_pitched *rows, size_t *element);
+/* The rows of an array, and the bytes of an element; false: it is none, or does not hold this part. */
+bool lab_array_rows(const void *array, const size_t at[3], const size_t extent[3], lab_pitched *rows, size_t *element);
 
 LAB_API int cudaMalloc(void **p, size_t size);
 LAB_API int cudaFree(void *p);

@@ -17,7 +17,7 @@ enum { ARRAY_MAGIC = 0x41727261 };
 typedef struct lab_array {
     uint32_t magic;
     lab_channels channels;
-    lab_extent size; /* at least 1 */
+    lab_extent size, given; /* at least 1, and 0 for what is not there */
     unsigned flags;
     char *memory;
     size_t pitch;
@@ -36,6 +36,7 @@ LAB_API int cudaMalloc3DArray(lab_array **out, const lab_channels *channels, lab
     enum { CUBEMAP = 4, FACES = 6 };
     void *memory = NULL;
     size_t bytes;
+    const lab_extent given = size;
     size.height += !size.height;
     size.depth += !size.depth;
     if (!out || !channels || !size.width || !channel_bytes(channels) || (unsigned)channels->kind > WARP_TEXEL_FLOAT ||
@@ -50,14 +51,14 @@ LAB_API int cudaMalloc3DArray(lab_array **out, const lab_channels *channels, lab
         free(a);
         return error;
     }
-    *a = (lab_array){ARRAY_MAGIC, *channels, size, flags, memory, size.width * channel_bytes(channels)};
+    *a = (lab_array){ARRAY_MAGIC, *channels, size, given, flags, memory, size.width * channel_bytes(channels)};
     *out = a;
     return LAB_SUCCESS;
 }
 /* Of one or two dimensions. */
 LAB_API int cudaMallocArray(lab_array **out, const lab_channels *channels, size_t width, size_t height, unsigned flags)
 {
-    return cudaMalloc3DArray(out, channels, (lab_extent){width, height, 1}, flags);
+    return cudaMalloc3DArray(out, channels, (lab_extent){width, height, 0}, flags);
 }
 LAB_API int cudaArrayGetInfo(lab_channels *channels, lab_extent *size, unsigned *flags, const lab_array *a)
 {
@@ -66,17 +67,21 @@ LAB_API int cudaArrayGetInfo(lab_channels *channels, lab_extent *size, unsigned 
     if (channels)
         *channels = a->channels;
     if (size)
-        *size = a->size;
+        *size = a->given;
     if (flags)
         *flags = a->flags;
     return LAB_SUCCESS;
 }
 LAB_ALIAS(cudaGetChannelDesc, (lab_channels * channels, const lab_array *a), cudaArrayGetInfo(channels, NULL, NULL, a))
-bool lab_array_rows(const void *array, lab_pitched *rows, size_t *element)
+bool lab_array_rows(const void *array, const size_t at[3], const size_t extent[3], lab_pitched *rows, size_t *element)
 {
     const lab_array *a = array;
     if (a->magic != ARRAY_MAGIC)
         return false;
+    const size_t size[3] = {a->size.width, a->size.height, a->size.depth};
+    for (int i = 0; i < 3; i++)
+        if (at[i] > size[i] || extent[i] > size[i] - at[i])
+            return false;
     *rows = (lab_pitched){a->memory, a->pitch, a->pitch, a->size.height};
     *element = channel_bytes(&a->channels);
     return true;

@@ -137,6 +137,10 @@ static void surfaces(int *out, bool outside)
     copy.extent = make_cudaExtent(1, 1, D);
     copy.kind = cudaMemcpyDeviceToHost;
     check(!cudaMemcpy3D(&copy) && back[0].x == 7 && back[2].y == 2, "an array that surfaces wrote");
+    for (const cudaExtent extent : {make_cudaExtent(2, 1, D), make_cudaExtent(1, 2, D), make_cudaExtent(1, 1, D + 1)}) {
+        copy.extent = extent;
+        check(cudaMemcpy3D(&copy) == cudaErrorInvalidValue, "a copy beyond an array");
+    }
     if (outside)
         beyond<<<1, 9>>>(surface_of(array));
 }
@@ -190,6 +194,9 @@ int main(int count, char **words)
     repeated<<<1, 32>>>(texture_of(flat, cudaAddressModeMirror, cudaFilterModePoint, true), out);
     cudaDeviceSynchronize();
     check(out[0] == 0 && out[9] == 36 && out[24] == 49, "an address that is mirrored");
+    cudaExtent size;
+    check(!cudaArrayGetInfo(nullptr, &size, nullptr, flat) && size.width == W && size.height == H && !size.depth,
+          "cudaArrayGetInfo");
     float back[4];
     cudaMemcpy2DFromArray(back, 16, flat, 4 * 4, 1, 16, 1, cudaMemcpyDeviceToHost);
     check(back[0] == 144 && back[3] == 225, "cudaMemcpy2DFromArray");
