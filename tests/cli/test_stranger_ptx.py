@@ -84,6 +84,16 @@ class StrangersPtx(CliCase):
                      "[%d1], %r8;"):  # fmt: skip
             self.assertIn("'_' stands for a register", self.run_it(kernel(body)))
 
+    def test_operands_are_as_many_as_an_instruction_takes(self):
+        four, six = "{%r1, %r2, %r3, %r4}", "{%r1, %r2, %r3, %r4, %r5, %r6}"
+        for body in (f"tex.level.2d.v4.f32.f32 {four}, [%d1, {{%r1, %r2}}];",
+                     f"tex.grad.2d.v4.f32.f32 {four}, [%d1, {{%r1, %r2}}], {{%r1, %r2}};",
+                     f"tex.2d.v4.f32.f32 {four}, [%d1, {{%r1, %r2}}], %r1;"):
+            self.assertIn("this form of", self.run_it(kernel(body)), body)
+        for body in (f"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {six}, [%d1], %r8;",
+                     f"wmma.mma.sync.aligned.row.col.m16n16k16.f16.f16 {four}, {six}, {six}, {four};"):
+            self.assertIn("is not supported", self.run_it(kernel(body)), body)
+
     def test_sizes_do_not_wrap(self):
         huge = ".param .align 4 .b8 x[2147483640], .param .align 4 .b8 y[2147483640], .param .align 4 .b8 z[64]"
         write = "st.param.u32 [y+400000], %r1;"

@@ -76,7 +76,8 @@ static bool decode_fragment(ptx_parser *parser, const ptx_statement *s, warp_ins
     inst->kind = store ? WARP_STORES : WARP_LOADS;
     inst->execute = store ? run_store : run_load;
     matrix_address(parser, s->operands[!store], inst);
-    return count == registers || (type == PTX_F16 && !is_sum); /* halves are given eight, of which four are used */
+    return count == registers ||
+           (type == PTX_F16 && !is_sum && count == 8); /* halves are given eight, of which four are used */
 }
 
 bool ptx_decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)

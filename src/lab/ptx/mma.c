@@ -91,7 +91,8 @@ bool ptx_decode_product(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     inst->sources = 24;
     inst->execute = run_wmma;
     return inst->dests == (to == PTX_MMA_HALF_SUMS ? 4 : 8) && c == (from == PTX_MMA_HALF_SUMS ? 4 : 8) &&
-           ((a == registers && b == registers) || !named); /* halves are given eight, of which four are used */
+           (a == registers || (!named && a == 8)) &&
+           (b == registers || (!named && b == 8)); /* halves are given eight, of which four are used */
 }
 
 /* mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d}, {a}, {b}, {c} */

@@ -41,7 +41,8 @@ bool ptx_decode_texture(ptx_parser *parser, const ptx_statement *s, warp_inst *i
 {
     if (!ptx_only(parser, s, "1d 2d 3d a1d a2d cube acube v4 level grad"))
         return false;
-    if (s->word_count < 4 || s->operand_count < 2 || !decode_place(parser, s, s->operands[1], inst))
+    const int operands = 2 + ptx_has(s, "level") + 2 * ptx_has(s, "grad");
+    if (s->word_count < 4 || s->operand_count != operands || !decode_place(parser, s, s->operands[1], inst))
         return ptx_unsupported(parser, s, "this form of");
     inst->from_type = (uint8_t)ptx_type_of(s->words[s->word_count - 1]);
     inst->type = (uint8_t)ptx_type_of(s->words[s->word_count - 2]);
