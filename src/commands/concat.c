@@ -369,8 +369,9 @@ const smp_command smp_command_concat = {
     .help = "sounds one after the other in one file; pictures as its pages",
     .about =
         "All must have the same rate and number of channels, or get them by --rate and --channels; samples have as "
-        "many bits as the widest. Tags and cover are the first one's. It streams: memory does not grow with the "
-        "sounds. Two sounds in a pipeline: the stage append; at the same time: the stage mix.\n"
+        "many bits as the widest. Tags and cover are the first one's. What MP3, OGG and Opus hold is coded again. It "
+        "streams: memory does not grow with the sounds. Two sounds in a pipeline: the stage append; at the same time: "
+        "the stage mix.\n"
         "Pictures become pages of a PDF or TIFF, or an animation (GIF, WebP, APNG), whose pictures have one size, or "
         "an icon's sizes (ICO); of an input of several pages, or an animation, all of them. A JPEG that no stage "
         "changes goes into a PDF as it is coded.",
