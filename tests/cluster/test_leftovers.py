@@ -416,7 +416,10 @@ class Later(TaskCase):
         (self.folder / "in/d0").mkdir(parents=True)
         self.assertIn("this is a file, not a folder",
                       self.smp("list", __file__, "-o", "x.list", status=3).stderr)
-        self.smp("list", "in", "-o", "none.list")
+        self.assertIn("no file to work on in in", self.smp("list", "in", "-o", "none.list", status=3).stderr)
+        self.assertFalse((self.folder / "none.list").exists())
+        self.write("names", "")
+        self.smp("list", "in", "--from", "names", "-o", "none.list")
         self.write("in/a.flac", "sound by its name")
         self.smp("list", "in", "-o", "sound.list")
         for name, why in ("none", "-r goes into folders"), ("sound", "the pipeline is not for the 1 file in it"):
