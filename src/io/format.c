@@ -136,7 +136,6 @@ smp_code smp_format_unknown(smp_source *source, smp_error *err)
         smp_fail(err, SMP_E_DECODE, "the file is %s, which is not supported", what);
     else
         smp_fail(err, SMP_E_DECODE, "the file is in no known format");
-    return smp_hint(
-        err, "formats read, whatever its name: %s; --raw s16lex2:44100 reads samples without a header",
-        known);
+    return smp_hint(err, "formats read, whatever its name: %s; --raw s16lex2:44100 reads samples without a header",
+                    known);
 }

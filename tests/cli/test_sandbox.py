@@ -208,9 +208,10 @@ class Sandbox(CliCase):
         self.assertEqual(decoders(process.pid, "smp-spawner"), [])
 
     def test_a_killed_keeper_of_spawners_is_told_and_resumed(self):
-        names = [f"{i:02}.png" for i in range(24)]
-        for name in names:
-            big_png(self.folder / name, 400, 3000)
+        names = [f"{i:02}.png" for i in range(96)]  # so many that files are left when it is killed
+        big_png(self.folder / names[0], 400, 3000)
+        for name in names[1:]:
+            shutil.copy(self.folder / names[0], self.folder / name)
         batch = ("batch", "-e", WORK, *names, "-o", "out", "--jobs", "2", *RUN)
         process = self.begin(*batch)
         busy_decoder(process, 1)
