@@ -52,9 +52,10 @@ class Saves(CliCase):
         (self.folder / "out/real").mkdir(parents=True)
         (self.folder / "elsewhere").mkdir()
         ends = threading.Event()
+        link, fresh = self.folder / "out/sub", self.folder / "out/fresh"
+        os.symlink("real", link)  # before a run makes a folder of that name
 
         def swap():
-            link, fresh = self.folder / "out/sub", self.folder / "out/fresh"
             while not ends.is_set():
                 for to in ("real", "../elsewhere"):
                     os.symlink(to, fresh)

@@ -343,7 +343,7 @@ class Claims(TaskCase):
     def test_tasks_end_together_though_one_is_slow(self):
         """Four tasks, of which one sleeps half the time, and pieces as the list chooses them: nobody waits long for the
         last one."""
-        self.make(480, 0, width=240, height=200)
+        self.make(480, 0, width=480, height=400)  # a second of work, beside which 20 ms are little
         tasks = [self.start("--list", "work.list", "-o", "out", "--claim") for _ in range(4)]
         begin, ended = time.monotonic(), {}
         for turn in range(4000):
