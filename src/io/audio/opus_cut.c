@@ -22,7 +22,7 @@ enum {
 static int64_t duration(const uint8_t *packet, size_t size)
 {
     static const int16_t speech[] = {480, 960, 1920, 2880}, both[] = {480, 960}, music[] = {120, 240, 480, 960};
-    if (size < 2)
+    if (!size || (size < 2 && (packet[0] & 3) == 3)) /* one byte alone is silence (DTX) */
         return 0;
     const int kind = packet[0] >> 3, code = packet[0] & 3;
     const int frames = code == 0 ? 1 : code < 3 ? 2 : packet[1] & 63;

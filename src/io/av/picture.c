@@ -166,8 +166,6 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
     s->palette |= !strcmp(name, "pclr");
     s->ycc |= !strcmp(name, "colr") && size >= COLOUR_HEAD + 4 && data[0] == BY_NUMBER &&
               smp_get_be(data + COLOUR_HEAD, 4) == SYCC;
-    if (!strcmp(name, "jp2c") && size > SIZE_SEGMENT)
-        s->code = data;
     if (!strcmp(name, "colr") && size > COLOUR_HEAD && data[0] == BY_PROFILE && !meta->icc.size)
         return smp_blob_set(&meta->icc, data + COLOUR_HEAD, size - COLOUR_HEAD);
     if (!strcmp(name, "uuid") && size > sizeof xmp && !memcmp(data, xmp, sizeof xmp))
@@ -201,7 +199,10 @@ static bool walk(smp_reader *reader, const uint8_t *data, size_t size, bool *who
         *whole = length >= head && length <= size - at;
         if (!*whole)
             break;
-        const bool more = !strcmp(name, "jp2h") && data == ((const picture_state *)reader->state)->data;
+        picture_state *s = reader->state;
+        const bool top = data == s->data, more = top && !strcmp(name, "jp2h");
+        if (top && !s->code && !strcmp(name, "jp2c")) /* the decoders' too: the first, and none in another box */
+            s->code = data + at + head;
         memory = more ? walk(reader, data + at + head, (size_t)(length - head), whole)
                       : keep_box(reader, name, data + at + head, (size_t)(length - head));
         at += (size_t)length;

@@ -137,9 +137,10 @@ static smp_code encode(smp_writer *writer, jp2_writer *s, smp_error *err)
              "a JPEG 2000", 0, err);
     jp2.opj_stream_set_user_data(s->stream, s, NULL);
     jp2.opj_stream_set_write_function(s->stream, take_bytes);
-    const bool done = jp2.opj_setup_encoder(s->codec, &how, s->image) && jp2.opj_codec_set_threads(s->codec, threads) &&
-                      jp2.opj_start_compress(s->codec, s->image, s->stream) && jp2.opj_encode(s->codec, s->stream) &&
-                      jp2.opj_end_compress(s->codec, s->stream);
+    const bool ready = jp2.opj_setup_encoder(s->codec, &how, s->image);
+    (void)jp2.opj_codec_set_threads(s->codec, threads); /* not every OpenJPEG has them */
+    const bool done = ready && jp2.opj_start_compress(s->codec, s->image, s->stream) &&
+                      jp2.opj_encode(s->codec, s->stream) && jp2.opj_end_compress(s->codec, s->stream);
     return done ? SMP_OK : smp_fail(err, SMP_E_WRITE, "the JPEG 2000 cannot be written (OpenJPEG refuses it)");
 }
 

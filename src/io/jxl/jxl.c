@@ -38,6 +38,12 @@ static struct {
     THREAD_FUNCTIONS(SMP_LIBRARY_FIELD, )
 } jxl;
 
+#if JPEGXL_MAJOR_VERSION || JPEGXL_MINOR_VERSION >= 9 /* where a parameter that was to be null is gone */
+#define NO_FORMAT(decoder) decoder
+#else
+#define NO_FORMAT(decoder) decoder, NULL
+#endif
+
 #define FILE_OF(name, major, minor)  name ".so." #major "." #minor
 #define FILE_NOW(name, major, minor) FILE_OF(name, major, minor)
 
@@ -68,7 +74,7 @@ typedef struct jxl_reader {
     size_t size, box_size, box_room;
     char kind[5];  /* of the box that comes; "": none that is kept */
     uint64_t held; /* bytes a pixel that the library holds beside the samples */
-    bool has_xmp;
+    bool has_exif, has_xmp;
 } jxl_reader;
 
 static smp_code begin(jxl_reader *s, int events, smp_error *err)
@@ -130,7 +136,7 @@ static smp_code keep_colours(smp_reader *reader, const jxl_reader *s, smp_error 
     smp_meta *meta = &reader->media.meta;
     JxlColorEncoding colours;
     size_t size = 0;
-    const bool named = !jxl.JxlDecoderGetColorAsEncodedProfile(s->decoder, NULL, target, &colours) &&
+    const bool named = !jxl.JxlDecoderGetColorAsEncodedProfile(NO_FORMAT(s->decoder), target, &colours) &&
                        colours.white_point == JXL_WHITE_POINT_D65 &&
                        (colours.color_space == JXL_COLOR_SPACE_GRAY || colours.primaries == JXL_PRIMARIES_SRGB);
     if (named && colours.transfer_function == JXL_TRANSFER_FUNCTION_LINEAR) {
@@ -138,12 +144,12 @@ static smp_code keep_colours(smp_reader *reader, const jxl_reader *s, smp_error 
         meta->gamma = 1;
     } else if (named && colours.transfer_function == JXL_TRANSFER_FUNCTION_SRGB) {
         size = 0;
-    } else if (jxl.JxlDecoderGetICCProfileSize(s->decoder, NULL, target, &size)) {
+    } else if (jxl.JxlDecoderGetICCProfileSize(NO_FORMAT(s->decoder), target, &size)) {
         smp_note(&reader->notes, "its colours are taken for sRGB's: libjxl cannot tell them");
     } else {
         SMP_NEED(meta->icc.data = smp_alloc(size), "a profile", size, err);
         meta->icc.size = size;
-        if (jxl.JxlDecoderGetColorAsICCProfile(s->decoder, NULL, target, meta->icc.data, size))
+        if (jxl.JxlDecoderGetColorAsICCProfile(NO_FORMAT(s->decoder), target, meta->icc.data, size))
             return fail_damaged(err);
     }
     const uint64_t bytes = (uint64_t)shape->channels * (uint64_t)smp_sample_size((int)shape->format) + s->held;
@@ -169,6 +175,7 @@ static bool keep_box(smp_meta *meta, jxl_reader *s)
     if (!s->kind[0])
         return true;
     s->box_size = s->box_room - jxl.JxlDecoderReleaseBoxBuffer(s->decoder);
+    s->has_exif |= s->kind[0] == 'E';
     if (s->kind[0] == 'E')
         kept = smp_meta_keep_exif_box(meta, s->box, s->box_size);
     else
@@ -187,7 +194,7 @@ static smp_code begin_box(smp_reader *reader, jxl_reader *s, smp_error *err)
     SMP_NEED(keep_box(&reader->media.meta, s), "metadata", s->box_size, err);
     if (jxl.JxlDecoderGetBoxType(s->decoder, s->kind, true))
         return fail_damaged(err);
-    if ((!strcmp(s->kind, "Exif") && !reader->media.meta.exif.size) || (!strcmp(s->kind, "xml ") && !s->has_xmp))
+    if ((!strcmp(s->kind, "Exif") && !s->has_exif) || (!strcmp(s->kind, "xml ") && !s->has_xmp))
         return grow_box(s, err);
     size_t i = 0;
     while (i < sizeof known / sizeof *known && strcmp(known[i], s->kind) != 0)
