@@ -23,7 +23,8 @@ typedef struct member {
     const char *name;
     uint64_t at, size; /* in the tar file */
     char *made;        /* the name of what it became; null: it is copied */
-    int out;           /* a file in memory that has its bytes then */
+    int out;           /* a file in memory that has its bytes then, */
+    uint64_t borrowed; /* which are counted */
 } member;
 
 typedef struct shard {
@@ -89,6 +90,11 @@ static smp_code run_member(shard *s, member *m, int fd, smp_error *err)
     s->report->output_clipped += report.output_clipped;
     s->report->device = report.device;
     smp_run_report_free(&report);
+    struct stat status = {.st_size = 0};
+    if (!code && fstat(m->out, &status) == 0) {
+        SMP_NEED(smp_alloc_borrow((uint64_t)status.st_size), "a member of a sample", (uint64_t)status.st_size, err);
+        m->borrowed = (uint64_t)status.st_size;
+    }
     return code;
 }
 
@@ -117,7 +123,7 @@ static smp_code do_member(shard *s, member *m, smp_error *err)
         SMP_TRY(code);
     } else if (!strchr(smp_base_name(m->name), '.'))
         smp_note(&s->report->input_notes, "%s is copied as it is: its name does not say what it is", m->name);
-    return claim_name(s, m, err);
+    return SMP_OK;
 }
 
 static smp_code put_member(shard *s, const member *m, smp_error *err)
@@ -135,6 +141,8 @@ static void free_member(member *m)
 {
     if (m->out >= 0)
         close(m->out);
+    smp_alloc_elsewhere(m->borrowed, 0, 0, 0);
+    m->borrowed = 0;
     smp_free(m->made);
     m->made = NULL;
     m->out = -1;
@@ -150,14 +158,21 @@ static bool is_its_own(smp_code code)
 /* Members first .. end-1 are one sample. */
 static smp_code do_sample(shard *s, size_t first, size_t end, smp_error *err)
 {
+    enum { MOST_MEMBERS = 512 /* each has a descriptor */ };
     smp_code code = SMP_OK;
-    size_t i = first;
-    for (; !code && i < end; i++)
-        code = do_member(s, &s->members[i], err);
+    size_t i;
+    if (end - first > MOST_MEMBERS)
+        code = smp_fail(err, SMP_E_LIMIT, "%zu members are one sample by their names; %d are read", end - first,
+                        MOST_MEMBERS);
+    size_t at = first;
+    for (i = first; !code && i < end; i++)
+        code = do_member(s, &s->members[at = i], err);
+    for (i = first; !code && i < end; i++) /* of none that is left out */
+        code = claim_name(s, &s->members[at = i], err);
     if (code) /* not the file in memory that it was read from */
-        snprintf(err->where, sizeof err->where, "%s", s->members[i - 1].name);
+        snprintf(err->where, sizeof err->where, "%s", s->members[at].name);
     if (is_its_own(code) && !s->options->strict) {
-        smp_note(&s->report->input_notes, "a sample is left out: %s: %s", s->members[i - 1].name, err->message);
+        smp_note(&s->report->input_notes, "a sample is left out: %s: %s", s->members[at].name, err->message);
         if (!s->left_out++)
             s->first = *err;
         *err = (smp_error){.code = SMP_OK};

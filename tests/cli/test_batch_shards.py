@@ -7,6 +7,8 @@ import tarfile
 import time
 import unittest
 
+from PIL import Image
+
 from batch_case import BatchCase
 from harness import PROGRAM
 
@@ -142,6 +144,28 @@ class Shards(BatchCase):
         done = self.batch("in/s.tar", "-o", "out", status=1)
         self.assertIn("001.png: it would be called 001.png, as one before it is", done.stderr)
         self.assertEqual(len(self.members("out/s.tar")), 6)
+
+    def test_a_sample_that_is_left_out_takes_no_name(self):
+        good = self.small_png("one.png", 20, 12)
+        self.write("broken.png", good.read_bytes()[:60])
+        (self.folder / "in").mkdir()
+        with tarfile.open(self.folder / "in/s.tar", "w") as tar:
+            for path, name in ((good, "a.png"), (self.folder / "broken.png", "a.b.png"), (good, "c.png"),
+                               (good, "a.png")):
+                tar.add(path, name)
+        done = self.batch("in/s.tar", "-o", "out", status=1)
+        self.assertIn("a sample is left out: a.b.png", done.stderr)
+        self.assertEqual([name for name, _ in self.members("out/s.tar")], ["c.png", "a.png"])
+
+    def test_what_a_sample_becomes_is_counted_as_memory(self):
+        Image.new("RGB", (2000, 2000)).save(self.folder / "flat.png")
+        (self.folder / "in").mkdir()
+        with tarfile.open(self.folder / "in/s.tar", "w") as tar:
+            for i in range(30):
+                tar.add(self.folder / "flat.png", f"a.{i}.png")
+        done = self.batch("in/s.tar", "-o", "out", "--to", "npy", "--max-memory", "200000000", status=1)
+        self.assertIn("memory", done.stderr)
+        self.assertFalse((self.folder / "out/s.tar").exists())
 
     def test_long_names_are_kept(self):
         key = "f" * 90 + "/" + "g" * 60 + "001"

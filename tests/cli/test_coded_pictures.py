@@ -196,6 +196,9 @@ class Pictures(CliCase):
                 data[at:at + 24] = struct.pack(">6I", *sizes)
                 self.write(f"b.{ending}", bytes(data))
                 self.assertIn(told, self.smp("info", f"b.{ending}", status=3).stderr)
+                if ending == "jp2":  # what is decoded is the first
+                    self.write("b.jp2", bytes(data) + struct.pack(">I", 108) + b"jp2c" + bytes(100))
+                    self.assertIn(told, self.smp("info", "b.jp2", status=3).stderr)
 
     @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
     def test_jpeg_2000(self):
