@@ -68,6 +68,7 @@ static size_t row_of(const char *text, size_t size)
 static const char *read_element(const char *from, const char *to)
 {
     size_t which = ROWS, stars = 0;
+    bool no_sign = false;
     for (const char *at = from; at < to; at++) {
         const char *begin = at;
         stars += *at == '*';
@@ -79,8 +80,12 @@ static const char *read_element(const char *from, const char *to)
         if (row == ROWS && !passed)
             return NULL;
         which = row < which ? row : which;
+        no_sign |= row < ROWS && !strcmp(elements[row].name, "unsigned");
         at -= size > 0;
     }
+    for (size_t i = 0; i < ROWS && no_sign && which < ROWS && elements[which].word[0] == 'i'; i++)
+        if (elements[i].word[0] == 'u' && !strcmp(elements[i].word + 1, elements[which].word + 1))
+            which = i;
     return which < ROWS && stars == 1 ? elements[which].word : NULL;
 }
 

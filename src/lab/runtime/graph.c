@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "lab/runtime/runtime.h"
 
 typedef void host_function(void *data);
@@ -293,6 +294,10 @@ ADD(Memcpy, const lab_copy_3d *given, {
     return error;
 })
 ADD(Memset, const set_params *given, {
+    size_t bytes;
+    if ((given->element != 1 && given->element != 2 && given->element != 4) ||
+        !smp_mul_size(given->width, given->element, &bytes))
+        return lab_error(LAB_INVALID_VALUE);
     const int error = added(out, add(g, SET_NODE));
     if (!error)
         (*out)->set = *given;
@@ -306,14 +311,23 @@ ADD(Host, const host_params *given, {
 })
 LAB_ALIAS(cudaGraphAddEmptyNode, (node * *out, graph *g, node *const *, size_t), added(out, add(g, EMPTY_NODE)))
 
+/* A node of graphs, which are copied before it is added: one may be the graph that it is for. */
+static int add_bodies(node **out, graph *g, node_kind kind, const condition_params *given, graph *const *from)
+{
+    node held = {.kind = kind};
+    int error = take_bodies(&held, given, from);
+    error = error ? error : added(out, add(g, kind));
+    if (!error)
+        (*out)->bodies = held.bodies;
+    return error;
+}
 LAB_API int cudaGraphAddChildGraphNode(node **out, graph *g, node *const *, size_t, graph *child)
 {
     const condition_params one = {.count = 1, .how = COND_SWITCH};
     for (size_t i = 0; i < child->count; i++)
         if (child->nodes[i]->kind == CONDITION_NODE) /* CUDA takes none in a graph in another */
             return lab_error(LAB_INVALID_VALUE);
-    const int error = added(out, add(g, PARENT_NODE));
-    return error ? error : take_bodies(*out, &one, &child);
+    return add_bodies(out, g, PARENT_NODE, &one, &child);
 }
 LAB_API int cudaGraphConditionalHandleCreate(condition **out, const graph *, unsigned usual, unsigned flags)
 {
@@ -340,6 +354,11 @@ typedef struct node_params {
     } of;
 } node_params;
 
+static bool is_condition(const condition_params *c)
+{
+    return c->handle && c->count &&
+           (c->how == COND_SWITCH || (c->how == COND_IF && c->count <= 2) || (c->how == COND_WHILE && c->count == 1));
+}
 LAB_API int cudaGraphAddNode(node **out, graph *g, node *const *after, const void *, size_t count, node_params *given)
 {
     enum { MOST_NODES = 1 << 16 };
@@ -360,8 +379,8 @@ LAB_API int cudaGraphAddNode(node **out, graph *g, node *const *after, const voi
     case EMPTY_NODE:
         return cudaGraphAddEmptyNode(out, g, after, count);
     case CONDITION_NODE:
-        error = given->of.condition.handle ? added(out, add(g, CONDITION_NODE)) : lab_error(LAB_INVALID_VALUE);
-        error = error ? error : take_bodies(*out, &given->of.condition, NULL);
+        error = is_condition(&given->of.condition) ? add_bodies(out, g, CONDITION_NODE, &given->of.condition, NULL)
+                                                   : lab_error(LAB_INVALID_VALUE);
         given->of.condition.graphs = error ? NULL : (*out)->bodies.graphs;
         return error;
     default:

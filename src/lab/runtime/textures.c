@@ -23,11 +23,15 @@ typedef struct lab_array {
     size_t pitch;
 } lab_array;
 
+/* 0: a channel has another width than 8, 16 or 32 bits. */
 static size_t channel_bytes(const lab_channels *c)
 {
     int bits = 0;
-    for (int i = 0; i < 4; i++)
-        bits += c->bits[i] == 8 || c->bits[i] == 16 || c->bits[i] == 32 ? c->bits[i] : 0;
+    for (int i = 0; i < 4; i++) {
+        if (c->bits[i] && c->bits[i] != 8 && c->bits[i] != 16 && c->bits[i] != 32)
+            return 0;
+        bits += c->bits[i];
+    }
     return (size_t)bits / 8;
 }
 
@@ -97,14 +101,29 @@ LAB_API int cudaFreeArray(lab_array *a)
     free(a);
     return error;
 }
+/* Whether so many bytes of so many rows lie in an array from there on. */
+static bool has_rows(const lab_array *a, size_t x, size_t y, size_t width, size_t height)
+{
+    return a && a->magic == ARRAY_MAGIC && x <= a->pitch && width <= a->pitch - x && y <= a->size.height &&
+           height <= a->size.height - y;
+}
+static bool has_bytes(const lab_array *a, size_t x, size_t y, size_t size)
+{
+    return has_rows(a, x, y, 0, 0) && size <= (a->size.height - y) * a->pitch - (y < a->size.height ? x : 0);
+}
 LAB_ALIAS(cudaMemcpy2DToArray,
           (lab_array * to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind),
-          cudaMemcpy2D(to->memory + y * to->pitch + x, to->pitch, from, pitch, width, height, kind))
+          has_rows(to, x, y, width, height)
+              ? cudaMemcpy2D(to->memory + y * to->pitch + x, to->pitch, from, pitch, width, height, kind)
+              : lab_error(LAB_INVALID_VALUE))
 LAB_ALIAS(cudaMemcpyToArray, (lab_array * to, size_t x, size_t y, const void *from, size_t size, int kind),
-          cudaMemcpy(to->memory + y * to->pitch + x, from, size, kind))
+          has_bytes(to, x, y, size) ? cudaMemcpy(to->memory + y * to->pitch + x, from, size, kind)
+                                    : lab_error(LAB_INVALID_VALUE))
 LAB_ALIAS(cudaMemcpy2DFromArray,
           (void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width, size_t height, int kind),
-          cudaMemcpy2D(to, pitch, from->memory + y * from->pitch + x, from->pitch, width, height, kind))
+          has_rows(from, x, y, width, height)
+              ? cudaMemcpy2D(to, pitch, from->memory + y * from->pitch + x, from->pitch, width, height, kind)
+              : lab_error(LAB_INVALID_VALUE))
 
 LAB_ALIAS(cudaMemcpy2DToArrayAsync,
           (lab_array * to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind,

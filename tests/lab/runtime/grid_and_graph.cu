@@ -128,6 +128,11 @@ static int conditions()
     CHECK(!cudaGraphAddChildGraphNode(&last, graph, &node, 1, inner));
     cudaGraphDestroy(inner);
     CHECK(!cudaGraphCreate(&outer, 0) && cudaGraphAddChildGraphNode(&node, outer, nullptr, 0, graph));
+    (void)cudaGraphAddChildGraphNode(&node, outer, nullptr, 0, outer); /* itself: it ends, whatever is said */
+    cudaMemsetParams odd = {x, 4, 7, 16, 1, 1};
+    CHECK(cudaGraphAddMemsetNode(&node, outer, nullptr, 0, &odd)); /* elements have 1, 2 or 4 bytes */
+    loop.conditional.size = 0;
+    CHECK(cudaGraphAddNode(&node, outer, nullptr, nullptr, 0, &loop));
     cudaGetLastError();
     CHECK(!cudaGraphInstantiate(&run, graph, 0));
     cudaGraphDestroy(outer);

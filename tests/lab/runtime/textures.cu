@@ -180,6 +180,13 @@ int main(int count, char **words)
     bytes<<<1, W * H>>>(texture_of(colours, cudaAddressModeClamp, cudaFilterModePoint, false), (uchar4 *)out);
     cudaDeviceSynchronize();
     check(!memcmp(out, points, sizeof points), "uchar4");
+    check(cudaMemcpy2DToArray(colours, W * 2, 0, points, W * 4, W * 4, H, cudaMemcpyHostToDevice) &&
+              cudaMemcpy2DFromArray(points, W * 8, colours, 0, 0, W * 8, H, cudaMemcpyDeviceToHost),
+          "rows beyond an array");
+    cudaArray_t none;
+    cudaChannelFormatDesc odd = {32, 248, 0, 0, cudaChannelFormatKindUnsigned};
+    check(cudaMallocArray(&none, &odd, W, H), "a channel of 248 bits");
+    cudaGetLastError();
     t = texture_of(colours, cudaAddressModeClamp, cudaFilterModePoint, false, cudaReadModeNormalizedFloat);
     fractions<<<1, 1>>>(t, (float4 *)out);
     cudaDeviceSynchronize();
