@@ -43,7 +43,7 @@ __global__ void f(const float *__restrict__ x, unsigned char *b, const std::int6
         good = ["x=f32[32]", "b=i8[32]", "n=u64[32]", "v=u8[512]", "w=1"]
         self.smp(*launch, " ".join(good))
         for i, bad, elements in ((0, "x=f64[32]", "'x' are f32"), (0, "x=i32[32]", "'x' are f32"),
-                                 (1, "b=f32[32]", "'b' are i8"), (2, "n=i32[32]", "'n' are i64")):
+                                 (1, "b=f32[32]", "'b' are u8"), (2, "n=i32[32]", "'n' are i64")):
             words = [*good[:i], bad, *good[i + 1:]]
             for order in (words, words[::-1]):
                 with self.subTest(order):
