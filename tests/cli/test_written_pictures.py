@@ -126,7 +126,12 @@ class JpegXl(Written):
         odd = np.full((9, 8, 3), .5, np.float32)
         odd[3, 4], odd[5, 5] = (np.nan, np.inf, -np.inf), 1e30
         told = self.smp("convert", "-f", *self.raw(odd), "a.jxl").stderr
-        self.assertIn("made 0 or 1048576, since they are no number or beyond: 6 of its samples", told)
+        self.assertIn("made 0 or 4, since they are no number or beyond: 6 of its samples", told)
+        for value, told in ((3.5, False), (1000, True)):
+            flat = self.raw(np.full((64, 64, 3), value, np.float32))
+            self.assertEqual("beyond" in self.smp("convert", "-f", *flat, "a.jxl").stderr, told)
+            self.smp("convert", "-f", "a.jxl", "out.npy")
+            self.assertAlmostEqual(float(np.load(self.folder / "out.npy").mean()), min(value, 4), delta=.2)
         self.smp("convert", "-f", *self.raw(odd), "a.jxl", "--lossless")
         self.smp("convert", "-f", "a.jxl", "out.npy")
         self.assertTrue(np.array_equal(np.load(self.folder / "out.npy"), odd, equal_nan=True))

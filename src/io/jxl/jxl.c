@@ -273,6 +273,7 @@ enum {
     DEFAULT_QUALITY = 90,
     LOSSLESS = 100,
     MOST_LIGHT = 1 << 20,
+    MOST_CODE = 4,
     WRITER_HELD = 90 /* bytes a pixel that the library holds, measured */
 };
 
@@ -457,19 +458,25 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     return meta ? keep_meta(writer, s, meta, err) : SMP_OK;
 }
 
-/* Of what is no number, or too much, libjxl's lossy coder ends the program. */
+/* Of what is no number, or too much, libjxl's lossy coder ends the program; codes above 4 come back as other ones. */
+static int most_of(const smp_writer *writer)
+{
+    return writer->shape.curve == 1 ? MOST_LIGHT : MOST_CODE;
+}
+
 static smp_code write_row(smp_writer *writer, int64_t y, const void *from, smp_error *)
 {
     jxl_writer *s = writer->state;
     const size_t bytes = (size_t)smp_row_bytes(&writer->shape);
+    const float most = (float)most_of(writer);
     uint8_t *to = s->samples + (size_t)y * bytes;
     memcpy(to, from, bytes);
     for (size_t i = 0; writer->shape.format == SMP_F32 && !s->lossless && i < bytes; i += sizeof(float)) {
         float v;
         memcpy(&v, to + i, sizeof v);
-        if (fabsf(v) <= MOST_LIGHT)
+        if (fabsf(v) <= most)
             continue;
-        v = isnan(v) ? 0 : copysignf(MOST_LIGHT, v);
+        v = isnan(v) ? 0 : copysignf(most, v);
         memcpy(to + i, &v, sizeof v);
         s->bent++;
     }
@@ -486,7 +493,7 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
     if (s->bent)
         smp_note(&writer->notes,
                  "made 0 or %d, since they are no number or beyond: %llu of its samples (--lossless keeps them)",
-                 MOST_LIGHT, (unsigned long long)s->bent);
+                 most_of(writer), (unsigned long long)s->bent);
     SMP_TRY(check(jxl.JxlEncoderAddImageFrame(s->settings, &pixels, s->samples, s->size), "samples", err));
     jxl.JxlEncoderCloseInput(s->encoder);
     while (status == JXL_ENC_NEED_MORE_OUTPUT) {
