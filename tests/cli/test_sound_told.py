@@ -32,6 +32,15 @@ class Told(CliCase):
         self.write(name, b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " + struct.pack("<I", 16) + head +
                    b"data" + struct.pack("<I", len(data)) + data)
 
+    def test_samples_far_beyond_full_scale_end_no_batch(self):
+        noise = np.random.default_rng(2).standard_normal(24000)
+        self.wav("b.wav", (noise * 2**30).astype("<f4"), FLOAT, 48000)  # as integers scale them
+        for name in ("a.wav", "c.wav"):
+            self.wav(name, (noise / 9).astype("<f4"), FLOAT, 48000)
+        told = self.smp("batch", "-e", "gain -1dB", "a.wav", "b.wav", "c.wav", "--to", "mp3", "-o", "out").stderr
+        self.assertIn("b.mp3: 24000 samples are beyond full scale", told)
+        self.assertEqual(len(list((self.folder / "out").glob("*.mp3"))), 3)
+
     def made(self, name):
         """The kind of sample in a file."""
         line = next(row for row in self.smp("info", name).stdout.splitlines() if "format " in row)

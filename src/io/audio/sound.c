@@ -68,9 +68,10 @@ int32_t smp_sound_round(float v, int bits, uint64_t *clipped)
 
 float smp_sound_finite(float v, smp_sound_over *over, uint64_t *clipped)
 {
-    const float kept = isfinite(v) ? v : isnan(v) ? 0.f : copysignf(1.f, v);
-    if (!isfinite(v))
-        ++*clipped;
+    enum { MOST = 1024 /* 60 dB above full scale; LAME ends the program somewhere above 100 */ };
+    const bool fits = fabsf(v) <= MOST;
+    const float kept = fits ? v : isnan(v) ? 0.f : copysignf(isinf(v) ? 1.f : MOST, v);
+    *clipped += !fits;
     over->count += fabsf(kept) > 1;
     over->peak = fmaxf(over->peak, fabsf(kept));
     return kept;
