@@ -124,6 +124,28 @@ class Ends(CliCase):
                 process.send_signal(number)
                 self.assertEqual((process.communicate(b"\n")[1], process.returncode), (b"", 0))
 
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_a_graphs_loop_without_end_ends_with_the_time_limit(self):
+        self.write("a.cu", """#include <cstdio>
+int main()
+{
+    cudaGraph_t g;
+    cudaGraphExec_t run;
+    cudaGraphNode_t node;
+    cudaGraphNodeParams p = {};
+    cudaGraphCreate(&g, 0);
+    cudaGraphConditionalHandleCreate(&p.conditional.handle, g, 1, 1);
+    p.type = cudaGraphNodeTypeConditional;
+    p.conditional.type = cudaGraphCondTypeWhile;
+    p.conditional.size = 1;
+    cudaGraphAddNode(&node, g, nullptr, nullptr, 0, &p);
+    cudaGraphInstantiate(&run, g, 0);
+    printf("%d\\n", cudaGraphLaunch(run, 0));
+}
+""")
+        done = self.smp("kernel", "a.cu", "--time-limit", "1", status=(0, 1, 3), timeout=60)
+        self.assertIn("702", done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,9 +1,11 @@
 /* Graphs: lists of work that run in the order in which it was added, which obeys every dependency that a node can have
  * when it is added. A stream that is captured adds to such a list. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "lab/runtime/runtime.h"
 
 typedef void host_function(void *data);
@@ -203,11 +205,14 @@ static int run_all(const graph *g)
 
 static int run_bodies(const condition_params *b)
 {
+    enum { LAUNCH_TIMEOUT = 702 };
     int error = LAB_SUCCESS;
-    if (b->how == COND_WHILE)
+    if (b->how == COND_WHILE) { /* all rounds are one launch */
+        const char *limit = getenv("SMEMPIPE_LAB_SECONDS");
+        const double seconds = limit ? strtod(limit, NULL) : 0, begin = smp_now();
         while (b->handle->value && !error)
-            error = run_all(b->graphs[0]);
-    else {
+            error = seconds > 0 && smp_now() - begin > seconds ? lab_error(LAUNCH_TIMEOUT) : run_all(b->graphs[0]);
+    } else {
         const unsigned value = !b->handle ? 0 : b->how == COND_IF ? !b->handle->value : b->handle->value;
         error = value < b->count ? run_all(b->graphs[value]) : LAB_SUCCESS;
     }
