@@ -12,7 +12,7 @@ static const smp_file_format *const formats[] = {
 #undef F
 };
 
-enum { WIDTH = 100, EXTENSIONS = 38 /* columns: of a line, and in front of the extensions */ };
+enum { WIDTH = 100, EXTENSIONS = 39 /* columns: of a line, and in front of the extensions */ };
 
 /* Libraries that are opened while the program runs are not on every machine. */
 static bool is_here(const smp_file_format *format)
@@ -49,13 +49,13 @@ void smp_formats_brief(FILE *to)
 static void put_table(FILE *to)
 {
     fputs("Files are recognised by their content when read, and by the name's extension when written.\n\n", to);
-    fprintf(to, "  %-12s  %-12s  %-7s  %s\n", "format", "", "holds", "extensions");
+    fprintf(to, "  %-13s  %-12s  %-7s  %s\n", "format", "", "holds", "extensions");
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         const smp_file_format *format = formats[i];
         const bool read = is_read(format), written = is_written(format);
         const char *use = read && written ? "read, written" : read ? "read" : written ? "written" : "not here";
         const char *kind = format->kind == SMP_IMAGE ? "image" : format->kind == SMP_AUDIO ? "audio" : "both";
-        int at = fprintf(to, "  %-12s  %-13s  %-6s ", format->name, use, kind);
+        int at = fprintf(to, "  %-13s  %-13s  %-6s ", format->name, use, kind);
         for (const char *const *extension = format->extensions; *extension; extension++) {
             if (at + 2 + (int)strlen(*extension) > WIDTH)
                 at = fprintf(to, "\n%*s", EXTENSIONS, "") - 1;

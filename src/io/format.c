@@ -11,10 +11,7 @@ static const smp_file_format *const formats[] = {
 #include "io/format_list.def"
 #undef F
 };
-enum {
-    FORMATS = sizeof formats / sizeof formats[0],
-    KNOWN = 300 /* characters of a list of formats; a hint has 320 */
-};
+enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 /* Formats that users often try and that are not read, so that the message can name them. */
 static const struct {
@@ -35,17 +32,6 @@ static const struct {
     {0, 2, "\xFF\xF9", "an AAC sound"},
     {0, 2, "\x1F\x8B", "a gzip file"},
 };
-
-static void list_formats(char *text, size_t size)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < FORMATS && used < size; i++)
-        if (formats[i]->sniff) {
-            int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "", formats[i]->name);
-            used += n < 0 ? 0 : (size_t)n;
-        }
-}
 
 const smp_file_format *smp_format_at(size_t index)
 {
@@ -129,13 +115,11 @@ smp_code smp_format_find(smp_source *source, const smp_file_format **format, uin
 
 smp_code smp_format_unknown(smp_source *source, smp_error *err)
 {
-    char known[KNOWN];
     const char *what = foreign_name(source);
-    list_formats(known, sizeof known);
     if (what)
         smp_fail(err, SMP_E_DECODE, "the file is %s, which is not supported", what);
     else
         smp_fail(err, SMP_E_DECODE, "the file is in no known format");
-    return smp_hint(err, "formats read, whatever its name: %s; --raw s16lex2:44100 reads samples without a header",
-                    known);
+    return smp_hint(err, "'smempipe help formats' has all formats read, whatever its name; --raw s16lex2:44100 reads "
+                         "samples without a header");
 }

@@ -18,7 +18,7 @@ static const struct {
     bool (*load)(void);
     const char *name, *needed, *install, *instead; /* instead: of reading with it */
 } rows[] = {
-    {SMP_LIBRARY_AV, smp_av_load, "FFmpeg's libraries", "M4A, video, JPEG 2000 and OpenEXR need",
+    {SMP_LIBRARY_AV, smp_av_load, "FFmpeg's libraries", "M4A, video and rarer pictures need",
      "FFmpeg (apt-get install ffmpeg)", ", or pipe it: ffmpeg -i IN -f wav - | smempipe ... -"},
     {SMP_LIBRARY_HEIF, smp_heif_load, "libheif", "HEIC and AVIF need", "libheif1 (apt-get install libheif1)", ""},
     {SMP_LIBRARY_FONT, smp_font_load, "FreeType and HarfBuzz", "letters of fonts need",

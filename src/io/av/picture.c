@@ -1,6 +1,7 @@
-/* Pictures through FFmpeg's decoders: JPEG 2000, OpenEXR, DDS, PCX; one picture of a file, whole.
- * What lies round the coded picture is read here: sizes are bounded before, profiles, EXIF and XMP kept, what is left
- * out told. Sources: ISO/IEC 15444-1, annex I (boxes); openexr.com, "OpenEXR File Layout". */
+/* Pictures through FFmpeg's decoders: JPEG 2000, OpenEXR, lossless JPEG, DDS, PCX, SGI, Sun raster, XBM, XPM; one
+ * picture of a file, whole. What lies round the coded picture is read here: sizes are bounded before, profiles, EXIF
+ * and XMP kept, what is left out told. Sources: ISO/IEC 15444-1, annex I (boxes); openexr.com, "OpenEXR File Layout";
+ * ITU-T T.81, B.2 (JPEG's segments); rasterfile(5) of SunOS. */
 #include "io/av/av_library.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #include "io/audio/sound.h"
 #include "io/bytes.h"
 #include "io/format.h"
+#include "io/jpeg/jpeg_lossless.h"
 
 #ifdef SMP_HAVE_AV
 
@@ -27,7 +29,8 @@ typedef struct picture_state {
     const uint8_t *code; /* JPEG 2000: where its marker segments begin; null: not found, */
     bool ycc;            /* its colours are luma and chroma, */
     bool palette;        /* its samples are numbers of colours, */
-    uint8_t depth[4];    /* and bits of samples that the decoder moves up; 0: all that its kind has */
+    uint8_t depth[4];    /* bits of samples, which the decoder moves up unless */
+    bool low;            /* it leaves them as they are; 0: all that its kind has */
 } picture_state;
 
 static smp_code fail_damaged(const smp_reader *reader, smp_error *err)
@@ -91,8 +94,8 @@ static smp_code describe(smp_reader *reader, picture_state *s, smp_error *err)
     smp_media *media = &reader->media;
     smp_shape *shape = &media->shape;
     const AVPixFmtDescriptor *d = s->pixels = av->av_pix_fmt_desc_get(s->frame->format);
-    const uint64_t other = AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BE;
-    if (!d || d->flags & other || (d->nb_components > 2 && (s->ycc || !(d->flags & AV_PIX_FMT_FLAG_RGB))))
+    if (!d || d->flags & AV_PIX_FMT_FLAG_HWACCEL ||
+        (d->nb_components > 2 && (s->ycc || !(d->flags & AV_PIX_FMT_FLAG_RGB))))
         return smp_fail(err, SMP_E_DECODE, "the %s has samples of a kind that is not read (%s)", reader->format->name,
                         s->ycc ? "luma and chroma"
                         : d    ? d->name
@@ -317,6 +320,51 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
     return describe(reader, s, err);
 }
 
+/* ------------------------------------------------------------------------------------------------ lossless JPEG */
+
+/* Adds up the parts that scans code, as far as the picture's end. False: that is missing. */
+static bool walk_scans(const picture_state *s, uint64_t at, int *parts)
+{
+    enum { MARK = 0xFF, END = 0xD9, SCAN = 0xDA, RESTARTS = 0xD0, HEAD = 5 };
+    while (at + 2 <= s->size) {
+        const uint8_t mark = s->data[at] == MARK ? s->data[at + 1] : 0;
+        if (mark == END)
+            return true;
+        const bool segment = mark && mark != MARK && (mark & 0xF8) != RESTARTS && at + HEAD <= s->size;
+        *parts += segment && mark == SCAN ? s->data[at + 4] : 0;
+        at += segment ? 2 + smp_get_be(s->data + at + 2, 2) : 1;
+    }
+    return false;
+}
+
+/* Colours are taken as they are coded, also behind a JFIF header, as coders of such files mean them. */
+static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
+{
+    enum { FRAME = 8, RCT = 9 /* bits, by which FFmpeg takes colours for others */ };
+    picture_state *s = reader->state;
+    uint64_t at;
+    int scanned = 0;
+    SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
+    SMP_TRY(smp_source_spool(&reader->source, err));
+    SMP_TRY(smp_jpeg_read_lossless(reader, &at, &s->ycc, err));
+    (void)smp_source_seek(&reader->source, 0);
+    SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
+    if (s->size < at + FRAME || !walk_scans(s, (size_t)at + smp_get_be(s->data + at, 2), &scanned))
+        return fail_truncated(reader, err);
+    const int bits = s->data[at + 2], parts = s->data[at + FRAME - 1];
+    if (parts != 1 && (parts != 3 || s->ycc || bits == RCT)) {
+        smp_fail(err, SMP_E_DECODE, "the lossless JPEG has %d components of %d bits%s, which is not read", parts, bits,
+                 s->ycc ? ", luma and chroma" : "");
+        return smp_hint(err, "convert it first: jpeg IN OUT.ppm (apt-get install libjpeg-tools)");
+    }
+    if (scanned != parts)
+        return fail_damaged(reader, err);
+    SMP_TRY(decode(reader, s, "mjpeg", "mjpeg", err));
+    s->low = parts > 1;
+    memset(s->depth, bits % 8 ? bits : 0, sizeof s->depth);
+    return describe(reader, s, err);
+}
+
 /* ------------------------------------------------------------------------------------------------ others */
 
 /* Whether a PCX has the runs of all rows, and its palette behind them; FFmpeg leaves some out, takes others for a
@@ -334,17 +382,48 @@ static bool has_runs(const picture_state *s)
     return left <= 0 && at + (palette ? PALETTE : 0) <= s->size;
 }
 
-static smp_code plain_read_open(smp_reader *reader, smp_error *err)
+/* The same of a Sun raster, whose rows are whole words of 16 bits. */
+static bool has_rows(const picture_state *s)
+{
+    enum { HEAD = 32, WIDTH = 4, HEIGHT = 8, DEPTH = 12, KIND = 20, MAP = 28, RUNS = 2, RUN = 0x80 };
+    const uint8_t *head = s->data;
+    if (s->size < HEAD)
+        return false;
+    const uint64_t row = (smp_get_be(head + WIDTH, 4) * smp_get_be(head + DEPTH, 4) + 15) / 16 * 2;
+    uint64_t left = row * smp_get_be(head + HEIGHT, 4), at = HEAD + smp_get_be(head + MAP, 4);
+    if (smp_get_be(head + KIND, 4) != RUNS)
+        return at <= s->size && left <= s->size - at;
+    for (; left > 0 && at + 1 < s->size; at++) { /* RUN 0: RUN itself; RUN n c: n + 1 times c */
+        const bool run = head[at] == RUN && head[at + 1];
+        left -= smp_min_u64(left, run ? head[at + 1] + 1u : 1);
+        at += head[at] != RUN ? 0 : run ? 2 : 1;
+    }
+    return !left && at <= s->size;
+}
+
+static smp_code read_plain(smp_reader *reader, const char *name, bool (*is_whole)(const picture_state *s),
+                           smp_error *err)
 {
     picture_state *s = reader->state;
-    const char *name = reader->format == &smp_format_dds ? "dds" : "pcx";
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
-    if (name[0] == 'p' && !has_runs(s))
+    if (is_whole && !is_whole(s))
         return fail_truncated(reader, err);
     SMP_TRY(decode(reader, s, name, name, err));
     return describe(reader, s, err);
 }
+
+#define PLAIN(what, decoder, is_whole)                                                                                 \
+    static smp_code what##_read_open(smp_reader *reader, smp_error *err)                                               \
+    {                                                                                                                  \
+        return read_plain(reader, decoder, is_whole, err);                                                             \
+    }
+PLAIN(dds, "dds", NULL)
+PLAIN(pcx, "pcx", has_runs)
+PLAIN(sgi, "sgi", NULL)
+PLAIN(sun, "sunrast", has_rows)
+PLAIN(xbm, "xbm", NULL)
+PLAIN(xpm, "xpm", NULL)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
@@ -382,6 +461,13 @@ static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *)
         }
         return SMP_OK;
     }
+    if (s->pixels->flags & AV_PIX_FMT_FLAG_BITSTREAM) { /* a bit a pixel */
+        const uint8_t *from = s->frame->data[0] + y * s->frame->linesize[0],
+                      white = s->frame->format == AV_PIX_FMT_MONOWHITE ? UINT8_MAX : 0;
+        for (int64_t x = 0; x < shape->width; x++)
+            ((uint8_t *)to)[x] = (from[x / 8] << (x % 8) & 0x80 ? UINT8_MAX : 0) ^ white;
+        return SMP_OK;
+    }
     const AVComponentDescriptor *last = &s->pixels->comp[shape->channels - 1];
     if (shape->format == SMP_U8 && last->depth == 8 && !s->depth[0] && !last->plane && !s->pixels->comp[0].offset &&
         last->offset == shape->channels - 1 && last->step == shape->channels) {
@@ -393,10 +479,11 @@ static smp_code read_row(smp_reader *reader, int64_t y, void *to, smp_error *)
         const AVComponentDescriptor *c = &s->pixels->comp[k];
         const uint8_t *from = s->frame->data[c->plane] + y * s->frame->linesize[c->plane] + c->offset;
         const int depth = s->depth[k] && s->depth[k] < c->depth ? s->depth[k] : c->depth,
-                  shift = c->shift + c->depth - depth;
+                  shift = c->shift + (s->low ? 0 : c->depth - depth);
+        const bool wide = c->depth + c->shift > 8, big = s->pixels->flags & AV_PIX_FMT_FLAG_BE;
         const uint32_t most = (1u << depth) - 1;
         for (int64_t x = 0; x < shape->width; x++, from += c->step) {
-            const uint32_t code = (c->depth + c->shift > 8 ? smp_get_le(from, 2) : *from) >> shift & most;
+            const uint32_t code = (uint32_t)smp_get_bytes(from, wide ? 2 : 1, big) >> shift & most;
             const uint32_t value = (code * full + most / 2) / most;
             if (full == UINT8_MAX)
                 ((uint8_t *)to)[x * shape->channels + k] = (uint8_t)value;
@@ -437,20 +524,58 @@ static bool sniff_pcx(const uint8_t *head, size_t size)
            smp_get_le(head + 6, 2) <= smp_get_le(head + 10, 2);
 }
 
-#define READS(what, open)                                                                                              \
-    .sniff = sniff_##what, .read_state = sizeof(picture_state), .read_open = open##_read_open, .read_row = read_row,   \
+/* JPEG's segments up to that of its frame, which is of samples without loss. */
+static bool sniff_ljpeg(const uint8_t *head, size_t size)
+{
+    enum { LOSSLESS = 0xC3, SCAN = 0xDA };
+    size_t at = 2;
+    if (size < 4 || memcmp(head, "\xFF\xD8\xFF", 3) != 0)
+        return false;
+    while (at + 4 <= size && head[at] == 0xFF && head[at + 1] != LOSSLESS && head[at + 1] != SCAN)
+        at += 2 + smp_get_be(head + at + 2, 2);
+    return at + 4 <= size && head[at] == 0xFF && head[at + 1] == LOSSLESS;
+}
+
+static bool sniff_sgi(const uint8_t *head, size_t size)
+{
+    return size >= 12 && !memcmp(head, "\x01\xDA", 2) && head[2] <= 1 && (head[3] == 1 || head[3] == 2) && !head[4] &&
+           head[5] >= 1 && head[5] <= 3;
+}
+
+static bool sniff_sun(const uint8_t *head, size_t size)
+{
+    return size >= 4 && !memcmp(head, "\x59\xA6\x6A\x95", 4);
+}
+
+static bool sniff_xbm(const uint8_t *head, size_t size)
+{
+    return size >= 8 && !memcmp(head, "#define ", 8) && memmem(head, size, "_width ", 7);
+}
+
+static bool sniff_xpm(const uint8_t *head, size_t size)
+{
+    return size >= 9 && !memcmp(head, "/* XPM */", 9);
+}
+
+#define READS(what)                                                                                                    \
+    .sniff = sniff_##what, .read_state = sizeof(picture_state), .read_open = what##_read_open, .read_row = read_row,   \
     .read_close = read_close
 #else
-#define READS(what, open) .bare = false
+#define READS(what) .bare = false
 #endif
 
-#define ROW(what, open, shown, ...)                                                                                    \
+#define ROW(what, shown, ...)                                                                                          \
     const smp_file_format smp_format_##what = {.name = shown,                                                          \
                                                .extensions = (const char *const[]){__VA_ARGS__, NULL},                 \
                                                .kind = SMP_IMAGE,                                                      \
                                                .library = SMP_LIBRARY_AV,                                              \
-                                               READS(what, open)}
-ROW(jp2, jp2, "JPEG 2000", "jp2", "j2k", "jpc", "j2c", "jpx");
-ROW(exr, exr, "OpenEXR", "exr");
-ROW(dds, plain, "DDS", "dds");
-ROW(pcx, plain, "PCX", "pcx");
+                                               READS(what)}
+ROW(jp2, "JPEG 2000", "jp2", "j2k", "jpc", "j2c", "jpx");
+ROW(exr, "OpenEXR", "exr");
+ROW(ljpeg, "lossless JPEG", "ljpg", "ljpeg");
+ROW(dds, "DDS", "dds");
+ROW(pcx, "PCX", "pcx");
+ROW(sgi, "SGI", "sgi");
+ROW(sun, "Sun raster", "ras", "sun");
+ROW(xbm, "XBM", "xbm");
+ROW(xpm, "XPM", "xpm");

@@ -4,7 +4,10 @@
 
 #include "base/alloc.h"
 #include "io/jpeg/jpeg_glue.h"
+#include "io/jpeg/jpeg_lossless.h"
 #include "io/meta/cmyk.h"
+
+#include <jerror.h>
 
 enum {
     HEADER_CAP = 1 << 20,    /* bytes that libjpeg may hold before the picture's size is known: tables */
@@ -290,6 +293,44 @@ static void read_header(void *context)
     smp_jpeg_keep_coding(jpeg, &media->meta.coding.jpeg);
 }
 
+static void close_state(jpeg_reader *state)
+{
+    if (state->created)
+        jpeg_destroy_decompress(&state->jpeg);
+    smp_jpeg_free_markers(&state->markers);
+    smp_free(state->cmyk);
+    smp_cmyk_close(state->to_rgb);
+    smp_free_all(state->scan, state);
+}
+
+static void begin_lossless(void *context)
+{
+    begin_library(context);
+}
+
+static void keep_lossless(void *context)
+{
+    keep_metadata(context);
+}
+
+smp_code smp_jpeg_read_lossless(smp_reader *reader, uint64_t *frame, bool *ycc, smp_error *err)
+{
+    enum { LOSSLESS = 0xC3 };
+    jpeg_reader *state = smp_alloc(sizeof *state);
+    SMP_NEED(state, "JPEG", sizeof *state, err);
+    state->reader = reader;
+    state->base.markers = &state->markers;
+    state->base.notes = &reader->notes;
+    state->markers.meta = &reader->media.meta;
+    smp_code code = smp_jpeg_guard(&state->base, begin_lossless, state, err);
+    if (code && state->base.errors.msg_code == JERR_SOF_UNSUPPORTED && state->jpeg.unread_marker == LOSSLESS)
+        code = smp_jpeg_guard(&state->base, keep_lossless, state, err);
+    *frame = reader->source.position - state->source.bytes_in_buffer;
+    *ycc = state->jpeg.saw_Adobe_marker && state->jpeg.Adobe_transform;
+    close_state(state);
+    return code;
+}
+
 static bool wants_scan(const smp_reader *reader)
 {
     const smp_read_options *options = &reader->options;
@@ -445,11 +486,5 @@ smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)
 
 void smp_jpeg_read_close(smp_reader *reader)
 {
-    jpeg_reader *state = reader->state;
-    if (state->created)
-        jpeg_destroy_decompress(&state->jpeg);
-    smp_jpeg_free_markers(&state->markers);
-    smp_free(state->cmyk);
-    smp_cmyk_close(state->to_rgb);
-    smp_free_all(state->scan, state);
+    close_state(reader->state);
 }
