@@ -275,6 +275,7 @@ lab_programs() {
     for file in "$here"/samples/kernels/*.cu "$here"/tests/lab/*.cu "$here"/tests/lab/*/*.cu; do
         case $file in
         */k16_bugs.cu | */mistakes.cu | */blas.cu) ;;
+        */launches.cu) echo "$file -rdc=true" ;;
         */mbarrier.cu) for which in turn parts bulk; do echo "$file $which"; done ;;
         *) ! grep -q '^int main' "$file" || echo "$file" ;;
         esac

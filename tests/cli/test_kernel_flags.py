@@ -12,6 +12,7 @@ from harness import ROOT, SANITIZED, CliCase
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 RUNTIME = ROOT / "tests" / "lab" / "runtime"
 BLAS = RUNTIME / "blas.cu"
+LAUNCHES = RUNTIME / "launches.cu"
 PLAIN = "__global__ void f(int *x) { x[threadIdx.x] = N; }\n"
 MAIN = """#include <cstdio>
 #include "part.h"
@@ -147,6 +148,45 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         self.write("b.cu", "__global__ void g(int *x) { x[0] = 1; }\nvoid other(int *x) { g<<<1, 32>>>(x); }\n")
         told = self.smp("kernel", "a.cu", "b.cu", "-q", "--json", "--", "-rdc=true").stdout
         self.assertEqual([k["kernel"] for k in json.loads(told)["kernels"]], ["f", "g"])
+
+    def test_files_that_are_linked_share_variables_and_functions(self):
+        self.write("a.cu", "#include <cstdio>\n__device__ int add(int), last;\nextern __device__ int step;\n"
+                           "__global__ void f(int *x) { x[threadIdx.x] = add(threadIdx.x); last = step; }\n"
+                           "void other(int *);\n"
+                           "int main() { int *x, y[32]; cudaMalloc(&x, 128); f<<<1, 32>>>(x); other(x);\n"
+                           "cudaMemcpy(y, x, 128, cudaMemcpyDeviceToHost); cudaFree(x); printf(\"%d\\n\", y[31]); }\n")
+        self.write("b.cu", "extern __device__ int last;\n__device__ int step = 5;\n"
+                           "__device__ __noinline__ int add(int i) { return i + step; }\n"
+                           "__global__ void g(int *x) { __shared__ int y[32]; y[threadIdx.x] = last;\n"
+                           "x[threadIdx.x] += y[31 - threadIdx.x]; }\nvoid other(int *x) { g<<<1, 32>>>(x); }\n")
+        done = self.smp("kernel", "a.cu", "b.cu", "--json", "--", "-rdc=true")
+        self.assertIn("41\n", done.stderr)
+        kernels = json.loads(done.stdout)["kernels"]
+        self.assertEqual([(k["kernel"], k["rows"][0]["file"][-4:]) for k in kernels], [("f", "a.cu"), ("g", "b.cu")])
+        alone = [n for k in kernels for n in k["notes"] or [] if "not looked for" in n]
+        self.assertEqual(alone, [])
+
+    def test_kernels_launch_kernels(self):
+        done = self.smp("kernel", LAUNCHES, "--json", "--", "-rdc=true")
+        self.assertIn("launches.cu: right\n", done.stderr)
+        kernels = json.loads(done.stdout)["kernels"]
+        launches = {k["kernel"]: sum(n["launches"] for n in kernels if n["kernel"] == k["kernel"]) for k in kernels}
+        self.assertEqual(launches, {"in_order": 1, "note": 5, "note_two": 1, "turn_all": 1, "turn": 4, "halves": 7,
+                                    "copies": 1})  # fmt: skip
+        self.assertEqual([k["findings"] for k in kernels if k["findings"]], [])
+        notes = [n for k in kernels for n in k["notes"] or []]
+        self.assertEqual([n for n in notes if "counted from PTX" in n], [])
+
+    def test_launches_end_at_the_hardware_s_depth(self):
+        told = self.smp("kernel", LAUNCHES, "--code", "ptx", "--", "-rdc=true", "--", "deep").stdout
+        self.assertIn("no launch below 24\nlaunches.cu: the deepest is 24\n", told)
+
+    def test_what_launches_needs_its_flag_and_its_program(self):
+        done = self.smp("kernel", LAUNCHES, status=3)
+        self.assertIn("-rdc=true, which stands behind --", done.stderr)
+        done = self.smp("kernel", LAUNCHES, "--only", "note_two", "--grid", "1", "--block", "1", "--args", "who=1",
+                        "--", "-rdc=true", status=1)  # fmt: skip
+        self.assertIn("it launches work on the device, which runs in a whole program alone", done.stdout + done.stderr)
 
     @unittest.skipUnless(NVCC and (pathlib.Path(os.path.realpath(NVCC)).parent.parent / "include/cublas_v2.h").exists(),
                          "no cublas_v2.h")

@@ -167,6 +167,7 @@ typedef struct smp_kernel_module {
     uint64_t key;
     bool is_ptx;
     char *source, *sass; /* paths; sass null: PTX is counted */
+    char *linked;        /* of PTX of several files, the cubin of all; null: its own PTX gives one */
 } smp_kernel_module;
 typedef struct smp_kernel_modules {
     smp_kernel_module *items;

@@ -156,8 +156,9 @@ static smp_code run_executable(const smp_kernel_settings *settings, const char *
     for (size_t i = 0; i < modules.count; i++) {
         sass = sass && modules.items[i].sass;
         no_ptx = no_ptx || !modules.items[i].is_ptx;
-        if (all->count > from && modules.items[i].source)
-            add_fits(settings, modules.items[i].source, all, from);
+        const char *linked = modules.items[i].linked, *source = linked ? linked : modules.items[i].source;
+        if (all->count > from && source)
+            add_fits(settings, source, all, from);
     }
     if (!from)
         note_code(all, sass && modules.count, no_ptx, modules.why);

@@ -59,11 +59,45 @@ static smp_code keep(const unsigned char *bytes, size_t size, const char *ending
     return code;
 }
 
-static smp_code add(const smp_kernel_settings *settings, const smp_kernel_fatbin *fatbin, const char *file,
-                    smp_kernel_modules *to, smp_error *err)
+/* The PTX of all files that were linked, one text behind another; null: of one there is none. CUDA's own runtime for
+ * the device is among them, and is what the lab does itself. */
+static smp_code join_parts(const smp_kernel_elf *elf, int arch, char **all, smp_error *err)
+{
+    static const char own[] = "__cuda_syscall_";
+    smp_kernel_fatbin *fatbin = smp_alloc(sizeof *fatbin);
+    smp_code code = fatbin ? SMP_OK : smp_fail_memory(err, "a fatbin", sizeof *fatbin);
+    bool found = true, whole = elf->parts_size > 0;
+    *all = smp_strdup("");
+    for (size_t at = 0; !code && found && whole && *all;) {
+        unsigned char *bytes = NULL;
+        size_t size = 0;
+        code = smp_kernel_next_fatbin(elf->parts, elf->parts_size, &at, fatbin, &found, err);
+        const smp_kernel_image *image = !code && found ? choose(fatbin, arch) : NULL;
+        code = code || !image ? code : smp_kernel_unpack(image, &bytes, &size, err);
+        if (bytes && !memmem(bytes, size, own, strlen(own))) {
+            char *more = smp_asprintf("%s%s\n", *all, (const char *)bytes);
+            whole = image->is_ptx;
+            smp_free(*all);
+            *all = more;
+        }
+        smp_free(bytes);
+    }
+    if (code || !whole || (*all && !**all)) {
+        smp_free(*all);
+        *all = NULL;
+    }
+    smp_free(fatbin);
+    return code;
+}
+
+static smp_code add(const smp_kernel_settings *settings, const smp_kernel_elf *elf, const smp_kernel_fatbin *fatbin,
+                    const char *file, smp_kernel_modules *to, smp_error *err)
 {
     const smp_kernel_image *image = choose(fatbin, atoi(smp_compile_arch(settings->arch)));
+    const bool ptx_wanted = settings->code && !strcmp(settings->code, "ptx"),
+               sass_wanted = settings->code && !strcmp(settings->code, "sass");
     unsigned char *bytes = NULL;
+    char *parts = NULL;
     size_t size;
     if (!image)
         return SMP_OK;
@@ -79,7 +113,9 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_fatbin
     }
     smp_kernel_module *m = &to->items[to->count++];
     *m = (smp_kernel_module){.key = fatbin->key, .is_ptx = image->is_ptx};
-    if (!image->is_ptx && settings->code && !strcmp(settings->code, "ptx")) {
+    if (!image->is_ptx)
+        code = join_parts(elf, atoi(smp_compile_arch(settings->arch)), &parts, err);
+    if (!code && !image->is_ptx && !parts && ptx_wanted) {
         smp_fail(err, SMP_E_PROCESS, "it holds SASS of sm_%d alone, and no PTX", image->arch);
         code = smp_hint(err, "nvcc -arch=sm_%d puts both into it", image->arch);
     }
@@ -90,6 +126,12 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_fatbin
     if (!code)
         code = smp_assemble(m->source, settings->arch, settings->code, &settings->flags.ptxas, NULL, &m->sass, to->why,
                             err);
+    if (parts && (!code || !sass_wanted)) { /* the cubin is that of all parts together */
+        m->linked = m->source;
+        m->is_ptx = true;
+        code = keep((const unsigned char *)parts, strlen(parts), "ptx", &m->source, err);
+    }
+    smp_free(parts);
     if (code && err) { /* not the file in the cache */
         err->where[0] = 0;
         smp_at(err, "%s", file);
@@ -157,7 +199,7 @@ smp_code smp_kernel_modules_open(const smp_kernel_settings *settings, const char
         if (code)
             smp_at(err, "%s", file);
         else if (found)
-            code = add(settings, fatbin, file, out, err);
+            code = add(settings, &elf, fatbin, file, out, err);
     }
     code = code ? code : write_list(out, err);
     smp_free(fatbin);
@@ -169,7 +211,7 @@ void smp_kernel_modules_close(smp_kernel_modules *modules)
 {
     smp_tool_folder_remove(modules->folder);
     for (size_t i = 0; i < modules->count; i++) {
-        smp_free_all(modules->items[i].source, modules->items[i].sass);
+        smp_free_all(modules->items[i].source, modules->items[i].sass, modules->items[i].linked);
     }
     smp_free_all(modules->items, modules->library);
     *modules = (smp_kernel_modules){.count = 0};

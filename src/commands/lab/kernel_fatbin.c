@@ -71,9 +71,13 @@ smp_code smp_kernel_elf_open(const char *path, smp_kernel_elf *out, smp_error *e
             continue;
         if (one.sh_type == SHT_DYNAMIC && smp_elf_section(&file, one.sh_link, &texts))
             read_dynamic(&file, out, &one, &texts);
-        if (!strcmp(smp_elf_text(&file, &file.names, one.sh_name), ".nv_fatbin")) {
+        const char *name = smp_elf_text(&file, &file.names, one.sh_name);
+        if (!strcmp(name, ".nv_fatbin")) {
             out->code = smp_elf_bytes(&file, &one);
             out->code_size = one.sh_size;
+        } else if (!strcmp(name, "__nv_relfatbin")) {
+            out->parts = smp_elf_bytes(&file, &one);
+            out->parts_size = one.sh_size;
         }
     }
     return SMP_OK;

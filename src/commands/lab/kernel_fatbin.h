@@ -12,6 +12,8 @@ typedef struct smp_kernel_elf {
     size_t size;
     const unsigned char *code; /* the section of its kernels; null: it has none */
     size_t code_size;
+    const unsigned char *parts; /* that of files that were linked (-rdc=true): their own code; null: none */
+    size_t parts_size;
     char runtime[40]; /* "libcudart.so.13"; "": it asks for none */
     bool fixed_path;  /* it names folders of libraries that come before LD_LIBRARY_PATH (DT_RPATH) */
 } smp_kernel_elf;

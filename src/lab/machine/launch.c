@@ -9,6 +9,17 @@
 
 static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err);
 
+void smp_warp_tasks_free(smp_warp_tasks *tasks, smp_warp_memory *memory)
+{
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (tasks->items[i].prepared)
+            (void)smp_warp_buffer_free(memory, (void *)(uintptr_t)tasks->items[i].prepared);
+        smp_free(tasks->items[i].params);
+    }
+    smp_free(tasks->items);
+    *tasks = (smp_warp_tasks){.depth = tasks->depth};
+}
+
 uint32_t smp_warp_kernel_threads(const smp_warp_kernel *kernel, uint32_t registers)
 {
     const warp_code *code = &kernel->code;

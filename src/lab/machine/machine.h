@@ -205,6 +205,7 @@ struct smp_warp_kernel {
     warp_code code;
     const warp_inst *const *insts; /* of the whole module, by index */
     size_t inst_count;
+    const struct warp_pointer *const *pointers; /* the first of those that PTX takes; null: there is no PTX */
 };
 
 typedef struct warp_function {
@@ -218,6 +219,7 @@ typedef struct warp_pointer {
     char *name;
     const char *at; /* in the text, while that is read */
     const warp_code *code;
+    const smp_warp_kernel *kernel; /* where it is one, for launches of the device */
 } warp_pointer;
 
 struct smp_warp_module {
@@ -234,6 +236,7 @@ struct smp_warp_module {
         char *name;
         void *memory;
         size_t size;
+        bool shared; /* weak, or said to be elsewhere: others of its name are the same */
     } * variables;
     size_t variable_count, variable_capacity;
     char *text; /* into which instructions point */
@@ -525,6 +528,9 @@ void warp_run_block(warp_block *block, uint64_t index);
 /* Runs the lanes of a called function until they have returned. */
 bool warp_run_frame(warp_block *block, warp_frame *frame);
 void warp_fill_rows(const warp_block *block, warp_frame *frame);
+
+/* Releases what a kernel or function has (module.c). */
+void warp_free_code(warp_code *code);
 
 /* Numbers the instructions of a whole module (module.c). */
 bool warp_number_module(smp_warp_module *module);

@@ -36,7 +36,7 @@ bool warp_number_module(smp_warp_module *module)
     return true;
 }
 
-static void free_code(warp_code *code)
+void warp_free_code(warp_code *code)
 {
     for (size_t i = 0; i < code->count; i++)
         smp_free((void *)(uintptr_t)code->insts[i].extra);
@@ -54,13 +54,13 @@ void smp_warp_module_free(smp_warp_module *module)
     for (size_t i = 0; i < module->file_count; i++)
         smp_free(module->files[i]);
     for (size_t i = 0; i < module->kernel_count; i++) {
-        free_code(&module->kernels[i]->code);
+        warp_free_code(&module->kernels[i]->code);
         smp_free(module->kernels[i]);
     }
     while (module->functions) {
         warp_function *f = module->functions;
         module->functions = f->next;
-        free_code(&f->code);
+        warp_free_code(&f->code);
         smp_free(f);
     }
     while (module->pointers) {

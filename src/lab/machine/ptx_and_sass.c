@@ -219,6 +219,23 @@ static bool blocks_share_nothing(const smp_warp_kernel *sass, const smp_warp_res
     return nothing;
 }
 
+/* Runs the SASS as the PTX ran in `first`, on the same memory. */
+static smp_code run_again(const smp_warp_launch *launch, const smp_warp_launch *first, const smp_warp_kernel *sass,
+                          const smp_warp_result *ptx, smp_warp_result *result, smp_error *err)
+{
+    smp_warp_tasks same = {.count = 0}; /* what PTX has launched is done */
+    smp_warp_launch second = *first;
+    second.kernel = sass;
+    second.print = NULL;
+    second.threads = !launch->watch || blocks_share_nothing(sass, ptx) ? launch->threads : 1;
+    second.again = true;
+    second.observer = launch->observer;
+    second.tasks = launch->tasks ? &same : NULL;
+    const smp_code code = smp_warp_run(&second, result, err);
+    smp_warp_tasks_free(&same, launch->memory);
+    return code;
+}
+
 smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result,
                            smp_error *err)
 {
@@ -258,13 +275,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
         smp_warp_note(result, "counted from PTX: there is no memory for a second run, or the kernel allocates some");
         return SMP_OK;
     }
-    smp_warp_launch second = first;
-    second.kernel = sass;
-    second.print = NULL;
-    second.threads = !launch->watch || blocks_share_nothing(sass, &ptx) ? launch->threads : 1;
-    second.again = true;
-    second.observer = launch->observer;
-    code = smp_warp_run(&second, result, &problem);
+    code = run_again(launch, &first, sass, &ptx, result, &problem);
     if (code) { /* the PTX's results stand */
         (void)smp_warp_copy_back(launch->memory, after);
         smp_warp_result_free(result);

@@ -120,6 +120,24 @@ void *smp_warp_variable(const smp_warp_module *module, const char *name, size_t 
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
+/* What a kernel has launched, copied or filled: done once it has ended, in the order of its calls. */
+typedef struct smp_warp_task {
+    const smp_warp_kernel *kernel; /* null: bytes are copied, or without `from` filled */
+    uint32_t grid[3], block[3], shared;
+    unsigned char *params;   /* from smp_alloc */
+    uint64_t prepared;       /* where the kernel writes them, before it launches; else 0 */
+    bool tail;               /* behind all others and what those launch */
+    uint64_t to, from, size; /* of a copy */
+    int value;
+} smp_warp_task;
+typedef struct smp_warp_tasks {
+    smp_warp_task *items;
+    size_t count, capacity;
+    uint32_t depth; /* of the kernel whose they are: 0: the host launched it */
+    int error;      /* the last one of cudaGetLastError */
+} smp_warp_tasks;
+void smp_warp_tasks_free(smp_warp_tasks *tasks, smp_warp_memory *memory);
+
 typedef struct smp_warp_launch {
     const smp_warp_kernel *kernel;
     uint32_t grid[3], block[3];
@@ -143,6 +161,7 @@ typedef struct smp_warp_launch {
     bool watch;             /* races in global memory, and reads of what nobody wrote there, are looked for */
     bool again;             /* the launch before, with other code */
     bool *met;              /* watched blocks run in several threads, too; becomes true: they met, do it again in one */
+    smp_warp_tasks *tasks;  /* becomes what it launches; null: it may launch nothing */
     uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
     unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */
     uint64_t written_start, written_end;

@@ -27,6 +27,8 @@ void ptx_read_loc(ptx_parser *parser, ptx_text line)
     const char *at = strstr(text, "inlined_at");
     if (at && sscanf(at + strlen("inlined_at"), "%u %u %u", &loc.at_file, &loc.at_line, &loc.at_column) < 2)
         loc.at_line = 0;
+    loc.file += (uint32_t)parser->first_file;
+    loc.at_file += (uint32_t)parser->first_file;
     if (!smp_grow(&parser->locs, &parser->loc_capacity, parser->loc_count + 1, sizeof *parser->locs))
         return;
     parser->locs[parser->loc_count++] = loc;

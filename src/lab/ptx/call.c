@@ -1,13 +1,11 @@
-/* Calls: of the module's own functions, by name or by pointer, of printf, malloc, free and assert on the device, and of
- * libdevice's __nv_* functions, which compilers other than nvcc leave as calls. */
+/* Calls: of the module's own functions, by name or by pointer, of the system's (services.c), and of libdevice's __nv_*
+ * functions, which compilers other than nvcc leave as calls. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/each.h"
-#include "base/text/utf8.h"
-#include "lab/machine/buffers.h"
 #include "lab/ptx/execute.h"
 
 enum { MOST_ARGUMENTS = 32, MOST_DEPTH = 500 };
@@ -15,9 +13,10 @@ enum { MOST_ARGUMENTS = 32, MOST_DEPTH = 500 };
 typedef struct call {
     char name[128];
     const warp_code *code;               /* null: a builtin, or a call through a pointer */
-    const warp_pointer *const *pointers; /* through a pointer: the module's functions whose address is taken */
+    const warp_pointer *const *pointers; /* the module's functions whose address is taken */
     bool indirect;
     const struct builtin *builtin;
+    const ptx_service *service;
     uint32_t results[MOST_ARGUMENTS], arguments[MOST_ARGUMENTS]; /* where they lie in the caller's local memory */
     uint32_t result_bytes[MOST_ARGUMENTS], argument_bytes[MOST_ARGUMENTS];
     uint32_t result_count, argument_count;
@@ -106,154 +105,6 @@ static void run_builtin(const builtin *b, const call *c, warp_frame *frame, uint
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ printf */
-
-/* The bytes at a generic address that a thread passes on; null: none are there. */
-static const char *bytes_at(const warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t address,
-                            uint64_t *size)
-{
-    uint64_t start;
-    if (ptx_space_of(address) == WARP_LOCAL) {
-        uint64_t offset = address & ~WARP_WINDOW_MASK;
-        const warp_frame *owner = ptx_frame_of(frame, &offset);
-        *size = offset < owner->code->local_bytes ? owner->code->local_bytes - offset : 0;
-        return *size ? (const char *)ptx_local(owner, lane, offset) : NULL;
-    }
-    if (!smp_warp_buffer_of(block->launch->memory, address, &start, size))
-        return NULL;
-    *size -= address - start;
-    return (const char *)(uintptr_t)address;
-}
-
-/* One conversion of a format, its argument taken from `arguments` at *at. Returns where the format goes on. */
-static const char *print_one(FILE *to, const warp_block *block, const warp_frame *frame, uint32_t lane,
-                             const char *format, const char *end, const char *arguments, uint64_t size, uint64_t *at)
-{
-    char spec[32] = "%";
-    size_t used = 1;
-    bool wide = false;
-    for (format++; format < end && !strchr("diouxXcsfFeEgGaAp%", *format); format++) {
-        if (strchr("lzjt", *format))
-            wide = true;
-        else if (*format != 'h' && strchr("0123456789.+- #", *format) && used < sizeof spec - 6)
-            spec[used++] = *format;
-    }
-    if (format >= end)
-        return end;
-    const char c = *format++;
-    if (c == '%') {
-        fputc('%', to);
-        return format;
-    }
-    const bool is_float = strchr("fFeEgGaA", c) != NULL, eight = is_float || wide || c == 's' || c == 'p';
-    const uint64_t bytes = eight ? 8 : 4;
-    uint64_t value = 0;
-    *at = (*at + bytes - 1) / bytes * bytes;
-    if (*at + bytes > size)
-        return format;
-    memcpy(&value, arguments + *at, bytes);
-    *at += bytes;
-    if (is_float) {
-        double number;
-        memcpy(&number, &value, 8);
-        snprintf(spec + used, sizeof spec - used, "%c", c);
-        char text[400] = ""; /* a width may be too much */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(text, sizeof text, spec, number);
-        fputs(text, to);
-    } else if (c == 's') {
-        uint64_t length;
-        const char *string = bytes_at(block, frame, lane, value, &length);
-        fprintf(to, "%.*s", string ? (int)(length < 4096 ? length : 4096) : 0, string ? string : "");
-    } else if (c == 'p') {
-        fprintf(to, "0x%llx", (unsigned long long)value);
-    } else if (c == 'c') {
-        fputc((int)(value & 255), to);
-    } else {
-        char text[400] = "";
-        snprintf(spec + used, sizeof spec - used, "ll%c", c);
-        const bool is_signed = c == 'd' || c == 'i';
-        if (is_signed)
-            snprintf(text, sizeof text, spec, wide ? (long long)value : (long long)(int32_t)value);
-        else
-            snprintf(text, sizeof text, spec, (unsigned long long)value);
-#pragma GCC diagnostic pop
-        fputs(text, to);
-    }
-    return format;
-}
-
-static void print_to(FILE *to, const warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format_at,
-                     uint64_t arguments_at)
-{
-    uint64_t format_size = 0, size = 0, at = 0;
-    const char *format = bytes_at(block, frame, lane, format_at, &format_size);
-    const char *arguments = arguments_at ? bytes_at(block, frame, lane, arguments_at, &size) : NULL;
-    const char *end = format ? memchr(format, 0, (size_t)format_size) : NULL;
-    while (end && format < end)
-        if (*format != '%')
-            fputc(*format++, to);
-        else
-            format = print_one(to, block, frame, lane, format, end, arguments ? arguments : "", size, &at);
-}
-
-/* As much as a GPU keeps of a launch: what a stranger's kernel prints beyond is cut. */
-void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format_at, uint64_t arguments_at)
-{
-    enum { MOST = 1 << 20 };
-    FILE *to = block->launch->print;
-    if (!to || (block->launch->guarded && block->printed > MOST))
-        return;
-    if (!block->launch->guarded) {
-        print_to(to, block, frame, lane, format_at, arguments_at);
-        return;
-    }
-    char *text = NULL;
-    size_t size = 0;
-    FILE *line = open_memstream(&text, &size);
-    if (!line)
-        return;
-    print_to(line, block, frame, lane, format_at, arguments_at);
-    if (!fclose(line)) {
-        smp_utf8_clean(text);
-        fputs(text, to);
-        block->printed += size;
-        if (block->printed > MOST)
-            fprintf(to, "\n(kernel %s prints more than 1 MiB: what follows is cut)\n", block->code->name);
-    }
-    free(text);
-}
-
-static void print(warp_block *block, warp_frame *frame, const call *c, uint32_t lane)
-{
-    uint64_t pointers[2];
-    if (c->argument_count < 2)
-        return;
-    memcpy(&pointers[0], ptx_local(frame, lane, c->arguments[0]), 8);
-    memcpy(&pointers[1], ptx_local(frame, lane, c->arguments[1]), 8);
-    ptx_print(block, frame, lane, pointers[0], pointers[1]);
-}
-
-/* __assertfail(message, file, line, function, size) */
-static void fail_assertion(warp_block *block, warp_frame *frame, const warp_inst *inst, const call *c, uint32_t lane)
-{
-    uint64_t pointers[2] = {0}, size;
-    const char *texts[2] = {NULL, NULL};
-    uint32_t line = 0;
-    for (uint32_t i = 0; i < 2 && i < c->argument_count; i++) {
-        memcpy(&pointers[i], ptx_local(frame, lane, c->arguments[i]), 8);
-        texts[i] = bytes_at(block, frame, lane, pointers[i], &size);
-        if (texts[i] && !memchr(texts[i], 0, (size_t)size))
-            texts[i] = NULL;
-    }
-    if (c->argument_count > 2)
-        memcpy(&line, ptx_local(frame, lane, c->arguments[2]), 4);
-    block->asserted = true;
-    warp_stop(block, frame, inst, "assertion '%s' fails in thread %u (%s:%u)", texts[0] ? texts[0] : "?",
-              warp_thread(frame, lane), texts[1] ? texts[1] : "?", line);
-}
-
 /* ------------------------------------------------------------------------------------------------ functions */
 
 /* Whether each value that is passed has the size that the other side takes. */
@@ -325,7 +176,7 @@ static void run_pointers(warp_block *block, warp_frame *frame, const warp_inst *
         same |= (uint32_t)(address[l] == first) << l;
         while (p && (uint64_t)(uintptr_t)p != first)
             p = p->next;
-        if (!p) {
+        if (!p || !p->code) {
             warp_stop(block, frame, inst, "thread %u calls a function at 0x%llx, where none is",
                       warp_thread(frame, (uint32_t)__builtin_ctz(lanes)), (unsigned long long)first);
             return;
@@ -339,15 +190,18 @@ static void run_pointers(warp_block *block, warp_frame *frame, const warp_inst *
     }
 }
 
-/* cudaGraphSetConditional(handle, value): a handle is the address of a word. */
-static void set_condition(warp_block *block, warp_frame *frame, const warp_inst *inst, const call *c, uint32_t lane)
+/* The words of a thread's arguments. */
+static void take_words(const call *c, warp_frame *frame, uint32_t lane, uint32_t words[PTX_SERVICE_WORDS])
 {
-    uint64_t handle, start, size;
-    memcpy(&handle, ptx_local(frame, lane, c->arguments[0]), sizeof handle);
-    if (!smp_warp_buffer_of(block->launch->memory, handle, &start, &size) || size - (handle - start) < 4)
-        warp_stop(block, frame, inst, "thread %u sets a condition of no graph", warp_thread(frame, lane));
-    else
-        memcpy((void *)(uintptr_t)handle, ptx_local(frame, lane, c->arguments[1]), 4);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->argument_count; i++) {
+        const uint32_t count = (c->argument_bytes[i] + 3) / 4;
+        at += count == 2 ? at & 1 : 0;
+        if (at + count > PTX_SERVICE_WORDS)
+            return;
+        memcpy(words + at, ptx_local(frame, lane, c->arguments[i]), c->argument_bytes[i]);
+        at += count;
+    }
 }
 
 void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
@@ -363,59 +217,38 @@ void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     }
     WARP_ACTIVE_LANES(lanes)
     {
-        if (c->builtin)
+        if (c->builtin) {
             run_builtin(c->builtin, c, frame, l);
-        else if (!strcmp(c->name, "vprintf"))
-            print(block, frame, c, l);
-        else if (!strcmp(c->name, "__assertfail")) {
-            fail_assertion(block, frame, inst, c, l);
+            continue;
+        }
+        uint32_t words[PTX_SERVICE_WORDS] = {0};
+        take_words(c, frame, l, words);
+        const uint64_t result = c->service->run(&(ptx_request){block, frame, inst, l, words});
+        if (c->result_count)
+            memcpy(ptx_local(frame, l, c->results[0]), &result, c->result_bytes[0] < 8 ? c->result_bytes[0] : 8);
+        if (block->asserted)
             return;
-        } else if (!strcmp(c->name, "malloc")) {
-            uint64_t size, address;
-            memcpy(&size, ptx_local(frame, l, c->arguments[0]), 8);
-            address = (uint64_t)(uintptr_t)warp_kernel_buffer(block->launch->memory, size);
-            memcpy(ptx_local(frame, l, c->results[0]), &address, 8);
-            block->buffer_start = block->buffer_end = 0;
-        } else if (!strcmp(c->name, "free")) {
-            uint64_t address;
-            memcpy(&address, ptx_local(frame, l, c->arguments[0]), 8);
-            if (address && !warp_kernel_buffer_free(block->launch->memory, address)) {
-                warp_stop(block, frame, inst, "thread %u frees 0x%llx, which malloc did not give",
-                          warp_thread(frame, l), (unsigned long long)address);
-                return;
-            }
-            block->buffer_start = block->buffer_end = 0;
-        } else
-            set_condition(block, frame, inst, c, l);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------ decoding */
 
-/* Whether a call that the machine itself answers passes what is read, and takes what is written. types: as in builtin,
- * l: 8 bytes. */
+/* Whether a call that the machine itself answers passes what is read, and takes what is written. types: as in builtin
+ * and services. */
 static bool passes(const char *types, const uint32_t *bytes, uint32_t count)
 {
     bool fit = count >= strlen(types);
     for (uint32_t i = 0; fit && types[i]; i++)
-        fit = bytes[i] >= (types[i] == 'd' || types[i] == 'l' ? 8u : 4u);
+        fit = bytes[i] >= (types[i] == '3' ? 12u : types[i] == 'd' || types[i] == 'l' ? 8u : 4u);
     return fit;
 }
 
-static bool is_runtime(const call *c)
+static bool is_service(call *c)
 {
-    static const struct {
-        const char *name, *results, *arguments;
-    } known[] = {{"vprintf", "", "ll"},
-                 {"__assertfail", "", "lli"},
-                 {"malloc", "l", "l"},
-                 {"free", "", "l"},
-                 {"cudaGraphSetConditional", "", "li"}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (!strcmp(c->name, known[i].name))
-            return passes(known[i].results, c->result_bytes, c->result_count) &&
-                   passes(known[i].arguments, c->argument_bytes, c->argument_count);
-    return false;
+    const int number = ptx_service_of(c->name);
+    c->service = number < 0 ? NULL : &ptx_services[number];
+    return c->service && passes(c->service->results, c->result_bytes, c->result_count) &&
+           passes(c->service->arguments, c->argument_bytes, c->argument_count);
 }
 
 /* (a, b): parameters that lie in local memory */
@@ -478,10 +311,9 @@ static void link_code(struct smp_warp_module *module, warp_code *code)
         call *c = (call *)(uintptr_t)inst->extra;
         if (inst->execute != ptx_run_call || !c)
             continue;
-        if (c->indirect) {
-            c->pointers = (const warp_pointer *const *)&module->pointers;
+        c->pointers = (const warp_pointer *const *)&module->pointers;
+        if (c->indirect)
             continue;
-        }
         c->code = ptx_function_of(module, c->name);
         c->builtin = c->code ? NULL : find_builtin(c->name);
         const char result[] = {c->builtin ? c->builtin->types[0] : '\0', '\0'};
@@ -489,7 +321,7 @@ static void link_code(struct smp_warp_module *module, warp_code *code)
                                 passes(c->builtin->types + 1, c->argument_bytes, c->argument_count) &&
                                 passes(result, c->result_bytes, c->result_count);
         inst->meets = !c->code && !is_builtin;
-        if (c->code || is_builtin || (!c->builtin && is_runtime(c)))
+        if (c->code || is_builtin || (!c->builtin && is_service(c)))
             continue;
         if (!code->problem.code) {
             smp_fail(&code->problem, SMP_E_PROCESS, "kernel '%s' cannot run: it calls '%s', which is not there",
@@ -540,8 +372,11 @@ uint64_t ptx_function_pointer(ptx_parser *parser, ptx_text name)
 
 void ptx_link_calls(struct smp_warp_module *module)
 {
-    for (warp_pointer *p = module->pointers; p; p = p->next)
+    for (warp_pointer *p = module->pointers; p; p = p->next) {
         p->code = ptx_function_of(module, p->name);
+        for (size_t i = 0; i < module->kernel_count && !p->code && !p->kernel; i++)
+            p->kernel = strcmp(module->kernels[i]->code.symbol, p->name) ? NULL : module->kernels[i];
+    }
     for (size_t i = 0; i < module->kernel_count; i++)
         link_code(module, &module->kernels[i]->code);
     for (warp_function *f = module->functions; f; f = f->next)

@@ -73,6 +73,23 @@ enum { PTX_MMA_F16, PTX_MMA_BF16, PTX_MMA_TF32, PTX_MMA_U8, PTX_MMA_S8 };
 enum { PTX_MMA_FLOATS, PTX_MMA_HALF_SUMS, PTX_MMA_INTEGERS };
 bool ptx_mma_fits(uint32_t a, uint32_t b, uint32_t sums, uint32_t depth);
 
+/* A call of the system by a thread (services.c): the words of its arguments, those of 64 bits at even places. */
+enum { PTX_SERVICE_WORDS = 10 };
+typedef struct ptx_request {
+    warp_block *block;
+    const warp_frame *frame;
+    const warp_inst *inst;
+    uint32_t lane;
+    const uint32_t *words;
+} ptx_request;
+typedef struct ptx_service {
+    const char *name, *results, *arguments; /* l: 8 bytes, i: 4, 3: 12 */
+    uint64_t (*run)(const ptx_request *request);
+} ptx_service;
+extern const ptx_service ptx_services[];
+extern const int ptx_service_count;
+int ptx_service_of(const char *name); /* its number; -1: there is none */
+
 /* printf for one thread: generic addresses of the format and of the arguments' bytes. */
 void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format, uint64_t arguments);
 

@@ -1,4 +1,5 @@
-/* PTX modules: files, variables, kernels and functions. */
+/* PTX modules: files, variables, kernels and functions. A text may have several parts, each from one source file, with
+ * files and names of its own; what is visible in one is known in all. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,10 +150,39 @@ static uint64_t initial_value(ptx_parser *parser, ptx_text text, uint32_t elemen
     return s->offset;
 }
 
+/* The memory of a variable: that of another part's where both are the same. Null: it has said why. */
+static char *variable_memory(ptx_parser *parser, const ptx_declaration *d, const char *name)
+{
+    struct smp_warp_module *module = parser->module;
+    const bool is_extern = parser->linkage == PTX_EXTERN;
+    for (size_t i = 0; i < module->variable_count; i++) {
+        if (strcmp(module->variables[i].name, name) != 0 || !(is_extern || module->variables[i].shared))
+            continue;
+        if (d->size > module->variables[i].size) {
+            ptx_fail(parser, d->name.at, "'%s' is declared elsewhere with %zu bytes", name, module->variables[i].size);
+            return NULL;
+        }
+        return module->variables[i].memory;
+    }
+    char *memory = smp_warp_buffer(parser->memory, d->size, name), *own = smp_strdup(name);
+    if (!memory || !own ||
+        !smp_grow(&module->variables, &module->variable_capacity, module->variable_count + 1,
+                  sizeof *module->variables)) {
+        smp_free(own);
+        parser->failed = true;
+        smp_fail_memory(&parser->error, "variables", d->size);
+        return NULL;
+    }
+    module->variables[module->variable_count].name = own;
+    module->variables[module->variable_count].memory = memory;
+    module->variables[module->variable_count].shared = parser->linkage != PTX_OWN;
+    module->variables[module->variable_count++].size = d->size;
+    return memory;
+}
+
 static void read_variable(ptx_parser *parser, warp_space space)
 {
     enum { MOST_VALUES = 1 << 22 };
-    struct smp_warp_module *module = parser->module;
     const ptx_text text = ptx_until(parser, ';');
     ptx_declaration d;
     if (parser->failed || !ptx_read_declaration(parser, text, &d))
@@ -175,18 +205,9 @@ static void read_variable(ptx_parser *parser, warp_space space)
     s->offset = (uint64_t)(uintptr_t)d.name.at; /* of shared memory: for the order */
     if (space == WARP_SHARED)
         return;
-    char *memory = smp_warp_buffer(parser->memory, d.size, s->name);
-    if (!memory || !smp_grow(&module->variables, &module->variable_capacity, module->variable_count + 1,
-                             sizeof *module->variables)) {
-        parser->failed = true;
-        smp_fail_memory(&parser->error, "variables", d.size);
-        return;
-    }
+    char *memory = variable_memory(parser, &d, s->name);
     s->offset = (uint64_t)(uintptr_t)memory;
-    module->variables[module->variable_count].name = ptx_copy(d.name);
-    module->variables[module->variable_count].memory = memory;
-    module->variables[module->variable_count++].size = d.size;
-    for (uint32_t at = 0; values.size && at + d.element <= d.size; at += d.element) {
+    for (uint32_t at = 0; memory && values.size && at + d.element <= d.size; at += d.element) {
         const char *comma = memchr(values.at, ',', values.size);
         const ptx_text one = ptx_trim((ptx_text){values.at, comma ? (size_t)(comma - values.at) : values.size});
         const uint64_t value = initial_value(parser, one, d.element);
@@ -384,6 +405,7 @@ static void read_file(ptx_parser *parser)
         close = memchr(quote + 1, '"', size - (size_t)(quote + 1 - begin));
     if (!close || !ptx_number(next_word(&rest), 4, &number) || number > 1 << 16)
         return;
+    number += parser->first_file;
     const size_t had = module->file_capacity;
     if (!smp_grow(&module->files, &module->file_capacity, (size_t)number + 1, sizeof *module->files)) {
         parser->failed = true;
@@ -400,13 +422,14 @@ static void read_file(ptx_parser *parser)
 /* Files are named after the code that they are for: read them first. */
 static void read_files(ptx_parser *parser)
 {
-    for (size_t i = 0; i + 6 < parser->length && !parser->failed; i++)
+    const size_t begin = parser->at;
+    for (size_t i = begin; i + 6 < parser->length && !parser->failed; i++)
         if (parser->text[i] == '.' && !memcmp(parser->text + i, ".file", 5) &&
             isspace((unsigned char)parser->text[i + 5]) && (!i || isspace((unsigned char)parser->text[i - 1]))) {
             parser->at = i + 5;
             read_file(parser);
         }
-    parser->at = 0;
+    parser->at = begin;
 }
 
 static void read_module(ptx_parser *parser)
@@ -434,9 +457,10 @@ static void read_module(ptx_parser *parser)
                 parser->at++;
             } while (depth && parser->at < parser->length);
         } else if (ptx_is(word, ".visible") || ptx_is(word, ".weak") || ptx_is(word, ".extern") ||
-                   ptx_is(word, ".common"))
+                   ptx_is(word, ".common")) {
+            parser->linkage = ptx_is(word, ".visible") ? PTX_OWN : ptx_is(word, ".extern") ? PTX_EXTERN : PTX_WEAK;
             continue;
-        else if (!versioned)
+        } else if (!versioned)
             ptx_fail(parser, begin, "this is not PTX: it does not begin with .version");
         else if (ptx_is(word, ".global"))
             read_variable(parser, WARP_GLOBAL);
@@ -450,9 +474,49 @@ static void read_module(ptx_parser *parser)
             (void)ptx_until(parser, ';');
         else
             ptx_fail(parser, begin, "unknown directive '%.*s'", (int)(word.size ? word.size : 1), begin);
+        parser->linkage = PTX_OWN;
     }
     if (!versioned && !parser->failed)
         ptx_fail(parser, parser->text, "this is not PTX: it does not begin with .version");
+}
+
+/* Forgets kernels that a part declares, and another has or none. */
+static void drop_declared(struct smp_warp_module *module)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < module->kernel_count; i++)
+        if (module->kernels[i]->code.count)
+            module->kernels[kept++] = module->kernels[i];
+        else {
+            warp_free_code(&module->kernels[i]->code);
+            smp_free(module->kernels[i]);
+        }
+    module->kernel_count = kept;
+}
+
+/* A part begins with .version at the beginning of a line. */
+static void read_parts(ptx_parser *parser)
+{
+    static const char begins[] = "\n.version";
+    const size_t length = parser->length;
+    do {
+        ptx_skip_blanks(parser);
+        const char *at = parser->text + parser->at, *next = memmem(at, length - parser->at, begins, strlen(begins));
+        parser->length = next ? (size_t)(next + 1 - parser->text) : length;
+        parser->first_file = parser->module->file_count;
+        read_files(parser);
+        read_module(parser);
+        while (parser->depth)
+            ptx_leave(parser);
+        parser->depth = 0;
+        for (size_t i = 0; i < PTX_BUCKETS; i++)
+            while (parser->buckets[i]) {
+                ptx_symbol *s = parser->buckets[i];
+                parser->buckets[i] = s->next;
+                smp_free_all(s->name, s);
+            }
+    } while (!parser->failed && (parser->at = parser->length) < length);
+    parser->length = length;
 }
 
 smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, smp_warp_memory *memory,
@@ -469,22 +533,15 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
     *parser =
         (ptx_parser){.name = name, .text = copy, .length = strlen(copy), .line = 1, .module = module, .memory = memory};
     ptx_blank_comments(copy, parser->length);
-    read_files(parser);
-    read_module(parser);
-    while (parser->depth)
-        ptx_leave(parser);
-    parser->depth = 0;
-    for (size_t i = 0; i < PTX_BUCKETS; i++)
-        while (parser->buckets[i]) {
-            ptx_symbol *s = parser->buckets[i];
-            parser->buckets[i] = s->next;
-            smp_free_all(s->name, s);
-        }
+    read_parts(parser);
+    drop_declared(module);
     if (!parser->failed)
         ptx_link_calls(module);
     for (const warp_pointer *p = module->pointers; p && !parser->failed; p = p->next)
-        if (!p->code)
+        if (!p->code && !p->kernel)
             ptx_fail(parser, p->at, "'%s' is neither a variable nor a function with a body", p->name);
+    for (size_t i = 0; i < module->kernel_count; i++)
+        module->kernels[i]->pointers = (const warp_pointer *const *)&module->pointers;
     if (!parser->failed && (!warp_number_module(module) || !warp_tell_apart(module))) {
         parser->failed = true;
         smp_fail_memory(&parser->error, "instructions", 0);

@@ -148,6 +148,9 @@ uint32_t ptx_row(ptx_parser *parser, ptx_text operand, char row_class)
     for (const warp_function *f = row_class == 'd' ? parser->module->functions : NULL; f; f = f->next)
         if (f->code.symbol && ptx_is(operand, f->code.symbol))
             return ptx_constant(parser, ptx_function_pointer(parser, operand), true);
+    for (size_t i = 0; row_class == 'd' && i < parser->module->kernel_count; i++)
+        if (ptx_is(operand, parser->module->kernels[i]->code.symbol))
+            return ptx_constant(parser, ptx_function_pointer(parser, operand), true);
     ptx_refuse(parser, operand.at, "unknown operand '%.*s'", (int)(operand.size < 60 ? operand.size : 60), operand.at);
     return 0;
 }

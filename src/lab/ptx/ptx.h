@@ -53,6 +53,9 @@ typedef struct ptx_symbol {
     uint32_t inst;            /* PTX_LABEL */
 } ptx_symbol;
 
+/* Whether other parts of the text know a name. */
+typedef enum ptx_linkage { PTX_OWN, PTX_WEAK, PTX_EXTERN } ptx_linkage;
+
 enum { PTX_BUCKETS = 1024, PTX_WORDS = 16, PTX_OPERANDS = 40 };
 
 typedef struct ptx_loc {
@@ -77,6 +80,8 @@ typedef struct ptx_parser {
     ptx_symbol *buckets[PTX_BUCKETS];
     uint32_t constants_met[PTX_BUCKETS]; /* by their bits: the newest of the function, so that few are there twice */
     uint32_t depth;
+    size_t first_file;   /* of the part that is read, in the module's */
+    ptx_linkage linkage; /* of what is declared next */
     ptx_loc *locs;
     size_t loc_count, loc_capacity;
     uint32_t file, source_line; /* that instructions come from */

@@ -300,6 +300,7 @@ typedef struct one_launch {
     void *grid_memory;
     unsigned char *params;
     uint64_t *blocks, block_count;
+    smp_warp_tasks *tasks;
     smp_warp_result result;
     smp_error err;
 } one_launch;
@@ -405,6 +406,7 @@ static smp_code run_launch(one_launch *l)
                                    .threads = threads ? atoi(threads) : 1,
                                    .counts_alone = getenv("SMEMPIPE_LAB_COUNTS") != NULL,
                                    .watch = true,
+                                   .tasks = l->tasks,
                                    .grid_memory = (uint64_t)(uintptr_t)l->grid_memory};
     if (!code)
         code = smp_time_run(time_wanted(l), launch_count++, &given,
@@ -443,8 +445,8 @@ static int end_launch(one_launch *l, smp_code code)
                                            : LAB_SUCCESS);
 }
 
-static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
-                  const lab_dim3 *cluster)
+int lab_run(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+            const lab_dim3 *cluster, smp_warp_tasks *tasks)
 {
     one_launch l = {.function = function,
                     .grid = grid,
@@ -452,7 +454,8 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
                     .cluster = cluster,
                     .arguments = arguments,
                     .shared = shared,
-                    .together = together};
+                    .together = together,
+                    .tasks = tasks};
     l.kernel = lab_kernel_codes(function, &l.ptx, &l.sass);
     if (!began) {
         began = true;
@@ -476,7 +479,7 @@ static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, vo
     if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, cluster, &error))
         return error;
     lab_enter();
-    error = launch(function, grid, block, arguments, shared, together, cluster);
+    error = lab_run_all(function, grid, block, arguments, shared, together, cluster);
     lab_leave();
     return error;
 }

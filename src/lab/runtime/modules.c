@@ -78,8 +78,12 @@ static module *with_code(module *m)
         smp_fail(&err, SMP_E_READ, "this program was built for smempipe kernel and is run by it");
         lab_die(&err);
     }
-    if (text && smp_warp_load_ptx(m->ptx_path, text, size, lab_memory(), &m->ptx, &err))
-        lab_die(&err);
+    if (text && smp_warp_load_ptx(m->ptx_path, text, size, lab_memory(), &m->ptx, &err)) {
+        if (!m->sass_path)
+            lab_die(&err);
+        fprintf(stderr, "smempipe kernel: %s: %s: SASS is counted, and no mistakes are looked for\n", err.where,
+                err.message);
+    }
     smp_free(text);
     read_sass(m);
     return m;
@@ -192,6 +196,17 @@ const smp_warp_kernel *lab_kernel_codes(const void *host, const smp_warp_kernel 
     *ptx = m && m->ptx ? smp_warp_kernel_find(m->ptx, e->name, &many) : NULL;
     *sass = m && m->sass ? smp_warp_kernel_find(m->sass, e->name, &many) : NULL;
     return *ptx ? *ptx : m && m->ptx ? NULL : *sass;
+}
+
+const void *lab_function_of(const smp_warp_kernel *kernel)
+{
+    bool many;
+    for (size_t i = 0; i < entry_count; i++) {
+        const module *m = entries[i].of;
+        if (m && m->ptx && smp_warp_kernel_find(m->ptx, entries[i].name, &many) == kernel)
+            return entries[i].host;
+    }
+    return NULL;
 }
 
 const smp_warp_kernel *lab_kernel(const void *host)

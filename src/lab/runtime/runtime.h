@@ -96,6 +96,11 @@ int lab_resident_blocks(const void *function, int threads, size_t shared, int *b
  * nodes of a graph instead: then these give true. */
 int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                const lab_dim3 *cluster);
+/* The same for a kernel alone: tasks becomes what it launched; and with all of that. */
+int lab_run(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+            const lab_dim3 *cluster, smp_warp_tasks *tasks);
+int lab_run_all(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+                const lab_dim3 *cluster);
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error);
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);
@@ -124,6 +129,8 @@ void *lab_symbol(const void *host, size_t *size);
 /* A kernel's code; null: there is none, or the name is no kernel's. The function's value is *ptx, without it *sass. */
 const smp_warp_kernel *lab_kernel_codes(const void *host, const smp_warp_kernel **ptx, const smp_warp_kernel **sass);
 const smp_warp_kernel *lab_kernel(const void *host);
+/* The host's name of a kernel; null: it has none. */
+const void *lab_function_of(const smp_warp_kernel *kernel);
 /* The bytes of dynamic shared memory that its launches may ask for; false: no block has so many, or it is no kernel. */
 size_t lab_dynamic_limit(const void *host);
 bool lab_allow_dynamic(const void *host, int bytes);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "lab/machine/elf.h"
+#include "lab/ptx/execute.h"
 #include "lab/sass/sass.h"
 
 /* Attributes and the format of those with a payload. */
@@ -111,8 +112,9 @@ static uint64_t address_of(cubin *c, uint64_t number)
     Elf64_Shdr s;
     const char *name = smp_elf_symbol(&c->elf, number, &symbol);
     size_t size;
-    if (!strcmp(name, "vprintf"))
-        return SASS_PRINT;
+    const int service = ptx_service_of(name);
+    if (service >= 0)
+        return SASS_SERVICES + (uint64_t)service;
     void *variable = c->variables ? smp_warp_variable(c->variables, name, &size) : NULL;
     if (variable)
         return (uint64_t)(uintptr_t)variable;

@@ -78,6 +78,16 @@ static bool decode_exit(sass_parser *parser, const sass_line *line, warp_inst *i
 /* CALL.REL.NOINC label: the return address is in a register. CALL.ABS.NOINC R2: of the runtime's functions. */
 static bool decode_call(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
+    if (line->count == 1 && line->operands[0].kind == SASS_LABEL && sass_has(line, "ABS")) { /* of linked code */
+        char name[128];
+        const sass_text text = line->operands[0].text;
+        snprintf(name, sizeof name, "%.*s", (int)(text.size < sizeof name ? text.size : 0), text.at);
+        const int service = ptx_service_of(name);
+        const uint64_t address = SASS_SERVICES + (uint64_t)service;
+        op->source[0] = sass_constant(parser, (uint32_t)address, (uint32_t)(address >> 32));
+        inst->execute = sass_run_call;
+        return service >= 0 || sass_refuse(parser, line, "this call");
+    }
     if (line->count == 1 && line->operands[0].kind == SASS_LABEL) {
         inst->flow = WARP_JUMP;
         return jump_to(parser, line, &line->operands[0]);

@@ -360,6 +360,7 @@ static void settle(sass_parser *parser, const smp_warp_module *ptx)
         const smp_warp_kernel *twin = ptx ? smp_warp_kernel_find(ptx, code->symbol, &many) : NULL;
         const bool reserves = parser->architecture >= FIRST && code->shared_bytes >= RESERVED;
         code->architecture = parser->architecture;
+        parser->module->kernels[i]->pointers = ptx ? (const warp_pointer *const *)&ptx->pointers : NULL;
         if (twin) {
             memcpy(code->cluster, twin->code.cluster, sizeof code->cluster);
             memcpy(code->block, twin->code.block, sizeof code->block);
@@ -392,7 +393,7 @@ smp_code smp_warp_load_sass(const char *name, const char *text, size_t length, c
         return smp_fail_memory(err, "a module", length);
     }
     module->text = copy;
-    sass_parser parser = {.name = name, .text = copy, .length = strlen(copy), .module = module};
+    sass_parser parser = {.name = name, .text = copy, .length = strlen(copy), .module = module, .ptx = ptx};
     read_text(&parser);
     smp_free_all(parser.lines, parser.labels, parser.jumps);
     smp_code code = parser.failed ? parser.error.code : SMP_OK;

@@ -223,7 +223,7 @@ static uint32_t new_rows(sass_parser *parser, uint32_t count)
 /* Registers that the lines name, with those behind that wide accesses reach, come first. */
 void sass_lay_out(sass_parser *parser)
 {
-    enum { REACH = 4, LEAST = 8, LEAST_UNIFORM = 8 }; /* calls of the runtime read R4 to R7 */
+    enum { REACH = 4, LEAST = 10, LEAST_UNIFORM = 8 }; /* calls of the system read R4 to R13 */
     int most = LEAST, most_uniform = LEAST_UNIFORM;
     for (size_t i = 0; i < parser->line_count; i++)
         for (int k = 0; k < parser->lines[i].count; k++) {
@@ -313,6 +313,30 @@ static uint32_t bank_row(sass_parser *parser, uint32_t bank, uint32_t offset)
     return row;
 }
 
+/* 32@lo(name), 32@hi(name), 32@lo(fun@fdesc(name)) of linked code: half of the address of a variable or kernel of the
+ * PTX; 32@lo((function + label@srel)): where a call of the system returns to, which needs no address. */
+static uint32_t symbol_row(sass_parser *parser, const sass_operand *o)
+{
+    static const char half[] = "32@lo(", kernel[] = "fun@fdesc(", label[] = "@srel))";
+    char name[1024];
+    size_t size;
+    if (o->text.size <= strlen(half) || o->text.size >= sizeof name || memcmp(o->text.at, half, 3) != 0)
+        return WARP_NO_ROW;
+    const bool high = begins(after(o->text, 3), "hi("), is_kernel = begins(after(o->text, strlen(half)), kernel);
+    if (o->text.size > strlen(label) && begins(after(o->text, o->text.size - strlen(label)), label))
+        return parser->zero;
+    const sass_text rest = after(o->text, strlen(half) + (is_kernel ? strlen(kernel) : 0));
+    snprintf(name, sizeof name, "%.*s", (int)rest.size, rest.at);
+    name[strcspn(name, ")")] = 0;
+    uint64_t address = 0;
+    if (!is_kernel && parser->ptx)
+        address = (uint64_t)(uintptr_t)smp_warp_variable(parser->ptx, name, &size);
+    for (const warp_pointer *p = is_kernel && parser->ptx ? parser->ptx->pointers : NULL; p; p = p->next)
+        if (!strcmp(p->name, name))
+            address = (uint64_t)(uintptr_t)p;
+    return address ? sass_constant(parser, (uint32_t)(high ? address >> 32 : address), 0) : WARP_NO_ROW;
+}
+
 uint32_t sass_row(sass_parser *parser, const sass_operand *o, int words, bool is_float)
 {
     switch (o->kind) {
@@ -337,6 +361,8 @@ uint32_t sass_row(sass_parser *parser, const sass_operand *o, int words, bool is
         if (o->whole)
             return words == 2 ? sass_constant(parser, (uint32_t)o->whole, (uint32_t)(o->whole >> 32)) : WARP_NO_ROW;
         return sass_constant(parser, o->bits, words == 2 && (int32_t)o->bits < 0 ? UINT32_MAX : 0);
+    case SASS_NONE:
+        return symbol_row(parser, o);
     default:
         return WARP_NO_ROW;
     }

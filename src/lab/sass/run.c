@@ -360,20 +360,24 @@ void sass_run_elect(warp_block *, warp_frame *frame, const warp_inst *inst, uint
 /* CALL.ABS: printf alone. R4 and R5 hold the format's address, R6 and R7 that of the arguments. */
 void sass_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    enum { FORMAT = 4, ARGUMENTS = 6 };
+    enum { FIRST = 4 };
     const sass_op *op = inst->extra;
     uint64_t to[WARP_LANES];
-    sass_op pair = {.source = {FORMAT * SASS_WORD_ROW, ARGUMENTS * SASS_WORD_ROW}};
-    uint64_t format[WARP_LANES], arguments[WARP_LANES];
     sass_take_long(frame, op, 0, to);
-    sass_take_long(frame, &pair, 0, format);
-    sass_take_long(frame, &pair, 1, arguments);
     WARP_ACTIVE_LANES(lanes)
     {
-        if (to[l] != SASS_PRINT) {
+        uint32_t words[PTX_SERVICE_WORDS];
+        const uint64_t number = to[l] - SASS_SERVICES;
+        if (number >= (uint64_t)ptx_service_count) {
             warp_stop(block, frame, inst, "a call through a pointer is not supported");
             return;
         }
-        ptx_print(block, frame, l, format[l], arguments[l]);
+        for (uint32_t i = 0; i < PTX_SERVICE_WORDS; i++)
+            words[i] = warp_words(frame, (FIRST + i) * SASS_WORD_ROW)[l];
+        const uint64_t result = ptx_services[number].run(&(ptx_request){block, frame, inst, l, words});
+        if (block->stop)
+            return;
+        for (uint32_t i = 0; i < 2 && ptx_services[number].results[0]; i++)
+            warp_words(frame, (FIRST + i) * SASS_WORD_ROW)[l] = (uint32_t)(result >> 32 * i);
     }
 }

@@ -106,8 +106,9 @@ typedef struct sass_op {
     F(LOGIC, logic)                                                                                                    \
     F(SHIFT, shift)                                                                                                    \
     F(COMPARE, compare)                                                                                                \
-    F(SELECT, select) F(PERMUTE, permute) F(MINMAX, minmax) F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd)    \
-        F(FMUL, fmul) F(FFMA, ffma) F(FMINMAX, fminmax) F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles)    \
+    F(SELECT, select)                                                                                                  \
+    F(PERMUTE, permute) F(MINMAX, minmax) F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul)        \
+        F(FFMA, ffma) F(FMINMAX, fminmax) F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles)                  \
             F(DCOMPARE, dcompare)
 #define SASS_FUNCTION(upper, lower) SASS_##upper,
 typedef enum sass_function { SASS_FUNCTION_LIST(SASS_FUNCTION) SASS_FUNCTIONS } sass_function;
@@ -141,9 +142,10 @@ typedef struct sass_parser {
     const char *text;
     size_t length;
     struct smp_warp_module *module;
-    warp_code *code;   /* that is decoded */
-    sass_text section; /* its symbol */
-    sass_line *lines;  /* of it */
+    const struct smp_warp_module *ptx; /* the same program's; null: there is none */
+    warp_code *code;                   /* that is decoded */
+    sass_text section;                 /* its symbol */
+    sass_line *lines;                  /* of it */
     size_t line_count, line_capacity;
     sass_label *labels;
     size_t label_count, label_capacity;
@@ -222,8 +224,8 @@ warp_execute sass_run_nothing, sass_run_enter, sass_run_break, sass_run_special,
 
 /* ------------------------------------------------------------------------------------------------ cubin.c */
 
-/* The address of vprintf in bank 4. */
-#define SASS_PRINT (UINT64_C(0x5053) << 44)
+/* The address of what the system does for kernels (ptx_services): of the first; others follow. */
+#define SASS_SERVICES (UINT64_C(0x5053) << 44)
 
 /* The kernels' shared and local memory, parameters and constant banks; variables are those of `variables` (may be
  * null), or are made in memory. */

@@ -304,6 +304,8 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
         add(w, flags->words.items[i]);
     if (!program) {
         add_owned(w, smp_asprintf("-arch=sm_%s", number));
+        if (flags->linked)
+            add(w, "-rdc=true");
         add(w, "-ptx");
         add(w, "-o");
         add(w, PTX);
@@ -410,6 +412,8 @@ static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, 
         smp_hint(err,
                  "the lab has the runtime's functions, and those of cuBLAS and cuRAND that docs/kernel-lab.md lists: "
                  "other libraries, and the driver's calls, need a GPU");
+    if (end->messages && strstr(end->messages, "requires separate compilation mode"))
+        smp_hint(err, "a kernel that launches kernels is compiled with -rdc=true, which stands behind --");
     if (settings->reach && !settings->reach->trusted && end->messages && strstr(end->messages, "Permission denied"))
         smp_hint(err, "it may read below the pipe file's folder; --allow-read DIR lets it read below DIR, --trust all");
     return smp_at(err, "%s", file);
