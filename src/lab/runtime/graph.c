@@ -434,12 +434,22 @@ LAB_API int cudaGraphLaunch(const graph *g, void *)
     return run_all(g);
 }
 LAB_ALIAS(cudaGraphExecDestroy, (graph * g), cudaGraphDestroy(g))
-LAB_API int cudaGraphExecKernelNodeSetParams(graph *g, const node *of, const kernel_params *given)
+/* A kernel's node by its number, in the graph or in those in it. Null: none. */
+static node *find_kernel(const graph *g, uint64_t number)
 {
-    for (size_t i = 0; i < g->count; i++)
-        if (g->nodes[i]->number == of->number && g->nodes[i]->kind == KERNEL_NODE)
-            return take_kernel(g->nodes[i], given);
-    return lab_error(LAB_INVALID_VALUE);
+    node *found = NULL;
+    for (size_t i = 0; i < g->count && !found; i++) {
+        node *n = g->nodes[i];
+        found = n->number == number && n->kind == KERNEL_NODE ? n : NULL;
+        for (unsigned k = 0; k < n->bodies.count && !found; k++)
+            found = find_kernel(n->bodies.graphs[k], number);
+    }
+    return found;
+}
+LAB_API int cudaGraphExecKernelNodeSetParams(const graph *g, const node *of, const kernel_params *given)
+{
+    node *n = find_kernel(g, of->number);
+    return n ? take_kernel(n, given) : lab_error(LAB_INVALID_VALUE);
 }
 
 /* cudaGraphExecUpdateResultInfo: what went wrong, and at which nodes. */
@@ -448,12 +458,22 @@ typedef struct update_result {
     const node *node, *from;
 } update_result;
 
+/* Whether both have nodes of the same kinds, and graphs in them that are alike. */
+static bool are_alike(const graph *a, const graph *b)
+{
+    bool alike = a->count == b->count;
+    for (size_t i = 0; i < a->count && alike; i++) {
+        const node *n = a->nodes[i], *m = b->nodes[i];
+        alike = n->kind == m->kind && n->bodies.how == m->bodies.how && n->bodies.count == m->bodies.count;
+        for (unsigned k = 0; k < n->bodies.count && alike; k++)
+            alike = are_alike(n->bodies.graphs[k], m->bodies.graphs[k]);
+    }
+    return alike;
+}
 LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *result)
 {
     enum { UPDATED, TOPOLOGY_CHANGED = 2, UPDATE_FAILURE = 910 };
-    bool same = g->count == from->count;
-    for (size_t i = 0; i < g->count && same; i++)
-        same = g->nodes[i]->kind == from->nodes[i]->kind;
+    const bool same = are_alike(g, from);
     *result = (update_result){same ? UPDATED : TOPOLOGY_CHANGED, NULL, NULL};
     if (!same)
         return lab_error(UPDATE_FAILURE);

@@ -81,9 +81,25 @@ static bool fits_rows(const char *call, const void *at, size_t pitch, size_t wid
     return fits;
 }
 
+/* The direction that cudaMemcpyDefault leaves to the addresses: those of buffers are the device's, as are those of
+ * its memory that is no buffer any more. */
+static int direction(const void *to, const void *from, int kind)
+{
+    LAB_ALONE;
+    enum { HOST_TO_HOST, DEFAULT = 4 };
+    const bool to_device = smp_warp_memory_is_device(lab_memory(), to) || is_buffer(to, 1);
+    const bool from_device = smp_warp_memory_is_device(lab_memory(), from) || is_buffer(from, 1);
+    return kind != DEFAULT            ? kind
+           : to_device && from_device ? DEVICE_TO_DEVICE
+           : to_device                ? HOST_TO_DEVICE
+           : from_device              ? DEVICE_TO_HOST
+                                      : HOST_TO_HOST;
+}
+
 static int copy(void *to, const void *from, size_t size, int kind)
 {
     LAB_ALONE;
+    kind = direction(to, from, kind);
     const bool to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
     const bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
     if (lab_broken())
@@ -151,6 +167,7 @@ LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                          int kind)
 {
     int error = lab_broken();
+    kind = direction(to, from, kind);
     if (!error && (((kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) &&
                     !fits_rows("cudaMemcpy2D", to, to_pitch, width, height)) ||
                    ((kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE) &&

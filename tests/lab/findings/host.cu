@@ -12,7 +12,7 @@ __global__ void touch(int *x)
 static int *make(size_t bytes)
 {
     int *p;
-    cudaMalloc(&p, bytes); //= too far, back too far, second half, clears too much
+    cudaMalloc(&p, bytes); //= too far, back too far, second half, clears too much, either way too far
     return p;
 }
 int main()
@@ -23,6 +23,8 @@ int main()
     cudaMemcpy(x, host, 2 * N * sizeof *x, cudaMemcpyHostToDevice); //! copy too far
     cudaMemcpy(host, x, N * sizeof *x + 1, cudaMemcpyDeviceToHost); //! copy back too far
     cudaMemcpy(x + N / 2, host, N * sizeof *x, cudaMemcpyHostToDevice); //! copy second half
+    cudaMemcpy(host, x, N * sizeof *x + 1, cudaMemcpyDefault); //! copy either way too far
+    cudaMemcpy(host + N, host, N, cudaMemcpyDefault);
     cudaMemset(x, 0, N * sizeof *x + 4); //! copy clears too much
     cudaMemset(x + N, 0, sizeof *x); //! copy
     cudaMemset(host, 0, N); //! copy
@@ -31,9 +33,10 @@ int main()
     cudaMalloc(&y, N * sizeof *y);
     cudaMemcpy(y, x, N * sizeof *x, cudaMemcpyHostToDevice); //! copy
     cudaMemcpy(y, nullptr, N, cudaMemcpyHostToDevice); //! copy
-    cudaFree(y); //= after free, twice
+    cudaFree(y); //= after free, twice, default after free
     cudaFree(y); //! free twice
     cudaMemcpy(y, host, N, cudaMemcpyHostToDevice); //! copy after free
+    cudaMemcpy(y, host, N, cudaMemcpyDefault); //! copy default after free
     cudaMalloc(&z, N * sizeof *z); //= inside
     cudaFree(z + 4); //! free inside
     cudaFree(host); //! free
