@@ -30,6 +30,57 @@ int main(int count, char **words)
 """
 
 
+# What is printed: a value that an update leaves, the error of one with another graph in it, the value that stays, and
+# that of new parameters in a condition's graph.
+GRAPHS = """#include <cstdio>
+__global__ void set(int *x, int value) { *x = value; }
+static int *x;
+static cudaGraph_t make(int value, int kernels)
+{
+    cudaGraph_t graph, inner;
+    cudaGraphNode_t node;
+    void *arguments[] = {&x, &value};
+    cudaKernelNodeParams p = {(void *)set, dim3(1), dim3(1), 0, arguments, nullptr};
+    cudaGraphCreate(&graph, 0);
+    cudaGraphCreate(&inner, 0);
+    for (int i = 0; i < kernels; i++)
+        cudaGraphAddKernelNode(&node, inner, nullptr, 0, &p);
+    cudaGraphAddChildGraphNode(&node, graph, nullptr, 0, inner);
+    return graph;
+}
+int main()
+{
+    cudaGraphExec_t run;
+    cudaGraphExecUpdateResultInfo told;
+    cudaMallocManaged(&x, sizeof *x);
+    cudaGraphInstantiate(&run, make(1, 1), 0);
+    const int good = cudaGraphExecUpdate(run, make(2, 1), &told);
+    cudaGraphLaunch(run, 0);
+    printf("%d ", good ? -1 : *x);
+    printf("%d ", (int)cudaGraphExecUpdate(run, make(3, 2), &told));
+    cudaGraphLaunch(run, 0);
+    printf("%d ", *x);
+    cudaGraph_t graph;
+    cudaGraphNode_t node, inner;
+    cudaGraphNodeParams p = {cudaGraphNodeTypeConditional};
+    int value = 4;
+    void *arguments[] = {&x, &value};
+    cudaKernelNodeParams k = {(void *)set, dim3(1), dim3(1), 0, arguments, nullptr};
+    cudaGraphCreate(&graph, 0);
+    cudaGraphConditionalHandleCreate(&p.conditional.handle, graph, 1, cudaGraphCondAssignDefault);
+    p.conditional.type = cudaGraphCondTypeIf;
+    p.conditional.size = 1;
+    cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p);
+    cudaGraphAddKernelNode(&inner, p.conditional.phGraph_out[0], nullptr, 0, &k);
+    cudaGraphInstantiate(&run, graph, 0);
+    value = 5;
+    cudaGraphExecKernelNodeSetParams(run, inner, &k);
+    cudaGraphLaunch(run, 0);
+    printf("%d\\n", *x);
+}
+"""
+
+
 class Words(CliCase):
     """What is refused before anything is compiled."""
 
@@ -165,6 +216,19 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         self.assertEqual([(k["kernel"], k["rows"][0]["file"][-4:]) for k in kernels], [("f", "a.cu"), ("g", "b.cu")])
         alone = [n for k in kernels for n in k["notes"] or [] if "not looked for" in n]
         self.assertEqual(alone, [])
+
+    def test_what_a_program_makes_of_blocks_that_are_left_out_is_said_to_be_missing(self):
+        self.write("a.cu", "__global__ void f(int *x) { x[blockIdx.x] = 1; }\n"
+                           "int main() { int *x; cudaMallocManaged(&x, 32); f<<<8, 1>>>(x); return !x[3]; }\n")
+        told = self.smp("kernel", "a.cu", "-q", "--blocks", "first,last", status=1).stderr
+        self.assertIn("--blocks first,last left blocks out: what the program computes of them is missing", told)
+        self.write("a.cu", (self.folder / "a.cu").read_text().replace("!x[3]", "x[3]"))
+        told = self.smp("kernel", "a.cu", "--blocks", "first,last").stderr
+        self.assertIn("warning: --blocks first,last left blocks out: what", told)
+
+    def test_nodes_of_graphs_in_graphs_are_updated(self):
+        self.write("a.cu", GRAPHS)
+        self.assertIn("2 910 2 5\n", self.smp("kernel", "a.cu", "--code", "ptx").stdout)
 
     def test_kernels_launch_kernels(self):
         done = self.smp("kernel", LAUNCHES, "--json", "--", "-rdc=true")

@@ -137,6 +137,15 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
     environment[n] = NULL;
 }
 
+/* Whether --blocks left blocks out, of which the program has no results. */
+static bool left_out(const smp_warp_result *results, size_t count)
+{
+    bool left = false;
+    for (size_t i = 0; i < count; i++)
+        left = left || (!results[i].stopped && results[i].blocks_run < results[i].blocks);
+    return left;
+}
+
 smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kernel_process *process,
                             smp_warp_result **results, size_t *count, smp_error *err)
 {
@@ -180,8 +189,14 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
         return code;
     if (status < 0)
         return smp_fail(err, SMP_E_PROCESS, "the program was ended by signal %d (%s)", -status, strsignal(-status));
-    if (status)
-        return smp_fail(err, SMP_E_PROCESS, "the program ended with status %d", status);
+    const bool left = left_out(*results, *count);
+    static const char missing[] = "left blocks out: what the program computes of them is missing";
+    if (status) {
+        smp_fail(err, SMP_E_PROCESS, "the program ended with status %d", status);
+        return left ? smp_hint(err, "--blocks %s %s; without it all run", settings->blocks, missing) : err->code;
+    }
+    if (left)
+        smp_cli_warning(&settings->common, "--blocks %s %s", settings->blocks, missing);
     if (unfinished)
         return smp_fail(err, SMP_E_PROCESS, "the program ended without leaving its results");
     if (!*count && settings->fail_on)
