@@ -194,11 +194,12 @@ static smp_code open_coded(const split_settings *s, const part *p, const smp_med
 {
     smp_read_options read = s->plan.base.common.read;
     read.want = (smp_read_want){.coded = true, .from = p->from, .part = p->to - p->from};
-    if (!strcmp(s->in, "-") || !smp_writer_keeps_coded(p->path, write, media, false))
+    if (!strcmp(s->in, "-") || !media->cuts || !smp_writer_keeps_coded(p->path, write, media, false))
         return SMP_OK;
     SMP_TRY(smp_reader_open(s->in, &read, out, err));
     if (smp_reader_media(*out)->coded.size)
         return SMP_OK;
+    smp_cli_notes(&s->plan.base.common, p->path, true, smp_reader_notes(*out));
     smp_reader_close(*out);
     *out = NULL;
     return SMP_OK;

@@ -117,7 +117,8 @@ typedef struct smp_media {
     int64_t pages;           /* how many the file holds; 0: the format has one */
     int bits;                /* of a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
     bool shrinks;            /* smp_read_options.want.shrink works */
-    bool copies;             /* smp_read_options.want.coded may give: */
+    bool copies;             /* smp_read_options.want.coded may give `coded`; */
+    bool cuts;               /* and want.part of a sound; the reader gives rows where it does not */
     smp_blob coded;          /* all of the file but its metadata, for smp_write_options; from smp_alloc */
     bool live;               /* rows come as somebody makes them: smp_reader_some */
     bool open_end;           /* the same, and how many there will be is not known: shape.height is SMP_OPEN_HEIGHT */

@@ -116,7 +116,7 @@ static bool may_copy(const smp_run_request *request, const smp_plan *plan, const
     if (request->write.taker || plan->sink_count != 1 || plan->sinks[0].save >= 0 || !strcmp(request->input, "-") ||
         !smp_writer_keeps_coded(request->output, &request->write, media, turned))
         return false;
-    if (only_cuts(plan, &want->from))
+    if (media->cuts && only_cuts(plan, &want->from))
         want->part = plan->sinks[0].shape.height;
     return plan->step_count == 1 || turned || want->part;
 }
@@ -143,14 +143,23 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
                       bool *copied, smp_error *err)
 {
     smp_read_options how = request->read;
+    const smp_shape before = smp_reader_media(*reader)->shape;
     *copied = false;
     if (!may_copy(request, plan, smp_reader_media(*reader), &how.want))
         return SMP_OK;
     how.want.coded = true;
-    SMP_TRY(open_again(request, &how, reader, err));
-    const smp_media *media = smp_reader_media(*reader);
-    if (!media->coded.size)
+    const smp_code code = open_again(request, &how, reader, err);
+    if (code && code != SMP_E_MEMORY && code != SMP_E_LIMIT)
+        return code;
+    const smp_media *media = code ? NULL : smp_reader_media(*reader);
+    const bool same = media && !memcmp(&before, &media->shape, sizeof before);
+    if (same && !media->coded.size && media->cuts) /* it is a reader of rows, and says why */
+        return SMP_OK;
+    if (!same || !media->coded.size) {
+        smp_note(&report->output_notes, "what is coded cannot be copied%s: it is coded anew",
+                 code ? " for want of memory" : "");
         return open_again(request, &request->read, reader, err);
+    }
     const smp_shape *shape = &plan->sinks[0].shape;
     smp_shape_text(shape, shape->format, report->shape_out, sizeof report->shape_out);
     snprintf(report->device_note, sizeof report->device_note, "no step runs: what is coded is copied as it is");

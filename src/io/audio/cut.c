@@ -25,3 +25,9 @@ smp_code smp_sound_take_cut(smp_reader *reader, uint64_t at, uint64_t *size, uin
     *size = have - have % frame;
     return SMP_OK;
 }
+
+void smp_sound_note_anew(smp_notes *notes, bool within)
+{
+    smp_note(notes, within ? "the part lies within one coded frame, of which FFmpeg would play more: it is coded anew"
+                           : "its coded frames cannot be copied: it is coded anew");
+}

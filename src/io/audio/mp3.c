@@ -105,21 +105,22 @@ static smp_code open_library(smp_reader *reader, mp3 *m, smp_error *err)
 /* All frames, where nothing lies between them, or those of a part. */
 static smp_code keep_coded(smp_reader *reader, const smp_mp3_chain *chain, smp_error *err)
 {
-    smp_blob *coded = &reader->media.coded, part = {NULL, 0};
+    smp_blob *coded = &reader->media.coded;
     const smp_read_want *want = &reader->options.want;
-    reader->media.copies =
+    reader->media.copies = reader->media.cuts =
         chain->first.layer == 3 && chain->last - chain->begin == chain->coded && !reader->options.no_verify;
     if (!want->coded || !reader->media.copies)
         return SMP_OK;
+    if (want->part) {
+        smp_bytes part = {0};
+        const bool memory = smp_mp3_cut(&reader->source, chain, reader->media.shape.height, want->from, want->part,
+                                        &reader->notes, &part);
+        *coded = (smp_blob){part.data, part.size};
+        return memory ? SMP_OK : smp_fail_memory(err, "an MP3", part.size);
+    }
     SMP_NEED(coded->data = smp_alloc_raw(chain->coded), "an MP3", chain->coded, err);
     coded->size = smp_sound_look(&reader->source, chain->begin, coded->data, chain->coded) ? chain->coded : 0;
-    if (!want->part)
-        return SMP_OK;
-    const bool memory = smp_mp3_cut(coded->data, coded->size, reader->media.shape.height, want->from, want->part,
-                                    &part.data, &part.size);
-    smp_free(coded->data);
-    *coded = part;
-    return memory ? SMP_OK : smp_fail_memory(err, "an MP3", chain->coded);
+    return SMP_OK;
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)

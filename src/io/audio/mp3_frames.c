@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/audio/sound.h"
-#include "io/bytes.h"
-#include "io/format.h"
-
 enum {
     MOST_GAP = 1 << 16, /* bytes in front of the first frame, and behind the last */
     ID3V1 = 128,        /* bytes of an ID3v1 tag, at the end of a file */
@@ -124,17 +120,28 @@ bool smp_mp3_find(smp_source *source)
     return true;
 }
 
+size_t smp_mp3_side_bytes(const smp_mp3_frame *frame)
+{
+    return frame->version == 1 ? (frame->channels == 1 ? 17 : 32) : (frame->channels == 1 ? 9 : 17);
+}
+
+size_t smp_mp3_tag_at(const smp_mp3_frame *frame, const uint8_t *b, size_t size)
+{
+    const size_t at = SMP_MP3_HEADER + smp_mp3_side_bytes(frame);
+    const bool tag = frame->layer == 3 && at + SMP_MP3_TAG_FRAMES + 4 <= size &&
+                     (memcmp(b + at, "Xing", 4) == 0 || memcmp(b + at, "Info", 4) == 0);
+    return tag ? at : 0;
+}
+
 /* Frames that the first one promises, at *at of its bytes, which then holds no sound; -1: it is a frame like others. */
 static int64_t promised_frames(const uint8_t *b, size_t size, const smp_mp3_frame *frame, size_t *at)
 {
-    enum { HAS_FRAMES = 1, FLAGS = 4, FRAMES = 8, END = 12 };
-    const size_t side = frame->version == 1 ? (frame->channels == 1 ? 17 : 32) : (frame->channels == 1 ? 9 : 17);
-    const uint8_t *tag = b + SMP_MP3_HEADER + side;
-    if (frame->layer != 3 || SMP_MP3_HEADER + side + END > size ||
-        (memcmp(tag, "Xing", 4) != 0 && memcmp(tag, "Info", 4) != 0))
+    enum { HAS_FRAMES = 1 };
+    const size_t tag = smp_mp3_tag_at(frame, b, size);
+    if (!tag)
         return -1;
-    *at = SMP_MP3_HEADER + side + FRAMES;
-    return smp_get_be(tag + FLAGS, 4) & HAS_FRAMES ? (int64_t)smp_get_be(tag + FRAMES, 4) : 0;
+    *at = tag + SMP_MP3_TAG_FRAMES;
+    return smp_get_be(b + tag + SMP_MP3_TAG_FLAGS, 4) & HAS_FRAMES ? (int64_t)smp_get_be(b + *at, 4) : 0;
 }
 
 static const char *channel_word(const smp_mp3_frame *frame)

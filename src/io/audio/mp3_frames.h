@@ -4,8 +4,7 @@
  * (the frame that describes the others). */
 #pragma once
 
-#include "base/notes.h"
-#include "io/files/source.h"
+#include "io/audio/sound.h"
 
 enum { SMP_MP3_HEADER = 4 /* bytes */, SMP_MP3_MOST = 1 << 11 /* bytes that a frame of layer 3 does not reach */ };
 
@@ -20,6 +19,15 @@ typedef struct smp_mp3_frame {
 
 /* False: these four bytes begin no frame of a known length. */
 bool smp_mp3_frame_take(smp_mp3_frame *frame, const uint8_t *bytes);
+
+/* Bytes between a frame's header, or its check sum, and its bits. Layer 3 alone has such. */
+size_t smp_mp3_side_bytes(const smp_mp3_frame *frame);
+
+/* Where in the first frame, of which `size` bytes are there, the tag about all others begins; 0: it has none. */
+size_t smp_mp3_tag_at(const smp_mp3_frame *frame, const uint8_t *bytes, size_t size);
+
+/* Fields of that tag, by their place in it: what it has, and how many frames there are. */
+enum { SMP_MP3_TAG_FLAGS = 4, SMP_MP3_TAG_FRAMES = 8 };
 
 /* Whether a file begins with a frame. */
 bool smp_mp3_sniff(const uint8_t *head, size_t size);
@@ -42,7 +50,8 @@ typedef struct smp_mp3_chain {
 smp_code smp_mp3_walk(smp_source *source, uint64_t from, bool saves, smp_mp3_chain *chain, smp_notes *notes,
                       smp_error *err);
 
-/* An MP3 (layer 3) that plays `samples` from sample `from` on, of one that plays `played`: coded frames as they are,
- * and two of its own in front. *out stays null where that cannot be. False: out of memory. */
-bool smp_mp3_cut(const uint8_t *all, size_t size, int64_t played, int64_t from, int64_t samples, uint8_t **to,
-                 size_t *out);
+/* An MP3 (layer 3, of which nothing lies between the frames) that plays `samples` from sample `from` on, of one that
+ * plays `played`: coded frames as they are, and two of its own in front. *out stays empty where that cannot be, and a
+ * note says so. False: out of memory. Leaves the source anywhere. */
+bool smp_mp3_cut(smp_source *source, const smp_mp3_chain *chain, int64_t played, int64_t from, int64_t samples,
+                 smp_notes *notes, smp_bytes *out);

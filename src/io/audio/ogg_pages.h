@@ -62,5 +62,6 @@ smp_code smp_ogg_check_end(smp_source *source, smp_error *err);
 
 /* Of an Opus with one stream: one that plays `samples` at 48 kHz from sample `from` on, of one that plays `played`. The
  * packets are as they were; pages have no checksums and the comment no texts, which smp_ogg_pages_put adds. *out stays
- * empty where that cannot be. False: out of memory. */
-bool smp_opus_cut(const uint8_t *all, size_t size, int64_t played, int64_t from, int64_t samples, smp_bytes *out);
+ * empty where that cannot be, and a note says so. False: out of memory. Leaves the source anywhere. */
+bool smp_opus_cut(smp_source *source, const smp_ogg_link *link, int64_t played, int64_t from, int64_t samples,
+                  smp_notes *notes, smp_bytes *out);

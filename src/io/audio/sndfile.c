@@ -269,22 +269,24 @@ static smp_code open_links(smp_reader *reader, smp_sndfile *s, SF_INFO *first, s
 static smp_code keep_coded(smp_reader *reader, const smp_sndfile *s, int type, smp_error *err)
 {
     const smp_read_want *want = &reader->options.want;
-    smp_blob *coded = &reader->media.coded;
-    smp_bytes part = {0};
-    const size_t size = (size_t)(s->links[0].to - s->links[0].from);
-    reader->media.copies &= s->link_count == 1 && (type == SMP_SOUND_OPUS || (type == SMP_SOUND_VORBIS && !want->part));
-    if (!want->coded || !reader->media.copies)
+    smp_media *media = &reader->media;
+    const smp_ogg_link *link = s->links;
+    const uint64_t size = link->to - link->from;
+    media->copies &= s->link_count == 1 && (type == SMP_SOUND_OPUS || type == SMP_SOUND_VORBIS);
+    media->cuts = media->copies && type == SMP_SOUND_OPUS;
+    if (!want->coded || !(want->part ? media->cuts : media->copies))
         return SMP_OK;
-    SMP_NEED(coded->data = smp_alloc_raw(size), "an OGG", size, err);
-    coded->size = smp_sound_look(&reader->source, s->links[0].from, coded->data, size) ? size : 0;
-    if (!want->part)
-        return SMP_OK;
-    const int64_t fine = 48000 / (int64_t)reader->media.shape.rate;
-    const bool memory = smp_opus_cut(coded->data, coded->size, reader->media.shape.height * fine, want->from * fine,
-                                     want->part * fine, &part);
-    smp_free(coded->data);
-    *coded = (smp_blob){part.data, part.size};
-    return memory ? SMP_OK : smp_fail_memory(err, "an OGG", size);
+    if (want->part) {
+        smp_bytes part = {0};
+        const int64_t fine = 48000 / (int64_t)media->shape.rate;
+        const bool memory = smp_opus_cut(&reader->source, link, media->shape.height * fine, want->from * fine,
+                                         want->part * fine, &reader->notes, &part);
+        media->coded = (smp_blob){part.data, part.size};
+        return memory ? SMP_OK : smp_fail_memory(err, "an OGG", part.size);
+    }
+    SMP_NEED(media->coded.data = smp_alloc_raw(size), "an OGG", size, err);
+    media->coded.size = smp_sound_look(&reader->source, link->from, media->coded.data, size) ? size : 0;
+    return SMP_OK;
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)

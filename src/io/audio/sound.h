@@ -177,6 +177,10 @@ smp_code smp_sound_hint_cut(smp_code code, smp_error *err);
  * and a note says so. */
 smp_code smp_sound_take_cut(smp_reader *reader, uint64_t at, uint64_t *size, uint64_t frame, smp_error *err);
 
+/* Notes that a sound is coded anew where its coded frames could be expected to be copied; within: since the part begins
+ * and ends in one frame. */
+void smp_sound_note_anew(smp_notes *notes, bool within);
+
 /* Notes that a format writes samples as `type`, where it does not hold the kind that the input had. */
 void smp_sound_note_type(smp_writer *writer, int type);
 

@@ -254,7 +254,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     PASS(w, kind, shape->width, shape->height, shape->speakers, shape->channels, format, alpha, shape->rate,
          shape->curve, file, media->orientation, media->bits, media->pages, media->leftover, media->live,
          media->open_end);
-    PASS(w, media->shrinks, media->copies, media->coded);
+    PASS(w, media->shrinks, media->copies, media->cuts, media->coded);
     pass_scan(w, &media->scan);
     PASS(w, media->detail);
     pass_meta(w, &media->meta);
