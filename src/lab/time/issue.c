@@ -165,12 +165,13 @@ void time_issue(time_sm *sm, time_warp *w)
     const time_ticks stall = (inst->stall ? inst->stall : 1) * TIME_TICK;
     w->ready = sm->now + stall;
     w->pending[SMP_TIME_WAIT] += stall - TIME_TICK;
-    if (inst->pipe == TIME_BRANCH) {
-        w->ready += inst->latency;
-        w->pending[SMP_TIME_BRANCH] += inst->latency;
-    }
     set_boards(w, inst, access.done, access.read);
     w->at = access.lines + time_lines(head);
+    if (inst->pipe == TIME_BRANCH && w->at < w->end &&
+        (time_pc(*w->at) != pc + 1 || time_lanes(*w->at) > access.lanes)) {
+        w->ready += inst->latency; /* lanes that went apart */
+        w->pending[SMP_TIME_BRANCH] += inst->latency;
+    }
     if (w->at < w->end && time_pc(*w->at) != pc + 1) {
         const time_ticks jump = time_of(sm->gpu->jump);
         w->ready += jump;

@@ -80,11 +80,12 @@ static time_ticks fetch(time_sm *sm, time_part *part, const time_warp *w, uint32
                           : sm->groups > far ? sm->gpu->code_far
                           : follows          ? sm->gpu->code_next
                                              : sm->gpu->code_jump;
-    if (is_first || sm->fetched[group] + far < sm->fetches)
+    if (is_first || sm->fetched[group] + far < sm->fetches) {
         sm->came[group] = arrival(sm, sm->fetched, sm->came, group, w->turned, cycles);
+        sm->fetched[group] = ++sm->fetches;
+    }
     const time_ticks there = arrival(sm, part->fetched, part->came, group, 0, sm->gpu->l0_miss);
     part->came[group] = time_later(there, sm->came[group]);
-    sm->fetched[group] = ++sm->fetches;
     part->fetched[group] = ++part->fetches;
     return part->came[group];
 }
