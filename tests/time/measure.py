@@ -7,6 +7,7 @@ Programs are those of tests/time/kernels, built by nvcc; columns as in tests/dat
 alone, in one pass. --sms: launches are made for a GPU of so many SMs. Caches are flushed before each pass; clocks are
 left alone. foreign.py measures programs of others in the same way."""
 import argparse
+import concurrent.futures
 import csv
 import io
 import os
@@ -92,13 +93,18 @@ def profile(command, quick=False, folder=None, most=None, seconds=100, env=None)
         return read_report(report, quick) if os.path.exists(report) else [], said
 
 
-def measure(program, quick, sms, folder):
-    """The launches of a program of tests/time/kernels, whose sources are of 132 SMs."""
+def build(program, sms, folder):
+    """A program of tests/time/kernels, whose sources are of 132 SMs."""
     binary, source = os.path.join(folder, program), pathlib.Path(folder, f"{program}.cu")
     text = (HERE / "kernels" / f"{program}.cu").read_text(encoding="utf-8")
     source.write_text(re.sub(r"\(132\b", f"({sms}", text), encoding="utf-8")
     subprocess.run(["nvcc", "-std=c++17", "-arch=native" if sms != 132 else "-arch=sm_90", "-lineinfo", "-w",
                     f"-I{HERE / 'kernels'}", str(source), "-o", binary], check=True)
+    return binary
+
+
+def measure(program, binary, quick):
+    """The launches of a program."""
     launches, said = profile([binary], quick, seconds=400, env=dict(os.environ, SAY="1"))
     names = [line for line in said.splitlines() if re.fullmatch(r"\w+", line)]
     if len(names) != len(launches):
@@ -118,8 +124,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder, open(arguments.out, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        for program in arguments.program:
-            writer.writerows(measure(program, arguments.quick, arguments.sms, folder))
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            binaries = list(pool.map(lambda program: build(program, arguments.sms, folder), arguments.program))
+        for program, binary in zip(arguments.program, binaries):
+            writer.writerows(measure(program, binary, arguments.quick))
             file.flush()
 
 
