@@ -11,7 +11,7 @@ static time_ticks wavefronts_of(const time_sm *sm, const time_access *a)
     double cycles = 1;
     switch ((time_kind)a->inst->kind) {
     case TIME_SHARED:
-        cycles = spared && spared < word ? spared : word;
+        cycles = a->inst->swaps ? sm->gpu->swap : spared && spared < word ? spared : word;
         break;
     case TIME_ATOMIC:
     case TIME_REDUCTION:
@@ -73,7 +73,7 @@ static void load(time_sm *sm, time_warp *w, time_access *a, time_ticks start, ti
     sm->first_wave = sm->slots[w->slot].block < (int64_t)sm->resident;
     for (uint32_t i = 0; i < a->line_count; i++)
         last = time_later(last, load_line(sm, a, a->lines[i], start + (i + 1) * cycles / a->line_count));
-    a->done = last + time_of(sm->gpu->lat_l1);
+    a->done = last + time_of(sm->gpu->lat_l1) + (time_ticks)((double)(cycles - TIME_TICK) * sm->gpu->l1_again);
     hold_back(sm, 1);
     if (a->inst->kind == TIME_COPY)
         w->copies_done = time_later(w->copies_done, a->done);

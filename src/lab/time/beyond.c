@@ -97,31 +97,45 @@ static bool is_counted(const time_inst *inst, bool loads)
                  : inst->kind == TIME_ATOMIC || inst->kind == TIME_REDUCTION;
 }
 
-/* Counts the SMs that update a line, or whose loads of it take turns, and the blocks of this one that share theirs. */
-static bool count_sharers(time_sm *sm, bool loads, double *sharers)
+/* Adds a block's accesses of one kind: of each line (all) the blocks that have it << 32 | the accesses. */
+static bool add_sharers(const time_sm *sm, uint64_t block, bool loads, time_map *all)
 {
     const time_trace *t = sm->trace;
-    time_map all = {.count = 0};
-    double sum = 0;
-    bool fits = true;
-    for (uint64_t b = 0; b < sm->simulated && fits; b++) {
-        time_map own = {.count = 0};
-        for (uint32_t w = 0; w < t->warps && fits; w++) {
-            const time_stream *s = &t->streams[b * t->warps + w];
-            const uint32_t *at = t->words + s->begin, *end = at + s->size;
-            while (at < end) {
-                const uint32_t lines = time_lines(*at), *first = at + 1 + time_has_word(*at);
-                const bool counted = is_counted(&sm->code->insts[time_pc(*at)], loads);
-                bool fresh;
-                for (uint32_t i = 0; i < lines && counted; i++)
-                    fits = fits && time_map_at(&own, first[i] >> 4, &fresh) && time_map_at(&all, first[i] >> 4, &fresh);
-                at = first + lines;
+    time_map own = {.count = 0};
+    bool fits = true, fresh;
+    for (uint32_t w = 0; w < t->warps && fits; w++) {
+        const time_stream *s = &t->streams[block * t->warps + w];
+        const uint32_t *at = t->words + s->begin, *end = at + s->size;
+        while (at < end) {
+            const uint32_t lines = time_lines(*at), *first = at + 1 + time_has_word(*at);
+            const bool counted = is_counted(&sm->code->insts[time_pc(*at)], loads);
+            for (uint32_t i = 0; i < lines && counted && fits; i++) {
+                int64_t *line = time_map_at(all, first[i] >> 4, &fresh);
+                fits = line && time_map_at(&own, first[i] >> 4, &fresh);
+                if (fits)
+                    *line += 1 + (fresh ? INT64_C(1) << 32 : 0);
             }
+            at = first + lines;
         }
-        sum += (double)own.count;
-        time_map_free(&own);
     }
-    const double alike = all.count ? sum / (double)all.count : 1;
+    time_map_free(&own);
+    return fits;
+}
+
+/* The SMs that update a line, or whose loads of it take turns, as the blocks of this one share theirs. */
+static bool count_sharers(time_sm *sm, bool loads, double *sharers)
+{
+    time_map all = {.count = 0};
+    double accesses = 0, blocks = 0;
+    bool fits = true;
+    for (uint64_t b = 0; b < sm->simulated && fits; b++)
+        fits = add_sharers(sm, b, loads, &all);
+    for (size_t i = 0; i < all.capacity; i++) {
+        const double of_line = (double)(all.values[i] & UINT32_MAX);
+        accesses += all.keys[i] ? of_line : 0;
+        blocks += all.keys[i] ? of_line * (double)(all.values[i] >> 32) : 0;
+    }
+    const double alike = accesses > 0 ? blocks / accesses : 1;
     *sharers =
         sm->simulated > 1 ? 1 + (alike - 1) / (double)(sm->simulated - 1) * (sm->active_sms - 1) : sm->active_sms;
     time_map_free(&all);

@@ -132,10 +132,12 @@ static void read_inst(const warp_code *code, size_t index, const smp_time_gpu *g
     if (!from->text || !sass_cut((sass_text){from->text, from->text_size}, &line) || !line.word_count)
         return;
     set_pipe(&line, gpu, inst);
-    inst->bytes = sass_has(&line, "128") ? 16 : sass_has(&line, "64") ? 8 : 4;
+    inst->is_double = sass_has(&line, "F64");
+    inst->bytes = sass_has(&line, "128") ? 16 : sass_has(&line, "64") || inst->is_double ? 8 : 4;
     inst->bypasses = sass_has(&line, "STRONG") || sass_has(&line, "BYPASS");
     inst->takes_turns = inst->kind == TIME_LOAD && sass_has(&line, "SYS"); /* volatile */
     inst->is_float = sass_has(&line, "F32") || sass_has(&line, "F64");
+    inst->swaps = inst->kind == TIME_SHARED && sass_has(&line, "SPIN");
     inst->is_long = is_long((time_kind)inst->kind);
     inst->goes_on =
         inst->pipe == TIME_FMA || inst->pipe == TIME_HEAVY || inst->pipe == TIME_ALU || inst->pipe == TIME_UNIFORM;

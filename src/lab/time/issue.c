@@ -138,6 +138,26 @@ static void carry_out(time_sm *sm, time_warp *w, time_part *part, time_access *a
     }
 }
 
+/* Whether another warp has changed a word in shared memory since this one read it, which then goes back to its load;
+ * else it changes the word itself. */
+static bool loses_swap(time_sm *sm, time_warp *w, const time_access *a)
+{
+    enum { WARPS = 64, WORDS = 16 /* of shared memory, as a shift */ };
+    const int own = (int)((w - sm->warps) % sm->trace->warps);
+    const time_ticks at = a->done - a->inst->latency + time_of(sm->gpu->swap_done);
+    bool lost = false, fresh;
+    for (uint32_t i = 0; i < a->line_count && w->tried; i++) {
+        const int64_t *last = time_map_at(&sm->swapped, (uint32_t)w->slot << WORDS | a->lines[i] >> 4, &fresh);
+        lost = lost || (last && *last / WARPS > w->read_at && *last % WARPS != own);
+    }
+    for (uint32_t i = 0; i < a->line_count && !lost; i++) {
+        int64_t *last = time_map_at(&sm->swapped, (uint32_t)w->slot << WORDS | a->lines[i] >> 4, &fresh);
+        if (last)
+            *last = at * WARPS + own;
+    }
+    return lost;
+}
+
 void time_issue(time_sm *sm, time_warp *w)
 {
     time_part *part = &sm->parts[w->part];
@@ -166,7 +186,16 @@ void time_issue(time_sm *sm, time_warp *w)
     w->ready = sm->now + stall;
     w->pending[SMP_TIME_WAIT] += stall - TIME_TICK;
     set_boards(w, inst, access.done, access.read);
-    w->at = access.lines + time_lines(head);
+    if (inst->kind == TIME_SHARED && !inst->swaps) {
+        w->tried = w->at;
+        w->read_at = access.done - inst->latency;
+    }
+    if (inst->swaps && loses_swap(sm, w, &access)) {
+        w->pending[SMP_TIME_SHORT] += access.done - w->ready;
+        w->ready = access.done;
+        w->at = w->tried;
+    } else
+        w->at = access.lines + time_lines(head);
     if (inst->pipe == TIME_BRANCH && w->at < w->end &&
         (time_pc(*w->at) != pc + 1 || time_lanes(*w->at) > access.lanes)) {
         w->ready += inst->latency; /* lanes that went apart */

@@ -63,10 +63,11 @@ time_ticks time_l2_back(const time_sm *sm, double times)
     return time_later(b->l2_free, b->dram_free) - time_of(sm->gpu->back * times);
 }
 
-static time_ticks take_l2(time_sm *sm, time_ticks at, double cycles, uint32_t sectors, double factor)
+/* least: what one SM's way takes at least, however few others work. */
+static time_ticks take_l2(time_sm *sm, time_ticks at, double cycles, double least, double factor)
 {
     time_beyond *b = &sm->beyond;
-    const double least = sectors * sm->gpu->l2_least, scaled = cycles * factor;
+    const double scaled = cycles * factor;
     const time_ticks cost = sm->free.l2 ? 0 : time_of(scaled > least ? scaled : least);
     b->l2_free = time_later(b->l2_free, at) + cost;
     b->l2_busy += cost;
@@ -106,7 +107,7 @@ time_ticks time_l2_load(time_sm *sm, time_ticks at, uint32_t line, uint32_t mask
 {
     time_beyond *b = &sm->beyond;
     const uint32_t sectors = (uint32_t)__builtin_popcount(mask);
-    take_l2(sm, at, sm->gpu->l2_line + sm->gpu->l2_sector * sectors, sectors, b->near_factor);
+    take_l2(sm, at, sm->gpu->l2_line + sm->gpu->l2_sector * sectors, sectors * sm->gpu->l2_least, b->near_factor);
     b->read_sectors += sectors;
     time_ticks done = at, queue = 0; /* both units of a line wait in the same queue */
     for (uint32_t u = 0; u < 2; u++) {
@@ -123,7 +124,7 @@ time_ticks time_l2_store(time_sm *sm, time_ticks at, uint32_t whole, uint32_t pa
     const smp_time_gpu *g = sm->gpu;
     const double sectors = whole + partial, cycles = partial ? g->partial_line * lines + g->partial_sector * sectors
                                                              : g->write_line * lines + g->write_sector * whole;
-    take_l2(sm, at, cycles, whole + partial, b->write_factor);
+    take_l2(sm, at, cycles, sectors > 0 ? g->store_least * lines : 0, b->write_factor);
     b->write_sectors += whole + partial;
     if (b->evicted > 0) {
         (void)take_dram(sm, at, sectors * (b->evicted + b->refilled));
@@ -145,35 +146,51 @@ static time_ticks take_server(time_sm *sm, uint32_t key, time_ticks at, double c
     return *free;
 }
 
+/* Keys of servers: sectors have the rest. */
+#define LOADED  (UINT32_C(1) << 30)
+#define UPDATED (UINT32_C(2) << 30)
+#define REGIONS (UINT32_C(3) << 30)
+
 time_ticks time_l2_turn(time_sm *sm, uint32_t line, time_ticks at)
 {
     const double cycles = sm->gpu->hot_line * sm->beyond.load_sharers;
-    return time_later(at, take_server(sm, line, at, cycles) - time_of(cycles));
+    return time_later(at, take_server(sm, LOADED + line, at, cycles) - time_of(cycles));
 }
 
-/* Updates of one line go one after another, and so do packets in 1 KB. Gives when the last is done. */
+/* Of a packet the cycles of its sector, of two lines, of 1 KB. */
+typedef struct turns {
+    double sector, lines, region;
+} turns;
+
+static turns turns_of(const smp_time_gpu *g, const time_access *a, bool whole)
+{
+    const double more = a->inst->is_double && whole ? g->atomic_double : 1;
+    return (turns){a->inst->is_float ? g->atomic_float : g->atomic_same, g->atomic_whole * more,
+                   whole ? g->atomic_filled * more : g->atomic_packet};
+}
+
+/* Updates go one after another in a sector, in two lines and in 1 KB. Gives when the last is done. */
 static time_ticks take_lines(time_sm *sm, const time_access *a, time_ticks at, double *packets)
 {
-    enum { WORDS = 8 /* of a sector */, LINES = 3 /* of 1 KB, as a shift */, REGIONS = 1 << 28 };
-    const smp_time_gpu *g = sm->gpu;
-    const uint32_t distinct = a->word & 255;
+    enum { SECTOR_WORDS = 8, LINES = 3 /* of 1 KB, as a shift */ };
+    const uint32_t distinct = a->word & 255, words = a->inst->bytes == 8 ? SECTOR_WORDS / 2 : SECTOR_WORDS;
     uint32_t sectors = 0;
     for (uint32_t i = 0; i < a->line_count; i++)
         sectors += (uint32_t)__builtin_popcount(a->lines[i] & 15);
     if (!sectors)
         return at;
-    *packets = sectors + a->lanes - distinct;
-    const bool whole = distinct >= sectors * WORDS;
-    const double of_line = distinct == 1 ? a->inst->is_float ? g->atomic_float : g->atomic_same
-                           : whole       ? g->atomic_whole
-                                         : 0;
+    *packets = a->word >> 8;
+    const turns t = turns_of(sm->gpu, a, distinct >= sectors * words);
+    const double of_sector = *packets / sectors * sm->beyond.atomic_sharers;
     time_ticks last = at;
     for (uint32_t i = 0; i < a->line_count; i++) {
         const uint32_t line = a->lines[i] >> 4;
-        const double share = *packets * __builtin_popcount(a->lines[i] & 15) / sectors * sm->beyond.atomic_sharers;
-        last = time_later(last, take_server(sm, line, at, of_line * share));
-        last = time_later(last, take_server(sm, REGIONS + (line >> LINES), at,
-                                            (whole ? g->atomic_filled : g->atomic_packet) * share));
+        const double share = of_sector * __builtin_popcount(a->lines[i] & 15);
+        for (uint32_t s = 0; s < 4; s++)
+            if (a->lines[i] >> s & 1)
+                last = time_later(last, take_server(sm, line << 2 | s, at, t.sector * of_sector));
+        last = time_later(last, take_server(sm, UPDATED + (line >> 1), at, t.lines * share));
+        last = time_later(last, take_server(sm, REGIONS + (line >> LINES), at, t.region * share));
     }
     return last;
 }

@@ -67,12 +67,13 @@ typedef struct time_inst {
     uint8_t stall, sets, frees, waits; /* cycles; scoreboards that its result, its reads release (7: none); a mask */
     uint8_t sources, copies_left;
     bool wide[TIME_SOURCES], reuse[TIME_SOURCES];
-    bool bypasses;      /* L1 */
-    bool takes_turns;   /* with other SMs' loads of a line, which no cache on the way joins */
-    bool goes_on;       /* behind a barrier that the warp waits at: until another instruction it does not stop */
-    bool is_float;      /* atomics */
-    bool is_long;       /* its result comes from beyond the SM's pipes: "long scoreboard" */
-    uint16_t constants; /* the line of constants that it reads, from 1 on; 0: none */
+    bool bypasses;            /* L1 */
+    bool takes_turns;         /* with other SMs' loads of a line, which no cache on the way joins */
+    bool goes_on;             /* behind a barrier that the warp waits at: until another instruction it does not stop */
+    bool is_float, is_double; /* atomics */
+    bool swaps;               /* shared memory, in a loop until no other warp came first */
+    bool is_long;             /* its result comes from beyond the SM's pipes: "long scoreboard" */
+    uint16_t constants;       /* the line of constants that it reads, from 1 on; 0: none */
     int16_t source[TIME_SOURCES];
     time_ticks cycles, latency;
 } time_inst;
@@ -89,8 +90,8 @@ bool time_code_make(const warp_code *code, const smp_time_gpu *gpu, time_code *o
 /* ------------------------------------------------------------------------------------------------ the record */
 
 /* A record of an instruction: a head, a word if it has one, lines of 128 bytes << 4 | sectors.
- * The word: wavefronts; of stores also sectors that are partly written << 16; of atomics distinct addresses | most
- * lanes at one << 8; of constants distinct addresses. */
+ * The word: wavefronts; of stores also sectors that are partly written << 16; of atomics distinct addresses |
+ * packets << 8; of constants distinct addresses. */
 enum {
     TIME_PC_BITS = 17,
     TIME_LANES_SHIFT = 17,
@@ -166,6 +167,8 @@ typedef struct time_warp {
     time_ticks board[TIME_BOARDS];
     uint8_t board_reason[TIME_BOARDS];
     time_ticks stores_done, copies_done;
+    const uint32_t *tried; /* its last load from shared memory, and when that was */
+    time_ticks read_at;
     time_ticks groups[TIME_GROUPS]; /* of cp.async: when each is there */
     uint32_t group_count;
     time_ticks pending[SMP_TIME_REASONS];
@@ -259,6 +262,7 @@ typedef struct time_sm {
     time_slot *slots;
     time_part parts[TIME_PARTS];
     time_ticks lsu_free, constant_free, barrier_free;
+    time_map swapped; /* words of shared memory of each slot: when one was swapped last, and by which of its warps */
     uint64_t *fetched, fetches, groups; /* of the SM's instruction cache; groups: different ones */
     time_ticks *came;
     bool *has_constants; /* by lines of constants */

@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/ptx/execute.h"
 #include "lab/sass/sass.h"
 #include "lab/time/time.h"
 
 /* LINE_BITS: of a line's number in a record. Local memory lies above: a line for each word of a warp. */
-enum { LINE_BITS = 28, LOCAL_LINES = 1 << 27, LOCAL_SHIFT = 12, BUFFER_ALIGNMENT = 512, MOST_WORDS = 1200000 };
+enum { LINE_BITS = 28, LOCAL_LINES = 1 << 27, LOCAL_SHIFT = 12, MOST_WORDS = 1200000 };
 enum { KEPT_AT_LEAST = 2, MOST_OF_BLOCKS = 32 << 20 /* words of all kept blocks */ };
-enum { FIRST_BUFFER = 1 << 20 }; /* a unit has no key 0, and 1 KB of atomics begins with a buffer, as GPUs allocate */
+/* As cudaMalloc allocates: buffers up to SMALL_BUFFER lie together in a page. A unit has no key 0. */
+enum { BUFFER_ALIGNMENT = 512, SMALL_BUFFER = 1 << 20, PAGE = 2 << 20 };
 enum { FEW = 2 /* blocks of an SM */, MOST_OF_FEW = 16 << 20 };
 
 static uint32_t *push(time_recorder *r, uint32_t word)
@@ -134,6 +136,29 @@ static void begin(struct warp_observer *self, const warp_block *block)
     self->streams = !r->failed && wants_streams(r, block->index);
 }
 
+static void add_line(time_recorder *r, uint64_t number, uint32_t sectors)
+{
+    const uint32_t line = (uint32_t)number & ((UINT32_C(1) << LINE_BITS) - 1);
+    const size_t first = r->head + 1 + time_has_word(r->now->words[r->head]);
+    for (size_t i = r->now->count; i > first; i--)
+        if (r->now->words[i - 1] >> 4 == line) {
+            r->now->words[i - 1] |= sectors;
+            return;
+        }
+    if (r->now->count - first < TIME_MOST_LINES && push(r, line << 4 | sectors))
+        r->now->words[r->head] += UINT32_C(1) << TIME_LINES_SHIFT;
+}
+
+/* Compare-and-swap in shared memory: the words that another warp may change first, as lines without sectors. */
+static void record_swaps(time_recorder *r, const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    enum { WORD = 4 };
+    uint64_t address[WARP_LANES];
+    ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
+    WARP_ACTIVE_LANES(lanes)
+    add_line(r, address[l] / WORD, 0);
+}
+
 static void step(struct warp_observer *self, const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     time_recorder *r = (time_recorder *)(void *)self;
@@ -149,6 +174,8 @@ static void step(struct warp_observer *self, const warp_frame *frame, const warp
     r->head = r->now->count;
     if (!push(r, pc | (uint32_t)warp_lanes_in(lanes) << TIME_LANES_SHIFT))
         return;
+    if (lanes && inst->spins)
+        record_swaps(r, frame, inst, lanes);
     if (!lanes || inst->execute != sass_run_bank)
         return;
     const sass_op *op = inst->extra;
@@ -189,20 +216,24 @@ static void cost(struct warp_observer *self, uint64_t wavefronts)
         *word += (uint32_t)wavefronts;
 }
 
-static void add_line(time_recorder *r, uint64_t number, uint32_t sectors)
-{
-    const uint32_t line = (uint32_t)number & ((UINT32_C(1) << LINE_BITS) - 1);
-    const size_t first = r->head + 1 + time_has_word(r->now->words[r->head]);
-    for (size_t i = r->now->count; i > first; i--)
-        if (r->now->words[i - 1] >> 4 == line) {
-            r->now->words[i - 1] |= sectors;
-            return;
-        }
-    if (r->now->count - first < TIME_MOST_LINES && push(r, line << 4 | sectors))
-        r->now->words[r->head] += UINT32_C(1) << TIME_LINES_SHIFT;
-}
-
 /* ------------------------------------------------------------------------------------------------ global memory */
+
+static uint64_t place_buffer(time_recorder *r, uint64_t size)
+{
+    const bool small = size <= SMALL_BUFFER;
+    const uint64_t taken = (size + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
+    if (small && r->small + taken <= r->small_end) {
+        r->small += taken;
+        return r->small - taken;
+    }
+    const uint64_t at = r->top;
+    r->top += (taken + PAGE - 1) / PAGE * PAGE;
+    if (small) {
+        r->small = at + taken;
+        r->small_end = r->top;
+    }
+    return at;
+}
 
 /* Addresses of its own, in the order of first use. False: no buffer is there. */
 static bool find_buffer(time_recorder *r, uint64_t address, const time_buffer **found)
@@ -219,8 +250,7 @@ static bool find_buffer(time_recorder *r, uint64_t address, const time_buffer **
     if (!smp_warp_buffer_of(r->block->launch->memory, address, &start, &size) ||
         !smp_grow(&r->buffers, &r->buffer_capacity, r->buffer_count + 1, sizeof *r->buffers))
         return false;
-    r->buffers[r->buffer_count] = (time_buffer){start, start + size, r->top};
-    r->top += (size + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
+    r->buffers[r->buffer_count] = (time_buffer){start, start + size, place_buffer(r, size)};
     r->buffer_last = r->buffer_count++;
     *found = &r->buffers[r->buffer_last];
     return true;
@@ -252,19 +282,23 @@ static uint32_t bank_cycles(uint32_t lanes, const uint64_t address[WARP_LANES], 
     return cycles;
 }
 
-static void count_same(uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t *distinct, uint32_t *most)
+/* Distinct addresses of lanes, and packets: of each sector as many as lanes have one of its addresses at most. */
+static void count_same(uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t *distinct, uint32_t *packets)
 {
-    *distinct = *most = 0;
+    uint32_t most[WARP_LANES] = {0};
+    *distinct = *packets = 0;
     WARP_ACTIVE_LANES(lanes)
     {
-        uint32_t same = 0, is_first = 1;
-        for (uint32_t k = 0; k < WARP_LANES; k++)
-            if (lanes >> k & 1 && address[k] == address[l]) {
-                same++;
-                is_first &= k >= l;
+        uint32_t same = 0, first = l, of_sector = l;
+        for (uint32_t k = WARP_LANES; k-- > 0;)
+            if (lanes >> k & 1) {
+                same += address[k] == address[l];
+                first = address[k] == address[l] ? k : first;
+                of_sector = address[k] / TIME_SECTOR == address[l] / TIME_SECTOR ? k : of_sector;
             }
-        *distinct += is_first;
-        *most = same > *most ? same : *most;
+        *distinct += first == l;
+        *packets += same > most[of_sector] ? same - most[of_sector] : 0;
+        most[of_sector] = same > most[of_sector] ? same : most[of_sector];
     }
 }
 
@@ -300,18 +334,21 @@ static void list_sectors(time_recorder *r, uint32_t lanes, const uint64_t addres
 static void record_global(time_recorder *r, const sector_list *list, uint32_t lanes, const uint64_t address[WARP_LANES],
                           uint32_t width, int how)
 {
+    enum { READ_LINES = 4, WRITE_LINES = 2 }; /* whose tags L1 finds in a cycle: m o_hit_33; assumed */
     uint32_t word = 0, partial = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         add_line(r, list->sector[i] / 4, UINT32_C(1) << list->sector[i] % 4);
         partial += list->cover[i] != UINT32_MAX;
     }
     if (how == WARP_UPDATES) {
-        uint32_t distinct, most;
-        count_same(lanes, address, &distinct, &most);
-        word = distinct | most << 8;
+        uint32_t distinct, packets;
+        count_same(lanes, address, &distinct, &packets);
+        word = distinct | packets << 8;
     } else {
-        const uint32_t cycles = bank_cycles(lanes, address, width), half = (time_lines(r->now->words[r->head]) + 1) / 2;
-        word = (cycles > half ? cycles : half) | (how == WARP_WRITES ? partial << 16 : 0);
+        const uint32_t cycles = bank_cycles(lanes, address, width),
+                       at_once = how == WARP_READS ? READ_LINES : WRITE_LINES,
+                       least = (time_lines(r->now->words[r->head]) + at_once - 1) / at_once;
+        word = (cycles > least ? cycles : least) | (how == WARP_WRITES ? partial << 16 : 0);
     }
     uint32_t *at = word_of(r);
     if (at)
@@ -383,7 +420,7 @@ smp_code smp_time_record(const smp_time_gpu *gpu, smp_time_recorder **out, smp_e
     time_recorder *r = *out = smp_alloc(sizeof *r);
     SMP_NEED(r, "a record of a launch", sizeof *r, err);
     r->gpu = *gpu;
-    r->top = FIRST_BUFFER;
+    r->top = PAGE;
     r->observer = (struct warp_observer){.begin = begin, .end = end, .step = step, .cost = cost, .touch = touch};
     return SMP_OK;
 }

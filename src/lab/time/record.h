@@ -71,8 +71,9 @@ struct smp_time_recorder {
     size_t buffer_count, buffer_capacity, buffer_last;
     uint32_t resident;                                         /* blocks on an SM */
     uint32_t loads, stores, loads_of_others, stores_to_others; /* of the block */
-    uint64_t top, counted, index; /* where the next buffer lies; instructions before this block; its number */
-    bool begun, failed, all;      /* all: streams of all blocks are kept */
+    uint64_t top, small, small_end;                            /* where the next buffer lies, or small ones */
+    uint64_t counted, index;                                   /* instructions before this block; its number */
+    bool begun, failed, all;                                   /* all: streams of all blocks are kept */
 };
 typedef struct smp_time_recorder time_recorder;
 

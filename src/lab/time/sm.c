@@ -46,6 +46,7 @@ void time_sm_close(time_sm *sm)
     }
     smp_free_all(sm->warps, sm->slots, sm->fetched, sm->came, sm->has_constants, sm->done, sm->inst_stalls,
                  sm->l1.lines);
+    time_map_free(&sm->swapped);
     time_map_free(&sm->beyond.seen);
     time_map_free(&sm->beyond.servers);
 }
