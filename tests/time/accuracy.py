@@ -4,6 +4,7 @@
 accuracy.py SMEMPIPE [--gpu h100] [--set training] [--only PREFIX] [--program NAME]... [--json FILE] [--most PERCENT]
     [--jobs N] [--calibration]
 accuracy.py SMEMPIPE --quick [--most PERCENT]      some small launches of the training set
+accuracy.py SMEMPIPE --quick --calibration --gpu h200 [--most PERCENT]
 
 Runs the programs of tests/time/kernels and compares with tests/data/time. --json writes what docs/results.py makes a
 table of. --most fails (exit status 1) where the mean error is above it. --calibration: the microbenchmarks, which the
@@ -24,8 +25,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE / "kernels"
 
 
-# Programs and beginnings of names: launches of few instructions.
-QUICK = {"b_latency": "tiny_,chain_imad,chase_dram,chase_many_dram,fma_ilp1_w1,thr_dfma"}
+# Programs and beginnings of names: launches of few instructions, of the training set and of the calibration.
+QUICK = {False: {"b_latency": "tiny_,chain_imad,chase_dram,chase_many_dram,fma_ilp1_w1,thr_dfma"},
+         True: {"o_atomic": "o_cas_f_8,o_cas_d_2,o_whole_d_512,o_random_f_32", "o_rows": "o_hit_33,o_hit_chain_32"}}
 
 
 def read_rows(gpu):
@@ -151,8 +153,8 @@ def main():
     if arguments.program:
         rows = [row for row in rows if row["program"] in arguments.program]
     if arguments.quick:
-        rows = [row for row in rows if row["set"] == "training"]
-    runs = QUICK.items() if arguments.quick else list(shares(rows, arguments))
+        rows = [row for row in rows if row["set"] != "held out"]
+    runs = QUICK[arguments.calibration].items() if arguments.quick else list(shares(rows, arguments))
     predicted = {}
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for launches in pool.map(lambda run: predict(run[0], arguments.gpu, arguments, run[1]), runs):
