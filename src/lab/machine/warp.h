@@ -127,6 +127,7 @@ typedef struct smp_warp_task {
     unsigned char *params;   /* from smp_alloc */
     uint64_t prepared;       /* where the kernel writes them, before it launches; else 0 */
     bool tail;               /* behind all others and what those launch */
+    uint32_t depth;          /* of the kernel */
     uint64_t to, from, size; /* of a copy */
     int value;
 } smp_warp_task;

@@ -195,7 +195,7 @@ const smp_warp_kernel *lab_kernel_codes(const void *host, const smp_warp_kernel 
     const module *m = module_of(e);
     *ptx = m && m->ptx ? smp_warp_kernel_find(m->ptx, e->name, &many) : NULL;
     *sass = m && m->sass ? smp_warp_kernel_find(m->sass, e->name, &many) : NULL;
-    return *ptx ? *ptx : m && m->ptx ? NULL : *sass;
+    return *ptx ? *ptx : *sass;
 }
 
 const void *lab_function_of(const smp_warp_kernel *kernel)

@@ -6,38 +6,22 @@
 #include "base/alloc.h"
 #include "lab/runtime/runtime.h"
 
-typedef struct waiting {
-    smp_warp_task task;
-    uint32_t depth;
-} waiting;
-
-typedef struct stack {
-    waiting *items; /* the last is the next */
-    size_t count, capacity;
-} stack;
-
-static bool push(stack *s, const smp_warp_task *task, uint32_t depth)
+/* The tasks of a kernel come before all that waits, of which the last is the next. False: no memory. */
+static bool push_all(smp_warp_tasks *waiting, smp_warp_tasks *tasks)
 {
-    if (!smp_grow(&s->items, &s->capacity, s->count + 1, sizeof *s->items))
-        return false;
-    s->items[s->count++] = (waiting){*task, depth + !task->tail};
-    return true;
-}
-
-/* The tasks of a kernel come before all that waits. False: no memory. */
-static bool push_all(stack *s, smp_warp_tasks *tasks)
-{
-    bool pushed = true;
-    for (int tail = 1; tail >= 0; tail--)
+    const bool room =
+        smp_grow(&waiting->items, &waiting->capacity, waiting->count + tasks->count + 1, sizeof *waiting->items);
+    for (int tail = 1; tail >= 0 && room; tail--)
         for (size_t i = tasks->count; i--;) {
             smp_warp_task *t = &tasks->items[i];
             if (t->prepared || t->tail != tail)
                 continue;
-            if (pushed && (pushed = push(s, t, tasks->depth)))
-                t->params = NULL; /* the stack has them */
+            waiting->items[waiting->count] = *t;
+            waiting->items[waiting->count++].depth = tasks->depth + !t->tail;
+            t->params = NULL; /* they are kept with what waits */
         }
     smp_warp_tasks_free(tasks, lab_memory());
-    return pushed;
+    return room;
 }
 
 static int copy_or_fill(const smp_warp_task *t)
@@ -79,20 +63,17 @@ static int run_task(const smp_warp_task *t, smp_warp_tasks *more)
 int lab_run_all(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                 const lab_dim3 *cluster)
 {
-    stack s = {.count = 0};
-    smp_warp_tasks tasks = {.count = 0};
+    smp_warp_tasks waiting = {.count = 0}, tasks = {.count = 0};
     int error = lab_run(function, grid, block, arguments, shared, together, cluster, &tasks);
-    bool room = push_all(&s, &tasks);
-    while (s.count && room && !lab_broken()) {
-        waiting next = s.items[--s.count];
+    bool room = push_all(&waiting, &tasks);
+    while (waiting.count && room && !lab_broken()) {
+        const smp_warp_task next = waiting.items[--waiting.count];
         tasks = (smp_warp_tasks){.depth = next.depth};
-        const int own = run_task(&next.task, &tasks);
+        const int own = run_task(&next, &tasks);
         error = error ? error : own;
-        smp_free(next.task.params);
-        room = push_all(&s, &tasks);
+        smp_free(next.params);
+        room = push_all(&waiting, &tasks);
     }
-    while (s.count)
-        smp_free(s.items[--s.count].task.params);
-    smp_free(s.items);
+    smp_warp_tasks_free(&waiting, lab_memory());
     return room ? error : lab_error(LAB_OUT_OF_MEMORY);
 }
