@@ -35,7 +35,7 @@ PARTS = {
     "barriers": "barrier_warp=0 barrier=0",
     "jumps": "jump=0 jump_slot=0",
     "waiting behind BSYNC": "converge=0",
-    "instruction caches": "code_first=0 code_jump=0 code_next=0 code_far=0 l1_miss=0 l0_miss=0",
+    "instruction caches": "code_first=0 code_jump=0 code_next=0 code_far=0 l1_miss=0 l0_miss=0 code_again=0",
     "constants' first use": "constant_first=0",
     "register banks": f"operand_window={FAR}",
     "queues of the memory pipe": "queue_shared=63 queue_global=63",

@@ -40,7 +40,7 @@ time_line *time_l1_find(time_l1 *l1, uint32_t line)
     return NULL;
 }
 
-static uint32_t draw(uint32_t *random)
+uint32_t time_draw(uint32_t *random)
 {
     *random = *random * 1664525U + 1013904223U; /* Numerical Recipes' generator */
     return *random >> 16;
@@ -53,7 +53,7 @@ time_line *time_l1_take(time_l1 *l1, uint32_t line)
         if (set[i].tag == UINT32_MAX)
             taken = &set[i];
     if (!taken) {
-        time_line *a = &set[draw(&l1->random) % l1->ways], *b = &set[draw(&l1->random) % l1->ways];
+        time_line *a = &set[time_draw(&l1->random) % l1->ways], *b = &set[time_draw(&l1->random) % l1->ways];
         taken = b->used < a->used ? b : a;
     }
     *taken = (time_line){.tag = line, .used = ++l1->clock};

@@ -6,7 +6,9 @@
 static void read_operands(time_sm *sm, time_part *part, int warp, const time_inst *inst)
 {
     for (int i = 0; i < inst->sources; i++) {
-        const bool kept = part->reused[i].warp == warp && part->reused[i].reg == inst->source[i];
+        bool kept = part->reused[i].warp == warp && part->reused[i].reg == inst->source[i];
+        for (int k = 0; k < i; k++) /* x * x reads x once: m o_part_64_2_all */
+            kept = kept || inst->source[k] == inst->source[i];
         for (int b = 0; b < 2 && !kept; b++)
             if (inst->wide[i] || (inst->source[i] & 1) == b)
                 part->bank[b] = time_later(part->bank[b], sm->now) + TIME_TICK;

@@ -206,6 +206,7 @@ typedef struct time_l1 {
 } time_l1;
 bool time_l1_open(time_l1 *l1, uint32_t bytes, uint32_t ways);
 void time_l1_clear(time_l1 *l1);
+uint32_t time_draw(uint32_t *random); /* 16 bits */
 time_line *time_l1_find(time_l1 *l1, uint32_t line);
 time_line *time_l1_take(time_l1 *l1, uint32_t line); /* another's place */
 
@@ -226,6 +227,14 @@ typedef struct time_free {
                           memory lanes access bytes side by side, local memory not at all; null: all are as they are */
     uint32_t resident; /* blocks on an SM at a time; 0: as it is */
 } time_free;
+
+/* The SM's instruction cache: its places, of groups from 1 on; which groups it holds; when another can come. */
+typedef struct time_groups {
+    uint32_t *places, random;
+    bool *held;
+    size_t count;
+    time_ticks free_at;
+} time_groups;
 
 /* The memory system behind the SM: its share of L2 and DRAM. */
 typedef struct time_beyond {
@@ -263,8 +272,9 @@ typedef struct time_sm {
     time_part parts[TIME_PARTS];
     time_ticks lsu_free, constant_free, barrier_free;
     time_map swapped; /* words of shared memory of each slot: when one was swapped last, and by which of its warps */
-    uint64_t *fetched, fetches, groups; /* of the SM's instruction cache; groups: different ones */
+    uint64_t *fetched, fetches; /* by groups of instructions: whether one was fetched; how many were */
     time_ticks *came;
+    time_groups groups;
     bool *has_constants; /* by lines of constants */
     time_l1 l1;
     struct {

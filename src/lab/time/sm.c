@@ -16,10 +16,14 @@ smp_code time_sm_open(time_sm *sm, smp_error *err)
     sm->slots = smp_alloc_array(sm->resident, sizeof *sm->slots);
     sm->fetched = smp_alloc_array(groups, sizeof *sm->fetched);
     sm->came = smp_alloc_array(groups, sizeof *sm->came);
+    sm->groups = (time_groups){.count = (size_t)sm->gpu->l1_instructions / TIME_FETCH};
+    sm->groups.places = smp_alloc_array(sm->groups.count, sizeof *sm->groups.places);
+    sm->groups.held = smp_alloc_array(groups, sizeof *sm->groups.held);
     sm->has_constants = smp_alloc_array(TIME_CONSTANT_LINES, sizeof *sm->has_constants);
     sm->done = smp_alloc_array(sm->simulated + 1, sizeof *sm->done);
     sm->inst_stalls = smp_alloc_array(sm->code->count + 1, sizeof *sm->inst_stalls);
-    bool fits = sm->warps && sm->slots && sm->fetched && sm->came && sm->has_constants && sm->done && sm->inst_stalls &&
+    bool fits = sm->warps && sm->slots && sm->fetched && sm->came && sm->groups.places && sm->groups.held &&
+                sm->has_constants && sm->done && sm->inst_stalls &&
                 time_l1_open(&sm->l1, l1_bytes, (uint32_t)sm->gpu->l1_ways);
     for (int p = 0; p < TIME_PARTS && fits; p++) {
         time_part *part = &sm->parts[p];
@@ -44,8 +48,8 @@ void time_sm_close(time_sm *sm)
     for (int p = 0; p < TIME_PARTS; p++) {
         smp_free_all(sm->parts[p].fetched, sm->parts[p].came);
     }
-    smp_free_all(sm->warps, sm->slots, sm->fetched, sm->came, sm->has_constants, sm->done, sm->inst_stalls,
-                 sm->l1.lines);
+    smp_free_all(sm->warps, sm->slots, sm->fetched, sm->came, sm->groups.places, sm->groups.held, sm->has_constants,
+                 sm->done, sm->inst_stalls, sm->l1.lines);
     time_map_free(&sm->swapped);
     time_map_free(&sm->beyond.seen);
     time_map_free(&sm->beyond.servers);
@@ -65,25 +69,41 @@ static time_ticks arrival(const time_sm *sm, const uint64_t *fetched, const time
     return time_later(there, sm->now);
 }
 
-/* When an instruction is at hand: both caches keep those groups of instructions that were fetched last. */
+/* The SM's cache takes a group in another's place, which is chosen at random. The caches behind give it one group at a
+ * time. Gives by how much the answer is late. */
+static time_ticks take_group(time_sm *sm, size_t group)
+{
+    time_groups *g = &sm->groups;
+    const size_t place = time_draw(&g->random) % g->count;
+    if (g->places[place])
+        g->held[g->places[place] - 1] = false;
+    g->places[place] = (uint32_t)group + 1;
+    g->held[group] = true;
+    const time_ticks late = g->free_at > sm->now ? g->free_at - sm->now : 0;
+    g->free_at = time_later(g->free_at, sm->now) + time_of(sm->gpu->code_again);
+    return late;
+}
+
+/* When an instruction is at hand: a part's cache keeps those groups of instructions that were fetched last. */
 static time_ticks fetch(time_sm *sm, time_part *part, const time_warp *w, uint32_t pc)
 {
     const size_t group = pc / TIME_FETCH;
     const uint64_t near = (uint64_t)sm->gpu->l0_instructions / TIME_FETCH,
-                   far = (uint64_t)sm->gpu->l1_instructions / TIME_FETCH;
+                   far = (uint64_t)sm->gpu->l2_instructions / TIME_FETCH;
     if (part->fetched[group] && part->fetched[group] + near >= part->fetches)
         return part->came[group];
     const bool is_first = !sm->fetched[group],
                follows = group && sm->fetched[group - 1] && w->turned <= sm->came[group - 1];
-    sm->groups += is_first;
-    const double cycles = !is_first          ? sm->gpu->l1_miss
-                          : !sm->fetches     ? sm->gpu->code_first
-                          : sm->groups > far ? sm->gpu->code_far
-                          : follows          ? sm->gpu->code_next
-                                             : sm->gpu->code_jump;
-    if (is_first || sm->fetched[group] + far < sm->fetches) {
-        sm->came[group] = arrival(sm, sm->fetched, sm->came, group, w->turned, cycles);
-        sm->fetched[group] = ++sm->fetches;
+    const double cycles = !is_first           ? sm->gpu->l1_miss
+                          : !sm->fetches      ? sm->gpu->code_first
+                          : sm->fetches > far ? sm->gpu->code_far
+                          : follows           ? sm->gpu->code_next
+                                              : sm->gpu->code_jump;
+    if (!sm->groups.held[group]) {
+        const time_ticks late = take_group(sm, group);
+        sm->came[group] = arrival(sm, sm->fetched, sm->came, group, w->turned, cycles) + (is_first ? 0 : late);
+        sm->fetches += is_first;
+        sm->fetched[group] = true;
     }
     const time_ticks there = arrival(sm, part->fetched, part->came, group, 0, sm->gpu->l0_miss);
     part->came[group] = time_later(there, sm->came[group]);
