@@ -49,7 +49,7 @@ static smp_code open_writer(const smp_shape *shape, calls *to, smp_writer **out,
 {
     smp_writer *writer = *out = smp_alloc(sizeof *writer);
     SMP_NEED(writer && (writer->name = smp_strdup("rows")), "a writer", sizeof *writer, err);
-    writer->format = &functions;
+    writer->format = writer->by = &functions;
     writer->state = to;
     writer->shape = *shape;
     return SMP_OK;

@@ -69,7 +69,8 @@ const smp_option smp_common_options[] = {
      .help = "from how many pixels on a GPU decodes and codes JPEGs too: the same bytes; 0: never",
      .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_DEVICE | SMP_O_ADVANCED},
     {"no-sandbox", 0, SMP_O_FLAG, offsetof(smp_common, no_sandbox),
-     .help = "decode in this process, and not in one that can do nothing else, and give up no rights: for debuggers",
+     .help = "decode and encode in this process, not in those that can do nothing else, and give up no rights: for "
+             "debuggers",
      .flags = SMP_O_INPUTS | SMP_O_ADVANCED},
     {0},
 };

@@ -236,7 +236,7 @@ smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char 
     smp_code code = smp_cli_parse(settings, path, &diags, &program, err);
     if (!code && program->origin && !settings->makes)
         code = smp_cli_fail_made(program->made_label, err);
-    if (!code && program->file_count) /* opened beside the input */
+    if (!code && (program->file_count || program->save_count)) /* opened beside the input */
         code = smp_worker_more(err);
     code = code ? code : work(context, program, &diags, err);
     smp_cli_diagnostics(settings, &diags, code ? err : NULL);

@@ -154,7 +154,7 @@ static smp_code show_version(int argc, char *const *argv, smp_error *err)
 static unsigned libraries_of(const char *argument)
 {
     unsigned libraries = smp_libraries_of_name(argument);
-    for (const char *dot = strchr(argument, '.'); dot; dot = strchr(dot + 1, '.')) {
+    for (const char *dot = strpbrk(argument, ".="); dot; dot = strpbrk(dot + 1, ".=")) {
         char end[8] = ".";
         for (size_t i = 1; i < sizeof end - 1 && isalnum((unsigned char)dot[i]); i++)
             end[i] = dot[i];
@@ -165,7 +165,7 @@ static unsigned libraries_of(const char *argument)
 
 /* Opens libraries that a confined decoder could not open itself, if a name or a file's beginning tells that they are
  * needed. For other files and for pipes (io/decoder/worker_reader.c) decoders start with them. */
-static void open_libraries(const smp_command *command, int argc, char **argv)
+static unsigned open_libraries(const smp_command *command, int argc, char **argv)
 {
     unsigned libraries = 0;
     for (int i = 0; i < argc; i++) {
@@ -174,6 +174,7 @@ static void open_libraries(const smp_command *command, int argc, char **argv)
             libraries |= smp_libraries_of_file(argv[i]);
     }
     smp_libraries_open(libraries);
+    return libraries;
 }
 
 /* Whether decoders may begin later: by a process that is forked while the program has one thread. */
@@ -233,12 +234,15 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
             *most = (*common)->read.limits.max_memory = smp_default_memory();
         if (!code)
             smp_alloc_limit(*most);
+        unsigned libraries = 0;
         if (!code && !(command->without & SMP_O_INPUTS))
-            open_libraries(command, argc, argv);
+            libraries = open_libraries(command, argc, argv);
         if (!code && !(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
             code = smp_worker_start(*most, err);
         if (!code && needs_more(command, argc, argv))
             code = smp_worker_more(err);
+        else if (!code && libraries & SMP_LIBRARY_ENCODERS)
+            code = smp_worker_start_encoder(err);
         if (!code && smp_cli_team) /* its threads begin once decoders are forked */
             code = join_team(command, *common, (smp_common *)settings, err);
         code = code ? code : smp_cli_take_tags(command, settings, err);

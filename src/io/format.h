@@ -50,6 +50,7 @@ typedef struct smp_file_format {
     bool dpi;                      /* the same of the resolution */
     bool gamma;                    /* the same of gamma and primaries without a profile */
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
+    bool confined;                 /* a library writes it: in a process of its own (io/decoder/worker.h) */
     bool open_end;                 /* a sound is written whose length is not known before its end */
     const smp_write_takes *takes;  /* options of files that are written; may be null */
     bool pages;                    /* a file may hold several pictures, of which smp_read_options.page chooses */
@@ -146,7 +147,8 @@ struct smp_reader {
 
 struct smp_writer {
     const smp_file_format *format;
-    const char *extension; /* as in the format's list; null for standard output */
+    const smp_file_format *by; /* whose functions write: the format's, or those of another process */
+    const char *extension;     /* as in the format's list; null for standard output */
     smp_output *output;
     smp_shape shape;
     smp_write_options options; /* `inputs` is not valid after open */
@@ -167,6 +169,9 @@ struct smp_writer {
 /* Reads from memory, which must outlive the reader: for fuzz targets and tests. */
 smp_code smp_reader_open_memory(const void *data, size_t size, const smp_read_options *options, smp_reader **out,
                                 smp_error *err);
+
+/* Opens the format's writer, whose fields but `state` are set, or goes on to the next picture. */
+smp_code smp_writer_begin(smp_writer *writer, const smp_meta *meta, smp_error *err);
 
 /* Reads from a source and takes it over, also on failure. name: for messages. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,

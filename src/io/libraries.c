@@ -49,8 +49,8 @@ unsigned smp_libraries_of_name(const char *path)
     const smp_file_format *format;
     unsigned libraries = 0;
     for (size_t i = 0; (format = smp_format_at(i)); i++)
-        if (format->library && has_extension(format, extension))
-            libraries |= format->library;
+        if ((format->library || format->confined) && has_extension(format, extension))
+            libraries |= format->library | (format->confined ? (unsigned)SMP_LIBRARY_ENCODERS : 0);
     return libraries;
 }
 

@@ -16,7 +16,8 @@ typedef enum smp_library {
     SMP_LIBRARY_SVG = 16,
     SMP_LIBRARY_JXL = 32,
     SMP_LIBRARY_JP2 = 64,
-    SMP_LIBRARY_RAW = 128
+    SMP_LIBRARY_RAW = 128,
+    SMP_LIBRARY_ENCODERS = 256 /* none: formats are written by processes of their own (smp_file_format.confined) */
 } smp_library;
 
 /* Returns the libraries that a file may need, by its name or by an extension alone. */

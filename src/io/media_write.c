@@ -7,14 +7,15 @@
 #include "base/alloc.h"
 #include "io/audio/chapters.h"
 #include "io/audio/tags.h"
+#include "io/decoder/worker.h"
 #include "io/format.h"
 
 static void free_writer(smp_writer *writer)
 {
     if (!writer)
         return;
-    if (writer->state && writer->format->write_close)
-        writer->format->write_close(writer);
+    if (writer->state && writer->by->write_close)
+        writer->by->write_close(writer);
     else
         smp_free(writer->state);
     smp_output_abort(writer->output);
@@ -140,10 +141,12 @@ static void tell_untaken(smp_writer *writer, const smp_meta_change *change)
     }
 }
 
-/* Opens the format's writer, or goes on to the next picture. */
-static smp_code begin(smp_writer *writer, const smp_meta *meta, smp_error *err)
+smp_code smp_writer_begin(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const smp_file_format *format = writer->format;
+    const smp_file_format *format = writer->by;
+    const size_t state = format->write_state;
+    if (state && !writer->state && !(writer->state = smp_alloc(state)))
+        return smp_fail_memory(err, writer->format->name, state);
     const smp_code code = writer->begun ? format->write_next(writer, meta, err) : format->write_open(writer, meta, err);
     writer->begun = true;
     writer->next_row = writer->options.coded.picture ? rows_shape(writer)->height : 0;
@@ -172,7 +175,7 @@ static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp
             smp_meta_tell_kept(&changed, &writer->notes);
         tell_left_out(writer, &changed);
         tell_untaken(writer, change);
-        code = begin(writer, &changed, err);
+        code = smp_writer_begin(writer, &changed, err);
     }
     smp_meta_free(&changed);
     return code;
@@ -190,10 +193,8 @@ static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *
         meta = NULL;
     if (meta && !options->change)
         tell_left_out(writer, meta);
-    const size_t state = writer->format->write_state;
-    if (state && !writer->state && !(writer->state = smp_alloc(state)))
-        return smp_fail_memory(err, writer->format->name, state);
-    return options->change ? open_changed(writer, meta, options->change, err) : begin(writer, meta, err);
+    writer->by = writer->format->confined && smp_worker_runs() ? &smp_writer_elsewhere : writer->format;
+    return options->change ? open_changed(writer, meta, options->change, err) : smp_writer_begin(writer, meta, err);
 }
 
 /* A writer that a book holds, for its next picture. */
@@ -257,7 +258,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
 
 static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
-    const smp_file_format *format = writer->format;
+    const smp_file_format *format = writer->by;
     if (!format->write_row)
         return format->write_rows(writer, from, stride, rows, err);
     for (int64_t i = 0; i < rows; i++)
@@ -306,7 +307,7 @@ smp_code smp_writer_next(smp_writer *writer, smp_error *err)
     else if (writer->next_row != writer->shape.height || !writer->format->write_next)
         code = smp_fail(err, SMP_E_PROCESS, "another picture was begun that the file cannot hold");
     else
-        code = writer->format->write_next(writer, NULL, err);
+        code = writer->by->write_next(writer, NULL, err);
     writer->next_row = 0;
     if (code != SMP_OK) {
         writer->broken = true;
@@ -356,8 +357,8 @@ smp_code smp_writer_finish(smp_writer *writer, smp_error *err)
     else if (!writer->options.coded.scan.width && writer->next_row != rows_shape(writer)->height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
                         (long long)rows_shape(writer)->height);
-    else if (writer->format->write_end && !writer->finished && !writer->options.taker && !writer->options.book)
-        code = writer->format->write_end(writer, err);
+    else if (writer->by && writer->by->write_end && !writer->finished && !writer->options.book)
+        code = writer->by->write_end(writer, err);
     writer->finished = code == SMP_OK && !writer->options.book;
     writer->broken |= code != SMP_OK;
     if (code != SMP_OK)

@@ -284,6 +284,7 @@ const smp_file_format smp_format_mp3 = {
 #ifdef SMP_HAVE_SNDFILE_MPEG
     .write_shape = write_shape,
     .write_open = smp_sndfile_write_open,
+    .confined = true,
     .open_end = true,
     .keeps_coded = keeps_coded,
     .write_rows = smp_sndfile_write_rows,

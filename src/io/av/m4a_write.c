@@ -266,6 +266,7 @@ const smp_file_format smp_format_m4a = {
     .extensions = extensions,
     .kind = SMP_AUDIO,
     .library = SMP_LIBRARY_AV,
+    .confined = true,
     .takes = (const smp_write_takes[]){{&smp_write_quality},
                                        {&smp_write_bitrate},
                                        {&smp_write_lossless},

@@ -83,26 +83,14 @@ static void allow_without_bits(filter *f, long call, int index, uint32_t bits)
     answer(f, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* What libraries that draw letters need: to open files, of which Landlock leaves fonts alone, and threads, which pango
- * and librsvg begin however little there is to do. */
-static void allow_drawing(filter *f)
+/* Threads, which pango and librsvg begin however little there is to do. */
+static void allow_threads(filter *f)
 {
     static const long calls[] = {
-        __NR_fstat,       __NR_rt_sigprocmask, __NR_sigaltstack, __NR_set_robust_list, __NR_sched_getaffinity,
-        __NR_sched_yield, __NR_gettid,         __NR_rseq};
-    static const long asked[] = {
-#ifdef __NR_access
-        __NR_access,
-#endif
-        __NR_faccessat};
-    allow_without_bits(f, __NR_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC | O_PATH);
-    allow_where_equal(f, __NR_newfstatat, 3, AT_EMPTY_PATH); /* of what is open */
+        __NR_rt_sigprocmask, __NR_sigaltstack, __NR_set_robust_list, __NR_sched_getaffinity, __NR_sched_yield,
+        __NR_gettid,         __NR_rseq};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         allow(f, calls[i]);
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) { /* whether a font may be read: yes, without a look */
-        add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)asked[i]);
-        answer(f, SECCOMP_RET_ERRNO | 0);
-    }
     add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_clone3); /* whose flags no filter sees: clone serves as well */
     answer(f, SECCOMP_RET_ERRNO | ENOSYS);
     add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, __NR_clone);
@@ -112,7 +100,24 @@ static void allow_drawing(filter *f)
     answer(f, SECCOMP_RET_ERRNO | EPERM);
 }
 
-static bool install_filter(int channel, int spool, bool fonts)
+/* What libraries that draw letters need: to open files, of which Landlock leaves fonts alone. */
+static void allow_drawing(filter *f)
+{
+    static const long asked[] = {
+#ifdef __NR_access
+        __NR_access,
+#endif
+        __NR_faccessat};
+    allow(f, __NR_fstat);
+    allow_without_bits(f, __NR_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC | O_PATH);
+    allow_where_equal(f, __NR_newfstatat, 3, AT_EMPTY_PATH);      /* of what is open */
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) { /* whether a font may be read: yes, without a look */
+        add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)asked[i]);
+        answer(f, SECCOMP_RET_ERRNO | 0);
+    }
+}
+
+static bool install_filter(int channel, int spool, bool fonts, bool threads)
 {
     static const long always[] = {
         __NR_read,       __NR_lseek,         __NR_pread64,      __NR_munmap,    __NR_madvise,
@@ -137,6 +142,8 @@ static bool install_filter(int channel, int spool, bool fonts)
 #endif
     if (fonts)
         allow_drawing(&f);
+    if (fonts || threads)
+        allow_threads(&f);
     allow_without_bits(&f, __NR_mmap, 2, PROT_EXEC);
     allow_without_bits(&f, __NR_mprotect, 2, PROT_EXEC);
     answer(&f, SECCOMP_RET_ERRNO | EPERM);
@@ -151,7 +158,7 @@ static bool install_filter(int channel, int spool, bool fonts)
 
 #else
 
-static bool install_filter(int, int, bool)
+static bool install_filter(int, int, bool, bool)
 {
     return false;
 }
@@ -171,7 +178,8 @@ static int restrict_by_landlock(char *const *fonts)
     return restricted ? smp_landlock_abi() : 0;
 }
 
-void smp_sandbox_decoder(int channel, int spool, uint64_t memory, char *const *fonts, smp_confinement *got)
+void smp_sandbox_decoder(int channel, int spool, uint64_t memory, char *const *fonts, bool threads,
+                         smp_confinement *got)
 {
     *got = (smp_confinement){.landlock = 0};
     smp_bound_resource(RLIMIT_CORE, 0);
@@ -184,14 +192,14 @@ void smp_sandbox_decoder(int channel, int spool, uint64_t memory, char *const *f
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;
     got->landlock = restrict_by_landlock(fonts);
-    got->seccomp = install_filter(channel, spool, fonts && got->landlock);
+    got->seccomp = install_filter(channel, spool, fonts && got->landlock, threads);
 }
 
 #else
 
-void smp_sandbox_decoder(int channel, int spool, uint64_t, char *const *, smp_confinement *got)
+void smp_sandbox_decoder(int channel, int spool, uint64_t, char *const *, bool threads, smp_confinement *got)
 {
-    *got = (smp_confinement){.seccomp = install_filter(channel, spool, false)};
+    *got = (smp_confinement){.seccomp = install_filter(channel, spool, false, threads)};
 }
 
 #endif

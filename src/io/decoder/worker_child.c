@@ -93,9 +93,10 @@ typedef struct decoder {
     smp_reader *reader;
     unsigned char *arena;
     uint64_t arena_size;
-    bool ahead, again; /* as in smp_answer, of the file that is open */
-    int64_t some;      /* rows that SMP_ASK_SOME gave */
-    uint64_t born;     /* bytes of smp_alloc that the program had */
+    bool ahead, again;  /* as in smp_answer, of the file that is open */
+    int64_t some;       /* rows that SMP_ASK_SOME gave */
+    uint64_t born;      /* bytes of smp_alloc that the program had */
+    smp_writer *writer; /* of one that encodes */
 } decoder;
 
 /* Secrets that a program got this way are none of a decoder's business. */
@@ -109,7 +110,9 @@ static void forget_environment(void)
 static void close_file(decoder *d)
 {
     smp_reader_close(d->reader);
+    smp_writer_abort(d->writer);
     d->reader = NULL;
+    d->writer = NULL;
 }
 
 static bool map_arena(decoder *d, uint64_t size)
@@ -185,6 +188,63 @@ static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
     return read_rows(d, d->arena + ask->at, ask, err);
 }
 
+/* ------------------------------------------------------------------------------------------------ an encoder */
+
+/* Bytes of the file. */
+static void send_output(const void *data, size_t size, int64_t at)
+{
+    const smp_answer answer = {.output = true, .bytes = (uint32_t)size, .at = at};
+    if (!smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, data, size, NULL, 0))
+        _exit(0);
+}
+
+static smp_code take_writing(smp_writer **out, const smp_ask *ask, smp_writing *also, smp_error *err)
+{
+    smp_wire wire = {.data = smp_alloc_raw(ask->bytes), .size = ask->bytes, .reading = true};
+    if (!wire.data || smp_message_receive(SMP_FD_CHANNEL, wire.data, wire.size, NULL, NULL) != SMP_RECEIVED)
+        _exit(1);
+    if (!*out && (*out = smp_alloc(sizeof **out)))
+        (*out)->name = smp_strdup("");
+    if (*out)
+        smp_writing_wire(&wire, *out, also);
+    smp_free(wire.data);
+    SMP_NEED(*out && (*out)->name && !wire.failed, "metadata", ask->bytes, err);
+    smp_writer *w = *out;
+    w->by = w->format;
+    w->shape.icc = NULL;
+    w->options.output.take = send_output;
+    w->options.coded.picture = also->copied ? &also->coded : NULL;
+    return w->output ? SMP_OK : smp_output_open_as(also->seekable ? "" : "-", &w->options.output, &w->output, err);
+}
+
+static smp_code begin_writing(decoder *d, const smp_ask *ask, smp_error *err)
+{
+    smp_writing also = {.meta.srgb_intent = -1};
+    smp_code code = take_writing(&d->writer, ask, &also, err);
+    call_hook(SMP_FD_INPUT);
+    code = code ? code : smp_writer_begin(d->writer, also.tagged ? &also.meta : NULL, err);
+    if (d->writer)
+        d->writer->options.coded.picture = NULL;
+    smp_meta_free(&also.meta);
+    smp_free(also.coded.data);
+    return code;
+}
+
+static smp_code write_rows(decoder *d, const smp_ask *ask, smp_error *err)
+{
+    SMP_NEED(map_arena(d, ask->arena), "rows", ask->arena, err);
+    d->writer->delay = ask->delay;
+    return smp_writer_rows(d->writer, d->arena, ask->stride, ask->rows, err);
+}
+
+static smp_code finish_writing(decoder *d, smp_error *err)
+{
+    SMP_TRY(smp_writer_finish(d->writer, err));
+    return smp_outputs_sync(&d->writer->output, 1, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ answers */
+
 /* Whether all rows of a file that has one picture were given: nothing more can be asked of it. */
 static bool is_done(const decoder *d, smp_code code)
 {
@@ -196,7 +256,9 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
 {
     smp_notes none = {.count = 0};
     smp_wire wire = {.data = NULL};
-    smp_notes *notes = d->reader ? (smp_notes *)(uintptr_t)smp_reader_notes(d->reader) : &none;
+    smp_notes *notes = d->writer   ? &d->writer->notes
+                       : d->reader ? (smp_notes *)(uintptr_t)smp_reader_notes(d->reader)
+                                   : &none;
     smp_media *media = !code && opened ? (smp_media *)(uintptr_t)smp_reader_media(d->reader) : NULL;
     const uint64_t live = smp_alloc_live(); /* without the message */
     smp_alloc_limit(0); /* the message is no part of what the file may take; the next ask sets the limit again */
@@ -216,6 +278,7 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
         .peak = smp_alloc_peak() > d->born ? smp_alloc_peak() - d->born : 0,
         .refused = smp_alloc_refused(),
         .picture = smp_checked_bytes(),
+        .clipped = d->writer ? d->writer->clipped : 0,
         .seconds = d->reader ? smp_reader_input_seconds(d->reader) : 0,
     };
     if (wire.failed || wire.size > UINT32_MAX ||
@@ -228,19 +291,43 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
 
 enum { KEPT = 32 << 20 }; /* bytes of freed memory that wait for the next file */
 
-_Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
+/* Does what is asked. rows: those that are to follow the answer. */
+static smp_code act(decoder *d, const smp_ask *ask, int descriptors, bool *more, smp_blob *rows, smp_error *err)
 {
+    switch (ask->kind) {
+    case SMP_ASK_OPEN:
+        return open_file(d, ask, descriptors, err);
+    case SMP_ASK_SETTLE:
+        return smp_reader_settle(&d->reader, err);
+    case SMP_ASK_NEXT:
+        return smp_reader_next(d->reader, more, err);
+    case SMP_ASK_BEGIN:
+        return begin_writing(d, ask, err);
+    case SMP_ASK_PUT:
+        return write_rows(d, ask, err);
+    case SMP_ASK_FINISH:
+        return finish_writing(d, err);
+    default:
+        return ask->arena ? put_rows(d, ask, err) : gather_rows(d, ask, rows, err);
+    }
+}
+
+_Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory, unsigned libraries)
+{
+    const bool encodes = libraries & SMP_LIBRARY_ENCODERS;
     decoder d = {.born = smp_alloc_live()};
     smp_hello hello = {.pid = getpid()};
     const int kept[] = {channel, arena};
     end_with(parent);
     leave_signals_to_the_program();
     keep_only(kept, 2);
-    prctl(PR_SET_NAME, "smp-decoder");
+    prctl(PR_SET_NAME, encodes ? "smp-encoder" : "smp-decoder");
     forget_environment();
     smp_libraries_close();
     smp_alloc_keep(KEPT);
-    smp_sandbox_decoder(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, smp_draw_folders(), &hello.confinement);
+    /* The program bounds the addresses of one that encodes: its library may want a stack and a heap a thread. */
+    smp_sandbox_decoder(SMP_FD_CHANNEL, SMP_FD_SPOOL, encodes ? 0 : memory, encodes ? NULL : smp_draw_folders(),
+                        encodes, &hello.confinement);
     call_hook(-1);
     if (!smp_message_send(SMP_FD_CHANNEL, &hello, sizeof hello, NULL, 0, NULL, 0))
         _exit(1);
@@ -255,17 +342,11 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
             close_file(&d);
             continue;
         }
-        const bool opening = ask.kind == SMP_ASK_OPEN;
         bool more = false;
         smp_blob rows = {.data = NULL};
-        const bool settling = ask.kind == SMP_ASK_SETTLE;
         d.some = 0;
-        const smp_code code = opening                    ? open_file(&d, &ask, descriptors, &err)
-                              : settling                 ? smp_reader_settle(&d.reader, &err)
-                              : ask.kind == SMP_ASK_NEXT ? smp_reader_next(d.reader, &more, &err)
-                              : ask.arena                ? put_rows(&d, &ask, &err)
-                                                         : gather_rows(&d, &ask, &rows, &err);
-        reply(&d, code, &err, opening || settling, more, &rows);
+        const smp_code code = act(&d, &ask, descriptors, &more, &rows, &err);
+        reply(&d, code, &err, ask.kind == SMP_ASK_OPEN || ask.kind == SMP_ASK_SETTLE, more, &rows);
     }
 }
 
@@ -285,7 +366,7 @@ static int begin(spawner *n, int channel, int arena, unsigned libraries)
         return -ENOMEM;
     const pid_t pid = fork();
     if (pid == 0)
-        smp_decoder(self, channel, arena, n->memory);
+        smp_decoder(self, channel, arena, n->memory, libraries);
     if (pid < 0)
         return -errno;
     n->pids[n->count++] = pid;

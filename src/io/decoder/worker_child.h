@@ -15,8 +15,8 @@ typedef struct smp_spawner_answer {
 } smp_spawner_answer;
 
 /* Runs in a forked process, which has one thread and ends with its parent. memory: for smp_sandbox_decoder, 0: no
- * bound. */
-_Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory);
+ * bound. libraries: with SMP_LIBRARY_ENCODERS it encodes. */
+_Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory, unsigned libraries);
 /* Runs a keeper, which starts the spawner, and starts it anew when somebody kills it, once a second at most. It sends
  * the socket for requests of each over its own, with one byte. Requests to a spawner that died are not answered. */
 _Noreturn void smp_spawner(int parent, int sockets, uint64_t memory);

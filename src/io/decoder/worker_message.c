@@ -284,6 +284,20 @@ void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media
         wire->failed = true;
 }
 
+void smp_writing_wire(smp_wire *wire, struct smp_writer *writer, smp_writing *also)
+{
+    smp_write_options *options = &writer->options;
+    PASS(wire, writer->format, writer->extension, writer->shape, options->strip, options->threads, options->values,
+         options->sound, options->coded.orientation);
+    PASS(wire, writer->coding, writer->delay, writer->clipped);
+    pass_notes(wire, &writer->notes);
+    PASS(wire, also->seekable, also->tagged, also->copied);
+    if (also->tagged)
+        pass_meta(wire, &also->meta);
+    if (also->copied)
+        PASS(wire, also->coded);
+}
+
 /* ------------------------------------------------------------------------------------------------ sockets */
 
 enum { MOST_DESCRIPTORS = 2 };

@@ -1,6 +1,6 @@
 /* Messages between the program and a decoder, over a stream socket: an smp_ask, with descriptors when it opens a file;
- * an smp_answer, followed by what smp_answer_wire puts into bytes. The process that decodes is not to be trusted: the
- * program checks all that comes from it. */
+ * an smp_answer, followed by what smp_answer_wire puts into bytes. In front of its answer one that encodes sends bytes
+ * of the file (smp_answer.output). These processes are not to be trusted: the program checks all that they send. */
 #pragma once
 
 #include "io/decoder/sandbox_decoder.h"
@@ -15,6 +15,9 @@ typedef enum smp_ask_kind {
     SMP_ASK_SOME, /* as SMP_ASK_ROWS, by smp_reader_some */
     SMP_ASK_NEXT,
     SMP_ASK_SETTLE,
+    SMP_ASK_BEGIN, /* a file that is written, or its next picture: what smp_writing_wire makes follows */
+    SMP_ASK_PUT,   /* its rows are in the shared memory */
+    SMP_ASK_FINISH,
     SMP_ASK_CLOSE /* has no answer */
 } smp_ask_kind;
 
@@ -29,6 +32,10 @@ typedef struct smp_ask {
     uint64_t arena;       /* bytes of the shared memory; 0: the rows are to follow the answer, without gaps */
     uint64_t at;          /* where in it the rows go */
     int64_t stride, rows; /* bytes; how many */
+    /* SMP_ASK_BEGIN: */
+    uint64_t bytes; /* that follow */
+    /* SMP_ASK_PUT: */
+    uint32_t delay; /* smp_writer_delay */
 } smp_ask;
 
 /* The first words of a process that decodes, before it looks at any file. */
@@ -44,6 +51,7 @@ typedef struct smp_answer {
     uint8_t closed;      /* rows that were read were the last, and the file is closed without an ask */
     uint8_t ahead;       /* SMP_ASK_OPEN: all rows are in the shared memory, smp_ahead_stride apart */
     uint8_t again;       /* the same: reading them says more than the header, so the file is to be opened again */
+    uint8_t output;      /* what follows are bytes of the file that is written, and no answer yet */
     uint32_t bytes;      /* that follow */
     uint32_t delay;      /* smp_reader_delay */
     int leftover;        /* SMP_ASK_SOME: as in smp_media */
@@ -51,6 +59,8 @@ typedef struct smp_answer {
     uint64_t live, peak; /* bytes of smp_alloc, now and most while it worked */
     uint64_t refused;    /* how often the limit refused memory, ever */
     uint64_t picture;    /* bytes that the header was checked for (smp_check_picture) */
+    uint64_t clipped;    /* smp_writer_clipped */
+    int64_t at;          /* output: where the bytes go; -1: behind all */
     double seconds;      /* that reading bytes took, of this file */
 } smp_answer;
 
@@ -66,6 +76,19 @@ typedef struct smp_wire {
 /* All that may follow an answer. err: where the code is a failure; media: where a file was opened well; rows: where
  * they follow; else null. What was read is checked: failed is set when it is no such thing. */
 void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media *media, smp_blob *rows);
+
+/* The beginning of a picture that is written. */
+typedef struct smp_writing {
+    bool seekable;       /* smp_output_seekable */
+    bool tagged, copied; /* there are: */
+    smp_meta meta;
+    smp_blob coded; /* smp_write_coded.picture */
+} smp_writing;
+
+/* It, and what it sets of a writer. Addresses of formats and of their options are those of the program, whose copy the
+ * process is. */
+struct smp_writer;
+void smp_writing_wire(smp_wire *wire, struct smp_writer *writer, smp_writing *also);
 
 /* Sends all of it, with `count` descriptors; false when nobody is there. */
 bool smp_message_send(int channel, const void *head, size_t head_size, const void *rest, size_t rest_size,

@@ -68,12 +68,20 @@ static bool make_ends(int *pair, int *arena)
     return true;
 }
 
-static smp_code fail_start(int number, smp_error *err)
+const smp_worker_words *smp_worker_says(unsigned libraries)
 {
+    static const smp_worker_words decoder = {"decoder", "decodes", "decoding", SMP_E_DECODE},
+                                  encoder = {"encoder", "encodes", "encoding", SMP_E_WRITE};
+    return libraries & SMP_LIBRARY_ENCODERS ? &encoder : &decoder;
+}
+
+static smp_code fail_start(unsigned libraries, int number, smp_error *err)
+{
+    const char *does = smp_worker_says(libraries)->does;
     char text[128];
-    smp_fail(err, SMP_E_PROCESS, "cannot start the process that decodes files: %s",
+    smp_fail(err, SMP_E_PROCESS, "cannot start the process that %s files: %s", does,
              smp_os_error(number, text, sizeof text));
-    return smp_hint(err, "--no-sandbox decodes them without one");
+    return smp_hint(err, "--no-sandbox %s them without one", does);
 }
 
 static smp_code fail_keeper(smp_error *err)
@@ -119,36 +127,49 @@ static smp_code make_worker(smp_worker **out, int *other, smp_error *err)
     if (!make_ends(pair, &arena)) {
         const int number = errno;
         smp_free(w);
-        return fail_start(number, err);
+        return fail_start(0, number, err);
     }
     *w = (smp_worker){.channel = pair[0], .arena = arena};
     *other = pair[1];
     return SMP_OK;
 }
 
-smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
+/* A child of this process, which has one thread. */
+static smp_code start_own(unsigned libraries, smp_error *err)
 {
     int other;
-    if (state.runs)
-        return SMP_OK;
-    smp_worker *first;
-    SMP_TRY(make_worker(&first, &other, err));
-    state.max_memory = max_memory;
+    smp_worker *w;
+    SMP_TRY(make_worker(&w, &other, err));
     const pid_t self = getpid(), pid = fork();
     if (pid == 0)
-        smp_decoder(self, other, first->arena, smp_worker_addresses(max_memory));
+        smp_decoder(self, other, w->arena, smp_worker_addresses(state.max_memory), libraries);
     const int number = errno;
     close(other);
     if (pid < 0) {
-        free_worker(first);
-        return fail_start(number, err);
+        free_worker(w);
+        return fail_start(libraries, number, err);
     }
-    first->own = true;
-    first->libraries = smp_libraries_opened();
-    first->pid = pid;
-    state.idle = first;
+    w->own = true;
+    w->libraries = libraries | smp_libraries_opened();
+    w->pid = pid;
+    w->next = state.idle;
+    state.idle = w;
+    return SMP_OK;
+}
+
+smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
+{
+    if (state.runs)
+        return SMP_OK;
+    state.max_memory = max_memory;
+    SMP_TRY(start_own(0, err));
     state.runs = true;
     return SMP_OK;
+}
+
+smp_code smp_worker_start_encoder(smp_error *err)
+{
+    return state.runs ? start_own(SMP_LIBRARY_ENCODERS, err) : SMP_OK;
 }
 
 static smp_code start_spawner(smp_error *err)
@@ -157,7 +178,7 @@ static smp_code start_spawner(smp_error *err)
     if (state.spawner)
         return SMP_OK;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return fail_start(errno, err);
+        return fail_start(0, errno, err);
     const pid_t self = getpid(), pid = fork();
     if (pid == 0)
         smp_spawner(self, pair[1], smp_worker_addresses(state.max_memory));
@@ -165,7 +186,7 @@ static smp_code start_spawner(smp_error *err)
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
-        return fail_start(number, err);
+        return fail_start(0, number, err);
     }
     state.keeper_socket = pair[0];
     state.asks = -1;
@@ -289,25 +310,28 @@ smp_code smp_worker_late(double time_limit, smp_error *err)
 }
 
 /* A new decoder says nothing. */
-static smp_code fail_greeting(smp_received got, double time_limit, smp_error *err)
+static smp_code fail_greeting(unsigned libraries, smp_received got, double time_limit, smp_error *err)
 {
+    const char *does = smp_worker_says(libraries)->does;
     if (got != SMP_RECEIVED_LATE)
-        return fail_start(EPIPE, err);
+        return fail_start(libraries, EPIPE, err);
     if (time_limit > 0 && time_limit <= smp_worker_patience)
         return smp_worker_late(time_limit, err);
-    smp_fail(err, SMP_E_PROCESS, "the process that decodes files does not begin within %g seconds",
+    smp_fail(err, SMP_E_PROCESS, "the process that %s files does not begin within %g seconds", does,
              smp_worker_patience);
-    return smp_hint(err, "--no-sandbox decodes them without one");
+    return smp_hint(err, "--no-sandbox %s them without one", does);
 }
 
-/* Takes an idle decoder that has these libraries, first one without others. */
+/* Takes an idle process that has these libraries, first one without others, and one that encodes to encode alone. */
 static smp_worker *take_idle(unsigned libraries)
 {
     smp_worker **found = NULL;
     pthread_mutex_lock(&state.lock);
-    for (smp_worker **at = &state.idle; *at && (!found || (*found)->libraries != libraries); at = &(*at)->next)
-        if (((*at)->libraries & libraries) == libraries && (!found || (*at)->libraries == libraries))
+    for (smp_worker **at = &state.idle; *at && (!found || (*found)->libraries != libraries); at = &(*at)->next) {
+        const unsigned more = (*at)->libraries ^ libraries;
+        if (!(more & (libraries | SMP_LIBRARY_ENCODERS)) && (!found || !more))
             found = at;
+    }
     smp_worker *w = found ? *found : NULL;
     if (w)
         *found = w->next;
@@ -326,7 +350,7 @@ smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out
         }
         smp_worker_end(idle);
         if (heard == SMP_RECEIVED_LATE)
-            return fail_greeting(heard, time_limit, err);
+            return fail_greeting(libraries, heard, time_limit, err);
     }
     enum { TRIES = 3 }; /* each with ends of its own: a decoder of a spawner that was killed may have spoken */
     int pid = -EAGAIN;
@@ -344,13 +368,13 @@ smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out
     if (!code && pid == -EPIPE)
         return fail_keeper(err);
     if (code || pid <= 0)
-        return code ? code : fail_start(-pid, err);
+        return code ? code : fail_start(libraries, -pid, err);
     w->pid = pid;
     w->libraries = libraries | smp_libraries_opened();
     const smp_received heard = greet(w, time_limit);
     if (heard != SMP_RECEIVED) {
         smp_worker_end(w);
-        return fail_greeting(heard, time_limit, err);
+        return fail_greeting(libraries, heard, time_limit, err);
     }
     *out = w;
     return SMP_OK;
@@ -413,6 +437,11 @@ smp_lack smp_worker_lacks(void)
 }
 
 #else /* no such processes: files are decoded in this one */
+
+smp_code smp_worker_start_encoder(smp_error *)
+{
+    return SMP_OK;
+}
 
 smp_code smp_worker_start(uint64_t, smp_error *)
 {

@@ -1,5 +1,5 @@
-/* The processes that decode, from the program's side: started, taken by a reader, given back, ended. For
- * worker_reader.c. */
+/* The processes that decode and encode, from the program's side: started, taken by a reader or a writer, given back,
+ * ended. For worker_asked.c, and those who use it. */
 #pragma once
 
 #include <sys/types.h>
@@ -65,8 +65,16 @@ typedef struct smp_worker {
     smp_bound_set seconds, addresses;
 } smp_worker;
 
+/* How messages speak of a process with these libraries, and the code of its failures. */
+typedef struct smp_worker_words {
+    const char *who, *does, *doing;
+    smp_code failure;
+} smp_worker_words;
+const smp_worker_words *smp_worker_says(unsigned libraries);
+
 /* An idle decoder, or a new one, which must say its first words within the seconds of time_limit (0: within those of
- * smp_worker_patience); libraries: that it has opened, where they are there. Any thread; the caller has it alone until
+ * smp_worker_patience); libraries: that it has opened, where they are there; with
+ * SMP_LIBRARY_ENCODERS it encodes. Any thread; the caller has it alone until
  * it gives it back or ends it. */
 smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out, smp_error *err);
 

@@ -3,35 +3,29 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "base/os/processor.h"
-#include "io/decoder/worker_process.h"
+#include "io/decoder/worker_asked.h"
 #include "io/format.h"
 
 #ifdef __linux__
 
 #include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 enum {
-    COPIED = 1 << 20,      /* bytes of rows a time, where they are copied */
-    MOST_ANSWER = 1 << 30, /* bytes */
-    SLOWEST = 1000000      /* bytes a second that any decoder takes in, on any machine */
+    COPIED = 1 << 20, /* bytes of rows a time, where they are copied */
+    SLOWEST = 1000000 /* bytes a second that any decoder takes in, on any machine */
 };
 
 static const smp_decode_time usual_time = {.spare = 60, .unknown = 600, .out = SLOWEST};
 
-typedef struct proxy {           /* the state of a reader */
-    smp_worker *worker;          /* null: it died */
+typedef struct proxy { /* the state of a reader */
+    smp_asked a;
     bool more;                   /* the last answer: another picture follows */
     bool closed;                 /* the decoder gave all and closed the file by itself */
     bool said_ahead, said_again; /* the last answer */
@@ -40,41 +34,21 @@ typedef struct proxy {           /* the state of a reader */
     bool ahead;                  /* its rows are in the arena, which was checked to hold them */
     bool opened;                 /* by open_ahead */
     unsigned char *all;          /* ahead: a copy of all rows, where they are wanted elsewhere; or null */
-    uint64_t charged;            /* bytes counted against the limit: the decoder's */
-    uint64_t shared;             /* the same: the arena that was handed out */
-    uint64_t picture;            /* bytes that the header asked for */
+    uint64_t shared;             /* bytes counted against the limit: the arena that was handed out */
     uint64_t input;              /* bytes of the file; UINT64_MAX: not known */
     const smp_decode_time *time; /* of its format */
-    double allowed;              /* seconds, as bounded last */
     int pipe;                    /* the input, where it is no file: to see whether it gives anything; -1: it is one */
-    void *left; /* the arena of a worker that died, whose rows may still be read: until the reader closes */
-    size_t left_size;
 } proxy;
 
 /* ------------------------------------------------------------------------------------------------ limits */
-
-/* set: what the decoder's limit is already, kept here; 0: not asked yet. */
-static void bound(const smp_worker *w, unsigned resource, uint64_t most, smp_bound_set *set)
-{
-    struct rlimit limit;
-    if (!set->now) {
-        if (prlimit(w->pid, resource, NULL, &limit) != 0)
-            return;
-        set->most = limit.rlim_max == RLIM_INFINITY ? UINT64_MAX : limit.rlim_max;
-    }
-    most = smp_min_u64(most, set->most);
-    limit = (struct rlimit){(rlim_t)most, set->most == UINT64_MAX ? RLIM_INFINITY : (rlim_t)set->most};
-    if (set->now != most && prlimit(w->pid, resource, &limit, NULL) == 0)
-        set->now = most;
-}
 
 /* Seconds of the processor from now on, for so many bytes that go in and come out. */
 static void bound_time(proxy *p, const smp_read_options *options, uint64_t out)
 {
     double seconds = p->time->spare + (double)out / p->time->out;
     seconds += p->input == UINT64_MAX ? p->time->unknown : (double)p->input / SLOWEST;
-    p->allowed = options->time_limit > 0 ? options->time_limit + 1 : seconds;
-    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->watch.used + p->allowed), &p->worker->seconds);
+    smp_asked_bound_time(&p->a,
+                         p->a.worker->watch.used + (options->time_limit > 0 ? options->time_limit + 1 : seconds));
 }
 
 /* By the libraries that a file needs, before it is open; then by what it is. */
@@ -89,101 +63,11 @@ static const smp_decode_time *time_of(unsigned libraries, const char *name)
 
 static void begin_picture(const proxy *p, const smp_read_options *options)
 {
-    smp_watch_begin(&p->worker->watch, options->time_limit, p->input);
-    p->worker->watch.input = p->pipe;
-}
-
-/* Before the header is known a decoder may take what --max-memory allows; after it, what the header asked for. */
-static void bound_memory(const proxy *p, bool opened)
-{
-    smp_worker *w = p->worker;
-#ifndef SMP_SANITIZED
-    enum { STEP = 1 << 22 }; /* pictures of about one size have one limit */
-    uint64_t most = UINT64_MAX;
-    if (opened)
-        most = (2 * smp_max_u64(p->picture, w->live) + w->mapped) / STEP * STEP + STEP;
-    if (smp_worker_addresses(most))
-        bound(w, RLIMIT_AS, smp_worker_addresses(most), &w->addresses);
-#else
-    (void)w, (void)opened;
-#endif
-}
-
-/* Charges the decoder's memory to the program. */
-static void charge(proxy *p, const smp_answer *answer, uint64_t limit)
-{
-    const uint64_t most = limit ? limit : UINT64_C(1) << 46; /* whatever it says */
-    const uint64_t live = smp_min_u64(answer->live, most), peak = smp_min_u64(answer->peak, most);
-    smp_alloc_elsewhere(p->charged, live, peak, answer->refused > p->worker->refused);
-    p->charged = p->worker->live = live;
-    p->worker->refused = answer->refused;
+    smp_watch_begin(&p->a.worker->watch, options->time_limit, p->input);
+    p->a.worker->watch.input = p->pipe;
 }
 
 /* ------------------------------------------------------------------------------------------------ asking */
-
-/* Ends the decoder of a reader; rows of it may still be read. As smp_worker_end(). */
-static int lose_worker(proxy *p)
-{
-    smp_worker *w = p->worker;
-    p->left = w->map;
-    p->left_size = w->mapped;
-    w->map = NULL;
-    p->worker = NULL;
-    return smp_worker_end(w);
-}
-
-static smp_code fail_asleep(smp_error *err)
-{
-    smp_fail(err, SMP_E_DECODE,
-             "the process that decodes the file sleeps and does not go on: it was ended after %g seconds",
-             smp_worker_patience);
-    return smp_hint(err, "the file makes its decoder hang, or the file system does not answer: try a copy of it");
-}
-
-/* The decoder is gone, and why. ended: the program lost its patience. */
-static smp_code fail_dead(proxy *p, const smp_read_options *options, bool ended, smp_error *err)
-{
-    const bool late = ended && smp_watch_is_late(&p->worker->watch);
-    const int status = lose_worker(p);
-    if (ended)
-        return late ? smp_worker_late(options->time_limit, err) : fail_asleep(err);
-    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
-        if (options->time_limit > 0)
-            return smp_worker_late(options->time_limit, err);
-        smp_fail(err, SMP_E_LIMIT, "decoding takes more than %.0f seconds, far longer than a file of this size should",
-                 ceil(p->allowed));
-        return smp_hint(err, "raise --time-limit when the file is sound");
-    }
-    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-        return smp_fail(err, SMP_E_DECODE, "the decoder crashed: %s", strsignal(WTERMSIG(status))),
-               smp_hint(err, "the file is damaged, and the library that decodes it has a fault");
-    if (status == -ESRCH || status == -EAGAIN || (status > 0 && WIFSIGNALED(status))) { /* with its spawner: -errno */
-        smp_fail(err, SMP_E_KILLED, "the process that decodes the file was killed");
-        return smp_hint(err, "somebody ended it, or the system ran out of memory");
-    }
-    return smp_fail(err, SMP_E_DECODE, "the process that decodes the file ended early");
-}
-
-static smp_code fail_answer(proxy *p, smp_error *err)
-{
-    (void)lose_worker(p);
-    return smp_fail(err, SMP_E_DECODE, "the process that decodes the file gave an answer that is none");
-}
-
-/* Reports what the decoder says is wrong. */
-static smp_code take_error(const smp_answer *answer, smp_error *told, smp_error *err)
-{
-    const bool known = answer->code > 0 && answer->code <= (int)SMP_E_TERMINATED;
-    told->code = known ? (smp_code)answer->code : SMP_E_DECODE;
-    told->where[0] = '\0';
-    if (told->code == SMP_E_MEMORY) { /* its addresses ended */
-        smp_fail(told, SMP_E_LIMIT, "decoding takes more memory than the file's header and --max-memory allow");
-        smp_hint(told, "raise --max-memory");
-    }
-    if (err)
-        *err = *told;
-    return told->code;
-}
 
 /* Waits as long as the watch has patience, and somebody wants what comes. */
 typedef struct wanting {
@@ -201,38 +85,23 @@ static double seconds_wanted(void *context)
 static smp_code receive(smp_reader *reader, smp_answer *answer, smp_wire *wire, smp_error *err)
 {
     proxy *p = reader->state;
-    smp_watch *watch = &p->worker->watch;
+    smp_watch *watch = &p->a.worker->watch;
     const wanting want = {.watch = smp_watch_patience(watch), .stopped = &reader->stopped};
     const smp_patience patience = {.seconds = seconds_wanted, .context = (void *)(uintptr_t)&want};
-    smp_received got = smp_message_receive(p->worker->channel, answer, sizeof *answer, &patience, NULL);
-    if (got == SMP_RECEIVED && answer->bytes) {
-        if (answer->bytes > MOST_ANSWER)
-            return fail_answer(p, err);
-        wire->size = answer->bytes;
-        wire->data = smp_alloc_raw(wire->size);
-        if (!wire->data) {
-            (void)lose_worker(p); /* what it says next would be the rest of this */
-            return smp_fail_memory(err, "metadata", wire->size);
-        }
-        got = smp_message_receive(p->worker->channel, wire->data, wire->size, &patience, NULL);
-    }
-    smp_watch_end(watch);
-    smp_processor_add(smp_watch_use(watch));
-    p->more = got == SMP_RECEIVED && answer->more != 0;
-    p->closed = got == SMP_RECEIVED && answer->closed != 0;
-    p->said_ahead = got == SMP_RECEIVED && answer->ahead != 0;
-    p->said_again = got == SMP_RECEIVED && answer->again != 0;
+    const smp_code code = smp_asked_receive(&p->a, &patience, answer, wire, err);
+    p->more = !code && answer->more != 0;
+    p->closed = !code && answer->closed != 0;
+    p->said_ahead = !code && answer->ahead != 0;
+    p->said_again = !code && answer->again != 0;
     p->said_rows = answer->rows;
     p->said_leftover = answer->leftover;
     reader->delay = answer->delay;
-    return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, &reader->options, got == SMP_RECEIVED_LATE, err);
+    return code;
 }
-
-static atomic_uint_fast64_t asks;
 
 uint64_t smp_worker_asks(void)
 {
-    return atomic_load_explicit(&asks, memory_order_relaxed);
+    return atomic_load_explicit(&smp_asked_count, memory_order_relaxed);
 }
 
 /* Sends an ask and takes in what comes back. media: of an opened file; rows: where they follow the answer; else null.
@@ -240,29 +109,24 @@ uint64_t smp_worker_asks(void)
 static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int *descriptors, int count,
                            smp_media *media, smp_blob *rows, smp_error *err)
 {
-    const smp_read_options *options = &reader->options;
     smp_answer answer;
     smp_error told = {.code = SMP_OK};
     smp_wire wire = {.reading = true};
-    const uint64_t live = smp_alloc_live(), own = live > p->charged ? live - p->charged : 0;
-    if (options->limits.max_memory)
-        ask->memory = options->limits.max_memory > own ? options->limits.max_memory - own : 1;
-    atomic_fetch_add_explicit(&asks, 1, memory_order_relaxed);
     const double begun = smp_now();
-    if (!smp_message_send(p->worker->channel, ask, sizeof *ask, NULL, 0, descriptors, count))
-        return fail_dead(p, options, false, err);
+    if (!smp_asked_send(&p->a, ask, reader->options.limits.max_memory, NULL, descriptors, count))
+        return smp_asked_fail_dead(&p->a, false, err);
     smp_code code = receive(reader, &answer, &wire, err);
     if (!code) {
-        charge(p, &answer, ask->memory);
+        smp_asked_charge(&p->a, &answer, ask->memory);
         const double reading = fmax(0, answer.seconds - reader->source.seconds); /* no more than was waited for it */
         reader->source.seconds += fmin(reading, smp_now() - begun);
-        p->picture = answer.picture;
+        p->a.picture = answer.picture;
         smp_answer_wire(&wire, answer.code ? &told : NULL, &reader->notes, answer.code ? NULL : media,
                         answer.code ? NULL : rows);
         if (wire.failed)
-            code = fail_answer(p, err);
+            code = smp_asked_fail_answer(&p->a, err);
         else if (answer.code)
-            code = take_error(&answer, &told, err);
+            code = smp_asked_error(&p->a, &answer, &told, err);
     }
     smp_free(wire.data);
     return code;
@@ -273,7 +137,7 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
 static smp_code read_into_arena(smp_reader *reader, uint64_t at, int64_t stride, int64_t rows, smp_error *err)
 {
     proxy *p = reader->state;
-    smp_ask ask = {.kind = SMP_ASK_ROWS, .arena = p->worker->mapped, .at = at, .stride = stride, .rows = rows};
+    smp_ask ask = {.kind = SMP_ASK_ROWS, .arena = p->a.worker->mapped, .at = at, .stride = stride, .rows = rows};
     return ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
 }
 
@@ -282,7 +146,7 @@ static smp_code read_packed(smp_reader *reader, smp_blob *rows, int64_t row, int
 {
     proxy *p = reader->state;
     smp_ask ask = {.kind = SMP_ASK_ROWS, .stride = row, .rows = count};
-    if (rows->data == p->worker->map)
+    if (rows->data == p->a.worker->map)
         return read_into_arena(reader, 0, row, count, err);
     rows->size = (size_t)(row * count);
     return ask_worker(p, reader, &ask, NULL, 0, NULL, rows, err);
@@ -296,10 +160,10 @@ static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t str
     smp_code code = SMP_OK;
     if (p->shared)
         return smp_fail(err, SMP_E_PROCESS, "rows are wanted beside the memory that was taken for them");
-    const bool arena = smp_worker_map_arena(p->worker, (size_t)(most * row));
-    smp_blob part = {.data = arena ? p->worker->map : smp_alloc_raw((size_t)(most * row))};
+    const bool arena = smp_worker_map_arena(p->a.worker, (size_t)(most * row));
+    smp_blob part = {.data = arena ? p->a.worker->map : smp_alloc_raw((size_t)(most * row))};
     SMP_NEED(part.data, "rows", (uint64_t)(most * row), err);
-    bound_memory(p, true);
+    smp_asked_bound_memory(&p->a, true, 0);
     for (int64_t y = 0, n; !code && y < rows; y += n) {
         n = smp_min_i64(most, rows - y);
         code = read_packed(reader, &part, row, n, err);
@@ -317,14 +181,14 @@ static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t 
     proxy *p = reader->state;
     const smp_shape *shape = &reader->media.shape;
     const int64_t row = smp_row_bytes(shape);
-    const bool arena = p->shared && (uintptr_t)to >= (uintptr_t)p->worker->map &&
-                       (uintptr_t)to + (size_t)(rows * stride) <= (uintptr_t)p->worker->map + p->worker->mapped;
+    const bool arena = p->shared && (uintptr_t)to >= (uintptr_t)p->a.worker->map &&
+                       (uintptr_t)to + (size_t)(rows * stride) <= (uintptr_t)p->a.worker->map + p->a.worker->mapped;
     smp_ask ask = {.kind = SMP_ASK_SOME, .rows = smp_min_i64(rows, shape->height - reader->next_row)};
     smp_blob part = {.data = NULL};
     ask.stride = arena ? stride : row;
     if (arena) {
-        ask.arena = p->worker->mapped;
-        ask.at = (uintptr_t)to - (uintptr_t)p->worker->map;
+        ask.arena = p->a.worker->mapped;
+        ask.at = (uintptr_t)to - (uintptr_t)p->a.worker->map;
     } else {
         ask.rows = smp_min_i64(ask.rows, smp_max_i64(1, COPIED / row));
         part.size = (size_t)(ask.rows * row);
@@ -334,7 +198,7 @@ static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t 
     bound_time(p, &reader->options, 0);
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, arena ? NULL : &part, err);
     if (!code && (p->said_rows < 0 || p->said_rows > ask.rows || (!p->said_rows && !reader->media.open_end)))
-        code = fail_answer(p, err);
+        code = smp_asked_fail_answer(&p->a, err);
     for (int64_t i = 0; !code && !arena && i < p->said_rows; i++)
         memcpy((char *)to + i * stride, part.data + i * row, (size_t)row);
     smp_free(part.data);
@@ -353,13 +217,13 @@ static smp_code take_opened(smp_reader *reader, smp_error *err)
 {
     proxy *p = reader->state;
     const smp_shape *shape = &reader->media.shape;
-    const smp_code code = smp_check_media(&reader->options, &reader->media, p->picture, p->input, err);
+    const smp_code code = smp_check_media(&reader->options, &reader->media, p->a.picture, p->input, err);
     if (code) {
-        (void)lose_worker(p); /* which checked the same, and goes on all the same */
+        (void)smp_asked_lose(&p->a); /* which checked the same, and goes on all the same */
         return code;
     }
     p->time = p->time == &usual_time ? time_of(0, reader->media.file_format) : p->time;
-    bound_memory(p, true);
+    smp_asked_bound_memory(&p->a, true, 0);
     bound_time(p, &reader->options, (uint64_t)(smp_row_bytes(shape) * shape->height));
     return SMP_OK;
 }
@@ -372,7 +236,7 @@ static smp_code settle(smp_reader *reader, smp_error *err)
     reader->media = (smp_media){.orientation = 1, .meta.srgb_intent = -1};
     begin_picture(p, &reader->options);
     bound_time(p, &reader->options, 0);
-    bound_memory(p, false);
+    smp_asked_bound_memory(&p->a, false, 0);
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, &reader->media, NULL, err);
     reader->options.want.live = false;
     code = code ? code : take_opened(reader, err);
@@ -383,7 +247,7 @@ static smp_code settle(smp_reader *reader, smp_error *err)
 static smp_code take_ahead(smp_reader *reader, unsigned char *to, int64_t stride, int64_t rows, smp_error *err)
 {
     proxy *p = reader->state;
-    const unsigned char *map = p->worker->map;
+    const unsigned char *map = p->a.worker->map;
     const smp_shape *shape = smp_media_rows(&reader->media);
     const int64_t apart = smp_ahead_stride(shape);
     if (!p->all && to == map + reader->next_row * apart && stride == apart)
@@ -401,7 +265,7 @@ static smp_code take_ahead(smp_reader *reader, unsigned char *to, int64_t stride
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     const proxy *p = reader->state;
-    const smp_worker *w = p->worker;
+    const smp_worker *w = p->a.worker;
     if (p->ahead)
         return take_ahead(reader, to, stride, rows, err);
     const uintptr_t at = (uintptr_t)to, from = (uintptr_t)w->map;
@@ -424,7 +288,7 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
     if (p->closed)
         return SMP_OK;
     if (p->ahead) /* of a file that has one picture, which is then closed */
-        return fail_answer(p, err);
+        return smp_asked_fail_answer(&p->a, err);
     begin_picture(p, &reader->options);
     bound_time(p, &reader->options, (uint64_t)(smp_row_bytes(shape) * shape->height));
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
@@ -435,16 +299,10 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
 static void close_proxy(smp_reader *reader)
 {
     proxy *p = reader->state;
-    const smp_ask ask = {.kind = SMP_ASK_CLOSE};
-    smp_worker *w = p->worker;
-    smp_alloc_elsewhere(p->charged + p->shared, 0, 0, 0);
-    if (w && (p->closed || smp_message_send(w->channel, &ask, sizeof ask, NULL, 0, NULL, 0)))
-        smp_worker_give_back(w);
-    else if (w)
-        smp_worker_end(w);
+    smp_alloc_elsewhere(p->a.charged + p->shared, 0, 0, 0);
+    smp_asked_end(&p->a, p->closed);
     if (p->pipe >= 0)
         close(p->pipe);
-    smp_worker_unmap(p->left, p->left_size);
     smp_free_all(p->all, p);
 }
 
@@ -458,16 +316,16 @@ static const smp_file_format elsewhere = {.name = "",
 void *smp_reader_shared(smp_reader *reader, size_t size)
 {
     proxy *p = reader->format == &elsewhere ? reader->state : NULL;
-    if (!p || !p->worker || p->shared || !size || !smp_alloc_borrow(size))
+    if (!p || !p->a.worker || p->shared || !size || !smp_alloc_borrow(size))
         return NULL;
     p->shared = size;
-    if (!smp_worker_map_arena(p->worker, size)) {
+    if (!smp_worker_map_arena(p->a.worker, size)) {
         smp_alloc_elsewhere(size, 0, 0, 0);
         p->shared = 0;
         return NULL;
     }
-    bound_memory(p, true);
-    return p->worker->map;
+    smp_asked_bound_memory(&p->a, true, 0);
+    return p->a.worker->map;
 }
 
 /* Whether rows may come before they are asked for: those of one picture, as they are. */
@@ -482,18 +340,18 @@ static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask
 {
     proxy *p = reader->state;
     int64_t bytes;
-    ask.arena = p->worker->mapped;
+    ask.arena = p->a.worker->mapped;
     const smp_code code = ask_worker(p, reader, &ask, &source->fd, 1, &reader->media, NULL, err);
-    if (!p->worker) /* the file ended it */
+    if (!p->a.worker) /* the file ended it */
         return code;
     p->opened = !code && !p->said_again;
     p->ahead = p->opened && p->said_ahead;
     const smp_shape *shape = smp_media_rows(&reader->media);
     if (p->ahead &&
         ((reader->media.scan.shape.kind && !reader->options.want.scan_from) ||
-         !smp_mul_i64(smp_ahead_stride(shape), shape->height, &bytes) || (uint64_t)bytes > p->worker->mapped)) {
+         !smp_mul_i64(smp_ahead_stride(shape), shape->height, &bytes) || (uint64_t)bytes > p->a.worker->mapped)) {
         p->ahead = false;
-        return fail_answer(p, err);
+        return smp_asked_fail_answer(&p->a, err);
     }
     if (p->opened)
         return SMP_OK;
@@ -516,6 +374,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     int descriptors[] = {source->fd, -1}, count = 1;
     proxy *p = reader->state = smp_alloc(sizeof *p);
     SMP_NEED(p, "a reader", sizeof *p, err);
+    p->a.time_limit = reader->options.time_limit;
     p->input = source->size;
     p->pipe = -1;
     const bool headless = reader->options.raw.bytes > 0;
@@ -523,7 +382,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
                                : headless                   ? 0
                                                             : smp_libraries_of_input(source->fd);
     p->time = time_of(libraries, "");
-    SMP_TRY(smp_worker_take(libraries, reader->options.time_limit, &p->worker, err));
+    SMP_TRY(smp_worker_take(libraries, reader->options.time_limit, &p->a.worker, err));
     smp_code code = SMP_OK;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {
         ask.spool = true;
@@ -532,10 +391,10 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     p->pipe = source->seekable ? -1 : fcntl(source->fd, F_DUPFD_CLOEXEC, 0);
     begin_picture(p, &reader->options);
     bound_time(p, &reader->options, 0);
-    if (comes_ahead(&reader->options) && source->seekable && source->owned && p->worker->mapped)
+    if (comes_ahead(&reader->options) && source->seekable && source->owned && p->a.worker->mapped)
         code = open_ahead(reader, source, ask, err);
     if (!code && !p->opened) {
-        bound_memory(p, false);
+        smp_asked_bound_memory(&p->a, false, 0);
         code = ask_worker(p, reader, &ask, descriptors, count, &reader->media, NULL, err);
     }
     if (descriptors[1] >= 0)

@@ -19,6 +19,8 @@ typedef struct smp_output_options {
     bool lazy_sync;             /* the caller will sync the file, and all others of its file system */
     double *seconds;            /* gets those of writing, syncing and putting in place added; may be null */
     int file; /* an open file that takes the bytes, whatever the path says, and stays the caller's; 0: none */
+    /* It gets the bytes in place of any file, `at` -1: behind all; "-" is then a pipe. Null: a file does. */
+    void (*take)(const void *data, size_t size, int64_t at);
     struct smp_in_place *in_place; /* it is the input that is replaced (in_place.h); null: no input is */
 } smp_output_options;
 

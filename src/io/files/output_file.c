@@ -33,7 +33,8 @@ struct smp_output {
     bool force;
     int failed; /* errno of the first failed write */
     bool lazy_folder, lazy_sync;
-    bool given;             /* fd is a copy of a file that is the caller's: nothing is put in place */
+    bool given; /* fd is a copy of a file that is the caller's: nothing is put in place */
+    void (*take)(const void *data, size_t size, int64_t at); /* as in smp_output_options */
     smp_in_place *in_place; /* of the file that was there: `was`; null: nothing of it is looked at again */
     struct stat was;
     double *seconds;         /* gets the time of system calls added; may be null */
@@ -76,9 +77,14 @@ static smp_code fail_write(const char *target, int number, smp_error *err)
 
 /* write(2), or from `at` >= 0 on pwrite(2), that reports a closed pipe and a file over its size limit as EPIPE and
  * EFBIG, without raising a signal. Linux raises SIGPIPE also where the reader goes after a part was written. */
-static ssize_t write_quietly(int fd, const void *data, size_t size, off_t at)
+static ssize_t write_quietly(const smp_output *output, const void *data, size_t size, off_t at)
 {
+    const int fd = output->fd;
     sigset_t quiet, before, pending;
+    if (output->take) {
+        output->take(data, size, at);
+        return (ssize_t)size;
+    }
     sigemptyset(&quiet);
     sigaddset(&quiet, SIGPIPE);
     sigaddset(&quiet, SIGXFSZ);
@@ -121,7 +127,7 @@ static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, 
 {
     double start = smp_now();
     while (size && !output->failed) {
-        ssize_t wrote = write_quietly(output->fd, data, size, -1);
+        ssize_t wrote = write_quietly(output, data, size, -1);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0) {
@@ -181,7 +187,7 @@ smp_code smp_output_patch(smp_output *output, uint64_t position, const void *dat
     const double start = smp_now();
     output->used = 0;
     for (const uint8_t *from = data; code == SMP_OK && size;) {
-        ssize_t wrote = write_quietly(output->fd, from, size, (off_t)position);
+        ssize_t wrote = write_quietly(output, from, size, (off_t)position);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0) {
@@ -335,6 +341,14 @@ static smp_code open_beneath(smp_output *output, const smp_beneath *at, const ch
     return code;
 }
 
+static smp_code open_taken(smp_output *output, smp_error *err)
+{
+    output->given = true;
+    if (strcmp(output->path, "-") != 0)
+        SMP_NEED(output->target = smp_strdup(output->path), "a path", strlen(output->path), err);
+    return SMP_OK;
+}
+
 /* A caller's open file. */
 static smp_code open_given(smp_output *output, int file, smp_error *err)
 {
@@ -363,6 +377,7 @@ smp_code smp_output_open_as(const char *path, const smp_output_options *options,
     output->given = false;
     output->failed = 0;
     output->seconds = options->seconds;
+    output->take = options->take;
     output->in_place = options->in_place;
     output->lazy_folder = options->lazy_folder;
     output->lazy_sync = options->lazy_sync;
@@ -370,6 +385,7 @@ smp_code smp_output_open_as(const char *path, const smp_output_options *options,
     output->written = output->begun = 0;
     output->path = smp_strdup(path);
     smp_code code = !output->path            ? smp_fail_memory(err, "a path", strlen(path))
+                    : options->take          ? open_taken(output, err)
                     : options->file          ? open_given(output, options->file, err)
                     : options->beneath       ? open_beneath(output, options->beneath, inputs, err)
                     : strcmp(path, "-") == 0 ? open_stdout(output, inputs, err)

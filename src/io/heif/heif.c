@@ -56,6 +56,7 @@ const smp_file_format smp_format_avif = {
     .takes = (const smp_write_takes[]){{&smp_write_quality}, {0}},
 #ifdef SMP_HAVE_HEIF
     .library = SMP_LIBRARY_HEIF,
+    .confined = true,
     .sniff = sniff_avif,
     SMP_READER(smp_heif, row),
     SMP_WRITER(smp_avif, row),

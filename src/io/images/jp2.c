@@ -260,6 +260,7 @@ const smp_file_format smp_format_jp2_written = {
     .texts = true,
     .dpi = true,
     .library = SMP_LIBRARY_JP2,
+    .confined = true,
     .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_lossless}, {0}},
 #ifdef SMP_HAVE_JP2
     SMP_WRITES(row),

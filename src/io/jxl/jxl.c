@@ -531,6 +531,7 @@ const smp_file_format smp_format_jxl = {
     .kind = SMP_IMAGE,
     .texts = true,
     .library = SMP_LIBRARY_JXL,
+    .confined = true,
     .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_lossless}, {0}},
 #ifdef SMP_HAVE_JXL
     .sniff = sniff,

@@ -25,6 +25,7 @@ const smp_file_format smp_format_webp = {
     SMP_READER(smp_webp, row),
     .read_end = smp_webp_read_end,
     .read_next = smp_webp_read_next,
+    .confined = true,
     SMP_WRITER(smp_webp, row),
     .write_next = smp_webp_write_next,
 #endif

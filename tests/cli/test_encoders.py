@@ -1,0 +1,139 @@
+"""Libraries encode in processes of their own: the same bytes and notes as in the program, and the end of one costs one
+file."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import PROGRAM, SAMPLES, CliCase, big_png
+from test_sandbox import decoders, field
+
+PICTURES, SOUNDS = ("jxl", "jp2", "webp", "avif"), ("ogg", "opus", "mp3", "m4a")
+
+
+class Encoders(CliCase):
+    def begin(self, *arguments, **options):
+        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder,
+                                   stderr=subprocess.PIPE, text=True, **options)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def written(self, kinds):
+        """The formats that this build and machine write."""
+        sample = {PICTURES: "chelsea.png", SOUNDS: "speech.flac"}[kinds]
+        found = [k for k in kinds
+                 if not self.smp("convert", SAMPLES / sample, f"try.{k}", "-q", status=(0, 2, 4)).returncode]
+        if not found:
+            self.skipTest("no library encodes")
+        for path in self.folder.glob("try.*"):
+            path.unlink()
+        return found
+
+    def busy_encoder(self, process, ticks=10):
+        """Waits for an encoder that is in the middle of a file."""
+        end = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < end:
+            for pid in decoders(process.pid, "smp-encoder"):
+                used = field(pid, 11), field(pid, 12)
+                if None not in used and sum(map(int, used)) >= ticks:
+                    return pid
+            time.sleep(0.001)
+        raise AssertionError("no encoder is at work")
+
+    def slow(self, name="slow.png"):
+        """A picture that takes an encoder a while, however fast the machine."""
+        big_png(self.folder / name, 3000, 4000)
+
+    def test_bytes_and_notes_are_those_of_the_program(self):
+        tags = ("--tag", "title=Rain", "--tag", "comment=\u00e9")
+        ways = ((), ("--quality", "30"), ("-e", "depth float"), ("--threads", "7"))
+        pictures = [("chelsea.png", how) for how in ways]
+        cases = [(k, *case) for k in self.written(PICTURES) for case in (*pictures, ("page.jpg", ()))]
+        cases += [(k, "speech.flac", how) for k in self.written(SOUNDS) for how in ((), ("-e", "gain 30dB"))]
+        for kind, source, how in cases:
+            done = []
+            for sandbox in ((), ("--no-sandbox",)):
+                words = ("convert", SAMPLES / source, *tags, *how, *sandbox)
+                piped = self.smp(*words, "-", "--format", kind, text=False, status=(0, 4))
+                end = self.smp(*words, "-o", f"out.{kind}", "--force", text=False)
+                done.append((piped.returncode, piped.stderr, piped.stdout, end.stderr,
+                             (self.folder / f"out.{kind}").read_bytes()))
+            with self.subTest(kind=kind, source=source, how=how):
+                self.assertEqual(*done)
+
+    def test_pages_of_an_animation(self):
+        names = [self.small_png(f"{i}.png", width=40, height=30) for i in range(3)]
+        if "webp" not in self.written(PICTURES):
+            self.skipTest("no WebP is written")
+        for how in ((), ("--no-sandbox",)):
+            self.smp("concat", *names, "-o", f"{len(how)}.webp", *how)
+        self.assertEqual((self.folder / "0.webp").read_bytes(), (self.folder / "1.webp").read_bytes())
+
+    def test_a_killed_encoder_leaves_nothing(self):
+        self.slow()
+        for kind in self.written(PICTURES):
+            process = self.begin("convert", "slow.png", f"out.{kind}")
+            os.kill(self.busy_encoder(process), signal.SIGKILL)
+            _, errors = process.communicate()
+            self.assertEqual(process.returncode, 4, errors)
+            self.assertIn(f"out.{kind}: error: the process that encodes the file was killed", errors)
+            self.assertEqual(self.files(), ["slow.png"])
+
+    def test_a_killed_encoder_costs_one_file_of_a_batch(self):
+        kind = self.written(PICTURES)[0]
+        self.slow("b.png")
+        for name in ("a.png", "c.png", "d.png"):
+            self.small_png(name)
+        process = self.begin("convert", "a.png", "b.png", "c.png", "d.png", "-o", "out", "--to", kind, "--jobs", "1")
+        os.kill(self.busy_encoder(process), signal.SIGKILL)
+        _, errors = process.communicate()
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertIn("the process that encodes the file was killed", errors)
+        self.assertEqual(sorted(p.name for p in (self.folder / "out").glob(f"*.{kind}")),
+                         [f"{n}.{kind}" for n in "acd"])
+
+    def test_encoders_end_with_the_program(self):
+        self.slow()
+        kind = self.written(PICTURES)[0]
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)):
+            process = self.begin("convert", "slow.png", f"out.{kind}")
+            encoder = self.busy_encoder(process)
+            process.send_signal(number)
+            process.communicate()
+            self.assertEqual(process.returncode, status)
+            end = time.monotonic() + 20
+            while pathlib.Path(f"/proc/{encoder}").exists() and field(encoder, 0) != "Z" and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertIn(field(encoder, 0), (None, "Z"))
+            self.assertEqual(self.files(), ["slow.png"])
+
+    def test_an_output_that_cannot_be_written(self):
+        for kind in self.written(PICTURES) + self.written(SOUNDS):
+            source = SAMPLES / ("chelsea.png" if kind in PICTURES else "speech.flac")
+            with open("/dev/full", "wb") as full:
+                done = self.smp("convert", source, "-", "--format", kind, "-q", status=4, stdout=full)
+            self.assertIn("No space left", done.stderr)
+            process = self.begin("convert", source, "-", "--format", kind, "-q", stdout=subprocess.PIPE)
+            process.stdout.close()
+            process.stdout = None
+            _, errors = process.communicate()
+            self.assertEqual(process.returncode, 4, errors)
+            self.assertIn("the program that was reading the output has ended", errors)
+
+    def test_each_thread_of_a_batch_has_an_encoder(self):
+        kind = self.written(PICTURES)[0]
+        for i in range(40):
+            self.small_png(f"in{i:02}.png", width=20 + i, height=30)
+        inputs = sorted(self.folder.glob("in*.png"))
+        for jobs in ("1", "16"):
+            self.smp("convert", *inputs, "-o", f"out{jobs}", "--to", kind, "--jobs", jobs, "--threads", "16")
+        for path in sorted((self.folder / "out1").glob(f"*.{kind}")):
+            self.assertEqual(path.read_bytes(), (self.folder / "out16" / path.name).read_bytes())
+        self.assertEqual(len(list((self.folder / "out16").glob(f"*.{kind}"))), len(inputs))
+
+
+if __name__ == "__main__":
+    unittest.main()

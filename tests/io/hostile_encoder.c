@@ -1,0 +1,310 @@
+/* Encoders in other hands, or with a fault: one that reaches for files, crashes, aborts, sleeps, lies about its output
+ * or floods it costs one file, and leaves nothing. A hook plays them, within the confinement of encoders. */
+#include "suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "io/decoder/worker.h"
+#include "io/decoder/worker_child.h"
+#include "io/decoder/worker_message.h"
+#include "io/decoder/worker_process.h"
+#include "io/format.h"
+
+#ifdef SMP_SANITIZED
+enum { SANITIZED = 1, MUTATIONS = 40 };
+#else
+enum { SANITIZED = 0, MUTATIONS = 300 };
+#endif
+
+enum { WIDTH = 40, HEIGHT = 30 };
+
+typedef enum deed {
+    ENCODES,
+    REACHES,
+    CRASHES,
+    ABORTS,
+    SLEEPS,
+    TRICKLES, /* sleeps, and sends a byte of the file now and then */
+    ENDS,
+    FLOODS,        /* more bytes than such a file can have */
+    PATCHES_AHEAD, /* bytes behind the end */
+    SAYS_HUGE,     /* that more follows than there can be */
+    ANSWERS_MUTANTS
+} deed;
+
+typedef struct orders {
+    deed deed; /* for the file that is written next */
+    uint64_t seed;
+    uint32_t futex;
+    int outcome[16]; /* errno of each attempt; 0: it worked */
+    int attempts;
+    int threads; /* begun */
+} orders;
+
+static orders *shared;
+static char folder[] = "/tmp/smempipe-test-XXXXXX";
+
+/* ------------------------------------------------------------------------------------------------ the other hands */
+
+static void note(long result)
+{
+    shared->outcome[shared->attempts++] = result < 0 ? errno : 0;
+}
+
+static void *run_thread(void *context)
+{
+    (void)context;
+    shared->threads++;
+    return NULL;
+}
+
+static void reach(void)
+{
+    char *const nothing[] = {NULL};
+    pthread_t thread;
+    note(open("/etc/passwd", O_RDONLY));
+    note(open("/tmp/smempipe-was-here", O_WRONLY | O_CREAT, 0600));
+    note(open(folder, O_RDONLY | O_DIRECTORY));
+    note(unlink("/tmp/smempipe-was-here"));
+    note(socket(AF_INET, SOCK_STREAM, 0));
+    note(socket(AF_UNIX, SOCK_STREAM, 0));
+    note(kill(getppid(), 0));
+    note(execve("/bin/true", nothing, nothing));
+    note(fork());
+    if (!SANITIZED) /* whose build may write its reports */
+        note(write(STDOUT_FILENO, "", 1));
+    note(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
+    note(fcntl(SMP_FD_CHANNEL, F_SETFL, 0));
+    if (pthread_create(&thread, NULL, run_thread, NULL) == 0)
+        pthread_join(thread, NULL);
+}
+
+static size_t below(size_t n)
+{
+    shared->seed = shared->seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (size_t)(shared->seed >> 33) % n;
+}
+
+static void send_answer(smp_answer answer, const void *rest, size_t size)
+{
+    answer.bytes = answer.bytes ? answer.bytes : (uint32_t)size;
+    (void)smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, rest, size, NULL, 0);
+}
+
+/* Answers that are none, mostly. */
+static void answer_mutants(void)
+{
+    smp_notes notes = {.count = 0};
+    for (smp_ask ask;;) {
+        smp_wire wire = {.data = NULL};
+        smp_answer_wire(&wire, NULL, &notes, NULL, NULL);
+        smp_answer answer = {.output = below(3) == 0, .at = (int64_t)below(4) - 1, .bytes = (uint32_t)wire.size};
+        unsigned char *bytes = (unsigned char *)&answer;
+        for (size_t i = below(4); i > 0; i--)
+            bytes[below(sizeof answer)] = (unsigned char)below(256);
+        for (size_t i = below(3); i > 0; i--)
+            wire.data[below(wire.size)] = (unsigned char)below(256);
+        (void)smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, wire.data, wire.size, NULL, 0);
+        smp_free(wire.data);
+        if (!answer.output && smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, NULL, NULL) == SMP_RECEIVED_END)
+            _exit(0);
+    }
+}
+
+static void play(int input)
+{
+    static unsigned char bytes[1 << 20];
+    volatile int *nowhere = NULL;
+    const deed what = shared->deed;
+    if (input < 0)
+        return;
+    shared->deed = ENCODES;
+    if (what == REACHES)
+        reach();
+    if (what == CRASHES)
+        *nowhere = 1;
+    if (what == ABORTS)
+        abort();
+    while (what == SLEEPS || what == TRICKLES) {
+        const struct timespec t = {what == SLEEPS ? 1000 : 0, 10000000};
+        syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, &t, NULL, 0);
+        if (what == TRICKLES)
+            send_answer((smp_answer){.output = true, .at = -1}, bytes, 1);
+    }
+    while (what == FLOODS)
+        send_answer((smp_answer){.output = true, .at = -1}, bytes, sizeof bytes);
+    if (what == PATCHES_AHEAD)
+        send_answer((smp_answer){.output = true, .at = (int64_t)1 << 40}, bytes, 1);
+    if (what == SAYS_HUGE)
+        send_answer((smp_answer){.output = true, .at = -1, .bytes = UINT32_MAX}, bytes, 1);
+    if (what == ANSWERS_MUTANTS)
+        answer_mutants();
+    if (what >= ENDS)
+        _exit(0);
+}
+
+/* ------------------------------------------------------------------------------------------------ the program */
+
+static const smp_file_format *format; /* one that another process writes */
+
+static int start(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    smp_decoder_hook = play;
+    for (size_t i = 0; smp_format_at(i); i++)
+        if (smp_format_at(i)->confined && smp_format_at(i)->kind == SMP_IMAGE && smp_format_at(i)->write_shape)
+            format = smp_format_at(i);
+    return shared == MAP_FAILED || !mkdtemp(folder) || smp_worker_start((uint64_t)1 << 30, &err) ||
+                   smp_worker_more(&err)
+               ? -1
+               : 0;
+}
+
+static int stop(void **context)
+{
+    (void)context;
+    smp_worker_stop();
+    return rmdir(folder) || !(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* nobody is left */
+}
+
+static const char *path_of_file(void)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "%s/x.%s", folder, format->extensions[0]);
+    return path;
+}
+
+static smp_code write_file(deed what, smp_error *err)
+{
+    const smp_shape shape = {.kind = SMP_IMAGE, .width = WIDTH, .height = HEIGHT, .channels = 3, .format = SMP_U8};
+    static unsigned char rows[HEIGHT * WIDTH * 3];
+    smp_writer *writer;
+    for (size_t i = 0; i < sizeof rows; i++)
+        rows[i] = (unsigned char)(i * 7);
+    shared->deed = what;
+    smp_code code = smp_writer_open(path_of_file(), &shape, NULL, NULL, &writer, err);
+    if (code)
+        return code;
+    code = smp_writer_rows(writer, rows, WIDTH * 3, HEIGHT, err);
+    if (code)
+        smp_writer_abort(writer);
+    return code ? code : smp_writer_commit(writer, err);
+}
+
+/* The file that was written, which is then removed; its size. */
+static size_t take_file(unsigned char *to, size_t room)
+{
+    FILE *file = fopen(path_of_file(), "rb");
+    assert_non_null(file);
+    const size_t size = fread(to, 1, room, file);
+    fclose(file);
+    assert_int_equal(unlink(path_of_file()), 0);
+    return size;
+}
+
+static void encoders_reach_nothing(void **context)
+{
+    (void)context;
+    char text[80];
+    unsigned char bytes[1 << 16];
+    smp_error err = {0};
+    assert_int_equal(smp_worker_confinement(text, sizeof text, &err), SMP_OK);
+    if (!format || !strstr(text, "seccomp") || strstr(text, "no seccomp"))
+        skip();
+    assert_int_equal(write_file(REACHES, &err), SMP_OK);
+    assert_true(take_file(bytes, sizeof bytes) > 0);
+    assert_int_equal(shared->attempts, SANITIZED ? 11 : 12);
+    for (int i = 0; i < shared->attempts; i++)
+        assert_int_equal(shared->outcome[i], EPERM);
+    assert_int_equal(shared->threads, 1); /* which libraries want */
+    assert_int_equal(access("/tmp/smempipe-was-here", F_OK), -1);
+}
+
+static void a_fault_costs_one_file(void **context)
+{
+    (void)context;
+    static unsigned char first[1 << 16], next[1 << 16];
+    static const struct {
+        deed deed;
+        const char *words;
+    } faults[] = {
+        {CRASHES, "the encoder crashed"},      {ABORTS, "the encoder crashed"},
+        {SLEEPS, "sleeps and does not go on"}, {ENDS, "ended early"},
+        {FLOODS, "an answer that is none"},    {PATCHES_AHEAD, "an answer that is none"},
+        {SAYS_HUGE, "an answer that"},
+    };
+    smp_error err = {0};
+    if (!format)
+        skip();
+    assert_int_equal(write_file(ENCODES, &err), SMP_OK);
+    const size_t size = take_file(first, sizeof first);
+    const uint64_t live = smp_alloc_live();
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        const double begun = smp_now();
+        smp_worker_patience = faults[i].deed == SLEEPS || faults[i].deed == TRICKLES ? 0.5 : 60;
+        assert_int_equal(write_file(faults[i].deed, &err), SMP_E_WRITE);
+        assert_true(smp_now() - begun < 20);
+        if (!SANITIZED && !strstr(err.message, faults[i].words))
+            fail_msg("%d: %s", (int)faults[i].deed, err.message);
+        assert_string_equal(err.where, path_of_file());
+        smp_worker_patience = 60;
+        assert_true(smp_alloc_live() <= live); /* one that is idle is counted */
+        assert_int_equal(access(path_of_file(), F_OK), -1);
+        assert_int_equal(write_file(ENCODES, &err), SMP_OK);
+        assert_int_equal(take_file(next, sizeof next), size);
+        assert_memory_equal(next, first, size);
+    }
+}
+
+static void mutants_are_errors_or_files(void **context)
+{
+    (void)context;
+    static unsigned char bytes[1 << 16];
+    smp_error err = {0};
+    int files = 0;
+    if (!format)
+        skip();
+    smp_worker_patience = 0.2;
+    for (int i = 0; i < MUTATIONS; i++) {
+        shared->seed = (uint64_t)i;
+        if (write_file(ANSWERS_MUTANTS, &err) == SMP_OK) {
+            (void)take_file(bytes, sizeof bytes);
+            files++;
+        }
+        assert_int_equal(access(path_of_file(), F_OK), -1);
+    }
+    assert_true(files > 0 && files < MUTATIONS * 9 / 10);
+    smp_worker_patience = 60;
+    assert_int_equal(write_file(ENCODES, &err), SMP_OK);
+    (void)take_file(bytes, sizeof bytes);
+}
+
+SMP_SUITE(hostile_encoder)
+{
+#ifndef __linux__
+    return 77;
+#endif
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encoders_reach_nothing),
+        cmocka_unit_test(a_fault_costs_one_file),
+        cmocka_unit_test(mutants_are_errors_or_files),
+    };
+    return cmocka_run_group_tests_name("hostile_encoder", tests, start, stop);
+}
