@@ -3,7 +3,7 @@
 
 #include "lab/machine/warp.h"
 
-enum { WARP_BUFFER_NAME = 48 };
+enum { WARP_BUFFER_NAME = 48, WARP_COPIES_KEPT = 2 };
 
 struct warp_seen;
 
@@ -29,6 +29,7 @@ struct smp_warp_memory {
     uint64_t cells_bytes;
     uint32_t clock;     /* of the launches so far (watch.h) */
     warp_buffer *freed; /* of the arena */
+    struct smp_warp_copy *kept[WARP_COPIES_KEPT];
     size_t freed_count, freed_capacity;
 };
 

@@ -21,9 +21,47 @@ void smp_warp_copy_free(smp_warp_copy *copy)
     smp_free_all(copy->buffers, copy);
 }
 
-smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory)
+static bool same_buffers(const smp_warp_memory *memory, const smp_warp_copy *copy)
 {
-    smp_warp_copy *copy = smp_alloc(sizeof *copy);
+    bool same = memory->count == copy->count;
+    for (size_t i = 0; i < copy->count && same; i++)
+        same = memory->buffers[i].start == copy->buffers[i].start && memory->buffers[i].size == copy->buffers[i].size;
+    return same;
+}
+
+/* A copy that was kept, of the same buffers: pages that the system has to clear first cost as much as copying. */
+static smp_warp_copy *take_kept(smp_warp_memory *memory)
+{
+    smp_warp_copy *copy = NULL;
+    for (size_t i = 0; i < WARP_COPIES_KEPT && !copy; i++) {
+        copy = memory->kept[i];
+        memory->kept[i] = NULL;
+        if (copy && !same_buffers(memory, copy)) {
+            smp_warp_copy_free(copy);
+            copy = NULL;
+        }
+    }
+    for (size_t i = 0; copy && i < copy->count; i++)
+        memcpy(copy->buffers[i].bytes, (const void *)(uintptr_t)copy->buffers[i].start, copy->buffers[i].size);
+    return copy;
+}
+
+void smp_warp_copy_keep(smp_warp_memory *memory, smp_warp_copy *copy)
+{
+    for (size_t i = 0; i < WARP_COPIES_KEPT && copy; i++)
+        if (!memory->kept[i]) {
+            memory->kept[i] = copy;
+            copy = NULL;
+        }
+    smp_warp_copy_free(copy);
+}
+
+smp_warp_copy *smp_warp_copy_memory(smp_warp_memory *memory)
+{
+    smp_warp_copy *copy = take_kept(memory);
+    if (copy)
+        return copy;
+    copy = smp_alloc(sizeof *copy);
     if (!copy || !(copy->buffers = smp_alloc_array(memory->count + 1, sizeof *copy->buffers))) {
         smp_free(copy);
         return NULL;
@@ -57,14 +95,6 @@ uint64_t smp_warp_memory_digest(const smp_warp_memory *memory)
         }
     }
     return digest;
-}
-
-static bool same_buffers(const smp_warp_memory *memory, const smp_warp_copy *copy)
-{
-    bool same = memory->count == copy->count;
-    for (size_t i = 0; i < copy->count && same; i++)
-        same = memory->buffers[i].start == copy->buffers[i].start && memory->buffers[i].size == copy->buffers[i].size;
-    return same;
 }
 
 bool smp_warp_copy_back(smp_warp_memory *memory, const smp_warp_copy *copy)

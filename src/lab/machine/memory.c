@@ -21,6 +21,8 @@ void smp_warp_memory_close(smp_warp_memory *memory)
         warp_forget_buffer(memory, &memory->buffers[i]);
         smp_free(memory->buffers[i].owned);
     }
+    for (size_t i = 0; i < WARP_COPIES_KEPT; i++)
+        smp_warp_copy_free(memory->kept[i]);
     warp_close_arena(memory);
     smp_free_all(memory->buffers, memory);
 }

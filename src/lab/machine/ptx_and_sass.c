@@ -286,7 +286,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
     } else
         code = join_results(launch->memory, after, sass, result, &ptx, err);
     smp_warp_result_free(&ptx);
-    smp_warp_copy_free(before);
-    smp_warp_copy_free(after);
+    smp_warp_copy_keep(launch->memory, before);
+    smp_warp_copy_keep(launch->memory, after);
     return code;
 }

@@ -54,8 +54,10 @@ uint64_t smp_warp_memory_digest(const smp_warp_memory *memory);
 
 /* A copy of what all buffers hold. Null: no memory. */
 typedef struct smp_warp_copy smp_warp_copy;
-smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory);
+smp_warp_copy *smp_warp_copy_memory(smp_warp_memory *memory);
 void smp_warp_copy_free(smp_warp_copy *copy); /* null is allowed */
+/* In its place where more copies follow: the memory keeps two, and frees them with itself. */
+void smp_warp_copy_keep(smp_warp_memory *memory, smp_warp_copy *copy);
 /* Writes it back; false: the buffers are others since. */
 bool smp_warp_copy_back(smp_warp_memory *memory, const smp_warp_copy *copy);
 /* Returns how many bytes differ from the copy; place: the first of them. */

@@ -263,9 +263,18 @@ static void end_section(sass_parser *parser)
         end_code(parser);
 }
 
+/* Whether the PTX, where there is one, has a kernel of that symbol: linked code has CUDA's own, too. */
+static bool is_wanted(const smp_warp_module *ptx, sass_text symbol)
+{
+    bool wanted = !ptx;
+    for (size_t i = 0; !wanted && i < ptx->kernel_count; i++)
+        wanted = ptx_is(symbol, ptx->kernels[i]->code.symbol);
+    return wanted;
+}
+
 static void begin_section(sass_parser *parser, sass_text name)
 {
-    parser->section = name;
+    parser->section = is_wanted(parser->ptx, name) ? name : (sass_text){name.at, 0};
     parser->line_count = parser->label_count = parser->jump_count = 0;
     parser->inherits = parser->source_line != 0; /* nvdisasm names a place again only where it has changed */
     parser->inherited = 0;
