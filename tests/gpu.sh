@@ -395,7 +395,7 @@ time_numbers() {
     gpu=h100
     grep -q H200 "$work/gpus" 2> /dev/null && gpu=h200
     python3 -B "$here/tests/time/measure.py" "$measured" --quick --sms "${SMP_SMS:-132}" m_micro j_cal n_more k_cold \
-        b_latency || return 1
+        b_latency o_atomic o_rows o_code || return 1
     python3 -B "$here/tests/time/calibrate.py" "$measured" --gpu $gpu > "$work/numbers" || return 1
     cat "$work/numbers" >&3
     echo "$(wc -l < "$measured") rows measured, $(grep -c '\*$' "$work/numbers") numbers apart from the table" |

@@ -3,8 +3,8 @@
 
 calibrate.py MEASURED.csv... [--gpu h200] [--clock GHZ]
 
-MEASURED: what measure.py --quick wrote of m_micro, j_cal, n_more, k_cold and b_latency (tests/data/time has an H100's
-and an H200's). Each number is the cycles of launches by what they do of one kind, less those of an empty launch. A
+MEASURED: what measure.py --quick wrote of m_micro, j_cal, n_more, k_cold, b_latency and o_* (tests/data/time has an
+H100's and an H200's). Each number is the cycles of launches by what they do of one kind, less those of an empty launch. A
 number that the table has otherwise is marked; it is a person who decides (a rate may be bound by something else)."""
 import argparse
 import csv
@@ -14,6 +14,8 @@ import re
 TABLE = pathlib.Path(__file__).resolve().parents[2] / "src" / "lab" / "time" / "gpus.def"
 PARTS, WARPS = 4, 32  # of an SM; warps on it, of the rate kernels: 4 blocks of 8
 LINE = 128
+UPDATES = 528 * 8 * 8  # of warps, by o_whole and o_random
+RANDOM_PACKETS = 22.2  # of a warp's 32 lanes at random in 256 words
 WAY, ADDRESS = 2, 5  # cycles: into the memory pipe; of the instruction that makes the next address
 
 
@@ -50,6 +52,12 @@ RULES = {
     "partial_line": (("c_st_part",), lambda t, c, e: (c[0] - e) / (2 * 8 * 2048 / 4) - 4 * t["partial_sector"]),
     "atomic_float": (("n_at_one_f_1056_4",), lambda t, c, e: (c[0] - e) / (1056 * 256 * 4)),
     "atomic_same": (("n_at_one_i_1056_4",), lambda t, c, e: (c[0] - e) / (1056 * 8 * 4)),
+    "atomic_whole": (("o_whole_i_128",), lambda t, c, e: (c[0] - e) / UPDATES / 4),
+    "atomic_filled": (("o_whole_i_1024",), lambda t, c, e: (c[0] - e) / UPDATES / 4),
+    "atomic_packet": (("o_random_i_1024",), lambda t, c, e: (c[0] - e) / UPDATES / RANDOM_PACKETS),
+    "atomic_double": (("o_whole_d_1024", "o_whole_i_1024"), lambda t, c, e: (c[0] - e) / (c[1] - e) / 2),
+    "l1_again": (("o_hit_chain_32", "o_hit_chain_0"), lambda t, c, e: (c[0] - c[1]) / 200 / 31 - 1),
+    "code_again": (("o_apart_code_1024",), lambda t, c, e: (c[0] - e) / (8 * 8 * 1024 / 16)),
     "dram_share": (("c_dram_r",), lambda t, c, e: of_peak(t, (16 << 20) * 16, c[0] - e)),
     "dram_random": (("n_ld_rand_256",), lambda t, c, e: of_peak(t, (4 << 20) * 64, c[0] - e) / t["dram_share"]),
     "dram_turn": (("c_dram_rw",), lambda t, c, e: 1 - of_peak(t, (8 << 20) * 32, c[0] - e) / t["dram_share"]),
