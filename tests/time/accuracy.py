@@ -170,8 +170,10 @@ def main():
     for title, s in list(summary.items()) + list(families.items()):
         show(f"{arguments.gpu}, {title}", s)
     if arguments.json:
-        result = {"gpu": arguments.gpu, "summary": summary, "families": families, "launches": ones}
-        pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        rows = ",\n".join(json.dumps({key: round(value, 5) if isinstance(value, float) else value
+                                      for key, value in one.items()}) for one in ones)
+        head = json.dumps({"gpu": arguments.gpu, "summary": summary, "families": families})
+        pathlib.Path(arguments.json).write_text(f'{head[:-1]},\n"launches": [\n{rows}]}}\n', encoding="utf-8")
     if arguments.most is not None and summary["all"]["mean"] > arguments.most:
         sys.exit(f"the mean error is {summary['all']['mean']:.2f} %, and may be {arguments.most:g} %")
 

@@ -4,8 +4,8 @@
 calibrate.py MEASURED.csv... [--gpu h200] [--clock GHZ]
 
 MEASURED: what measure.py --quick wrote of m_micro, j_cal, n_more, k_cold, b_latency and o_* (tests/data/time has an
-H100's and an H200's). Each number is the cycles of launches by what they do of one kind, less those of an empty launch. A
-number that the table has otherwise is marked; it is a person who decides (a rate may be bound by something else)."""
+H100's and an H200's). Each number is the cycles of launches by what they do of one kind, less those of an empty launch.
+A number that the table has otherwise is marked; it is a person who decides (a rate may be bound by something else)."""
 import argparse
 import csv
 import pathlib

@@ -2,7 +2,8 @@
 """Makes docs/results/h200-time.json, of which docs/results.py makes the table of errors of predicted times, and
 src/lab/time/errors.def, which the program tells them by.
 
-tables.py OUT.json [ACCURACY.json...]     ACCURACY: what accuracy.py --json wrote for an H100, an H200
+tables.py OUT.json [REPORT.json...]     REPORT: what accuracy.py --json wrote for an H100, an H200; else those of
+                                        tests/data/time
 
 Programs of others and own kernels come from tests/data/time: what was predicted of them before they were measured."""
 import csv
@@ -94,7 +95,8 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     sets = []
-    reports = [json.loads(pathlib.Path(path).read_text(encoding="utf-8")) for path in sys.argv[2:]]
+    paths = sys.argv[2:] or sorted(DATA.glob("report_*.json"))
+    reports = [json.loads(pathlib.Path(path).read_text(encoding="utf-8")) for path in paths]
     for report in reports:
         gpu, launches = report["gpu"].upper(), report["launches"]
         for name in ("training", "held out") if gpu == "H100" else ("",):
