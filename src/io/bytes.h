@@ -94,3 +94,14 @@ static inline size_t smp_from_base64(uint8_t *to, const char *text, size_t lengt
     }
     return count;
 }
+
+/* The four letters of base64 for three bytes, or for the `left` < 3 that there are. */
+static inline void smp_to_base64(char four[4], const uint8_t *data, size_t left)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 3; k++)
+        bits = bits << 8 | (k < left ? data[k] : 0);
+    for (size_t k = 0; k < 4; k++)
+        four[k] = k > left ? '=' : letters[bits >> (18 - 6 * k) & 63];
+}

@@ -226,15 +226,9 @@ smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_
 
 static void put_base64(smp_bytes *out, const uint8_t *data, size_t size)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3) {
-        char four[4] = {'=', '=', '=', '='};
-        const size_t n = size - i < 3 ? size - i : 3;
-        uint32_t bits = 0;
-        for (size_t k = 0; k < 3; k++)
-            bits = bits << 8 | (k < n ? data[i + k] : 0);
-        for (size_t k = 0; k <= n; k++)
-            four[k] = letters[bits >> (18 - 6 * k) & 63];
+        char four[4];
+        smp_to_base64(four, data + i, size - i);
         smp_bytes_add(out, four, 4);
     }
 }

@@ -13,6 +13,7 @@
 #include "io/audio/sound.h"
 #include "io/bytes.h"
 #include "io/format.h"
+#include "io/images/jp2_uuid.h"
 #include "io/jpeg/jpeg_lossless.h"
 
 #ifdef SMP_HAVE_AV
@@ -160,10 +161,7 @@ static bool take_depths(picture_state *s)
 
 static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, size_t size)
 {
-    static const uint8_t xmp[] = {0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8,
-                                  0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC};
-    static const char exif[] = "JpgTiffExif->JP2";
-    enum { BY_NUMBER = 1, SYCC = 18, BY_PROFILE = 2, COLOUR_HEAD = 3, KIND = 16 /* bytes of a uuid */ };
+    enum { BY_NUMBER = 1, SYCC = 18, BY_PROFILE = 2, COLOUR_HEAD = 3, KIND = SMP_JP2_UUID };
     smp_meta *meta = &reader->media.meta;
     picture_state *s = reader->state;
     s->palette |= !strcmp(name, "pclr");
@@ -171,9 +169,9 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
               smp_get_be(data + COLOUR_HEAD, 4) == SYCC;
     if (!strcmp(name, "colr") && size > COLOUR_HEAD && data[0] == BY_PROFILE && !meta->icc.size)
         return smp_blob_set(&meta->icc, data + COLOUR_HEAD, size - COLOUR_HEAD);
-    if (!strcmp(name, "uuid") && size > sizeof xmp && !memcmp(data, xmp, sizeof xmp))
-        return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + sizeof xmp, size - sizeof xmp);
-    if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, exif, KIND) && !meta->exif.size) {
+    if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, SMP_JP2_XMP, KIND))
+        return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + KIND, size - KIND);
+    if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, SMP_JP2_EXIF, KIND) && !meta->exif.size) {
         const bool kept = smp_blob_set(&meta->exif, data + KIND, size - KIND);
         smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
         return kept;

@@ -184,8 +184,7 @@ static void read_close(smp_reader *reader)
 /* A TIFF whose first directory is of DNG, or samples by colour filters, or the thumbnail of a camera's picture. */
 static bool is_raw_tiff(const uint8_t *head, size_t size)
 {
-    enum { ENTRY = 12, KIND = 254, PACKED = 259, COLOURS = 262, MAKE = 271, INNER = 330, DNG = 50706 };
-    enum { FILTERS = 32803, LINEAR = 34892, NIKON = 34713, SONY = 32767, PENTAX = 65535 };
+    enum { ENTRY = 12, FILTERS = 32803, LINEAR = 34892, NIKON = 34713, SONY = 32767, PENTAX = 65535 };
     const bool big = size >= 8 && !memcmp(head, "MM\0*", 4);
     if (size < 8 || (!big && memcmp(head, "II*\0", 4) != 0))
         return false;
@@ -194,12 +193,12 @@ static bool is_raw_tiff(const uint8_t *head, size_t size)
     bool small = false, make = false, inner = false;
     for (uint64_t i = 0, at = first + 2; i < count && at + ENTRY <= size; i++, at += ENTRY) {
         const uint64_t tag = smp_get_bytes(head + at, 2, big), value = smp_get_bytes(head + at + 8, 2, big);
-        if (tag == DNG || (tag == COLOURS && (value == FILTERS || value == LINEAR)) ||
-            (tag == PACKED && (value == NIKON || value == SONY || value == PENTAX)))
+        if (tag == TIFF_DNG || (tag == TIFF_PHOTOMETRIC && (value == FILTERS || value == LINEAR)) ||
+            (tag == TIFF_COMPRESSION && (value == NIKON || value == SONY || value == PENTAX)))
             return true;
-        small |= tag == KIND && smp_get_bytes(head + at + 8, 4, big) == 1;
-        make |= tag == MAKE;
-        inner |= tag == INNER;
+        small |= tag == TIFF_SUBFILE && smp_get_bytes(head + at + 8, 4, big) == 1;
+        make |= tag == TIFF_MAKE;
+        inner |= tag == TIFF_FOLDERS_BELOW;
     }
     return small && make && inner;
 }

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/pool.h"
 #include "io/bytes.h"
+#include "io/images/jp2_uuid.h"
 
 #define FUNCTIONS(M, with)                                                                                             \
     SMP_EACH(M, with, opj_set_default_encoder_parameters, opj_create_compress, opj_codec_set_threads,                  \
@@ -32,10 +33,9 @@ bool smp_jp2_load(void)
 }
 
 enum { HELD = 10 /* bytes a sample that the library holds, measured */, LEAST_LINES = 1, MOST_LINES = 10000000 };
-enum { XMP, EXIF, UUIDS, UUID = 16 };
+enum { XMP, EXIF, UUIDS };
 
-static const char uuids[][UUID + 1] = {
-    [XMP] = "\xBE\x7A\xCF\xCB\x97\xA9\x42\xE8\x9C\x71\x99\x94\x91\xE3\xAF\xAC", [EXIF] = "JpgTiffExif->JP2"};
+static const char uuids[][SMP_JP2_UUID + 1] = {[XMP] = SMP_JP2_XMP, [EXIF] = SMP_JP2_EXIF};
 
 typedef struct jp2_writer {
     opj_image_t *image;
@@ -219,9 +219,9 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
     SMP_TRY(write_header(writer, s, err));
     for (int i = XMP; i < UUIDS; i++)
         if (s->blocks[i].size) {
-            put_box(head, "uuid", UUID + s->blocks[i].size);
+            put_box(head, "uuid", SMP_JP2_UUID + s->blocks[i].size);
             SMP_TRY(smp_output_write(writer->output, head, BOX, err));
-            SMP_TRY(smp_output_write(writer->output, uuids[i], UUID, err));
+            SMP_TRY(smp_output_write(writer->output, uuids[i], SMP_JP2_UUID, err));
             SMP_TRY(smp_output_write(writer->output, s->blocks[i].data, s->blocks[i].size, err));
         }
     put_box(head, "jp2c", s->size);

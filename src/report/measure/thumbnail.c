@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
 #include "io/images/bmp.h"
 #include "io/media.h"
 #include "io/meta/orientation.h"
@@ -143,12 +144,10 @@ static unsigned char *bmp_of(const smp_small_picture *picture, size_t *size)
 
 void smp_base64(FILE *to, const unsigned char *data, size_t size)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3) {
-        const uint32_t second = i + 1 < size ? data[i + 1] : 0, third = i + 2 < size ? data[i + 2] : 0;
-        const uint32_t bits = (uint32_t)data[i] << 16 | second << 8 | third;
-        for (size_t k = 0; k < 4; k++)
-            putc(i + k > size ? '=' : letters[bits >> (18 - 6 * k) & 63], to);
+        char four[4];
+        smp_to_base64(four, data + i, size - i);
+        fwrite(four, 1, 4, to);
     }
 }
 

@@ -1,0 +1,8 @@
+/* The kinds of a JPEG 2000's box "uuid" that hold metadata. Sources: XMP specification, part 3; the JPEG 2000 Exif box
+ * that ImageMagick, ExifTool and Kakadu write. */
+#pragma once
+
+enum { SMP_JP2_UUID = 16 /* bytes of a kind */ };
+
+#define SMP_JP2_XMP  "\xBE\x7A\xCF\xCB\x97\xA9\x42\xE8\x9C\x71\x99\x94\x91\xE3\xAF\xAC"
+#define SMP_JP2_EXIF "JpgTiffExif->JP2"
