@@ -1,10 +1,12 @@
 /* Tools in their cage (base/os/tool.h): what they cannot do, how they end, and what they print. */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -221,4 +223,40 @@ SMP_TEST(what_is_taken_is_a_file_and_no_link)
     assert_int_equal(smp_tool_take(folder, "a", to, 0600, &err), SMP_OK);
     smp_free(end.messages);
     smp_tool_folder_remove(folder);
+}
+
+static _Thread_local bool slow;
+
+/* The library's, and where `slow` a child ends between the last look at it and the wait. */
+int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *limit)
+{
+    usleep(slow ? 300000 : 0);
+    return (int)syscall(SYS_rt_sigtimedwait, set, info, limit, sizeof(uint64_t));
+}
+
+int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return sigtimedwait(set, info, NULL);
+}
+
+static void *runs(void *status)
+{
+    char *const argv[] = {(char *)(uintptr_t) "sleep", (char *)(uintptr_t) "0.1", NULL};
+    smp_error err = {0};
+    slow = true;
+    return smp_tool_run_own(argv, NULL, -1, true, status, &err) ? NULL : status;
+}
+
+/* The first thread, which does not block SIGCHLD, takes it in the place of the one that waits. */
+SMP_TEST(a_program_of_the_user_ends_beside_threads)
+{
+    pthread_t thread;
+    void *done = NULL;
+    int status = -1;
+    alarm(20);
+    assert_int_equal(pthread_create(&thread, NULL, runs, &status), 0);
+    assert_int_equal(pthread_join(thread, &done), 0);
+    alarm(0);
+    assert_non_null(done);
+    assert_int_equal(status, 0);
 }

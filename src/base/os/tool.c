@@ -38,6 +38,10 @@ enum {
 };
 static const char messages_name[] = "smempipe-messages";
 
+/* What is waited for beside a child: its end, and signals that end this process. */
+static const int waited[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP};
+enum { WAITED = sizeof waited / sizeof waited[0], OF_CHILD = 1, OF_GUARD = 2 /* the first of them */ };
+
 /* Memory shared by the two processes. status: UNWATCHED: the watcher has not set it. */
 typedef struct outcome {
     int status, error; /* error: of what could not be done before the tool began */
@@ -118,20 +122,19 @@ static struct timespec left_until(const struct timespec *end)
     return left.tv_sec < 0 ? (struct timespec){0} : left;
 }
 
-static void fill(sigset_t *set, const int *signals, size_t count)
+static void fill(sigset_t *set, size_t count)
 {
     sigemptyset(set);
     for (size_t i = 0; i < count; i++)
-        sigaddset(set, signals[i]);
+        sigaddset(set, waited[i]);
 }
 
 /* All signals are blocked here and in watch(). */
 static _Noreturn void guard(const cage *c, pid_t parent)
 {
-    static const int waited[] = {SIGCHLD, SIGTERM};
     int status = 0;
     sigset_t set;
-    fill(&set, waited, 2);
+    fill(&set, OF_GUARD);
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     const pid_t self = getpid(), tool = getppid() == parent ? fork() : -1;
@@ -149,14 +152,13 @@ static _Noreturn void guard(const cage *c, pid_t parent)
 
 static _Noreturn void watch(const cage *c, pid_t parent)
 {
-    static const int waited[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP};
     struct timespec end;
     sigset_t set;
     int status = 0, ends_it = 0;
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += (time_t)c->tool->seconds;
     end.tv_nsec += (long)((c->tool->seconds - (double)(time_t)c->tool->seconds) * 1e9);
-    fill(&set, waited, sizeof waited / sizeof waited[0]);
+    fill(&set, WAITED);
     (void)signal(SIGCHLD, SIG_DFL);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     const pid_t self = getpid(), group = getppid() == parent ? fork() : -1;
@@ -378,13 +380,15 @@ smp_code smp_tool_run(const smp_tool *tool, smp_tool_end *end, smp_error *err)
     return code;
 }
 
-/* ends: of SIGCHLD, and of signals that end the child. */
+/* ends: of SIGCHLD, and of signals that end the child. Another thread that does not block SIGCHLD may take it, so that
+ * the child is looked at now and then. */
 static smp_code wait_for_own(pid_t child, const char *name, const sigset_t *ends, int *status, smp_error *err)
 {
+    const struct timespec now_and_then = {.tv_nsec = 50000000};
     siginfo_t info = {.si_pid = 0};
     int end = 0;
     while (!end && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid) {
-        const int got = sigwaitinfo(ends, NULL);
+        const int got = sigtimedwait(ends, NULL, &now_and_then);
         end = got > 0 && got != SIGCHLD ? got : 0;
     }
     if (!end)
@@ -420,7 +424,6 @@ static char **join_environments(char *const *environment)
 
 smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, bool told, int *status, smp_error *err)
 {
-    static const int waited[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP};
     sigset_t ends, before, blocked;
     int ended = 0, failed[2];
     char **all = join_environments(environment);
@@ -429,8 +432,8 @@ smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, 
         return smp_fail_memory(err, "a command", sizeof *all);
     }
     fflush(stdout);
-    fill(&ends, waited, told ? sizeof waited / sizeof waited[0] : 1);
-    for (size_t i = 1; i < sizeof waited / sizeof waited[0]; i++) {
+    fill(&ends, told ? WAITED : OF_CHILD);
+    for (size_t i = OF_CHILD; i < WAITED; i++) {
         struct sigaction action;
         if (sigaction(waited[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN) /* nohup */
             sigdelset(&ends, waited[i]);
