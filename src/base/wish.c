@@ -7,7 +7,7 @@
 #include <signal.h>
 
 typedef struct working {
-    struct working *next;
+    struct working *next, *outer; /* outer: that it is a part of; null: of none */
     pthread_t thread;
     const smp_wish *wish;
     sigjmp_buf out;
@@ -17,27 +17,33 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all */
 static working *all;
 static _Thread_local working *volatile inside; /* what the thread may leave; null: nothing */
 
+static bool is_gone(const working *w)
+{
+    return w && (w->wish->gone(w->wish->context) || is_gone(w->outer));
+}
+
 static void leave(int)
 {
     working *w = inside;
-    if (w && w->wish->gone(w->wish->context))
+    if (is_gone(w))
         siglongjmp(w->out, 1);
 }
 
 void smp_while_wished(const smp_wish *wish, void (*work)(void *context, int part), void *context, int part)
 {
-    working own = {.thread = pthread_self(), .wish = wish};
+    working own = {.thread = pthread_self(), .outer = inside, .wish = wish};
     if (!wish) {
         work(context, part);
         return;
     }
+    inside = NULL; /* nothing is left while it holds the lock */
     pthread_mutex_lock(&lock);
     own.next = all;
     all = &own;
     pthread_mutex_unlock(&lock);
     if (!sigsetjmp(own.out, 0)) {
         inside = &own;
-        if (!wish->gone(wish->context)) /* before there was anything to leave */
+        if (!is_gone(&own)) /* before there was anything to leave */
             work(context, part);
     }
     inside = NULL;
@@ -47,6 +53,9 @@ void smp_while_wished(const smp_wish *wish, void (*work)(void *context, int part
         at = &(*at)->next;
     *at = own.next;
     pthread_mutex_unlock(&lock);
+    inside = own.outer;
+    if (is_gone(inside)) /* asked while it could not be left */
+        siglongjmp(inside->out, 1);
 }
 
 void smp_wishes_ask(void)

@@ -10,7 +10,7 @@ typedef struct smp_wish {
 } smp_wish;
 
 /* Calls work(context, part), and returns when that does or, soon after smp_wishes_ask(), when the wish is gone. wish
- * may be null. */
+ * may be null. Work may call it again: a part goes with the whole. */
 void smp_while_wished(const smp_wish *wish, void (*work)(void *context, int part), void *context, int part);
 
 /* Has all that work so ask. Takes SIGURG, which else nobody in the program handles. */

@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 #include "base/clock.h"
 #include "device/cpu.h"
@@ -74,7 +75,7 @@ SMP_TEST(large_launches_are_many_bands)
     assert_in_range(first, 1, ROWS / (2 * THREADS) + UNIT);
 }
 
-static _Atomic int begun, ended, overtaken;
+static _Atomic int begun, ended, overtaken, inner_overtaken, outer_ended;
 
 static void takes_long(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
 {
@@ -111,4 +112,39 @@ SMP_TEST(launches_that_nobody_wants_end_in_their_midst)
     pthread_join(thread, NULL);
     assert_int_equal(begun, THREADS); /* and no more begin */
     assert_int_equal(ended, 0);
+}
+
+static bool is_inner_overtaken(void *context)
+{
+    (void)context;
+    return inner_overtaken;
+}
+
+static void asks_for_inner(void *context, int part)
+{
+    (void)context, (void)part;
+    inner_overtaken = 1;
+    raise(SIGURG); /* as another thread's smp_wishes_ask() does */
+    ended++;
+}
+
+static void has_a_part(void *context, int part)
+{
+    const smp_wish inner = {is_inner_overtaken, NULL};
+    smp_while_wished(&inner, asks_for_inner, context, part);
+    overtaken = part;
+    raise(SIGURG);
+    outer_ended++;
+}
+
+SMP_TEST(work_within_work_is_left_alone_and_with_it)
+{
+    const smp_wish outer = {is_overtaken, NULL};
+    smp_wishes_ask(); /* from now on the signal is heard */
+    for (int gone = 0; gone <= 1; gone++) {
+        overtaken = inner_overtaken = ended = outer_ended = 0;
+        smp_while_wished(&outer, has_a_part, NULL, gone);
+        assert_int_equal(ended, 0);
+        assert_int_equal(outer_ended, !gone);
+    }
 }
