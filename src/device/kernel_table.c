@@ -16,21 +16,26 @@ const smp_simt_kernel *smp_simt_kernel_find(const smp_simt_kernel *const *const 
     return NULL;
 }
 
-static const smp_kernel_file *search(const smp_kernel_file *files, const char *name)
+struct entry {
+    const char *name;
+    const smp_kernel_file *file;
+};
+
+/* No name: there is none. */
+static struct entry search(const smp_kernel_file *files, const char *name)
 {
-    for (; files && files->name; files++)
-        if (smp_simt_kernel_find(files->plain, name))
-            return files;
-    return NULL;
+    for (; files && files->name; files++) {
+        const smp_simt_kernel *kernel = smp_simt_kernel_find(files->plain, name);
+        if (kernel)
+            return (struct entry){kernel->name, files};
+    }
+    return (struct entry){NULL, NULL};
 }
 
 /* Every kernel of smp_kernel_files by its name; kept for the program's life. */
 static struct by_name {
     pthread_once_t once;
-    struct entry {
-        const char *name;
-        const smp_kernel_file *file;
-    } * entries;
+    struct entry *entries;
     size_t count; /* 0: there was no memory for it */
 } by_name = {.once = PTHREAD_ONCE_INIT};
 
@@ -54,18 +59,28 @@ static void sort_names(void)
     qsort(by_name.entries, by_name.count, sizeof *by_name.entries, compare_names);
 }
 
-const smp_kernel_file *smp_kernel_file_of(const char *name)
+static struct entry find(const char *name)
 {
-    const smp_kernel_file *file = search(extra, name);
-    if (file)
-        return file;
+    const struct entry in_test = search(extra, name);
+    if (in_test.name)
+        return in_test;
     pthread_once(&by_name.once, sort_names);
     if (!by_name.count)
         return search(smp_kernel_files, name);
     const struct entry wanted = {name, NULL};
     const struct entry *found =
         bsearch(&wanted, by_name.entries, by_name.count, sizeof *by_name.entries, compare_names);
-    return found ? found->file : NULL;
+    return found ? *found : (struct entry){NULL, NULL};
+}
+
+const smp_kernel_file *smp_kernel_file_of(const char *name)
+{
+    return find(name).file;
+}
+
+const char *smp_kernel_name_of(const char *name)
+{
+    return find(name).name;
 }
 
 bool smp_kernel_usage_find(const char *text, const char *name, int arch, smp_kernel_usage *out)

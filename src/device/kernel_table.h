@@ -41,6 +41,9 @@ const smp_simt_kernel *smp_simt_kernel_find(const smp_simt_kernel *const *const 
 /* Finds the file that holds kernel `name`: first in a test's table, then in smp_kernel_files. Null: none. */
 const smp_kernel_file *smp_kernel_file_of(const char *name);
 
+/* The same name as the table keeps it, for the program's life; null: there is no such kernel. */
+const char *smp_kernel_name_of(const char *name);
+
 /* Resources of a kernel on a GPU, as the compiler reported them: for machines without a GPU to ask. */
 typedef struct smp_kernel_usage {
     int arch;          /* the architecture it was compiled for: 90 */

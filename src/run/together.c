@@ -27,8 +27,7 @@ static const char *find_kernel(const char *kernel, const smp_io *io)
     char name[96];
     snprintf(name, sizeof name, "%s_%s_%s_many", kernel, formats[io->in.format],
              formats[io->out.data ? io->out.format : io->in.format]);
-    const smp_kernel_file *file = smp_kernel_file_of(name);
-    return file ? smp_simt_kernel_find(file->plain, name)->name : NULL;
+    return smp_kernel_name_of(name);
 }
 
 /* ------------------------------------------------------------------------------------------------ one picture */
