@@ -135,10 +135,14 @@ static smp_code refuse_version(smp_error *err)
 static smp_code show_version(int argc, char *const *argv, smp_error *err)
 {
     char text[80];
-    if (argc > 3 || (argc == 3 && strcmp(argv[2], "-v") != 0 && strcmp(argv[2], "--verbose") != 0))
-        return refuse_version(err);
+    bool verbose = false;
+    for (int i = 2; i < argc; i++)
+        if (!verbose && (!strcmp(argv[i], "-v") || !strcmp(argv[i], "--verbose")))
+            verbose = true;
+        else if (strcmp(argv[i], "-V") != 0 && strcmp(argv[i], "--version") != 0)
+            return refuse_version(err);
     puts("smempipe " SMP_VERSION);
-    if (argc == 2)
+    if (!verbose)
         return SMP_OK;
     smp_formats_brief(stdout);
     smp_code code = smp_worker_start(0, err);

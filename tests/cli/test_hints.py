@@ -85,7 +85,8 @@ class Hints(CliCase):
         self.assertNotIn("did you mean", self.smp("tune", status=2).stderr)
         self.assertEqual(self.files(), before)
         self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
-        self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
+        for words in (("run", "-V"), ("-V", "-V")):
+            self.assertEqual(self.smp(*words).stdout, self.smp("--version").stdout)
         for words in (("-V", "extra", "words"), ("--version", "run"), ("-V", "-v", "-v")):
             done = self.smp(*words, status=2)
             self.assertEqual((done.stdout, "-V, --version stands alone" in done.stderr), ("", True), words)

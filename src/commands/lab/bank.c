@@ -112,8 +112,8 @@ static smp_code parse_capability(bank_settings *settings, smp_error *err)
         return smp_fail(err, SMP_E_USAGE, "'%s' is not a compute capability", text),
                smp_hint(err, "5.2, 7.5, 8.6, 9.0, 12.0, ...");
     if (whole < FIRST_KNOWN)
-        return smp_fail(err, SMP_E_USAGE, "compute capability %ld.%ld is older than what CUDA serves", whole, part),
-               smp_hint(err, "write 5.0 or newer: their rules are told");
+        return smp_fail(err, SMP_E_USAGE, "the rules of compute capability %ld.%ld are not known here", whole, part),
+               smp_hint(err, "write 5.0 or newer");
     if (whole <= LAST_KNOWN && !strchr(minors[whole], (int)('0' + part))) {
         char known[40] = "";
         for (size_t i = 0, used = 0; minors[whole][i]; i++)
