@@ -25,16 +25,7 @@ static int pixel(const smp_stage *stage, const smp_matrix *m, int channels, cons
 {
     const kernel_case c = {
         .stage = stage, .params = m, .in = case_shape(1, 1, channels, SMP_U8), .out_storage = SMP_F32};
-    picture from = picture_make(&c.in, SMP_U8), to;
-    for (int k = 0; k < channels; k++)
-        picture_set(&from, 0, 0, k, in[k]);
-    kernel_case_naive(&c, &from, NULL, &to);
-    int n = to.view.channels;
-    for (int k = 0; k < n; k++)
-        out[k] = picture_get(&to, 0, 0, k);
-    picture_free(&from);
-    picture_free(&to);
-    return n;
+    return kernel_case_samples(&c, in, out, NULL);
 }
 
 #define NEAR(a, b) assert_true(fabs((double)(a) - (b)) <= 255 * 1e-6)

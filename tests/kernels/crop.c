@@ -5,46 +5,27 @@
 #include "matrix_case.h"
 
 /* The error of a statement on a picture of 8x6, or what it makes of U(8, 6). */
-static smp_code try(const char *statement, picture *out, char *message, size_t size)
+static smp_code try(const char *statement, picture *out, char message[MESSAGE])
 {
     const smp_shape shape = case_shape(8, 6, 1, SMP_U8);
-    smp_program *program = NULL;
-    smp_plan *plan = NULL;
-    smp_diags diags = {0};
-    smp_error err = {0};
-    smp_code code = smp_program_parse_lines(&statement, 1, NULL, 0, NULL, NULL, &diags, &program, &err);
-    smp_plan_request ask = {
-        .program = program, .input = shape, .orientation = 1, .output = "memory", .accepts = accepts_all};
-    if (!code)
-        code = smp_plan_make(&ask, &diags, &plan, &err);
-    snprintf(message, size, "%s", diags.count ? diags.items[0].message : err.message);
-    if (!code) {
-        smp_device *device = NULL;
-        const smp_device_request cpu = {.spec = "cpu"};
-        picture in = picture_make(&shape, SMP_U8);
-        outcome o = {0};
-        for (int y = 0; y < 6; y++)
-            for (int x = 0; x < 8; x++)
-                picture_set(&in, x, y, 0, (float)((7 * x * x + 13 * y * y + 5 * x * y + 11 * x + 3) % 256));
-        assert_int_equal(smp_device_open(&cpu, &device, NULL, 0, &err), SMP_OK);
-        run_plan(plan, &in, "tiled", 2, device, &o);
-        *out = o.out;
-        o.out = (picture){0};
-        outcome_free(&o);
-        picture_free(&in);
-        smp_device_close(device);
-    }
-    smp_plan_free(plan);
-    smp_program_free(program);
-    smp_diags_free(&diags);
+    picture in = picture_make(&shape, SMP_U8);
+    outcome o = {0};
+    for (int y = 0; y < 6; y++)
+        for (int x = 0; x < 8; x++)
+            picture_set(&in, x, y, 0, (float)((7 * x * x + 13 * y * y + 5 * x * y + 11 * x + 3) % 256));
+    const smp_code code = run_statements(&statement, 1, &shape, &in, "cpu", "tiled", &o, message);
+    *out = o.out;
+    o.out = (picture){0};
+    outcome_free(&o);
+    picture_free(&in);
     return code;
 }
 
 static void check_values(const char *statement, int width, int height, const int *want)
 {
-    char message[512];
+    char message[MESSAGE];
     picture out = {0};
-    if (try(statement, &out, message, sizeof message))
+    if (try(statement, &out, message))
         fail_msg("%s: %s", statement, message);
     assert_int_equal(out.view.width, width);
     assert_int_equal(out.view.height, height);
@@ -89,9 +70,9 @@ SMP_TEST(refuses_what_it_cannot_keep)
         {"crop tolerance=1% clip=yes", "the rectangle is given, and 'auto' finds one"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char message[512];
+        char message[MESSAGE];
         picture out = {0};
-        assert_int_equal(try(rows[i].statement, &out, message, sizeof message), SMP_E_PIPE);
+        assert_int_equal(try(rows[i].statement, &out, message), SMP_E_PIPE);
         if (!strstr(message, rows[i].says))
             fail_msg("%s: %s", rows[i].statement, message);
     }

@@ -3,38 +3,19 @@
 
 #include "matrix_case.h"
 
-/* A picture beside a part of itself: `first` makes the second picture of it. The input's samples are 1, 2, 3, ... */
+/* A picture beside a part of itself: `second` makes the second picture of it. The input's samples are 1, 2, 3, ... */
 static smp_code run(const char *second, const char *statement, const smp_shape *shape, const char *device,
-                    const char *variant, outcome *made, char *message, size_t size)
+                    const char *variant, outcome *made, char message[MESSAGE])
 {
     char tap[128];
     snprintf(tap, sizeof tap, "%s -> @b", second);
     const char *lines[] = {tap, "from @input", statement};
-    smp_program *program = NULL;
-    smp_plan *plan = NULL;
-    smp_diags diags = {0};
-    smp_error err = {0};
-    smp_code code = smp_program_parse_lines(lines, 3, NULL, 0, NULL, NULL, &diags, &program, &err);
-    smp_plan_request ask = {
-        .program = program, .input = *shape, .orientation = 1, .output = "memory", .accepts = accepts_all};
-    if (!code)
-        code = smp_plan_make(&ask, &diags, &plan, &err);
-    snprintf(message, size, "%s", diags.count ? diags.items[0].message : err.message);
-    if (!code) {
-        smp_device *on = NULL;
-        const smp_device_request request = {.spec = device};
-        picture in = picture_make(shape, shape->format);
-        for (int64_t i = 0; i < shape->width * shape->height * shape->channels; i++)
-            picture_set(&in, i / shape->channels % shape->width, i / shape->channels / shape->width,
-                        (int)(i % shape->channels), (float)(i + 1));
-        assert_int_equal(smp_device_open(&request, &on, NULL, 0, &err), SMP_OK);
-        run_plan(plan, &in, variant, 0, on, made);
-        picture_free(&in);
-        smp_device_close(on);
-    }
-    smp_plan_free(plan);
-    smp_program_free(program);
-    smp_diags_free(&diags);
+    picture in = picture_make(shape, shape->format);
+    for (int64_t i = 0; i < shape->width * shape->height * shape->channels; i++)
+        picture_set(&in, i / shape->channels % shape->width, i / shape->channels / shape->width,
+                    (int)(i % shape->channels), (float)(i + 1));
+    const smp_code code = run_statements(lines, 3, shape, &in, device, variant, made, message);
+    picture_free(&in);
     return code;
 }
 
@@ -57,10 +38,10 @@ SMP_TEST(lays_pictures_where_it_says)
     const smp_shape shape = case_shape(3, 2, 1, SMP_U8);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int k = 0; k < 4; k++) {
-            char message[256];
+            char message[MESSAGE];
             outcome made = {0};
             if (run("crop width=1 anchor=right", rows[i].statement, &shape, k & 1 ? "simt" : "cpu",
-                    k & 2 ? "tiled" : "naive", &made, message, sizeof message))
+                    k & 2 ? "tiled" : "naive", &made, message))
                 fail_msg("%s: %s", rows[i].statement, message);
             assert_int_equal(made.out.view.width, rows[i].width);
             assert_int_equal(made.out.view.height, rows[i].height);
@@ -76,16 +57,14 @@ SMP_TEST(joins_what_differs_in_kind)
     const smp_shape shape = case_shape(2, 1, 4, SMP_U8);
     static const int gray[] = {1, 2, 3, 4, 5, 6, 7, 8, 4, 4, 4, 255, 8, 8, 8, 255};
     for (int k = 0; k < 4; k++) {
-        char message[256];
+        char message[MESSAGE];
         outcome made = {0};
-        if (run("alpha extract", "join @b", &shape, k & 1 ? "simt" : "cpu", k & 2 ? "tiled" : "naive", &made, message,
-                sizeof message))
+        if (run("alpha extract", "join @b", &shape, k & 1 ? "simt" : "cpu", k & 2 ? "tiled" : "naive", &made, message))
             fail_msg("%s", message);
         for (int n = 0; n < 16; n++)
             assert_int_equal((int)picture_get(&made.out, n / 4, 0, n % 4), gray[n]);
         outcome_free(&made);
-        if (run("depth 16bit", "join @b", &shape, k & 1 ? "simt" : "cpu", k & 2 ? "tiled" : "naive", &made, message,
-                sizeof message))
+        if (run("depth 16bit", "join @b", &shape, k & 1 ? "simt" : "cpu", k & 2 ? "tiled" : "naive", &made, message))
             fail_msg("%s", message);
         for (int n = 0; n < 16; n++)
             assert_int_equal((int)picture_get(&made.out, n / 4, 0, n % 4), n % 8 + 1);
@@ -95,17 +74,13 @@ SMP_TEST(joins_what_differs_in_kind)
 
 SMP_TEST(refuses_what_does_not_fit)
 {
-    char message[256];
+    char message[MESSAGE];
     outcome made = {0};
     const smp_shape gray = case_shape(3, 2, 1, SMP_U8), coloured = case_shape(3, 2, 3, SMP_U8);
-    assert_int_equal(run("matrix [1; 1; 1]", "join @b", &gray, "cpu", "tiled", &made, message, sizeof message),
-                     SMP_E_PIPE);
+    assert_int_equal(run("matrix [1; 1; 1]", "join @b", &gray, "cpu", "tiled", &made, message), SMP_E_PIPE);
     assert_non_null(strstr(message, "a picture of 3 colours cannot lie beside one of 1"));
-    assert_int_equal(run("alpha opaque", "join @b", &coloured, "cpu", "tiled", &made, message, sizeof message),
-                     SMP_E_PIPE);
+    assert_int_equal(run("alpha opaque", "join @b", &coloured, "cpu", "tiled", &made, message), SMP_E_PIPE);
     assert_non_null(strstr(message, "the second picture has alpha"));
-    assert_int_equal(
-        run("crop width=1", "join @b fill=[1 0]", &coloured, "cpu", "tiled", &made, message, sizeof message),
-        SMP_E_PIPE);
+    assert_int_equal(run("crop width=1", "join @b fill=[1 0]", &coloured, "cpu", "tiled", &made, message), SMP_E_PIPE);
     assert_non_null(strstr(message, "fill has 2 values"));
 }

@@ -53,30 +53,22 @@ SMP_TEST(values_are_those_of_opencv_and_scipy)
 SMP_TEST(float_bits_are_moved_in_total_order)
 {
     /* In order: -inf, -2, -1e-42, -0, 0, 1e-42, inf, NaN, NaN. */
-    static const float samples[9] = {NAN, -0.f, INFINITY, 0.f, -INFINITY, -1e-42f, 1e-42f, -NAN, -2.f};
+    float samples[9] = {NAN, -0.f, INFINITY, 0.f, -INFINITY, -1e-42f, 1e-42f, -NAN, -2.f}, out[9];
     PARAMS(p, &smp_stage_median, {"size", 3});
     const kernel_case c = {.stage = &smp_stage_median,
                            .params = p,
                            .in = case_shape(3, 3, 1, SMP_F32),
                            .in_storage = SMP_F32,
                            .out_storage = SMP_F32};
-    picture in = picture_make(&c.in, SMP_F32), out;
-    for (int i = 0; i < 9; i++)
-        picture_set(&in, i % 3, i / 3, 0, samples[i]);
-    kernel_case_naive(&c, &in, NULL, &out);
-    assert_true(picture_get(&out, 1, 1, 0) == 0.f && !signbit(picture_get(&out, 1, 1, 0)));
-    picture_set(&in, 1, 1, 0, -0.f); /* -2, -1e-42, -0, -0, -0, 1e-42, inf, NaN, NaN */
-    picture_set(&in, 0, 1, 0, -0.f);
-    picture_free(&out);
-    kernel_case_naive(&c, &in, NULL, &out);
-    assert_true(picture_get(&out, 1, 1, 0) == 0.f && signbit(picture_get(&out, 1, 1, 0)));
+    kernel_case_samples(&c, samples, out, NULL);
+    assert_true(out[4] == 0.f && !signbit(out[4]));
+    samples[3] = samples[4] = -0.f; /* -2, -1e-42, -0, -0, -0, 1e-42, inf, NaN, NaN */
+    kernel_case_samples(&c, samples, out, NULL);
+    assert_true(out[4] == 0.f && signbit(out[4]));
     for (int i = 0; i < 5; i++)
-        picture_set(&in, i % 3, i / 3, 0, NAN);
-    picture_free(&out);
-    kernel_case_naive(&c, &in, NULL, &out);
-    assert_true(isnan(picture_get(&out, 1, 1, 0)));
-    picture_free(&in);
-    picture_free(&out);
+        samples[i] = NAN;
+    kernel_case_samples(&c, samples, out, NULL);
+    assert_true(isnan(out[4]));
 }
 
 SMP_TEST(every_variant_orders_any_floats_alike)
@@ -123,12 +115,9 @@ SMP_TEST(the_value_outside_is_a_code_value)
                            .in = case_shape(1, 1, 1, SMP_U8),
                            .in_storage = SMP_U8,
                            .out_storage = SMP_F32};
-    picture in = picture_make(&c.in, SMP_U8), out;
-    picture_set(&in, 0, 0, 0, 7);
-    kernel_case_naive(&c, &in, NULL, &out);
-    assert_float_equal(picture_get(&out, 0, 0, 0), 128, 0); /* and not 127.5 */
-    picture_free(&in);
-    picture_free(&out);
+    float out;
+    kernel_case_samples(&c, (const float[]){7}, &out, NULL);
+    assert_float_equal(out, 128, 0); /* and not 127.5 */
     stencil_check_storage(&smp_stage_median, p, SMP_U8, 3);
     stencil_check_storage(&smp_stage_median, p, SMP_U16, 4);
 }

@@ -24,16 +24,7 @@ static int pixel(const smp_stage *stage, const void *params, const float in[3], 
                            .in = case_shape(1, 1, 3, SMP_F32),
                            .in_storage = SMP_F32,
                            .out_storage = SMP_F32};
-    picture from = picture_make(&c.in, SMP_F32), to;
-    for (int k = 0; k < 3; k++)
-        picture_set(&from, 0, 0, k, in[k]);
-    kernel_case_naive(&c, &from, NULL, &to);
-    const int n = to.view.channels;
-    for (int k = 0; k < n; k++)
-        out[k] = picture_get(&to, 0, 0, k);
-    picture_free(&from);
-    picture_free(&to);
-    return n;
+    return kernel_case_samples(&c, in, out, NULL);
 }
 
 SMP_TEST(what_is_no_number_is_far_from_every_colour)

@@ -4,23 +4,6 @@
 
 #include "matrix_case.h"
 
-static smp_plan *plan_of(const char *statement, const smp_shape *shape, char *message, size_t size)
-{
-    smp_program *program = NULL;
-    smp_plan *plan = NULL;
-    smp_diags diags = {0};
-    smp_error err = {0};
-    smp_code code = smp_program_parse_lines(&statement, 1, NULL, 0, NULL, NULL, &diags, &program, &err);
-    smp_plan_request ask = {
-        .program = program, .input = *shape, .orientation = 1, .output = "memory", .accepts = accepts_all};
-    if (!code)
-        code = smp_plan_make(&ask, &diags, &plan, &err);
-    snprintf(message, size, "%s", diags.count ? diags.items[0].message : err.message);
-    smp_program_free(program);
-    smp_diags_free(&diags);
-    return code ? NULL : plan;
-}
-
 static const smp_shape sound = {
     .kind = SMP_AUDIO, .width = 1, .height = 3, .channels = 2, .format = SMP_F32, .rate = 8000};
 
@@ -42,14 +25,14 @@ SMP_TEST(surrounds_a_sound_with_silence)
         for (int c = 0; c < 2; c++)
             picture_set(&in, 0, y, c, (float)(y + 1) / 8 - (float)c);
     for (int i = 0; i < 5 * 3 * 2 * 2; i++) {
-        char message[512];
+        char message[MESSAGE];
+        smp_plan *plan;
         smp_device *device = NULL;
         smp_error err = {0};
         outcome o = {0};
         const int k = i % 5, before = cases[k].before;
-        smp_plan *plan = plan_of(cases[k].statement, &sound, message, sizeof message);
         const smp_device_request request = {.spec = devices[i / 15 % 2], .threads = 2};
-        if (!plan)
+        if (plan_statements(&cases[k].statement, 1, &sound, &plan, message))
             fail_msg("%s: %s", cases[k].statement, message);
         assert_int_equal(smp_device_open(&request, &device, NULL, 0, &err), SMP_OK);
         run_plan(plan, &in, variants[i / 30], strips[i / 5 % 3], device, &o);
@@ -85,8 +68,9 @@ SMP_TEST(refuses_what_does_not_fit)
         {"pad end=1s length=2s", "given twice", true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char message[512];
-        if (plan_of(rows[i].statement, rows[i].sound ? &sound : &drawing, message, sizeof message))
+        char message[MESSAGE];
+        smp_plan *plan;
+        if (!plan_statements(&rows[i].statement, 1, rows[i].sound ? &sound : &drawing, &plan, message))
             fail_msg("%s is not refused", rows[i].statement);
         if (!strstr(message, rows[i].says))
             fail_msg("%s: %s", rows[i].statement, message);
@@ -106,9 +90,9 @@ SMP_TEST(keeps_rows_that_its_border_shows)
                 {"pad left=9 edge=wrap", false},      {"pad bottom=5000 edge=mirror", true},
                 {"pad top=100000 edge=clamp", false}, {"pad top=100000", false}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char message[512];
-        smp_plan *plan = plan_of(rows[i].statement, &tall, message, sizeof message);
-        assert_non_null(plan);
+        char message[MESSAGE];
+        smp_plan *plan;
+        assert_int_equal(plan_statements(&rows[i].statement, 1, &tall, &plan, message), SMP_OK);
         if (plan->steps[1].whole_input != rows[i].whole)
             fail_msg("%s", rows[i].statement);
         smp_plan_free(plan);

@@ -5,26 +5,6 @@
 #include "gpu_case.h"
 #include "matrix_case.h"
 
-/* The plan of one statement, after `first` if there is one, on a picture; null, with the message, when it is refused.
- */
-static smp_plan *plan_of(const char *first, const char *statement, const smp_shape *shape, char *message, size_t size)
-{
-    smp_program *program = NULL;
-    smp_plan *plan = NULL;
-    smp_diags diags = {0};
-    smp_error err = {0};
-    const char *lines[] = {first ? first : statement, statement};
-    smp_code code = smp_program_parse_lines(lines, first ? 2 : 1, NULL, 0, NULL, NULL, &diags, &program, &err);
-    smp_plan_request ask = {
-        .program = program, .input = *shape, .orientation = 1, .output = "memory", .accepts = accepts_all};
-    if (!code)
-        code = smp_plan_make(&ask, &diags, &plan, &err);
-    snprintf(message, size, "%s", diags.count ? diags.items[0].message : err.message);
-    smp_program_free(program);
-    smp_diags_free(&diags);
-    return code ? NULL : plan;
-}
-
 SMP_TEST(refuses_what_is_no_size)
 {
     static const struct {
@@ -47,32 +27,34 @@ SMP_TEST(refuses_what_is_no_size)
         {"resize 0", "scale", 1, false, SMP_U8},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char message[512];
+        char message[MESSAGE];
         const smp_shape shape = {.kind = SMP_IMAGE,
                                  .width = 8,
                                  .height = 6,
                                  .channels = rows[i].channels,
                                  .alpha = rows[i].alpha,
                                  .format = rows[i].format};
-        smp_plan *plan = plan_of(NULL, rows[i].statement, &shape, message, sizeof message);
-        if (plan)
+        smp_plan *plan;
+        if (!plan_statements(&rows[i].statement, 1, &shape, &plan, message))
             fail_msg("%s is not refused", rows[i].statement);
         if (!strstr(message, rows[i].says))
             fail_msg("%s: %s", rows[i].statement, message);
     }
-    char message[512];
+    char message[MESSAGE];
     const smp_shape shape = {.kind = SMP_IMAGE, .width = 8, .height = 6, .channels = 3, .format = SMP_U8};
-    assert_null(plan_of("light linear", "resize 50% arithmetic=fixed", &shape, message, sizeof message));
+    static const char *const linear[] = {"light linear", "resize 50% arithmetic=fixed"};
+    smp_plan *plan;
+    assert_int_equal(plan_statements(linear, 2, &shape, &plan, message), SMP_E_PIPE);
     assert_non_null(strstr(message, "this is linear light"));
 }
 
 /* A thumbnail of a tall picture needs few rows at a time. */
 SMP_TEST(streams)
 {
-    char message[512];
+    char message[MESSAGE];
     const smp_shape shape = {.kind = SMP_IMAGE, .width = 600, .height = 40000, .channels = 3, .format = SMP_U8};
-    smp_plan *plan = plan_of(NULL, "resize 10%", &shape, message, sizeof message);
-    assert_non_null(plan);
+    smp_plan *plan;
+    assert_int_equal(plan_statements((const char *const[]){"resize 10%"}, 1, &shape, &plan, message), SMP_OK);
     const smp_step *step = &plan->steps[plan->step_count - 1];
     assert_int_equal(step->out.height, 4000);
     assert_int_equal(step->reads.num, 10);
@@ -91,9 +73,9 @@ SMP_TEST(leaves_out_what_changes_nothing)
                                              "resize width=20 height=3 fit=cover enlarge=no"};
     const smp_shape shape = {.kind = SMP_IMAGE, .width = 8, .height = 6, .channels = 1, .format = SMP_U8};
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
-        char message[512];
-        smp_plan *plan = plan_of(NULL, statements[i], &shape, message, sizeof message);
-        if (!plan || plan->step_count != 1)
+        char message[MESSAGE];
+        smp_plan *plan;
+        if (plan_statements(&statements[i], 1, &shape, &plan, message) || plan->step_count != 1)
             fail_msg("%s: %s", statements[i], plan ? "makes a step" : message);
         assert_string_equal(message, "");
         smp_plan_free(plan);

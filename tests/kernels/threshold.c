@@ -16,16 +16,9 @@ static const params half = {.value = 0.5}, otsu = {.value = 0.5, .method = 1};
 
 static void run(const params *p, smp_shape shape, smp_format storage, const float *values, float *out)
 {
-    kernel_case c = {
+    const kernel_case c = {
         .stage = &smp_stage_threshold, .params = p, .in = shape, .in_storage = storage, .out_storage = storage};
-    picture in = picture_make(&c.in, storage), result;
-    for (int i = 0; i < shape.width * shape.channels; i++)
-        picture_set(&in, i / shape.channels, 0, i % shape.channels, values[i]);
-    kernel_case_naive(&c, &in, NULL, &result);
-    for (int i = 0; i < shape.width * shape.channels; i++)
-        out[i] = picture_get(&result, i / shape.channels, 0, i % shape.channels);
-    picture_free(&in);
-    picture_free(&result);
+    kernel_case_samples(&c, values, out, NULL);
 }
 
 SMP_TEST(every_variant_gives_the_same_bytes)

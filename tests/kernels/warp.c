@@ -20,30 +20,11 @@ static picture example(const smp_shape *shape)
 
 /* Runs a statement over the example on a device, or returns its error. */
 static smp_code run(const char *statement, const smp_shape *shape, const char *device, const char *variant,
-                    outcome *made, char *message, size_t size)
+                    outcome *made, char message[MESSAGE])
 {
-    smp_program *program = NULL;
-    smp_plan *plan = NULL;
-    smp_diags diags = {0};
-    smp_error err = {0};
-    smp_code code = smp_program_parse_lines(&statement, 1, NULL, 0, NULL, NULL, &diags, &program, &err);
-    smp_plan_request ask = {
-        .program = program, .input = *shape, .orientation = 1, .output = "memory", .accepts = accepts_all};
-    if (!code)
-        code = smp_plan_make(&ask, &diags, &plan, &err);
-    snprintf(message, size, "%s", diags.count ? diags.items[0].message : err.message);
-    if (!code) {
-        smp_device *on = NULL;
-        const smp_device_request request = {.spec = device};
-        picture in = example(shape);
-        assert_int_equal(smp_device_open(&request, &on, NULL, 0, &err), SMP_OK);
-        run_plan(plan, &in, variant, 0, on, made);
-        picture_free(&in);
-        smp_device_close(on);
-    }
-    smp_plan_free(plan);
-    smp_program_free(program);
-    smp_diags_free(&diags);
+    picture in = example(shape);
+    const smp_code code = run_statements(&statement, 1, shape, &in, device, variant, made, message);
+    picture_free(&in);
     return code;
 }
 
@@ -74,10 +55,10 @@ SMP_TEST(has_the_written_values)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int d = 0; d < 2; d++)
             for (int v = 0; v < 3; v++) {
-                char message[256];
+                char message[MESSAGE];
                 outcome made = {0};
                 if (run(rows[i].statement, &shape, devices[d], (const char *[]){"naive", "tiled", "padded"}[v], &made,
-                        message, sizeof message))
+                        message))
                     fail_msg("%s: %s", rows[i].statement, message);
                 assert_int_equal(made.out.view.width, rows[i].width);
                 assert_int_equal(made.out.view.height, rows[i].height);
@@ -97,15 +78,13 @@ SMP_TEST(a_fill_is_the_same_by_every_variant)
     static const char *const variants[] = {"naive", "tiled", "padded", "gather"};
     const smp_shape shape = case_shape(45, 38, 1, SMP_F32);
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
-        char message[256];
+        char message[MESSAGE];
         outcome want = {0};
-        if (run(statements[i], &shape, "cpu", "naive", &want, message, sizeof message))
+        if (run(statements[i], &shape, "cpu", "naive", &want, message))
             fail_msg("%s: %s", statements[i], message);
         for (int way = 0; way < 8; way++) {
             outcome made = {0};
-            assert_int_equal(
-                run(statements[i], &shape, devices[way % 2], variants[way / 2], &made, message, sizeof message),
-                SMP_OK);
+            assert_int_equal(run(statements[i], &shape, devices[way % 2], variants[way / 2], &made, message), SMP_OK);
             if (!picture_equal(&made.out, &want.out))
                 fail_msg("%s: %s on %s is not naive", statements[i], variants[way / 2], devices[way % 2]);
             outcome_free(&made);
@@ -126,10 +105,10 @@ SMP_TEST(turns_by_quarters_as_rotate_does)
         for (int d = 0; d < 2; d++) {
             const bool square = strstr(pairs[i][0], "inside") != NULL;
             const smp_shape shape = case_shape(75, square ? 75 : 38, channels[i], i == 1 ? SMP_U16 : SMP_U8);
-            char message[256];
+            char message[MESSAGE];
             outcome made = {0}, want = {0};
-            assert_int_equal(run(pairs[i][0], &shape, devices[d], "padded", &made, message, sizeof message), SMP_OK);
-            assert_int_equal(run(pairs[i][1], &shape, "cpu", "naive", &want, message, sizeof message), SMP_OK);
+            assert_int_equal(run(pairs[i][0], &shape, devices[d], "padded", &made, message), SMP_OK);
+            assert_int_equal(run(pairs[i][1], &shape, "cpu", "naive", &want, message), SMP_OK);
             if (!picture_equal(&made.out, &want.out))
                 fail_msg("%s is not %s", pairs[i][0], pairs[i][1]);
             outcome_free(&made);
@@ -148,9 +127,9 @@ SMP_TEST(makes_the_sizes_that_are_meant)
     };
     const smp_shape shape = case_shape(5, 4, 1, SMP_U8);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char message[256];
+        char message[MESSAGE];
         outcome made = {0};
-        assert_int_equal(run(rows[i].statement, &shape, "cpu", "tiled", &made, message, sizeof message), SMP_OK);
+        assert_int_equal(run(rows[i].statement, &shape, "cpu", "tiled", &made, message), SMP_OK);
         assert_int_equal(made.out.view.width, rows[i].width);
         assert_int_equal(made.out.view.height, rows[i].height);
         outcome_free(&made);
@@ -162,12 +141,12 @@ SMP_TEST(inside_is_full)
 {
     const smp_shape shape = case_shape(41, 17, 1, SMP_U8);
     for (int angle = -85; angle < 90; angle += 17) {
-        char statement[64], message[256];
+        char statement[64], message[MESSAGE];
         outcome filled = {0}, clamped = {0};
         snprintf(statement, sizeof statement, "warp %d size=inside fill=[1]", angle);
-        assert_int_equal(run(statement, &shape, "cpu", "tiled", &filled, message, sizeof message), SMP_OK);
+        assert_int_equal(run(statement, &shape, "cpu", "tiled", &filled, message), SMP_OK);
         snprintf(statement, sizeof statement, "warp %d size=inside edge=clamp", angle);
-        assert_int_equal(run(statement, &shape, "cpu", "tiled", &clamped, message, sizeof message), SMP_OK);
+        assert_int_equal(run(statement, &shape, "cpu", "tiled", &clamped, message), SMP_OK);
         assert_true(picture_equal(&filled.out, &clamped.out));
         outcome_free(&filled);
         outcome_free(&clamped);
@@ -177,13 +156,13 @@ SMP_TEST(inside_is_full)
 SMP_TEST(fills_are_transparent)
 {
     const smp_shape shape = case_shape(9, 9, 4, SMP_U8);
-    char message[256];
+    char message[MESSAGE];
     outcome made = {0};
-    assert_int_equal(run("warp 45 fill=[1]", &shape, "cpu", "tiled", &made, message, sizeof message), SMP_OK);
+    assert_int_equal(run("warp 45 fill=[1]", &shape, "cpu", "tiled", &made, message), SMP_OK);
     for (int c = 0; c < 4; c++)
         assert_float_equal(picture_get(&made.out, 0, 0, c), 0.f, 0);
     outcome_free(&made);
-    assert_int_equal(run("warp 45 fill=[1 0.2 0 1]", &shape, "cpu", "tiled", &made, message, sizeof message), SMP_OK);
+    assert_int_equal(run("warp 45 fill=[1 0.2 0 1]", &shape, "cpu", "tiled", &made, message), SMP_OK);
     for (int c = 0; c < 4; c++)
         assert_float_equal(picture_get(&made.out, 0, 0, c), ((const float[]){255, 51, 0, 255})[c], 0);
     outcome_free(&made);
@@ -207,9 +186,9 @@ SMP_TEST(refuses_what_is_no_transform)
     };
     const smp_shape shape = case_shape(5, 4, 1, SMP_U8);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char message[256];
+        char message[MESSAGE];
         outcome made = {0};
-        assert_int_equal(run(rows[i].statement, &shape, "cpu", "tiled", &made, message, sizeof message), SMP_E_PIPE);
+        assert_int_equal(run(rows[i].statement, &shape, "cpu", "tiled", &made, message), SMP_E_PIPE);
         if (!strstr(message, rows[i].says))
             fail_msg("%s: %s", rows[i].statement, message);
     }
