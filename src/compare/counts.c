@@ -181,22 +181,24 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
     }
     lab_counts lab = {.trace = &trace};
     smp_warp_observe_stage(take_lab, &lab);
-    smp_code code = smp_model_count(trial->c->model, variant, report->count_from, report->count_rows, &trace, err);
+    smp_code code = smp_model_count(trial->c->model, variant, report->count_from, report->count_rows, &trace, &why);
     smp_warp_observe_stage(NULL, NULL);
     if (!code && lab.failed)
-        code = smp_fail_memory(err, "sites", sizeof *to->sites);
-    code = code ? code : take_trace(to, &trace, err);
+        code = smp_fail_memory(&why, "sites", sizeof *to->sites);
+    code = code ? code : take_trace(to, &trace, &why);
     if (!code && timed)
         take_predictions(to, &trace);
     else if (!timed && out->predicted_gpu[0])
         snprintf(to->predicted.why, sizeof to->predicted.why, "counts are of a crop, and times of whole pictures");
     take_code(trial->c->out, &trace);
     smp_trace_free(&trace);
-    if (code != SMP_E_DEVICE)
-        return code;
-    snprintf(to->counts[SMP_COUNT_MODEL].why, sizeof to->counts[SMP_COUNT_MODEL].why, "%.180s",
-             err ? err->message : "cannot be launched");
-    return SMP_OK;
+    if (code == SMP_E_DEVICE) {
+        snprintf(to->counts[SMP_COUNT_MODEL].why, sizeof to->counts[SMP_COUNT_MODEL].why, "%.180s", why.message);
+        return SMP_OK;
+    }
+    if (code && err)
+        *err = why;
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------------------ the GPU's own */

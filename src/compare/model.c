@@ -192,10 +192,14 @@ smp_code smp_model_rows(smp_model *model, const smp_variant *const *variants, si
     double start = smp_now();
     for (size_t i = 0; i < count; i++) {
         smp_trace trace = {.counts_only = true, .sass = true};
-        smp_code code = smp_model_count(model, variants[i], 0, unit, &trace, err);
+        smp_error own = {.code = SMP_OK};
+        smp_code code = smp_model_count(model, variants[i], 0, unit, &trace, &own);
         smp_trace_free(&trace);
-        if (code && code != SMP_E_DEVICE)
+        if (code && code != SMP_E_DEVICE) {
+            if (err)
+                *err = own;
             return code;
+        }
     }
     double each = (smp_now() - start) / (double)unit, fits = each > 0 ? seconds / each : (double)height;
     if (fits >= (double)height)
