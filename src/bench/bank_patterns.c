@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "bench/bench.h"
+#include "lab/program_kernels/own.h"
 
 enum {
     COUNTED_BLOCKS = 4, /* a small launch: counts are exact for any size */
@@ -151,6 +152,7 @@ smp_code smp_patterns_count(smp_device *device, smp_count_kind kind, smp_bench_r
     smp_count_source *source = NULL;
     pattern_work *work = NULL;
     smp_error own = {.code = SMP_OK};
+    smp_own_count_launches(false);
     smp_code code = smp_count_open(kind, device, &source, &own);
     code = code ? code : open_work(device, &work, &own);
     code = code ? code : count_rows(source, work, report, &own);

@@ -27,7 +27,8 @@ void smp_simt_set_blocks(int most);
 void smp_simt_set_order(smp_simt_order order, uint64_t seed);
 
 /* Opens libsmempipe-trace.so, which has the traced kernels and calls the emulator back: beside the program or
- * where the installation put it. Once for the process; the next calls give the same answer. */
+ * where the installation put it. Once for the process; the next calls give the same answer. An observer that counts
+ * every kernel needs no library: it is then opened by the first launch that this observer leaves to it. */
 smp_code smp_simt_open_traced(smp_error *err);
 
 /* From now on launches run the traced kernels and add to *trace; null switches back. The caller owns
@@ -50,6 +51,7 @@ typedef struct smp_simt_seen {
 typedef struct smp_simt_observer {
     bool (*begin)(const smp_simt_seen *launch, smp_trace *trace, smp_trace_launch *to);
     void (*end)(const smp_simt_seen *launch, smp_trace *trace);
+    bool (*counts_all)(void); /* whether begin serves every kernel of the program */
 } smp_simt_observer;
 void smp_simt_set_observer(const smp_simt_observer *observer); /* null: none; it outlives the launches */
 

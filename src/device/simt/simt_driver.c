@@ -73,6 +73,11 @@ void smp_simt_set_observer(const smp_simt_observer *observer)
     simt.observer = observer;
 }
 
+bool simt_observer_counts_all(void)
+{
+    return simt.observer && simt.observer->counts_all();
+}
+
 CUresult simt_usable(void)
 {
     return simt.context.references ? simt.fault : CUDA_ERROR_INVALID_CONTEXT;

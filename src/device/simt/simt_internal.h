@@ -193,6 +193,8 @@ const smp_simt_kernel *simt_traced_find(const smp_kernel_file *file, const char 
 /* Returns why there are no traced kernels; "" if there are, and before any was wanted. */
 const char *simt_traced_problem(void);
 
+bool simt_observer_counts_all(void);
+
 /* The calls that traced threads are in (simt_calls.c). */
 #define SIMT_MIX UINT64_C(0x9e3779b97f4a7c15) /* odd; spreads what it multiplies */
 bool simt_calls_prepare(simt_worker *worker); /* before the first traced launch; false: out of memory */

@@ -18,6 +18,8 @@ static void open_library(void)
 
 smp_code smp_simt_open_traced(smp_error *err)
 {
+    if (simt_observer_counts_all())
+        return SMP_OK;
     pthread_once(&traced.once, open_library);
     if (traced.files)
         return SMP_OK;

@@ -1,9 +1,12 @@
 /* Counts a launch of the emulator's driver by the kernel's SASS. The SASS runs first; memory is then put back as it
  * was, the host-compiled kernel runs, and both must have left the same bytes: each checks the other. */
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "device/kernel_table.h"
 #include "device/simt/simt.h"
 #include "lab/program_kernels/own.h"
 #include "lab/time/time.h"
@@ -216,9 +219,20 @@ static void end(const smp_simt_seen *seen, smp_trace *trace)
                  seen->kernel, (unsigned long long)bytes, place);
 }
 
+static bool counts_all(void)
+{
+    char path[PATH_MAX];
+    bool has = smp_own_folder() != NULL;
+    for (const smp_kernel_file *file = smp_kernel_files; has && file->name; file++) {
+        snprintf(path, sizeof path, "%.3000s/%s.gz", smp_own_folder(), file->name);
+        has = !access(path, R_OK);
+    }
+    return has;
+}
+
 void smp_own_count_launches(bool all)
 {
     count_all = all;
-    static const smp_simt_observer observer = {begin, end};
+    static const smp_simt_observer observer = {begin, end, counts_all};
     smp_simt_set_observer(&observer);
 }
