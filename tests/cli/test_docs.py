@@ -186,7 +186,8 @@ class Commands(CliCase):
 
     def test_the_readme_names_all_formats(self):
         named = re.search(r"^PNG, APNG.*?\. ", (ROOT / "README.md").read_text(), re.M | re.S)[0]
-        named = set(re.split(r"[,;:]? ", re.sub(r"(JPEG|camera|lossless|Sun) ", r"\1_", re.sub(r"\s+", " ", named)).strip(". ")))
+        named = re.sub(r"(JPEG|camera|lossless|Sun) ", r"\1_", re.sub(r"\s+", " ", named))
+        named = set(re.split(r"[,;:]? ", named.strip(". ")))
         table = self.smp("help", "formats").stdout.partition("extensions\n")[2].partition("\n\n")[0]
         rows = set(re.findall(r"^  (?:coded )?(\S.*?) +(?:read|written|not here)", table, re.M))
         names = {"NPY": "NumPy", "RAW": "raw", "OpenEXR": "EXR", "M4A and video": "video"}
