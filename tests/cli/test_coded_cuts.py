@@ -8,6 +8,7 @@ import numpy as np
 
 from harness import SAMPLES, CliCase
 
+DATA = SAMPLES.parent / "tests/data"
 CLOSE = 1e-6  # decoders add up in an order that depends on where a frame stands
 MOST_EARLY = 0.32  # seconds that a part of an Opus has in front
 
@@ -33,7 +34,7 @@ class CodedCuts(CliCase):
         return np.load(self.folder / "samples.npy")
 
     PLAYERS = {
-        "ffmpeg": (("mp3", "opus"), ("ffmpeg", "-v", "error", "-i", "{}", "-f", "f32le", "-")),
+        "ffmpeg": (("mp3", "opus", "m4a"), ("ffmpeg", "-v", "error", "-i", "{}", "-f", "f32le", "-")),
         "mpg123": (("mp3",), ("mpg123", "-q", "-e", "f32", "-s", "{}")),
         "opusdec": (("opus",), ("opusdec", "--quiet", "--float", "--rate", "48000", "{}", "-")),
     }
@@ -126,6 +127,49 @@ class CodedCuts(CliCase):
                     self.assertIn(data[-40:], whole)
                     self.assertIn("Rain", self.smp("info", "-v", "b.opus").stdout)
 
+    def m4a(self, *options):
+        """AAC by ffmpeg without substituted noise, which decoders draw anew."""
+        if not shutil.which("ffmpeg") or self.smp("info", DATA / "tone.m4a", status=(0, 3, 4)).returncode:
+            self.skipTest("needs ffmpeg and its libraries")
+        subprocess.run(("ffmpeg", "-v", "error", "-y", "-i", SAMPLES / "speech.flac", "-c:a", "aac", "-aac_pns", "0",
+                        *options, self.folder / "a.m4a"), check=True)
+
+    def test_an_m4a_keeps_its_packets_when_tags_change_or_it_is_cut(self):
+        """FFmpeg plays the last packet of every M4A as a whole."""
+        self.m4a("-b:a", "64k")
+        subprocess.run(("ffmpeg", "-v", "error", "-ss", "1.2345", "-i", "a.m4a", "-c", "copy", "edited.m4a"),
+                       cwd=self.folder, check=True)
+        subprocess.run(("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=d=1:s=32x32", "-i", "a.m4a", "-c:a",
+                        "copy", "-c:v", "mpeg4", "film.mp4"), cwd=self.folder, check=True)
+        for name in ("a.m4a", "edited.m4a", "film.mp4"):
+            samples = self.samples(name)
+            told = self.smp("convert", "-f", "-v", name, "b.m4a", "--tag", "title=Rain").stderr
+            self.assertIn("copied as it is", told)
+            self.assertIn("Rain", self.smp("info", "-v", "b.m4a").stdout)
+            np.testing.assert_array_equal(self.samples("b.m4a"), samples)
+            for start, count in ((0, 1500), (0, 5000), (1, 1024), (12345, 9000), (len(samples) - 4000, 4000)):
+                with self.subTest(name=name, start=start):
+                    told = self.smp("convert", "-f", "-v", name, "b.m4a", "-e", f"trim first={start} frames={count}")
+                    self.assertIn("copied as it is", told.stderr)
+                    np.testing.assert_array_equal(self.samples("b.m4a"), samples[start:start + count])
+                    played = self.played("b.m4a")["ffmpeg"]
+                    np.testing.assert_array_equal(played[:count], samples[start:start + count])
+                    self.assertLess(len(played), count + 1024)
+        piped = self.smp("convert", "a.m4a", "-", "--to", "m4a", "-e", "trim first=12345 frames=9000", text=False)
+        self.smp("convert", "-f", "a.m4a", "b.m4a", "-e", "trim first=12345 frames=9000")
+        self.assertEqual(piped.stdout, (self.folder / "b.m4a").read_bytes())
+
+    def test_an_m4a_is_coded_anew_where_it_must_be(self):
+        self.m4a("-b:a", "64k")
+        for more in (("-e", "gain -1dB"), ("--bitrate", "32"), ("--lossless",), ("--quality", "50")):
+            told = self.smp("convert", "-f", "-v", "a.m4a", "b.m4a", "-e", "trim 0.2", *more).stderr
+            self.assertNotIn("copied", told)
+        told = self.smp("convert", "-f", "-v", "a.m4a", "b.m4a", "-e", "trim first=30000 frames=50").stderr
+        self.assertIn("within one coded frame", told)
+        self.assertEqual(len(self.samples("b.m4a")), 50)
+        self.smp("convert", "-f", "a.m4a", "c.m4a", "--lossless")
+        self.assertNotIn("copied", self.smp("convert", "-v", "c.m4a", "d.m4a", "-e", "trim 0.2").stderr)
+
     def test_every_player_plays_what_was_asked_for(self):
         """FFmpeg forgets what to drop in front once it comes to a frame that has something to drop at its end."""
         for ext in ("mp3", "opus"):
@@ -200,15 +244,18 @@ class CodedCuts(CliCase):
         return total
 
     def test_split_keeps_frames(self):
-        for ext in ("mp3", "opus"):
-            whole = self.mp3() if ext == "mp3" else self.opus()
-            samples = self.samples("a." + ext)
-            self.smp("split", "a." + ext, "-o", "parts-" + ext, "--every", "1.3")
+        for ext, make, close in (("mp3", self.mp3, CLOSE), ("opus", self.opus, 4e-3), ("m4a", self.m4a, CLOSE)):
+            make()
+            whole, samples = (self.folder / ("a." + ext)).read_bytes(), self.samples("a." + ext)
+            self.smp("split", "a." + ext, "-o", "parts-" + ext, "--every", "1.2")
             parts = sorted((self.folder / ("parts-" + ext)).iterdir())
             self.assertEqual(len(parts), 4)
             joined = np.concatenate([self.samples(part) for part in parts])
-            np.testing.assert_allclose(joined, samples, rtol=0, atol=CLOSE if ext == "mp3" else 4e-3)
-            self.assertTrue(all(part.read_bytes()[-40:] in whole for part in parts))
+            np.testing.assert_allclose(joined, samples, rtol=0, atol=close)
+            for part in parts:
+                data = part.read_bytes()
+                end = data.index(b"moov") - 4 if ext == "m4a" else len(data)
+                self.assertTrue(data[end - 20:end] in whole, part)
 
     def test_a_damaged_opus_is_not_cut(self):
         whole = self.opus()

@@ -5,13 +5,12 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/chapters.h"
 #include "io/audio/flac_stream.h"
-#include "io/audio/tags.h"
+#include "io/audio/sound.h"
+#include "io/av/m4a_coded.h"
 #include "io/av/mp4_tags.h"
 #include "io/av/whole.h"
 
@@ -214,7 +213,11 @@ static smp_code next_frame(av_state *s, smp_error *err)
         if (code)
             return code;
     }
-    if (s->held && s->channels && (s->frame->ch_layout.nb_channels != s->channels || s->frame->sample_rate != s->rate))
+    if (s->held && !s->channels) {
+        s->channels = s->frame->ch_layout.nb_channels;
+        s->rate = s->frame->sample_rate;
+    }
+    if (s->held && (s->frame->ch_layout.nb_channels != s->channels || s->frame->sample_rate != s->rate))
         return smp_fail(err, SMP_E_DECODE, "the sound changes its rate or its channels on the way");
     s->at = 0;
     return SMP_OK;
@@ -228,92 +231,21 @@ static smp_code count_frames(av_state *s, int64_t *frames, smp_error *err)
     smp_code code = SMP_OK;
     while (!code && !s->ended) {
         code = next_frame(s, err);
-        if (!code && s->held && !s->channels) {
-            s->channels = s->frame->ch_layout.nb_channels;
-            s->rate = s->frame->sample_rate;
-        }
         *frames += !code && s->held ? s->frame->nb_samples : 0;
     }
     return code;
 }
 
-static bool take_cover(smp_reader *reader, const AVStream *stream)
+/* The same of what may be copied, without decoding more than how it begins. *skip: frames in front that are not heard.
+ */
+static smp_code count_coded(av_state *s, int64_t *skip, int64_t *frames, smp_error *err)
 {
-    const AVPacket *packet = &stream->attached_pic;
-    if (packet->size <= 0)
-        return true;
-    smp_attached one = {.kind = SMP_FRONT_COVER, .data = {packet->data, (size_t)packet->size}};
-    snprintf(one.type, sizeof one.type, "%s", smp_picture_type(packet->data, (size_t)packet->size));
-    return smp_tag_attach(reader, &one);
-}
-
-/* The key of a text by FFmpeg's name for it; null: it is about the file, and not about the sound. */
-static const char *key_of(const char *name)
-{
-    static const char *const others[] = {"encoder",       "major_brand",      "minor_version", "compatible_brands",
-                                         "creation_time", "duration",         "handler_name",  "vendor_id",
-                                         "iTunSMPB",      "gapless_playback", "media_type"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!strcasecmp(name, others[i]))
-            return NULL;
-    const char *key = smp_tag_key(SMP_TAG(caf), name);
-    return key != name ? key : smp_tag_any_key(name);
-}
-
-/* Tags of formats that are read here, since FFmpeg gives one value of several. */
-static smp_code take_own_tags(smp_reader *reader, const char *kind, bool *found, smp_error *err)
-{
-    static const char *const tailed[] = {"wv", "ape", "tta", "aac", "ac3"};
-    const smp_meta *meta = &reader->media.meta;
-    const uint64_t position = reader->source.position;
-    smp_code code = SMP_OK;
-    *found = false;
-    if (!strcmp(kind, "ogg"))
-        code = smp_sound_take_ogg(reader, 0, reader->source.size, err);
-    else if (!strncmp(kind, "mov,", 4) && !smp_mp4_take_tags(reader, found))
-        code = smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
-    for (size_t i = 0; !code && i < sizeof tailed / sizeof tailed[0]; i++)
-        if (!strcmp(kind, tailed[i]) && !(code = smp_tail_tags_take(reader, err)))
-            code = smp_id3v1_take(reader, err);
-    *found = *found || meta->text_count || meta->attached_count;
-    return code || smp_source_seek(&reader->source, position) ? code : smp_source_ended(&reader->source, err);
-}
-
-static bool take_chapters(smp_reader *reader, const AVFormatContext *file)
-{
-    smp_chapters list = {0};
-    bool memory = true;
-    for (unsigned i = 0; memory && i < file->nb_chapters && i < SMP_MOST_CHAPTERS; i++) {
-        const AVChapter *one = file->chapters[i];
-        const AVDictionaryEntry *title = av->av_dict_get(one->metadata, "title", NULL, 0);
-        const double start = (double)one->start * one->time_base.num / one->time_base.den;
-        if (start >= 0)
-            memory = smp_chapters_add(&list, start, title ? title->value : NULL, title ? strlen(title->value) : 0);
-    }
-    memory = memory && smp_chapters_take(reader, &list);
-    smp_chapters_free(&list);
-    return memory;
-}
-
-static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
-{
-    bool ok = true, found;
-    SMP_TRY(take_own_tags(reader, s->kind, &found, err));
-    ok = !strcmp(s->kind, "ogg") || take_chapters(reader, s->file); /* which has them as texts */
-    for (const AVDictionaryEntry *entry = NULL;
-         ok && !found && (entry = av->av_dict_get(s->file->metadata, "", entry, AV_DICT_IGNORE_SUFFIX));) {
-        const char *key = key_of(entry->key);
-        ok = !key || smp_tag_add(reader, key, entry->value, strlen(entry->value), NULL);
-    }
-    for (unsigned i = 0; i < s->file->nb_streams; i++) {
-        const AVStream *stream = s->file->streams[i];
-        if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
-            ok = ok && (found || take_cover(reader, stream));
-        else if ((int)i != s->stream && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
-            smp_note(&reader->notes, "it has several sounds, of which the best is read: choose one with "
-                                     "ffmpeg -i IN -map 0:a:1 -f wav - | smempipe ... -");
-    }
-    return ok ? SMP_OK : smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
+    SMP_TRY(next_frame(s, err));
+    const int64_t first = s->held ? s->frame->nb_samples : 0;
+    *skip = s->frames * SMP_AAC_PACKET - first;
+    for (*frames = first; av->av_read_frame(s->file, s->packet) >= 0; av->av_packet_unref(s->packet))
+        *frames += s->packet->stream_index == s->stream ? SMP_AAC_PACKET : 0;
+    return SMP_OK;
 }
 
 /* Formats whose header says how many samples there are, which FFmpeg tells in frames. */
@@ -437,7 +369,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
     const uint8_t *head;
-    int64_t frames = 0;
+    const smp_read_want *want = &reader->options.want;
+    int64_t frames = 0, skip = 0;
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
     const char *name = smp_av_kind(head, size);
@@ -450,7 +383,11 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_code code = source->seekable ? SMP_OK : smp_source_spool(source, err);
     code = code ? code : check_container(reader, s, err);
     code = code ? code : open_file(s, err);
-    code = code ? code : count_frames(s, &frames, err);
+    const bool copies = !code && !s->no_verify && smp_m4a_copies(s->file->streams[s->stream], name),
+               coded = copies && want->coded;
+    code = code ? code : coded ? count_coded(s, &skip, &frames, err) : count_frames(s, &frames, err);
+    reader->media.copies = reader->media.cuts = copies && (coded || frames <= s->frames * SMP_AAC_PACKET) &&
+                                                s->rate == s->file->streams[s->stream]->time_base.den;
     if (!code && !frames)
         code = fail_damaged(s, "it holds no sound that can be decoded", err);
     const int64_t said = code ? 0 : exact_frames(s);
@@ -471,11 +408,15 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     reader->media.meta.coding.sound.alac = s->codec->codec_id == AV_CODEC_ID_ALAC;
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
     note_damage(reader, s);
-    code = check_length(reader, s, frames, err);
-    code = code ? code : take_tags(reader, s, err);
+    code = coded ? SMP_OK : check_length(reader, s, frames, err);
+    code = code ? code : smp_av_take_tags(reader, s->file, s->stream, s->kind, err);
     close_file(s);
     s->watches = false;
-    return code ? code : open_file(s, err);
+    code = code ? code : open_file(s, err);
+    if (code || !coded)
+        return code;
+    return smp_m4a_keep(s->file, s->stream, s->packet, want->part, skip + (want->part ? want->from : 0),
+                        want->part ? want->part : frames, reader, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ samples */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/av/av_library.h"
+#include "io/av/m4a_coded.h"
 #include "io/av/mp4_write.h"
 
 static const char *const extensions[] = {"m4a", "m4b", NULL};
@@ -15,7 +15,7 @@ static const char *const extensions[] = {"m4a", "m4b", NULL};
 static const smp_av *const av = &smp_av_functions;
 
 enum { MOST_CHANNELS = 8, DEFAULT_QUALITY = 60, LEAST_RATE = 8000 /* bits a second and channel */ };
-enum { PACKET_BITS = 6144 /* of AAC and a channel, at most (ISO/IEC 14496-3, 4.5.3.1) */, AAC_PACKET = 1024 };
+enum { PACKET_BITS = 6144 /* of AAC and a channel, at most (ISO/IEC 14496-3, 4.5.3.1) */ };
 
 enum { SIDES_50 = 0x607, SIDES_51 = 0x60F };
 
@@ -47,7 +47,7 @@ static int64_t rate_of(const smp_writer *writer)
               quality = smp_write_value(values, &smp_write_quality);
     const double each = 16000 * pow(10, (quality ? quality : DEFAULT_QUALITY) / 100.),
                  channels = writer->shape.channels;
-    const double most = floor(PACKET_BITS * writer->shape.rate / AAC_PACKET) * channels;
+    const double most = floor(PACKET_BITS * writer->shape.rate / SMP_AAC_PACKET) * channels;
     const double rate = asked ? asked * 1000. : each * channels;
     return (int64_t)fmin(fmax(rate, LEAST_RATE * channels), most);
 }
@@ -142,15 +142,17 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
                        .bits = alac ? bits_of(sound->type) : 16,
                        .alac = alac};
     SMP_TRY(check_options(writer, alac, err));
+    smp_sound_note_lost(writer, meta, holds_any, true);
+    note_pictures(writer, meta);
+    if (writer->options.coded.picture)
+        return smp_m4a_put_coded(writer, meta, err);
     SMP_TRY(open_coder(writer, s, err));
     if (alac)
         smp_sound_note_type(writer, s->mp4.bits == 16 ? SMP_SOUND_S16 : SMP_SOUND_S24);
-    smp_sound_note_lost(writer, meta, holds_any, true);
-    note_pictures(writer, meta);
     s->samples = smp_alloc_array((size_t)s->mp4.channels * s->mp4.packet, sizeof(float));
     SMP_NEED(s->samples && (!meta || smp_meta_copy(&s->meta, meta)), "a sound", s->mp4.packet * sizeof(float), err);
     s->pipe = !smp_output_seekable(writer->output);
-    smp_mp4_put_head(&s->head);
+    smp_mp4_put_head(&s->head, 0);
     SMP_NEED(!s->head.failed, "a sound", s->head.size, err);
     return s->pipe ? SMP_OK : smp_output_write(writer->output, s->head.data, s->head.size, err);
 }
@@ -223,10 +225,12 @@ static smp_code write_row(smp_writer *writer, int64_t, const void *from, smp_err
 static smp_code write_end(smp_writer *writer, smp_error *err)
 {
     m4a_state *s = writer->state;
-    const size_t size_at = s->head.size - 8;
     uint64_t bytes = 0;
     uint8_t size[8];
     smp_bytes index = {0};
+    if (!s->codec) /* all was written: smp_m4a_put_coded */
+        return SMP_OK;
+    const size_t size_at = s->head.size - 8;
     smp_sound_note_over(writer, &s->over);
     SMP_TRY(s->have ? send(writer, s, err) : SMP_OK);
     SMP_TRY(av->avcodec_send_frame(s->codec, NULL) < 0 ? fail_coder(err) : take_packets(writer, s, err));
@@ -258,6 +262,13 @@ static void write_close(smp_writer *writer)
     smp_free_all(s->samples, s->mp4.sizes, s->head.data, s->held.data, s);
 }
 
+static bool keeps_coded(const smp_write_options *options, const smp_media *media)
+{
+    const smp_write_values *values = &options->values;
+    return !strcmp(media->file_format, "M4A and video") && !smp_write_value(values, &smp_write_quality) &&
+           !smp_write_value(values, &smp_write_bitrate) && !smp_write_value(values, &smp_write_lossless);
+}
+
 #endif
 
 /* Its reader is that of films, too (av.c). */
@@ -276,6 +287,7 @@ const smp_file_format smp_format_m4a = {
     SMP_WRITES(row),
     .write_state = sizeof(m4a_state),
     .open_end = true,
+    .keeps_coded = keeps_coded,
     .write_end = write_end,
     .write_close = write_close,
 #endif

@@ -33,13 +33,13 @@ static void put_zeros(smp_bytes *out, int count)
         smp_bytes_be(out, 0, 1);
 }
 
-void smp_mp4_put_head(smp_bytes *out)
+void smp_mp4_put_head(smp_bytes *out, uint64_t bytes)
 {
     const size_t type = smp_mp4_begin(out, "ftyp");
     smp_bytes_add(out, "M4A \0\0\2\0M4A mp42isom", 20);
     smp_mp4_end(out, type);
     smp_bytes_add(out, "\0\0\0\1mdat", 8); /* 1: the size follows */
-    smp_bytes_be(out, 0, 8);
+    smp_bytes_be(out, SMP_MP4_DATA_HEAD + bytes, 8);
 }
 
 /* Frames of all packets together: those of the last one as they are heard. */

@@ -17,8 +17,9 @@ typedef struct smp_mp4 {
     size_t count, capacity;
 } smp_mp4;
 
-/* The file type box, and the head of the box of packets, which has 16 bytes; its size is put there at the end. */
-void smp_mp4_put_head(smp_bytes *out);
+/* The file type box, and the head of the box of packets, which has 16 bytes; its size, of so many bytes of packets and
+ * the head, is the last thing. */
+void smp_mp4_put_head(smp_bytes *out, uint64_t bytes);
 enum { SMP_MP4_DATA_HEAD = 16 };
 
 /* What follows the packets: where they are, how they are heard, and the tags (null: none). at: of the first packet. */
