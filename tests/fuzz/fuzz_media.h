@@ -67,6 +67,16 @@ static inline void fuzz_media(const uint8_t *data, size_t size)
     fuzz_media_from(data, size, 0);
 }
 
+/* Of a sound all of it as it is coded, and a part, whose place is that of two bytes. */
+static inline void fuzz_coded(const uint8_t *data, size_t size)
+{
+    smp_read_want want = {.coded = true};
+    fuzz_media_as(data, size, (smp_read_options){.want = want});
+    want.from = data[size / 2] * 8;
+    want.part = 1 + data[size / 3] * 8;
+    fuzz_media_as(data, size, (smp_read_options){.want = want});
+}
+
 /* Every picture of an animation. */
 static inline void fuzz_frames(const uint8_t *data, size_t size)
 {

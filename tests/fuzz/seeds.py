@@ -325,6 +325,7 @@ def made():
         if done.returncode and name < "s":  # a build without libsndfile has no FLAC and OGG
             sys.exit(f"{name}: {done.stderr}")
     for name, origin, options in (("tiff/deflate.tif", source, ("--tiff-compression", "deflate")),
+                                  ("sound/small.opus", sound, ("-e", "repeat times=100")),
                                   ("heif/gray.avif", gray, ())):  # a build may be without libtiff, an encoder of AV1
         (FOLDER / "seeds" / name).parent.mkdir(parents=True, exist_ok=True)
         subprocess.run([PROGRAM, "convert", str(origin), str(FOLDER / "seeds" / name), "--force", *options],
