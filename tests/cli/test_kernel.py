@@ -524,8 +524,8 @@ class Programs(CliCase):
                 self.assertEqual(found, expected.get(name, set()))
 
     def test_blocks_wait_for_each_other_and_graphs_run(self):
-        done = self.smp("kernel", os.path.join(LAB, "runtime", "grid_and_graph.cu"), "--code", "ptx", "--json",
-                        env=self.environment)  # fmt: skip
+        done = self.smp("kernel", os.path.join(LAB, "runtime", "grid_and_graph.cu"), "--code", "ptx", "--json", "--",
+                        "itself", env=self.environment)  # fmt: skip
         self.assertIn("grid_and_graph.cu runs on this machine, not on a GPU, and prints:\ngrid_and_graph: PASS",
                       done.stderr)
         kernels = {k["kernel"]: k for k in json.loads(done.stdout)["kernels"]}

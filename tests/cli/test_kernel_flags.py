@@ -243,7 +243,7 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
 
     def test_launches_end_at_the_hardware_s_depth(self):
         told = self.smp("kernel", LAUNCHES, "--code", "ptx", "--", "-rdc=true", "--", "deep").stdout
-        self.assertIn("no launch below 24\nlaunches.cu: the deepest is 24\n", told)
+        self.assertIn("no launch below 2048\nlaunches.cu: the deepest is 2048\n", told)
 
     def test_what_launches_needs_its_flag_and_its_program(self):
         done = self.smp("kernel", LAUNCHES, status=3)

@@ -244,7 +244,7 @@ static const smp_warp_kernel *kernel_at(const warp_block *block, uint64_t addres
 /* cudaGetParameterBufferV2(kernel, grid, block, shared): the kernel writes the parameters there. 0: no launch. */
 static uint64_t prepare(const ptx_request *r)
 {
-    enum { LEAST = 16, MOST_DEPTH = 24 };
+    enum { LEAST = 16, MOST_DEPTH = 2048 /* as an H200: the launches that wait */ };
     smp_warp_tasks *tasks = tasks_of(r);
     const smp_warp_kernel *kernel = kernel_at(r->block, long_of(r->words, 0));
     if (!tasks || !kernel || tasks->depth >= MOST_DEPTH ||

@@ -129,7 +129,7 @@ static void surfaces(int *out, bool outside)
     stored<<<1, dim3(W, D)>>>(surface_of(array), out);
     cudaDeviceSynchronize();
     check(out[0] == 7 && out[7] == 0 && out[2 * W + 3] == 204, "surfaces");
-    short2 back[D];
+    short2 back[4 * (D + 1)];
     cudaMemcpy3DParms copy = {};
     copy.srcArray = array;
     copy.srcPos = make_cudaPos(W - 1, H - 1, 0);
@@ -137,6 +137,7 @@ static void surfaces(int *out, bool outside)
     copy.extent = make_cudaExtent(1, 1, D);
     copy.kind = cudaMemcpyDeviceToHost;
     check(!cudaMemcpy3D(&copy) && back[0].x == 7 && back[2].y == 2, "an array that surfaces wrote");
+    copy.dstPtr = make_cudaPitchedPtr(back, 2 * sizeof *back, 2, 2);
     for (const cudaExtent extent : {make_cudaExtent(2, 1, D), make_cudaExtent(1, 2, D), make_cudaExtent(1, 1, D + 1)}) {
         copy.extent = extent;
         check(cudaMemcpy3D(&copy) == cudaErrorInvalidValue, "a copy beyond an array");
