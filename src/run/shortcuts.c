@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/text/diag.h"
@@ -75,6 +76,13 @@ static int find_shrink(const smp_run_request *request, const smp_media *media)
     return found;
 }
 
+/* A pipe gives what it has once. */
+static bool opens_twice(const char *input)
+{
+    struct stat status;
+    return strcmp(input, "-") != 0 && !stat(input, &status) && S_ISREG(status.st_mode);
+}
+
 /* Opens the input again, to be read in another way. */
 static smp_code open_again(const smp_run_request *request, const smp_read_options *how, smp_reader **reader,
                            smp_error *err)
@@ -87,7 +95,7 @@ static smp_code open_again(const smp_run_request *request, const smp_read_option
 smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp_error *err)
 {
     const smp_media *media = smp_reader_media(*reader);
-    if (!request->fast_decode || !media->shrinks || !strcmp(request->input, "-"))
+    if (!request->fast_decode || !media->shrinks || !opens_twice(request->input))
         return SMP_OK;
     smp_read_options how = request->read;
     how.want.shrink = find_shrink(request, media);
@@ -113,7 +121,7 @@ static bool may_copy(const smp_run_request *request, const smp_plan *plan, const
 {
     const bool turned = plan->step_count == 2 && plan->steps[1].stage && !plan->steps[1].part_count &&
                         plan->steps[1].stage->role == SMP_ROLE_ORIENT;
-    if (request->write.taker || plan->sink_count != 1 || plan->sinks[0].save >= 0 || !strcmp(request->input, "-") ||
+    if (request->write.taker || plan->sink_count != 1 || plan->sinks[0].save >= 0 || !opens_twice(request->input) ||
         !smp_writer_keeps_coded(request->output, &request->write, media, turned))
         return false;
     if (media->cuts && only_cuts(plan, &want->from))

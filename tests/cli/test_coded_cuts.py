@@ -1,7 +1,9 @@
 """A part of a coded sound is its frames as they are: the samples of the whole, cut, and no second coding."""
+import os
 import shutil
 import struct
 import subprocess
+import threading
 import unittest
 
 import numpy as np
@@ -93,6 +95,15 @@ class CodedCuts(CliCase):
         np.testing.assert_allclose(self.samples("b.mp3"), samples[5100:14000], rtol=0, atol=CLOSE)
         self.assertIn("copied", self.smp("convert", "-v", "a.mp3", "c.mp3", "-e", "trim auto keep=0").stderr)
         self.assertLess(len(self.samples("c.mp3")), len(samples))
+
+    def test_what_can_be_read_once_is_coded_anew(self):
+        data = self.mp3()
+        os.mkfifo(self.folder / "pipe.mp3")
+        writer = threading.Thread(target=(self.folder / "pipe.mp3").write_bytes, args=(data,))
+        writer.start()
+        self.smp("convert", "pipe.mp3", "b.mp3", "-e", "trim first=100 frames=9000")
+        writer.join()
+        self.assertEqual(len(self.samples("b.mp3")), 9000)
 
     def test_what_changes_samples_codes_them_anew(self):
         self.mp3()
