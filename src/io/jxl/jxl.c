@@ -1,5 +1,5 @@
-/* JPEG XL through libjxl, read and written whole: 8 and 16 bits and float, with alpha. Writing is not confined: libjxl
- * gets samples and numbers there, in bounds, and never a profile or a JPEG, whose bytes may be a stranger's. Source:
+/* JPEG XL through libjxl, read and written whole: 8 and 16 bits and float, with alpha. A JPEG that nothing changes is
+ * packed as it is coded, without loss. Of a profile libjxl gets numbers, in bounds, since some profiles end it. Source:
  * jxl/encode.h and jxl/decode.h; ISO/IEC 18181-2 (boxes). */
 #include "io/format.h"
 
@@ -28,7 +28,7 @@
              JxlEncoderSetColorEncoding, JxlEncoderFrameSettingsCreate, JxlEncoderSetFrameLossless)                    \
     SMP_EACH(M, with, JxlEncoderSetFrameDistance, JxlEncoderFrameSettingsSetOption,                                    \
              JxlEncoderFrameSettingsSetFloatOption, JxlEncoderUseBoxes, JxlEncoderAddBox, JxlEncoderAddImageFrame,     \
-             JxlEncoderCloseInput, JxlEncoderProcessOutput)
+             JxlEncoderStoreJPEGMetadata, JxlEncoderAddJPEGFrame, JxlEncoderCloseInput, JxlEncoderProcessOutput)
 #define THREAD_FUNCTIONS(M, with)                                                                                      \
     SMP_EACH(M, with, JxlThreadParallelRunner, JxlThreadParallelRunnerCreate, JxlThreadParallelRunnerDestroy)
 
@@ -281,9 +281,9 @@ typedef struct jxl_writer {
     JxlEncoder *encoder;
     JxlEncoderFrameSettings *settings;
     void *runner;
-    uint8_t *samples;
+    uint8_t *samples; /* or a JPEG */
     size_t size;
-    bool lossless;
+    bool lossless, coded;
     uint64_t borrowed, bent;
 } jxl_writer;
 
@@ -315,19 +315,20 @@ static smp_code set_picture(smp_writer *writer, jxl_writer *s, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
     const int asked = smp_write_value(&writer->options.values, &smp_write_quality),
-              quality = asked ? asked : DEFAULT_QUALITY;
+              quality = asked ? asked : DEFAULT_QUALITY, turned = s->coded ? writer->options.coded.orientation : 1;
     s->lossless = smp_write_value(&writer->options.values, &smp_write_lossless) || quality == LOSSLESS;
     JxlBasicInfo info;
     jxl.JxlEncoderInitBasicInfo(&info);
-    info.xsize = (uint32_t)shape->width;
-    info.ysize = (uint32_t)shape->height;
+    info.xsize = (uint32_t)(turned > 4 ? shape->height : shape->width);
+    info.ysize = (uint32_t)(turned > 4 ? shape->width : shape->height);
+    info.orientation = (JxlOrientation)turned;
     info.bits_per_sample = 8 * (uint32_t)smp_sample_size((int)shape->format);
     info.exponent_bits_per_sample = shape->format == SMP_F32 ? 8 : 0;
     info.num_color_channels = (uint32_t)(shape->channels - shape->alpha);
     info.num_extra_channels = shape->alpha;
     info.alpha_bits = shape->alpha ? info.bits_per_sample : 0;
     info.alpha_exponent_bits = shape->alpha ? info.exponent_bits_per_sample : 0;
-    info.uses_original_profile = s->lossless;
+    info.uses_original_profile = s->lossless || s->coded;
     SMP_TRY(check(jxl.JxlEncoderSetBasicInfo(s->encoder, &info), "size", err));
     SMP_NEED(s->settings = jxl.JxlEncoderFrameSettingsCreate(s->encoder, NULL), "a JPEG XL", 0, err);
     /* Tables of few colours, and differences, spoil floats: cjxl 0.7 -d 0 does of one in twelve of small pictures. */
@@ -339,6 +340,8 @@ static smp_code set_picture(smp_writer *writer, jxl_writer *s, smp_error *err)
         SMP_TRY(check(jxl.JxlEncoderFrameSettingsSetFloatOption(s->settings, shares[i], 0), "floats", err));
         SMP_TRY(check(jxl.JxlEncoderFrameSettingsSetOption(s->settings, numbers[i], 0), "floats", err));
     }
+    if (s->coded)
+        return SMP_OK;
     if (s->lossless)
         return check(jxl.JxlEncoderSetFrameLossless(s->settings, true), "want of loss", err);
     return check(jxl.JxlEncoderSetFrameDistance(s->settings, distance_of(quality)), "quality", err);
@@ -443,12 +446,18 @@ static smp_code keep_meta(smp_writer *writer, jxl_writer *s, const smp_meta *met
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
+    const smp_blob *coded = writer->options.coded.picture;
     jxl_writer *s = writer->state;
     const int threads = writer->options.threads > 0 ? writer->options.threads : smp_pool_cores();
     const uint64_t held = (uint64_t)writer->shape.width * (uint64_t)writer->shape.height * WRITER_HELD;
-    s->size = (size_t)(smp_row_bytes(&writer->shape) * writer->shape.height);
+    s->coded = coded != NULL;
+    s->size = coded ? 2 + coded->size : (size_t)(smp_row_bytes(&writer->shape) * writer->shape.height);
     SMP_NEED((s->samples = smp_alloc_raw(s->size)) && smp_alloc_borrow(held), "a JPEG XL", s->size + held, err);
     s->borrowed = held;
+    if (coded) {
+        memcpy(s->samples, "\xFF\xD8", 2); /* the mark of the beginning, which such data lack */
+        memcpy(s->samples + 2, coded->data, coded->size);
+    }
     SMP_NEED((s->encoder = jxl.JxlEncoderCreate(NULL)) &&
                  (s->runner = jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)threads)) &&
                  !jxl.JxlEncoderSetParallelRunner(s->encoder, jxl.JxlThreadParallelRunner, s->runner),
@@ -494,7 +503,12 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
         smp_note(&writer->notes,
                  "made 0 or %d, since they are no number or beyond: %llu of its samples (--lossless keeps them)",
                  most_of(writer), (unsigned long long)s->bent);
-    SMP_TRY(check(jxl.JxlEncoderAddImageFrame(s->settings, &pixels, s->samples, s->size), "samples", err));
+    if (s->coded && (jxl.JxlEncoderStoreJPEGMetadata(s->encoder, true) ||
+                     jxl.JxlEncoderAddJPEGFrame(s->settings, s->samples, s->size)))
+        return smp_fail(err, SMP_E_WRITE, "libjxl cannot pack this JPEG as it is coded"),
+               smp_hint(err, "--quality %d packs its pixels, with some loss", DEFAULT_QUALITY);
+    if (!s->coded)
+        SMP_TRY(check(jxl.JxlEncoderAddImageFrame(s->settings, &pixels, s->samples, s->size), "samples", err));
     jxl.JxlEncoderCloseInput(s->encoder);
     while (status == JXL_ENC_NEED_MORE_OUTPUT) {
         uint8_t *next = batch;
@@ -514,6 +528,11 @@ static void write_close(smp_writer *writer)
     if (s->runner)
         jxl.JxlThreadParallelRunnerDestroy(s->runner);
     smp_free_all(s->samples, s);
+}
+
+static bool keeps_coded(const smp_write_options *options, const smp_media *media)
+{
+    return !strcmp(media->file_format, smp_format_jpeg.name) && !smp_write_value(&options->values, &smp_write_quality);
 }
 
 #else
@@ -542,5 +561,7 @@ const smp_file_format smp_format_jxl = {
     .write_state = sizeof(jxl_writer),
     .write_end = write_end,
     .write_close = write_close,
+    .keeps_coded = keeps_coded,
+    .turns = true,
 #endif
 };
