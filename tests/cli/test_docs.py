@@ -193,6 +193,18 @@ class Commands(CliCase):
         names = {"NPY": "NumPy", "RAW": "raw", "OpenEXR": "EXR", "M4A and video": "video"}
         self.assertEqual(named, {names.get(row, row).replace(" ", "_") for row in rows} | {"read"})
 
+    def test_a_feed_knows_the_endings_of_all_pictures_and_sounds(self):
+        source = (ROOT / "src/python/smempipe/_feed_files.py").read_text()
+        table = self.smp("help", "formats").stdout.partition("extensions\n")[2].partition("\n\n")[0]
+        table = re.sub(r"\n {20,}", " ", table).splitlines()
+        drawn, films = {".pdf", ".svg", ".svgz", ".y4m", ".raw"}, "M4A and video"
+        for name, kinds in (("_PICTURES", ("image", "both")), ("_SOUNDS", ("audio",))):
+            known = {"." + word for line in re.findall(rf"^{name} = .*?\)$", source, re.M | re.S)
+                     for text in re.findall(r'"([^"]*)"', line) for word in text.split()}
+            rows = [row.partition(kind)[2].split() for row in table for kind in kinds
+                    if re.search(rf" {kind} +\.", row) and films not in row]
+            self.assertEqual(known, set().union(*rows) - drawn)
+
 
 if __name__ == "__main__":
     unittest.main()

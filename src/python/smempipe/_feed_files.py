@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _library as _c
 
-_SOUNDS = frozenset("wav wave rf64 flac mp3 opus ogg oga m4a aiff aif aifc caf w64".split())
+_SOUNDS = frozenset("wav wave rf64 flac mp3 mp2 mpga opus ogg oga m4a m4b aiff aif aifc caf w64".split())
 _PICTURES = frozenset("jpg jpeg jpe jfif png apng webp tif tiff bmp dib gif heic heif hif avif qoi tga ppm pgm pnm pam "
                       "pfm psd hdr npy ico cur dds pcx jxl jp2 j2k jpc j2c jpx exr dng cr2 cr3 crw nef nrw arw sr2 "
                       "raf orf rw2 pef srw mrw ljpg ljpeg sgi ras sun xbm xpm".split())
