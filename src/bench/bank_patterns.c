@@ -142,7 +142,6 @@ static smp_code count_rows(smp_count_source *source, pattern_work *work, smp_ben
             break;
         row->counts[counts.kind] = counts.ops[ops[row->op]];
         row->counted[counts.kind] = true;
-        smp_counts_free(&counts);
     }
     return code;
 }

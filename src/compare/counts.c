@@ -238,7 +238,6 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
         to->total = counts.total;
         memcpy(to->ops, counts.ops, sizeof to->ops);
     }
-    smp_counts_free(&counts);
     smp_step_close(&work.run);
     return code;
 }

@@ -6,8 +6,8 @@
  * host's compiler's code leaves. SMP_COUNTS=formats: all formats in the emulator too; all: and sizes.
  * SMP_COUNTS_SECONDS bounds the time: on a GPU some stages of every format and size come first, whatever the time, and
  * then others of each, in as many rounds as there are formats and sizes. What there was no time for is said, also where
- * SIGTERM ends it before; every 20 seconds, what was counted so far.
- * SMP_COUNTS_SITES=N shows the sites of the first N runs that use shared memory. */
+ * SIGTERM ends it before; every 20 seconds, what was counted so far. SMP_TRACE_COUNTERS=2 shows the GPU's counts of
+ * single instructions. */
 #include "suite.h"
 
 #include <signal.h>
@@ -24,7 +24,6 @@
 #include "lab/counters/source.h"
 #include "lab/program_kernels/own.h"
 
-enum { DETAILS = 40 };
 /* No multiples of anything that kernels divide by. */
 static const int64_t real_sizes[][2] = {{451, 300}, {640, 427}, {333, 217}}, small_size[2] = {67, 35};
 enum { SIZES = sizeof real_sizes / sizeof real_sizes[0] };
@@ -44,7 +43,7 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
  * counts what they have modelled, in the same order. */
 enum { MOST_RUNS = 20000, MOST_WORKERS = 64, TELL_SECONDS = 20 };
 typedef struct modelled {
-    smp_counts counts; /* without sites */
+    smp_counts counts;
     bool ready, wrong;
 } modelled;
 typedef struct shared_state {
@@ -62,7 +61,7 @@ static struct state {
     size_t next, taken;          /* runs so far: the same in each process; the one that this process models */
     pid_t workers[MOST_WORKERS]; /* 0: it has ended */
     int worker_count, failed;
-    long runs, differ, none, shown, sass, instructions, wrong, late;
+    long runs, differ, none, sass, instructions, wrong, late;
     double until, began, told, loading_seconds, measured_seconds, model_seconds; /* model: on a GPU, the waiting */
 } state;
 static volatile sig_atomic_t ended; /* no time is left */
@@ -85,12 +84,11 @@ static smp_code run_work(void *context, smp_error *err)
     return code;
 }
 
-static void count_work(smp_count_source *source, smp_device *device, const work *like, bool sites, smp_counts *counts)
+static void count_work(smp_count_source *source, smp_device *device, const work *like, smp_counts *counts)
 {
     smp_error err = {0};
     work own = *like;
     own.device = device;
-    smp_count_want_sites(source, sites);
     if (!smp_count_measure(source, run_work, &own, counts, &err))
         return;
     if (err.code != SMP_E_DIFFERENT)
@@ -99,73 +97,20 @@ static void count_work(smp_count_source *source, smp_device *device, const work 
     state.wrong++;
 }
 
-static void print_sites(const smp_counts *counts)
+/* A run whose counts differ, and what the model counted. */
+static void explain(const input *c, const work *w, const char *what, const smp_counts *model)
 {
-    for (size_t i = 0; i < counts->site_count; i++) {
-        const smp_count_site *site = &counts->sites[i];
-        print_message("    %-5s %s %s %s: %llu instructions, %llu wavefronts, %llu ideal\n",
-                      smp_count_kind_name(counts->kind), site->kernel, site->where, smp_shared_op_name(site->op),
-                      (unsigned long long)site->count.instructions, (unsigned long long)site->count.wavefronts,
-                      (unsigned long long)site->count.ideal);
-    }
-}
-
-/* A line for each kernel and operation of which one source has another number than the other. */
-static void print_kernels(const smp_counts *model, const smp_counts *measured)
-{
-    const smp_counts *const both[2] = {model, measured};
-    for (int of = 0; of < 2; of++)
-        for (size_t i = 0; i < both[of]->site_count; i++) {
-            const smp_count_site *first = &both[of]->sites[i];
-            smp_shared_count sum[2] = {{0}, {0}};
-            bool told = false;
-            for (int k = 0; k < 2; k++)
-                for (size_t n = 0; n < both[k]->site_count; n++) {
-                    const smp_count_site *site = &both[k]->sites[n];
-                    if (site->op != first->op || strcmp(site->kernel, first->kernel) != 0)
-                        continue;
-                    told = told || k < of || (k == of && n < i);
-                    sum[k].instructions += site->count.instructions;
-                    sum[k].wavefronts += site->count.wavefronts;
-                    sum[k].ideal += site->count.ideal;
-                }
-            if (told || (sum[0].wavefronts == sum[1].wavefronts && sum[0].ideal == sum[1].ideal))
-                continue;
-            print_message("    kernel %s %s: model %llu instructions %llu wavefronts %llu ideal, sass %llu %llu %llu\n",
-                          first->kernel, smp_shared_op_name(first->op), (unsigned long long)sum[0].instructions,
-                          (unsigned long long)sum[0].wavefronts, (unsigned long long)sum[0].ideal,
-                          (unsigned long long)sum[1].instructions, (unsigned long long)sum[1].wavefronts,
-                          (unsigned long long)sum[1].ideal);
-        }
-}
-
-/* The first differences at length: each source's sites. */
-static void explain(const input *c, const work *w, const char *what)
-{
-    smp_counts model, measured;
-    print_message("%s%s%s %sx%d %lldx%lld mode %d %s: %s\n", c->text[0], c->count > 1 ? "; " : "",
-                  c->count > 1 ? c->text[1] : "", smp_format_name(c->shape.format), c->shape.channels,
-                  (long long)c->shape.width, (long long)c->shape.height, c->mode, w->variant, what);
-    const char *more = getenv("SMP_COUNTS_SITES");
-    if (state.differ > (more && atol(more) > DETAILS ? atol(more) : DETAILS))
-        return;
-    state.shown++;
-    count_work(state.model, state.emulator, w, true, &model);
-    count_work(state.measured, state.gpu, w, true, &measured);
-    print_kernels(&model, &measured);
-    print_message("    the model counted %s\n%s", model.architecture ? "SASS" : "the host's compiler's code",
-                  model.notes);
-    print_sites(&model);
-    print_sites(&measured);
-    smp_counts_free(&model);
-    smp_counts_free(&measured);
+    print_message("%s%s%s %sx%d %lldx%lld mode %d %s: %s\n    the model counted %s\n", c->text[0],
+                  c->count > 1 ? "; " : "", c->count > 1 ? c->text[1] : "", smp_format_name(c->shape.format),
+                  c->shape.channels, (long long)c->shape.width, (long long)c->shape.height, c->mode, w->variant, what,
+                  model->architecture ? "SASS" : "the host's compiler's code");
 }
 
 /* A process's share of the modelling. */
 static void model_one(const work *w, modelled *to)
 {
     const long wrong = state.wrong;
-    count_work(state.model, state.emulator, w, false, &to->counts);
+    count_work(state.model, state.emulator, w, &to->counts);
     to->wrong = state.wrong > wrong;
     __atomic_store_n(&to->ready, true, __ATOMIC_RELEASE);
 }
@@ -220,16 +165,14 @@ static void compare_counts(const input *c, work *w, const modelled *taken)
     double start = smp_now();
     if (taken) {
         model = taken->counts;
-        model.sites = NULL; /* the other process's */
-        model.site_count = model.site_capacity = 0;
         state.wrong += taken->wrong;
     } else {
         gpu_set_order(0);
-        count_work(state.model, state.emulator, w, false, &model);
+        count_work(state.model, state.emulator, w, &model);
         gpu_set_order(2);
     }
     double middle = smp_now();
-    count_work(state.measured, state.gpu, w, false, &measured);
+    count_work(state.measured, state.gpu, w, &measured);
     if (!taken)
         state.model_seconds += middle - start;
     state.measured_seconds += smp_now() - middle;
@@ -242,11 +185,8 @@ static void compare_counts(const input *c, work *w, const modelled *taken)
         print_message("not SASS: %s", model.notes);
     if (!smp_counts_agree(&model, &measured, text, sizeof text)) {
         state.differ++;
-        explain(c, w, text);
-    } else if (model.total.instructions && getenv("SMP_COUNTS_SITES") && state.shown < atol(getenv("SMP_COUNTS_SITES")))
-        explain(c, w, "agree");
-    smp_counts_free(&model);
-    smp_counts_free(&measured);
+        explain(c, w, text, &model);
+    }
 }
 
 static void check_variant(const input *c, const smp_plan *plan, picture *in, const char *variant)

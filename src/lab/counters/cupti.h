@@ -1,7 +1,7 @@
 /* CUPTI, NVIDIA's library of performance counters, opened at first use: it is not linked. Built only where its headers
  * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_target.c opens a device.
- * cupti_sass.c and cupti_range.c are the two sources, cupti_records.c fetches what the first counts, cupti_lines.c
- * finds source lines, cupti_check.c checks metric names without a GPU, cupti_proof.c counts on one. */
+ * cupti_sass.c and cupti_range.c are the two sources, cupti_records.c fetches what the first counts, cupti_check.c
+ * checks metric names without a GPU, cupti_proof.c counts on one. */
 #pragma once
 
 /* CUDA's own types must come before those of device/cuda/cuda_api.h, which then does not define them. */
@@ -22,10 +22,8 @@
 typedef struct cupti_api {
     char path[512]; /* of the library that was opened */
 #define F(name) __typeof__(&name) name;
-#define O(name) __typeof__(&name) name;
 #include "lab/counters/cupti_api.def"
 #undef F
-#undef O
 } cupti_api;
 
 /* Opens the library once in a process. Without it: SMP_E_DEVICE, with the paths that were tried. Static storage. */
@@ -137,12 +135,3 @@ smp_code cupti_proof(smp_count_source *source, char *wrong, size_t size, smp_err
 
 /* Loads these kernels by launching each once. */
 smp_code cupti_proof_load(smp_device *device, smp_error *err);
-
-/* ------------------------------------------------------------------------------------------------ lines */
-
-typedef struct cupti_lines cupti_lines; /* the cubins of kernels whose lines were asked for */
-
-/* "transpose.cu:41" for an instruction of a kernel, or "+0x1b0" when the line is unknown. *lines starts as null. */
-void cupti_line_of(const cupti_target *target, cupti_lines **lines, const char *kernel, uint32_t pc, char *text,
-                   size_t size);
-void cupti_lines_free(cupti_lines *lines);

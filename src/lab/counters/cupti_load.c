@@ -70,16 +70,13 @@ static void open_library(void)
     }
     const char *missing = NULL;
     void *symbol;
-#define O(name)                                                                                                        \
-    symbol = dlsym(library, #name);                                                                                    \
-    memcpy(&the_api.name, &symbol, sizeof symbol);
 #define F(name)                                                                                                        \
-    O(name)                                                                                                            \
+    symbol = dlsym(library, #name);                                                                                    \
+    memcpy(&the_api.name, &symbol, sizeof symbol);                                                                     \
     if (!symbol)                                                                                                       \
         missing = #name;
 #include "lab/counters/cupti_api.def"
 #undef F
-#undef O
     if (missing) {
         smp_fail(err, SMP_E_DEVICE, "counters need a newer CUPTI: %s lacks %s", the_api.path, missing);
         smp_hint(err, "install the CUPTI of CUDA 12.6 or later, or name its folder in SMP_CUPTI");

@@ -80,7 +80,6 @@ static smp_code prove_one(smp_count_source *source, proof_work *work, int i, cha
                  proofs[i].launch.cuda, i, (unsigned long long)got->instructions, (unsigned long long)got->wavefronts,
                  (unsigned long long)got->ideal, INSTRUCTIONS, (unsigned long long)wavefronts,
                  (unsigned long long)ideal);
-    smp_counts_free(&counts);
     return code;
 }
 

@@ -193,7 +193,7 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
         uint64_t wavefronts = whole[CUPTI_RANGE_WAVEFRONTS], conflicts = whole[CUPTI_RANGE_CONFLICTS];
         smp_shared_count count = {whole[CUPTI_RANGE_INSTRUCTIONS], wavefronts,
                                   wavefronts > conflicts ? wavefronts - conflicts : 0};
-        code = smp_counts_add(counts, "", NULL, (smp_shared_op)op, &count, err);
+        smp_counts_add(counts, (smp_shared_op)op, &count);
     }
     if (code)
         let_go(range); /* the next measurement starts from a clean state */

@@ -43,7 +43,6 @@ static struct {
 typedef struct sass_source {
     smp_count_source base;
     cupti_target target;
-    cupti_lines *lines;
 } sass_source;
 
 /* SMP_TRACE_COUNTERS=1 shows the attempts, 2 also CUPTI's records. */
@@ -230,21 +229,17 @@ static void subtract(instructions *from, instructions *what)
     }
 }
 
-static smp_code add_instruction(sass_source *sass, const instruction *at, smp_counts *counts, smp_error *err)
+static void add_instruction(const instruction *at, smp_counts *counts)
 {
     const uint64_t *v = at->value;
-    char where[96];
     smp_shared_op op = v[CUPTI_SASS_LOADS]    ? SMP_SHARED_LOAD
                        : v[CUPTI_SASS_STORES] ? SMP_SHARED_STORE
                        : v[CUPTI_SASS_ASYNC]  ? SMP_SHARED_ASYNC
                                               : SMP_SHARED_ATOMIC;
     smp_shared_count count = {op == SMP_SHARED_ASYNC ? v[CUPTI_SASS_ASYNC] : v[CUPTI_SASS_INSTRUCTIONS],
                               v[CUPTI_SASS_WAVEFRONTS], v[CUPTI_SASS_IDEAL]};
-    if (!count.instructions && !count.wavefronts)
-        return SMP_OK; /* never executed, or not an access to shared memory */
-    if (sass->base.want_sites)
-        cupti_line_of(&sass->target, &sass->lines, at->kernel, at->pc, where, sizeof where);
-    return smp_counts_add(counts, at->kernel, sass->base.want_sites ? where : NULL, op, &count, err);
+    if (count.instructions || count.wavefronts) /* else never executed, or not an access to shared memory */
+        smp_counts_add(counts, op, &count);
 }
 
 /* ------------------------------------------------------------------------------------------------ measuring */
@@ -276,7 +271,7 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
     if (!code && how->subtract)
         subtract(&all, &before);
     for (size_t i = 0; !code && i < all.count; i++)
-        code = add_instruction(sass, &all.items[i], counts, err);
+        add_instruction(&all.items[i], counts);
     smp_free_all(before.items, all.items);
     return code;
 }
@@ -332,7 +327,6 @@ static void close_source(smp_count_source *source)
     (void)source->device->ops->sync(source->device, NULL);
     let_go(sass);
     cupti_claim(NULL, NULL);
-    cupti_lines_free(sass->lines);
     cupti_target_close(&sass->target);
     smp_free(sass);
 }

@@ -1,7 +1,7 @@
 /* Sources of shared-memory counts, behind one interface:
  *   model  what the emulator sees kernels do, and the rules of banks/bank.h; no GPU needed. It executes the GPU's
  *          code (SASS) where the build has it, else kernels as the host's compiler made them
- *   sass   CUPTI's SASS metrics: exact, and separate for each instruction
+ *   sass   CUPTI's SASS metrics: exact
  *   hw     CUPTI's range profiler: hardware counters, which also count arbitration with global traffic
  * Counts and times are never measured together: sass slows a short kernel 50 times. */
 #pragma once
@@ -14,27 +14,14 @@ typedef enum smp_count_kind { SMP_COUNT_MODEL, SMP_COUNT_SASS, SMP_COUNT_HW, SMP
 /* "model", "sass", "hw". */
 const char *smp_count_kind_name(smp_count_kind kind);
 
-/* One shared-memory instruction: a place in a kernel, and what all launches did there. */
-typedef struct smp_count_site {
-    char kernel[96];
-    char where[96]; /* "transpose.cu:41", or an address when the line is unknown */
-    smp_shared_op op;
-    smp_shared_count count;
-} smp_count_site;
-
-/* Zero it before use. */
 typedef struct smp_counts {
     smp_count_kind kind;
     smp_shared_count ops[SMP_SHARED_OPS]; /* hw does not know asynchronous copies */
     smp_shared_count total;
-    smp_count_site *sites; /* model and sass, when wanted; those of one source line and operation are merged */
-    size_t site_count, site_capacity;
     uint64_t faults;  /* model: races, uninitialised reads and other faults in the trace */
     int architecture; /* model: of the SASS that was counted, 90; 0: kernels as the host's compiler made them were */
     char notes[1024]; /* model: lines: kernels whose SASS could not be counted, and why */
 } smp_counts;
-
-void smp_counts_free(smp_counts *counts);
 
 /* Queues the launches to count on the source's device. Must not sync, allocate or free buffers. It is called at least
  * once, and again for every further pass that the counters need, so it must do the same work each time. */
@@ -47,10 +34,7 @@ typedef struct smp_count_source smp_count_source;
  * on reports it and uses model. One source of a kind at a time. The first takes up to 0.5 s. */
 smp_code smp_count_open(smp_count_kind kind, smp_device *device, smp_count_source **out, smp_error *err);
 
-/* From this call on adds sites to the counts. The default is off, since naming source lines takes a while. */
-void smp_count_want_sites(smp_count_source *source, bool wanted);
-
-/* Runs the work and counts it. *counts is zeroed first; the caller frees it. */
+/* Runs the work and counts it. *counts is zeroed first. */
 smp_code smp_count_measure(smp_count_source *source, smp_count_work *work, void *context, smp_counts *counts,
                            smp_error *err);
 

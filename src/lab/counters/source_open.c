@@ -16,12 +16,6 @@ const char *smp_count_kind_name(smp_count_kind kind)
     return names[kind];
 }
 
-void smp_counts_free(smp_counts *counts)
-{
-    smp_free(counts->sites);
-    memset(counts, 0, sizeof *counts);
-}
-
 static void add(smp_shared_count *to, const smp_shared_count *count)
 {
     to->instructions += count->instructions;
@@ -29,27 +23,10 @@ static void add(smp_shared_count *to, const smp_shared_count *count)
     to->ideal += count->ideal;
 }
 
-smp_code smp_counts_add(smp_counts *counts, const char *kernel, const char *where, smp_shared_op op,
-                        const smp_shared_count *count, smp_error *err)
+void smp_counts_add(smp_counts *counts, smp_shared_op op, const smp_shared_count *count)
 {
     add(&counts->ops[op], count);
     add(&counts->total, count);
-    if (!where)
-        return SMP_OK;
-    for (size_t i = 0; i < counts->site_count; i++) {
-        smp_count_site *site = &counts->sites[i];
-        if (site->op == op && !strcmp(site->where, where) && !strcmp(site->kernel, kernel)) {
-            add(&site->count, count);
-            return SMP_OK;
-        }
-    }
-    SMP_NEED(smp_grow(&counts->sites, &counts->site_capacity, counts->site_count + 1, sizeof *counts->sites),
-             "access sites", sizeof *counts->sites, err);
-    smp_count_site *site = &counts->sites[counts->site_count++];
-    *site = (smp_count_site){.op = op, .count = *count};
-    snprintf(site->kernel, sizeof site->kernel, "%s", kernel);
-    snprintf(site->where, sizeof site->where, "%s", where);
-    return SMP_OK;
 }
 
 bool smp_counts_agree(const smp_counts *a, const smp_counts *b, char *text, size_t size)
@@ -70,27 +47,6 @@ bool smp_counts_agree(const smp_counts *a, const smp_counts *b, char *text, size
     return true;
 }
 
-static smp_code model_sites(const smp_trace *trace, smp_counts *counts, bool wanted, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < trace->count; i++) {
-        const smp_trace_launch *launch = &trace->launches[i];
-        for (int op = 0; !code && !wanted && op < SMP_SHARED_OPS; op++)
-            code = smp_counts_add(counts, launch->kernel, NULL, (smp_shared_op)op, &launch->ops[op], err);
-        for (size_t k = 0; !code && wanted && k < launch->site_count; k++) {
-            const smp_trace_site *site = &launch->sites[k];
-            char where[96];
-            if (!site->count.instructions)
-                continue;
-            smp_trace_where(site, where, sizeof where);
-            code = smp_counts_add(counts, launch->kernel, where, site->op, &site->count, err);
-        }
-    }
-    smp_trace_faults faults = smp_trace_all_faults(trace);
-    counts->faults = smp_trace_fault_count(&faults);
-    return code;
-}
-
 static smp_code model_measure(smp_count_source *source, smp_count_work *work, void *context, smp_counts *counts,
                               smp_error *err)
 {
@@ -107,7 +63,11 @@ static smp_code model_measure(smp_count_source *source, smp_count_work *work, vo
     }
     counts->architecture = smp_trace_architecture(&trace);
     memcpy(counts->notes, trace.notes, sizeof counts->notes);
-    code = code ? code : model_sites(&trace, counts, source->want_sites, err);
+    for (size_t i = 0; i < trace.count; i++)
+        for (int op = 0; op < SMP_SHARED_OPS; op++)
+            smp_counts_add(counts, (smp_shared_op)op, &trace.launches[i].ops[op]);
+    const smp_trace_faults faults = smp_trace_all_faults(&trace);
+    counts->faults = smp_trace_fault_count(&faults);
     smp_trace_free(&trace);
     return code;
 }
@@ -151,19 +111,13 @@ smp_code smp_count_open(smp_count_kind kind, smp_device *device, smp_count_sourc
     return SMP_OK;
 }
 
-void smp_count_want_sites(smp_count_source *source, bool wanted)
-{
-    source->want_sites = wanted;
-}
-
 smp_code smp_count_measure(smp_count_source *source, smp_count_work *work, void *context, smp_counts *counts,
                            smp_error *err)
 {
     *counts = (smp_counts){.kind = source->kind};
-    smp_code code = source->measure(source, work, context, counts, err);
+    const smp_code code = source->measure(source, work, context, counts, err);
     if (code)
-        smp_counts_free(counts);
-    counts->kind = source->kind;
+        *counts = (smp_counts){.kind = source->kind};
     return code;
 }
 
