@@ -1,13 +1,11 @@
 /* CUPTI, NVIDIA's library of performance counters, opened at first use: it is not linked. Built only where its headers
  * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_target.c opens a device.
  * cupti_sass.c and cupti_range.c are the two sources, cupti_records.c fetches what the first counts, cupti_check.c
- * checks metric names without a GPU, cupti_proof.c counts on one. */
+ * names metrics, cupti_proof.c counts on one. */
 #pragma once
 
 /* CUDA's own types must come before those of device/cuda/cuda_api.h, which then does not define them. */
 #include <cuda.h>
-#include <cupti_callbacks.h>
-#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -117,18 +115,6 @@ typedef struct cupti_config {
 smp_code cupti_config_open(const cupti_api *api, const char *chip, const uint8_t *availability,
                            const char *const *names, size_t count, cupti_config *config, smp_error *err);
 void cupti_config_close(const cupti_api *api, cupti_config *config);
-
-/* Metrics above that a chip knows. Needs neither GPU nor driver. */
-typedef struct cupti_names {
-    const char *chip;
-    bool supported;                /* CUPTI can measure on this chip */
-    bool sass[CUPTI_SASS_METRICS]; /* none before Turing */
-    bool range[CUPTI_RANGE_METRICS];
-    size_t passes; /* for all range metrics together */
-} cupti_names;
-
-/* One entry for every chip that the library knows; from smp_alloc. */
-smp_code cupti_check_names(const cupti_api *api, cupti_names **out, size_t *count, smp_error *err);
 
 /* Counts kernels whose counts are known. wrong gets the first difference, or "". */
 smp_code cupti_proof(smp_count_source *source, char *wrong, size_t size, smp_error *err);

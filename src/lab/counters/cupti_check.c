@@ -1,6 +1,4 @@
-/* The names of the metrics, and whether chips know them. Uses CUPTI's host half, which needs neither GPU nor driver. */
-#include <string.h>
-
+/* The names of the metrics, and their configuration. Uses CUPTI's host half, which needs neither GPU nor driver. */
 #include "base/alloc.h"
 #include "lab/counters/cupti.h"
 
@@ -78,68 +76,4 @@ void cupti_config_close(const cupti_api *api, cupti_config *config)
     }
     smp_free(config->image);
     *config = (cupti_config){0};
-}
-
-/* An unknown name spoils its host object, so each name gets its own. */
-static void check_range(const cupti_api *api, cupti_names *names)
-{
-    cupti_config config;
-    for (int m = 0; m < CUPTI_RANGE_METRICS; m++) {
-        names->range[m] = cupti_config_open(api, names->chip, NULL, &cupti_range_names[m], 1, &config, NULL) == SMP_OK;
-        if (names->range[m])
-            cupti_config_close(api, &config);
-    }
-    if (cupti_config_open(api, names->chip, NULL, cupti_range_names, CUPTI_RANGE_METRICS, &config, NULL) == SMP_OK) {
-        names->passes = config.passes;
-        cupti_config_close(api, &config);
-    }
-}
-
-static smp_code check_sass(const cupti_api *api, cupti_names *names, smp_error *err)
-{
-    CUpti_SassMetrics_GetNumOfMetrics_Params number = {
-        .structSize = CUpti_SassMetrics_GetNumOfMetrics_Params_STRUCT_SIZE, .pChipName = names->chip};
-    if (api->cuptiSassMetricsGetNumOfMetrics(&number) != CUPTI_SUCCESS || !number.numOfMetrics)
-        return SMP_OK; /* a chip without them */
-    CUpti_SassMetrics_MetricDetails *known = smp_alloc_array(number.numOfMetrics, sizeof *known);
-    SMP_NEED(known, "a list of metrics", number.numOfMetrics * sizeof *known, err);
-    CUpti_SassMetrics_GetMetrics_Params get = {.structSize = CUpti_SassMetrics_GetMetrics_Params_STRUCT_SIZE,
-                                               .pChipName = names->chip,
-                                               .numOfMetrics = number.numOfMetrics,
-                                               .pMetricsList = known};
-    smp_code code = SMP_OK;
-    CUPTI_TRY(api, cuptiSassMetricsGetMetrics, (&get));
-    for (size_t i = 0; i < number.numOfMetrics; i++)
-        for (int m = 0; m < CUPTI_SASS_METRICS; m++)
-            if (!strcmp(known[i].pMetricName, cupti_sass_names[m]))
-                names->sass[m] = true;
-fail:
-    smp_free(known);
-    return code;
-}
-
-smp_code cupti_check_names(const cupti_api *api, cupti_names **out, size_t *count, smp_error *err)
-{
-    *out = NULL;
-    *count = 0;
-    smp_code code = SMP_OK;
-    CUpti_Profiler_Host_GetSupportedChips_Params chips = {.structSize =
-                                                              CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE};
-    CUPTI_TRY(api, cuptiProfilerHostGetSupportedChips, (&chips));
-    *out = smp_alloc_array(chips.numChips, sizeof **out);
-    SMP_NEED(*out, "a list of chips", chips.numChips * sizeof **out, err);
-    for (size_t i = 0; !code && i < chips.numChips; i++) {
-        cupti_names *names = &(*out)[(*count)++];
-        names->chip = chips.ppChipNames[i];
-        check_range(api, names);
-        code = check_sass(api, names, err);
-        names->supported = names->passes > 0 || names->range[0] || names->sass[0];
-    }
-fail:
-    if (code) {
-        smp_free(*out);
-        *out = NULL;
-        *count = 0;
-    }
-    return code;
 }
