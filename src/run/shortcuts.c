@@ -147,6 +147,15 @@ static smp_code write_copy(const smp_run_request *request, const smp_plan *plan,
     return smp_writer_commit(writer, err);
 }
 
+static smp_code code_anew(const smp_run_request *request, const char *why, smp_reader **reader, smp_run_report *report,
+                          smp_error *err)
+{
+    *err = (smp_error){.code = SMP_OK};
+    report->device_note[0] = 0;
+    smp_note(&report->output_notes, "what is coded cannot be copied%s: it is coded anew", why);
+    return open_again(request, &request->read, reader, err);
+}
+
 smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_reader **reader, smp_run_report *report,
                       bool *copied, smp_error *err)
 {
@@ -163,14 +172,12 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     const bool same = media && !memcmp(&before, &media->shape, sizeof before);
     if (same && !media->coded.size && media->cuts) /* it is a reader of rows, and says why */
         return SMP_OK;
-    if (!same || !media->coded.size) {
-        smp_note(&report->output_notes, "what is coded cannot be copied%s: it is coded anew",
-                 code ? " for want of memory" : "");
-        return open_again(request, &request->read, reader, err);
-    }
+    if (!same || !media->coded.size)
+        return code_anew(request, code ? " for want of memory" : "", reader, report, err);
     const smp_shape *shape = &plan->sinks[0].shape;
     smp_shape_text(shape, shape->format, report->shape_out, sizeof report->shape_out);
     snprintf(report->device_note, sizeof report->device_note, "no step runs: what is coded is copied as it is");
-    *copied = true;
-    return write_copy(request, plan, media, report, err);
+    const smp_code wrote = write_copy(request, plan, media, report, err);
+    *copied = wrote != SMP_E_DECODE; /* of a writer that looks into it */
+    return *copied ? wrote : code_anew(request, ", since it is damaged", reader, report, err);
 }

@@ -164,6 +164,14 @@ class JpegXl(Written):
             self.smp("convert", "all.jpg", "d.jxl", "-f", *words)
             self.assertEqual((self.folder / "b.jxl").read_bytes(), (self.folder / "d.jxl").read_bytes())
 
+    def test_a_jpeg_that_libjxl_cannot_pack_is_coded_anew(self):
+        whole = (SAMPLES / "rocket.jpg").read_bytes()
+        self.write("odd.jpg", whole[:27000] + b"\0" + whole[27001:])  # libjpeg reads it, and warns
+        told = self.smp("convert", "odd.jpg", "odd.jxl").stderr
+        self.assertIn("what is coded cannot be copied, since it is damaged: it is coded anew", told)
+        self.smp("convert", "odd.jpg", "want.png")
+        self.smp("diff", "odd.jxl", "want.png", "--psnr=30")
+
     def test_colours_by_a_profile(self):
         x = np.arange(60, dtype=np.uint8)
         rgb = np.stack(np.broadcast_arrays(x * 4, 255 - x * 3, (x * 2)[:, None]), -1)

@@ -505,8 +505,7 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
                  most_of(writer), (unsigned long long)s->bent);
     if (s->coded && (jxl.JxlEncoderStoreJPEGMetadata(s->encoder, true) ||
                      jxl.JxlEncoderAddJPEGFrame(s->settings, s->samples, s->size)))
-        return smp_fail(err, SMP_E_WRITE, "libjxl cannot pack this JPEG as it is coded"),
-               smp_hint(err, "--quality %d packs its pixels, with some loss", DEFAULT_QUALITY);
+        return smp_fail(err, SMP_E_DECODE, "libjxl cannot pack this JPEG as it is coded");
     if (!s->coded)
         SMP_TRY(check(jxl.JxlEncoderAddImageFrame(s->settings, &pixels, s->samples, s->size), "samples", err));
     jxl.JxlEncoderCloseInput(s->encoder);
