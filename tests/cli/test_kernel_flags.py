@@ -230,6 +230,19 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         self.write("a.cu", GRAPHS)
         self.assertIn("2 910 2 5\n", self.smp("kernel", "a.cu", "--code", "ptx").stdout)
 
+    def test_memory_that_a_captured_stream_frees_is_there_for_the_graph(self):
+        self.write("a.cu", "#include <cstdio>\n__global__ void set(int *x, int v) { x[threadIdx.x] = v; }\n"
+                           "__global__ void add(int *y, const int *x) { y[threadIdx.x] += x[threadIdx.x]; }\n"
+                           "int main() { int *x, *y, h[32]; cudaStream_t s; cudaGraph_t g; cudaGraphExec_t run;\n"
+                           "cudaStreamCreate(&s); cudaMalloc(&y, 128); cudaMemset(y, 0, 128);\n"
+                           "cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); cudaMallocAsync(&x, 128, s);\n"
+                           "set<<<1, 32, 0, s>>>(x, 3); add<<<1, 32, 0, s>>>(y, x); cudaFreeAsync(x, s);\n"
+                           "cudaStreamEndCapture(s, &g); cudaGraphInstantiate(&run, g, 0);\n"
+                           "cudaGraphLaunch(run, s); cudaGraphLaunch(run, s);\n"
+                           "cudaMemcpy(h, y, 128, cudaMemcpyDeviceToHost); printf(\"%d\\n\", h[5]); cudaFree(y); }\n")
+        told = self.smp("kernel", "a.cu", "--fail-on", "leaks,bounds").stdout
+        self.assertTrue(told.startswith("6\n"), told)
+
     def test_kernels_launch_kernels(self):
         done = self.smp("kernel", LAUNCHES, "--json", "--", "-rdc=true")
         self.assertIn("launches.cu: right\n", done.stderr)

@@ -439,10 +439,10 @@ static node *find_kernel(const graph *g, uint64_t number)
 {
     node *found = NULL;
     for (size_t i = 0; i < g->count && !found; i++) {
-        node *n = g->nodes[i];
-        found = n->number == number && n->kind == KERNEL_NODE ? n : NULL;
-        for (unsigned k = 0; k < n->bodies.count && !found; k++)
-            found = find_kernel(n->bodies.graphs[k], number);
+        const condition_params *b = &g->nodes[i]->bodies;
+        found = g->nodes[i]->number == number && g->nodes[i]->kind == KERNEL_NODE ? g->nodes[i] : NULL;
+        for (unsigned k = 0; k < b->count && !found; k++)
+            found = find_kernel(b->graphs[k], number);
     }
     return found;
 }
@@ -473,9 +473,8 @@ static bool are_alike(const graph *a, const graph *b)
 LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *result)
 {
     enum { UPDATED, TOPOLOGY_CHANGED = 2, UPDATE_FAILURE = 910 };
-    const bool same = are_alike(g, from);
-    *result = (update_result){same ? UPDATED : TOPOLOGY_CHANGED, NULL, NULL};
-    if (!same)
+    *result = (update_result){are_alike(g, from) ? UPDATED : TOPOLOGY_CHANGED, NULL, NULL};
+    if (result->result != UPDATED)
         return lab_error(UPDATE_FAILURE);
     empty(g);
     return copy_nodes(g, from);
@@ -494,13 +493,11 @@ LAB_API int cudaStreamBeginCapture(void *stream, int)
 }
 LAB_API int cudaStreamBeginCaptureToGraph(void *stream, graph *to, node *const *, const void *, size_t, int mode)
 {
-    graph *made = NULL;
     const int error = cudaStreamBeginCapture(stream, mode);
     if (!error) {
-        made = captured;
+        smp_free(captured);
         captured = to;
     }
-    smp_free(made);
     return error;
 }
 LAB_API int cudaStreamGetCaptureInfo(const void *stream, int *status, uint64_t *number, graph **of, node *const **after,
@@ -537,10 +534,14 @@ LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
     return LAB_SUCCESS;
 }
 LAB_ALIAS(cudaThreadExchangeStreamCaptureMode, (int *), LAB_SUCCESS)
+bool lab_captures(const void *stream)
+{
+    return captured && stream;
+}
 static bool capture_host(void *stream, host_function *function, void *data, int *error)
 {
     LAB_ALONE;
-    if (!captured || !stream)
+    if (!lab_captures(stream))
         return false;
     node *n = add(captured, HOST_NODE);
     if (n)
@@ -561,7 +562,7 @@ bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_d
                         size_t shared, bool together, const lab_dim3 *cluster, int *error)
 {
     LAB_ALONE;
-    if (!captured || !stream)
+    if (!lab_captures(stream))
         return false;
     node *n = add(captured, KERNEL_NODE);
     const kernel_params params = {function, grid, block, (unsigned)shared, arguments, NULL};
@@ -576,7 +577,7 @@ bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_d
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error)
 {
     LAB_ALONE;
-    if (!captured || !stream)
+    if (!lab_captures(stream))
         return false;
     node *n = add(captured, COPY_NODE);
     if (n)
@@ -588,7 +589,7 @@ bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int
 bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error)
 {
     LAB_ALONE;
-    if (!captured || !stream)
+    if (!lab_captures(stream))
         return false;
     node *n = add(captured, SET_NODE);
     if (n)

@@ -147,7 +147,15 @@ LAB_API int cudaFree(void *p)
     return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
 LAB_ALIAS(cudaFreeHost, (void *p), cudaFree(p))
-LAB_ALIAS(cudaFreeAsync, (void *p, void *), cudaFree(p))
+/* What a graph allocates and frees stays where it is: its launches find it at one address. */
+LAB_API int cudaFreeAsync(void *p, void *stream)
+{
+    LAB_ALONE;
+    if (!p || !lab_captures(stream) || !is_buffer(p, 1))
+        return cudaFree(p);
+    lab_host_frees(p, true);
+    return LAB_SUCCESS;
+}
 LAB_ALIAS(cudaHostUnregister, (void *), LAB_SUCCESS)
 LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned)
 {

@@ -101,6 +101,7 @@ int lab_run(const void *function, lab_dim3 grid, lab_dim3 block, void **argument
             const lab_dim3 *cluster, smp_warp_tasks *tasks);
 int lab_run_all(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                 const lab_dim3 *cluster);
+bool lab_captures(const void *stream);
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error);
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);
