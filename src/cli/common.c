@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "report/text.h"
 
+static const char *const camera_white_words[] = {"camera", "auto", "none", NULL}; /* smp_camera_white */
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
 const smp_option smp_common_options[] = {
@@ -48,6 +49,14 @@ const smp_option smp_common_options[] = {
     {"draw-width", 0, SMP_O_INT, offsetof(smp_common, read.draw_width), .fallback = "0", .argument = "PIXELS", .min = 1,
      .max = 32767, .help = "how wide PDF and SVG are drawn, whatever --dpi says",
      .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_SILENT},
+    {"camera-white", 0, SMP_O_CHOICE, offsetof(smp_common, read.camera.white), .fallback = "camera", .argument = "HOW",
+     .help = "white balance of camera raw: the camera's, by the picture (auto), or as the sensor sees (none)",
+     .choices = camera_white_words, .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_SILENT},
+    {"camera-linear", 0, SMP_O_FLAG, offsetof(smp_common, read.camera.linear),
+     .help = "develop camera raw to linear light, no brighter than it is", .flags = SMP_O_INPUTS | SMP_O_PICTURES},
+    {"camera-half", 0, SMP_O_FLAG, offsetof(smp_common, read.camera.half),
+     .help = "develop camera raw to a pixel for each four, several times as quick",
+     .flags = SMP_O_INPUTS | SMP_O_PICTURES},
     {"fast-decode", 0, SMP_O_FLAG, offsetof(smp_common, fast_decode),
      .help = "decode JPEGs at 1/2, 1/4 or 1/8 of their size where the pipeline scales them down to a size in pixels "
              "first: several times as quick, and other samples than from the whole picture",

@@ -26,6 +26,14 @@ typedef struct smp_read_want {
                            before they are asked for */
 } smp_read_want;
 
+/* How camera raw is developed. Zeroed: by the camera's white balance, to sRGB, at full size. */
+typedef struct smp_read_camera {
+    int white; /* an smp_camera_white */
+    bool linear, half;
+} smp_read_camera;
+
+typedef enum smp_camera_white { SMP_WHITE_CAMERA, SMP_WHITE_AUTO, SMP_WHITE_NONE } smp_camera_white;
+
 typedef struct smp_read_options {
     smp_limits limits;
     bool memory_meant;  /* limits.max_memory was given, and a small file may take all of it */
@@ -33,9 +41,10 @@ typedef struct smp_read_options {
     int64_t page;       /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
     double dpi;         /* at which PDF and SVG are drawn; 0: the usual */
     int64_t draw_width; /* in pixels, of what is drawn; 0: by dpi */
-    bool frames;        /* all pictures of a file are wanted, one after another */
-    bool no_verify;     /* do not check the checksums of decoded data */
-    smp_raw raw;        /* the input has no header, and this is what it would say */
+    smp_read_camera camera;
+    bool frames;    /* all pictures of a file are wanted, one after another */
+    bool no_verify; /* do not check the checksums of decoded data */
+    smp_raw raw;    /* the input has no header, and this is what it would say */
     smp_read_want want;
 } smp_read_options;
 

@@ -1,4 +1,5 @@
-/* Reads camera raw through LibRaw, developed as by dcraw: the camera's white balance and orientation, sRGB of 16 bits.
+/* Reads camera raw through LibRaw, developed as by dcraw to 16 bits: by the camera's white balance and orientation, to
+ * sRGB, unless options (smp_read_camera) say otherwise.
  * EXIF and XMP come from the file's own directories where it is a TIFF. Source: libraw.h, "LibRaw: C API". */
 #include "io/format.h"
 
@@ -62,7 +63,7 @@ static smp_code check(const camera *c, int failed, smp_error *err)
     return smp_hint_damaged(err);
 }
 
-static smp_code open_raw(camera *c, smp_error *err)
+static smp_code open_raw(camera *c, const smp_read_camera *o, smp_error *err)
 {
     if (c->raw)
         raw.libraw_recycle(c->raw);
@@ -70,10 +71,15 @@ static smp_code open_raw(camera *c, smp_error *err)
         c->raw = raw.libraw_init(0);
     SMP_NEED(c->raw, "a camera raw", 0, err);
     libraw_output_params_t *how = &c->raw->params;
-    how->use_camera_wb = 1;
+    how->use_camera_wb = o->white == SMP_WHITE_CAMERA;
+    how->use_auto_wb = o->white == SMP_WHITE_AUTO;
+    for (int i = 0; i < 4 && o->white == SMP_WHITE_NONE; i++)
+        how->user_mul[i] = 1;
+    how->half_size = o->half;
+    how->no_auto_bright = o->linear;
     how->output_bps = 16;
-    how->gamm[0] = 1 / 2.4; /* sRGB's curve */
-    how->gamm[1] = 12.92;
+    how->gamm[0] = o->linear ? 1 : 1 / 2.4; /* sRGB's curve */
+    how->gamm[1] = o->linear ? 1 : 12.92;
     raw.libraw_set_dataerror_handler(c->raw, note_damage, c);
     return check(c, raw.libraw_open_buffer(c->raw, c->data, c->size), err);
 }
@@ -98,8 +104,7 @@ static smp_code keep_meta(smp_reader *reader, const camera *c, smp_error *err)
     smp_source source;
     smp_tiff tiff, below = {0};
     smp_error none;
-    const bool whole =
-        reader->options.no_verify || (c->data[2] != '*' && c->data[3] != '*'); /* nobody asks, or knows */
+    const bool whole = c->data[2] != '*' && c->data[3] != '*'; /* nobody knows */
     if (c->size < 8 || (memcmp(c->data, "II", 2) != 0 && memcmp(c->data, "MM", 2) != 0)) {
         smp_note(&reader->notes, "EXIF is left out, which is not looked for in this kind of camera raw");
         return SMP_OK;
@@ -110,7 +115,7 @@ static smp_code keep_meta(smp_reader *reader, const camera *c, smp_error *err)
     smp_code code = is_tiff ? smp_tiff_keep_meta(&tiff, reader, err) : SMP_OK;
     if (is_tiff && !code && !whole && !has_samples(smp_tiff_open_below(&below, &tiff) ? &below : &tiff)) {
         smp_fail(err, SMP_E_DECODE, "the camera raw is truncated: its samples reach past the end of the file");
-        code = smp_hint_no_verify(err);
+        code = smp_hint_damaged(err);
     }
     smp_tiff_close(&below);
     smp_tiff_close(&tiff);
@@ -129,13 +134,14 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     char mark[2];
     SMP_TRY(smp_library_need(SMP_LIBRARY_RAW, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, 1, &c->data, &c->size, err));
-    SMP_TRY(open_raw(c, err));
+    SMP_TRY(open_raw(c, &reader->options.camera, err));
     SMP_TRY(check(c, raw.libraw_adjust_sizes_info_only(c->raw), err));
     media->shape.width = c->raw->sizes.iwidth;
     media->shape.height = c->raw->sizes.iheight;
     media->shape.channels = c->raw->idata.colors == 1 ? 1 : 3;
     media->shape.format = SMP_U16;
     media->bits = 16;
+    media->meta.gamma = reader->options.camera.linear ? 1 : 0;
     snprintf(media->detail, sizeof media->detail, "%.40s %.40s", c->raw->idata.make, c->raw->idata.model);
     memcpy(mark, c->data + 2, sizeof mark);
     SMP_TRY(keep_meta(reader, c, err));
@@ -149,8 +155,8 @@ static smp_code develop(smp_reader *reader, camera *c, smp_error *err)
     const smp_shape *shape = &reader->media.shape;
     int failed = 0;
     if (raw.omp_set_num_threads)
-        raw.omp_set_num_threads(1); /* a confined process begins no threads */
-    SMP_TRY(open_raw(c, err));      /* what has told its sizes cannot be developed */
+        raw.omp_set_num_threads(1);                     /* a confined process begins no threads */
+    SMP_TRY(open_raw(c, &reader->options.camera, err)); /* what has told its sizes cannot be developed */
     SMP_TRY(check(c, raw.libraw_unpack(c->raw), err));
     SMP_TRY(check(c, raw.libraw_dcraw_process(c->raw), err));
     c->picture = raw.libraw_dcraw_make_mem_image(c->raw, &failed);
