@@ -199,6 +199,7 @@ class Drawn(CliCase):
         self.assertIn("out of proportion", self.smp("convert", "large.svg", "x.png", status=6).stderr)
         side = embed(png_bytes([bytes(1)], 1 << 20, 1, 0))
         for way in (side, side.replace(b";base64,", b";Base64 ,"), side.replace(b",iVBO", b",&#x69;&#86;BO"),
+                    side.replace(b"base64,", b"base64&#44;"), side.replace(b"base64,", b"base&#54;4&#x2C;"),
                     side.replace(b"<image", b"<style>/*;base64,&*/</style><image")):
             self.write("side.svg", way)
             self.assertIn("a picture in it: ",
@@ -206,7 +207,9 @@ class Drawn(CliCase):
 
     def test_only_utf8_may_be_large(self):
         text = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><g id="%s"/></svg>' % ("x" * 11000000)
-        for name, encoded, status in (("a", text.encode(), 0), ("b", text.encode("utf-16"), 3),
+        bomb = '<!DOCTYPE svg [<!ENTITY a "b">]>' + text
+        for name, encoded, status in (("a", text.encode(), 0), ("b", text.encode("utf-16"), 0),
+                                      ("f", bomb.encode(), 3), ("g", bomb.encode("utf-16"), 3),
                                       ("c", b'<?xml version="1.0" encoding=\'utf-8\'?>' + text.encode(), 0),
                                       ("d", b'<?xml version="1.0" encoding="UTF-7"?>' + text.encode(), 3),
                                       ("e", b'<?xml version="1.0" encoding="ISO-8859-1"?>' + text.encode(), 3)):
@@ -240,6 +243,9 @@ class Drawn(CliCase):
         self.smp("diff", "svg.png", "svgz.png")
         self.smp("diff", "svg.png", "bin.png")
         packed = gzip.compress(text)
+        self.write("c.svgz", gzip.compress(text[:99]) + gzip.compress(text[99:300]) + gzip.compress(text[300:]))
+        self.smp("convert", "c.svgz", "members.png")
+        self.smp("diff", "svg.png", "members.png")
         for part in (packed[:200], packed[:-1], packed[:-8] + bytes(8), packed + b"more"):
             self.write("c.svgz", part)
             self.assertIn("which is packed, is damaged", self.smp("convert", "c.svgz", "x.png", status=3).stderr)
@@ -247,6 +253,17 @@ class Drawn(CliCase):
         self.assertIn("more than 64 MB", self.smp("convert", "c.svgz", "x.png", status=6, timeout=20).stderr)
         self.write("c.gz", gzip.compress(b"<p>no drawing</p>"))
         self.assertIn("is a gzip file", self.smp("convert", "c.gz", "x.png", status=3).stderr)
+
+    def test_utf16_is_read(self):
+        text = SVG % ("x", '<text x="20" y="90">\u00e9 \U0001F600</text>')
+        for name, encoding, front in (("b", "utf-8", b""), ("c", "utf-16-le", b"\xff\xfe"),
+                                      ("d", "utf-16-be", b"\xfe\xff")):
+            said = text.replace('version="1.0"', f'version="1.0" encoding="{encoding[:6]}"')
+            self.write(f"{name}.svg", front + said.encode(encoding))
+            self.write(f"{name}.svgz", gzip.compress(front + said.encode(encoding)))
+            for ending in ("svg", "svgz"):
+                self.smp("convert", f"{name}.{ending}", f"{name}.{ending}.png")
+                self.smp("diff", "b.svg.png", f"{name}.{ending}.png")
 
     def test_a_long_comment_may_stand_in_front(self):
         self.write("b.svg", (SVG % ("x" * 2000, "")).encode())

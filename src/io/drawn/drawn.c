@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/text/utf8.h"
 #include "io/alpha.h"
 #include "io/bytes.h"
 #include "io/drawn/draw_library.h"
@@ -266,26 +267,54 @@ static uint8_t character(const char **at, const char *end)
 static smp_code count_pictures(smp_reader *reader, const drawn *d, smp_error *err)
 {
     static const char before[] = "base64";
-    const char *at = (const char *)d->data, *end = at + d->size;
-    smp_code code = SMP_OK;
+    char *text = smp_alloc_raw(d->size), *end = text; /* with characters in place of their numbers */
     uint8_t *file = smp_alloc_raw(d->size);
-    SMP_NEED(file, "an SVG's pictures", d->size, err);
+    smp_code code = text && file ? SMP_OK : smp_fail_memory(err, "an SVG's pictures", d->size);
+    const char *last = (const char *)d->data + d->size;
+    for (const char *from = (const char *)d->data; !code && from < last; from++)
+        *end++ = *from == '&' ? (char)character(&from, last) : *from;
+    const char *at = text;
     while (!code && (at = memchr(at, ',', (size_t)(end - at)))) {
         size_t size = 0;
         const char *word = at++;
-        while (word > (const char *)d->data && isspace((unsigned char)word[-1]))
+        while (word > text && isspace((unsigned char)word[-1]))
             word--;
-        if (word - (const char *)d->data < (ptrdiff_t)sizeof before || strncasecmp(word - 6, before, 6) != 0)
+        if (word - text < (ptrdiff_t)sizeof before || strncasecmp(word - 6, before, 6) != 0)
             continue;
-        for (; at < end && !strchr("\"'<>,", *at); at++) {
-            const uint8_t byte = *at == '&' ? character(&at, end) : (uint8_t)*at;
-            if (!isspace(byte))
-                file[size++] = byte;
-        }
+        for (; at < end && !strchr("\"'<>,", *at); at++)
+            if (!isspace((unsigned char)*at))
+                file[size++] = (uint8_t)*at;
         code = count_picture(reader, file, size, err);
     }
-    smp_free(file);
+    smp_free_all(text, file);
     return code;
+}
+
+/* UTF-16, which begins with a mark, becomes UTF-8, without the line that says how it is coded. */
+static smp_code make_utf8(drawn *d, smp_error *err)
+{
+    enum { GROWS = 3, HIGH = 0xD800, LOW = 0xDC00, PLANE = 0x10000, HALF = 10 /* bits */ };
+    const bool big = d->size > 1 && d->data[0] == 0xFE && d->data[1] == 0xFF;
+    if (!big && (d->size < 2 || d->data[0] != 0xFF || d->data[1] != 0xFE))
+        return SMP_OK;
+    uint8_t *text = smp_alloc(d->size / 2 * GROWS + 1), *to = text;
+    SMP_NEED(text, "an SVG", d->size / 2 * GROWS, err);
+    for (size_t at = 2; at + 1 < d->size; at += 2) {
+        uint32_t code = (uint32_t)smp_get_bytes(d->data + at, 2, big);
+        const uint32_t next = at + 3 < d->size ? (uint32_t)smp_get_bytes(d->data + at + 2, 2, big) : 0;
+        if (code >> HALF == HIGH >> HALF && next >> HALF == LOW >> HALF) {
+            code = PLANE + ((code - HIGH) << HALF) + (next - LOW);
+            at += 2;
+        }
+        to += smp_utf8_encode((char *)to, code);
+    }
+    smp_free(d->data);
+    d->data = text;
+    d->size = (size_t)(to - text);
+    uint8_t *close = memmem(text, d->size, "?>", 2);
+    if (close && !memcmp(text, "<?xml", 5))
+        memset(text, ' ', (size_t)(close + 2 - text));
+    return SMP_OK;
 }
 
 /* Whether the bytes are what a parser sees: entities can hide in other encodings. */
@@ -316,6 +345,8 @@ static smp_code unpack(drawn *d, smp_error *err)
         z.avail_out = (uInt)(room - size);
         state = inflate(&z, Z_NO_FLUSH);
         size = room - z.avail_out;
+        if (state == Z_STREAM_END && is_gzip(z.next_in, z.avail_in)) /* several, one behind another */
+            state = inflateReset(&z);
     }
     const bool whole = state == Z_STREAM_END && !z.avail_in;
     inflateEnd(&z);
@@ -340,6 +371,7 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_read_whole(reader, 0, &d->data, &d->size, err));
     if (is_gzip(d->data, d->size))
         SMP_TRY(unpack(d, err));
+    SMP_TRY(make_utf8(d, err));
     SMP_TRY(count_pictures(reader, d, err)); /* first: what a reader checks is forgotten when another opens */
     SMP_TRY(check_elements(reader, d, err));
     const bool unlimited =
@@ -446,6 +478,14 @@ static bool sniff_svg(const uint8_t *head, size_t size)
         inflateEnd(&z);
         head = text;
         size = SEEN - z.avail_out;
+    }
+    if (size >= 2 &&
+        (!memcmp(head, "\xFF\xFE", 2) || !memcmp(head, "\xFE\xFF", 2))) { /* UTF-16, as far as it is ASCII */
+        const size_t low = 2 + (head[0] == 0xFE), count = smp_min_u64((size - 2) / 2, SEEN);
+        for (size_t i = 0; i < count; i++)
+            text[i] = head[2 * i + low];
+        head = text;
+        size = count;
     }
     size_t at = size >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
     while (at < size && strchr(" \t\r\n", head[at]) && head[at])
