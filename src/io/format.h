@@ -56,6 +56,9 @@ typedef struct smp_file_format {
     bool pages;                    /* a file may hold several pictures, of which smp_read_options.page chooses */
     const smp_decode_time *time;   /* null: the usual one */
 
+    /* Whether it has a place for colours that cICP numbers; null: as `gamma`, unless bare. */
+    bool (*says_cicp)(const uint8_t cicp[4]);
+
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
     bool (*sniff)(const uint8_t *head, size_t size);
 
@@ -254,6 +257,9 @@ const char *smp_display_name(const char *path);
  * format's name. */
 smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error *err);
 
+/* The same where the picture is larger than FFmpeg reads: nobody gets a file that cannot be read again. */
+smp_code smp_check_sides(const char *format, const smp_shape *shape, smp_error *err);
+
 /* ------------------------------------------------------------------------------------------------ metadata */
 
 /* Copies a blob; false: out of memory. An empty blob stays null. */
@@ -325,6 +331,9 @@ bool smp_meta_keep_blocks(const smp_meta *meta, const char *format, smp_blob *ex
 
 /* Whether this ICC profile is for pictures with so many colour channels (1 or 3). */
 bool smp_icc_fits(const smp_blob *icc, int colours);
+
+/* White, red, green, blue, x and y each, of these primaries of ITU-T H.273: 1 (sRGB's), 9 and 12. False: others. */
+bool smp_chromaticities(int primaries, double chrm[8]);
 
 /* The tone curve of a picture with this metadata, for smp_shape: by cICP, an ICC profile, sRGB or gAMA. */
 double smp_meta_curve(const smp_meta *meta);

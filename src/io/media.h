@@ -68,6 +68,7 @@ typedef struct smp_change {
     bool changed;          /* samples moved or have other values */
     bool toned;            /* they have other values */
     bool srgb;             /* their colours are sRGB now, whatever profile the input had */
+    bool encoded;          /* they were light, and have sRGB's curve now */
     bool swapped;          /* rows became columns */
     int64_t width, height; /* of the output; 0: unknown */
     double dpi;            /* the resolution that was asked for; 0: none */

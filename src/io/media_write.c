@@ -35,7 +35,9 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
     char what[150] = "";
     const double dpi = meta->density_is_aspect ? 0 : round(meta->x_density * 0.0254);
     const bool says_dpi = dpi > 0 && dpi != 72 && dpi != 96; /* which programs write of their own accord */
-    if (meta->has_cicp && writer->format != &smp_format_png && writer->format != &smp_format_apng) {
+    const smp_file_format *f = writer->format;
+    const bool says = f->says_cicp ? f->says_cicp(meta->cicp) : f->gamma && !f->bare;
+    if (meta->has_cicp && !says && (f->bare || !meta->icc.size)) {
         smp_blob made;
         const smp_blob profile = smp_meta_profile(meta, &writer->shape, &made);
         smp_note(&writer->notes,

@@ -40,6 +40,17 @@ const char *smp_display_name(const char *path)
     return strcmp(path, "-") ? path : "standard output";
 }
 
+smp_code smp_check_sides(const char *format, const smp_shape *shape, smp_error *err)
+{
+    enum { MOST = INT32_MAX, EACH = 8, ROW = 1024, ROWS = 128 }; /* libavutil's av_image_check_size2 */
+    if (shape->width < MOST / EACH && shape->height < MOST &&
+        (EACH * shape->width + ROW) * (shape->height + ROWS) < MOST)
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "%lld x %lld pixels are more than can be read again of %s %s", (long long)shape->width,
+             (long long)shape->height, smp_article(format), format);
+    return smp_hint(err, "write a TIFF, PNG or JPEG XL");
+}
+
 smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error *err)
 {
     int colours = shape->channels - (shape->alpha ? 1 : 0);

@@ -30,7 +30,9 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     smp_change change = {.width = sink->shape.width, .height = sink->shape.height, .dpi = sink->dpi};
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
-        change.srgb |= step->work.change.makes_srgb;
+        const bool light = step->in.format == SMP_F32 && step->in.curve == 1 && !step->in.icc; /* keeps its primaries */
+        change.srgb |= step->work.change.makes_srgb && !light;
+        change.encoded |= step->work.change.makes_srgb && light;
         if (smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count))
             continue;
         bool moves = step->work.values.exactness == SMP_MOVE;
@@ -56,17 +58,17 @@ static bool loses_colours(const smp_meta *meta, const char *path, const smp_writ
     return options->strip || (!meta->has_cicp && !smp_writer_says_gamma(path, options->format)); /* writers tell cICP */
 }
 
-/* Colours that are not sRGB's, in a file that cannot say so. */
-static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char *path, const smp_write_options *options,
-                         smp_notes *notes)
+/* Colours that are not sRGB's, in a file that cannot say so. encoded: they were light. */
+static void tell_colours(const smp_meta *meta, const smp_sink *sink, bool encoded, const char *path,
+                         const smp_write_options *options, smp_notes *notes)
 {
     smp_icc icc;
     smp_blob made;
     const char *what;
     smp_meta said = *meta;
     smp_shape shape = sink->shape;
-    const bool gray = shape.channels - shape.alpha == 1;
-    if (shape.format == SMP_F32 && shape.curve == 1)
+    const bool gray = shape.channels - shape.alpha == 1, light = shape.format == SMP_F32 && shape.curve == 1;
+    if (light)
         said.gamma = 0;     /* light has primaries, and no curve to lose */
     shape.format = SMP_U16; /* a profile is made of integers' metadata alone */
     const smp_blob profile = smp_meta_profile(&said, &shape, &made);
@@ -80,8 +82,9 @@ static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char 
     else if (known && icc.gray == gray && loses && !smp_icc_is_srgb(&icc))
         smp_note(notes,
                  "the picture's colours are not sRGB, and %s their %s: programs will show wrong colours; `profile "
-                 "srgb` as the first stage converts them (-e 'profile srgb')",
-                 options->strip ? "--strip drops" : "the format has no place for", what);
+                 "srgb` as the first stage converts them (-e 'profile srgb')%s",
+                 options->strip ? "--strip drops" : "the format has no place for", what,
+                 light || encoded ? " from a PNG of them, since here they are light" : "");
     smp_free(made.data);
 }
 
@@ -110,7 +113,7 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     smp_change change = find_change(plan, sink);
     SMP_NEED(smp_meta_copy(&changed, meta), "metadata", meta->icc.size + meta->exif.size, err);
     smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
-    tell_colours(&changed, sink, path, options, &report->output_notes);
+    tell_colours(&changed, sink, change.encoded, path, options, &report->output_notes);
     smp_code code = smp_writer_open(path, &sink->shape, &changed, &here, writer, err);
     smp_meta_free(&changed);
     return code;

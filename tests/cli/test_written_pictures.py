@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from harness import SAMPLES, CliCase
+from harness import SAMPLES, CliCase, chunk, png_bytes, png_chunks
 from test_kept import loaded
 from test_profile import ADOBE, GAMMA, PARAMETRIC, POINTS, icc
 
@@ -56,6 +56,11 @@ class Written(CliCase):
         Image.fromarray(np.ascontiguousarray(rgb)).save(self.folder / "a.png", icc_profile=icc(ADOBE, GAMMA))
         self.smp("convert", "-q", "a.png", "want.npy", "-e", "profile srgb", "-e", "depth float")
         return np.load(self.folder / "want.npy")
+
+    def numbered(self, numbers):
+        """a.png, whose colours cICP numbers."""
+        rows = [self.rng.bytes(3 * 20) for _ in range(9)]
+        self.write("a.png", png_bytes(rows, 20, extra=chunk(b"cICP", bytes((*numbers, 0, 1)))))
 
     def check_quality(self, *words):
         """Smaller files are further from the picture; returns the mean errors."""
@@ -193,6 +198,26 @@ class JpegXl(Written):
             self.smp("convert", "-qf", f"{name}.png", f"{name}.npy", "-e", "profile srgb", "-e", "depth float")
         self.assertLess(np.abs(np.load(self.folder / "a.npy") - np.load(self.folder / "b.npy")).max(), 0.004)
 
+    @unittest.skipUnless(shutil.which("jxlinfo"), "needs libjxl-tools")
+    def test_colours_by_number_stay(self):
+        for numbers, name in (((12, 13), "P3 primaries, sRGB"), ((9, 16), "Rec.2100 primaries, PQ"), ((1, 1), "709"),
+                              ((9, 18), "HLG"), ((11, 17), "DCI"), ((12, 8), "P3 primaries, Linear")):
+            self.numbered(numbers)
+            self.assertEqual(self.smp("convert", "-f", "a.png", "a.jxl", "--lossless").stderr, "")
+            said = subprocess.run(["jxlinfo", "a.jxl"], cwd=self.folder, capture_output=True, text=True).stdout
+            self.assertIn(name, said)
+            self.smp("convert", "-f", "a.jxl", "b.png")
+            self.smp("diff", "a.png", "b.png")
+            self.assertEqual(dict(png_chunks((self.folder / "b.png").read_bytes()))[b"cICP"], bytes((*numbers, 0, 1)))
+            self.assertEqual(self.smp("convert", "-f", "a.jxl", "b.jpg").stderr, "")  # by a profile
+            self.assertIn("ICC profile", self.smp("info", "b.jpg").stdout)
+        self.numbered((12, 14))  # which JPEG XL has not
+        told = self.smp("convert", "-f", "a.png", "a.jxl").stderr
+        self.assertIn("transfer 14 (cICP), which a JPEG XL cannot say", told)
+        self.smp("convert", "-f", "a.png", "a.jxl", "-e", "profile from=display-p3")
+        self.assertIn("Color space: RGB, D65, sRGB primaries, sRGB", subprocess.run(
+            ["jxlinfo", "a.jxl"], cwd=self.folder, capture_output=True, text=True).stdout)
+
     def test_light_stays_light(self):
         pixels = self.rng.integers(128, 256, (9, 5, 4), dtype=np.uint8)
         self.write("in.hdr", b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 9 +X 5\n" + pixels.tobytes())
@@ -276,6 +301,20 @@ class Jpeg2000(Written):
         self.assertNotIn(b"resc", (self.folder / "a.jp2").read_bytes())
 
 
+    def test_colours_by_number_are_told(self):
+        self.numbered((12, 13))
+        self.assertIn("(cICP), which a JPEG 2000 cannot say", self.smp("convert", "-f", "a.png", "a.jp2").stderr)
+
+
+class Sides(CliCase):
+    def test_what_could_not_be_read_again_is_not_written(self):
+        for ending, name in (("jp2", "a JPEG 2000"), ("exr", "an OpenEXR")):
+            done = self.smp("run", "-e", "canvas 17000x17000 gray", f"a.{ending}", "--max-pixels", "1G", status=4)
+            if "cannot be opened" not in done.stderr:
+                self.assertIn(f"17000 x 17000 pixels are more than can be read again of {name}", done.stderr)
+            self.assertEqual(self.files(), [])
+
+
 class OpenExr(Written):
     ending, library = "exr", "FFmpeg's libraries"
 
@@ -336,6 +375,33 @@ class OpenExr(Written):
             self.smp("convert", "-f", "a.exr", "b.npy")
             own = np.load(self.folder / "b.npy")
             self.assertTrue(np.array_equal(self.read().reshape(own.shape), own))
+
+    def test_chromaticities_stay(self):
+        primaries = {1: (.64, .33, .3, .6, .15, .06), 9: (.708, .292, .17, .797, .131, .046),
+                     12: (.68, .32, .265, .69, .15, .06)}
+        for number, colours in primaries.items():
+            self.numbered((number, 13))
+            self.assertEqual(self.smp("convert", "-f", "a.png", "a.exr").stderr, "")
+            self.smp("convert", "-f", "a.exr", "b.exr")
+            want = struct.pack("<8f", *colours, .3127, .329)
+            self.assertIn(want, (self.folder / "a.exr").read_bytes())
+            self.assertEqual(want in (self.folder / "b.exr").read_bytes(), number != 1)  # sRGB's need no words
+            self.smp("convert", "-f", "a.exr", "b.png", "-e", "depth 8")
+            self.smp("diff", "a.png", "b.png")
+            kinds = dict(png_chunks((self.folder / "b.png").read_bytes()))
+            self.assertEqual(b"sRGB" in kinds, number == 1)
+            told = self.smp("convert", "-f", "a.exr", "b.jpg").stderr
+            self.assertEqual("colours are not sRGB" in told and "from a PNG" in told, number != 1)
+            if number != 1:
+                self.assertEqual(struct.unpack(">8I", kinds[b"cHRM"])[2:], tuple(round(v * 1e5) for v in colours))
+                self.assertEqual(kinds[b"gAMA"], struct.pack(">I", 45455))
+                for name in ("a.png", "b.png"):
+                    self.smp("convert", "-f", name, f"{name}.npy", "-e", "profile srgb")
+                found = [np.load(self.folder / f"{name}.npy").astype(int) for name in ("a.png", "b.png")]
+                self.assertLessEqual(np.abs(found[0] - found[1]).max(), 1)
+        self.numbered((9, 16))
+        self.assertIn("which an OpenEXR cannot say", self.smp("convert", "-f", "a.png", "a.exr").stderr)
+        self.assertNotIn(b"chromaticities", (self.folder / "a.exr").read_bytes())
 
     def test_resolution_is_kept_and_the_rest_told(self):
         self.write("all.jpg", loaded())

@@ -281,6 +281,25 @@ static void keep_density(smp_meta *meta, uint32_t bits)
         meta->x_density = meta->y_density = (double)across / 0.0254;
 }
 
+/* Eight floats: red, green, blue, white. Those of sRGB need no words. */
+static void keep_chromaticities(smp_meta *meta, const uint8_t *value)
+{
+    enum { NUMBERS = 8, WHITE = 2 };
+    static const double alike = .001, most = 10;
+    double usual[NUMBERS];
+    bool good = smp_chromaticities(1, usual), other = false;
+    for (int i = 0; i < NUMBERS; i++) {
+        const uint32_t bits = smp_get_le(value + 4 * i, 4);
+        const int to = (i + WHITE) % NUMBERS;
+        float number;
+        memcpy(&number, &bits, sizeof number);
+        meta->chrm[to] = (double)number;
+        good = good && fabsf(number) < (float)most;
+        other |= fabs((double)number - usual[to]) > alike;
+    }
+    meta->has_chrm = good && other;
+}
+
 /* Its attributes: name, type, size, value. */
 static smp_code exr_read_open(smp_reader *reader, smp_error *err)
 {
@@ -306,6 +325,8 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
             each = rows_of[*value < sizeof rows_of / sizeof rows_of[0] ? *value : 0];
         else if (!strcmp((const char *)at, "xDensity") && next - value == 4)
             keep_density(&reader->media.meta, smp_get_le(value, 4));
+        else if (!strcmp((const char *)at, "chromaticities") && next - value == 32)
+            keep_chromaticities(&reader->media.meta, value);
         else if (!strcmp((const char *)at, "dataWindow") && next - value == 16)
             rows = (int64_t)(int32_t)smp_get_le(value + 12, 4) - (int32_t)smp_get_le(value + 4, 4) + 1;
         at = next;
@@ -504,15 +525,15 @@ static bool sniff_jp2(const uint8_t *head, size_t size)
     return size >= 12 && (!memcmp(head, "\0\0\0\x0CjP  \r\n\x87\n", 12) || !memcmp(head, "\xFF\x4F\xFF\x51", 4));
 }
 
-static bool sniff_exr(const uint8_t *head, size_t size)
-{
-    return size >= 4 && !memcmp(head, "\x76\x2F\x31\x01", 4);
-}
-
-static bool sniff_dds(const uint8_t *head, size_t size)
-{
-    return size >= 8 && !memcmp(head, "DDS |\0\0\0", 8);
-}
+#define SNIFF(what, mark)                                                                                              \
+    static bool sniff_##what(const uint8_t *head, size_t size)                                                         \
+    {                                                                                                                  \
+        return size >= sizeof mark - 1 && !memcmp(head, mark, sizeof mark - 1);                                        \
+    }
+SNIFF(exr, "\x76\x2F\x31\x01")
+SNIFF(dds, "DDS |\0\0\0")
+SNIFF(sun, "\x59\xA6\x6A\x95")
+SNIFF(xpm, "/* XPM */")
 
 /* Versions 0 and 2 to 5, packed by runs; the corners are in order, and what is reserved is 0. */
 static bool sniff_pcx(const uint8_t *head, size_t size)
@@ -540,19 +561,9 @@ static bool sniff_sgi(const uint8_t *head, size_t size)
            head[5] >= 1 && head[5] <= 3;
 }
 
-static bool sniff_sun(const uint8_t *head, size_t size)
-{
-    return size >= 4 && !memcmp(head, "\x59\xA6\x6A\x95", 4);
-}
-
 static bool sniff_xbm(const uint8_t *head, size_t size)
 {
     return size >= 8 && !memcmp(head, "#define ", 8) && memmem(head, size, "_width ", 7);
-}
-
-static bool sniff_xpm(const uint8_t *head, size_t size)
-{
-    return size >= 9 && !memcmp(head, "/* XPM */", 9);
 }
 
 #define READS(what)                                                                                                    \

@@ -10,7 +10,7 @@
 #include "media/half.h"
 
 enum { ROWS = 16, CHUNK_HEAD = 8, LEVEL = 4 /* as OpenEXR */, HEAD = 1024 /* bytes, at most */ };
-enum { HALF = 1, FLOAT = 2 /* kinds of sample */ };
+enum { HALF = 1, FLOAT = 2 /* kinds of sample */, WHITE = 2 /* numbers, in front of colours here, and behind there */ };
 
 typedef struct exr_writer {
     uint8_t *rows, *ordered, *packed; /* of a chunk */
@@ -25,13 +25,10 @@ static const smp_write_takes takes[] = {{&smp_write_samples, 1u << SMP_SAMPLES_F
 
 static smp_code write_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
-    enum { MOST_WIDTH = INT32_MAX / ROWS / (4 * (int)sizeof(float)) };
     shape->format = SMP_F32;
     shape->curve = 1;
-    if (shape->width <= MOST_WIDTH && shape->height <= INT32_MAX)
-        return smp_check_colour("OpenEXR", shape, err);
-    return smp_fail(err, SMP_E_WRITE, "%lld x %lld pixels are too many for an OpenEXR", (long long)shape->width,
-                    (long long)shape->height);
+    SMP_TRY(smp_check_sides("OpenEXR", shape, err));
+    return smp_check_colour("OpenEXR", shape, err);
 }
 
 /* A file, or what waits for the table that a pipe gets first. */
@@ -54,14 +51,41 @@ static uint8_t *add(uint8_t *to, const char *name, const char *type, const void 
     return to + 4 + size;
 }
 
-static uint8_t *add_real(uint8_t *to, const char *name, double value)
+static void put_real(uint8_t bytes[4], double value)
 {
     const float real = (float)value;
-    uint8_t bytes[4];
     uint32_t bits;
     memcpy(&bits, &real, sizeof bits);
     smp_put_le(bytes, bits, 4);
+}
+
+static uint8_t *add_real(uint8_t *to, const char *name, double value)
+{
+    uint8_t bytes[4];
+    put_real(bytes, value);
     return add(to, name, "float", bytes, sizeof bytes);
+}
+
+static bool says_cicp(const uint8_t cicp[4])
+{
+    double chrm[8];
+    return smp_chromaticities(cicp[0], chrm) &&
+           smp_meta_curve(&(smp_meta){.has_cicp = true, .cicp = {0, cicp[1]}}) >= 0;
+}
+
+static uint8_t *add_colours(uint8_t *to, const smp_meta *meta)
+{
+    enum { NUMBERS = 8 };
+    uint8_t value[4 * NUMBERS];
+    double chrm[NUMBERS];
+    if (!meta || (!meta->has_cicp && !meta->has_chrm))
+        return to;
+    memcpy(chrm, meta->chrm, sizeof chrm);
+    if (meta->has_cicp && (!says_cicp(meta->cicp) || !smp_chromaticities(meta->cicp[0], chrm)))
+        return to;
+    for (int i = 0; i < NUMBERS; i++)
+        put_real(value + 4 * i, chrm[(i + WHITE) % NUMBERS]);
+    return add(to, "chromaticities", "chromaticities", value, sizeof value);
 }
 
 static smp_code write_head(smp_writer *writer, exr_writer *s, const smp_meta *meta, smp_error *err)
@@ -79,6 +103,7 @@ static smp_code write_head(smp_writer *writer, exr_writer *s, const smp_meta *me
     smp_put_le(box + 8, (uint64_t)shape->width - 1, 4);
     smp_put_le(box + 12, (uint64_t)shape->height - 1, 4);
     to = add(to, "channels", "chlist", list, (size_t)shape->channels * CHANNEL + 1);
+    to = add_colours(to, meta);
     to = add(to, "compression", "compression", &(uint8_t){ZIP}, 1);
     to = add(to, "dataWindow", "box2i", box, sizeof box);
     to = add(to, "displayWindow", "box2i", box, sizeof box);
@@ -184,6 +209,8 @@ const smp_file_format smp_format_exr_written = {
     .kind = SMP_IMAGE,
     .bare = true,
     .dpi = true,
+    .gamma = true,
+    .says_cicp = says_cicp,
     .takes = takes,
     SMP_WRITES(row),
     .write_state = sizeof(exr_writer),

@@ -53,10 +53,8 @@ static smp_code write_shape(const smp_file_format *, const char *, smp_shape *sh
     SMP_TRY(smp_library_need(SMP_LIBRARY_JP2, SMP_E_WRITE, err));
     if (shape->format == SMP_F32)
         shape->format = SMP_U16;
-    if (shape->width <= INT32_MAX && shape->height <= INT32_MAX)
-        return smp_check_colour("JPEG 2000", shape, err);
-    return smp_fail(err, SMP_E_WRITE, "%lld x %lld pixels are too many for a JPEG 2000", (long long)shape->width,
-                    (long long)shape->height);
+    SMP_TRY(smp_check_sides("JPEG 2000", shape, err));
+    return smp_check_colour("JPEG 2000", shape, err);
 }
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)

@@ -116,8 +116,9 @@ static void check(jpeg_reader *state, smp_code code)
         smp_jpeg_stop(&state->base, code);
 }
 
-static void keep_metadata(jpeg_reader *state)
+static void keep_metadata(void *context)
 {
+    jpeg_reader *state = context;
     struct jpeg_decompress_struct *jpeg = &state->jpeg;
     smp_media *media = &state->reader->media;
     smp_meta *meta = &media->meta;
@@ -197,8 +198,9 @@ static void count_scans(j_common_ptr cinfo)
     check_scans(state, state->jpeg.input_scan_number);
 }
 
-static void begin_library(jpeg_reader *state)
+static void begin_library(void *context)
 {
+    jpeg_reader *state = context;
     struct jpeg_decompress_struct *jpeg = &state->jpeg;
     jpeg->err = smp_jpeg_errors(&state->base, SMP_E_DECODE);
     jpeg_create_decompress(jpeg);
@@ -303,28 +305,26 @@ static void close_state(jpeg_reader *state)
     smp_free_all(state->scan, state);
 }
 
-static void begin_lossless(void *context)
+static jpeg_reader *open_state(smp_reader *reader)
 {
-    begin_library(context);
-}
-
-static void keep_lossless(void *context)
-{
-    keep_metadata(context);
+    jpeg_reader *state = smp_alloc(sizeof *state);
+    if (!state)
+        return NULL;
+    state->reader = reader;
+    state->base.markers = &state->markers;
+    state->base.notes = &reader->notes;
+    state->markers.meta = &reader->media.meta;
+    return state;
 }
 
 smp_code smp_jpeg_read_lossless(smp_reader *reader, uint64_t *frame, bool *ycc, smp_error *err)
 {
     enum { LOSSLESS = 0xC3 };
-    jpeg_reader *state = smp_alloc(sizeof *state);
+    jpeg_reader *state = open_state(reader);
     SMP_NEED(state, "JPEG", sizeof *state, err);
-    state->reader = reader;
-    state->base.markers = &state->markers;
-    state->base.notes = &reader->notes;
-    state->markers.meta = &reader->media.meta;
-    smp_code code = smp_jpeg_guard(&state->base, begin_lossless, state, err);
+    smp_code code = smp_jpeg_guard(&state->base, begin_library, state, err);
     if (code && state->base.errors.msg_code == JERR_SOF_UNSUPPORTED && state->jpeg.unread_marker == LOSSLESS)
-        code = smp_jpeg_guard(&state->base, keep_lossless, state, err);
+        code = smp_jpeg_guard(&state->base, keep_metadata, state, err);
     *frame = reader->source.position - state->source.bytes_in_buffer;
     *ycc = state->jpeg.saw_Adobe_marker && state->jpeg.Adobe_transform;
     close_state(state);
@@ -341,13 +341,8 @@ static bool wants_scan(const smp_reader *reader)
 
 smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
 {
-    jpeg_reader *state = smp_alloc(sizeof *state);
+    jpeg_reader *state = reader->state = open_state(reader);
     SMP_NEED(state, "JPEG", sizeof *state, err);
-    reader->state = state;
-    state->reader = reader;
-    state->base.markers = &state->markers;
-    state->base.notes = &reader->notes;
-    state->markers.meta = &reader->media.meta;
     SMP_TRY(smp_jpeg_guard(&state->base, read_header, state, err));
     if (wants_scan(reader))
         smp_jpeg_read_scan(&state->jpeg, &reader->source, reader->source.position - state->source.bytes_in_buffer,

@@ -59,6 +59,11 @@ bool smp_jxl_load(void)
     return all;
 }
 
+static bool says_cicp(const uint8_t cicp[4])
+{
+    return memchr("\1\x9\xB\xC", cicp[0], 4) && memchr("\1\x8\xD\x10\x11\x12", cicp[1], 6) && !cicp[2] && cicp[3] == 1;
+}
+
 static JxlPixelFormat format_of(const smp_shape *shape)
 {
     static const JxlDataType types[] = {
@@ -128,6 +133,21 @@ static smp_code describe(smp_reader *reader, jxl_reader *s, smp_error *err)
     return SMP_OK;
 }
 
+/* Of P3 with the white of cinemas (11) and with that of displays (12). */
+enum { P3_CINEMA = JXL_PRIMARIES_P3, P3_DISPLAY = 12 };
+
+/* The numbers of ITU-T H.273, which are JPEG XL's but for P3. False: colours that have none. */
+static bool number_colours(const JxlColorEncoding *colours, uint8_t cicp[4])
+{
+    const bool cinema = colours->white_point == JXL_WHITE_POINT_DCI && colours->primaries == JXL_PRIMARIES_P3;
+    cicp[0] = colours->primaries == JXL_PRIMARIES_P3 && !cinema ? P3_DISPLAY : (uint8_t)colours->primaries;
+    cicp[1] = (uint8_t)colours->transfer_function;
+    cicp[2] = 0;
+    cicp[3] = 1;
+    return colours->color_space == JXL_COLOR_SPACE_RGB && (cinema || colours->white_point == JXL_WHITE_POINT_D65) &&
+           says_cicp(cicp);
+}
+
 /* sRGB needs no words. Of colours by a profile, coded with loss, libjxl gives light, also beyond sRGB's: floats. */
 static smp_code keep_colours(smp_reader *reader, const jxl_reader *s, smp_error *err)
 {
@@ -136,8 +156,8 @@ static smp_code keep_colours(smp_reader *reader, const jxl_reader *s, smp_error 
     smp_meta *meta = &reader->media.meta;
     JxlColorEncoding colours;
     size_t size = 0;
-    const bool named = !jxl.JxlDecoderGetColorAsEncodedProfile(NO_FORMAT(s->decoder), target, &colours) &&
-                       colours.white_point == JXL_WHITE_POINT_D65 &&
+    const bool encoded = !jxl.JxlDecoderGetColorAsEncodedProfile(NO_FORMAT(s->decoder), target, &colours);
+    const bool named = encoded && colours.white_point == JXL_WHITE_POINT_D65 &&
                        (colours.color_space == JXL_COLOR_SPACE_GRAY || colours.primaries == JXL_PRIMARIES_SRGB);
     if (named && colours.transfer_function == JXL_TRANSFER_FUNCTION_LINEAR) {
         shape->format = SMP_F32;
@@ -149,6 +169,7 @@ static smp_code keep_colours(smp_reader *reader, const jxl_reader *s, smp_error 
     } else {
         SMP_NEED(meta->icc.data = smp_alloc(size), "a profile", size, err);
         meta->icc.size = size;
+        meta->has_cicp = encoded && number_colours(&colours, meta->cicp);
         if (jxl.JxlDecoderGetColorAsICCProfile(NO_FORMAT(s->decoder), target, meta->icc.data, size))
             return fail_damaged(err);
     }
@@ -405,15 +426,22 @@ static smp_code set_colours(smp_writer *writer, jxl_writer *s, const smp_meta *m
 {
     const bool gray = writer->shape.channels <= 2,
                fits = meta && meta->icc.size && smp_icc_fits(&meta->icc, gray ? 1 : 3);
+    const bool numbered = meta && meta->has_cicp && says_cicp(meta->cicp);
     JxlColorEncoding colours;
-    const bool named = fits && name_colours(&meta->icc, gray, &colours);
-    if (fits && !named)
+    const bool named = !numbered && fits && name_colours(&meta->icc, gray, &colours);
+    if (fits && !named && !numbered)
         smp_note(&writer->notes, "the ICC profile is left out, which primaries and a power do not say: the colours are "
                                  "taken for sRGB's, and the stage 'profile' makes them so");
     if (!named && writer->shape.format == SMP_F32 && writer->shape.curve == 1)
         jxl.JxlColorEncodingSetToLinearSRGB(&colours, gray);
     else if (!named)
         jxl.JxlColorEncodingSetToSRGB(&colours, gray);
+    if (numbered) {
+        colours.primaries = meta->cicp[0] == P3_DISPLAY ? JXL_PRIMARIES_P3 : (JxlPrimaries)meta->cicp[0];
+        colours.white_point = meta->cicp[0] == P3_CINEMA ? JXL_WHITE_POINT_DCI : JXL_WHITE_POINT_D65;
+        if (colours.transfer_function != JXL_TRANSFER_FUNCTION_LINEAR)
+            colours.transfer_function = (JxlTransferFunction)meta->cicp[1];
+    }
     return check(jxl.JxlEncoderSetColorEncoding(s->encoder, &colours), "colours", err);
 }
 
@@ -556,6 +584,7 @@ const smp_file_format smp_format_jxl = {
     .read_state = sizeof(jxl_reader),
     SMP_READS(row),
     .read_close = read_close,
+    .says_cicp = says_cicp,
     SMP_WRITES(row),
     .write_state = sizeof(jxl_writer),
     .write_end = write_end,

@@ -165,6 +165,7 @@ void smp_meta_apply_orientation(smp_meta *meta, int orientation)
 
 void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes)
 {
+    static const double about_srgb = .45455; /* PNG (third edition), 11.3.2.5 */
     if (change->swapped)
         exchange_axes(meta);
     if (change->width > 0)
@@ -178,7 +179,9 @@ void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *
         meta->density_is_aspect = false;
         smp_exif_set_resolution(meta->exif.data, meta->exif.size, (uint32_t)lrint(change->dpi));
     }
-    if (change->srgb) {
+    if (change->encoded && meta->has_chrm && !change->srgb) {
+        meta->gamma = about_srgb;
+    } else if (change->srgb || change->encoded) {
         enum { RELATIVE_COLORIMETRIC = 1 };
         smp_free(meta->icc.data);
         meta->icc = (smp_blob){.data = NULL};

@@ -111,27 +111,32 @@ static void put_profile(uint8_t *data, size_t size, const char *name, bool gray,
     }
 }
 
-/* Reads the colours of cICP or gAMA and cHRM; false: none, or sRGB, or colours that such a profile cannot express. */
-static bool stated(const smp_meta *meta, double *exponent, double colorants[9], char name[64])
+bool smp_chromaticities(int primaries, double chrm[8])
 {
     static const struct {
         int number;
         double chrm[8];
-    } primaries[] = {{1, {.3127, .3290, .64, .33, .30, .60, .15, .06}},
-                     {9, {.3127, .3290, .708, .292, .170, .797, .131, .046}},
-                     {12, {.3127, .3290, .680, .320, .265, .690, .150, .060}}};
+    } known[] = {{1, {.3127, .3290, .64, .33, .30, .60, .15, .06}},
+                 {9, {.3127, .3290, .708, .292, .170, .797, .131, .046}},
+                 {12, {.3127, .3290, .680, .320, .265, .690, .150, .060}}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].number == primaries)
+            return memcpy(chrm, known[i].chrm, sizeof known[i].chrm);
+    return false;
+}
+
+/* Reads the colours of cICP or gAMA and cHRM; false: none, or sRGB, or colours that such a profile cannot express. */
+static bool stated(const smp_meta *meta, double *exponent, double colorants[9], char name[64])
+{
     static const double about_srgb[2] = {2.1, 2.3};
     memcpy(colorants, smp_icc_srgb.colorants, sizeof smp_icc_srgb.colorants);
     *exponent = smp_meta_curve(meta);
     if (*exponent < 0)
         return false;
     if (meta->has_cicp) {
-        for (size_t i = 0; i < sizeof primaries / sizeof *primaries; i++)
-            if (primaries[i].number == meta->cicp[0]) {
-                snprintf(name, 64, "cICP %d %d", meta->cicp[0], meta->cicp[1]);
-                return colorants_of(primaries[i].chrm, colorants);
-            }
-        return false;
+        double chrm[8];
+        snprintf(name, 64, "cICP %d %d", meta->cicp[0], meta->cicp[1]);
+        return smp_chromaticities(meta->cicp[0], chrm) && colorants_of(chrm, colorants);
     }
     if (meta->srgb_intent >= 0)
         return false;
