@@ -93,6 +93,21 @@ class Pictures(CliCase):
                                         samples[..., order].tobytes()))
                 self.smp("convert", "-f", "a.dds", "a.npy")
                 self.assertTrue(np.array_equal(np.load(self.folder / "a.npy"), samples[..., :4 if alpha else 3]), order)
+        for numbers, order in (((27, 28, 29, 30), [0, 1, 2, 3]), ((87, 90, 91), [2, 1, 0, 3]),
+                               ((88, 92, 93), [2, 1, 0])):
+            for number in numbers:  # of DXGI
+                self.write("a.dds", dds(4, b"DX10", 0, (0, 0, 0, 0), struct.pack("<5I", number, 3, 0, 1, 0) +
+                                        samples.tobytes()))
+                self.smp("convert", "-f", "a.dds", "a.npy")
+                self.assertTrue(np.array_equal(np.load(self.folder / "a.npy"), samples[..., order]), number)
+        deep = rng.integers(0, 65536, (height, width, 4), dtype=np.uint16)
+        for number, status in ((11, 0), (10, 3), (13, 3), (31, 3)):  # of these, floats and signed ones are others
+            self.write("a.dds", dds(4, b"DX10", 0, (0, 0, 0, 0), struct.pack("<5I", number, 3, 0, 1, 0) +
+                                    deep.tobytes()))
+            self.smp("convert", "-f", "a.dds", "a.npy", status=status)
+            self.assertTrue(status or np.array_equal(np.load(self.folder / "a.npy"), deep))
+        self.write("a.dds", dds(0x41, b"", 16, (0x7C00, 0x3E0, 0x1F, 0x8000), deep[..., 0].tobytes()))
+        self.assertIn("alpha, of one bit", self.smp("convert", "-f", "a.dds", "a.npy").stderr)
         blocks = rng.integers(0, 256, (height // 4 * (width // 4), 16), dtype=np.uint8)
         for code, size in ((b"DXT1", 8), (b"DXT3", 16), (b"DXT5", 16)):
             whole = dds(4, code, 0, (0, 0, 0, 0), blocks[:, :size].tobytes())
@@ -186,6 +201,31 @@ class Pictures(CliCase):
         self.assertIn("luma and chroma", self.smp("info", "b.jp2", status=3).stderr)
 
     @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
+    def test_a_palette_of_jpeg_2000_is_applied(self):
+        self.tool("opj_compress", "-n", "3", "-i", "gray8.png", "-o", "a.jp2")
+        data = (self.folder / "a.jp2").read_bytes()
+        at = data.index(b"jp2h") - 4
+        end = at + struct.unpack(">I", data[at:at + 4])[0]
+        colours = np.random.default_rng(4).integers(0, 256, (256, 3), dtype=np.uint8)
+        body = struct.pack(">HB", 256, 3) + b"\7\7\7" + colours.tobytes()
+        boxes = (struct.pack(">I4s", 8 + len(body), b"pclr") + body +
+                 struct.pack(">I4s", 20, b"cmap") + b"".join(struct.pack(">HBB", 0, 1, c) for c in range(3)))
+        head = data[at + 8:end].replace(b"\0\0\0\x11", b"\0\0\0\x10")  # gray by number becomes sRGB
+        with Image.open(self.folder / "gray8.png") as numbers:
+            want = colours[np.array(numbers)]
+        for order in ((1, 2, 3), (3, 2, 1)):
+            names = struct.pack(">I4sH", 28, b"cdef", 3) + b"".join(struct.pack(">HHH", c, 0, n)
+                                                                   for c, n in enumerate(order))
+            for more in (b"", names) if order[0] == 1 else (names,):
+                inside = head + boxes + more
+                self.write("b.jp2", data[:at] + struct.pack(">I4s", 8 + len(inside), b"jp2h") + inside + data[end:])
+                done = self.smp("convert", "-f", "b.jp2", "b.npy", status=0 if order[0] == 1 else 3)
+                if done.returncode:
+                    self.assertIn("in another order", done.stderr)
+                else:
+                    np.testing.assert_array_equal(np.load(self.folder / "b.npy"), want)
+
+    @unittest.skipUnless(shutil.which("opj_compress"), "needs libopenjp2-tools")
     def test_tiles_that_a_jpeg_2000_cannot_hold_are_refused(self):
         for ending in ("jp2", "j2k"):
             self.tool("opj_compress", "-n", "3", "-i", "rgb8.png", "-o", f"a.{ending}")
@@ -232,6 +272,17 @@ class Pictures(CliCase):
         self.smp("convert", "-f", "b.exr", "out.pgm")
         code = int.from_bytes((self.folder / "out.pgm").read_bytes()[-2:], "big")
         self.assertAlmostEqual(code / 65535, .5, places=4)  # as sRGB encodes it
+
+    def test_what_openexr_does_not_show_is_told(self):
+        data = exr(self.light)
+        at = data.index(b"displayWindow") + 24
+        self.assertEqual(data[at:at + 16], struct.pack("<4i", 0, 0, 29, 19))
+        for box, told in (((0, 0, 29, 19), False), ((-2, 0, 35, 19), False), ((3, 0, 29, 19), True),
+                          ((0, 0, 29, 9), True)):
+            self.write("b.exr", data[:at] + struct.pack("<4i", *box) + data[at + 16:])
+            said = self.smp("convert", "-f", "b.exr", "b.npy")
+            self.assertEqual("outside what is to be shown" in said.stderr, told, box)
+            self.assertEqual(np.load(self.folder / "b.npy").shape[:2], (box[3] - box[1] + 1, box[2] - box[0] + 1))
 
     def test_openexr_that_is_not_whole_or_not_read_is_told(self):
         data = (self.folder / "a.exr").read_bytes()

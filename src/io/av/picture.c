@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/audio/sound.h"
+#include "io/av/whole.h"
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/images/jp2_uuid.h"
@@ -29,7 +30,7 @@ typedef struct picture_state {
     const AVPixFmtDescriptor *pixels;
     const uint8_t *code; /* JPEG 2000: where its marker segments begin; null: not found, */
     bool ycc;            /* its colours are luma and chroma, */
-    bool palette;        /* its samples are numbers of colours, */
+    bool palette, mixed; /* its samples are numbers of colours; these are in another order than red, green, blue, */
     uint8_t depth[4];    /* bits of samples, which the decoder moves up unless */
     bool low;            /* it leaves them as they are; 0: all that its kind has */
 } picture_state;
@@ -165,6 +166,8 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
     smp_meta *meta = &reader->media.meta;
     picture_state *s = reader->state;
     s->palette |= !strcmp(name, "pclr");
+    for (size_t at = 2; !strcmp(name, "cdef") && at + 6 <= size; at += 6) /* number, kind, which colour */
+        s->mixed |= !smp_get_be(data + at + 2, 2) && smp_get_be(data + at + 4, 2) != smp_get_be(data + at, 2) + 1;
     s->ycc |= !strcmp(name, "colr") && size >= COLOUR_HEAD + 4 && data[0] == BY_NUMBER &&
               smp_get_be(data + COLOUR_HEAD, 4) == SYCC;
     if (!strcmp(name, "colr") && size > COLOUR_HEAD && data[0] == BY_PROFILE && !meta->icc.size)
@@ -238,7 +241,10 @@ static smp_code jp2_read_open(smp_reader *reader, smp_error *err)
     if (s->data[0] && s->size > SIZE_SEGMENT)
         s->code = s->data;
     SMP_TRY(check_tiles(reader, s, err));
-    SMP_TRY(decode(reader, s, take_depths(s) ? "jpeg2000" : "libopenjpeg", "jpeg2000", err));
+    if (s->palette && s->mixed)
+        return smp_fail(err, SMP_E_DECODE, "the JPEG 2000 has a palette whose colours are in another order"),
+               smp_hint(err, "convert it first: opj_decompress -i IN -o OUT.png");
+    SMP_TRY(decode(reader, s, s->palette || take_depths(s) ? "jpeg2000" : "libopenjpeg", "jpeg2000", err));
     if (s->frame->format == AV_PIX_FMT_YA16) { /* of which FFmpeg 5 gives half a row, of other values */
         end_decoding(s);
         SMP_TRY(decode(reader, s, "jpeg2000", "jpeg2000", err));
@@ -306,6 +312,7 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
     static const int rows_of[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256}; /* of a chunk, by compression */
     enum { HEAD = 8, FLAGS = 5, TILED = 2, DEEP_OR_PARTS = 0x18 };
     int64_t rows = 0, each = 1;
+    const uint8_t *stored = NULL, *shown = NULL; /* corners of what there is, and of what is to be seen */
     picture_state *s = reader->state;
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
@@ -327,13 +334,21 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
             keep_density(&reader->media.meta, smp_get_le(value, 4));
         else if (!strcmp((const char *)at, "chromaticities") && next - value == 32)
             keep_chromaticities(&reader->media.meta, value);
-        else if (!strcmp((const char *)at, "dataWindow") && next - value == 16)
+        else if (!strcmp((const char *)at, "displayWindow") && next - value == 16)
+            shown = value;
+        else if (!strcmp((const char *)at, "dataWindow") && next - value == 16 && (stored = value))
             rows = (int64_t)(int32_t)smp_get_le(value + 12, 4) - (int32_t)smp_get_le(value + 4, 4) + 1;
         at = next;
     }
     for (int64_t i = 0; at < end && !(s->data[FLAGS] & TILED) && i < (rows + each - 1) / each; i++)
         if (!has_chunk(s, at + 1, i))
             return fail_truncated(reader, err);
+    bool beyond = false;
+    for (int i = 0; i < 16 && stored && shown; i += 4)
+        beyond |= i < 8 ? (int32_t)smp_get_le(stored + i, 4) < (int32_t)smp_get_le(shown + i, 4)
+                        : (int32_t)smp_get_le(stored + i, 4) > (int32_t)smp_get_le(shown + i, 4);
+    if (beyond)
+        smp_note(&reader->notes, "pixels outside what is to be shown (its display window) are left out");
     SMP_TRY(decode(reader, s, "exr", "exr", err));
     reader->media.meta.gamma = 1; /* values are light */
     return describe(reader, s, err);
@@ -386,47 +401,36 @@ static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ others */
 
-/* Whether a PCX has the runs of all rows, and its palette behind them; FFmpeg leaves some out, takes others for a
- * palette, and says nothing. */
-static bool has_runs(const picture_state *s)
+/* Samples lie as DXGI's number says, which FFmpeg 5 takes for another order, or for whole numbers. */
+static smp_code dds_read_open(smp_reader *reader, smp_error *err)
 {
-    enum { HEAD = 128, RUN = 0xC0, PALETTE = 769 };
-    const uint8_t *head = s->data;
-    const int64_t rows = (int64_t)smp_get_le(head + 10, 2) - smp_get_le(head + 6, 2) + 1;
-    const bool palette = head[3] == 8 && head[65] == 1;
-    int64_t left = rows * head[65] * smp_get_le(head + 66, 2);
-    size_t at = HEAD;
-    for (; left > 0 && at < s->size; at++)
-        left -= s->data[at] >= RUN ? s->data[at++] - RUN : 1;
-    return left <= 0 && at + (palette ? PALETTE : 0) <= s->size;
+    enum { CODE = 84, ALPHA = 104, DXGI = 128, BIT = 0x8000 };
+    static const struct {
+        uint8_t first, last; /* numbers; the first row that has one holds */
+        enum AVPixelFormat order;
+    } kinds[] = {{11, 11, AV_PIX_FMT_RGBA64LE}, {9, 14, AV_PIX_FMT_NONE},  {27, 30, AV_PIX_FMT_RGBA},
+                 {31, 32, AV_PIX_FMT_NONE},     {87, 87, AV_PIX_FMT_BGRA}, {90, 91, AV_PIX_FMT_BGRA},
+                 {88, 93, AV_PIX_FMT_BGR0}};
+    picture_state *s = reader->state;
+    SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
+    SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
+    SMP_TRY(decode(reader, s, "dds", "dds", err));
+    const uint32_t number = s->size > DXGI && !memcmp(s->data + CODE, "DX10", 4) ? smp_get_le(s->data + DXGI, 4) : 0;
+    for (size_t i = sizeof kinds / sizeof *kinds; i-- > 0;)
+        if (number >= kinds[i].first && number <= kinds[i].last)
+            s->frame->format = kinds[i].order;
+    if (s->frame->format == AV_PIX_FMT_RGB555LE && smp_get_le(s->data + ALPHA, 4) == BIT)
+        smp_note(&reader->notes, "its alpha, of one bit, is left out");
+    return describe(reader, s, err);
 }
 
-/* The same of a Sun raster, whose rows are whole words of 16 bits. */
-static bool has_rows(const picture_state *s)
-{
-    enum { HEAD = 32, WIDTH = 4, HEIGHT = 8, DEPTH = 12, KIND = 20, MAP = 28, RUNS = 2, RUN = 0x80 };
-    const uint8_t *head = s->data;
-    if (s->size < HEAD)
-        return false;
-    const uint64_t row = (smp_get_be(head + WIDTH, 4) * smp_get_be(head + DEPTH, 4) + 15) / 16 * 2;
-    uint64_t left = row * smp_get_be(head + HEIGHT, 4), at = HEAD + smp_get_be(head + MAP, 4);
-    if (smp_get_be(head + KIND, 4) != RUNS)
-        return at <= s->size && left <= s->size - at;
-    for (; left > 0 && at + 1 < s->size; at++) { /* RUN 0: RUN itself; RUN n c: n + 1 times c */
-        const bool run = head[at] == RUN && head[at + 1];
-        left -= smp_min_u64(left, run ? head[at + 1] + 1u : 1);
-        at += head[at] != RUN ? 0 : run ? 2 : 1;
-    }
-    return !left && at <= s->size;
-}
-
-static smp_code read_plain(smp_reader *reader, const char *name, bool (*is_whole)(const picture_state *s),
+static smp_code read_plain(smp_reader *reader, const char *name, bool (*is_whole)(const uint8_t *data, size_t size),
                            smp_error *err)
 {
     picture_state *s = reader->state;
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
-    if (is_whole && !is_whole(s))
+    if (is_whole && !is_whole(s->data, s->size))
         return fail_truncated(reader, err);
     SMP_TRY(decode(reader, s, name, name, err));
     return describe(reader, s, err);
@@ -437,10 +441,9 @@ static smp_code read_plain(smp_reader *reader, const char *name, bool (*is_whole
     {                                                                                                                  \
         return read_plain(reader, decoder, is_whole, err);                                                             \
     }
-PLAIN(dds, "dds", NULL)
-PLAIN(pcx, "pcx", has_runs)
+PLAIN(pcx, "pcx", smp_pcx_is_whole)
 PLAIN(sgi, "sgi", NULL)
-PLAIN(sun, "sunrast", has_rows)
+PLAIN(sun, "sunrast", smp_sun_is_whole)
 PLAIN(xbm, "xbm", NULL)
 PLAIN(xpm, "xpm", NULL)
 

@@ -116,3 +116,35 @@ smp_code smp_av_check_length(const smp_source *source, const smp_av_seen *seen, 
         return smp_fail(err, SMP_E_DECODE, "the file is truncated: it ends in a packet, with %.1f s of sound", sound);
     return SMP_OK;
 }
+
+/* Whether a PCX has the runs of all rows, and its palette behind them; FFmpeg leaves some out, takes others for a
+ * palette, and says nothing. */
+bool smp_pcx_is_whole(const uint8_t *data, size_t size)
+{
+    enum { HEAD = 128, RUN = 0xC0, PALETTE = 769 };
+    const int64_t rows = (int64_t)smp_get_le(data + 10, 2) - smp_get_le(data + 6, 2) + 1;
+    const bool palette = data[3] == 8 && data[65] == 1;
+    int64_t left = rows * data[65] * smp_get_le(data + 66, 2);
+    size_t at = HEAD;
+    for (; left > 0 && at < size; at++)
+        left -= data[at] >= RUN ? data[at++] - RUN : 1;
+    return left <= 0 && at + (palette ? PALETTE : 0) <= size;
+}
+
+/* The same of a Sun raster, whose rows are whole words of 16 bits. */
+bool smp_sun_is_whole(const uint8_t *data, size_t size)
+{
+    enum { HEAD = 32, WIDTH = 4, HEIGHT = 8, DEPTH = 12, KIND = 20, MAP = 28, RUNS = 2, RUN = 0x80 };
+    if (size < HEAD)
+        return false;
+    const uint64_t row = (smp_get_be(data + WIDTH, 4) * smp_get_be(data + DEPTH, 4) + 15) / 16 * 2;
+    uint64_t left = row * smp_get_be(data + HEIGHT, 4), at = HEAD + smp_get_be(data + MAP, 4);
+    if (smp_get_be(data + KIND, 4) != RUNS)
+        return at <= size && left <= size - at;
+    for (; left > 0 && at < size; at++) { /* RUN 0: RUN itself; RUN n c: n + 1 times c */
+        const bool run = data[at] == RUN && data[at + 1];
+        left -= smp_min_u64(left, run ? data[at + 1] + 1u : 1);
+        at += data[at] != RUN ? 0 : run ? 2 : 1;
+    }
+    return !left && at <= size;
+}

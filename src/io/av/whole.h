@@ -29,3 +29,7 @@ typedef struct smp_av_seen {
 } smp_av_seen;
 
 smp_code smp_av_check_length(const smp_source *source, const smp_av_seen *seen, smp_error *err);
+
+/* Pictures, with zeros behind their data. */
+bool smp_pcx_is_whole(const uint8_t *data, size_t size);
+bool smp_sun_is_whole(const uint8_t *data, size_t size);

@@ -165,7 +165,6 @@ const smp_file_format smp_format_apng = {
     .text_most = INT32_MAX,
     .dpi = true,
     .gamma = true,
-    .says_cicp = smp_png_says_cicp,
     .sniff = smp_png_sniff, /* in front of this row PNG's reads both */
     SMP_READER(smp_png, rows),
     .takes = (const smp_write_takes[]){{&smp_png_level}, {&smp_write_delay}, {&smp_write_loop}, {0}},

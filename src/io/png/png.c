@@ -33,11 +33,6 @@ const smp_write_option smp_png_palette = {
     .flags = SMP_WRITE_RARE,
 };
 
-bool smp_png_says_cicp(const uint8_t[4])
-{
-    return true;
-}
-
 const smp_file_format smp_format_png = {
     .name = "PNG",
     .extensions = (const char *const[]){"png", NULL},
@@ -46,7 +41,6 @@ const smp_file_format smp_format_png = {
     .text_most = INT32_MAX,
     .dpi = true,
     .gamma = true,
-    .says_cicp = smp_png_says_cicp,
     .takes = (const smp_write_takes[]){{&smp_png_level}, {&smp_png_bits}, {&smp_png_palette}, {0}},
     .sniff = smp_png_sniff,
     SMP_READER(smp_png, rows),

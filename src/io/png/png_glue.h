@@ -90,7 +90,6 @@ smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *e
 
 /* In png_read.c and png_write.c; png.c puts them into the table. */
 bool smp_png_sniff(const uint8_t *head, size_t size);
-bool smp_png_says_cicp(const uint8_t cicp[4]);
 SMP_DECLARE_READER(smp_png, rows);
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err);
 smp_code smp_png_read_next(smp_reader *reader, bool *more, smp_error *err);
