@@ -61,6 +61,15 @@ class Written(CliCase):
         ratio = 10 * np.log10((given ** 2).sum() / ((got - given) ** 2).sum())
         self.assertGreater(ratio, 20)  # a frame of displacement would leave 16 dB
 
+    def test_the_box_of_packets_has_a_size_of_32_bits(self):
+        """faad, and players as old, read no other."""
+        self.smp("convert", SAMPLES / "speech.flac", "a.m4a")
+        data = (self.folder / "a.m4a").read_bytes()
+        at = 4 * 7  # behind ftyp
+        size, free, packets, mdat = struct.unpack(">I4sI4s", data[at:at + 16])
+        self.assertEqual((size, free, mdat), (8, b"free", b"mdat"))
+        self.assertEqual(data[at + size + packets + 4:][:4], b"moov")
+
     def test_aac_is_as_near_as_ffmpegs_own(self):
         shutil.copy(SAMPLES / "speech.flac", self.folder)
         given = self.decoded("speech.flac")

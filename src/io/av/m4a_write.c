@@ -226,11 +226,9 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
 {
     m4a_state *s = writer->state;
     uint64_t bytes = 0;
-    uint8_t size[8];
     smp_bytes index = {0};
     if (!s->codec) /* all was written: smp_m4a_put_coded */
         return SMP_OK;
-    const size_t size_at = s->head.size - 8;
     smp_sound_note_over(writer, &s->over);
     SMP_TRY(s->have ? send(writer, s, err) : SMP_OK);
     SMP_TRY(av->avcodec_send_frame(s->codec, NULL) < 0 ? fail_coder(err) : take_packets(writer, s, err));
@@ -238,13 +236,13 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
         return fail_coder(err);
     for (size_t i = 0; i < s->mp4.count; i++)
         bytes += s->mp4.sizes[i];
-    smp_put_be(size, SMP_MP4_DATA_HEAD + bytes, 8);
+    s->head.size = 0;
+    smp_mp4_put_head(&s->head, bytes);
     if (s->pipe) {
-        memcpy(s->head.data + size_at, size, sizeof size);
         SMP_TRY(smp_output_write(writer->output, s->head.data, s->head.size, err));
         SMP_TRY(smp_output_write(writer->output, s->held.data, s->held.size, err));
     } else
-        SMP_TRY(smp_output_patch(writer->output, size_at, size, sizeof size, err));
+        SMP_TRY(smp_output_patch(writer->output, 0, s->head.data, s->head.size, err));
     smp_mp4_put_index(&index, &s->mp4, s->head.size, &s->meta);
     smp_code code = index.failed ? smp_fail_memory(err, "a file's index", index.size)
                                  : smp_output_write(writer->output, index.data, index.size, err);

@@ -38,8 +38,14 @@ void smp_mp4_put_head(smp_bytes *out, uint64_t bytes)
     const size_t type = smp_mp4_begin(out, "ftyp");
     smp_bytes_add(out, "M4A \0\0\2\0M4A mp42isom", 20);
     smp_mp4_end(out, type);
-    smp_bytes_add(out, "\0\0\0\1mdat", 8); /* 1: the size follows */
-    smp_bytes_be(out, SMP_MP4_DATA_HEAD + bytes, 8);
+    if (SMP_MP4_DATA_HEAD + bytes > UINT32_MAX) {
+        smp_bytes_add(out, "\0\0\0\1mdat", 8); /* 1: the size follows */
+        smp_bytes_be(out, SMP_MP4_DATA_HEAD + bytes, 8);
+        return;
+    }
+    smp_mp4_end(out, smp_mp4_begin(out, "free")); /* not every player reads a size of 64 bits */
+    smp_bytes_be(out, SMP_MP4_DATA_HEAD / 2 + bytes, 4);
+    smp_bytes_add(out, "mdat", 4);
 }
 
 /* Frames of all packets together: those of the last one as they are heard. */

@@ -17,8 +17,7 @@ typedef struct smp_mp4 {
     size_t count, capacity;
 } smp_mp4;
 
-/* The file type box, and the head of the box of packets, which has 16 bytes; its size, of so many bytes of packets and
- * the head, is the last thing. */
+/* The file type box, and what stands in front of so many bytes of packets: 16 bytes, however many these are. */
 void smp_mp4_put_head(smp_bytes *out, uint64_t bytes);
 enum { SMP_MP4_DATA_HEAD = 16 };
 
