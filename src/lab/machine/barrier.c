@@ -75,7 +75,11 @@ static uint32_t live_threads(const warp_block *block)
 
 static uint32_t waiting_at(const warp_frame *frame, uint32_t id)
 {
-    uint32_t lanes = 0;
+    uint32_t lanes = 0, others = 0;
+    for (int l = 0; l < WARP_LANES && frame->at_barrier == WARP_ALL; l++)
+        others |= frame->barrier[l] ^ id;
+    if (frame->at_barrier == WARP_ALL && !others)
+        return WARP_ALL;
     WARP_ACTIVE_LANES(frame->at_barrier)
     lanes |= (uint32_t)(frame->barrier[l] == id) << l;
     return lanes;

@@ -52,7 +52,13 @@ void warp_waits(warp_frame *frame)
 /* The ready lanes at the lowest instruction; *next is the instruction of the next group, past all code if none. */
 static uint32_t pick_group(warp_frame *frame, uint32_t *pc, uint32_t *next)
 {
-    uint32_t candidates = frame->ready & ~frame->avoid, group = 0, low = UINT32_MAX, second = UINT32_MAX;
+    uint32_t candidates = frame->ready & ~frame->avoid, group = 0, low = UINT32_MAX, second = UINT32_MAX, apart = 0;
+    *pc = frame->pc[0];
+    *next = UINT32_MAX;
+    for (int l = 0; l < WARP_LANES; l++)
+        apart |= frame->pc[l] ^ *pc;
+    if (candidates == WARP_ALL && !apart) /* as behind most barriers */
+        return WARP_ALL;
     if (!candidates) {
         frame->avoid = 0;
         candidates = frame->ready;
@@ -78,7 +84,9 @@ static uint32_t pick_group(warp_frame *frame, uint32_t *pc, uint32_t *next)
 
 static void set_pc(warp_frame *frame, uint32_t lanes, uint32_t pc)
 {
-    WARP_ACTIVE_LANES(lanes)
+    for (int l = 0; l < WARP_LANES && lanes == WARP_ALL; l++)
+        frame->pc[l] = pc;
+    WARP_ACTIVE_LANES(lanes == WARP_ALL ? 0 : lanes)
     frame->pc[l] = pc;
 }
 
@@ -315,14 +323,17 @@ static void execute(warp_block *block, warp_frame *frame, const warp_inst *inst,
 
 static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)
 {
-    switch ((warp_flow)inst->flow) {
-    case WARP_NEXT:
+    if (inst->flow == WARP_NEXT) { /* most are */
         if (g->on)
             execute(block, frame, inst, g->on);
         else
             block->counts[inst->index].skipped++;
         g->pc++;
         return TURN_GOES_ON;
+    }
+    switch ((warp_flow)inst->flow) {
+    case WARP_NEXT:
+        break;
     case WARP_JUMP_TO:
         return jump_to_address(block, frame, inst, g);
     case WARP_JUMP:
