@@ -53,7 +53,7 @@ void warp_close_shadow(smp_warp_memory *shadow)
 /* Adds the accesses to a buffer by blocks of another thread. True: some of them met. */
 static bool add_cells(warp_buffer *sum, warp_buffer *more)
 {
-    const size_t count = sum->cells_size / 3 / sizeof *sum->cells;
+    const size_t count = warp_cells_in(sum->cells_size);
     uint32_t met = 0;
     if (!sum->cells) {
         const warp_buffer other = *sum;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "lab/machine/apart.h"
 #include "lab/machine/cluster.h"
+#include "lab/machine/rows.h"
 
 static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err);
 
@@ -129,6 +130,7 @@ static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uin
     block->deadline = launch->deadline > 0 ? launch->deadline : launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     block->code = code;
     block->insts = launch->kernel->insts;
+    block->rows = WARP_FOR_ISA(&warp_row_functions);
     block->threads = (uint32_t)threads;
     block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
     block->dynamic_base = (code->shared_bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -138,23 +140,25 @@ static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uin
     block->register_file = smp_alloc_array(block->warps, code->register_bytes);
     block->local_file = smp_alloc_array((size_t)block->warps * WARP_LANES, code->local_bytes);
     block->shared = smp_alloc(block->shared_size + SLACK);
-    block->granules = smp_alloc_array((block->shared_size >> block->granule_shift) + 1, sizeof *block->granules);
-    const bool settles = !launch->together && !cluster_of(launch, shape); /* else blocks have granules of their own */
-    if (settles)
-        block->settled = smp_alloc_array((block->shared_size >> block->granule_shift) + 1, sizeof *block->settled);
+    const size_t granules = (block->shared_size >> block->granule_shift) + 1;
+    block->granules = smp_alloc_array(granules, sizeof *block->granules);
+    const bool timed = !launch->together && !cluster_of(launch, shape); /* else blocks have granules of their own */
+    uint32_t *times = timed ? smp_alloc_array(3 * granules, sizeof *times) : NULL;
+    if (times)
+        block->times = (warp_times){times, times + granules, times + 2 * granules};
     block->counts = smp_alloc_array(launch->kernel->inst_count, sizeof *block->counts);
     block->memos = smp_alloc_array(launch->kernel->inst_count, sizeof *block->memos);
     block->tallies = smp_alloc_array(launch->kernel->inst_count, sizeof *block->tallies);
     if (!block->register_file || !block->local_file || !block->shared || !block->granules || !block->counts ||
-        !block->memos || !block->tallies || (settles && !block->settled))
+        !block->memos || !block->tallies || (timed && !times))
         return smp_fail_memory(err, "a block", (uint64_t)block->warps * code->register_bytes);
     return code->param_base ? warp_open_banks(block, err) : SMP_OK;
 }
 
 static void close_block(warp_block *block)
 {
-    smp_free_all(block->register_file, block->local_file, block->shared, block->granules, block->settled, block->counts,
-                 block->memos);
+    smp_free_all(block->register_file, block->local_file, block->shared, block->granules, block->times.written,
+                 block->counts, block->memos);
     smp_warp_patterns_free(&block->patterns);
     smp_free_all(block->tallies, block->faults);
     warp_close_watch(block);

@@ -300,11 +300,15 @@ typedef enum warp_lie { WARP_SCATTERED, WARP_ONE, WARP_ROW } warp_lie;
  * told from the first lane's. */
 typedef struct warp_memo {
     uint32_t delta[WARP_LANES], active, phase;
-    int32_t low, high; /* of global memory: the extremes of delta, and the bits that any has */
+    int32_t low, high; /* the extremes of delta, and the bits that any has */
     uint32_t mixed;
     uint8_t op, width, known, lie;
+    uint8_t rows, ones;           /* of each eight lanes a bit: they lie side by side, or at one place */
+    bool plain;                   /* words of all lanes: rows.c does the next access */
+    uint8_t same[WARP_LANES / 8]; /* the first eight lanes that lie at the same places */
     smp_bank_cost cost;
     uint32_t sectors, stride;
+    uint64_t before;   /* the first address of the access before, in global memory */
     uint32_t leaders;  /* of lanes at one place in shared memory the first two; 0: not known yet */
     uint32_t patterns; /* its number of them (patterns.c) */
     uint64_t hash;     /* of how lanes lie in shared memory; 0: not known yet */
@@ -320,6 +324,12 @@ typedef struct warp_touch {
 typedef struct warp_granule {
     warp_touch write, read, other; /* other: an earlier reader, of another warp or thread */
 } warp_granule;
+
+/* Of each granule when it was written last (UINT32_MAX: by an asynchronous copy) and read last, and the floor since
+ * which a further read tells nothing new: what vectors look at. Null: not kept. */
+typedef struct warp_times {
+    uint32_t *written, *read, *settled;
+} warp_times;
 
 typedef struct warp_fault_key {
     smp_warp_fault fault;
@@ -377,8 +387,9 @@ struct warp_block {
     warp_frame frames[WARP_MOST_WARPS];
     unsigned char *register_file, *local_file, *shared;
     uint32_t shared_size, dynamic_base;
+    const struct warp_row_functions *rows; /* for this processor (rows.h) */
     warp_granule *granules;
-    uint32_t *settled; /* of each granule: the floor since which a further read tells nothing new; null: not kept */
+    warp_times times;
     uint32_t granule_shift;
     warp_order order;
     warp_watch *watch; /* null: mistakes in global memory are not looked for */

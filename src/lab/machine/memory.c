@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "lab/machine/rows.h"
 #include "lab/machine/watch.h"
 
 enum { ALIGNMENT = 512, SECTOR = 32, NAME = WARP_BUFFER_NAME };
@@ -162,16 +163,15 @@ static void outside(warp_block *block, const warp_frame *frame, const warp_inst 
                doing(access->how), access->width, text);
 }
 
-/* Whether all lanes access one buffer: the last one, or another. */
-static bool is_in_buffer(warp_block *block, const warp_extent *extent, uint32_t width)
+bool warp_in_buffer(warp_block *block, uint64_t low, uint64_t high, uint32_t width)
 {
     uint64_t start, size;
-    if ((extent->low < block->buffer_start || extent->low >= block->buffer_end) &&
-        smp_warp_buffer_of(block->launch->memory, extent->low, &start, &size)) {
+    if ((low < block->buffer_start || low >= block->buffer_end) &&
+        smp_warp_buffer_of(block->launch->memory, low, &start, &size)) {
         block->buffer_start = start;
         block->buffer_end = start + size;
     }
-    return extent->low >= block->buffer_start && is_within(extent->high, width, block->buffer_start, block->buffer_end);
+    return low >= block->buffer_start && is_within(high, width, block->buffer_start, block->buffer_end);
 }
 
 /* The lanes whose access lies in one buffer and is aligned; findings for the others. */
@@ -286,20 +286,14 @@ static bool note_pattern(warp_memo *memo, uint32_t lanes, const uint64_t address
     }
     memcpy(memo->delta, delta, sizeof delta);
     memo->known = near ? 2 : 0;
+    memo->plain = false;
     memo->active = lanes;
     memo->phase = phase;
     memo->width = (uint8_t)width;
     memo->lie = (uint8_t)(near ? warp_lie_of(memo) : WARP_SCATTERED);
     memo->sectors = count_sectors(lanes, address);
     memo->stride = stride_of(lanes, address, width);
-    memo->low = memo->high = 0;
-    memo->mixed = 0;
-    for (int l = 0; l < WARP_LANES; l++) {
-        const int32_t d = (int32_t)delta[l];
-        memo->low = d < memo->low ? d : memo->low;
-        memo->high = d > memo->high ? d : memo->high;
-        memo->mixed |= delta[l];
-    }
+    warp_shape_memo(memo);
     return near;
 }
 
@@ -314,7 +308,6 @@ static void note_written(const smp_warp_launch *launch, uint32_t lanes, const ui
 uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                            const uint64_t address[WARP_LANES], const warp_access *access)
 {
-    warp_count *count = &block->counts[inst->index];
     warp_memo *memo = &block->memos[inst->index];
     if (!lanes)
         return 0;
@@ -323,26 +316,17 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
     warp_extent extent = {first + (uint64_t)(int64_t)memo->low, first + (uint64_t)(int64_t)memo->high,
                           (warp_lie)memo->lie};
     uint32_t inside = lanes;
-    if (!near || !is_in_buffer(block, &extent, access->width) || (first | memo->mixed) & (access->width - 1)) {
+    if (!near || !warp_in_buffer(block, extent.low, extent.high, access->width) ||
+        (first | memo->mixed) & (access->width - 1)) {
         inside = lanes_inside(block, frame, inst, lanes, address, access);
         if (!near || inside != lanes)
             extent = (warp_extent){0, UINT64_MAX, WARP_SCATTERED};
     }
-    const uint32_t active = (uint32_t)warp_lanes_in(lanes), bytes = active * access->width;
-    const uint32_t ideal = (bytes + SECTOR - 1) / SECTOR;
     if (block->launch->written && access->how != WARP_READS)
         note_written(block->launch, inside, address, access->width);
     if (block->observer)
         block->observer->touch(block->observer, frame, WARP_GLOBAL, inside, address, access->width, (int)access->how);
-    count->seen_space |= 1 << SMP_WARP_GLOBAL;
-    count->in[SMP_WARP_GLOBAL].instructions++;
-    count->in[SMP_WARP_GLOBAL].lanes += active;
-    count->in[SMP_WARP_GLOBAL].sectors += memo->sectors;
-    count->in[SMP_WARP_GLOBAL].sectors_ideal += ideal < memo->sectors ? ideal : memo->sectors;
-    if (memo->stride && ideal < memo->sectors) {
-        count->strided += memo->sectors - ideal;
-        count->stride = count->stride && count->stride < memo->stride ? count->stride : memo->stride;
-    }
+    warp_count_global(&block->counts[inst->index], memo, (uint32_t)warp_lanes_in(lanes));
     if (block->watch)
         warp_watch_access(block, frame, inst, inside, address, &extent, access);
     return inside;

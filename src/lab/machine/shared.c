@@ -4,18 +4,7 @@
 #include <string.h>
 
 #include "lab/machine/cluster.h"
-
-/* Two lanes of a warp that read a place tell all that the others could (readers_suffice). */
-static uint32_t leaders_of(const warp_memo *memo)
-{
-    uint32_t before[WARP_LANES] = {0}, leaders = 0;
-    WARP_ACTIVE_LANES(memo->active)
-    for (uint32_t k = 0; k < WARP_LANES; k++) /* over whole rows: no branches */
-        before[k] += (k > l) & (memo->delta[k] == memo->delta[l]);
-    WARP_ACTIVE_LANES(memo->active)
-    leaders |= (uint32_t)(before[l] < 2) << l;
-    return leaders;
-}
+#include "lab/machine/rows.h"
 
 /* The cost of an access, from the last one of this instruction where the lanes lie alike: all its addresses moved by
  * the same number of words only turn the banks. */
@@ -32,10 +21,8 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
         differs |= delta[l] ^ memo->delta[l];
     if (!differs && memo->known == 1 && memo->active == access->active && memo->op == (uint8_t)access->op &&
         memo->width == (uint8_t)access->width && memo->phase == phase && access->op != SMP_BANK_ASYNC &&
-        access->op != SMP_BANK_ASYNC_L2) {
-        memo->leaders = memo->leaders ? memo->leaders : leaders_of(memo);
+        access->op != SMP_BANK_ASYNC_L2)
         return &memo->cost;
-    }
     memcpy(memo->delta, delta, sizeof delta);
     memo->known = 1;
     memo->active = access->active;
@@ -45,6 +32,8 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
     memo->lie = (uint8_t)warp_lie_of(memo);
     memo->hash = 0;
     memo->leaders = 0;
+    memo->plain = false;
+    warp_shape_memo(memo);
     memo->cost = smp_bank_cost_of(access);
     return &memo->cost;
 }
@@ -72,24 +61,10 @@ void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access 
 
 /* ------------------------------------------------------------------------------------------------ races */
 
-static inline uint32_t interval_of(const warp_touch *touch)
-{
-    return (uint32_t)(touch->stamp >> 32);
-}
-/* Of cp.async the number of its group; 0: it is no copy. */
-static inline uint32_t copy_of(const warp_touch *touch)
-{
-    return touch->how >> 1;
-}
 static inline bool is_atomic(const warp_touch *touch)
 {
     return touch->how & 1;
 }
-static inline uint32_t thread_of(const warp_touch *touch)
-{
-    return (uint32_t)touch->stamp & 0xffff;
-}
-
 /* "s[12]", "byte 48 of shared memory" */
 static void place_text(const warp_block *block, uint32_t offset, char *text, size_t size)
 {
@@ -111,36 +86,8 @@ static void race(warp_block *block, const warp_touch *before, const char *was, c
     if (warp_fault_again(block, SMP_WARP_RACE, index, before->inst))
         return;
     place_text(block, granule << block->granule_shift, place, sizeof place);
-    warp_fault(block, SMP_WARP_RACE, index, thread, before->inst, thread_of(before),
+    warp_fault(block, SMP_WARP_RACE, index, thread, before->inst, warp_thread_of(before),
                "one thread %s and another %s %s without a barrier between them", was, is, place);
-}
-
-/* Whether the readers that are known race with every writer that a further reader would race with: two of different
- * warps do, and so do two threads of this warp that read in this turn. A barrier of some warps may order one of them.
- */
-static inline bool readers_suffice(const warp_block *block, const warp_granule *g, uint64_t now)
-{
-    const uint64_t read = g->read.stamp, other = g->other.stamp;
-    if (read >> 32 < block->order.floor || other >> 32 < block->order.floor || block->order.partial)
-        return false;
-    if ((uint16_t)read / WARP_LANES != (uint16_t)other / WARP_LANES)
-        return true;
-    return read / WARP_LANES == now / WARP_LANES && other / WARP_LANES == now / WARP_LANES && read != other;
-}
-
-static inline void note_read(const warp_block *block, warp_granule *g, const warp_touch *now)
-{
-    const uint32_t floor = block->order.floor;
-    if (readers_suffice(block, g, now->stamp))
-        return;
-    if (interval_of(&g->read) >= floor && thread_of(&g->read) != thread_of(now)) {
-        const bool same_warp = thread_of(&g->read) / WARP_LANES == thread_of(now) / WARP_LANES;
-        const bool other_kept =
-            interval_of(&g->other) >= floor && thread_of(&g->other) / WARP_LANES != thread_of(now) / WARP_LANES;
-        if (!same_warp || !other_kept)
-            g->other = g->read;
-    }
-    g->read = *now;
 }
 
 static void uninitialised(warp_block *block, const warp_touch *now, const char *does, uint32_t granule)
@@ -149,16 +96,16 @@ static void uninitialised(warp_block *block, const warp_touch *now, const char *
     if (warp_fault_again(block, SMP_WARP_UNINITIALISED, now->inst, UINT32_MAX))
         return;
     place_text(block, granule << block->granule_shift, place, sizeof place);
-    warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
+    warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, warp_thread_of(now), UINT32_MAX, 0,
                "%s %s, which the block has not written", does, place);
 }
 
 /* Whether the thread that issued an asynchronous copy has not waited for it. */
 static inline bool is_pending(const warp_block *block, const warp_touch *write)
 {
-    const uint32_t thread = thread_of(write);
-    return copy_of(write) && interval_of(write) >= block->order.first &&
-           copy_of(write) > block->frames[thread / WARP_LANES].waited[thread % WARP_LANES];
+    const uint32_t thread = warp_thread_of(write);
+    return warp_copy_of(write) && warp_interval_of(write) >= block->order.first &&
+           warp_copy_of(write) > block->frames[thread / WARP_LANES].waited[thread % WARP_LANES];
 }
 
 /* What a copy may not have brought yet, or may overwrite. */
@@ -168,42 +115,42 @@ static void early(warp_block *block, const warp_granule *g, const warp_touch *no
     if (warp_fault_again(block, SMP_WARP_RACE, now->inst, g->write.inst))
         return;
     place_text(block, granule << block->granule_shift, place, sizeof place);
-    warp_fault(block, SMP_WARP_RACE, now->inst, thread_of(now), g->write.inst, thread_of(&g->write),
+    warp_fault(block, SMP_WARP_RACE, now->inst, warp_thread_of(now), g->write.inst, warp_thread_of(&g->write),
                "%s %s before its thread has waited for the copy (cp.async) into it", does, place);
 }
 
-static void check_read(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
+void warp_check_read(warp_block *block, uint32_t granule, const warp_touch *now)
 {
-    if (interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
+    const warp_granule *g = &block->granules[granule];
+    if (warp_interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
         uninitialised(block, now, "reads", granule);
     else if (is_pending(block, &g->write))
         early(block, g, now, "reads", granule);
     else if (warp_unordered(block, g->write.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->write)))
-        race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", "reads", now->inst, thread_of(now),
+        race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", "reads", now->inst, warp_thread_of(now),
              granule);
-    note_read(block, g, now);
+    warp_note_read(block, granule, now);
 }
 
 static void check_write(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule, bool same_value)
 {
     const char *is = is_atomic(now) ? "updates" : "writes";
-    if (!copy_of(now) && is_pending(block, &g->write))
+    if (!warp_copy_of(now) && is_pending(block, &g->write))
         early(block, g, now, is, granule);
     else if (warp_unordered(block, g->write.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->write)) &&
              !same_value)
-        race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", is, now->inst, thread_of(now), granule);
+        race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", is, now->inst, warp_thread_of(now),
+             granule);
     else if (warp_unordered(block, g->read.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->read)))
-        race(block, &g->read, "reads", is, now->inst, thread_of(now), granule);
+        race(block, &g->read, "reads", is, now->inst, warp_thread_of(now), granule);
     else if (warp_unordered(block, g->other.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->other)))
-        race(block, &g->other, "reads", is, now->inst, thread_of(now), granule);
-    g->write = *now;
-    if (block->settled)
-        block->settled[granule] = 0;
+        race(block, &g->other, "reads", is, now->inst, warp_thread_of(now), granule);
+    warp_note_write(block, granule, now);
 }
 
 static void check_update(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
 {
-    if (interval_of(&g->write) < block->order.first && !block->insts[now->inst]->replaces &&
+    if (warp_interval_of(&g->write) < block->order.first && !block->insts[now->inst]->replaces &&
         !warp_written_far(block, granule))
         uninitialised(block, now, "updates", granule);
     check_write(block, g, now, granule, false);
@@ -224,86 +171,6 @@ static bool writes_same(const warp_block *block, const warp_access *access, uint
     return access->values[element] && access->values[element][lane] == there;
 }
 
-/* Whether no further read of this interval can be a mistake or tell more: the write is from before the last barrier,
- * and threads of two warps are known as readers since. */
-static inline bool is_settled(const warp_block *block, const warp_granule *g)
-{
-    const uint32_t floor = block->order.floor;
-    return interval_of(&g->write) < floor && interval_of(&g->write) >= block->order.first && !copy_of(&g->write) &&
-           interval_of(&g->read) >= floor && interval_of(&g->other) >= floor && !block->order.partial &&
-           thread_of(&g->read) / WARP_LANES != thread_of(&g->other) / WARP_LANES;
-}
-
-/* The lanes whose granules are not settled. */
-static uint32_t unsettled(const warp_block *block, uint32_t lanes, const uint32_t offset[WARP_LANES],
-                          const warp_memo *memo)
-{
-    const uint32_t floor = block->order.floor, shift = block->granule_shift;
-    const uint32_t *settled = block->settled;
-    uint32_t rest = 0, open = 0;
-    if (!settled || block->order.partial)
-        return lanes;
-    if (lanes == WARP_ALL && memo->lie == WARP_ROW && memo->width == 1u << shift) {
-        const uint32_t *row = settled + (offset[0] >> shift);
-        for (int l = 0; l < WARP_LANES; l++)
-            open |= row[l] ^ floor;
-        if (!open)
-            return 0;
-    }
-    for (int l = 0; l < WARP_LANES && lanes == WARP_ALL; l++)
-        open |= settled[offset[l] >> shift] ^ floor;
-    if (lanes == WARP_ALL && !open)
-        return 0;
-    WARP_ACTIVE_LANES(lanes)
-    rest |= (uint32_t)(settled[offset[l] >> shift] != floor) << l;
-    return rest;
-}
-
-/* Whether all granules were written before the last barrier, so that reading them is no mistake. */
-static bool are_older(const warp_block *block, uint32_t lanes, const uint32_t offset[WARP_LANES])
-{
-    bool older = !block->order.partial;
-    WARP_ACTIVE_LANES(lanes)
-    {
-        const warp_touch *write = &block->granules[offset[l] >> block->granule_shift].write;
-        older = older && interval_of(write) >= block->order.first && interval_of(write) < block->order.floor &&
-                !copy_of(write);
-    }
-    return older;
-}
-
-/* Reads of one granule a lane, by far the most accesses. */
-static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
-                        const uint32_t offset[WARP_LANES])
-{
-    const uint64_t stamp = warp_stamp(block, frame, 0);
-    const warp_memo *memo = &block->memos[inst->index];
-    const bool known = memo->leaders && memo->width == 1u << block->granule_shift;
-    uint32_t rest = unsettled(block, known ? lanes & memo->leaders : lanes, offset, memo);
-    const bool older = rest && are_older(block, rest, offset);
-    if (rest && known && !older)
-        rest = unsettled(block, lanes, offset, memo);
-    uint32_t done = UINT32_MAX; /* the granule of which further lanes tell nothing new */
-    WARP_ACTIVE_LANES(rest)
-    {
-        const uint32_t at = offset[l] >> block->granule_shift;
-        warp_granule *g = &block->granules[at];
-        const warp_touch now = {stamp + l, inst->index, inst->orderly};
-        if (at == done)
-            continue;
-        if (block->settled && is_settled(block, g))
-            block->settled[at] = block->order.floor;
-        else if (older) {
-            note_read(block, g, &now);
-            done = readers_suffice(block, g, now.stamp) ? at : done;
-        } else if (interval_of(&g->write) < block->order.first || copy_of(&g->write) ||
-                   warp_unordered(block, g->write.stamp, now.stamp))
-            check_read(block, g, &now, at);
-        else
-            note_read(block, g, &now);
-    }
-}
-
 static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
                        const warp_access *access)
 {
@@ -315,7 +182,7 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
     for (uint32_t at = offset >> block->granule_shift; at <= last; at++) {
         warp_granule *g = &block->granules[at];
         if (access->how == WARP_READS)
-            check_read(block, g, &now, at);
+            warp_check_read(block, at, &now);
         else if (access->how == WARP_UPDATES)
             check_update(block, g, &now, at);
         else {
@@ -333,33 +200,6 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
             }
         }
     }
-}
-
-/* Words that a warp writes, of which most were not touched since the last barrier. Returns the lanes of the others. */
-static uint32_t write_fresh(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes,
-                            const uint32_t offset[WARP_LANES], const warp_access *access)
-{
-    enum { WORD_SHIFT = 2 };
-    const uint32_t *words = access->values ? access->values[0] : NULL, floor = block->order.floor;
-    const uint64_t stamp = warp_stamp(block, frame, 0);
-    uint32_t others = 0;
-    if (!words || access->width != sizeof *words || block->granule_shift != WORD_SHIFT || inst->orderly)
-        return lanes;
-    WARP_ACTIVE_LANES(lanes)
-    {
-        const uint32_t at = offset[l] >> WORD_SHIFT;
-        warp_granule *g = &block->granules[at];
-        if (interval_of(&g->write) >= floor || interval_of(&g->read) >= floor || interval_of(&g->other) >= floor ||
-            copy_of(&g->write)) {
-            others |= UINT32_C(1) << l;
-            continue;
-        }
-        g->write = (warp_touch){stamp + l, inst->index, 0};
-        if (block->settled)
-            block->settled[at] = 0;
-        memcpy(block->shared + offset[l], &words[l], sizeof *words);
-    }
-    return others;
 }
 
 void warp_check_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
@@ -438,13 +278,11 @@ uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *
     if (block->cluster)
         WARP_ACTIVE_LANES(lanes)
     warp_check_near(block, frame, inst, l, offset[l], access);
-    if (access->how == WARP_READS && access->width <= UINT32_C(1) << block->granule_shift)
-        check_reads(block, frame, inst, lanes, offset);
-    else {
-        const bool writes = access->how == WARP_WRITES && inst->kind == WARP_STORES;
-        WARP_ACTIVE_LANES(writes ? write_fresh(block, frame, inst, lanes, offset, access) : lanes)
-        check_lane(block, frame, inst, l, offset[l], access);
-    }
+    if (access->how == WARP_READS)
+        block->rows->check_reads(block, frame, inst, lanes, offset);
+    else
+        WARP_ACTIVE_LANES(lanes)
+    check_lane(block, frame, inst, l, offset[l], access);
     return lanes;
 }
 

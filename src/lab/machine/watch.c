@@ -225,7 +225,7 @@ static inline void note_lane(const touch *t, warp_cell cell, uint64_t at, uint32
 {
     const warp_order *order = &t->block->order;
     const uint32_t ordered = order->ordered;
-    for (uint32_t i = 0; i < count; i++, cell.write++, cell.read++, cell.other++, at += t->bytes) {
+    for (uint32_t i = 0; i < count; i++, cell.write++, cell.read++, cell.other++, cell.settled++, at += t->bytes) {
         if (t->access->how == WARP_READS) {
             if (cell.write->when >= ordered && !(alone && is_mine(order, cell.write, &t->now)))
                 look_at_read(t, cell, at);
@@ -238,7 +238,7 @@ static inline void note_lane(const touch *t, warp_cell cell, uint64_t at, uint32
         if (!keeps_store(t, cell))
             *cell.write = (warp_seen){t->now.when, t->now.who};
         if (!fresh)
-            cell.read->when = cell.other->when = 0;
+            cell.read->when = cell.other->when = *cell.settled = 0;
     }
 }
 
@@ -259,7 +259,8 @@ static void find_cells(warp_watch *w, smp_warp_memory *memory, warp_where *where
 {
     enum { PAGE = 4096 };
     warp_buffer *b = where->buffer;
-    const uint64_t each = (((b->size >> w->shift) + 1) * sizeof(warp_seen) + PAGE - 1) / PAGE * PAGE, size = 3 * each;
+    const uint64_t each = (((b->size >> w->shift) + 1) * sizeof(warp_seen) + PAGE - 1) / PAGE * PAGE;
+    const uint64_t size = 3 * each + each / sizeof(warp_seen) * sizeof *where->cells.settled;
     if (b->cells_size < size) {
         const uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
         const uint64_t others = memory->cells_bytes - b->cells_size;
@@ -272,16 +273,17 @@ static void find_cells(warp_watch *w, smp_warp_memory *memory, warp_where *where
         b->cells_size = b->cells ? size : 0;
         memory->cells_bytes = others + b->cells_size;
     }
-    const uint64_t third = b->cells_size / 3 / sizeof(warp_seen);
+    const uint64_t count = warp_cells_in(b->cells_size);
     if (b->cells)
-        where->cells = (warp_cell){b->cells, b->cells + third, b->cells + 2 * third};
+        where->cells = (warp_cell){b->cells, b->cells + count, b->cells + 2 * count, (void *)(b->cells + 3 * count)};
     else
         w->left_out = b->size;
 }
 
 static inline warp_cell cell_at(const warp_where *where, uint64_t index)
 {
-    return (warp_cell){where->cells.write + index, where->cells.read + index, where->cells.other + index};
+    return (warp_cell){where->cells.write + index, where->cells.read + index, where->cells.other + index,
+                       where->cells.settled + index};
 }
 
 static const warp_where *where_of(warp_block *block, const warp_inst *inst, uint64_t address)
@@ -363,7 +365,7 @@ static bool note_row(const touch *t, uint32_t who)
     for (uint32_t l = 0; l < WARP_LANES && mine; l++) {
         cell.write[l] = (warp_seen){now, who | l};
         if (read)
-            cell.read[l].when = 0;
+            cell.read[l].when = cell.settled[l] = 0;
     }
     return mine;
 }

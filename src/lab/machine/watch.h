@@ -23,7 +23,14 @@ enum {
 
 typedef struct warp_cell {
     warp_seen *write, *read, *other; /* other: an earlier reader; APART: it is of another block than `read` */
+    uint32_t *settled; /* warp_order.ordered since when further reads by plain loads of other blocks tell nothing new */
 } warp_cell;
+
+/* The cells that so many bytes hold, behind each other all of a kind. */
+static inline size_t warp_cells_in(size_t bytes)
+{
+    return bytes / (3 * sizeof(warp_seen) + sizeof(uint32_t));
+}
 
 /* The buffer that an instruction accessed last. */
 typedef struct warp_where {

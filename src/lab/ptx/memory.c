@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lab/machine/cluster.h"
+#include "lab/machine/rows.h"
 #include "lab/ptx/execute.h"
 #include "lab/ptx/half.h"
 
@@ -162,30 +163,21 @@ static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *
 }
 
 /* Words of lanes that were counted. shared: where their addresses begin, of 32 bits; null: they are the host's. */
-static void pass_words(const warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
-                       const unsigned char *shared, const uint64_t address[WARP_LANES], bool load)
+static void pass_words(warp_frame *frame, const warp_inst *inst, uint32_t lanes, const unsigned char *shared,
+                       const uint64_t address[WARP_LANES], bool load)
 {
     const uint64_t mask = shared ? UINT32_MAX : UINT64_MAX;
-    const warp_lie lie = lanes == WARP_ALL ? (warp_lie)block->memos[inst->index].lie : WARP_SCATTERED;
     for (uint32_t i = 0; i < inst->vec; i++) {
         const uint64_t base = (uint64_t)(uintptr_t)shared + 4 * i;
         const uint32_t row = load ? inst->d[i] : inst->s[1 + i];
         if (row == WARP_NO_ROW)
             continue;
-        uint32_t *words = warp_words(frame, row), word;
-        void *first = (void *)(uintptr_t)(base + (address[0] & mask));
-        if (lie == WARP_ROW && inst->vec == 1)
-            memcpy(load ? words : first, load ? first : words, WARP_LANES * sizeof word);
-        else if (lie == WARP_ONE && load) {
-            memcpy(&word, first, sizeof word);
-            for (int l = 0; l < WARP_LANES; l++)
-                words[l] = word;
-        } else
-            WARP_ACTIVE_LANES(lanes)
-            {
-                void *at = (void *)(uintptr_t)(base + (address[l] & mask));
-                memcpy(load ? &words[l] : at, load ? at : &words[l], sizeof word);
-            }
+        uint32_t *words = warp_words(frame, row);
+        WARP_ACTIVE_LANES(lanes)
+        {
+            void *at = (void *)(uintptr_t)(base + (address[l] & mask));
+            memcpy(load ? &words[l] : at, load ? at : &words[l], sizeof *words);
+        }
     }
 }
 
@@ -254,7 +246,9 @@ static void access_shared(warp_block *block, warp_frame *frame, const warp_inst 
     }
     lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
     if (words && access.width == 4u * inst->vec && inst->space != WARP_GENERIC) {
-        pass_words(block, frame, inst, lanes, block->shared, address, load);
+        block->memos[inst->index].plain =
+            lanes == WARP_ALL && !inst->acquires && (load || inst->vec == 1) && (inst->parts || !inst->address_wide);
+        pass_words(frame, inst, lanes, block->shared, address, load);
         return;
     }
     WARP_ACTIVE_LANES(lanes)
@@ -301,6 +295,9 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
         access_shared(block, frame, inst, lanes, address, access, load);
         return;
     }
+    if (lanes == WARP_ALL && inst->space == WARP_GLOBAL && block->memos[inst->index].plain &&
+        block->rows->global(block, frame, inst, &access, address))
+        return;
     if (space == WARP_GLOBAL)
         lanes = warp_touch_global(block, frame, inst, lanes, address, &access);
     else if (space == WARP_LOCAL && inst->execute != ptx_run_param) {
@@ -309,7 +306,9 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
             block->observer->touch(block->observer, frame, space, lanes, address, bytes, (int)access.how);
     }
     if (space == WARP_GLOBAL && inst->width == 4 && !inst->source_wide && (load || inst->vec == 1)) {
-        pass_words(block, frame, inst, lanes, NULL, address, load);
+        warp_memo *memo = &block->memos[inst->index];
+        memo->plain = lanes == WARP_ALL && memo->known && inst->space == WARP_GLOBAL;
+        pass_words(frame, inst, lanes, NULL, address, load);
         return;
     }
     WARP_ACTIVE_LANES(lanes)
@@ -339,14 +338,23 @@ static void access_any(warp_block *block, warp_frame *frame, const warp_inst *in
     }
 }
 
+/* An access of shared memory that lies as the instruction's last one did. False: it does not, nothing was done. */
+static inline bool shared_again(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, bool load)
+{
+    return lanes == WARP_ALL && inst->space == WARP_SHARED && block->memos[inst->index].plain &&
+           block->rows->shared(block, frame, inst, load);
+}
+
 void ptx_run_load(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    access_any(block, frame, inst, lanes, true);
+    if (!shared_again(block, frame, inst, lanes, true))
+        access_any(block, frame, inst, lanes, true);
 }
 
 void ptx_run_store(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    access_any(block, frame, inst, lanes, false);
+    if (!shared_again(block, frame, inst, lanes, false))
+        access_any(block, frame, inst, lanes, false);
 }
 
 /* Parameters: the kernel's, or those of calls, which lie in local memory. */

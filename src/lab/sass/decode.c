@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/machine/rows.h"
 #include "lab/sass/sass.h"
 
 bool sass_has(const sass_line *line, const char *word)
@@ -116,11 +117,7 @@ bool sass_comparison(const sass_line *line, sass_op *op)
 
 warp_execute *sass_function_of(sass_function function)
 {
-#ifdef SMP_WARP_V3
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
-        return sass_functions_v3[function];
-#endif
-    return sass_functions_base[function];
+    return WARP_FOR_ISA(sass_functions)[function];
 }
 
 bool sass_decode_nothing(sass_parser *, const sass_line *, warp_inst *, sass_op *)

@@ -1,0 +1,131 @@
+/* Accesses of whole warps that lie as the instruction's last one did: by far the most. What such an access costs and
+ * how its bytes move is known by then. rows.c is compiled once for each instruction set; the results are the same. */
+#pragma once
+
+#include <string.h>
+
+#include "lab/machine/machine.h"
+
+enum { WARP_EIGHT = 8, WARP_EIGHTS = WARP_LANES / WARP_EIGHT }; /* a processor's vector has eight lanes */
+
+struct warp_row_functions {
+    /* A load or store whose memo is `plain`. False: nothing was done, it lies otherwise. */
+    bool (*shared)(warp_block *block, warp_frame *frame, const warp_inst *inst, bool load);
+    bool (*global)(warp_block *block, warp_frame *frame, const warp_inst *inst, const warp_access *access,
+                   const uint64_t address[WARP_LANES]);
+    /* Races of reads of one granule a lane. */
+    void (*check_reads)(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                        const uint32_t offset[WARP_LANES]);
+};
+extern const struct warp_row_functions warp_row_functions_base, warp_row_functions_v3;
+#ifdef SMP_WARP_V3
+#define WARP_FOR_ISA(name)                                                                                             \
+    (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") ? name##_v3     \
+                                                                                                       : name##_base)
+#else
+#define WARP_FOR_ISA(name) name##_base
+#endif
+
+/* Fills in what follows from the memo's `delta` and `width`. */
+static inline void warp_shape_memo(warp_memo *memo)
+{
+    memo->low = memo->high = 0;
+    memo->mixed = 0;
+    memo->rows = memo->ones = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        const int32_t d = (int32_t)memo->delta[l];
+        memo->low = d < memo->low ? d : memo->low;
+        memo->high = d > memo->high ? d : memo->high;
+        memo->mixed |= memo->delta[l];
+    }
+    for (uint32_t k = 0; k < WARP_EIGHTS; k++) {
+        const uint32_t *delta = memo->delta + k * WARP_EIGHT;
+        uint32_t apart = 0, off = 0;
+        for (uint32_t l = 0; l < WARP_EIGHT; l++) {
+            apart |= delta[l] ^ delta[0];
+            off |= (delta[l] - delta[0]) ^ l * memo->width;
+        }
+        memo->rows |= (uint8_t)(!off << k);
+        memo->ones |= (uint8_t)(!apart << k);
+        memo->same[k] = 0;
+        while (memcmp(memo->delta + memo->same[k] * WARP_EIGHT, delta, WARP_EIGHT * sizeof *delta) != 0)
+            memo->same[k]++;
+    }
+}
+
+/* Counts an access to global memory by so many lanes. */
+static inline void warp_count_global(warp_count *count, const warp_memo *memo, uint32_t active)
+{
+    enum { SECTOR = 32 };
+    warp_sums *sums = &count->in[SMP_WARP_GLOBAL];
+    const uint32_t ideal = (active * memo->width + SECTOR - 1) / SECTOR;
+    count->seen_space |= 1 << SMP_WARP_GLOBAL;
+    sums->instructions++;
+    sums->lanes += active;
+    sums->sectors += memo->sectors;
+    sums->sectors_ideal += ideal < memo->sectors ? ideal : memo->sectors;
+    if (memo->stride && ideal < memo->sectors) {
+        count->strided += memo->sectors - ideal;
+        count->stride = count->stride && count->stride < memo->stride ? count->stride : memo->stride;
+    }
+}
+
+/* shared.c: a read that may be a mistake. memory.c: whether all lanes access one buffer, the last one or another. */
+void warp_check_read(warp_block *block, uint32_t at, const warp_touch *now);
+bool warp_in_buffer(warp_block *block, uint64_t low, uint64_t high, uint32_t width);
+
+/* ------------------------------------------------------------------------------------------------ touches */
+
+static inline uint32_t warp_interval_of(const warp_touch *touch)
+{
+    return (uint32_t)(touch->stamp >> 32);
+}
+/* Of cp.async the number of its group; 0: it is no copy. */
+static inline uint32_t warp_copy_of(const warp_touch *touch)
+{
+    return touch->how >> 1;
+}
+static inline uint32_t warp_thread_of(const warp_touch *touch)
+{
+    return (uint32_t)touch->stamp & 0xffff;
+}
+
+/* Whether the readers that are known race with every writer that a further reader would race with: two of different
+ * warps do, and so do two threads of this warp that read in this turn. A barrier of some warps may order one of them.
+ */
+static inline bool warp_readers_suffice(const warp_block *block, const warp_granule *g, uint64_t now)
+{
+    const uint64_t read = g->read.stamp, other = g->other.stamp;
+    if (read >> 32 < block->order.floor || other >> 32 < block->order.floor || block->order.partial)
+        return false;
+    if ((uint16_t)read / WARP_LANES != (uint16_t)other / WARP_LANES)
+        return true;
+    return read / WARP_LANES == now / WARP_LANES && other / WARP_LANES == now / WARP_LANES && read != other;
+}
+
+static inline void warp_note_read(const warp_block *block, uint32_t at, const warp_touch *now)
+{
+    warp_granule *g = &block->granules[at];
+    const uint32_t floor = block->order.floor;
+    if (warp_readers_suffice(block, g, now->stamp))
+        return;
+    if (warp_interval_of(&g->read) >= floor && warp_thread_of(&g->read) != warp_thread_of(now)) {
+        const uint32_t own = warp_thread_of(now) / WARP_LANES;
+        const bool same_warp = warp_thread_of(&g->read) / WARP_LANES == own;
+        const bool other_kept = warp_interval_of(&g->other) >= floor && warp_thread_of(&g->other) / WARP_LANES != own;
+        if (!same_warp || !other_kept)
+            g->other = g->read;
+    }
+    g->read = *now;
+    if (block->times.read)
+        block->times.read[at] = warp_interval_of(now);
+}
+
+static inline void warp_note_write(const warp_block *block, uint32_t at, const warp_touch *now)
+{
+    block->granules[at].write = *now;
+    if (!block->times.settled)
+        return;
+    block->times.written[at] = warp_copy_of(now) ? UINT32_MAX : warp_interval_of(now);
+    block->times.settled[at] = 0;
+}
