@@ -480,8 +480,8 @@ def times(report):
         text += f"**{s['title']}**:\n\n"
         if len(s["families"]) > 1:
             text += table(["family", *head], [row(name, of) for name, of in s["families"].items()]) + "\n"
-        text += table(["worst launches", "error", "bound by"],
-                      [[one["launch"], f"{100 * one['error']:+.0f} %", one["bound"]] for one in s["worst"][:3]]) + "\n"
+        text += "Worst: " + "; ".join(f"{one['launch']} {100 * one['error']:+.0f} % (by {one['bound']})"
+                                      for one in s["worst"][:3]) + ".\n\n"
     return text + "".join(note + "\n\n" for note in report.get("notes", []))
 
 
