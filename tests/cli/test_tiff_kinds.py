@@ -63,6 +63,17 @@ class TiffKinds(CliCase):
         self.assertEqual(self.read(white).dtype, np.uint16)
         self.assertTrue((self.read(black) == 65535).all())
 
+    def test_a_fax_that_does_not_say_its_white_is_read_as_others_do(self):
+        bits = np.random.default_rng(6).integers(0, 2, (20, 40)).astype(np.uint8)
+        for kind in ("group4", "group3", "tiff_ccitt"):
+            out = io.BytesIO()
+            Image.fromarray(bits * 255).convert("1").save(out, "tiff", compression=kind)
+            data = out.getvalue()
+            self.assertEqual(data.count(struct.pack("<HHI", 262, 3, 1)), 1)
+            data = data.replace(struct.pack("<HHI", 262, 3, 1), struct.pack("<HHI", 263, 3, 1))
+            with Image.open(io.BytesIO(data)) as want:
+                np.testing.assert_array_equal(self.read(data), np.array(want) * np.uint8(255))
+
     def test_integers_with_a_sign_keep_their_values(self):
         random = np.random.default_rng(2)
         for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint32, np.uint64):

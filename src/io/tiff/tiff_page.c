@@ -135,8 +135,12 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
 {
     bool good = true;
     const uint64_t samples = number(tiff, TIFF_SAMPLES, 1, &good), planar = number(tiff, TIFF_PLANAR, 1, &good);
-    const uint64_t photometric = number(tiff, TIFF_PHOTOMETRIC, samples >= 3 ? TIFF_RGB : TIFF_BLACK_IS_ZERO, &good);
+    enum { FAX = 2, LAST_FAX = 4 }; /* whose white is 0 where nothing is said, as libtiff has it */
     const uint64_t compression = number(tiff, TIFF_COMPRESSION, TIFF_UNCOMPRESSED, &good);
+    const int usual = samples >= 3                                    ? TIFF_RGB
+                      : compression >= FAX && compression <= LAST_FAX ? TIFF_WHITE_IS_ZERO
+                                                                      : TIFF_BLACK_IS_ZERO;
+    const uint64_t photometric = number(tiff, TIFF_PHOTOMETRIC, (uint64_t)usual, &good);
     const uint64_t inks = number(tiff, TIFF_INKS, 1, &good);
     uint64_t bits = 1, kind = 1, extra = 0;
     if (!good || planar < 1 || planar > 2 || !same_for_all(tiff, TIFF_SAMPLE_FORMAT, samples, &kind))
