@@ -1,4 +1,6 @@
-/* smempipe tiles: a picture cut into files. Rows are read once; the tiles of a row of tiles are open at once. */
+/* smempipe tiles: a picture cut into files. Rows are read once, and gathered until a row of tiles is complete: its
+ * tiles are then written one after another. Where that is too much memory they are open at once, and written in
+ * portions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +44,17 @@ static const smp_argument_row arguments[] = {
     {0},
 };
 
-enum { MOST_OPEN = 800 /* files that are open at once */ };
+enum {
+    MOST_OPEN = 300,     /* files that are open at once; an encoder takes two more descriptors */
+    GATHERED = 64 << 20, /* bytes of rows, */
+    SHARE_OF_MEMORY = 8  /* and this part of --max-memory */
+};
 
 /* A row of tiles that is being written. */
 typedef struct band {
     smp_writer **writers;     /* across of them; null: not begun */
     int64_t number, from, to; /* of its rows: from .. to-1 */
+    int64_t done;             /* rows before this one are written */
 } band;
 
 typedef struct tiling {
@@ -61,11 +68,17 @@ typedef struct tiling {
     int64_t across, down, digits;
     char *stem;
     const char *ext;
-    uint8_t *row;  /* upright, */
-    uint8_t *kept; /* and as tiles hold it; the same memory where that is the same */
-    band *bands;   /* that share rows, */
+    uint8_t *row;  /* upright, where tiles hold it otherwise; else null */
+    uint8_t *kept; /* rows as tiles hold them: row y is at y % portion */
+    int64_t portion;
+    band *bands; /* that share rows, */
     int64_t band_count;
 } tiling;
+
+static int64_t row_bytes(const tiling *t)
+{
+    return t->shape.width * t->shape.channels * smp_sample_size((int)t->shape.format);
+}
 
 /* Returns how many tiles cover a side. */
 static int64_t count_of(int64_t length, int64_t size, int64_t step)
@@ -181,13 +194,13 @@ static smp_code open_tile(tiling *t, band *b, int64_t x, smp_error *err)
 #define LAY_ON_BLACK(type, full)                                                                                       \
     do {                                                                                                               \
         const type *from = (const type *)(const void *)t->row;                                                         \
-        type *to = (type *)(void *)t->kept;                                                                            \
+        type *to = (type *)(void *)kept;                                                                               \
         for (int64_t x = 0; x < t->shape.width; x++, from += n, to += n - 1)                                           \
             for (int c = 0; c < n - 1; c++)                                                                            \
                 to[c] = (type)lrintf((float)from[c] * (float)from[n - 1] / (full));                                    \
     } while (0)
 
-static void flatten(const tiling *t)
+static void flatten(const tiling *t, uint8_t *kept)
 {
     const int n = t->shape.channels;
     if (t->shape.format == SMP_U8)
@@ -196,46 +209,64 @@ static void flatten(const tiling *t)
         LAY_ON_BLACK(uint16_t, UINT16_MAX);
 }
 
-static smp_code next_row(tiling *t, int64_t y, int64_t stride, smp_error *err)
+static smp_code next_row(tiling *t, int64_t y, smp_error *err)
 {
+    const int64_t stride = row_bytes(t);
+    uint8_t *kept = t->kept + y % t->portion * stride, *to = t->row ? t->row : kept;
     if (t->whole)
-        memcpy(t->row, (const uint8_t *)t->whole + (size_t)(y * stride), (size_t)stride);
+        memcpy(to, (const uint8_t *)t->whole + (size_t)(y * stride), (size_t)stride);
     else
-        SMP_TRY(smp_reader_rows(t->reader, t->row, stride, 1, err));
-    if (t->kept != t->row)
-        flatten(t);
+        SMP_TRY(smp_reader_rows(t->reader, to, stride, 1, err));
+    if (t->row)
+        flatten(t, kept);
     return SMP_OK;
 }
 
 /* Memory for rows; of a picture that is turned, all of it. */
-static smp_code begin_rows(tiling *t, int64_t stride, smp_error *err)
+static smp_code begin_rows(tiling *t, smp_error *err)
 {
-    SMP_NEED(t->row = smp_alloc((size_t)stride), "a row", (uint64_t)stride, err);
-    t->kept = t->row;
-    if (t->held.channels != t->shape.channels && !(t->kept = smp_alloc((size_t)stride)))
-        return smp_fail_memory(err, "a row", (uint64_t)stride);
+    const int64_t stride = row_bytes(t), all = t->portion * stride;
+    if (t->held.channels != t->shape.channels)
+        SMP_NEED(t->row = smp_alloc((size_t)stride), "a row", (uint64_t)stride, err);
+    SMP_NEED(t->kept = smp_alloc_raw((size_t)all), "rows", (uint64_t)all, err);
     return t->media->orientation > 1 ? smp_orientation_read(t->reader, &t->whole, err) : SMP_OK;
 }
 
-/* Gives row y of the picture to a band that has it; begins and ends the band. */
+/* Rows up to row `to` of a tile; where they begin again at the front of the memory, in two parts. */
+static smp_code write_tile(const tiling *t, const band *b, int64_t x, int64_t to, smp_error *err)
+{
+    const int64_t stride = row_bytes(t), pixel = t->held.channels * smp_sample_size((int)t->held.format);
+    smp_code code = SMP_OK;
+    for (int64_t y = b->done, n; !code && y < to; y += n) {
+        const int64_t at = y % t->portion;
+        n = smp_min_i64(to - y, t->portion - at);
+        code = smp_writer_rows(b->writers[x], t->kept + at * stride + x * t->step * pixel, stride, n, err);
+    }
+    return code;
+}
+
+/* Row y of the picture, which a band has, was kept: begins, goes on with and ends its tiles when it is time. */
 static smp_code feed(tiling *t, band *b, int64_t y, smp_error *err)
 {
-    const size_t pixel = (size_t)(t->held.channels * smp_sample_size((int)t->held.format));
+    const bool last = y + 1 == b->to;
     smp_code code = SMP_OK;
+    if (!last && y + 1 - b->done < t->portion)
+        return SMP_OK;
     for (int64_t x = 0; !code && x < t->across; x++) {
-        if (y == b->from)
+        if (b->done == b->from)
             code = open_tile(t, b, x, err);
-        code = code ? code : smp_writer_rows(b->writers[x], t->kept + (size_t)(x * t->step) * pixel, 0, 1, err);
-        if (!code && y + 1 == b->to) {
+        code = code ? code : write_tile(t, b, x, y + 1, err);
+        if (!code && last) {
             smp_writer *done = b->writers[x];
             b->writers[x] = NULL;
             code = x || b->number ? smp_writer_commit(done, err) /* what is told holds for all tiles alike */
                                   : smp_cli_commit(&t->settings->common, t->settings->folder, done, err);
         }
     }
-    if (!code && y + 1 == b->to) {
+    b->done = y + 1;
+    if (!code && last) {
         b->number += t->band_count;
-        b->from = b->number * t->fall;
+        b->done = b->from = b->number * t->fall;
         b->to = b->number < t->down ? smp_min_i64(b->from + t->height, t->shape.height) : 0;
     }
     return code;
@@ -244,22 +275,21 @@ static smp_code feed(tiling *t, band *b, int64_t y, smp_error *err)
 static smp_code cut(tiling *t, smp_error *err)
 {
     const smp_shape *shape = &t->shape;
-    const int64_t stride = shape->width * shape->channels * smp_sample_size((int)shape->format);
     smp_progress progress;
-    smp_code code = begin_rows(t, stride, err);
+    smp_code code = begin_rows(t, err);
     if (!code && !(t->bands = smp_alloc_array((size_t)t->band_count, sizeof *t->bands)))
         code = smp_fail_memory(err, "tiles", (uint64_t)t->band_count);
     for (int64_t i = 0; !code && i < t->band_count; i++) {
         band *b = &t->bands[i];
-        *b =
-            (band){.writers = smp_alloc_array((size_t)t->across, sizeof *b->writers), .number = i, .from = i * t->fall};
+        *b = (band){.writers = smp_alloc_array((size_t)t->across, sizeof *b->writers), .number = i};
+        b->done = b->from = i * t->fall;
         b->to = i < t->down ? smp_min_i64(b->from + t->height, shape->height) : 0;
         if (!b->writers)
             code = smp_fail_memory(err, "tiles", (uint64_t)t->across);
     }
     smp_progress_begin(&progress, &t->settings->common, t->settings->in);
     for (int64_t y = 0; !code && y < shape->height; y++) {
-        code = next_row(t, y, stride, err);
+        code = next_row(t, y, err);
         for (int64_t i = 0; !code && i < t->band_count; i++)
             if (y >= t->bands[i].from && y < t->bands[i].to)
                 code = feed(t, &t->bands[i], y, err);
@@ -272,10 +302,16 @@ static smp_code cut(tiling *t, smp_error *err)
         smp_free(t->bands[i].writers);
     }
     smp_free(t->bands);
-    if (t->kept != t->row)
-        smp_free(t->kept);
-    smp_free_all(t->row, t->whole);
+    smp_free_all(t->row, t->kept, t->whole);
     return code;
+}
+
+/* How many rows are gathered: all of a tile's where that takes little. */
+static int64_t find_portion(const tiling *t)
+{
+    const uint64_t limit = smp_alloc_limited(), most = limit ? limit / SHARE_OF_MEMORY : GATHERED;
+    const int64_t rows = (int64_t)smp_min_u64(most, GATHERED) / row_bytes(t);
+    return smp_min_i64(smp_max_i64(rows, 1), smp_min_i64(t->height, t->shape.height));
 }
 
 static smp_code plan_tiles(tiling *t, smp_error *err)
@@ -290,7 +326,8 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
     t->across = count_of(shape->width, t->width, t->step);
     t->down = count_of(shape->height, t->height, t->fall);
     t->band_count = smp_min_i64(t->down, (t->height - 1) / t->fall + 1);
-    if (t->across > MOST_OPEN / t->band_count)
+    t->portion = find_portion(t);
+    if (t->portion < smp_min_i64(t->height, shape->height) && t->across > MOST_OPEN / t->band_count)
         return smp_fail(err, SMP_E_LIMIT, "%lld files would be open at once, more than %d",
                         (long long)(t->across * t->band_count), MOST_OPEN),
                smp_hint(err, "larger tiles, or a smaller overlap");

@@ -1,4 +1,5 @@
 """smempipe tiles: the files are the picture's parts, at every size and overlap."""
+import resource
 import unittest
 
 import numpy as np
@@ -37,10 +38,29 @@ class Tiles(CliCase):
         for size in ("20x", "x20", "0", "5x0", "20x7x", "-5", "9999999"):
             self.assertIn("is not a valid value for --size", self.smp("tiles", "in.npy", "-o", "o", "--size", size,
                                                                       status=2).stderr)
-        np.save(self.folder / "in.npy", array)
-        self.assertIn("open at once", self.smp("tiles", "in.npy", "-o", "o", "--size", "25", "--overlap", "24",
-                                               status=6).stderr)
+        self.check(array[:30, :60], 25, 24)
         self.check(rng.random((40, 9)).astype(np.float32), 8, 3)
+
+    def test_tiles_that_take_too_much_memory_to_gather(self):
+        array = np.lib.format.open_memmap(self.folder / "tall.npy", "w+", np.uint8, (24000, 1000, 3))
+        array[::997] = np.random.default_rng(2).integers(0, 256, (1000, 3), np.uint8)
+        array.flush()
+        self.assertIn("1000 files would be open at once", self.smp("tiles", "tall.npy", "-o", "o", "--size", "1x24000",
+                                                                   status=6).stderr)
+        self.smp("tiles", "tall.npy", "-o", "out", "--size", "600x23990", "--overlap", "5", "--max-memory", "200M")
+        self.assertEqual(len(list((self.folder / "out").iterdir())), 4)
+        for x, y in ((0, 0), (1, 0), (0, 1), (1, 1)):
+            want = array[23985 * y:23985 * y + 23990, 595 * x:595 * x + 600]
+            self.assertTrue(np.array_equal(np.load(self.folder / f"out/tall-{x}-{y}.npy"), want), (x, y))
+
+    def test_encoders_do_not_grow_with_tiles(self):
+        """Each has three descriptors of the program."""
+        np.save(self.folder / "wide.npy", np.zeros((20, 4000, 3), np.uint8))
+        if self.smp("convert", "wide.npy", "try.webp", "-q", status=(0, 2, 4)).returncode:
+            self.skipTest("no WebP is written")
+        done = self.smp("tiles", "wide.npy", "-o", "out", "--size", "20", "--to", "webp",
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+        self.assertIn("200 x 1 tiles", done.stdout)
 
     def test_formats_and_mistakes(self):
         self.smp("tiles", SAMPLES / "chelsea.png", "-o", "out", "--size", "200")
