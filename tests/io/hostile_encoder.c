@@ -39,7 +39,8 @@ typedef enum deed {
     CRASHES,
     ABORTS,
     SLEEPS,
-    TRICKLES, /* sleeps, and sends a byte of the file now and then */
+    TRICKLES,    /* sleeps, and sends a byte of the file now and then */
+    NEVER_READS, /* from its beginning */
     ENDS,
     FLOODS,        /* more bytes than such a file can have */
     PATCHES_AHEAD, /* bytes behind the end */
@@ -131,17 +132,21 @@ static void play(int input)
     static unsigned char bytes[1 << 20];
     volatile int *nowhere = NULL;
     const deed what = shared->deed;
-    if (input < 0)
+    if ((input < 0) != (what == NEVER_READS))
         return;
     shared->deed = ENCODES;
+    if (what == NEVER_READS) {
+        const smp_hello hello = {.pid = 1};
+        (void)smp_message_send(SMP_FD_CHANNEL, &hello, sizeof hello, NULL, 0, NULL, 0);
+    }
     if (what == REACHES)
         reach();
     if (what == CRASHES)
         *nowhere = 1;
     if (what == ABORTS)
         abort();
-    while (what == SLEEPS || what == TRICKLES) {
-        const struct timespec t = {what == SLEEPS ? 1000 : 0, 10000000};
+    while (what == SLEEPS || what == TRICKLES || what == NEVER_READS) {
+        const struct timespec t = {what == TRICKLES ? 0 : 1000, 10000000};
         syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, &t, NULL, 0);
         if (what == TRICKLES)
             send_answer((smp_answer){.output = true, .at = -1}, bytes, 1);
@@ -191,7 +196,7 @@ static const char *path_of_file(void)
     return path;
 }
 
-static smp_code write_file(deed what, smp_error *err)
+static smp_code write_with(const smp_meta *meta, deed what, smp_error *err)
 {
     const smp_shape shape = {.kind = SMP_IMAGE, .width = WIDTH, .height = HEIGHT, .channels = 3, .format = SMP_U8};
     static unsigned char rows[HEIGHT * WIDTH * 3];
@@ -199,13 +204,18 @@ static smp_code write_file(deed what, smp_error *err)
     for (size_t i = 0; i < sizeof rows; i++)
         rows[i] = (unsigned char)(i * 7);
     shared->deed = what;
-    smp_code code = smp_writer_open(path_of_file(), &shape, NULL, NULL, &writer, err);
+    smp_code code = smp_writer_open(path_of_file(), &shape, meta, NULL, &writer, err);
     if (code)
         return code;
     code = smp_writer_rows(writer, rows, WIDTH * 3, HEIGHT, err);
     if (code)
         smp_writer_abort(writer);
     return code ? code : smp_writer_commit(writer, err);
+}
+
+static smp_code write_file(deed what, smp_error *err)
+{
+    return write_with(NULL, what, err);
 }
 
 /* The file that was written, which is then removed; its size. */
@@ -245,9 +255,13 @@ static void a_fault_costs_one_file(void **context)
         deed deed;
         const char *words;
     } faults[] = {
-        {CRASHES, "the encoder crashed"},      {ABORTS, "the encoder crashed"},
-        {SLEEPS, "sleeps and does not go on"}, {ENDS, "ended early"},
-        {FLOODS, "an answer that is none"},    {PATCHES_AHEAD, "an answer that is none"},
+        {CRASHES, "the encoder crashed"},
+        {ABORTS, "the encoder crashed"},
+        {SLEEPS, "sleeps and does not go on"},
+        {TRICKLES, "sleeps and does not go on"},
+        {ENDS, "ended early"},
+        {FLOODS, "an answer that is none"},
+        {PATCHES_AHEAD, "an answer that is none"},
         {SAYS_HUGE, "an answer that"},
     };
     smp_error err = {0};
@@ -271,6 +285,27 @@ static void a_fault_costs_one_file(void **context)
         assert_int_equal(take_file(next, sizeof next), size);
         assert_memory_equal(next, first, size);
     }
+}
+
+/* More is sent than a socket holds. */
+static void one_that_does_not_read_is_ended(void **context)
+{
+    (void)context;
+    enum { SIZE = 3 << 20 };
+    static unsigned char icc[SIZE];
+    const smp_meta meta = {.icc = {icc, SIZE}, .srgb_intent = -1};
+    smp_error err = {0};
+    if (!format)
+        skip();
+    assert_int_equal(write_file(CRASHES, &err), SMP_E_WRITE); /* so that another begins */
+    smp_worker_patience = 0.5;
+    const double begun = smp_now();
+    const smp_code code = write_with(&meta, NEVER_READS, &err);
+    smp_worker_patience = 60;
+    assert_true(smp_now() - begun < 20);
+    if (code != SMP_E_WRITE || !strstr(err.message, "sleeps and does not go on"))
+        fail_msg("%s", err.message);
+    assert_int_equal(access(path_of_file(), F_OK), -1);
 }
 
 static void mutants_are_errors_or_files(void **context)
@@ -304,6 +339,7 @@ SMP_SUITE(hostile_encoder)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encoders_reach_nothing),
         cmocka_unit_test(a_fault_costs_one_file),
+        cmocka_unit_test(one_that_does_not_read_is_ended),
         cmocka_unit_test(mutants_are_errors_or_files),
     };
     return cmocka_run_group_tests_name("hostile_encoder", tests, start, stop);

@@ -68,15 +68,17 @@ void smp_asked_charge(smp_asked *a, const smp_answer *answer, uint64_t limit)
 
 /* ------------------------------------------------------------------------------------------------ asking */
 
-bool smp_asked_send(const smp_asked *a, smp_ask *ask, uint64_t max_memory, const smp_wire *rest, const int *descriptors,
-                    int count)
+smp_code smp_asked_send(smp_asked *a, smp_ask *ask, uint64_t max_memory, const smp_wire *rest, const int *descriptors,
+                        int count, smp_error *err)
 {
+    const smp_patience patience = smp_watch_patience(&a->worker->watch);
     const uint64_t live = smp_alloc_live(), own = live > a->charged ? live - a->charged : 0;
     if (max_memory)
         ask->memory = max_memory > own ? max_memory - own : 1;
     atomic_fetch_add_explicit(&smp_asked_count, 1, memory_order_relaxed);
-    return smp_message_send(a->worker->channel, ask, sizeof *ask, rest ? rest->data : NULL, rest ? rest->size : 0,
-                            descriptors, count);
+    const smp_received sent = smp_message_send_within(a->worker->channel, ask, sizeof *ask, rest ? rest->data : NULL,
+                                                      rest ? rest->size : 0, descriptors, count, &patience);
+    return sent == SMP_RECEIVED ? SMP_OK : smp_asked_fail_dead(a, sent == SMP_RECEIVED_LATE, err);
 }
 
 smp_code smp_asked_receive(smp_asked *a, const smp_patience *patience, smp_answer *answer, smp_wire *wire,
@@ -114,11 +116,17 @@ int smp_asked_lose(smp_asked *a)
     return smp_worker_end(w);
 }
 
+static double no_seconds(void *)
+{
+    return 0;
+}
+
 void smp_asked_end(smp_asked *a, bool closed)
 {
+    static const smp_patience none = {no_seconds, NULL}; /* who has read all asks has room for this one */
     const smp_ask ask = {.kind = SMP_ASK_CLOSE};
     smp_worker *w = a->worker;
-    if (w && (closed || smp_message_send(w->channel, &ask, sizeof ask, NULL, 0, NULL, 0)))
+    if (w && (closed || smp_message_send_within(w->channel, &ask, sizeof ask, NULL, 0, NULL, 0, &none) == SMP_RECEIVED))
         smp_worker_give_back(w);
     else if (w)
         smp_worker_end(w);

@@ -23,9 +23,9 @@ void smp_asked_bound_time(smp_asked *a, double seconds);
  * addresses besides. */
 void smp_asked_bound_memory(const smp_asked *a, bool opened, uint64_t more);
 
-/* Fills in what smp_alloc may give there, and sends. False: nobody is there. */
-bool smp_asked_send(const smp_asked *a, smp_ask *ask, uint64_t max_memory, const smp_wire *rest, const int *descriptors,
-                    int count);
+/* Fills in what smp_alloc may give there, and sends, within the watch's patience. */
+smp_code smp_asked_send(smp_asked *a, smp_ask *ask, uint64_t max_memory, const smp_wire *rest, const int *descriptors,
+                        int count, smp_error *err);
 
 /* Waits for the answer and what follows it, within the patience. Data: from smp_alloc. */
 smp_code smp_asked_receive(smp_asked *a, const smp_patience *patience, smp_answer *answer, smp_wire *wire,

@@ -320,8 +320,20 @@ static void put_descriptors(struct msghdr *message, control *room, const int *de
     memcpy(CMSG_DATA(head), descriptors, size);
 }
 
-bool smp_message_send(int channel, const void *head, size_t head_size, const void *rest, size_t rest_size,
-                      const int *descriptors, int count)
+/* Waits until the channel is ready for `events`; false when the patience ends first. */
+static bool await(int channel, short events, const smp_patience *patience)
+{
+    for (double left; (left = patience->seconds(patience->context)) > 0;) {
+        struct pollfd wait = {.fd = channel, .events = events};
+        const int ready = poll(&wait, 1, left > 3600 ? 3600000 : (int)(left * 1000) + 1);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true;
+    }
+    return false;
+}
+
+smp_received smp_message_send_within(int channel, const void *head, size_t head_size, const void *rest,
+                                     size_t rest_size, const int *descriptors, int count, const smp_patience *patience)
 {
     control room;
     struct iovec parts[2] = {{(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)rest, rest_size}};
@@ -329,11 +341,16 @@ bool smp_message_send(int channel, const void *head, size_t head_size, const voi
     if (count)
         put_descriptors(&message, &room, descriptors, count);
     while (parts[0].iov_len || parts[1].iov_len) {
-        const ssize_t sent = sendmsg(channel, &message, MSG_NOSIGNAL);
+        const ssize_t sent = sendmsg(channel, &message, MSG_NOSIGNAL | (patience ? MSG_DONTWAIT : 0));
         if (sent < 0 && errno == EINTR)
             continue;
+        if (sent < 0 && errno == EAGAIN && patience) {
+            if (!await(channel, POLLOUT, patience))
+                return SMP_RECEIVED_LATE;
+            continue;
+        }
         if (sent <= 0)
-            return false;
+            return SMP_RECEIVED_END;
         message.msg_control = NULL; /* went with the first byte */
         message.msg_controllen = 0;
         size_t left = (size_t)sent;
@@ -344,19 +361,13 @@ bool smp_message_send(int channel, const void *head, size_t head_size, const voi
             left -= n;
         }
     }
-    return true;
+    return SMP_RECEIVED;
 }
 
-/* Waits until there is something to receive; false when the patience ends first. */
-static bool await(int channel, const smp_patience *patience)
+bool smp_message_send(int channel, const void *head, size_t head_size, const void *rest, size_t rest_size,
+                      const int *descriptors, int count)
 {
-    for (double left; (left = patience->seconds(patience->context)) > 0;) {
-        struct pollfd wait = {.fd = channel, .events = POLLIN};
-        const int ready = poll(&wait, 1, left > 3600 ? 3600000 : (int)(left * 1000) + 1);
-        if (ready > 0 || (ready < 0 && errno != EINTR))
-            return true;
-    }
-    return false;
+    return smp_message_send_within(channel, head, head_size, rest, rest_size, descriptors, count, NULL) == SMP_RECEIVED;
 }
 
 smp_received smp_message_receive(int channel, void *to, size_t size, const smp_patience *patience, int *descriptors)
@@ -371,7 +382,7 @@ smp_received smp_message_receive(int channel, void *to, size_t size, const smp_p
             message.msg_control = room.bytes;
             message.msg_controllen = sizeof room.bytes;
         }
-        if (patience && !await(channel, patience))
+        if (patience && !await(channel, POLLIN, patience))
             return SMP_RECEIVED_LATE;
         const ssize_t got = recvmsg(channel, &message, 0);
         if (got < 0 && errno == EINTR)

@@ -103,3 +103,7 @@ typedef struct smp_patience {
 /* Waits for all of it, as long as the patience lasts (null: for ever). Descriptors that come along are counted. */
 typedef enum smp_received { SMP_RECEIVED, SMP_RECEIVED_END, SMP_RECEIVED_LATE } smp_received;
 smp_received smp_message_receive(int channel, void *to, size_t size, const smp_patience *patience, int *descriptors);
+
+/* Sends as long as the patience lasts: who does not read has it end. */
+smp_received smp_message_send_within(int channel, const void *head, size_t head_size, const void *rest,
+                                     size_t rest_size, const int *descriptors, int count, const smp_patience *patience);

@@ -113,8 +113,7 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
     smp_error told = {.code = SMP_OK};
     smp_wire wire = {.reading = true};
     const double begun = smp_now();
-    if (!smp_asked_send(&p->a, ask, reader->options.limits.max_memory, NULL, descriptors, count))
-        return smp_asked_fail_dead(&p->a, false, err);
+    SMP_TRY(smp_asked_send(&p->a, ask, reader->options.limits.max_memory, NULL, descriptors, count, err));
     smp_code code = receive(reader, &answer, &wire, err);
     if (!code) {
         smp_asked_charge(&p->a, &answer, ask->memory);

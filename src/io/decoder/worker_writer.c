@@ -54,8 +54,7 @@ static smp_code ask_encoder(smp_writer *writer, smp_ask *ask, const smp_wire *re
     smp_error told = {.code = SMP_OK};
     smp_asked_bound_time(&e->a, e->before + SPARE_SECONDS + (double)e->put / SLOWEST);
     smp_watch_begin(watch, 0, e->put);
-    if (!smp_asked_send(&e->a, ask, smp_alloc_limited(), rest, NULL, 0))
-        return smp_asked_fail_dead(&e->a, false, err);
+    SMP_TRY(smp_asked_send(&e->a, ask, smp_alloc_limited(), rest, NULL, 0, err));
     const smp_patience patience = smp_watch_patience(watch);
     smp_code code = SMP_OK;
     while (!code && answer.output) {
