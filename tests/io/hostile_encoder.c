@@ -40,6 +40,7 @@ typedef enum deed {
     ABORTS,
     SLEEPS,
     TRICKLES,    /* sleeps, and sends a byte of the file now and then */
+    SPINS,       /* and hears no signal */
     NEVER_READS, /* from its beginning */
     ENDS,
     FLOODS,        /* more bytes than such a file can have */
@@ -145,6 +146,10 @@ static void play(int input)
         *nowhere = 1;
     if (what == ABORTS)
         abort();
+    if (what == SPINS)
+        sigprocmask(SIG_BLOCK, &(sigset_t){{~0UL}}, NULL);
+    for (volatile int i = 0; what == SPINS; i = !i)
+        ;
     while (what == SLEEPS || what == TRICKLES || what == NEVER_READS) {
         const struct timespec t = {what == TRICKLES ? 0 : 1000, 10000000};
         syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, &t, NULL, 0);
@@ -255,13 +260,10 @@ static void a_fault_costs_one_file(void **context)
         deed deed;
         const char *words;
     } faults[] = {
-        {CRASHES, "the encoder crashed"},
-        {ABORTS, "the encoder crashed"},
-        {SLEEPS, "sleeps and does not go on"},
-        {TRICKLES, "sleeps and does not go on"},
-        {ENDS, "ended early"},
-        {FLOODS, "an answer that is none"},
-        {PATCHES_AHEAD, "an answer that is none"},
+        {CRASHES, "the encoder crashed"},      {ABORTS, "the encoder crashed"},
+        {SLEEPS, "sleeps and does not go on"}, {TRICKLES, "sleeps and does not go on"},
+        {SPINS, "encoding takes more than"},   {ENDS, "ended early"},
+        {FLOODS, "an answer that is none"},    {PATCHES_AHEAD, "an answer that is none"},
         {SAYS_HUGE, "an answer that"},
     };
     smp_error err = {0};
@@ -272,8 +274,8 @@ static void a_fault_costs_one_file(void **context)
     const uint64_t live = smp_alloc_live();
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const double begun = smp_now();
-        smp_worker_patience = faults[i].deed == SLEEPS || faults[i].deed == TRICKLES ? 0.5 : 60;
-        assert_int_equal(write_file(faults[i].deed, &err), SMP_E_WRITE);
+        smp_worker_patience = faults[i].deed >= SLEEPS && faults[i].deed <= SPINS ? 0.5 : 60;
+        assert_int_equal(write_file(faults[i].deed, &err), faults[i].deed == SPINS ? SMP_E_LIMIT : SMP_E_WRITE);
         assert_true(smp_now() - begun < 20);
         if (!SANITIZED && !strstr(err.message, faults[i].words))
             fail_msg("%d: %s", (int)faults[i].deed, err.message);

@@ -39,6 +39,7 @@ static void bound(const smp_worker *w, unsigned resource, uint64_t most, smp_bou
 void smp_asked_bound_time(smp_asked *a, double seconds)
 {
     a->allowed = seconds - a->worker->watch.used;
+    a->worker->watch.may_use = ceil(seconds);
     bound(a->worker, RLIMIT_CPU, (uint64_t)ceil(seconds), &a->worker->seconds);
 }
 
@@ -147,17 +148,20 @@ static smp_code fail_asleep(const smp_worker_words *say, smp_error *err)
 smp_code smp_asked_fail_dead(smp_asked *a, bool ended, smp_error *err)
 {
     const smp_worker_words *say = smp_worker_says(a->worker->libraries);
-    const bool late = ended && smp_watch_is_late(&a->worker->watch), decodes = say->failure == SMP_E_DECODE;
+    const smp_verdict verdict = ended ? smp_watch_verdict(&a->worker->watch) : SMP_GOES_ON;
+    const bool decodes = say->failure == SMP_E_DECODE;
     const int status = smp_asked_lose(a);
-    if (ended)
-        return late ? smp_worker_late(a->time_limit, err) : fail_asleep(say, err);
-    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+    if (verdict == SMP_IS_LATE)
+        return smp_worker_late(a->time_limit, err);
+    if (verdict == SMP_COMPUTES || (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
         if (a->time_limit > 0)
             return smp_worker_late(a->time_limit, err);
         smp_fail(err, SMP_E_LIMIT, "%s takes more than %.0f seconds, far longer than a file of this size should",
                  say->doing, ceil(a->allowed));
         return smp_hint(err, decodes ? "raise --time-limit when the file is sound" : "write another format");
     }
+    if (ended)
+        return fail_asleep(say, err);
     if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         return smp_fail(err, say->failure, "the %s crashed: %s", say->who, strsignal(WTERMSIG(status))),
                smp_hint(err, decodes ? "the file is damaged, and the library that decodes it has a fault"

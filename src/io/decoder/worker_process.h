@@ -20,6 +20,7 @@ typedef struct smp_watch {
     int input;         /* a pipe that it reads; -1: a file */
     double time_limit; /* seconds for a picture, whatever it does; 0: none */
     double may_sleep;  /* seconds for a picture, all sleeps together */
+    double may_use;    /* seconds of the processor, ever: its limit, whose signal it can block; 0: none */
     double waited;     /* seconds, for this picture */
     double used, told; /* seconds of the processor, ever; those that smp_watch_use has said */
     double asleep;     /* seconds since it used the processor */
@@ -42,8 +43,14 @@ smp_patience smp_watch_patience(smp_watch *watch);
 /* The wait is over. */
 void smp_watch_end(smp_watch *watch);
 
-/* Whether the time limit has passed: else it slept. */
-bool smp_watch_is_late(const smp_watch *watch);
+/* What ended the patience. */
+typedef enum smp_verdict {
+    SMP_GOES_ON,
+    SMP_IS_LATE, /* the time limit has passed */
+    SMP_SLEEPS,
+    SMP_COMPUTES /* beyond its processor time */
+} smp_verdict;
+smp_verdict smp_watch_verdict(const smp_watch *watch);
 
 /* A resource limit of a decoder. */
 typedef struct smp_bound_set {

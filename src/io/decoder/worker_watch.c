@@ -16,6 +16,7 @@ enum {
     LOOKS = 16                  /* in the time without progress, at least */
 };
 #define LEAST_USE 1e-3 /* seconds of the processor that are progress */
+#define GRACE     1.0  /* seconds of the processor to end in by itself */
 
 double smp_worker_patience = 60;
 
@@ -93,9 +94,13 @@ static void look(smp_watch *watch)
     }
 }
 
-bool smp_watch_is_late(const smp_watch *watch)
+smp_verdict smp_watch_verdict(const smp_watch *watch)
 {
-    return watch->time_limit > 0 && watch->waited >= watch->time_limit;
+    if (watch->time_limit > 0 && watch->waited >= watch->time_limit)
+        return SMP_IS_LATE;
+    if (watch->may_use > 0 && watch->used >= watch->may_use + GRACE)
+        return SMP_COMPUTES;
+    return watch->asleep >= smp_worker_patience || watch->slept >= watch->may_sleep ? SMP_SLEEPS : SMP_GOES_ON;
 }
 
 /* Moments of looking that nobody can foresee: else a decoder that sleeps could be awake at each. */
@@ -117,7 +122,7 @@ static double go_on(void *context)
         return watch->portion - since;
     if (watch->portion > 0)
         look(watch);
-    if (smp_watch_is_late(watch) || watch->asleep >= smp_worker_patience || watch->slept >= watch->may_sleep)
+    if (smp_watch_verdict(watch) != SMP_GOES_ON)
         return 0;
     return watch->portion = next_portion(watch);
 }

@@ -13,8 +13,7 @@
 
 enum {
     COPIED = 4 << 20,       /* bytes of rows a time */
-    SPARE_SECONDS = 60,     /* of the processor, for any file, */
-    SLOWEST = 50000,        /* and one for so many bytes of rows: no encoder is slower, on any machine */
+    SLOWEST = 50000,        /* bytes of rows a second of the processor: no encoder is slower, on any machine */
     LARGER = 4,             /* times that a file may have the bytes that went in, */
     SPARE_OUTPUT = 64 << 20 /* besides these */
 };
@@ -52,7 +51,7 @@ static smp_code ask_encoder(smp_writer *writer, smp_ask *ask, const smp_wire *re
     smp_watch *watch = &e->a.worker->watch;
     smp_answer answer = {.output = true};
     smp_error told = {.code = SMP_OK};
-    smp_asked_bound_time(&e->a, e->before + SPARE_SECONDS + (double)e->put / SLOWEST);
+    smp_asked_bound_time(&e->a, e->before + smp_worker_patience + (double)e->put / SLOWEST);
     smp_watch_begin(watch, 0, e->put);
     SMP_TRY(smp_asked_send(&e->a, ask, smp_alloc_limited(), rest, NULL, 0, err));
     const smp_patience patience = smp_watch_patience(watch);
