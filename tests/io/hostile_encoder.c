@@ -45,6 +45,7 @@ typedef enum deed {
     ENDS,
     FLOODS,        /* more bytes than such a file can have */
     PATCHES_AHEAD, /* bytes behind the end */
+    PATCHES,       /* its beginning, once it is written */
     SAYS_HUGE,     /* that more follows than there can be */
     ANSWERS_MUTANTS
 } deed;
@@ -158,6 +159,10 @@ static void play(int input)
     }
     while (what == FLOODS)
         send_answer((smp_answer){.output = true, .at = -1}, bytes, sizeof bytes);
+    if (what == PATCHES) {
+        send_answer((smp_answer){.output = true, .at = -1}, bytes, 16);
+        send_answer((smp_answer){.output = true, .at = 0}, bytes, 16);
+    }
     if (what == PATCHES_AHEAD)
         send_answer((smp_answer){.output = true, .at = (int64_t)1 << 40}, bytes, 1);
     if (what == SAYS_HUGE)
@@ -201,7 +206,7 @@ static const char *path_of_file(void)
     return path;
 }
 
-static smp_code write_with(const smp_meta *meta, deed what, smp_error *err)
+static smp_code write_to(const char *path, const smp_meta *meta, deed what, smp_error *err)
 {
     const smp_shape shape = {.kind = SMP_IMAGE, .width = WIDTH, .height = HEIGHT, .channels = 3, .format = SMP_U8};
     static unsigned char rows[HEIGHT * WIDTH * 3];
@@ -209,7 +214,8 @@ static smp_code write_with(const smp_meta *meta, deed what, smp_error *err)
     for (size_t i = 0; i < sizeof rows; i++)
         rows[i] = (unsigned char)(i * 7);
     shared->deed = what;
-    smp_code code = smp_writer_open(path_of_file(), &shape, meta, NULL, &writer, err);
+    const smp_write_options options = {.format = *path == '-' ? format->extensions[0] : NULL};
+    smp_code code = smp_writer_open(path, &shape, meta, &options, &writer, err);
     if (code)
         return code;
     code = smp_writer_rows(writer, rows, WIDTH * 3, HEIGHT, err);
@@ -220,7 +226,7 @@ static smp_code write_with(const smp_meta *meta, deed what, smp_error *err)
 
 static smp_code write_file(deed what, smp_error *err)
 {
-    return write_with(NULL, what, err);
+    return write_to(path_of_file(), NULL, what, err);
 }
 
 /* The file that was written, which is then removed; its size. */
@@ -302,12 +308,35 @@ static void one_that_does_not_read_is_ended(void **context)
     assert_int_equal(write_file(CRASHES, &err), SMP_E_WRITE); /* so that another begins */
     smp_worker_patience = 0.5;
     const double begun = smp_now();
-    const smp_code code = write_with(&meta, NEVER_READS, &err);
+    const smp_code code = write_to(path_of_file(), &meta, NEVER_READS, &err);
     smp_worker_patience = 60;
     assert_true(smp_now() - begun < 20);
     if (code != SMP_E_WRITE || !strstr(err.message, "sleeps and does not go on"))
         fail_msg("%s", err.message);
     assert_int_equal(access(path_of_file(), F_OK), -1);
+}
+
+/* Which may be a file with bytes of others in front. */
+static void standard_output_is_not_patched(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    char first = 0;
+    if (!format)
+        skip();
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    const int kept = dup(STDOUT_FILENO);
+    dup2(fileno(file), STDOUT_FILENO);
+    const bool wrote = write(STDOUT_FILENO, "X", 1) == 1;
+    const smp_code code = write_to("-", NULL, PATCHES, &err);
+    dup2(kept, STDOUT_FILENO);
+    close(kept);
+    assert_true(wrote && pread(fileno(file), &first, 1, 0) == 1);
+    fclose(file);
+    assert_int_equal(code, SMP_E_WRITE);
+    assert_int_equal(first, 'X');
 }
 
 static void mutants_are_errors_or_files(void **context)
@@ -339,9 +368,8 @@ SMP_SUITE(hostile_encoder)
     return 77;
 #endif
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(encoders_reach_nothing),
-        cmocka_unit_test(a_fault_costs_one_file),
-        cmocka_unit_test(one_that_does_not_read_is_ended),
+        cmocka_unit_test(encoders_reach_nothing),          cmocka_unit_test(a_fault_costs_one_file),
+        cmocka_unit_test(one_that_does_not_read_is_ended), cmocka_unit_test(standard_output_is_not_patched),
         cmocka_unit_test(mutants_are_errors_or_files),
     };
     return cmocka_run_group_tests_name("hostile_encoder", tests, start, stop);

@@ -32,8 +32,8 @@ static smp_code take_output(smp_writer *writer, const smp_answer *answer, const 
     encoder *e = writer->state;
     const bool behind = answer->at < 0;
     const uint64_t size = smp_output_size(writer->output), at = behind ? size : (uint64_t)answer->at;
-    if (!bytes->size || at > size || (!behind && bytes->size > size - at) ||
-        at + bytes->size > SPARE_OUTPUT + LARGER * e->put)
+    const bool inside = smp_output_seekable(writer->output) && at <= size && bytes->size <= size - at;
+    if (!bytes->size || (!behind && !inside) || at + bytes->size > SPARE_OUTPUT + LARGER * e->put)
         return smp_asked_fail_answer(&e->a, err);
     const double begun = smp_now();
     const smp_code code = behind ? smp_output_write(writer->output, bytes->data, bytes->size, err)
