@@ -147,6 +147,11 @@ static smp_code write_copy(const smp_run_request *request, const smp_plan *plan,
     return smp_writer_commit(writer, err);
 }
 
+static bool wants_memory(smp_code code)
+{
+    return code == SMP_E_MEMORY || code == SMP_E_LIMIT;
+}
+
 static smp_code code_anew(const smp_run_request *request, const char *why, smp_reader **reader, smp_run_report *report,
                           smp_error *err)
 {
@@ -166,7 +171,7 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
         return SMP_OK;
     how.want.coded = true;
     const smp_code code = open_again(request, &how, reader, err);
-    if (code && code != SMP_E_MEMORY && code != SMP_E_LIMIT)
+    if (code && !wants_memory(code))
         return code;
     const smp_media *media = code ? NULL : smp_reader_media(*reader);
     const bool same = media && !memcmp(&before, &media->shape, sizeof before);
@@ -178,6 +183,8 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     smp_shape_text(shape, shape->format, report->shape_out, sizeof report->shape_out);
     snprintf(report->device_note, sizeof report->device_note, "no step runs: what is coded is copied as it is");
     const smp_code wrote = write_copy(request, plan, media, report, err);
-    *copied = wrote != SMP_E_DECODE; /* of a writer that looks into it */
-    return *copied ? wrote : code_anew(request, ", since it is damaged", reader, report, err);
+    *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ && !wants_memory(wrote);
+    return *copied ? wrote
+                   : code_anew(request, wants_memory(wrote) ? " for want of memory" : ", since it is damaged", reader,
+                               report, err);
 }

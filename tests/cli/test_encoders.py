@@ -2,10 +2,14 @@
 file."""
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import time
 import unittest
+import wave
+
+import numpy as np
 
 from harness import PROGRAM, SAMPLES, CliCase, big_png
 from test_sandbox import decoders, field
@@ -109,6 +113,26 @@ class Encoders(CliCase):
                 time.sleep(0.01)
             self.assertIn(field(encoder, 0), (None, "Z"))
             self.assertEqual(self.files(), ["slow.png"])
+
+    def test_what_is_coded_is_copied_in_little_memory(self):
+        if "mp3" not in self.written(SOUNDS):
+            self.skipTest("no MP3 is written")
+        with wave.open(str(self.folder / "in.wav"), "wb") as sound:
+            sound.setparams((2, 2, 44100, 0, "NONE", ""))
+            sound.writeframes(np.random.default_rng(1).integers(-8000, 8000, 2 * 44100 * 200, np.int16).tobytes())
+        self.smp("convert", "in.wav", "in.mp3", "--bitrate", "320", "-q")
+        self.assertGreater((self.folder / "in.mp3").stat().st_size, 7 << 20)
+        for memory, says in (("20M", ""), ("10M", "cannot be copied for want of memory: it is coded anew")):
+            done = self.smp("convert", "in.mp3", f"out{memory}.mp3", "--max-memory", memory)
+            self.assertEqual(bool(done.stderr), bool(says), done.stderr)
+            self.assertIn(says, done.stderr)
+        self.smp("diff", "in.mp3", "out20M.mp3")
+
+    def test_rows_are_sent_within_a_limit_of_file_sizes(self):
+        kind = self.written(PICTURES)[0]
+        np.save(self.folder / "in.npy", np.zeros((600, 2000, 3), np.uint8))
+        self.smp("convert", "in.npy", "out." + kind, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_FSIZE, (200000, 200000)))
 
     def test_an_output_that_cannot_be_written(self):
         for kind in self.written(PICTURES) + self.written(SOUNDS):

@@ -15,8 +15,6 @@
 #include "base/checked.h"
 #include "base/os/processor.h"
 
-enum { MOST_ANSWER = 1 << 30 /* bytes */ };
-
 atomic_uint_fast64_t smp_asked_count;
 
 /* ------------------------------------------------------------------------------------------------ limits */
@@ -88,7 +86,7 @@ smp_code smp_asked_receive(smp_asked *a, const smp_patience *patience, smp_answe
     smp_watch *watch = &a->worker->watch;
     smp_received got = smp_message_receive(a->worker->channel, answer, sizeof *answer, patience, NULL);
     if (got == SMP_RECEIVED && answer->bytes) {
-        if (answer->bytes > MOST_ANSWER)
+        if (answer->bytes > SMP_MOST_ANSWER)
             return smp_asked_fail_answer(a, err);
         wire->size = answer->bytes;
         wire->data = smp_alloc_raw(wire->size);

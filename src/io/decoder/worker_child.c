@@ -190,19 +190,34 @@ static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ an encoder */
 
-/* Bytes of the file. */
+/* Bytes of the file, in parts: the program has memory for each. */
 static void send_output(const void *data, size_t size, int64_t at)
 {
-    const smp_answer answer = {.output = true, .bytes = (uint32_t)size, .at = at};
-    if (!smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, data, size, NULL, 0))
-        _exit(0);
+    enum { PART = 1 << 20 };
+    for (size_t done = 0, n; done < size; done += n) {
+        n = size - done < PART ? size - done : PART;
+        const smp_answer answer = {.output = true, .bytes = (uint32_t)n, .at = at < 0 ? at : at + (int64_t)done};
+        if (!smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, (const char *)data + done, n, NULL, 0))
+            _exit(0);
+    }
+}
+
+/* Bytes that follow an ask. Null, and they are gone: there is no memory. */
+static unsigned char *receive_bytes(uint64_t size)
+{
+    unsigned char gone[4096], *data = smp_alloc_raw((size_t)size);
+    for (uint64_t at = 0, n; at < size; at += n) {
+        n = data || size - at < sizeof gone ? size - at : sizeof gone;
+        if (smp_message_receive(SMP_FD_CHANNEL, data ? data : gone, (size_t)n, NULL, NULL) != SMP_RECEIVED)
+            _exit(1);
+    }
+    return data;
 }
 
 static smp_code take_writing(smp_writer **out, const smp_ask *ask, smp_writing *also, smp_error *err)
 {
-    smp_wire wire = {.data = smp_alloc_raw(ask->bytes), .size = ask->bytes, .reading = true};
-    if (!wire.data || smp_message_receive(SMP_FD_CHANNEL, wire.data, wire.size, NULL, NULL) != SMP_RECEIVED)
-        _exit(1);
+    smp_wire wire = {.data = receive_bytes(ask->bytes), .size = ask->bytes, .reading = true};
+    SMP_NEED(wire.data, "metadata", ask->bytes, err);
     if (!*out && (*out = smp_alloc(sizeof **out)))
         (*out)->name = smp_strdup("");
     if (*out)
@@ -213,7 +228,6 @@ static smp_code take_writing(smp_writer **out, const smp_ask *ask, smp_writing *
     w->by = w->format;
     w->shape.icc = NULL;
     w->options.output.take = send_output;
-    w->options.coded.picture = also->copied ? &also->coded : NULL;
     return w->output ? SMP_OK : smp_output_open_as(also->seekable ? "" : "-", &w->options.output, &w->output, err);
 }
 
@@ -221,12 +235,17 @@ static smp_code begin_writing(decoder *d, const smp_ask *ask, smp_error *err)
 {
     smp_writing also = {.meta.srgb_intent = -1};
     smp_code code = take_writing(&d->writer, ask, &also, err);
+    smp_blob coded = {.data = ask->coded ? receive_bytes(ask->coded) : NULL, .size = ask->coded};
+    if (!code && coded.size && !coded.data)
+        code = smp_fail_memory(err, "what is coded", coded.size);
     call_hook(SMP_FD_INPUT);
-    code = code ? code : smp_writer_begin(d->writer, also.tagged ? &also.meta : NULL, err);
-    if (d->writer)
+    if (!code) {
+        d->writer->options.coded.picture = coded.size ? &coded : NULL;
+        code = smp_writer_begin(d->writer, also.tagged ? &also.meta : NULL, err);
         d->writer->options.coded.picture = NULL;
+    }
     smp_meta_free(&also.meta);
-    smp_free(also.coded.data);
+    smp_free(coded.data);
     return code;
 }
 
@@ -260,10 +279,22 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
                        : d->reader ? (smp_notes *)(uintptr_t)smp_reader_notes(d->reader)
                                    : &none;
     smp_media *media = !code && opened ? (smp_media *)(uintptr_t)smp_reader_media(d->reader) : NULL;
-    const uint64_t live = smp_alloc_live(); /* without the message */
     smp_alloc_limit(0); /* the message is no part of what the file may take; the next ask sets the limit again */
     smp_answer_wire(&wire, code ? err : NULL, notes, media, !code && rows->data ? rows : NULL);
     smp_free(rows->data);
+    if (!code && (wire.failed || wire.size > SMP_MOST_ANSWER)) {
+        code = wire.failed ? smp_fail_memory(err, "what the file says", wire.size)
+                           : smp_fail(err, SMP_E_LIMIT, "it holds %zu bytes beside its samples, more than %d",
+                                      wire.size, SMP_MOST_ANSWER);
+        smp_free(wire.data);
+        wire = (smp_wire){.data = NULL};
+        smp_answer_wire(&wire, err, notes, NULL, NULL);
+    }
+    if (media) {
+        smp_free(media->coded.data); /* it is in the message */
+        media->coded = (smp_blob){0};
+    }
+    const uint64_t held = smp_alloc_live() - wire.capacity, live = held > d->born ? held - d->born : 0;
     smp_answer answer = {
         .code = (int)code,
         .more = more,
@@ -274,15 +305,14 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
         .delay = d->reader ? d->reader->delay : 0,
         .rows = d->some,
         .leftover = d->reader ? smp_reader_media(d->reader)->leftover : 0,
-        .live = live > d->born ? live - d->born : 0,
+        .live = live,
         .peak = smp_alloc_peak() > d->born ? smp_alloc_peak() - d->born : 0,
         .refused = smp_alloc_refused(),
         .picture = smp_checked_bytes(),
         .clipped = d->writer ? d->writer->clipped : 0,
         .seconds = d->reader ? smp_reader_input_seconds(d->reader) : 0,
     };
-    if (wire.failed || wire.size > UINT32_MAX ||
-        !smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, wire.data, wire.size, NULL, 0))
+    if (wire.failed || !smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, wire.data, wire.size, NULL, 0))
         _exit(1);
     smp_free(wire.data);
     if (answer.closed)

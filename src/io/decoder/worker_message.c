@@ -68,7 +68,7 @@ static void pass_blob(smp_wire *w, void *value, size_t)
     if (w->failed || size > w->size - w->at)
         w->failed = true;
     else
-        w->failed = !smp_blob_set(blob, w->data + w->at, (size_t)size);
+        w->failed = w->lacks = !smp_blob_set(blob, w->data + w->at, (size_t)size);
     w->at += w->failed ? 0 : (size_t)size;
 }
 
@@ -291,11 +291,9 @@ void smp_writing_wire(smp_wire *wire, struct smp_writer *writer, smp_writing *al
          options->sound, options->coded.orientation);
     PASS(wire, writer->coding, writer->delay, writer->clipped);
     pass_notes(wire, &writer->notes);
-    PASS(wire, also->seekable, also->tagged, also->copied);
+    PASS(wire, also->seekable, also->tagged);
     if (also->tagged)
         pass_meta(wire, &also->meta);
-    if (also->copied)
-        PASS(wire, also->coded);
 }
 
 /* ------------------------------------------------------------------------------------------------ sockets */

@@ -33,7 +33,8 @@ typedef struct smp_ask {
     uint64_t at;          /* where in it the rows go */
     int64_t stride, rows; /* bytes; how many */
     /* SMP_ASK_BEGIN: */
-    uint64_t bytes; /* that follow */
+    uint64_t bytes; /* that follow, */
+    uint64_t coded; /* and those of smp_write_coded.picture behind them; 0: none */
     /* SMP_ASK_PUT: */
     uint32_t delay; /* smp_writer_delay */
 } smp_ask;
@@ -43,6 +44,8 @@ typedef struct smp_hello {
     int pid;
     smp_confinement confinement;
 } smp_hello;
+
+enum { SMP_MOST_ANSWER = 1 << 30 /* bytes that may follow an smp_answer */ };
 
 /* Truth is a byte that is not 0: it may be any. */
 typedef struct smp_answer {
@@ -71,6 +74,7 @@ typedef struct smp_wire {
     size_t at; /* while reading */
     bool reading;
     bool failed; /* memory is exhausted, or the bytes are none that were written so */
+    bool lacks;  /* failed: memory was exhausted for a blob that was read */
 } smp_wire;
 
 /* All that may follow an answer. err: where the code is a failure; media: where a file was opened well; rows: where
@@ -79,10 +83,9 @@ void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media
 
 /* The beginning of a picture that is written. */
 typedef struct smp_writing {
-    bool seekable;       /* smp_output_seekable */
-    bool tagged, copied; /* there are: */
+    bool seekable; /* smp_output_seekable */
+    bool tagged;   /* there are: */
     smp_meta meta;
-    smp_blob coded; /* smp_write_coded.picture */
 } smp_writing;
 
 /* It, and what it sets of a writer. Addresses of formats and of their options are those of the program, whose copy the

@@ -123,7 +123,8 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
         smp_answer_wire(&wire, answer.code ? &told : NULL, &reader->notes, answer.code ? NULL : media,
                         answer.code ? NULL : rows);
         if (wire.failed)
-            code = smp_asked_fail_answer(&p->a, err);
+            code =
+                wire.lacks ? smp_fail_memory(err, "what the file says", wire.size) : smp_asked_fail_answer(&p->a, err);
         else if (answer.code)
             code = smp_asked_error(&p->a, &answer, &told, err);
     }

@@ -44,6 +44,16 @@ static smp_code take_output(smp_writer *writer, const smp_answer *answer, const 
     return code;
 }
 
+/* What is coded goes there from where it lies. */
+static smp_code send_coded(smp_writer *writer, const smp_patience *patience, smp_error *err)
+{
+    encoder *e = writer->state;
+    const smp_blob *coded = writer->options.coded.picture;
+    const smp_received sent =
+        smp_message_send_within(e->a.worker->channel, coded->data, coded->size, NULL, 0, NULL, 0, patience);
+    return sent == SMP_RECEIVED ? SMP_OK : smp_asked_fail_dead(&e->a, sent == SMP_RECEIVED_LATE, err);
+}
+
 /* Waits for the answer, and writes what comes in front of it. */
 static smp_code ask_encoder(smp_writer *writer, smp_ask *ask, const smp_wire *rest, smp_error *err)
 {
@@ -55,6 +65,8 @@ static smp_code ask_encoder(smp_writer *writer, smp_ask *ask, const smp_wire *re
     smp_watch_begin(watch, 0, e->put);
     SMP_TRY(smp_asked_send(&e->a, ask, smp_alloc_limited(), rest, NULL, 0, err));
     const smp_patience patience = smp_watch_patience(watch);
+    if (ask->coded)
+        SMP_TRY(send_coded(writer, &patience, err));
     smp_code code = SMP_OK;
     while (!code && answer.output) {
         smp_wire wire = {.reading = true};
@@ -79,15 +91,13 @@ static smp_code write_next(smp_writer *writer, const smp_meta *meta, smp_error *
 {
     encoder *e = writer->state;
     const smp_blob *coded = writer->options.coded.picture;
-    smp_writing also = {.seekable = smp_output_seekable(writer->output), .tagged = meta, .copied = coded};
+    smp_writing also = {.seekable = smp_output_seekable(writer->output), .tagged = meta};
     smp_wire wire = {.data = NULL};
     if (meta)
         also.meta = *meta;
-    if (coded)
-        also.coded = *coded;
     smp_writing_wire(&wire, writer, &also);
-    smp_ask ask = {.kind = SMP_ASK_BEGIN, .bytes = wire.size};
-    e->put += wire.size;
+    smp_ask ask = {.kind = SMP_ASK_BEGIN, .bytes = wire.size, .coded = coded ? coded->size : 0};
+    e->put += wire.size + ask.coded;
     const smp_code code =
         wire.failed ? smp_fail_memory(err, "metadata", wire.size) : ask_encoder(writer, &ask, &wire, err);
     smp_free(wire.data);
@@ -109,8 +119,12 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
 {
     encoder *e = writer->state;
     smp_worker *w = e->a.worker;
-    const int64_t row = smp_row_bytes(&writer->shape), most = smp_min_i64(rows, smp_max_i64(1, COPIED / row));
-    SMP_NEED(smp_worker_map_arena(w, (size_t)(most * row)), "rows", (uint64_t)(most * row), err);
+    const int64_t row = smp_row_bytes(&writer->shape);
+    int64_t most = smp_min_i64(rows, smp_max_i64(1, COPIED / row));
+    while (!smp_worker_map_arena(w, (size_t)(most * row))) {
+        SMP_NEED(most > 1, "rows", (uint64_t)row, err);
+        most /= 2; /* a limit of file sizes holds for shared memory too */
+    }
     for (int64_t y = 0, n; y < rows; y += n) {
         n = smp_min_i64(most, rows - y);
         for (int64_t i = 0; i < n; i++)
