@@ -39,6 +39,8 @@ typedef enum deed {
     CRASHES,
     ABORTS,
     SLEEPS,
+    NAPS,        /* at each ask, and does nothing */
+    CROWDS,      /* threads without end */
     TRICKLES,    /* sleeps, and sends a byte of the file now and then */
     SPINS,       /* and hears no signal */
     NEVER_READS, /* from its beginning */
@@ -74,6 +76,22 @@ static void *run_thread(void *context)
     (void)context;
     shared->threads++;
     return NULL;
+}
+
+static void *sleep_thread(void *context)
+{
+    syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, NULL, NULL, 0);
+    return context;
+}
+
+static void crowd(void)
+{
+    pthread_attr_t how;
+    pthread_t thread;
+    pthread_attr_init(&how);
+    pthread_attr_setstacksize(&how, SANITIZED ? 1 << 18 : 1 << 15);
+    while (shared->threads < 3000 && pthread_create(&thread, &how, sleep_thread, NULL) == 0)
+        shared->threads++;
 }
 
 static void reach(void)
@@ -129,6 +147,20 @@ static void answer_mutants(void)
     }
 }
 
+static void nap_at_each_ask(void)
+{
+    const struct timespec t = {0, 300000000};
+    smp_notes notes = {.count = 0};
+    smp_wire wire = {.data = NULL};
+    smp_answer_wire(&wire, NULL, &notes, NULL, NULL);
+    for (smp_ask ask;;) {
+        syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, &t, NULL, 0);
+        send_answer((smp_answer){.code = SMP_OK}, wire.data, wire.size);
+        if (smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, NULL, NULL) == SMP_RECEIVED_END)
+            _exit(0);
+    }
+}
+
 static void play(int input)
 {
     static unsigned char bytes[1 << 20];
@@ -147,11 +179,15 @@ static void play(int input)
         *nowhere = 1;
     if (what == ABORTS)
         abort();
+    if (what == NAPS)
+        nap_at_each_ask();
+    if (what == CROWDS)
+        crowd();
     if (what == SPINS)
         sigprocmask(SIG_BLOCK, &(sigset_t){{~0UL}}, NULL);
     for (volatile int i = 0; what == SPINS; i = !i)
         ;
-    while (what == SLEEPS || what == TRICKLES || what == NEVER_READS) {
+    while (what == SLEEPS || what == TRICKLES || what == CROWDS || what == NEVER_READS) {
         const struct timespec t = {what == TRICKLES ? 0 : 1000, 10000000};
         syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, &t, NULL, 0);
         if (what == TRICKLES)
@@ -268,6 +304,7 @@ static void a_fault_costs_one_file(void **context)
     } faults[] = {
         {CRASHES, "the encoder crashed"},      {ABORTS, "the encoder crashed"},
         {SLEEPS, "sleeps and does not go on"}, {TRICKLES, "sleeps and does not go on"},
+        {NAPS, "sleeps and does not go on"},   {CROWDS, "begins more than 1"},
         {SPINS, "encoding takes more than"},   {ENDS, "ended early"},
         {FLOODS, "an answer that is none"},    {PATCHES_AHEAD, "an answer that is none"},
         {SAYS_HUGE, "an answer that"},
@@ -339,6 +376,40 @@ static void standard_output_is_not_patched(void **context)
     assert_int_equal(first, 'X');
 }
 
+static void *wait_in_the_system(void *context)
+{
+    if (vfork() == 0) /* state D until this one ends */
+        for (;;)
+            pause();
+    return context;
+}
+
+/* One whose threads wait for a processor or a disk does not sleep, whatever its first thread does. */
+static void all_threads_are_looked_at(void **context)
+{
+    (void)context;
+    pthread_t thread;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        pthread_create(&thread, NULL, wait_in_the_system, NULL);
+        for (;;)
+            pause();
+    }
+    usleep(200000);
+    smp_worker_patience = 0.3;
+    smp_watch watch = smp_watch_of(pid);
+    smp_watch_begin(&watch, 0, 0);
+    const smp_patience patience = smp_watch_patience(&watch);
+    const double begun = smp_now();
+    for (double left; smp_now() - begun < 1 && (left = patience.seconds(patience.context)) > 0;)
+        usleep((useconds_t)(left * 1e6) + 1);
+    smp_worker_patience = 60;
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_true(watch.slept < 0.3);
+}
+
 static void mutants_are_errors_or_files(void **context)
 {
     (void)context;
@@ -370,7 +441,7 @@ SMP_SUITE(hostile_encoder)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encoders_reach_nothing),          cmocka_unit_test(a_fault_costs_one_file),
         cmocka_unit_test(one_that_does_not_read_is_ended), cmocka_unit_test(standard_output_is_not_patched),
-        cmocka_unit_test(mutants_are_errors_or_files),
+        cmocka_unit_test(all_threads_are_looked_at),       cmocka_unit_test(mutants_are_errors_or_files),
     };
     return cmocka_run_group_tests_name("hostile_encoder", tests, start, stop);
 }

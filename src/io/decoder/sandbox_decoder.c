@@ -30,7 +30,11 @@
 
 #ifdef ARCH
 
-enum { MOST_FILTER = 128 };
+enum {
+    MOST_FILTER = 128,
+    THREAD = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
+             CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID /* pthread_create of glibc, and no other flags */
+};
 
 typedef struct filter {
     struct sock_filter code[MOST_FILTER];
@@ -93,11 +97,7 @@ static void allow_threads(filter *f)
         allow(f, calls[i]);
     add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_clone3); /* whose flags no filter sees: clone serves as well */
     answer(f, SECCOMP_RET_ERRNO | ENOSYS);
-    add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, __NR_clone);
-    load(f, argument(0));
-    add(f, BPF_JMP | BPF_JSET | BPF_K, 0, 1, CLONE_THREAD); /* no processes */
-    answer(f, SECCOMP_RET_ALLOW);
-    answer(f, SECCOMP_RET_ERRNO | EPERM);
+    allow_where_equal(f, __NR_clone, 0, THREAD); /* no processes */
 }
 
 /* What libraries that draw letters need: to open files, of which Landlock leaves fonts alone. */

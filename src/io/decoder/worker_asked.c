@@ -134,10 +134,12 @@ void smp_asked_end(smp_asked *a, bool closed)
 
 /* ------------------------------------------------------------------------------------------------ failures */
 
-static smp_code fail_asleep(const smp_worker_words *say, smp_error *err)
+static smp_code fail_asleep(const smp_worker_words *say, const smp_watch *watch, smp_error *err)
 {
-    smp_fail(err, say->failure, "the process that %s the file sleeps and does not go on: it was ended after %g seconds",
-             say->does, smp_worker_patience);
+    const double seconds = watch->slept >= watch->may_sleep ? watch->may_sleep : smp_worker_patience;
+    smp_fail(err, say->failure,
+             "the process that %s the file sleeps and does not go on: it was ended after %.3g seconds", say->does,
+             seconds);
     return smp_hint(err, say->failure == SMP_E_DECODE
                              ? "the file makes its decoder hang, or the file system does not answer: try a copy of it"
                              : "the library that encodes it hangs: write another format");
@@ -146,7 +148,8 @@ static smp_code fail_asleep(const smp_worker_words *say, smp_error *err)
 smp_code smp_asked_fail_dead(smp_asked *a, bool ended, smp_error *err)
 {
     const smp_worker_words *say = smp_worker_says(a->worker->libraries);
-    const smp_verdict verdict = ended ? smp_watch_verdict(&a->worker->watch) : SMP_GOES_ON;
+    const smp_watch watch = a->worker->watch; /* which goes with it */
+    const smp_verdict verdict = ended ? smp_watch_verdict(&watch) : SMP_GOES_ON;
     const bool decodes = say->failure == SMP_E_DECODE;
     const int status = smp_asked_lose(a);
     if (verdict == SMP_IS_LATE)
@@ -158,8 +161,11 @@ smp_code smp_asked_fail_dead(smp_asked *a, bool ended, smp_error *err)
                  say->doing, ceil(a->allowed));
         return smp_hint(err, decodes ? "raise --time-limit when the file is sound" : "write another format");
     }
+    if (verdict == SMP_CROWDS)
+        return smp_fail(err, say->failure, "the process that %s the file begins more than %d threads", say->does,
+                        watch.most_threads);
     if (ended)
-        return fail_asleep(say, err);
+        return fail_asleep(say, &watch, err);
     if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         return smp_fail(err, say->failure, "the %s crashed: %s", say->who, strsignal(WTERMSIG(status))),
                smp_hint(err, decodes ? "the file is damaged, and the library that decodes it has a fault"

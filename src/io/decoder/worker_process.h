@@ -16,15 +16,16 @@ extern double smp_worker_patience;
 
 typedef struct smp_watch {
     pid_t pid;
-    clockid_t clock;   /* of its processor time */
-    int input;         /* a pipe that it reads; -1: a file */
-    double time_limit; /* seconds for a picture, whatever it does; 0: none */
-    double may_sleep;  /* seconds for a picture, all sleeps together */
-    double may_use;    /* seconds of the processor, ever: its limit, whose signal it can block; 0: none */
-    double waited;     /* seconds, for this picture */
-    double used, told; /* seconds of the processor, ever; those that smp_watch_use has said */
-    double asleep;     /* seconds since it used the processor */
-    double slept;      /* seconds, for this picture */
+    clockid_t clock;           /* of its processor time */
+    int input;                 /* a pipe that it reads; -1: a file */
+    double time_limit;         /* seconds for a picture, whatever it does; 0: none */
+    double may_sleep;          /* seconds for a picture, all sleeps together */
+    double may_use;            /* seconds of the processor, ever: its limit, whose signal it can block; 0: none */
+    double waited;             /* seconds, for this picture */
+    double used, told;         /* seconds of the processor, ever; those that smp_watch_use has said */
+    int threads, most_threads; /* at the last look; that it may have */
+    double asleep;             /* seconds since it used the processor */
+    double slept;              /* seconds, for this picture */
     double looked, portion;
 } smp_watch;
 
@@ -37,6 +38,9 @@ double smp_watch_use(smp_watch *watch);
 /* A picture begins. `bytes` go in, UINT64_MAX: unknown. */
 void smp_watch_begin(smp_watch *watch, double time_limit, uint64_t bytes);
 
+/* More is known of what goes in. */
+void smp_watch_expect(smp_watch *watch, uint64_t bytes);
+
 /* For one wait: the time begins now. The patience ends when the limit passes or it sleeps too long. */
 smp_patience smp_watch_patience(smp_watch *watch);
 
@@ -48,7 +52,8 @@ typedef enum smp_verdict {
     SMP_GOES_ON,
     SMP_IS_LATE, /* the time limit has passed */
     SMP_SLEEPS,
-    SMP_COMPUTES /* beyond its processor time */
+    SMP_COMPUTES, /* beyond its processor time */
+    SMP_CROWDS    /* with threads */
 } smp_verdict;
 smp_verdict smp_watch_verdict(const smp_watch *watch);
 

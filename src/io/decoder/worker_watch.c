@@ -3,6 +3,7 @@
 
 #ifdef __linux__
 
+#include <dirent.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 enum {
     SLOWEST_INPUT = 50000,      /* bytes a second, of a file on any network */
     UNKNOWN_SIZE_SECONDS = 600, /* asleep in all, where the size of the input is not known */
+    USUAL_THREADS = 1000,       /* more than libraries begin by themselves on any machine */
     LOOKS = 16                  /* in the time without progress, at least */
 };
 #define LEAST_USE 1e-3 /* seconds of the processor that are progress */
@@ -22,7 +24,7 @@ double smp_worker_patience = 60;
 
 smp_watch smp_watch_of(pid_t pid)
 {
-    smp_watch watch = {.pid = pid, .input = -1, .may_sleep = smp_worker_patience};
+    smp_watch watch = {.pid = pid, .input = -1, .may_sleep = smp_worker_patience, .most_threads = USUAL_THREADS};
     if (clock_getcpuclockid(pid, &watch.clock) != 0)
         watch.pid = 0; /* it is gone: its channel will say so */
     return watch;
@@ -43,19 +45,25 @@ double smp_watch_use(smp_watch *watch)
     return more;
 }
 
+void smp_watch_expect(smp_watch *watch, uint64_t bytes)
+{
+    watch->may_sleep =
+        smp_worker_patience + (bytes == UINT64_MAX ? UNKNOWN_SIZE_SECONDS : (double)bytes / SLOWEST_INPUT);
+}
+
 void smp_watch_begin(smp_watch *watch, double time_limit, uint64_t bytes)
 {
     watch->time_limit = time_limit;
-    watch->may_sleep =
-        smp_worker_patience + (bytes == UINT64_MAX ? UNKNOWN_SIZE_SECONDS : (double)bytes / SLOWEST_INPUT);
+    smp_watch_expect(watch, bytes);
     watch->waited = watch->slept = 0;
+    watch->most_threads = USUAL_THREADS;
 }
 
-/* Whether the system keeps it waiting: for a processor, or for a disk. Where that cannot be told, no. */
-static bool is_held_up(pid_t pid)
+/* Whether the system keeps a thread waiting: for a processor, or for a disk. Where that cannot be told, no. */
+static bool is_thread_held_up(const char *tasks, const char *name)
 {
-    char path[40], text[256];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    char path[300], text[256];
+    snprintf(path, sizeof path, "%s/%s/stat", tasks, name);
     FILE *file = fopen(path, "re");
     const size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
     text[size] = '\0';
@@ -63,6 +71,25 @@ static bool is_held_up(pid_t pid)
         fclose(file);
     const char *name_end = strrchr(text, ')');
     return name_end && name_end[1] && (name_end[2] == 'R' || name_end[2] == 'D');
+}
+
+/* The same of any of its threads, which are counted. */
+static bool is_held_up(smp_watch *watch)
+{
+    char tasks[40];
+    bool held_up = false;
+    watch->threads = 0;
+    snprintf(tasks, sizeof tasks, "/proc/%d/task", (int)watch->pid);
+    DIR *folder = opendir(tasks);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        watch->threads++;
+        held_up = held_up || is_thread_held_up(tasks, entry->d_name);
+    }
+    if (folder)
+        closedir(folder);
+    return held_up;
 }
 
 static bool input_is_empty(int input)
@@ -88,7 +115,8 @@ static void look(smp_watch *watch)
     const double used = watch->used - before;
     if (used >= LEAST_USE)
         watch->asleep = 0;
-    if (used < passed && !input_is_empty(watch->input) && !is_held_up(watch->pid)) {
+    const bool held_up = is_held_up(watch);
+    if (used < passed && !held_up && !input_is_empty(watch->input)) {
         watch->asleep += passed - used;
         watch->slept += passed - used;
     }
@@ -100,6 +128,8 @@ smp_verdict smp_watch_verdict(const smp_watch *watch)
         return SMP_IS_LATE;
     if (watch->may_use > 0 && watch->used >= watch->may_use + GRACE)
         return SMP_COMPUTES;
+    if (watch->threads > watch->most_threads)
+        return SMP_CROWDS;
     return watch->asleep >= smp_worker_patience || watch->slept >= watch->may_sleep ? SMP_SLEEPS : SMP_GOES_ON;
 }
 

@@ -62,7 +62,7 @@ static smp_code ask_encoder(smp_writer *writer, smp_ask *ask, const smp_wire *re
     smp_answer answer = {.output = true};
     smp_error told = {.code = SMP_OK};
     smp_asked_bound_time(&e->a, e->before + smp_worker_patience + (double)e->put / SLOWEST);
-    smp_watch_begin(watch, 0, e->put);
+    smp_watch_expect(watch, e->put);
     SMP_TRY(smp_asked_send(&e->a, ask, smp_alloc_limited(), rest, NULL, 0, err));
     const smp_patience patience = smp_watch_patience(watch);
     if (ask->coded)
@@ -111,6 +111,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     *threads = *threads > 0 ? *threads : smp_pool_cores();
     SMP_TRY(smp_worker_take(writer->format->library | SMP_LIBRARY_ENCODERS, 0, &e->a.worker, err));
     e->before = e->a.worker->watch.used;
+    smp_watch_begin(&e->a.worker->watch, 0, 0);
+    e->a.worker->watch.most_threads += 2 * *threads;
     smp_asked_bound_memory(&e->a, false, (uint64_t)(*threads + 2) * THREAD_ADDRESSES);
     return write_next(writer, meta, err);
 }
