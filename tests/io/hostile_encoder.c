@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -45,10 +46,15 @@ typedef enum deed {
     SPINS,       /* and hears no signal */
     NEVER_READS, /* from its beginning */
     ENDS,
-    FLOODS,        /* more bytes than such a file can have */
-    PATCHES_AHEAD, /* bytes behind the end */
-    PATCHES,       /* its beginning, once it is written */
-    SAYS_HUGE,     /* that more follows than there can be */
+    FLOODS,           /* more bytes than such a file can have */
+    PATCHES_AHEAD,    /* bytes behind the end */
+    PATCHES,          /* its beginning, once it is written */
+    SAYS_HUGE,        /* that more follows than there can be */
+    PATCHES_FOR_EVER, /* what is written already */
+    SAYS_TERMINATED,  /* and no word */
+    GIVES_NOTHING,    /* and is content */
+    GIVES_GARBAGE,
+    SAYS_MORE, /* samples clipped and notes than there can be */
     ANSWERS_MUTANTS
 } deed;
 
@@ -58,7 +64,8 @@ typedef struct orders {
     uint32_t futex;
     int outcome[16]; /* errno of each attempt; 0: it worked */
     int attempts;
-    int threads; /* begun */
+    int threads;                   /* begun */
+    unsigned char head[SMP_SNIFF]; /* of an honest file */
 } orders;
 
 static orders *shared;
@@ -130,6 +137,7 @@ static void send_answer(smp_answer answer, const void *rest, size_t size)
 /* Answers that are none, mostly. */
 static void answer_mutants(void)
 {
+    send_answer((smp_answer){.output = true, .at = -1}, shared->head, sizeof shared->head);
     smp_notes notes = {.count = 0};
     for (smp_ask ask;;) {
         smp_wire wire = {.data = NULL};
@@ -147,15 +155,15 @@ static void answer_mutants(void)
     }
 }
 
-static void nap_at_each_ask(void)
+static void answer_all(deed what)
 {
-    const struct timespec t = {0, 300000000};
-    smp_notes notes = {.count = 0};
+    const struct timespec t = {0, what == NAPS ? 300000000 : 0};
+    smp_notes notes = {.count = 0, .more = what == SAYS_MORE ? INT_MAX : 0};
     smp_wire wire = {.data = NULL};
     smp_answer_wire(&wire, NULL, &notes, NULL, NULL);
     for (smp_ask ask;;) {
         syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, &t, NULL, 0);
-        send_answer((smp_answer){.code = SMP_OK}, wire.data, wire.size);
+        send_answer((smp_answer){.clipped = what == SAYS_MORE ? UINT64_MAX : 0}, wire.data, wire.size);
         if (smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, NULL, NULL) == SMP_RECEIVED_END)
             _exit(0);
     }
@@ -165,6 +173,7 @@ static void play(int input)
 {
     static unsigned char bytes[1 << 20];
     volatile int *nowhere = NULL;
+    bool first = true;
     const deed what = shared->deed;
     if ((input < 0) != (what == NEVER_READS))
         return;
@@ -179,8 +188,12 @@ static void play(int input)
         *nowhere = 1;
     if (what == ABORTS)
         abort();
-    if (what == NAPS)
-        nap_at_each_ask();
+    if (what == GIVES_GARBAGE)
+        send_answer((smp_answer){.output = true, .at = -1}, "nothing", 7);
+    if (what == SAYS_MORE)
+        send_answer((smp_answer){.output = true, .at = -1}, shared->head, sizeof shared->head);
+    if (what == NAPS || what == GIVES_NOTHING || what == GIVES_GARBAGE || what == SAYS_MORE)
+        answer_all(what);
     if (what == CROWDS)
         crowd();
     if (what == SPINS)
@@ -195,6 +208,17 @@ static void play(int input)
     }
     while (what == FLOODS)
         send_answer((smp_answer){.output = true, .at = -1}, bytes, sizeof bytes);
+    while (what == PATCHES_FOR_EVER) {
+        send_answer((smp_answer){.output = true, .at = first ? -1 : 0}, bytes, sizeof bytes);
+        first = false;
+    }
+    if (what == SAYS_TERMINATED) {
+        smp_notes notes = {.count = 0};
+        smp_error none = {.code = SMP_OK};
+        smp_wire wire = {.data = NULL};
+        smp_answer_wire(&wire, &none, &notes, NULL, NULL);
+        send_answer((smp_answer){.code = SMP_E_TERMINATED}, wire.data, wire.size);
+    }
     if (what == PATCHES) {
         send_answer((smp_answer){.output = true, .at = -1}, bytes, 16);
         send_answer((smp_answer){.output = true, .at = 0}, bytes, 16);
@@ -220,7 +244,8 @@ static int start(void **context)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     smp_decoder_hook = play;
     for (size_t i = 0; smp_format_at(i); i++)
-        if (smp_format_at(i)->confined && smp_format_at(i)->kind == SMP_IMAGE && smp_format_at(i)->write_shape)
+        if (smp_format_at(i)->confined && smp_format_at(i)->kind == SMP_IMAGE && smp_format_at(i)->write_shape &&
+            smp_format_at(i)->sniff)
             format = smp_format_at(i);
     return shared == MAP_FAILED || !mkdtemp(folder) || smp_worker_start((uint64_t)1 << 30, &err) ||
                    smp_worker_more(&err)
@@ -242,6 +267,8 @@ static const char *path_of_file(void)
     return path;
 }
 
+static uint64_t clipped; /* of the file that was written last */
+
 static smp_code write_to(const char *path, const smp_meta *meta, deed what, smp_error *err)
 {
     const smp_shape shape = {.kind = SMP_IMAGE, .width = WIDTH, .height = HEIGHT, .channels = 3, .format = SMP_U8};
@@ -255,6 +282,7 @@ static smp_code write_to(const char *path, const smp_meta *meta, deed what, smp_
     if (code)
         return code;
     code = smp_writer_rows(writer, rows, WIDTH * 3, HEIGHT, err);
+    clipped = smp_writer_clipped(writer);
     if (code)
         smp_writer_abort(writer);
     return code ? code : smp_writer_commit(writer, err);
@@ -302,11 +330,20 @@ static void a_fault_costs_one_file(void **context)
         deed deed;
         const char *words;
     } faults[] = {
-        {CRASHES, "the encoder crashed"},      {ABORTS, "the encoder crashed"},
-        {SLEEPS, "sleeps and does not go on"}, {TRICKLES, "sleeps and does not go on"},
-        {NAPS, "sleeps and does not go on"},   {CROWDS, "begins more than 1"},
-        {SPINS, "encoding takes more than"},   {ENDS, "ended early"},
-        {FLOODS, "an answer that is none"},    {PATCHES_AHEAD, "an answer that is none"},
+        {CRASHES, "the encoder crashed"},
+        {ABORTS, "the encoder crashed"},
+        {SLEEPS, "sleeps and does not go on"},
+        {TRICKLES, "sleeps and does not go on"},
+        {NAPS, "sleeps and does not go on"},
+        {CROWDS, "begins more than 1"},
+        {PATCHES_FOR_EVER, "an answer that is none"},
+        {SAYS_TERMINATED, "an answer that is none"},
+        {GIVES_NOTHING, "bytes that are no"},
+        {GIVES_GARBAGE, "bytes that are no"},
+        {SPINS, "encoding takes more than"},
+        {ENDS, "ended early"},
+        {FLOODS, "an answer that is none"},
+        {PATCHES_AHEAD, "an answer that is none"},
         {SAYS_HUGE, "an answer that"},
     };
     smp_error err = {0};
@@ -314,11 +351,13 @@ static void a_fault_costs_one_file(void **context)
         skip();
     assert_int_equal(write_file(ENCODES, &err), SMP_OK);
     const size_t size = take_file(first, sizeof first);
+    memcpy(shared->head, first, sizeof shared->head);
     const uint64_t live = smp_alloc_live();
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const double begun = smp_now();
         smp_worker_patience = faults[i].deed >= SLEEPS && faults[i].deed <= SPINS ? 0.5 : 60;
-        assert_int_equal(write_file(faults[i].deed, &err), faults[i].deed == SPINS ? SMP_E_LIMIT : SMP_E_WRITE);
+        if (write_file(faults[i].deed, &err) != (faults[i].deed == SPINS ? SMP_E_LIMIT : SMP_E_WRITE))
+            fail_msg("%d: %s: %s", (int)faults[i].deed, path_of_file(), err.message);
         assert_true(smp_now() - begun < 20);
         if (!SANITIZED && !strstr(err.message, faults[i].words))
             fail_msg("%d: %s", (int)faults[i].deed, err.message);
@@ -410,6 +449,18 @@ static void all_threads_are_looked_at(void **context)
     assert_true(watch.slept < 0.3);
 }
 
+static void counts_are_bounded(void **context)
+{
+    (void)context;
+    static unsigned char bytes[1 << 16];
+    smp_error err = {0};
+    if (!format)
+        skip();
+    assert_int_equal(write_file(SAYS_MORE, &err), SMP_OK);
+    (void)take_file(bytes, sizeof bytes);
+    assert_true(clipped > 0 && clipped < 1 << 20);
+}
+
 static void mutants_are_errors_or_files(void **context)
 {
     (void)context;
@@ -441,7 +492,8 @@ SMP_SUITE(hostile_encoder)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encoders_reach_nothing),          cmocka_unit_test(a_fault_costs_one_file),
         cmocka_unit_test(one_that_does_not_read_is_ended), cmocka_unit_test(standard_output_is_not_patched),
-        cmocka_unit_test(all_threads_are_looked_at),       cmocka_unit_test(mutants_are_errors_or_files),
+        cmocka_unit_test(all_threads_are_looked_at),       cmocka_unit_test(counts_are_bounded),
+        cmocka_unit_test(mutants_are_errors_or_files),
     };
     return cmocka_run_group_tests_name("hostile_encoder", tests, start, stop);
 }

@@ -184,11 +184,19 @@ smp_code smp_asked_fail_answer(smp_asked *a, smp_error *err)
     return smp_fail(err, say->failure, "the process that %s the file gave an answer that is none", say->does);
 }
 
-smp_code smp_asked_error(const smp_asked *a, const smp_answer *answer, smp_error *told, smp_error *err)
+/* Others are for the program to say. */
+static bool may_say(int code)
+{
+    return code == SMP_E_PROCESS || code == SMP_E_MEMORY || code == SMP_E_USAGE || code == SMP_E_PIPE ||
+           code == SMP_E_READ || code == SMP_E_DECODE || code == SMP_E_WRITE || code == SMP_E_LIMIT;
+}
+
+smp_code smp_asked_error(smp_asked *a, const smp_answer *answer, smp_error *told, smp_error *err)
 {
     const smp_worker_words *say = smp_worker_says(a->worker->libraries);
-    const bool known = answer->code > 0 && answer->code <= (int)SMP_E_TERMINATED;
-    told->code = known ? (smp_code)answer->code : say->failure;
+    if (!may_say(answer->code) || !told->message[0])
+        return smp_asked_fail_answer(a, err);
+    told->code = (smp_code)answer->code;
     told->where[0] = '\0';
     if (told->code == SMP_E_MEMORY) { /* its addresses ended */
         smp_fail(told, SMP_E_LIMIT, "%s takes more memory than %s--max-memory allow%s", say->doing,

@@ -34,8 +34,8 @@ smp_code smp_asked_receive(smp_asked *a, const smp_patience *patience, smp_answe
 /* Charges the process's memory to the program. */
 void smp_asked_charge(smp_asked *a, const smp_answer *answer, uint64_t limit);
 
-/* Reports what the process says is wrong. */
-smp_code smp_asked_error(const smp_asked *a, const smp_answer *answer, smp_error *told, smp_error *err);
+/* Reports what the process says is wrong; a code that is not its to say, or no word, is no answer. */
+smp_code smp_asked_error(smp_asked *a, const smp_answer *answer, smp_error *told, smp_error *err);
 
 /* Ends it; rows of it may still be read. As smp_worker_end. */
 int smp_asked_lose(smp_asked *a);

@@ -12,18 +12,21 @@
 #ifdef __linux__
 
 enum {
-    COPIED = 4 << 20,       /* bytes of rows a time */
-    SLOWEST = 50000,        /* bytes of rows a second of the processor: no encoder is slower, on any machine */
-    LARGER = 4,             /* times that a file may have the bytes that went in, */
-    SPARE_OUTPUT = 64 << 20 /* besides these */
+    COPIED = 4 << 20,        /* bytes of rows a time */
+    SLOWEST = 50000,         /* bytes of rows a second of the processor: no encoder is slower, on any machine */
+    LARGER = 4,              /* times that a file may have the bytes that went in, */
+    SPARE_OUTPUT = 64 << 20, /* besides these */
+    MOST_MORE = 1000         /* notes that it says are not shown */
 };
 
 #define THREAD_ADDRESSES (UINT64_C(160) << 20) /* bytes of a thread's stack and heap, hardly any of which it uses */
 
 typedef struct encoder { /* the state of a writer */
     smp_asked a;
-    uint64_t put;  /* bytes of rows and metadata that went there */
-    double before; /* seconds of the processor that other files took */
+    uint64_t put;            /* bytes of rows and metadata that went there */
+    double before;           /* seconds of the processor that other files took */
+    uint64_t got;            /* bytes of the file that came, */
+    uint8_t head[SMP_SNIFF]; /* the first of which it begins with */
 } encoder;
 
 /* Writes bytes that came, where a format may want them. */
@@ -33,8 +36,11 @@ static smp_code take_output(smp_writer *writer, const smp_answer *answer, const 
     const bool behind = answer->at < 0;
     const uint64_t size = smp_output_size(writer->output), at = behind ? size : (uint64_t)answer->at;
     const bool inside = smp_output_seekable(writer->output) && at <= size && bytes->size <= size - at;
-    if (!bytes->size || (!behind && !inside) || at + bytes->size > SPARE_OUTPUT + LARGER * e->put)
+    e->got += bytes->size;
+    if (!bytes->size || (!behind && !inside) || e->got > SPARE_OUTPUT + LARGER * e->put)
         return smp_asked_fail_answer(&e->a, err);
+    if (at < sizeof e->head)
+        memcpy(e->head + at, bytes->data, smp_min_u64(bytes->size, sizeof e->head - at));
     const double begun = smp_now();
     const smp_code code = behind ? smp_output_write(writer->output, bytes->data, bytes->size, err)
                                  : smp_output_patch(writer->output, at, bytes->data, bytes->size, err);
@@ -52,6 +58,16 @@ static smp_code send_coded(smp_writer *writer, const smp_patience *patience, smp
     const smp_received sent =
         smp_message_send_within(e->a.worker->channel, coded->data, coded->size, NULL, 0, NULL, 0, patience);
     return sent == SMP_RECEIVED ? SMP_OK : smp_asked_fail_dead(&e->a, sent == SMP_RECEIVED_LATE, err);
+}
+
+/* Takes in what it says beside the bytes. */
+static void take_notes(smp_writer *writer, const smp_notes *said, uint64_t clipped)
+{
+    const encoder *e = writer->state;
+    for (int i = 0; i < said->count; i++)
+        smp_note(&writer->notes, "%s", said->items[i]);
+    writer->notes.more = (int)smp_max_i64(writer->notes.more, smp_min_i64(said->more, MOST_MORE));
+    writer->clipped = smp_min_u64(clipped, e->put); /* samples have at least a byte */
 }
 
 /* Waits for the answer, and writes what comes in front of it. */
@@ -75,8 +91,9 @@ static smp_code ask_encoder(smp_writer *writer, smp_ask *ask, const smp_wire *re
             code = take_output(writer, &answer, &wire, err);
         else if (!code) {
             smp_asked_charge(&e->a, &answer, ask->memory);
-            writer->clipped = answer.clipped;
-            smp_answer_wire(&wire, answer.code ? &told : NULL, &writer->notes, NULL, NULL);
+            smp_notes said = {.count = 0};
+            smp_answer_wire(&wire, answer.code ? &told : NULL, &said, NULL, NULL);
+            take_notes(writer, &said, answer.clipped);
             code = wire.failed   ? smp_asked_fail_answer(&e->a, err)
                    : answer.code ? smp_asked_error(&e->a, &answer, &told, err)
                                  : SMP_OK;
@@ -140,8 +157,15 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
 
 static smp_code write_end(smp_writer *writer, smp_error *err)
 {
+    encoder *e = writer->state;
+    const smp_file_format *f = writer->format;
     smp_ask ask = {.kind = SMP_ASK_FINISH};
-    return ask_encoder(writer, &ask, NULL, err);
+    SMP_TRY(ask_encoder(writer, &ask, NULL, err));
+    const size_t size = (size_t)smp_min_u64(smp_output_size(writer->output), sizeof e->head);
+    if (size && (!f->sniff || f->sniff(e->head, size) || (f->id3 && memcmp(e->head, "ID3", 3) == 0)))
+        return SMP_OK;
+    (void)smp_asked_lose(&e->a);
+    return smp_fail(err, SMP_E_WRITE, "the process that encodes the file gave bytes that are no %s", f->name);
 }
 
 static void write_close(smp_writer *writer)
