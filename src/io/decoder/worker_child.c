@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -77,6 +78,19 @@ static void leave_signals_to_the_program(void)
 #else
     (void)crashes;
 #endif
+}
+
+/* Threads of libraries have stacks of `ulimit -s`, and addresses are bounded. */
+static void bound_stacks(void)
+{
+    enum { STACK = 8 << 20 };
+    pthread_attr_t usual;
+    size_t size;
+    if (pthread_getattr_default_np(&usual) != 0)
+        return;
+    if (pthread_attr_getstacksize(&usual, &size) == 0 && size > STACK && pthread_attr_setstacksize(&usual, STACK) == 0)
+        (void)pthread_setattr_default_np(&usual);
+    pthread_attr_destroy(&usual);
 }
 
 /* Dies with its parent, which may be gone already. */
@@ -350,6 +364,7 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory, 
     const int kept[] = {channel, arena};
     end_with(parent);
     leave_signals_to_the_program();
+    bound_stacks();
     keep_only(kept, 2);
     prctl(PR_SET_NAME, encodes ? "smp-encoder" : "smp-decoder");
     forget_environment();
