@@ -167,13 +167,28 @@ static unsigned libraries_of(const char *argument)
     return libraries;
 }
 
+/* The first file that is read; null: there is none. */
+static const char *find_input(const smp_command *command, const void *settings)
+{
+    for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
+        const void *field = (const char *)settings + row->offset;
+        const smp_strings *many = field;
+        if (!strcmp(row->name, "IN"))
+            return !row->many ? *(const char *const *)field : many->count ? many->items[0] : NULL;
+    }
+    return NULL;
+}
+
 /* Opens libraries that a confined decoder could not open itself, if a name or a file's beginning tells that they are
  * needed. For other files and for pipes (io/decoder/worker_reader.c) decoders start with them. */
-static unsigned open_libraries(const smp_command *command, int argc, char **argv)
+static unsigned open_libraries(const smp_command *command, const void *settings, int argc, char **argv)
 {
+    const char *input = find_input(command, settings);
+    const bool writes = smp_cli_writes_files(command);
     unsigned libraries = 0;
     for (int i = 0; i < argc; i++) {
-        libraries |= libraries_of(argv[i]);
+        const bool written = writes && argv[i] != input; /* what is read needs no encoder */
+        libraries |= libraries_of(argv[i]) & (written ? ~0U : ~(unsigned)SMP_LIBRARY_ENCODERS);
         if (command->one_input)
             libraries |= smp_libraries_of_file(argv[i]);
     }
@@ -240,7 +255,7 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
             smp_alloc_limit(*most);
         unsigned libraries = 0;
         if (!code && !(command->without & SMP_O_INPUTS))
-            libraries = open_libraries(command, argc, argv);
+            libraries = open_libraries(command, settings, argc, argv);
         if (!code && !(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
             code = smp_worker_start(*most, err);
         if (!code && needs_more(command, argc, argv))

@@ -176,8 +176,7 @@ const char *smp_cli_pipe_argument(const smp_command *command, const void *settin
     return NULL;
 }
 
-/* Pictures and sounds, that is. */
-static bool writes_files(const smp_command *command)
+bool smp_cli_writes_files(const smp_command *command)
 {
     const smp_option *row;
     for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
@@ -191,7 +190,7 @@ static smp_code fail_no_pipeline(const smp_command *command, const char *rest, b
                                  smp_error *err)
 {
     const char *output = command->one_input ? "" : " -o DIR"; /* of commands that write */
-    if (writes_files(command)) {
+    if (smp_cli_writes_files(command)) {
         if (command->one_input && alone)
             output = " OUT";
         return smp_hint(err, "write smempipe convert%s%s, or with a stage smempipe %s -e '%s'%s%s", rest, output,
@@ -239,7 +238,7 @@ smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words
             smp_fail(err, SMP_E_USAGE, "the pipeline comes first, and '%.200s' is a %s", word,
                      kind_words(folder, kind));
             return smp_hint(err, "write smempipe %s %s%s%s", command->name, words->items[pipe], rest,
-                            command->one_input || !writes_files(command) ? "" : " -o DIR");
+                            command->one_input || !smp_cli_writes_files(command) ? "" : " -o DIR");
         }
         smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at), (int)(words->count - at));
         smp_fail(err, SMP_E_USAGE, "the pipeline is missing: '%s' is a %s", word, kind_words(folder, kind));

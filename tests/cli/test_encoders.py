@@ -134,6 +134,31 @@ class Encoders(CliCase):
         self.smp("convert", "in.npy", "out." + kind, preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_FSIZE, (200000, 200000)))
 
+    def test_threads_of_encoders_have_small_stacks(self):
+        stack = 4 << 30
+        if resource.getrlimit(resource.RLIMIT_STACK)[1] not in (-1, resource.RLIM_INFINITY):
+            self.skipTest("stacks cannot be that large")
+        np.save(self.folder / "in.npy", np.zeros((1500, 2000, 3), np.uint8))
+        for kind in self.written(PICTURES):
+            self.smp("convert", "in.npy", "out." + kind, "-q", "--max-memory", "1G", "--threads", "4",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (stack, resource.RLIM_INFINITY)))
+
+    def test_what_is_read_alone_starts_no_encoder(self):
+        kind = self.written(PICTURES)[0]
+        np.save(self.folder / "in.npy", np.random.default_rng(1).integers(0, 256, (600, 800, 3), np.uint8))
+        self.smp("convert", "in.npy", "in." + kind, "-q")
+        for command, begins in (("in." + kind, False), ("in.npy", True)):
+            words = ("-", "--format", kind if begins else "ppm", "-q")
+            process = self.begin("convert", command, *words, stdout=subprocess.PIPE) # which nobody reads
+            end = time.monotonic() + (60 if begins else 1)
+            while not (found := decoders(process.pid, "smp-encoder")) and time.monotonic() < end:
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+            process.kill()
+            process.stdout.close()
+            process.wait()
+            self.assertEqual(bool(found), begins)
+
     def test_an_output_that_cannot_be_written(self):
         for kind in self.written(PICTURES) + self.written(SOUNDS):
             source = SAMPLES / ("chelsea.png" if kind in PICTURES else "speech.flac")
