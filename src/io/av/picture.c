@@ -356,16 +356,19 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ lossless JPEG */
 
-/* Adds up the parts that scans code, as far as the picture's end. False: that is missing. */
-static bool walk_scans(const picture_state *s, uint64_t at, int *parts)
+/* Finds the frame's header, behind its marker, and adds up the parts that scans code, as far as the picture's end.
+ * False: that is missing. */
+static bool walk_marks(const picture_state *s, uint64_t *frame, int *parts)
 {
-    enum { MARK = 0xFF, END = 0xD9, SCAN = 0xDA, RESTARTS = 0xD0, HEAD = 5 };
-    while (at + 2 <= s->size) {
+    enum { BEGIN = 2, MARK = 0xFF, LOSSLESS = 0xC3, END = 0xD9, SCAN = 0xDA, RESTARTS = 0xD0, HEAD = 5 };
+    for (uint64_t at = BEGIN; at + 2 <= s->size;) {
         const uint8_t mark = s->data[at] == MARK ? s->data[at + 1] : 0;
         if (mark == END)
             return true;
         const bool segment = mark && mark != MARK && (mark & 0xF8) != RESTARTS && at + HEAD <= s->size;
         *parts += segment && mark == SCAN ? s->data[at + 4] : 0;
+        if (mark == LOSSLESS && !*frame)
+            *frame = at + 2;
         at += segment ? 2 + smp_get_be(s->data + at + 2, 2) : 1;
     }
     return false;
@@ -376,14 +379,14 @@ static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
 {
     enum { FRAME = 8, RCT = 9 /* bits, by which FFmpeg takes colours for others */ };
     picture_state *s = reader->state;
-    uint64_t at;
+    uint64_t at = 0;
     int scanned = 0;
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_source_spool(&reader->source, err));
-    SMP_TRY(smp_jpeg_read_lossless(reader, &at, &s->ycc, err));
+    SMP_TRY(smp_jpeg_read_lossless(reader, &s->ycc, err));
     (void)smp_source_seek(&reader->source, 0);
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
-    if (s->size < at + FRAME || !walk_scans(s, (size_t)at + smp_get_be(s->data + at, 2), &scanned))
+    if (!walk_marks(s, &at, &scanned) || !at || s->size < at + FRAME)
         return fail_truncated(reader, err);
     const int bits = s->data[at + 2], parts = s->data[at + FRAME - 1];
     if (parts != 1 && (parts != 3 || s->ycc || bits == RCT)) {

@@ -3,6 +3,6 @@
 
 #include "io/media.h"
 
-/* Keeps metadata, from the source's beginning. *frame: where the frame's header is, behind its marker; *ycc: its
- * colours are luma and chroma. Another kind of JPEG is an error. */
-smp_code smp_jpeg_read_lossless(smp_reader *reader, uint64_t *frame, bool *ycc, smp_error *err);
+/* Keeps metadata, from the source's beginning. *ycc: its colours are luma and chroma. A JPEG whose header libjpeg does
+ * not take is an error. */
+smp_code smp_jpeg_read_lossless(smp_reader *reader, bool *ycc, smp_error *err);

@@ -317,15 +317,15 @@ static jpeg_reader *open_state(smp_reader *reader)
     return state;
 }
 
-smp_code smp_jpeg_read_lossless(smp_reader *reader, uint64_t *frame, bool *ycc, smp_error *err)
+smp_code smp_jpeg_read_lossless(smp_reader *reader, bool *ycc, smp_error *err)
 {
     enum { LOSSLESS = 0xC3 };
     jpeg_reader *state = open_state(reader);
     SMP_NEED(state, "JPEG", sizeof *state, err);
     smp_code code = smp_jpeg_guard(&state->base, begin_library, state, err);
-    if (code && state->base.errors.msg_code == JERR_SOF_UNSUPPORTED && state->jpeg.unread_marker == LOSSLESS)
+    if (!code /* libjpeg-turbo 3 reads it, by others of its functions */ ||
+        (state->base.errors.msg_code == JERR_SOF_UNSUPPORTED && state->jpeg.unread_marker == LOSSLESS))
         code = smp_jpeg_guard(&state->base, keep_metadata, state, err);
-    *frame = reader->source.position - state->source.bytes_in_buffer;
     *ycc = state->jpeg.saw_Adobe_marker && state->jpeg.Adobe_transform;
     close_state(state);
     return code;
