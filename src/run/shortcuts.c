@@ -129,6 +129,14 @@ static bool may_copy(const smp_run_request *request, const smp_plan *plan, const
     return plan->step_count == 1 || turned || want->part;
 }
 
+/* Whether rows are alike, as the plan knows them. */
+static bool same_shape(const smp_shape *a, const smp_shape *b)
+{
+    return a->kind == b->kind && a->width == b->width && a->height == b->height && a->channels == b->channels &&
+           a->alpha == b->alpha && a->format == b->format && a->speakers == b->speakers && !(a->rate < b->rate) &&
+           !(a->rate > b->rate);
+}
+
 static smp_code write_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
                            smp_run_report *report, smp_error *err)
 {
@@ -174,7 +182,7 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     if (code && !wants_memory(code))
         return code;
     const smp_media *media = code ? NULL : smp_reader_media(*reader);
-    const bool same = media && !memcmp(&before, &media->shape, sizeof before);
+    const bool same = media && same_shape(&before, &media->shape);
     if (same && !media->coded.size && media->cuts) /* it is a reader of rows, and says why */
         return SMP_OK;
     if (!same || !media->coded.size)
