@@ -73,6 +73,7 @@ static smp_code join_parts(const smp_kernel_elf *elf, int arch, char **all, smp_
         size_t size = 0;
         code = smp_kernel_next_fatbin(elf->parts, elf->parts_size, &at, fatbin, &found, err);
         const smp_kernel_image *image = !code && found ? choose(fatbin, arch) : NULL;
+        whole = image || !found;
         code = code || !image ? code : smp_kernel_unpack(image, &bytes, &size, err);
         if (bytes && !memmem(bytes, size, own, strlen(own))) {
             char *more = smp_asprintf("%s%s\n", *all, (const char *)bytes);
