@@ -44,7 +44,7 @@ void smp_run_cache_close(smp_run_cache *cache)
     smp_free(cache);
 }
 
-static bool same_shape(const smp_shape *a, const smp_shape *b)
+bool smp_run_same_shape(const smp_shape *a, const smp_shape *b)
 {
     return a->kind == b->kind && a->width == b->width && a->height == b->height && a->channels == b->channels &&
            a->alpha == b->alpha && a->format == b->format && a->speakers == b->speakers &&
@@ -75,7 +75,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
         smp_cached_plan *entry = &cache->plans[i];
         if (entry->plan && entry->orientation == media->orientation && !strcmp(entry->extension, extension) &&
             entry->profile.a == profile.a && entry->profile.b == profile.b &&
-            same_shape(&entry->input, &media->shape) && same_scan(&entry->scan, &media->scan) &&
+            smp_run_same_shape(&entry->input, &media->shape) && same_scan(&entry->scan, &media->scan) &&
             !memcmp(&entry->jpeg, jpeg, sizeof entry->jpeg)) {
             entry->used = cache->clock;
             return entry;

@@ -42,3 +42,6 @@ void smp_cache_drop_plan(smp_cached_plan *entry);
 
 /* The index-th buffer with room for at least `size` bytes. The call may lose what the buffer held. */
 smp_code smp_cache_buffer(smp_run_cache *cache, size_t index, size_t size, void **out, smp_error *err);
+
+/* Whether plans for the one hold for the other. */
+bool smp_run_same_shape(const smp_shape *a, const smp_shape *b);

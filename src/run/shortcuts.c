@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text/diag.h"
+#include "run/cache.h"
 
 /* Whether a smaller copy of the input would do: every step that reads the picture in its own size converts or turns it,
  * or scales it, and none is scaled up. */
@@ -83,6 +84,13 @@ static bool opens_twice(const char *input)
     return strcmp(input, "-") != 0 && !stat(input, &status) && S_ISREG(status.st_mode);
 }
 
+/* Whether nothing is left of an output that failed: a pipe may have the first bytes. */
+static bool begins_anew(const char *output)
+{
+    struct stat status;
+    return strcmp(output, "-") != 0 && (stat(output, &status) || S_ISREG(status.st_mode));
+}
+
 /* Opens the input again, to be read in another way. */
 static smp_code open_again(const smp_run_request *request, const smp_read_options *how, smp_reader **reader,
                            smp_error *err)
@@ -127,14 +135,6 @@ static bool may_copy(const smp_run_request *request, const smp_plan *plan, const
     if (media->cuts && only_cuts(plan, &want->from))
         want->part = plan->sinks[0].shape.height;
     return plan->step_count == 1 || turned || want->part;
-}
-
-/* Whether rows are alike, as the plan knows them. */
-static bool same_shape(const smp_shape *a, const smp_shape *b)
-{
-    return a->kind == b->kind && a->width == b->width && a->height == b->height && a->channels == b->channels &&
-           a->alpha == b->alpha && a->format == b->format && a->speakers == b->speakers && !(a->rate < b->rate) &&
-           !(a->rate > b->rate);
 }
 
 static smp_code write_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
@@ -182,7 +182,7 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     if (code && !wants_memory(code))
         return code;
     const smp_media *media = code ? NULL : smp_reader_media(*reader);
-    const bool same = media && same_shape(&before, &media->shape);
+    const bool same = media && smp_run_same_shape(&before, &media->shape);
     if (same && !media->coded.size && media->cuts) /* it is a reader of rows, and says why */
         return SMP_OK;
     if (!same || !media->coded.size)
@@ -191,7 +191,8 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     smp_shape_text(shape, shape->format, report->shape_out, sizeof report->shape_out);
     snprintf(report->device_note, sizeof report->device_note, "no step runs: what is coded is copied as it is");
     const smp_code wrote = write_copy(request, plan, media, report, err);
-    *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ && !wants_memory(wrote);
+    *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ &&
+              !(wants_memory(wrote) && begins_anew(request->output));
     return *copied ? wrote
                    : code_anew(request, wants_memory(wrote) ? " for want of memory" : ", since it is damaged", reader,
                                report, err);
