@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (format != first_of(head, most) || format != smp_format_sniff(head, most))
         abort();
     free(head);
-    fuzz_media(data, size);
+    if (format != &smp_format_camera) /* LibRaw 0.20 reads wild addresses of damaged directories, in its process */
+        fuzz_media(data, size);
     return 0;
 }
