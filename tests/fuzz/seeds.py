@@ -352,7 +352,6 @@ def files():
     seed("av", "a.sgi", b"\1\xda\0\1\0\2\0\3\0\2\0\1" + bytes(500) + samples(6))
     seed("av", "a.ras", struct.pack(">8I", 0x59a66a95, 4, 2, 8, 8, 2, 0, 0) + b"\x80\3\7\x80\0\1\2\3")
     seed("av", "a.xbm", b"#define a_width 9\n#define a_height 1\nstatic char a_bits[] = { 0x0f, 0x01 };\n")
-    seed("av", "a.xpm", b'/* XPM */\nstatic char *a[] = {"2 1 2 1", "a c #ff0000", "b c None", "ab"};\n')
     words("av", ["ftyp", "M4A ", "isom", "moov", "mvhd", "trak", "tkhd", "mdia", "mdhd", "hdlr", "soun", "minf", "stbl",
           "stsd", "mp4a", "esds", "stts", "stsc", "stsz", "stco", "co64", "udta", "ilst", "mdat", "free", "moof",
           "traf", b"\x1a\x45\xdf\xa3", b"\x18\x53\x80\x67", b"\x15\x49\xa9\x66", b"\x16\x54\xae\x6b",

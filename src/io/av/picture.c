@@ -1,4 +1,4 @@
-/* Pictures through FFmpeg's decoders: JPEG 2000, OpenEXR, lossless JPEG, DDS, PCX, SGI, Sun raster, XBM, XPM; one
+/* Pictures through FFmpeg's decoders: JPEG 2000, OpenEXR, lossless JPEG, DDS, PCX, SGI, Sun raster, XBM; one
  * picture of a file, whole. What lies round the coded picture is read here: sizes are bounded before, profiles, EXIF
  * and XMP kept, what is left out told. Sources: ISO/IEC 15444-1, annex I (boxes); openexr.com, "OpenEXR File Layout";
  * ITU-T T.81, B.2 (JPEG's segments); rasterfile(5) of SunOS. */
@@ -436,6 +436,8 @@ static smp_code read_plain(smp_reader *reader, const char *name, bool (*is_whole
     if (is_whole && !is_whole(s->data, s->size))
         return fail_truncated(reader, err);
     SMP_TRY(decode(reader, s, name, name, err));
+    if (s->frame->format == AV_PIX_FMT_0RGB || s->frame->format == AV_PIX_FMT_0BGR) /* of a Sun raster */
+        smp_note(&reader->notes, "the fourth byte of each pixel, which may be its alpha, is left out");
     return describe(reader, s, err);
 }
 
@@ -448,7 +450,6 @@ PLAIN(pcx, "pcx", smp_pcx_is_whole)
 PLAIN(sgi, "sgi", NULL)
 PLAIN(sun, "sunrast", smp_sun_is_whole)
 PLAIN(xbm, "xbm", NULL)
-PLAIN(xpm, "xpm", NULL)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
@@ -539,7 +540,6 @@ static bool sniff_jp2(const uint8_t *head, size_t size)
 SNIFF(exr, "\x76\x2F\x31\x01")
 SNIFF(dds, "DDS |\0\0\0")
 SNIFF(sun, "\x59\xA6\x6A\x95")
-SNIFF(xpm, "/* XPM */")
 
 /* Versions 0 and 2 to 5, packed by runs; the corners are in order, and what is reserved is 0. */
 static bool sniff_pcx(const uint8_t *head, size_t size)
@@ -593,4 +593,3 @@ ROW(pcx, "PCX", "pcx");
 ROW(sgi, "SGI", "sgi");
 ROW(sun, "Sun raster", "ras", "sun");
 ROW(xbm, "XBM", "xbm");
-ROW(xpm, "XPM", "xpm");
