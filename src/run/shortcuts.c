@@ -194,6 +194,6 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ &&
               !(wants_memory(wrote) && begins_anew(request->output));
     return *copied ? wrote
-                   : code_anew(request, wants_memory(wrote) ? " for want of memory" : ", since it is damaged", reader,
+                   : code_anew(request, wants_memory(wrote) ? " for want of memory" : ", since the library refuses it", reader,
                                report, err);
 }
