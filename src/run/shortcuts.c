@@ -193,7 +193,6 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     const smp_code wrote = write_copy(request, plan, media, report, err);
     *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ &&
               !(wants_memory(wrote) && begins_anew(request->output));
-    return *copied ? wrote
-                   : code_anew(request, wants_memory(wrote) ? " for want of memory" : ", since the library refuses it", reader,
-                               report, err);
+    const char *why = wants_memory(wrote) ? " for want of memory" : ", since the library refuses it";
+    return *copied ? wrote : code_anew(request, why, reader, report, err);
 }

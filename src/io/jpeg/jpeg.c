@@ -103,7 +103,7 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
     case JERR_SOF_UNSUPPORTED:
         smp_fail(err, state->fault, "the JPEG is of an unsupported kind (lossless or hierarchical: SOF%d)",
                  state->errors.msg_parm.i[0] & 15);
-        return smp_hint(err, "a lossless one is read if 512 bytes at most stand before its frame: exiftool -all= in.jpg takes them away");
+        return smp_hint(err, "a lossless one is read with 512 bytes at most before its frame: exiftool -all= in.jpg");
     default: {
         char message[JMSG_LENGTH_MAX];
         state->errors.format_message(cinfo, message);
