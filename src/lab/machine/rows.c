@@ -75,7 +75,7 @@ static __attribute__((noinline)) void check_reads(warp_block *block, const warp_
                                                   uint32_t lanes, const uint32_t offset[WARP_LANES])
 {
     warp_memo *memo = &block->memos[inst->index];
-    const uint32_t shift = block->granule_shift, narrow = memo->width >> shift, count = narrow ? narrow : 1;
+    const uint32_t shift = block->granule_shift, narrow = (uint32_t)memo->width >> shift, count = narrow ? narrow : 1;
     uint32_t younger = 0;
     memo->leaders = memo->leaders ? memo->leaders : leaders_of(memo);
     WARP_ACTIVE_LANES(lanes & memo->leaders)
