@@ -36,6 +36,7 @@ static smempipe_code public_code(smp_code code)
     case SMP_E_KILLED:
         return SMEMPIPE_E_DECODE;
     case SMP_E_WRITE:
+    case SMP_E_ENCODE:
         return SMEMPIPE_E_WRITE;
     case SMP_E_DEVICE:
         return SMEMPIPE_E_DEVICE;

@@ -152,7 +152,7 @@ static void free_member(member *m)
 static bool is_its_own(smp_code code)
 {
     return code == SMP_E_READ || code == SMP_E_DECODE || code == SMP_E_KILLED || code == SMP_E_LIMIT ||
-           code == SMP_E_PIPE;
+           code == SMP_E_PIPE || code == SMP_E_ENCODE;
 }
 
 /* Members first .. end-1 are one sample. */

@@ -5,6 +5,7 @@ import pathlib
 import resource
 import signal
 import subprocess
+import tarfile
 import time
 import unittest
 import wave
@@ -98,6 +99,21 @@ class Encoders(CliCase):
         self.assertIn("the process that encodes the file was killed", errors)
         self.assertEqual(sorted(p.name for p in (self.folder / "out").glob(f"*.{kind}")),
                          [f"{n}.{kind}" for n in "acd"])
+
+    def test_a_killed_encoder_costs_one_sample_of_a_tar(self):
+        kind = self.written(PICTURES)[0]
+        self.slow("b.png")
+        for name in ("a.png", "c.png"):
+            self.small_png(name)
+        with tarfile.open(self.folder / "s.tar", "w") as archive:
+            for name in "abc":
+                archive.add(self.folder / f"{name}.png", f"{name}.png")
+        process = self.begin("convert", "s.tar", "-o", "out", "--to", kind)
+        os.kill(self.busy_encoder(process), signal.SIGKILL)
+        _, errors = process.communicate()
+        self.assertIn("a sample is left out: b.png: the process that encodes the file was killed", errors)
+        with tarfile.open(self.folder / "out" / "s.tar") as archive:
+            self.assertEqual(archive.getnames(), [f"a.{kind}", f"c.{kind}"])
 
     def test_encoders_end_with_the_program(self):
         self.slow()

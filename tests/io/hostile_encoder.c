@@ -356,7 +356,7 @@ static void a_fault_costs_one_file(void **context)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const double begun = smp_now();
         smp_worker_patience = faults[i].deed >= SLEEPS && faults[i].deed <= SPINS ? 0.5 : 60;
-        if (write_file(faults[i].deed, &err) != (faults[i].deed == SPINS ? SMP_E_LIMIT : SMP_E_WRITE))
+        if (write_file(faults[i].deed, &err) != (faults[i].deed == SPINS ? SMP_E_LIMIT : SMP_E_ENCODE))
             fail_msg("%d: %s: %s", (int)faults[i].deed, path_of_file(), err.message);
         assert_true(smp_now() - begun < 20);
         if (!SANITIZED && !strstr(err.message, faults[i].words))
@@ -381,13 +381,13 @@ static void one_that_does_not_read_is_ended(void **context)
     smp_error err = {0};
     if (!format)
         skip();
-    assert_int_equal(write_file(CRASHES, &err), SMP_E_WRITE); /* so that another begins */
+    assert_int_equal(write_file(CRASHES, &err), SMP_E_ENCODE); /* so that another begins */
     smp_worker_patience = 0.5;
     const double begun = smp_now();
     const smp_code code = write_to(path_of_file(), &meta, NEVER_READS, &err);
     smp_worker_patience = 60;
     assert_true(smp_now() - begun < 20);
-    if (code != SMP_E_WRITE || !strstr(err.message, "sleeps and does not go on"))
+    if (code != SMP_E_ENCODE || !strstr(err.message, "sleeps and does not go on"))
         fail_msg("%s", err.message);
     assert_int_equal(access(path_of_file(), F_OK), -1);
 }
@@ -411,7 +411,7 @@ static void standard_output_is_not_patched(void **context)
     close(kept);
     assert_true(wrote && pread(fileno(file), &first, 1, 0) == 1);
     fclose(file);
-    assert_int_equal(code, SMP_E_WRITE);
+    assert_int_equal(code, SMP_E_ENCODE);
     assert_int_equal(first, 'X');
 }
 

@@ -171,7 +171,7 @@ smp_code smp_asked_fail_dead(smp_asked *a, bool ended, smp_error *err)
                smp_hint(err, decodes ? "the file is damaged, and the library that decodes it has a fault"
                                      : "the library that encodes it has a fault, or too little memory (--max-memory)");
     if (status == -ESRCH || status == -EAGAIN || (status > 0 && WIFSIGNALED(status))) { /* with its spawner: -errno */
-        smp_fail(err, decodes ? SMP_E_KILLED : SMP_E_WRITE, "the process that %s the file was killed", say->does);
+        smp_fail(err, decodes ? SMP_E_KILLED : say->failure, "the process that %s the file was killed", say->does);
         return smp_hint(err, "somebody ended it, or the system ran out of memory");
     }
     return smp_fail(err, say->failure, "the process that %s the file ended early", say->does);

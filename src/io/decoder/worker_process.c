@@ -71,7 +71,7 @@ static bool make_ends(int *pair, int *arena)
 const smp_worker_words *smp_worker_says(unsigned libraries)
 {
     static const smp_worker_words decoder = {"decoder", "decodes", "decoding", SMP_E_DECODE},
-                                  encoder = {"encoder", "encodes", "encoding", SMP_E_WRITE};
+                                  encoder = {"encoder", "encodes", "encoding", SMP_E_ENCODE};
     return libraries & SMP_LIBRARY_ENCODERS ? &encoder : &decoder;
 }
 
@@ -118,8 +118,8 @@ uint64_t smp_worker_addresses(uint64_t held)
     return state.max_memory ? (held == UINT64_MAX ? state.max_memory : held) + SPARE_SPACE : 0;
 }
 
-/* The ends of a new decoder; *other is the decoder's channel. */
-static smp_code make_worker(smp_worker **out, int *other, smp_error *err)
+/* The ends of a new process; *other is the decoder's channel. */
+static smp_code make_worker(unsigned libraries, smp_worker **out, int *other, smp_error *err)
 {
     int pair[2], arena;
     smp_worker *w = *out = smp_alloc(sizeof *w);
@@ -127,7 +127,7 @@ static smp_code make_worker(smp_worker **out, int *other, smp_error *err)
     if (!make_ends(pair, &arena)) {
         const int number = errno;
         smp_free(w);
-        return fail_start(0, number, err);
+        return fail_start(libraries, number, err);
     }
     *w = (smp_worker){.channel = pair[0], .arena = arena};
     *other = pair[1];
@@ -139,7 +139,7 @@ static smp_code start_own(unsigned libraries, smp_error *err)
 {
     int other;
     smp_worker *w;
-    SMP_TRY(make_worker(&w, &other, err));
+    SMP_TRY(make_worker(libraries, &w, &other, err));
     const pid_t self = getpid(), pid = fork();
     if (pid == 0)
         smp_decoder(self, other, w->arena, smp_worker_addresses(state.max_memory), libraries);
@@ -357,7 +357,7 @@ smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out
     smp_worker *w = NULL;
     smp_code code = smp_worker_more(err);
     for (int i = 0, other; !code && pid == -EAGAIN && i < TRIES; i++) {
-        if ((code = make_worker(&w, &other, err)))
+        if ((code = make_worker(libraries, &w, &other, err)))
             return code;
         const int ends[] = {other, w->arena};
         pid = ask_spawner(&(smp_spawner_ask){.libraries = libraries}, ends, 2);

@@ -165,7 +165,7 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
     if (size && (!f->sniff || f->sniff(e->head, size) || (f->id3 && memcmp(e->head, "ID3", 3) == 0)))
         return SMP_OK;
     (void)smp_asked_lose(&e->a);
-    return smp_fail(err, SMP_E_WRITE, "the process that encodes the file gave bytes that are no %s", f->name);
+    return smp_fail(err, SMP_E_ENCODE, "the process that encodes the file gave bytes that are no %s", f->name);
 }
 
 static void write_close(smp_writer *writer)
