@@ -1,4 +1,5 @@
 """Files are decoded by processes that can do nothing else: the same pictures, and the end of one costs one file."""
+import contextlib
 import os
 import pathlib
 import shutil
@@ -198,8 +199,9 @@ class Sandbox(CliCase):
             spawners, end = [], time.monotonic() + 30
             while not spawners and process.poll() is None and time.monotonic() < end:
                 spawners = decoders(process.pid, "smp-spawner")
-            if spawners:
-                os.kill(spawners[0], signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # the first one may only now be gone
+                for spawner in spawners[:1]:
+                    os.kill(spawner, signal.SIGKILL)
         _, errors = process.communicate()
         failed = errors.count("the process that decodes the file was killed")
         done = len(list((self.folder / "out").glob("*.png")))
