@@ -191,8 +191,8 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     smp_shape_text(shape, shape->format, report->shape_out, sizeof report->shape_out);
     snprintf(report->device_note, sizeof report->device_note, "no step runs: what is coded is copied as it is");
     const smp_code wrote = write_copy(request, plan, media, report, err);
-    *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ &&
-              !(wants_memory(wrote) && begins_anew(request->output));
+    const bool failed = wants_memory(wrote) || wrote == SMP_E_ENCODE;
+    *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ && !(failed && begins_anew(request->output));
     const char *why = wants_memory(wrote) ? " for want of memory" : ", since the library refuses it";
     return *copied ? wrote : code_anew(request, why, reader, report, err);
 }
