@@ -293,27 +293,6 @@ typedef struct warp_tally {
     uint64_t runs, lanes, splits;
 } warp_tally;
 
-/* How the addresses of a whole warp lie: at one place, side by side, or otherwise. */
-typedef enum warp_lie { WARP_SCATTERED, WARP_ONE, WARP_ROW } warp_lie;
-
-/* The last pattern that an instruction accessed: most repeat it at another place, which costs the same. Addresses are
- * told from the first lane's. */
-typedef struct warp_memo {
-    uint32_t delta[WARP_LANES], active, phase;
-    int32_t low, high; /* the extremes of delta, and the bits that any has */
-    uint32_t mixed;
-    uint8_t op, width, known, lie;
-    uint8_t rows, ones;           /* of each eight lanes a bit: they lie side by side, or at one place */
-    bool plain;                   /* words of all lanes: rows.c does the next access */
-    uint8_t same[WARP_LANES / 8]; /* the first eight lanes that lie at the same places */
-    smp_bank_cost cost;
-    uint32_t sectors, stride;
-    uint64_t before;   /* the first address of the access before, in global memory */
-    uint32_t leaders;  /* of lanes at one place in shared memory the first two; 0: not known yet */
-    uint32_t patterns; /* its number of them (patterns.c) */
-    uint64_t hash;     /* of how lanes lie in shared memory; 0: not known yet */
-} warp_memo;
-
 /* The thread that touched a granule of shared memory. stamp: interval << 32 | turn << 16 | thread. */
 typedef struct warp_touch {
     uint64_t stamp;
@@ -397,7 +376,7 @@ struct warp_block {
     const warp_inst *const *insts; /* of the module, by index */
     warp_count *counts;            /* of each */
     warp_tally *tallies;
-    warp_memo *memos;
+    struct warp_memo *memos;
     bool records; /* this block's patterns */
     smp_warp_patterns patterns;
     warp_fault_key *faults;
@@ -450,15 +429,6 @@ static inline uint32_t warp_pred(const warp_frame *frame, uint32_t row)
 static inline int warp_lanes_in(uint32_t lanes)
 {
     return lanes == WARP_ALL ? WARP_LANES : __builtin_popcount(lanes); /* most are whole, and processors may lack it */
-}
-static inline warp_lie warp_lie_of(const warp_memo *memo)
-{
-    uint32_t apart = 0, off = 0;
-    for (uint32_t l = 0; l < WARP_LANES; l++) {
-        apart |= memo->delta[l];
-        off |= memo->delta[l] ^ l * memo->width;
-    }
-    return memo->active != WARP_ALL ? WARP_SCATTERED : !apart ? WARP_ONE : !off ? WARP_ROW : WARP_SCATTERED;
 }
 static inline uint32_t warp_thread(const warp_frame *frame, uint32_t lane)
 {

@@ -3,7 +3,7 @@
  * many patterns; their numbers stand for all. Each layout that is tried takes the time of all of them. */
 
 #include "base/alloc.h"
-#include "lab/machine/machine.h"
+#include "lab/machine/memo.h"
 
 enum { MOST = 4096, MOST_OF_ONE = 1024, MOST_BLOCKS = 32 };
 

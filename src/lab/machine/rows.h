@@ -2,11 +2,7 @@
  * how its bytes move is known by then. rows.c is compiled once for each instruction set; the results are the same. */
 #pragma once
 
-#include <string.h>
-
-#include "lab/machine/machine.h"
-
-enum { WARP_EIGHT = 8, WARP_EIGHTS = WARP_LANES / WARP_EIGHT }; /* a processor's vector has eight lanes */
+#include "lab/machine/memo.h"
 
 struct warp_row_functions {
     /* A load or store whose memo is `plain`. False: nothing was done, it lies otherwise. */
@@ -25,33 +21,6 @@ extern const struct warp_row_functions warp_row_functions_base, warp_row_functio
 #else
 #define WARP_FOR_ISA(name) name##_base
 #endif
-
-/* Fills in what follows from the memo's `delta` and `width`. */
-static inline void warp_shape_memo(warp_memo *memo)
-{
-    memo->low = memo->high = 0;
-    memo->mixed = 0;
-    memo->rows = memo->ones = 0;
-    for (uint32_t l = 0; l < WARP_LANES; l++) {
-        const int32_t d = (int32_t)memo->delta[l];
-        memo->low = d < memo->low ? d : memo->low;
-        memo->high = d > memo->high ? d : memo->high;
-        memo->mixed |= memo->delta[l];
-    }
-    for (uint32_t k = 0; k < WARP_EIGHTS; k++) {
-        const uint32_t *delta = memo->delta + k * WARP_EIGHT;
-        uint32_t apart = 0, off = 0;
-        for (uint32_t l = 0; l < WARP_EIGHT; l++) {
-            apart |= delta[l] ^ delta[0];
-            off |= (delta[l] - delta[0]) ^ l * memo->width;
-        }
-        memo->rows |= (uint8_t)(!off << k);
-        memo->ones |= (uint8_t)(!apart << k);
-        memo->same[k] = 0;
-        while (memcmp(memo->delta + memo->same[k] * WARP_EIGHT, delta, WARP_EIGHT * sizeof *delta) != 0)
-            memo->same[k]++;
-    }
-}
 
 /* Counts an access to global memory by so many lanes. */
 static inline void warp_count_global(warp_count *count, const warp_memo *memo, uint32_t active)

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "lab/machine/buffers.h"
-#include "lab/machine/machine.h"
+#include "lab/machine/memo.h"
 
 /* who: the thread, whether the access was atomic or volatile, among threads of its block alone, and the instruction. */
 typedef struct warp_seen {
