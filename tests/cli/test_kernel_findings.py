@@ -115,7 +115,7 @@ class Findings(CliCase):
         text = self.smp("kernel", path, "--only", "halo_of_the_next_block", "--grid", "2", "--block", "128", "--args",
                         "x=i32[256]", "--code", "ptx", "--fail-on", "races", status=7).stdout
         self.assertRegex(text, r"race  mistakes.cu:\d+ thread 0,0,0 and mistakes.cu:\d+ thread 127,0,0, "
-                               r"block 1,0,0 and 0,0,0: one block writes and another reads byte 508 of 'x'")
+                               r"block 1,0,0 and 0,0,0: one block reads and another writes byte 508 of 'x'")
 
 
 if __name__ == "__main__":

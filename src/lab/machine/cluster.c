@@ -139,9 +139,9 @@ static void race(warp_block *block, const warp_far_touch *before, const char *wa
                  const warp_far_touch *now, uint32_t of, uint32_t granule)
 {
     warp_fault(block, SMP_WARP_RACE, now->inst, (uint16_t)now->stamp, before->inst, (uint16_t)before->stamp,
-               "one thread %s and another, of block %u of the cluster, %s byte %u of block %u's shared memory without "
+               "one thread, of block %u of the cluster, %s and another %s byte %u of block %u's shared memory without "
                "a barrier of the cluster between them",
-               was, now->rank, is, granule << block->granule_shift, of);
+               now->rank, is, was, granule << block->granule_shift, of);
 }
 
 static void check(warp_block *block, const warp_far_touch *now, uint32_t of, uint32_t granule, warp_touching how,

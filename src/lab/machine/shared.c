@@ -87,7 +87,7 @@ static void race(warp_block *block, const warp_touch *before, const char *was, c
         return;
     place_text(block, granule << block->granule_shift, place, sizeof place);
     warp_fault(block, SMP_WARP_RACE, index, thread, before->inst, warp_thread_of(before),
-               "one thread %s and another %s %s without a barrier between them", was, is, place);
+               "one thread %s and another %s %s without a barrier between them", is, was, place);
 }
 
 static void uninitialised(warp_block *block, const warp_touch *now, const char *does, uint32_t granule)

@@ -128,7 +128,7 @@ static void race(const touch *t, const warp_seen *was, const char *did, const ch
                of == block->index ? "one thread %s and another %s %s without a barrier between them"
                                   : "one block %s and another %s %s, and nothing orders them: no fence and atomic, no "
                                     "barrier of the grid",
-               did, does, place);
+               does, did, place); /* in the order in which both are named */
     if (block->fault_count)
         block->faults[block->fault_count - 1].other_block = of;
 }

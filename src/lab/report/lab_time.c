@@ -55,15 +55,15 @@ static void put_time(FILE *to, const smp_predicted *p)
 static void put_bound(FILE *to, const smp_predicted *p)
 {
     const double shown = 0.2;
-    fprintf(to, "  bound by %s;", p->bound);
+    fprintf(to, "  bound by %s", p->bound);
     bool any = false;
     for (int i = 0; i < SMP_TIME_RESOURCES; i++)
         if (p->use[i] >= shown) {
-            fprintf(to, "%s %s %.0f %%", any ? "," : " used:", smp_time_resource_names[i], 100 * p->use[i]);
+            fprintf(to, "%s %s %.0f %%", any ? "," : "; used:", smp_time_resource_names[i], 100 * p->use[i]);
             any = true;
         }
     if (p->launch_share >= shown)
-        fprintf(to, "%s the launch itself %.0f %%", any ? "," : "", 100 * p->launch_share);
+        fprintf(to, "%s the launch itself %.0f %%", any ? "," : ";", 100 * p->launch_share);
     fprintf(to, "\n  %u block%s at a time on an SM, occupancy %.0f %%, %.2f waves", p->resident,
             p->resident == 1 ? "" : "s", 100 * p->occupancy, p->waves);
     if (p->tail >= shown)
