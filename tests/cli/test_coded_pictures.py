@@ -106,6 +106,11 @@ class Pictures(CliCase):
                                     deep.tobytes()))
             self.smp("convert", "-f", "a.dds", "a.npy", status=status)
             self.assertTrue(status or np.array_equal(np.load(self.folder / "a.npy"), deep))
+        number = struct.pack("<5I", 27, 3, 0, 1, 0)  # which FFmpeg looks at where the flags say so alone
+        light = dds(0x20000, b"DX10", 8, (0xFF, 0, 0, 0), number + bytes(64 * 64), (64, 64))
+        self.write("a.dds", light)
+        self.smp("convert", "-f", "a.dds", "a.npy")
+        self.assertEqual(np.load(self.folder / "a.npy").squeeze().shape, (64, 64))
         self.write("a.dds", dds(0x41, b"", 16, (0x7C00, 0x3E0, 0x1F, 0x8000), deep[..., 0].tobytes()))
         self.assertIn("alpha, of one bit", self.smp("convert", "-f", "a.dds", "a.npy").stderr)
         blocks = rng.integers(0, 256, (height // 4 * (width // 4), 16), dtype=np.uint8)

@@ -407,7 +407,7 @@ static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
 /* Samples lie as DXGI's number says, which FFmpeg 5 takes for another order, or for whole numbers. */
 static smp_code dds_read_open(smp_reader *reader, smp_error *err)
 {
-    enum { CODE = 84, ALPHA = 104, DXGI = 128, BIT = 0x8000 };
+    enum { FLAGS = 80, CODE = 84, ALPHA = 104, DXGI = 128, BY_CODE = 4, BIT = 0x8000 };
     static const struct {
         uint8_t first, last; /* numbers; the first row that has one holds */
         enum AVPixelFormat order;
@@ -418,10 +418,17 @@ static smp_code dds_read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
     SMP_TRY(decode(reader, s, "dds", "dds", err));
-    const uint32_t number = s->size > DXGI && !memcmp(s->data + CODE, "DX10", 4) ? smp_get_le(s->data + DXGI, 4) : 0;
+    const bool numbered = s->size >= DXGI + 4 && smp_get_le(s->data + FLAGS, 4) & BY_CODE &&
+                          !memcmp(s->data + CODE, "DX10", 4); /* else FFmpeg does not look at the number */
+    const uint32_t number = numbered ? (uint32_t)smp_get_le(s->data + DXGI, 4) : 0;
+    const AVPixFmtDescriptor *was = av->av_pix_fmt_desc_get(s->frame->format);
     for (size_t i = sizeof kinds / sizeof *kinds; i-- > 0;)
-        if (number >= kinds[i].first && number <= kinds[i].last)
+        if (number >= kinds[i].first && number <= kinds[i].last) {
+            const AVPixFmtDescriptor *now = av->av_pix_fmt_desc_get(kinds[i].order);
+            if (now && (!was || now->comp[0].step != was->comp[0].step)) /* rows of another length */
+                return fail_damaged(reader, err);
             s->frame->format = kinds[i].order;
+        }
     if (s->frame->format == AV_PIX_FMT_RGB555LE && smp_get_le(s->data + ALPHA, 4) == BIT)
         smp_note(&reader->notes, "its alpha, of one bit, is left out");
     return describe(reader, s, err);
