@@ -81,7 +81,7 @@ static bool is_held_up(smp_watch *watch)
     watch->threads = 0;
     snprintf(tasks, sizeof tasks, "/proc/%d/task", (int)watch->pid);
     DIR *folder = opendir(tasks);
-    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+    for (const struct dirent *entry; folder && watch->threads <= watch->most_threads && (entry = readdir(folder));) {
         if (entry->d_name[0] == '.')
             continue;
         watch->threads++;
