@@ -193,6 +193,8 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     const smp_code wrote = write_copy(request, plan, media, report, err);
     const bool failed = wants_memory(wrote) || wrote == SMP_E_ENCODE;
     *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ && !(failed && begins_anew(request->output));
-    const char *why = wants_memory(wrote) ? " for want of memory" : ", since the library refuses it";
+    const char *why = wants_memory(wrote)      ? " for want of memory"
+                      : wrote == SMP_E_ENCODE ? ", since its encoder failed"
+                                              : ", since the library refuses it";
     return *copied ? wrote : code_anew(request, why, reader, report, err);
 }

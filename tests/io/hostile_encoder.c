@@ -335,7 +335,7 @@ static void a_fault_costs_one_file(void **context)
         {SLEEPS, "sleeps and does not go on"},
         {TRICKLES, "sleeps and does not go on"},
         {NAPS, "sleeps and does not go on"},
-        {CROWDS, "begins more than 1"},
+        {CROWDS, "threads"},
         {PATCHES_FOR_EVER, "an answer that is none"},
         {SAYS_TERMINATED, "an answer that is none"},
         {GIVES_NOTHING, "bytes that are no"},
@@ -344,7 +344,7 @@ static void a_fault_costs_one_file(void **context)
         {ENDS, "ended early"},
         {FLOODS, "an answer that is none"},
         {PATCHES_AHEAD, "an answer that is none"},
-        {SAYS_HUGE, "an answer that"},
+        {SAYS_HUGE, "an answer that is none"},
     };
     smp_error err = {0};
     if (!format)
