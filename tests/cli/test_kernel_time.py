@@ -106,6 +106,32 @@ class Time(CliCase):
         self.assertEqual(why, {"work": None, "sum": None, "counted": None,
                                "shorten": "it reads what other blocks write in the same launch"})
 
+    def test_what_local_memory_holds_takes_nothing_from_the_reads_of_others(self):
+        (self.folder / "a.cu").write_text("""
+__global__ void local(const int *x, int *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, c[64], sum = 0;
+    for (int k = 0; k < 64; k++)
+        c[k] = k;
+    for (int k = 0; k < 16; k++)
+        c[x[i + k * n] & 63] += k;
+    for (int k = 0; k < 64; k++)
+        sum += c[k] * k;
+    y[i] = sum;
+}
+int main() {
+    const int n = 1 << 15;
+    int *x, *y;
+    cudaMalloc(&x, 16 * n * 4);
+    cudaMalloc(&y, n * 4);
+    cudaMemset(x, 1, 16 * n * 4);
+    local<<<n / 256, 256>>>(x, y, n);
+    return cudaDeviceSynchronize();
+}
+""")
+        [launch] = json.loads(self.smp("kernel", "a.cu", "--time", "--json").stdout)["launches"]
+        self.assertGreaterEqual(launch["predicted"]["memory"]["dram_read_bytes"], 0.99 * 16 * (1 << 15) * 4)
+
     def test_the_first_screen_says_which_kernels_have_no_time(self):
         (self.folder / "a.cu").write_text(SOURCE)
         text = self.smp("kernel", "a.cu", "--time").stdout

@@ -107,11 +107,10 @@ static void store(time_sm *sm, time_warp *w, const time_access *a, time_ticks at
     uint32_t sectors = 0;
     for (uint32_t i = 0; i < a->line_count; i++) {
         sectors += merge(sm, a->lines[i]);
-        time_line *line = time_l1_find(&sm->l1, a->lines[i] >> 4);
-        if (local && !line)
-            line = time_l1_take(&sm->l1, a->lines[i] >> 4);
         if (local)
-            line->mask |= (uint8_t)(a->lines[i] & 15);
+            time_l1_hold(&sm->l1, a->lines[i] >> 4, a->lines[i] & 15);
+        else
+            (void)time_l1_find(&sm->l1, a->lines[i] >> 4);
     }
     uint32_t partial = a->word >> 16 < sectors ? a->word >> 16 : sectors;
     if (local)

@@ -29,8 +29,11 @@ static void ask(time_sm *sm, time_map *seen, const time_inst *inst, uint32_t ent
     const uint32_t number = entry >> 4, mask = entry & 15, sectors = (uint32_t)__builtin_popcount(mask);
     uint32_t misses = mask;
     switch ((time_kind)inst->kind) {
-    case TIME_STORE:
     case TIME_LOCAL_STORE:
+        time_l1_hold(&sm->l1, number, mask); /* as a store does: what is read again is there */
+        demand->stored += sectors;
+        return;
+    case TIME_STORE:
         demand->stored += sectors;
         return;
     case TIME_ATOMIC:

@@ -60,6 +60,13 @@ time_line *time_l1_take(time_l1 *l1, uint32_t line)
     return taken;
 }
 
+void time_l1_hold(time_l1 *l1, uint32_t line, uint32_t mask)
+{
+    time_line *held = time_l1_find(l1, line);
+    held = held ? held : time_l1_take(l1, line);
+    held->mask |= (uint8_t)mask;
+}
+
 static size_t place_of(const time_map *map, uint32_t key)
 {
     size_t at = (key * 2654435769U >> 7) & (map->capacity - 1);

@@ -208,6 +208,7 @@ bool time_l1_open(time_l1 *l1, uint32_t bytes, uint32_t ways);
 void time_l1_clear(time_l1 *l1);
 uint32_t time_draw(uint32_t *random); /* 16 bits */
 time_line *time_l1_find(time_l1 *l1, uint32_t line);
+void time_l1_hold(time_l1 *l1, uint32_t line, uint32_t mask); /* sectors of a line, from now on */
 time_line *time_l1_take(time_l1 *l1, uint32_t line); /* another's place */
 
 /* A map from lines or sectors to a number, open-addressed. */
