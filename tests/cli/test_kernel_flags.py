@@ -243,6 +243,41 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         told = self.smp("kernel", "a.cu", "--fail-on", "leaks,bounds").stdout
         self.assertTrue(told.startswith("6\n"), told)
 
+    def test_many_blocks_launch_and_allocate(self):
+        """The list of launches and the memory are one for all: blocks do not run in several of the host's threads."""
+        self.write("a.cu", """
+            #include <cstdio>
+            __global__ void child(int *o) { o[threadIdx.x] = 1; }
+            __global__ void k(int *o)
+            {
+                int s = 0, *own = (int *)malloc(64);
+                for (int i = 0; i < 50; i++)
+                    s = s * 3 + i;
+                own[0] = s;
+                o[32 + blockIdx.x] = own[0];
+                if (!threadIdx.x && blockIdx.x % 4 == 0)
+                    child<<<1, 32>>>(o);
+                free(own);
+            }
+            __global__ void none(int *o) { o[1] = cudaMemcpyAsync(o, (void *)0, 4, cudaMemcpyDeviceToDevice, 0) != 0; }
+            int main()
+            {
+                int *o, h[2] = {5, 5};
+                cudaMalloc(&o, 4032 * 4);
+                k<<<4000, 32>>>(o);
+                printf("error %d\\n", cudaDeviceSynchronize());
+                cudaMemcpy(o, h, 8, cudaMemcpyHostToDevice);
+                none<<<1, 1>>>(o);
+                cudaMemcpy(h, o, 8, cudaMemcpyDeviceToHost);
+                printf("from nowhere: %d %d\\n", h[0], h[1]);
+                cudaFree(o);
+            }""")
+        done = self.smp("kernel", "a.cu", "--json", "--", "-rdc=true")
+        self.assertIn("error 0\nfrom nowhere: 5 1\n", done.stderr)
+        kernels = json.loads(done.stdout)["kernels"]
+        self.assertEqual({k["kernel"]: k["launches"] for k in kernels}, {"k": 1, "child": 1000, "none": 1})
+        self.assertEqual([k["findings"] for k in kernels if k["findings"]], [])
+
     def test_kernels_launch_kernels(self):
         done = self.smp("kernel", LAUNCHES, "--json", "--", "-rdc=true")
         self.assertIn("launches.cu: right\n", done.stderr)

@@ -195,7 +195,8 @@ static bool blocks_are_apart(const smp_warp_launch *launch)
     bool apart = (!launch->print || launch->met) && !launch->observer;
     for (size_t i = 0; i < kernel->inst_count && apart; i++) {
         const warp_inst *inst = kernel->insts[i];
-        apart = (inst->kind != WARP_UPDATES_MEMORY || inst->space == WARP_SHARED) && !(launch->met && inst->meets);
+        apart = (inst->kind != WARP_UPDATES_MEMORY || inst->space == WARP_SHARED) && !inst->serves &&
+                !(launch->met && inst->meets);
     }
     return apart;
 }

@@ -85,6 +85,7 @@ struct warp_inst {
     bool orderly;  /* PTX: a load or store that races with no atomic one, being one itself, or tried again by a swap */
     bool acquires; /* PTX: what others released before is seen after it */
     bool releases; /* PTX: what was done before it is seen by those that acquire it */
+    bool serves;   /* a call that the machine answers, which may change what all blocks share */
     bool meets;    /* PTX: other blocks, the host or time have to do with it: blocks run one after another */
     bool is_volatile, of_block; /* of_block: PTX: atomic among threads of one block alone (.cta) */
     bool spins;                 /* an atomic that is repeated until it succeeds */

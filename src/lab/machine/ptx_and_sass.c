@@ -223,7 +223,7 @@ static bool blocks_share_nothing(const smp_warp_kernel *sass, const smp_warp_res
 static smp_code run_again(const smp_warp_launch *launch, const smp_warp_launch *first, const smp_warp_kernel *sass,
                           const smp_warp_result *ptx, smp_warp_result *result, smp_error *err)
 {
-    smp_warp_tasks same = {.count = 0}; /* what PTX has launched is done */
+    smp_warp_tasks same = {.depth = launch->tasks ? launch->tasks->depth : 0}; /* what PTX has launched is done */
     smp_warp_launch second = *first;
     second.kernel = sass;
     second.print = NULL;

@@ -226,7 +226,7 @@ void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         const uint64_t result = c->service->run(&(ptx_request){block, frame, inst, l, words});
         if (c->result_count)
             memcpy(ptx_local(frame, l, c->results[0]), &result, c->result_bytes[0] < 8 ? c->result_bytes[0] : 8);
-        if (block->asserted)
+        if (block->stop || block->asserted)
             return;
     }
 }
@@ -321,7 +321,8 @@ static void link_code(struct smp_warp_module *module, warp_code *code)
                                 passes(c->builtin->types + 1, c->argument_bytes, c->argument_count) &&
                                 passes(result, c->result_bytes, c->result_count);
         inst->meets = !c->code && !is_builtin;
-        if (c->code || is_builtin || (!c->builtin && is_service(c)))
+        inst->serves = inst->meets && !c->builtin && is_service(c);
+        if (c->code || is_builtin || inst->serves)
             continue;
         if (!code->problem.code) {
             smp_fail(&code->problem, SMP_E_PROCESS, "kernel '%s' cannot run: it calls '%s', which is not there",

@@ -306,6 +306,9 @@ static uint64_t add_task(const ptx_request *r, smp_warp_task task)
 /* cudaMemcpyAsync(to, from, size, kind, stream), cudaMemsetAsync(to, value, size, stream) */
 static uint64_t copy(const ptx_request *r)
 {
+    smp_warp_tasks *tasks = tasks_of(r);
+    if (tasks && !long_of(r->words, 2) && long_of(r->words, 4)) /* which would be a fill */
+        return fail(tasks, INVALID_VALUE);
     return add_task(
         r, (smp_warp_task){.to = long_of(r->words, 0), .from = long_of(r->words, 2), .size = long_of(r->words, 4)});
 }

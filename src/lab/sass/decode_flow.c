@@ -85,6 +85,7 @@ static bool decode_call(sass_parser *parser, const sass_line *line, warp_inst *i
         const int service = ptx_service_of(name);
         const uint64_t address = SASS_SERVICES + (uint64_t)service;
         op->source[0] = sass_constant(parser, (uint32_t)address, (uint32_t)(address >> 32));
+        inst->serves = true;
         inst->execute = sass_run_call;
         return service >= 0 || sass_refuse(parser, line, "this call");
     }
@@ -92,6 +93,7 @@ static bool decode_call(sass_parser *parser, const sass_line *line, warp_inst *i
         inst->flow = WARP_JUMP;
         return jump_to(parser, line, &line->operands[0]);
     }
+    inst->serves = true;
     inst->execute = sass_run_call;
     if (!sass_has(line, "ABS") || line->count != 1)
         return sass_refuse(parser, line, "this call");

@@ -357,7 +357,7 @@ void sass_run_elect(warp_block *, warp_frame *frame, const warp_inst *inst, uint
 
 /* ------------------------------------------------------------------------------------------------ calls */
 
-/* CALL.ABS: printf alone. R4 and R5 hold the format's address, R6 and R7 that of the arguments. */
+/* CALL.ABS: the device's functions of ptx_services, whose arguments are in R4 and up. */
 void sass_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     enum { FIRST = 4 };
