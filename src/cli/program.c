@@ -196,10 +196,19 @@ static unsigned open_libraries(const smp_command *command, const void *settings,
     return libraries;
 }
 
-/* Whether decoders may begin later: by a process that is forked while the program has one thread. */
+/* Whether it writes files whose names it makes: their encoders begin as they are needed. */
+static bool names_outputs(const smp_command *command)
+{
+    const smp_argument_row *row = command->arguments;
+    while (row && row->name && strcmp(row->name, "OUT") != 0)
+        row++;
+    return smp_cli_writes_files(command) && (!row || !row->name);
+}
+
+/* Whether decoders or encoders may begin later: by a process that is forked while the program has one thread. */
 static bool needs_more(const smp_command *command, int argc, char **argv)
 {
-    bool more = !command->one_input;
+    bool more = !command->one_input || names_outputs(command);
     for (int i = 0; i < argc && !more; i++) {
         struct stat status;
         const int found = strcmp(argv[i], "-") ? stat(argv[i], &status) : fstat(STDIN_FILENO, &status);

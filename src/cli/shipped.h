@@ -24,10 +24,10 @@ bool smp_is_shipped(const char *name);
  * null when there is none. */
 char *smp_shipped_course(void);
 
-/* Returns the argument that is the command's pipeline, by its table; null: none, or it takes none. */
 /* Whether the command writes pictures or sounds. */
 bool smp_cli_writes_files(const smp_command *command);
 
+/* Returns the argument that is the command's pipeline, by its table; null: none, or it takes none. */
 const char *smp_cli_pipe_argument(const smp_command *command, const void *settings);
 
 /* Refuses a picture, a sound or a stage where a pipeline belongs. SMP_OK for everything else, also for files that do

@@ -196,7 +196,14 @@ static smp_code open_coded(const split_settings *s, const part *p, const smp_med
     read.want = (smp_read_want){.coded = true, .from = p->from, .part = p->to - p->from};
     if (!strcmp(s->in, "-") || !media->cuts || !smp_writer_keeps_coded(p->path, write, media, false))
         return SMP_OK;
-    SMP_TRY(smp_reader_open(s->in, &read, out, err));
+    const smp_code code = smp_reader_open(s->in, &read, out, err);
+    if (code == SMP_E_MEMORY || code == SMP_E_LIMIT) {
+        *err = (smp_error){.code = SMP_OK};
+        smp_cli_warning(&s->plan.base.common, "%s: what is coded cannot be copied for want of memory: it is coded anew",
+                        p->path);
+        return SMP_OK;
+    }
+    SMP_TRY(code);
     if (smp_reader_media(*out)->coded.size)
         return SMP_OK;
     smp_cli_notes(&s->plan.base.common, p->path, true, smp_reader_notes(*out));

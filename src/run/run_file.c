@@ -287,8 +287,7 @@ static smp_code run_prepasses(const smp_run_request *request, smp_reader **reade
     return code;
 }
 
-/* Whether nothing is lost when what was written is dropped: a file, or none yet. */
-static bool is_replaceable(const char *path)
+bool smp_run_is_replaceable(const char *path)
 {
     struct stat status;
     return strcmp(path, "-") != 0 && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
@@ -296,9 +295,9 @@ static bool is_replaceable(const char *path)
 
 static bool outputs_are_files(const smp_run_request *request)
 {
-    bool files = !request->output || is_replaceable(request->output);
+    bool files = !request->output || smp_run_is_replaceable(request->output);
     for (size_t i = 0; i < request->program->save_count; i++)
-        files &= is_replaceable(request->program->saves[i].path);
+        files &= smp_run_is_replaceable(request->program->saves[i].path);
     return files;
 }
 

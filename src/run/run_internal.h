@@ -35,6 +35,9 @@ void smp_run_output_close(smp_run_output *output);
 smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
                               smp_error *err);
 
+/* Whether nothing is lost when what was written is dropped: a file, or none yet. */
+bool smp_run_is_replaceable(const char *path);
+
 /* Opens the files of all sinks. Puts them in place once all is written, the main output last. */
 smp_code smp_run_open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
                               smp_run_output *outputs, smp_run_report *report, smp_error *err);

@@ -84,13 +84,6 @@ static bool opens_twice(const char *input)
     return strcmp(input, "-") != 0 && !stat(input, &status) && S_ISREG(status.st_mode);
 }
 
-/* Whether nothing is left of an output that failed: a pipe may have the first bytes. */
-static bool begins_anew(const char *output)
-{
-    struct stat status;
-    return strcmp(output, "-") != 0 && (stat(output, &status) || S_ISREG(status.st_mode));
-}
-
 /* Opens the input again, to be read in another way. */
 static smp_code open_again(const smp_run_request *request, const smp_read_options *how, smp_reader **reader,
                            smp_error *err)
@@ -192,7 +185,8 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     snprintf(report->device_note, sizeof report->device_note, "no step runs: what is coded is copied as it is");
     const smp_code wrote = write_copy(request, plan, media, report, err);
     const bool failed = wants_memory(wrote) || wrote == SMP_E_ENCODE;
-    *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ && !(failed && begins_anew(request->output));
+    *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ &&
+              !(failed && smp_run_is_replaceable(request->output));
     const char *why = wants_memory(wrote)      ? " for want of memory"
                       : wrote == SMP_E_ENCODE ? ", since its encoder failed"
                                               : ", since the library refuses it";

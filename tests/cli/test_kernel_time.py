@@ -114,7 +114,7 @@ __global__ void local(const int *x, int *y, int n)
     for (int k = 0; k < 64; k++)
         c[k] = k;
     for (int k = 0; k < 16; k++)
-        c[x[i + k * n] & 63] += k;
+        c[x[i + k * n] & 63] += k + 1;
     for (int k = 0; k < 64; k++)
         sum += c[k] * k;
     y[i] = sum;

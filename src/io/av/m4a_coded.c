@@ -68,7 +68,7 @@ smp_code smp_m4a_keep(AVFormatContext *file, int stream, AVPacket *packet, bool 
     return memory ? SMP_OK : smp_fail_memory(err, "an M4A", out.size);
 }
 
-/* The reader is another process, which a stranger's file may have taken over. mp4->sizes is from smp_alloc. */
+/* The reader is another process, which a stranger's file may have taken over. */
 static const uint8_t *unpack(const smp_blob *coded, smp_mp4 *mp4, uint64_t *bytes)
 {
     const uint8_t *b = coded->data;
@@ -81,12 +81,12 @@ static const uint8_t *unpack(const smp_blob *coded, smp_mp4 *mp4, uint64_t *byte
     const uint64_t at = HEAD + (uint64_t)mp4->config_size + 4 * (uint64_t)mp4->count;
     const uint64_t played = priming + (uint64_t)mp4->frames, all = mp4->count * (uint64_t)SMP_AAC_PACKET;
     if (mp4->config_size > MOST_CONFIG || !mp4->count || at > coded->size || priming > all || played > all ||
-        played + SMP_AAC_PACKET <= all || !(mp4->sizes = smp_alloc_array(mp4->count, sizeof *mp4->sizes)))
+        played + SMP_AAC_PACKET <= all)
         return NULL;
     mp4->priming = (int64_t)priming;
     *bytes = 0;
     for (size_t i = 0; i < mp4->count; i++)
-        *bytes += mp4->sizes[i] = smp_get_be(b + HEAD + mp4->config_size + 4 * i, 4);
+        *bytes += smp_get_be(b + HEAD + mp4->config_size + 4 * i, 4);
     return *bytes == coded->size - at ? b + at : NULL;
 }
 
@@ -99,7 +99,11 @@ smp_code smp_m4a_put_coded(smp_writer *writer, const smp_meta *meta, smp_error *
     mp4.frames = shape->height;
     const uint8_t *packets = unpack(writer->options.coded.picture, &mp4, &bytes);
     smp_code code = packets ? SMP_OK : smp_fail(err, SMP_E_PROCESS, "the coded sound is not what was asked for");
+    if (!code && !(mp4.sizes = smp_alloc_array(mp4.count, sizeof *mp4.sizes)))
+        code = smp_fail_memory(err, "an M4A", mp4.count * sizeof *mp4.sizes);
     if (!code) {
+        for (size_t i = 0; i < mp4.count; i++)
+            mp4.sizes[i] = (uint32_t)smp_get_be(mp4.config + mp4.config_size + 4 * i, 4);
         smp_mp4_put_head(&head, bytes);
         smp_mp4_put_index(&index, &mp4, head.size, meta);
         code = head.failed || index.failed ? smp_fail_memory(err, "a file's index", index.size) : SMP_OK;
