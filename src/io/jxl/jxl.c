@@ -374,7 +374,7 @@ static bool is_curve(const smp_icc_curve *curve, double gamma)
     enum { STEPS = 255 };
     for (int i = 0; i <= STEPS; i++) {
         const double v = (double)i / STEPS, light = smp_icc_light(curve, v);
-        if (!(fabs((gamma ? pow(light, 1 / gamma) : smp_icc_encoded(light)) - v) < .5 / STEPS))
+        if (!(fabs((gamma > 0 ? pow(light, 1 / gamma) : smp_icc_encoded(light)) - v) < .5 / STEPS))
             return false;
     }
     return true;
@@ -402,7 +402,7 @@ static bool name_colours(const smp_blob *profile, bool gray, JxlColorEncoding *t
           .03 /* sRGB has .2 */))
         return false;
     jxl.JxlColorEncodingSetToSRGB(to, gray);
-    if (gamma) {
+    if (gamma > 0) {
         to->transfer_function = JXL_TRANSFER_FUNCTION_GAMMA;
         to->gamma = 1 / gamma;
     }
