@@ -92,7 +92,7 @@ static smp_code write_head(smp_writer *writer, exr_writer *s, const smp_meta *me
 {
     enum { CHANNEL = 18 /* bytes, with a name of one letter */, ZIP = 3, INCH = 254 /* tenths of a millimetre */ };
     const smp_shape *shape = &writer->shape;
-    const char *letters = shape->channels > 2 ? "ABGR" + !shape->alpha : "AY" + !shape->alpha;
+    const char *letters = &(shape->channels > 2 ? "ABGR" : "AY")[!shape->alpha];
     uint8_t head[HEAD] = "\x76\x2F\x31\x01\x02", list[4 * CHANNEL + 1] = "", box[16] = "", *to = head + 8;
     for (int c = 0; c < shape->channels; c++) {
         uint8_t *one = list + CHANNEL * c;
