@@ -132,6 +132,23 @@ int main() {
         [launch] = json.loads(self.smp("kernel", "a.cu", "--time", "--json").stdout)["launches"]
         self.assertGreaterEqual(launch["predicted"]["memory"]["dram_read_bytes"], 0.99 * 16 * (1 << 15) * 4)
 
+    def test_updates_that_wait_in_l2_keep_no_warp_and_those_that_have_no_room_there_do(self):
+        (self.folder / "a.cu").write_text("""
+__global__ void few(int *sum) { if (threadIdx.x % 32 == 0) atomicAdd(sum, threadIdx.x); }
+__global__ void many(int *sum) { atomicAdd(sum + threadIdx.x % 32, threadIdx.x); }
+int main() {
+    int *sum;
+    cudaMalloc(&sum, 128);
+    few<<<1024, 256>>>(sum);
+    many<<<1024, 256>>>(sum);
+    return cudaDeviceSynchronize();
+}
+""")
+        launches = json.loads(self.smp("kernel", "a.cu", "--time", "--json").stdout)["launches"]
+        stalls = {one["kernel"].split("(")[0]: one["predicted"]["stalls"] for one in launches}
+        self.assertLess(stalls["few"]["drain"], 0.1)
+        self.assertGreater(stalls["many"]["drain"], 0.8)
+
     def test_the_first_screen_says_which_kernels_have_no_time(self):
         (self.folder / "a.cu").write_text(SOURCE)
         text = self.smp("kernel", "a.cu", "--time").stdout

@@ -116,8 +116,10 @@ static void store(time_sm *sm, time_warp *w, const time_access *a, time_ticks at
     if (local)
         partial = a->line_count > FEW_LINES ? sectors : 0;
     const time_ticks done = time_l2_store(sm, at, sectors - partial, partial, a->line_count);
-    if (!local)
+    if (!local) {
         w->stores_done = time_later(w->stores_done, done);
+        w->stored = time_later(w->stored, done - time_of(sm->gpu->lat_l2));
+    }
     hold_back(sm, 1);
 }
 
@@ -125,7 +127,9 @@ static void update(time_sm *sm, time_warp *w, time_access *a, time_ticks at)
 {
     enum { TIMES = 4 }; /* so much further than with loads: assumed */
     a->done = time_l2_atomic(sm, a, at);
-    w->stores_done = time_later(w->stores_done, a->done);
+    w->stored = time_later(w->stored, a->left);
+    const bool waits = a->inst->kind == TIME_ATOMIC; /* for the old value; else L2 has taken it over once it has left */
+    w->stores_done = time_later(w->stores_done, waits ? a->done : a->left + time_of(sm->gpu->lat_l2));
     hold_back(sm, TIMES);
 }
 
@@ -134,6 +138,7 @@ void time_access_run(time_sm *sm, time_warp *w, time_part *part, time_access *a)
     enum { WAY = 2, READ = 4, OFF = 6 }; /* cycles, assumed: to the way in; until operands are read; with no lane on */
     const time_ticks start = time_later(sm->now + WAY * TIME_TICK, sm->lsu_free);
     const time_ticks cycles = a->lanes ? wavefronts_of(sm, a) : TIME_TICK;
+    const bool updates = a->inst->kind == TIME_ATOMIC || a->inst->kind == TIME_REDUCTION;
     sm->lsu_free = start + cycles;
     sm->wavefronts += cycles;
     part->ring[part->ring_head++ % TIME_RING] = start + cycles - TIME_TICK;
@@ -143,7 +148,7 @@ void time_access_run(time_sm *sm, time_warp *w, time_part *part, time_access *a)
         a->done = start + (a->inst->latency ? a->inst->latency : time_of(sm->gpu->lat_l1)); /* m red_seq */
         return;
     }
-    a->read = start + cycles + READ * TIME_TICK;
+    a->read = (updates ? sm->now + WAY * TIME_TICK : start) + cycles + READ * TIME_TICK;
     a->done = start + cycles - TIME_TICK + a->inst->latency;
     switch ((time_kind)a->inst->kind) {
     case TIME_LOAD:

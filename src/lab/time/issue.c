@@ -77,9 +77,8 @@ static void end_warp(time_sm *sm, time_warp *w, uint32_t pc)
     time_slot *slot = &sm->slots[w->slot];
     w->active = false;
     slot->stores_done = time_later(slot->stores_done, w->stores_done);
-    const time_ticks left = w->stores_done - time_of(sm->gpu->lat_l2); /* the slot waits for the answer, not the warp */
-    if (left > sm->now) {
-        const double drains = (double)(left - sm->now);
+    if (w->stored > sm->now) { /* the slot waits for the answer, not the warp */
+        const double drains = (double)(w->stored - sm->now);
         sm->stalls[SMP_TIME_DRAIN] += drains;
         sm->inst_stalls[pc + 1 < sm->code->count ? pc + 1 : pc][SMP_TIME_DRAIN] += drains; /* it is past its EXIT */
     }

@@ -75,7 +75,7 @@ static time_ticks take_l2(time_sm *sm, time_ticks at, double cycles, double leas
 }
 
 /* State of a unit of 64 bytes: its sectors that this SM has asked for, and when DRAM gives it. */
-enum { SECTOR_BITS = 2, SECTOR_MASK = 3, SECTOR = 32, UNIT = 64 };
+enum { SECTOR_BITS = 2, SECTOR_MASK = 3, SECTOR = 32, UNIT = 64, WORD = 4 };
 
 /* Sectors of a unit. DRAM gives it whole: another sector of it waits for the same fetch. */
 static time_ticks load_unit(time_sm *sm, time_ticks at, uint32_t unit, uint32_t sectors, time_ticks *queue)
@@ -195,7 +195,20 @@ static time_ticks take_lines(time_sm *sm, const time_access *a, time_ticks at, d
     return last;
 }
 
-time_ticks time_l2_atomic(time_sm *sm, const time_access *a, time_ticks at)
+/* L2 has room for so many words of an SM's updates. Gives when these have left the SM, and notes when they are done. */
+static time_ticks find_room(time_sm *sm, uint32_t words, time_ticks done)
+{
+    time_beyond *b = &sm->beyond;
+    const uint32_t room = (uint32_t)sm->gpu->atomic_words;
+    time_ticks left = 0;
+    for (uint32_t i = 0; i < words; i++, b->update_count++) {
+        left = time_later(left, b->updates[(b->update_count - room) % TIME_UPDATES]);
+        b->updates[b->update_count % TIME_UPDATES] = done;
+    }
+    return left;
+}
+
+time_ticks time_l2_atomic(time_sm *sm, time_access *a, time_ticks at)
 {
     time_beyond *b = &sm->beyond;
     const smp_time_gpu *g = sm->gpu;
@@ -212,6 +225,7 @@ time_ticks time_l2_atomic(time_sm *sm, const time_access *a, time_ticks at)
         done = time_later(done, through + time_of(g->lat_dram));
     }
     b->last = time_later(b->last, time_later(last, b->l2_free));
+    a->left = time_later(b->l2_free, find_room(sm, a->lanes * a->inst->bytes / WORD, last));
     sm->lsu_free = time_later(sm->lsu_free, last - time_of(g->atomic_ahead));
     return done;
 }

@@ -155,6 +155,7 @@ typedef struct time_trace {
 typedef smp_time_reason time_reason;
 
 enum { TIME_PARTS = 4, TIME_RING = 64, TIME_GROUPS = 64, TIME_MERGED = 64, TIME_FETCH = 16 /* instructions */ };
+enum { TIME_UPDATES = 1 << 10 /* more than atomic_words */ };
 enum { TIME_CONSTANT_LINES = 1 << 11, TIME_CONSTANT_LINE = 64 }; /* bytes */
 
 typedef struct time_warp {
@@ -166,7 +167,7 @@ typedef struct time_warp {
     time_ticks turned, gate;    /* when it jumped last; when its barrier opened, 0: it is past it */
     time_ticks board[TIME_BOARDS];
     uint8_t board_reason[TIME_BOARDS];
-    time_ticks stores_done, copies_done;
+    time_ticks stored, stores_done, copies_done; /* stored: when its stores have left the SM */
     const uint32_t *tried; /* its last load from shared memory, and when that was */
     time_ticks read_at;
     time_ticks groups[TIME_GROUPS]; /* of cp.async: when each is there */
@@ -250,6 +251,8 @@ typedef struct time_beyond {
     double load_bytes;                   /* lately, and when */
     time_ticks load_at;
     time_ticks l2_free, dram_free, last;
+    time_ticks updates[TIME_UPDATES]; /* the last words of atomics: when L2 is done with them */
+    uint32_t update_count;
     time_map seen, servers; /* by units; by lines and by 1 KB that are updated: when they are free */
     uint32_t random;
     time_ticks l2_busy;
@@ -325,7 +328,7 @@ typedef struct time_access {
     const time_inst *inst;
     const uint32_t *lines;
     uint32_t lanes, line_count, word;
-    time_ticks read, done;
+    time_ticks read, done, left;
 } time_access;
 void time_access_run(time_sm *sm, time_warp *warp, time_part *part, time_access *access);
 
@@ -333,7 +336,7 @@ void time_access_run(time_sm *sm, time_warp *warp, time_part *part, time_access 
 time_ticks time_l2_load(time_sm *sm, time_ticks at, uint32_t line, uint32_t mask);
 time_ticks time_l2_turn(time_sm *sm, uint32_t line, time_ticks at); /* L2 gives a line to one SM at a time: when */
 time_ticks time_l2_store(time_sm *sm, time_ticks at, uint32_t whole, uint32_t partial, uint32_t lines);
-time_ticks time_l2_atomic(time_sm *sm, const time_access *access, time_ticks at);
+time_ticks time_l2_atomic(time_sm *sm, time_access *access, time_ticks at);
 time_ticks time_l2_back(const time_sm *sm, double times); /* how far the SM may run ahead of L2 and DRAM */
 
 /* beyond.c: the probabilities of misses in L2, from the launch's footprint and a pass over the SM's accesses. */
