@@ -80,14 +80,22 @@ static smp_code check_alike(const smp_media *first, const smp_media *own, smp_er
     const bool picture = a->kind == SMP_IMAGE;
     const bool alike = a->kind == b->kind && a->width == b->width && a->channels == b->channels &&
                        a->alpha == b->alpha && a->format == b->format && a->rate == b->rate &&
-                       (!picture || (a->height == b->height && first->orientation == own->orientation));
+                       (!picture || a->height == b->height);
     smp_shape_text(a, a->format, words[0], sizeof words[0]);
     smp_shape_text(b, b->format, words[1], sizeof words[1]);
+    if (picture && b->kind == SMP_IMAGE && first->orientation != own->orientation) {
+        smp_fail(err, SMP_E_USAGE, "its rows are stored for another orientation (EXIF %d) than the first one's (%d)",
+                 own->orientation, first->orientation);
+        return smp_hint(err, "make them upright: smempipe convert IN... -o DIR --to png");
+    }
     if (!alike) {
         smp_fail(err, SMP_E_USAGE, "it is %s, and the first is %s", words[1], words[0]);
         if (!picture || b->kind != SMP_IMAGE)
             return smp_hint(err, "make them alike: smempipe convert IN... -o DIR --to wav --rate %.10g --channels %d",
                             a->rate > 0 ? a->rate : 48000, a->channels > 1 ? 2 : 1);
+        if (a->width == b->width && a->height == b->height)
+            return smp_hint(err, "make them alike: smempipe convert IN... -o DIR --to png %s",
+                            a->format == b->format ? "-e 'alpha flatten' -e gray" : "-e 'depth 16bit'");
         return smp_hint(err, "make them alike: smempipe convert IN... -o DIR --to png --resize '%lldx%lld^'",
                         (long long)a->width, (long long)a->height);
     }

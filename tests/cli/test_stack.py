@@ -68,8 +68,12 @@ class Stack(CliCase):
         Image.new("RGB", (30, 20)).save(self.folder / "a.png")
         Image.new("RGB", (31, 20)).save(self.folder / "b.png")
         Image.new("L", (30, 20)).save(self.folder / "c.png")
+        turned = Image.Exif()
+        turned[274] = 3  # orientation
+        Image.new("RGB", (30, 20)).save(self.folder / "turned.png", exif=turned)
         self.write("cut.png", (self.folder / "a.png").read_bytes()[:60])
-        for other, status, said in (("b.png", 2, "--resize"), ("c.png", 2, "it is"), ("cut.png", 3, "cut.png"),
+        for other, status, said in (("b.png", 2, "--resize"), ("c.png", 2, "-e gray"),
+                                    ("turned.png", 2, "(EXIF 3)"), ("cut.png", 3, "cut.png"),
                                     ("none.png", 3, "none.png")):
             self.assertIn(said, self.smp("stack", "a.png", other, "-o", "x.png", status=status).stderr)
         self.assertIn("-o", self.smp("stack", "a.png", "b.png", status=2).stderr)
