@@ -317,6 +317,7 @@ class Hints(CliCase):
             ("a.png", "colorspace gray", "smempipe calls this: gray"),
             ("a.png", "resize 100px", "write longest=100px or width=100px"),
             ("a.png", "resize 50", "write longest=50, or width=50, or 50%"),
+            ("a.png", "resize 0%", "'scale' must be"),
             ("a.png", "resize 10", "'scale' is a factor: '10' is 10 times as large"),
             ("a.png", "resize 1600", "write longest=1600, or width=1600"),
             ("a.png", "rotate 45", "turns are by 90 degrees"),
@@ -338,7 +339,7 @@ class Hints(CliCase):
             with self.subTest(statement):
                 done = self.smp("run", "-e", statement, name, "out" + name[1:], status=2)
                 self.assertIn(said, done.stderr)
-                for wrong in ("did you mean '10", "did you mean 'trim'", "write [255]"):
+                for wrong in ("did you mean '10", "did you mean 'trim'", "write [255]", "longest=0"):
                     self.assertNotIn(wrong, done.stderr)
                 if "transparency" in statement:  # what is left is opaque
                     self.assertNotIn("did you mean", done.stderr)

@@ -103,6 +103,8 @@ bool smp_write_instead(const smp_stage *stage, const smp_ast_value *value, char 
     const smp_form *form = value->kind == SMP_AST_WORD ? form_of(stage, SMP_KIND_NONE, &value, 1, &found) : NULL;
     if (!form || !form->say)
         return smp_stage_instead(stage, value->text, text, size);
+    if (!value->text[strspn(value->text, "0.%")]) /* nothing is nothing in any form */
+        return false;
     fill_in(form->say, &found, text, size);
     return true;
 }
