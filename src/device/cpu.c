@@ -117,7 +117,7 @@ void smp_cpu_info(smp_device_info *info)
 static smp_code cpu_alloc(smp_device *, size_t size, void **out, smp_error *err)
 {
     *out = smp_alloc_raw(size);
-    return *out ? SMP_OK : smp_fail_memory(err, "a picture", size);
+    return *out ? SMP_OK : smp_fail_memory(err, "a step's samples", size);
 }
 
 static void cpu_free(smp_device *, void *memory)
