@@ -146,6 +146,7 @@ int main() {
 """)
         launches = json.loads(self.smp("kernel", "a.cu", "--time", "--json").stdout)["launches"]
         stalls = {one["kernel"].split("(")[0]: one["predicted"]["stalls"] for one in launches}
+        self.assertEqual({one["predicted"]["bound"] for one in launches}, {"atomics in one place"})
         self.assertLess(stalls["few"]["drain"], 0.1)
         self.assertGreater(stalls["many"]["drain"], 0.8)
 

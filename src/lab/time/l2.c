@@ -146,6 +146,17 @@ static time_ticks take_server(time_sm *sm, uint32_t key, time_ticks at, double c
     return *free;
 }
 
+/* The same for an update. */
+static time_ticks update_server(time_sm *sm, uint32_t key, time_ticks at, double cycles)
+{
+    time_beyond *b = &sm->beyond;
+    bool is_new;
+    int64_t *busy = time_map_at(&b->served, key, &is_new);
+    if (busy)
+        b->most_served = time_later(b->most_served, *busy += time_of(cycles));
+    return take_server(sm, key, at, cycles);
+}
+
 /* Keys of servers: sectors have the rest. */
 #define LOADED  (UINT32_C(1) << 30)
 #define UPDATED (UINT32_C(2) << 30)
@@ -188,9 +199,9 @@ static time_ticks take_lines(time_sm *sm, const time_access *a, time_ticks at, d
         const double share = of_sector * __builtin_popcount(a->lines[i] & 15);
         for (uint32_t s = 0; s < 4; s++)
             if (a->lines[i] >> s & 1)
-                last = time_later(last, take_server(sm, line << 2 | s, at, t.sector * of_sector));
-        last = time_later(last, take_server(sm, UPDATED + (line >> 1), at, t.lines * share));
-        last = time_later(last, take_server(sm, REGIONS + (line >> LINES), at, t.region * share));
+                last = time_later(last, update_server(sm, line << 2 | s, at, t.sector * of_sector));
+        last = time_later(last, update_server(sm, UPDATED + (line >> 1), at, t.lines * share));
+        last = time_later(last, update_server(sm, REGIONS + (line >> LINES), at, t.region * share));
     }
     return last;
 }

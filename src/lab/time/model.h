@@ -254,6 +254,8 @@ typedef struct time_beyond {
     time_ticks updates[TIME_UPDATES]; /* the last words of atomics: when L2 is done with them */
     uint32_t update_count;
     time_map seen, servers; /* by units; by lines and by 1 KB that are updated: when they are free */
+    time_map served;        /* by the same keys: how long they worked, of updates */
+    time_ticks most_served;
     uint32_t random;
     time_ticks l2_busy;
     uint64_t read_sectors, write_sectors;

@@ -53,6 +53,7 @@ void time_sm_close(time_sm *sm)
     time_map_free(&sm->swapped);
     time_map_free(&sm->beyond.seen);
     time_map_free(&sm->beyond.servers);
+    time_map_free(&sm->beyond.served);
 }
 
 /* ------------------------------------------------------------------------------------------------ what warps wait for
