@@ -32,7 +32,8 @@ class Hopper(CliCase):
             self.assertEqual((kernel["code"], kernel["differing_bytes"], kernel["findings"], kernel["notes"]),
                              ("sass" if NVDISASM else "ptx", 0, [], None), kernel["kernel"])  # fmt: skip
         for name, status, words in (
-            ("r", 0, "of block 1 of the cluster, writes and another reads byte 0 of block 1's shared memory without a barrier"),
+            ("r", 0, "of block 1 of the cluster, writes and another reads byte 0 of block 1's shared memory without a "
+                     "barrier"),
             ("b", 0, "reads 4 bytes at byte 636 of shared memory of block 0 of the cluster, of which it has 512"),
             ("u", 0, "reads byte 384 of shared memory of block 0 of the cluster, which nobody has written (128 times)"),
             ("k", 0, "accesses shared memory of block 2 of the cluster, which has 2 blocks"),
