@@ -106,7 +106,20 @@ smp_code smp_batch_report_close(smp_batch_job *job, const smp_program *program, 
  * made are failures. */
 void smp_batch_report_skipped(smp_batch_job *job, const smp_work_unit *unit);
 
-/* --dry-run (batch_dry.c): what would become of every file; files that would fail are named as after a run. */
+/* --dry-run (batch_dry.c): the headers that it reads, of files evenly spread. */
+typedef struct smp_trial {
+    smp_run_request request; /* for every file */
+    size_t seen, tried, wanted, all;
+} smp_trial;
+
+smp_code smp_trial_open(smp_trial *trial, const smp_batch_settings *settings, const smp_program *program,
+                        smp_diags *diags, size_t files, smp_error *err);
+/* What a run of the file would fail by, if its turn has come: its header, the plan for it, the names of its outputs. */
+smp_code smp_trial_file(smp_trial *trial, const smp_batch_file *file, smp_error *err);
+/* Says how many of them it read. */
+void smp_trial_close(smp_trial *trial, const smp_common *common);
+
+/* What would become of every file; files that would fail are named as after a run. */
 smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);
 
 /* Before an input is opened or a thread is started: the program gives up all but what it needs. Not with --no-sandbox,

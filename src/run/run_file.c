@@ -240,13 +240,34 @@ smp_code smp_run_open_input(const smp_run_request *request, const smp_read_optio
     return smp_reader_media(*reader)->open_end && request->output ? refuse_endless(request, err) : SMP_OK;
 }
 
+/* A file that is replaced: of several pictures one would be left, and a name may say another format. */
+static smp_code check_in_place(const smp_run_request *request, smp_reader *reader, smp_error *err)
+{
+    const smp_media *media = smp_reader_media(reader);
+    const smp_notes *notes = smp_reader_notes(reader);
+    bool more = media->pages > 1;
+    if (!request->write.output.in_place)
+        return SMP_OK;
+    for (int i = 0; i < notes->count; i++)
+        more |= strstr(notes->items[i], SMP_FIRST_ALONE) != NULL;
+    if (!smp_name_of_format(request->output, media->file_format))
+        return smp_fail(err, SMP_E_WRITE, "its content is %s, and by its name it would become %s", media->file_format,
+                        smp_writer_format(request->output, NULL)),
+               smp_hint(err, "rename it, or write -o DIR; it is left as it is");
+    if (!more || request->write.output.in_place->backup)
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "it holds several pictures, and one would be left");
+    return smp_hint(err, "write -o DIR, or --backup .orig, which keeps all of them");
+}
+
 /* Opens the input. What will be read again is kept first: *start is where it begins. */
 static smp_code open_input(const smp_run_request *request, smp_reader **reader, int64_t *start, smp_error *err)
 {
     *start = -1;
     if (!strcmp(request->input, "-") && smp_program_has_prepass(request->program))
         SMP_TRY(smp_prepass_keep_stdin(&request->read.limits, start, err));
-    return smp_run_open_input(request, &request->read, reader, err);
+    SMP_TRY(smp_run_open_input(request, &request->read, reader, err));
+    return check_in_place(request, *reader, err);
 }
 
 static smp_code open_again(const smp_run_request *request, smp_reader **reader, int64_t start, smp_error *err)
@@ -438,31 +459,12 @@ static smp_code run_the_plan(one_run *r, smp_error *err)
     return code ? code : smp_prepasses_report(&r->prepasses, r->report, err);
 }
 
-/* A file that is replaced: of several pictures one would be left, and a name may say another format. */
-static smp_code check_in_place(const one_run *r, smp_error *err)
-{
-    const smp_media *media = smp_reader_media(r->reader);
-    const smp_notes *notes = smp_reader_notes(r->reader);
-    bool more = media->pages > 1;
-    for (int i = 0; i < notes->count; i++)
-        more |= strstr(notes->items[i], SMP_FIRST_ALONE) != NULL;
-    if (!smp_name_of_format(r->request->output, media->file_format))
-        return smp_fail(err, SMP_E_WRITE, "its content is %s, and by its name it would become %s", media->file_format,
-                        smp_writer_format(r->request->output, NULL)),
-               smp_hint(err, "rename it, or write -o DIR; it is left as it is");
-    if (!more || r->request->write.output.in_place->backup)
-        return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "it holds several pictures, and one would be left");
-    return smp_hint(err, "write -o DIR, or --backup .orig, which keeps all of them");
-}
-
 /* A leftover fails the run: before files are in their places, or behind a stream, of which what is whole was written.
  */
 static smp_code commit_outputs(one_run *r, smp_error *err)
 {
     const int leftover = smp_reader_media(r->reader)->leftover;
-    if (r->request->write.output.in_place && check_in_place(r, err))
-        return err->code;
+    SMP_TRY(check_in_place(r->request, r->reader, err)); /* that more follows, a file may say at its end */
     const bool files = outputs_are_files(r->request);
     if (leftover && files)
         return fail_leftover(r->request, leftover, files, err);

@@ -91,8 +91,10 @@ class InPlace(CliCase):
         self.change("in", "--backup", ".orig")
         self.assertEqual(kept.read_bytes(), before)
         small = path.read_bytes()
-        told = self.smp("convert", "in", "--in-place", "--backup", ".orig", "-e", "invert", status=1).stderr
+        words = ("convert", "in", "--in-place", "--backup", ".orig", "-e", "invert")
+        told, dry = self.smp(*words, status=1).stderr, self.smp(*words, "-n", status=1).stderr
         self.assertIn("  in/a.png: the backup ", told)  # its name once
+        self.assertTrue(told.startswith(dry), dry)
         self.assertIn("a.png.orig is there already", told)
         self.assertIn("hint: move it away, or write another --backup", told)
         self.assertIn("1 backup passed over", told)
@@ -108,12 +110,19 @@ class InPlace(CliCase):
         frames[0].save(self.folder / "in/moving.webp", save_all=True, append_images=frames[1:])
         frames[0].save(self.folder / "in/moving.gif", save_all=True, append_images=frames[1:])
         frames[0].save(self.folder / "in/moving.png", save_all=True, append_images=frames[1:])
+        self.png("a.png").rename(self.folder / "in/a.png.orig")
+        shutil.copy(SAMPLES / "page.jpg", self.folder / "in/photo.heic")
         shutil.copy(self.png("a.png"), self.folder / "in/wrong.jpg")
         self.png("locked.png").chmod(0o444)
         (self.folder / "in/cut.png").write_bytes(self.png("a.png").read_bytes()[:900])
         (self.folder / "in/a.png").unlink()
         before = {name: (self.folder / name).read_bytes() for name in self.files()}
         told = self.change("in", status=1)
+        dry = self.smp("convert", "in", "--in-place", "-e", "resize 50%", "-n", status=1)
+        self.assertIn("in/cut.png would be replaced\n", dry.stdout)  # damage behind the header shows in a run alone
+        self.assertEqual([line for line in told.splitlines() if line.startswith("  in/") and "cut.png" not in line],
+                         [line for line in dry.stderr.splitlines() if line.startswith("  in/")])
+        self.assertIn("1 file would be replaced, 0 done before", dry.stdout)
         for said in ("pages.tif: it holds several pictures, and one would be left",
                      "moving.webp: it holds several", "moving.png: it holds several",
                      "moving.gif: it holds several", "wrong.jpg: its content is PNG, and by its name",

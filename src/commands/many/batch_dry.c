@@ -9,34 +9,48 @@ static smp_code try_target(void *, const char *path, smp_error *err)
     return smp_target_check(path, err);
 }
 
-/* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
-static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_request *request, smp_error *err)
+smp_code smp_trial_open(smp_trial *trial, const smp_batch_settings *s, const smp_program *program, smp_diags *diags,
+                        size_t files, smp_error *err)
 {
-    const smp_program *program = request->program;
+    const smp_common *common = &s->many.plan.base.common;
+    smp_device_request cpu = {.spec = "cpu", .threads = 1};
+    *trial = (smp_trial){.wanted = (size_t)s->headers,
+                         .all = files,
+                         .request = {.program = program,
+                                     .diags = diags,
+                                     .read = common->read,
+                                     .fast_decode = common->fast_decode,
+                                     .gpu_jpeg = common->gpu_jpeg,
+                                     .draw = smp_cli_draw(&s->many.plan.base)}};
+    return smp_device_open(&cpu, &trial->request.device, NULL, 0, err);
+}
+
+smp_code smp_trial_file(smp_trial *trial, const smp_batch_file *file, smp_error *err)
+{
+    smp_run_request request = trial->request;
     smp_plan *plan = NULL;
-    request->input = item->file->path;
-    request->read.page = item->file->page ? item->file->page : page;
-    request->output = item->output;
-    request->draw.index = smp_hash_name(item->file->name);
-    smp_code code = smp_is_tar(request->input) ? SMP_OK : smp_plan_file(request, &plan, err);
+    const double seen = (double)trial->seen++;
+    if (trial->wanted && (double)trial->tried * (double)trial->all > seen * (double)trial->wanted)
+        return SMP_OK;
+    trial->tried++;
+    request.input = file->input;
+    request.output = file->output;
+    request.read.page = file->page ? file->page : request.read.page;
+    request.draw.index = file->index;
+    smp_code code = smp_is_tar(request.input) ? SMP_OK : smp_plan_file(&request, &plan, err);
     smp_plan_free(plan);
-    return code ? code : smp_each_target(item->output, program, try_target, NULL, err);
+    return code ? code : smp_each_target(file->output, request.program, try_target, NULL, err);
 }
 
-typedef struct trial { /* which files are tried: some, evenly spread */
-    size_t seen, tried, wanted, all;
-} trial;
-
-static bool is_next(trial *t)
+void smp_trial_close(smp_trial *trial, const smp_common *common)
 {
-    const bool next =
-        !t->wanted || t->wanted >= t->all || (double)t->tried * (double)t->all <= (double)t->seen * (double)t->wanted;
-    t->seen++;
-    t->tried += next;
-    return next;
+    smp_device_close(trial->request.device);
+    if (trial->tried < trial->seen && !common->quiet)
+        fprintf(stderr, "smempipe: read the headers of %zu of %zu files; --headers 0 reads all\n", trial->tried,
+                trial->seen);
 }
 
-static void show(smp_batch_job *job, const smp_work_unit *unit, trial *t, smp_run_request *request)
+static void show(smp_batch_job *job, const smp_work_unit *unit, smp_trial *trial)
 {
     static const char *const states[] = {[SMP_TODO_DO] = "",
                                          [SMP_TODO_DONE] = "  (done before)",
@@ -51,8 +65,11 @@ static void show(smp_batch_job *job, const smp_work_unit *unit, trial *t, smp_ru
         fputs(" -> ", stdout);
         smp_text_clean(stdout, item->output);
         fputs(states[item->state], stdout);
-        if (item->state == SMP_TODO_DO && is_next(t) &&
-            try_file(item, job->settings->many.plan.base.common.read.page, request, &wrong)) {
+        const smp_batch_file file = {.input = item->file->path,
+                                     .output = item->output,
+                                     .page = item->file->page,
+                                     .index = smp_hash_name(item->file->name)};
+        if (item->state == SMP_TODO_DO && smp_trial_file(trial, &file, &wrong)) {
             smp_failures_add(&job->failures, item->file->path, &wrong);
             fputs("  (fails)", stdout);
         } else if (item->state == SMP_TODO_DO && item->replace)
@@ -67,24 +84,15 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
     const smp_batch_settings *s = job->settings;
     const smp_common *common = &s->many.plan.base.common;
     smp_todo *todo = &job->todo;
-    smp_device_request cpu = {.spec = "cpu", .threads = 1};
-    smp_device *device;
     smp_work_unit *unit;
-    SMP_TRY(smp_device_open(&cpu, &device, NULL, 0, err));
+    smp_trial trial;
+    SMP_TRY(smp_trial_open(&trial, s, program, diags, todo->count.expected, err));
     smp_code code = SMP_OK;
-    smp_run_request request = {.program = program,
-                               .diags = diags,
-                               .read = common->read,
-                               .fast_decode = common->fast_decode,
-                               .gpu_jpeg = common->gpu_jpeg,
-                               .device = device,
-                               .draw = smp_cli_draw(&s->many.plan.base)};
-    trial t = {.wanted = (size_t)s->headers, .all = todo->count.expected};
     while (!(code = smp_todo_next(todo, &unit, err)) && unit) {
-        show(job, unit, &t, &request);
+        show(job, unit, &trial);
         smp_work_unit_free(unit);
     }
-    smp_device_close(device);
+    smp_trial_close(&trial, common);
     if (code)
         return code;
     if (s->claim && !todo->count.files && !todo->left_out.files && !common->quiet)
@@ -100,8 +108,6 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
         fputs(")\n", stderr);
     }
     smp_free(others);
-    if (t.tried < t.seen && !common->quiet)
-        fprintf(stderr, "smempipe: read the headers of %zu of %zu files; --headers 0 reads all\n", t.tried, t.seen);
     smp_failures_show(&job->failures, common, todo->count.to_do + todo->count.changed);
     return job->failures.count ? SMP_E_PROCESS : SMP_OK;
 }

@@ -61,9 +61,11 @@ static smp_code check(void *context, const char *target, int fd, smp_error *err)
 }
 
 /* Before a file is opened. */
-static smp_code begin(void *, const smp_batch_file *file, smp_error *err)
+static smp_code begin(void *context, const smp_batch_file *file, smp_error *err)
 {
+    const work *w = context;
     struct stat now;
+    char backup[PATH_MAX];
     const char *dot = strrchr(smp_base_name(file->output), '.');
     if (stat(file->output, &now) != 0) /* who opens it says why */
         return SMP_OK;
@@ -72,7 +74,7 @@ static smp_code begin(void *, const smp_batch_file *file, smp_error *err)
     if (!(now.st_mode & 0222) || access(file->output, W_OK) != 0)
         return smp_fail(err, SMP_E_WRITE, "is read-only, and is left as it is"), smp_hint(err, "chmod u+w allows it");
     if (dot && smp_writer_kind(file->output) != SMP_KIND_NONE)
-        return SMP_OK;
+        return smp_in_place_backup_name(&w->how, file->output, &now, backup, err);
     if (smp_writer_extension(dot ? dot + 1 : "", NULL, err)) /* says which can be written */
         err->code = SMP_E_WRITE;
     return smp_hint(err, "write -o DIR --to EXT for another format; it is left as it is");
@@ -252,12 +254,24 @@ static smp_code do_files(work *w, const smp_program *program, smp_diags *diags, 
     return code || count.done + w->meanwhile == w->count ? code : SMP_E_PROCESS;
 }
 
-static void list_only(const work *w)
+static smp_code list_only(work *w, const smp_program *program, smp_diags *diags, smp_error *err)
 {
-    for (size_t i = 0; i < w->count; i++)
-        smp_text_line(stdout, "%s would be replaced", w->files[i].output);
-    smp_text_line(stdout, "%zu file%s would be replaced, %zu done before", w->count, w->count == 1 ? "" : "s",
-                  w->before);
+    const smp_common *common = &w->settings->many.plan.base.common;
+    smp_trial trial;
+    SMP_TRY(smp_trial_open(&trial, w->settings, program, diags, w->count, err));
+    trial.request.write.output.in_place = &w->how;
+    for (size_t i = 0; i < w->count; i++) {
+        const smp_batch_file *file = &w->files[i];
+        smp_error wrong = {.code = SMP_OK};
+        if (begin(w, file, &wrong) || smp_trial_file(&trial, file, &wrong))
+            smp_failures_add(&w->failures, file->input, &wrong);
+        smp_text_line(stdout, "%s would be %s", file->output, wrong.code ? "left as it is" : "replaced");
+    }
+    const size_t count = w->count - w->failures.count;
+    smp_text_line(stdout, "%zu file%s would be replaced, %zu done before", count, count == 1 ? "" : "s", w->before);
+    smp_trial_close(&trial, common);
+    smp_failures_show(&w->failures, common, w->count);
+    return w->failures.count ? SMP_E_PROCESS : SMP_OK;
 }
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
@@ -277,7 +291,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     code = code ? code : smp_many_find(&s->many, &walk, &w.found, NULL, err);
     code = code ? code : list_files(&w, err);
     if (!code && s->dry_run)
-        list_only(&w);
+        code = list_only(&w, program, diags, err);
     else if (!code)
         code = do_files(&w, program, diags, err);
     for (size_t i = 0; w.places && i < w.found.count; i++)

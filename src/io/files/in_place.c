@@ -122,25 +122,35 @@ static smp_code copy_file(const char *from, const char *to, smp_error *err)
     return code;
 }
 
-smp_code smp_in_place_backup(const smp_in_place *how, const char *target, const struct stat *was, smp_error *err)
+smp_code smp_in_place_backup_name(const smp_in_place *how, const char *target, const struct stat *was, char *path,
+                                  smp_error *err)
 {
-    char path[PATH_MAX];
     struct stat there;
-    if (!how->backup)
-        return SMP_OK;
-    if (snprintf(path, sizeof path, "%s%s", target, how->backup) >= (int)sizeof path) {
+    if (snprintf(path, PATH_MAX, "%s%s", how->backup ? target : "", how->backup ? how->backup : "") >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return fail_system("cannot make the backup", err);
     }
-    if (link(target, path) == 0)
+    if (lstat(path, &there) != 0)
+        return SMP_OK;
+    if (is_same(&there, was)) { /* of a run that was killed right then */
+        path[0] = '\0';
+        return SMP_OK;
+    }
+    smp_fail(err, SMP_E_WRITE, "the backup %.200s is there already, of another time", path);
+    return smp_hint(err, "move it away, or write another --backup: nothing is replaced without one");
+}
+
+smp_code smp_in_place_backup(const smp_in_place *how, const char *target, const struct stat *was, smp_error *err)
+{
+    char path[PATH_MAX];
+    SMP_TRY(smp_in_place_backup_name(how, target, was, path, err));
+    if (!path[0] || link(target, path) == 0)
         return SMP_OK;
     const int number = errno;
-    if (number == EEXIST && lstat(path, &there) == 0) {
-        if (is_same(&there, was)) /* of a run that was killed right then */
-            return SMP_OK;
-        smp_fail(err, SMP_E_WRITE, "the backup %.200s is there already, of another time", path);
-        return smp_hint(err, "move it away, or write another --backup: nothing is replaced without one");
-    }
+    if (number == EEXIST) /* since then */
+        SMP_TRY(smp_in_place_backup_name(how, target, was, path, err));
+    if (!path[0])
+        return SMP_OK;
     if (number != EPERM && number != EOPNOTSUPP && number != EMLINK)
         return fail_system("cannot make the backup", err);
     SMP_TRY(copy_file(target, path, err));

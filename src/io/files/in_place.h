@@ -28,6 +28,9 @@ bool smp_in_place_done(const char *path, const char *work);
  * was: the target as it was opened, which it must still be. */
 smp_code smp_in_place_ready(smp_in_place *how, int fd, const char *target, const struct stat *was, smp_error *err);
 
-/* Before it takes the place of the target: makes the backup, unless there is to be none. Another file of that name is
- * SMP_E_WRITE. */
+/* Sets the backup's path, of PATH_MAX bytes, "" where none is to be made. SMP_E_WRITE: another file has that name. */
+smp_code smp_in_place_backup_name(const smp_in_place *how, const char *target, const struct stat *was, char *path,
+                                  smp_error *err);
+
+/* Before it takes the place of the target: makes the backup, by the same check. */
 smp_code smp_in_place_backup(const smp_in_place *how, const char *target, const struct stat *was, smp_error *err);
