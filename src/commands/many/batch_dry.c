@@ -99,14 +99,8 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
         fprintf(stderr, "smempipe: nothing is left to take: all pieces are done or taken\n");
     if (todo->count.others && !common->quiet)
         fprintf(stderr, "smempipe: %zu files are other shards'\n", todo->count.others);
-    smp_left_out *left_out = &todo->left_out;
-    char *others = left_out->files && !common->quiet ? smp_left_out_text(left_out) : NULL;
-    if (others) {
-        fprintf(stderr, "smempipe: %zu file%s passed over by %s (", left_out->files, left_out->files == 1 ? "" : "s",
-                left_out->files == 1 ? "its name" : "their names");
-        smp_text_clean(stderr, others);
-        fputs(")\n", stderr);
-    }
+    char *others = smp_left_out_text(&todo->left_out);
+    smp_many_others(common, todo->left_out.files, others);
     smp_free(others);
     smp_failures_show(&job->failures, common, todo->count.to_do + todo->count.changed);
     return job->failures.count ? SMP_E_PROCESS : SMP_OK;

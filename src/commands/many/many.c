@@ -157,6 +157,15 @@ smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size
     return SMP_E_READ;
 }
 
+void smp_many_others(const smp_common *common, uint64_t count, const char *text)
+{
+    const bool which = text && text[0];
+    if (count && !common->quiet)
+        smp_text_line(stderr, "smempipe: %llu file%s passed over by %s%s%s%s", (unsigned long long)count,
+                      count == 1 ? "" : "s", count == 1 ? "its name" : "their names", which ? " (" : "",
+                      which ? text : "", which ? ")" : "");
+}
+
 smp_code smp_many_find(const smp_many_settings *settings, const smp_find_options *walk, smp_found_list *found,
                        const char ***paths, smp_error *err)
 {

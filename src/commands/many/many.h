@@ -41,7 +41,10 @@ smp_code smp_many_beside_list(const smp_many_settings *settings, const char *oth
 smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size_t files, smp_left_out *left_out,
                         smp_error *err);
 
-/* The same of a list of work, of which so many files are something else by their names. */
+/* Says that so many files were passed over by their names; text: which, or null. */
+void smp_many_others(const smp_common *common, uint64_t count, const char *text);
+
+/* No file in a list of work, of which so many files are something else by their names. */
 smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err);
 
 /* The files that inputs name; none is an error. paths: theirs, from smp_alloc, then null; may be null. */

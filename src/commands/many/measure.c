@@ -127,14 +127,6 @@ smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_err
     return failed ? SMP_E_PROCESS : SMP_OK;
 }
 
-void smp_measuring_others(const smp_common *common, uint64_t count, const char *text)
-{
-    const bool which = text && text[0];
-    if (count && !common->quiet)
-        smp_text_line(stderr, "smempipe: %llu file%s passed over by their names%s%s%s", (unsigned long long)count,
-                      count == 1 ? "" : "s", which ? " (" : "", which ? text : "", which ? ")" : "");
-}
-
 void smp_measuring_free(smp_measuring *m)
 {
     if (m->settings->html && m->output.to && m->output.to != stdout)
@@ -225,7 +217,7 @@ static smp_code measure_files(const smp_measure_settings *settings, smp_measure_
     smp_measuring_begin(&r.told, settings);
     smp_code code = run_batch(&r, settings, program, diags, &count, err);
     code = code ? code : smp_measuring_end(&r.told, count.done, count.failed, err);
-    smp_measuring_others(r.told.common, work->head.left_out, work->head.others);
+    smp_many_others(r.told.common, work->head.left_out, work->head.others);
     smp_measuring_free(&r.told);
     return code;
 }

@@ -59,9 +59,6 @@ smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, cons
 smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_error *err);
 void smp_measuring_free(smp_measuring *m);
 
-/* Says that so many files were passed over by their names; text: which, or null. */
-void smp_measuring_others(const smp_common *common, uint64_t count, const char *text);
-
 /* Adds the files of a piece, but for those that the pipeline is not for; number: of its first file. */
 smp_code smp_measure_add_piece(smp_measure_work *work, const smp_work_list *list, size_t piece, smp_kind kind,
                                uint64_t number, smp_measure_files *to, smp_error *err);

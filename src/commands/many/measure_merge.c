@@ -186,7 +186,7 @@ smp_code smp_measure_merge(const smp_measure_settings *settings, smp_error *err)
         told.totals = totals;
         code = tell_files(&m, &told, err);
         code = code ? code : smp_measuring_end(&told, (size_t)done, (size_t)failed, err);
-        smp_measuring_others(told.common, passed, m.parts[0].head.others);
+        smp_many_others(told.common, passed, m.parts[0].head.others);
         smp_measuring_free(&told);
     }
     for (size_t i = 0; i < m.count; i++)
