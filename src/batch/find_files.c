@@ -204,6 +204,14 @@ static smp_code give(walk *w, const char *name, const struct stat *status, bool 
     return w->visit(w->context, &found, w->err);
 }
 
+static smp_code give_wanted(walk *w, const char *name, const struct stat *status, bool link)
+{
+    bool wanted = true;
+    if (w->options->wants)
+        SMP_TRY(w->options->wants(w->options->context, w->path, name, &wanted, w->err));
+    return wanted ? give(w, name, status, link) : SMP_OK;
+}
+
 /* An entry of a folder that is open. The file system is asked as little as will do: what a file is, the folder says
  * mostly, and a file of another shard is not asked about. */
 static smp_code judge(walk *w, int folder, const folder_entry *entry, const char *under, known_file *found)
@@ -312,22 +320,26 @@ static smp_code walk_block(walk *w, int folder, size_t end, size_t under, names 
 }
 
 /* The files of the folder w->path[0 .. length), then those of the folders in it. under: where in the path the name
- * under the folder given begins. */
+ * under the folder given begins; 0: it is that folder. Another one that cannot be read is given as a file with a slash
+ * behind it: who opens it says why. */
 static smp_code walk_folder(walk *w, size_t length, size_t under)
 {
     names all = {0};
     size_t inner = 0;
     DIR *dir = opendir(w->path);
-    if (!dir)
+    if (!dir && !under)
         return smp_fail(w->err, SMP_E_READ, "cannot read the folder: %s", strerror(errno)),
                smp_at(w->err, "%s", w->path);
-    smp_code code = read_names(w, dir, &all);
+    smp_code code = dir ? read_names(w, dir, &all) : set_path(w, length + 1, "");
+    if (!code && !dir)
+        code = give_wanted(w, w->path + under, NULL, false);
     const size_t end = length + (w->path[length - 1] != '/');
     for (size_t i = 0, count; !code && i < all.count; i += count) {
         count = smp_min_u64(BLOCK, all.count - i);
         code = walk_block(w, dirfd(dir), end, under ? under : end, &all, i, count, &inner);
     }
-    closedir(dir);
+    if (dir)
+        closedir(dir);
     for (size_t i = 0; !code && i < inner; i++) {
         code = set_path(w, end, all.items[i].text);
         if (!code)
@@ -382,7 +394,6 @@ static smp_code walk_given(walk *w, const char *given)
         return smp_fail(w->err, SMP_E_USAGE, "standard input is one file, this works on many"),
                smp_hint(w->err, "name files or folders, or use smempipe run");
     SMP_TRY(grow_path(w, length));
-    smp_code code = SMP_OK;
     memcpy(w->path, given, length + 1);
     if (!strcmp(given, "-")) {
         w->there++;
@@ -396,18 +407,13 @@ static smp_code walk_given(walk *w, const char *given)
     if (!there && !w->missing)
         w->missing = given;
     if (!there || !S_ISDIR(status.st_mode)) {
-        bool wanted = true;
         const char *slash = strrchr(w->path, '/'), *name = slash && slash[1] ? slash + 1 : w->path;
         if (fits_one(name, w->options->exclude, w->options->exclude_count) ||
             (w->options->include_count && !fits_one(name, w->options->include, w->options->include_count)))
             return SMP_OK;
         if (there && is_companion(w, name))
             return count_left_out(w->left_out, name, w->err);
-        if (w->options->wants)
-            code = w->options->wants(w->options->context, w->path, name, &wanted, w->err);
-        if (code || !wanted)
-            return code;
-        return give(w, name, there ? &status : NULL, lstat(given, &link) == 0 && S_ISLNK(link.st_mode));
+        return give_wanted(w, name, there ? &status : NULL, lstat(given, &link) == 0 && S_ISLNK(link.st_mode));
     }
     while (length > 1 && given[length - 1] == '/')
         length--;

@@ -78,9 +78,9 @@ static inline smp_found *smp_found_at(const smp_found_list *list, size_t index)
  * In a folder, hidden files are left out, and without `include` those that their extension says to be of another kind,
  * or that is in ignored_extensions.def; the latter also among several files given, one of which is read by its name
  * (a shell's * names all that lies in a folder). A file whose path is too long, or that cannot be looked at for
- * another reason, is on the list all the same: who opens it says why it cannot. A path given that is not there is
- * SMP_E_READ when it looks like a folder's (no extension, or a slash at its end) or nothing else that was given is
- * there; else it is on the list too. */
+ * another reason, is on the list all the same, as is "in/locked/", a folder in one given that cannot be read: who opens
+ * it says why it cannot. A path given that is not there is SMP_E_READ when it looks like a folder's (no extension, or a
+ * slash at its end) or nothing else that was given is there; else it is on the list too. */
 smp_code smp_walk(const char *const *given, size_t count, const smp_find_options *options, smp_found_list *list,
                   smp_error *err);
 void smp_found_free(smp_found_list *list);

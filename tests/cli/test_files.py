@@ -108,17 +108,42 @@ class Files(CliCase):
     @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
     def test_folder_without_permission_exits_4_for_nobody(self):
         self.small_png()
-        self.folder.chmod(0o755)
+        self.smp("run", "-e", "invert", "in.png", "out.png", status=4, preexec_fn=self.nobody())
+        self.assertEqual(self.files(), ["in.png"])
 
-        def become_nobody():
+    def test_a_locked_folder_in_a_folder_stops_no_other(self):
+        nobody, words = self.nobody() if os.geteuid() == 0 else None, ("in", "-r", "--to", "npy", "-o")
+        for folder in ("in/locked", "in/locked.d", "in/z", "out"):
+            (self.folder / folder).mkdir(parents=True)
+            (self.folder / folder).chmod(0o777)
+        for name in ("in/a.png", "in/locked.png", "in/z/b.png"):
+            self.small_png(name)
+        (self.folder / "in/locked").chmod(0)
+        try:
+            dry = self.smp("convert", *words, "dry", "-n", status=1, preexec_fn=nobody).stderr
+            done = self.smp("convert", *words, "out", status=1, preexec_fn=nobody).stderr
+            rows = self.smp("measure", "-e", "stats", "in", "-r", "--csv", status=1, preexec_fn=nobody)
+            place = self.smp("convert", "in/z", "in", "-r", "--in-place", "--strip", status=1, preexec_fn=nobody).stderr
+            alone = self.smp("convert", "in/locked", "-o", "out", status=3, preexec_fn=nobody).stderr
+        finally:
+            (self.folder / "in/locked").chmod(0o777)
+        for told in (dry, done, rows.stderr, place):
+            self.assertIn("  in/locked/: cannot open: Permission denied\n", told)
+        self.assertIn("3 files done, 1 failed", done)
+        self.assertEqual(len(rows.stdout.splitlines()), 4)
+        self.assertIn("in/locked: error: cannot read the folder: Permission denied", alone)
+
+    def nobody(self):
+        """What a process of root's calls to become somebody who may read here."""
+        def become():
             os.setgroups([])
             os.setgid(65534)
             os.setuid(65534)
 
         if not self.reachable_by_others(PROGRAM):
             self.skipTest("the build folder is private to root")
-        self.smp("run", "-e", "invert", "in.png", "out.png", status=4, preexec_fn=become_nobody)
-        self.assertEqual(self.files(), ["in.png"])
+        self.folder.chmod(0o755)
+        return become
 
     @staticmethod
     def reachable_by_others(path):

@@ -67,7 +67,7 @@ static smp_code begin(void *context, const smp_batch_file *file, smp_error *err)
     struct stat now;
     char backup[PATH_MAX];
     const char *dot = strrchr(smp_base_name(file->output), '.');
-    if (stat(file->output, &now) != 0) /* who opens it says why */
+    if (stat(file->output, &now) != 0 || S_ISDIR(now.st_mode)) /* who opens it says why */
         return SMP_OK;
     if (!S_ISREG(now.st_mode))
         return smp_fail(err, SMP_E_WRITE, "is no file that another could take the place of");
