@@ -154,6 +154,7 @@ int main() {
         (self.folder / "a.cu").write_text(SOURCE)
         text = self.smp("kernel", "a.cu", "--time").stdout
         self.assertRegex(text, r"\n  flagged  .* -\n")
+        self.assertIn("predicted for an H100 at 1.98 GHz", text)
         self.assertRegex(text, r"\n  flagged: not modelled: a loop in line \d+ that waits for other blocks\n")
 
     def test_spills_that_are_not_counted_say_why(self):

@@ -331,7 +331,7 @@ void smp_lab_time_words(FILE *to, const smp_lab_report *report)
     if (!p || p->refusal[0])
         return;
     smp_lab_time_error(p->gpu, text, sizeof text);
-    smp_text_line(to, "%s", text);
+    smp_text_line(to, "predicted for %s at %.2f GHz: %s", title_of(p->gpu), p->clock_ghz, text);
 }
 
 void smp_lab_time_model_json(smp_json *json, const smp_lab_report *report)
