@@ -353,6 +353,7 @@ struct warp_observer {
     void (*cost)(struct warp_observer *self, uint64_t wavefronts); /* in shared memory, of the last step */
     void (*touch)(struct warp_observer *self, const warp_frame *frame, warp_space space, uint32_t lanes,
                   const uint64_t address[WARP_LANES], uint32_t width, int how); /* a warp_touching */
+    uint32_t served; /* a bit for each of ptx_services that ran */
 };
 
 struct warp_block {

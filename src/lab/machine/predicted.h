@@ -88,6 +88,7 @@ typedef struct smp_predicted {
     uint32_t order;                                /* among the program's launches */
     char gpu[12];                                  /* "h100" */
     char refusal[160];                             /* why it is not modelled; then nothing else is told */
+    char left_out[120];                            /* what its time does not have: "what printf takes"; "": nothing */
     double clock_ghz, cycles, us, low_us, high_us; /* low and high: nine of ten measured times lie between */
     char bound[24];
     double use[SMP_TIME_RESOURCES];

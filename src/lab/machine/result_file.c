@@ -163,6 +163,7 @@ static bool get_predictions(FILE *from, smp_warp_result *r)
         smp_predicted *p = &all->items[i];
         END_TEXT(p->gpu);
         END_TEXT(p->refusal);
+        END_TEXT(p->left_out);
         END_TEXT(p->bound);
         for (size_t k = 0; k < SMP_PREDICTED_PRICES; k++)
             END_TEXT(p->prices[k].what);

@@ -85,6 +85,7 @@ typedef struct ptx_request {
 typedef struct ptx_service {
     const char *name, *results, *arguments; /* l: 8 bytes, i: 4, 3: 12 */
     uint64_t (*run)(const ptx_request *request);
+    const char *untimed; /* what a prediction of time leaves out; null: next to nothing */
 } ptx_service;
 extern const ptx_service ptx_services[];
 extern const int ptx_service_count;

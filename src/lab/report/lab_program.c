@@ -22,7 +22,7 @@ typedef struct kernel {
     uint64_t launches, instructions, lanes;
     smp_lab_total total;
     double cost, us, low_us, high_us; /* predicted; 0: no launch was */
-    const char *refusal;              /* why a launch has no time; null: all have */
+    const char *refusal, *left_out;   /* why a launch has no time, what its time leaves out; null: all have, nothing */
 } kernel;
 
 typedef struct screen {
@@ -72,6 +72,8 @@ static bool add_kernel(screen *s, const smp_warp_result *r)
         s->us += r->predictions->items[i].us;
         if (!k->refusal && r->predictions->items[i].refusal[0])
             k->refusal = r->predictions->items[i].refusal;
+        if (!k->left_out && r->predictions->items[i].left_out[0])
+            k->left_out = r->predictions->items[i].left_out;
     }
     for (size_t i = 0; i < r->row_count; i++)
         k->cost += smp_lab_issue_cost(&r->rows[i]);
@@ -278,6 +280,17 @@ static void put_kernel(FILE *to, const kernel *k, bool predicted, const smp_pain
     fputc('\n', to);
 }
 
+static void put_caveat(FILE *to, const kernel *k, const char *what, const char *text)
+{
+    if (!text)
+        return;
+    fputs("  ", to);
+    smp_text_clean(to, k->first->kernel);
+    fprintf(to, ": %s: ", what);
+    smp_text_clean(to, text);
+    fputc('\n', to);
+}
+
 static void put_kernels(FILE *to, const screen *s, const smp_paint *paint)
 {
     fprintf(to, "%s  %-*s %*s %*s %*s %*s %*s %*s %*s %4s %6s %-13s %s%s\n", paint->dim, NAME, "kernel", COUNT + 1,
@@ -286,14 +299,10 @@ static void put_kernels(FILE *to, const screen *s, const smp_paint *paint)
     for (size_t i = 0; i < s->kernel_count && i < KERNELS; i++)
         put_kernel(to, &s->kernels[i], s->us > 0, paint);
     put_more(to, s->kernel_count, KERNELS, "kernel", paint);
-    for (size_t i = 0; i < s->kernel_count && i < KERNELS; i++)
-        if (s->kernels[i].refusal) {
-            fputs("  ", to);
-            smp_text_clean(to, s->kernels[i].first->kernel);
-            fputs(": not modelled: ", to);
-            smp_text_clean(to, s->kernels[i].refusal);
-            fputc('\n', to);
-        }
+    for (size_t i = 0; i < s->kernel_count && i < KERNELS; i++) {
+        put_caveat(to, &s->kernels[i], "not modelled", s->kernels[i].refusal);
+        put_caveat(to, &s->kernels[i], "left out of its time", s->kernels[i].left_out);
+    }
 }
 
 static void put_finding(FILE *to, const smp_lab_issue *issue, const smp_paint *paint)

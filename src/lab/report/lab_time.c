@@ -287,6 +287,8 @@ void smp_lab_time_text(FILE *to, const smp_warp_result *result, smp_lab_sources 
     fprintf(to, "  %stime%s  predicted for %s at %.2f GHz: ", paint.bold, paint.off, title_of(p->gpu), p->clock_ghz);
     put_time(to, p);
     fprintf(to, ", %.0f cycles\n", p->cycles);
+    if (p->left_out[0])
+        fprintf(to, "  left out of its time: %s\n", p->left_out);
     put_others(to, result);
     put_bound(to, p);
     put_memory(to, p);

@@ -96,7 +96,7 @@ static void put_prediction(smp_json *json, const smp_warp_result *r, const smp_p
         return;
     }
     SMP_JSON(json, ("cycles", p->cycles), ("us", p->us), ("low_us", p->low_us), ("high_us", p->high_us),
-             ("clock_ghz", p->clock_ghz), ("bound", p->bound));
+             ("clock_ghz", p->clock_ghz), ("left_out", p->left_out[0] ? p->left_out : NULL), ("bound", p->bound));
     smp_json_object(json, "use");
     for (int i = 0; i < SMP_TIME_RESOURCES; i++)
         smp_json_number(json, smp_time_resource_names[i], p->use[i]);

@@ -372,6 +372,8 @@ void sass_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, 
             warp_stop(block, frame, inst, "a call through a pointer is not supported");
             return;
         }
+        if (block->observer)
+            block->observer->served |= UINT32_C(1) << number;
         for (uint32_t i = 0; i < PTX_SERVICE_WORDS; i++)
             words[i] = warp_words(frame, (FIRST + i) * SASS_WORD_ROW)[l];
         const uint64_t result = ptx_services[number].run(&(ptx_request){block, frame, inst, l, words});

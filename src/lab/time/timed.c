@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "lab/ptx/execute.h"
 #include "lab/time/record.h"
 
 /* "h100", "h100,each", "h100,listing,what-if" */
@@ -29,6 +30,20 @@ static bool is_refused(const smp_warp_launch *launch, const smp_warp_kernel *sas
                                                                               : NULL;
     snprintf(why, size, "%s", reason ? reason : "");
     return reason || time_refuses_code(&sass->code, gpu, why, size);
+}
+
+/* What the time of a launch leaves out: calls of the system, whose work no instruction of the kernel does. */
+static void set_left_out(uint32_t served, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < ptx_service_count; i++) {
+        const char *one = ptx_services[i].untimed;
+        if (served >> i & 1 && one && !strstr(text, one))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "what ", one);
+    }
+    if (used)
+        snprintf(text + used, size - used, " take%s on a GPU", strchr(text, ',') ? "" : "s");
 }
 
 static smp_code run(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result, smp_error *err)
@@ -73,6 +88,7 @@ smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch 
     wish.row_count = strstr(wanted, ",tips") ? result->row_count : 0;
     if (!code && !refusal[0] && smp_time_predict(recorder, sass, &wish, &one, &why)) /* the counts stand */
         snprintf(refusal, sizeof refusal, "%.*s", (int)sizeof refusal - 1, why.message);
+    set_left_out(recorder ? own.observer->served : 0, one.left_out, sizeof one.left_out);
     smp_time_record_free(recorder);
     one.order = order;
     snprintf(one.gpu, sizeof one.gpu, "%s", gpu.name);
