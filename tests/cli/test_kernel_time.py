@@ -135,7 +135,9 @@ int main() {
     def test_updates_that_wait_in_l2_keep_no_warp_and_those_that_have_no_room_there_do(self):
         (self.folder / "a.cu").write_text("""
 __global__ void few(int *sum) { if (threadIdx.x % 32 == 0) atomicAdd(sum, threadIdx.x); }
-__global__ void many(int *sum) { atomicAdd(sum + threadIdx.x % 32, threadIdx.x); }
+__global__ void many(int *sum) {
+    atomicAdd(sum + threadIdx.x % 32, threadIdx.x);
+}
 int main() {
     int *sum;
     cudaMalloc(&sum, 128);
@@ -149,6 +151,27 @@ int main() {
         self.assertEqual({one["predicted"]["bound"] for one in launches}, {"atomics in one place"})
         self.assertLess(stalls["few"]["drain"], 0.1)
         self.assertGreater(stalls["many"]["drain"], 0.8)
+        waits = {line["line"]: line.get("waits_for_line") for one in launches for line in one["predicted"]["lines"]}
+        self.assertEqual(waits[5], 4)  # at the closing brace, for the atomics
+
+    def test_what_the_time_leaves_out_is_told(self):
+        (self.folder / "a.cu").write_text("""#include <cstdio>
+__global__ void says(int *x) { if (x[threadIdx.x]) printf("%d", x[threadIdx.x]); }
+__global__ void takes(int *x) { int *p = (int *)malloc(4); *p = x[threadIdx.x]; x[threadIdx.x] = *p + 1; free(p); }
+int main() {
+    int *x;
+    cudaMalloc(&x, 128);
+    cudaMemset(x, 0, 128);
+    says<<<1, 32>>>(x);
+    takes<<<1, 32>>>(x);
+    return cudaDeviceSynchronize();
+}
+""")
+        launches = json.loads(self.smp("kernel", "a.cu", "--time", "--json").stdout)["launches"]
+        self.assertEqual([one["predicted"]["left_out"] for one in launches],
+                         [None, "what malloc, free take on a GPU"])  # the first one prints nothing
+        text = self.smp("kernel", "a.cu", "--time").stdout
+        self.assertEqual(text.count("  left out of its time: what malloc, free take on a GPU\n"), 1)
 
     def test_the_first_screen_says_which_kernels_have_no_time(self):
         (self.folder / "a.cu").write_text(SOURCE)

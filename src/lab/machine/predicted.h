@@ -55,6 +55,7 @@ extern const char *const smp_time_resource_names[];
 enum { SMP_PREDICTED_TEXT = 80 };
 typedef struct smp_predicted_line {
     uint32_t file, line, place;       /* place: the instruction's number, or UINT32_MAX */
+    uint32_t for_file, for_line;      /* of the stores that ended warps drain; line 0: none do */
     double share;                     /* of the warps' time */
     double reasons[SMP_TIME_REASONS]; /* of the line's time; sums to 1 */
     char text[SMP_PREDICTED_TEXT];    /* an instruction's SASS; else "" */

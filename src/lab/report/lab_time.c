@@ -98,6 +98,13 @@ static void put_reasons(FILE *to, const double *reasons)
     }
 }
 
+uint32_t smp_lab_time_waits_for(const smp_predicted_line *l)
+{
+    const double most = 0.5;
+    const bool elsewhere = l->for_line != l->line || l->for_file != l->file;
+    return elsewhere && l->reasons[SMP_TIME_DRAIN] > most ? l->for_line : 0;
+}
+
 static void put_lines(FILE *to, const smp_warp_result *r, const smp_predicted *p, smp_lab_sources *sources,
                       const smp_paint *paint)
 {
@@ -121,6 +128,8 @@ static void put_lines(FILE *to, const smp_warp_result *r, const smp_predicted *p
         smp_text_column(to, smp_lab_line(sources, smp_lab_path(r, l->file), l->line), COLUMN);
         fprintf(to, " %5u  ", l->line);
         put_reasons(to, l->reasons);
+        if (smp_lab_time_waits_for(l))
+            fprintf(to, ": for what line %u writes", l->for_line);
         fputc('\n', to);
     }
 }

@@ -39,6 +39,8 @@ static void put_lines(smp_json *json, const smp_warp_result *r, const smp_predic
         if (l->text[0])
             smp_json_string(json, "instruction", l->text);
         SMP_JSON(json, ("share", l->share), ("us", l->share * p->us));
+        if (smp_lab_time_waits_for(l))
+            smp_json_integer(json, "waits_for_line", smp_lab_time_waits_for(l));
         put_reasons(json, l->reasons, 0);
         smp_json_end(json, '}');
     }

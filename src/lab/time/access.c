@@ -100,6 +100,14 @@ static uint32_t merge(time_sm *sm, uint32_t entry)
     return (uint32_t)__builtin_popcount(mask);
 }
 
+/* What an instruction stored leaves the SM then. */
+static void note_stored(const time_sm *sm, time_warp *w, const time_access *a, time_ticks left)
+{
+    if (left > w->stored)
+        w->stored_by = (uint32_t)(a->inst - sm->code->insts);
+    w->stored = time_later(w->stored, left);
+}
+
 static void store(time_sm *sm, time_warp *w, const time_access *a, time_ticks at)
 {
     enum { FEW_LINES = 4 }; /* of local memory, whose lines are whole where lanes are in step */
@@ -118,7 +126,7 @@ static void store(time_sm *sm, time_warp *w, const time_access *a, time_ticks at
     const time_ticks done = time_l2_store(sm, at, sectors - partial, partial, a->line_count);
     if (!local) {
         w->stores_done = time_later(w->stores_done, done);
-        w->stored = time_later(w->stored, done - time_of(sm->gpu->lat_l2));
+        note_stored(sm, w, a, done - time_of(sm->gpu->lat_l2));
     }
     hold_back(sm, 1);
 }
@@ -127,7 +135,7 @@ static void update(time_sm *sm, time_warp *w, time_access *a, time_ticks at)
 {
     enum { TIMES = 4 }; /* so much further than with loads: assumed */
     a->done = time_l2_atomic(sm, a, at);
-    w->stored = time_later(w->stored, a->left);
+    note_stored(sm, w, a, a->left);
     const bool waits = a->inst->kind == TIME_ATOMIC; /* for the old value; else L2 has taken it over once it has left */
     w->stores_done = time_later(w->stores_done, waits ? a->done : a->left + time_of(sm->gpu->lat_l2));
     hold_back(sm, TIMES);

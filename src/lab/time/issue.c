@@ -79,8 +79,10 @@ static void end_warp(time_sm *sm, time_warp *w, uint32_t pc)
     slot->stores_done = time_later(slot->stores_done, w->stores_done);
     if (w->stored > sm->now) { /* the slot waits for the answer, not the warp */
         const double drains = (double)(w->stored - sm->now);
+        const uint32_t at = pc + 1 < sm->code->count ? pc + 1 : pc; /* it is past its EXIT */
         sm->stalls[SMP_TIME_DRAIN] += drains;
-        sm->inst_stalls[pc + 1 < sm->code->count ? pc + 1 : pc][SMP_TIME_DRAIN] += drains; /* it is past its EXIT */
+        sm->inst_stalls[at][SMP_TIME_DRAIN] += drains;
+        sm->drained[at] = w->stored_by + 1;
     }
     sm->end = time_later(sm->end, sm->now + TIME_TICK);
     slot->alive--;

@@ -168,6 +168,7 @@ typedef struct time_warp {
     time_ticks board[TIME_BOARDS];
     uint8_t board_reason[TIME_BOARDS];
     time_ticks stored, stores_done, copies_done; /* stored: when its stores have left the SM */
+    uint32_t stored_by;                          /* the instruction of the last of them */
     const uint32_t *tried; /* its last load from shared memory, and when that was */
     time_ticks read_at;
     time_ticks groups[TIME_GROUPS]; /* of cp.async: when each is there */
@@ -297,6 +298,7 @@ typedef struct time_sm {
     time_ticks wavefronts, busy[TIME_PIPES];
     double stalls[SMP_TIME_REASONS];
     double (*inst_stalls)[SMP_TIME_REASONS];
+    uint32_t *drained; /* by instruction: for which one warps drain there, from 1 on; 0: they do not */
 } time_sm;
 
 /* sm.c */

@@ -132,6 +132,10 @@ static smp_code make_lines(const time_sm *sm, bool each, smp_predicted_line **li
             line.reasons[k] = sm->inst_stalls[i][k];
             line.share += line.reasons[k];
         }
+        if (sm->drained[i]) {
+            line.for_file = sm->code->code->insts[sm->drained[i] - 1].file;
+            line.for_line = sm->code->code->insts[sm->drained[i] - 1].line;
+        }
         if (each && inst->text)
             snprintf(line.text, sizeof line.text, "%.*s", (int)inst->text_size, inst->text);
         if (line.share > 0)
@@ -145,6 +149,10 @@ static smp_code make_lines(const time_sm *sm, bool each, smp_predicted_line **li
             continue;
         }
         last->share += line->share;
+        if (line->for_line) {
+            last->for_file = line->for_file;
+            last->for_line = line->for_line;
+        }
         for (int k = 0; k < SMP_TIME_REASONS; k++)
             last->reasons[k] += line->reasons[k];
     }

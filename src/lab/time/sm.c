@@ -22,8 +22,9 @@ smp_code time_sm_open(time_sm *sm, smp_error *err)
     sm->has_constants = smp_alloc_array(TIME_CONSTANT_LINES, sizeof *sm->has_constants);
     sm->done = smp_alloc_array(sm->simulated + 1, sizeof *sm->done);
     sm->inst_stalls = smp_alloc_array(sm->code->count + 1, sizeof *sm->inst_stalls);
+    sm->drained = smp_alloc_array(sm->code->count + 1, sizeof *sm->drained);
     bool fits = sm->warps && sm->slots && sm->fetched && sm->came && sm->groups.places && sm->groups.held &&
-                sm->has_constants && sm->done && sm->inst_stalls &&
+                sm->has_constants && sm->done && sm->inst_stalls && sm->drained &&
                 time_l1_open(&sm->l1, l1_bytes, (uint32_t)sm->gpu->l1_ways);
     for (int p = 0; p < TIME_PARTS && fits; p++) {
         time_part *part = &sm->parts[p];
@@ -49,7 +50,7 @@ void time_sm_close(time_sm *sm)
         smp_free_all(sm->parts[p].fetched, sm->parts[p].came);
     }
     smp_free_all(sm->warps, sm->slots, sm->fetched, sm->came, sm->groups.places, sm->groups.held, sm->has_constants,
-                 sm->done, sm->inst_stalls, sm->l1.lines);
+                 sm->done, sm->inst_stalls, sm->drained, sm->l1.lines);
     time_map_free(&sm->swapped);
     time_map_free(&sm->beyond.seen);
     time_map_free(&sm->beyond.servers);
