@@ -58,14 +58,6 @@ static smp_code launch_on(smp_device *device, const smp_variant *variant, const 
     return code;
 }
 
-static void set_order(int which)
-{
-    smp_simt_set_order(which == 0   ? SMP_SIMT_FORWARD
-                       : which == 1 ? SMP_SIMT_REVERSED
-                                    : SMP_SIMT_SHUFFLED,
-                       (uint64_t)which);
-}
-
 static void check_invert(smp_device *device)
 {
     static const smp_format pairs[][2] = {{SMP_U8, SMP_U8},   {SMP_U16, SMP_U16}, {SMP_F32, SMP_F32}, {SMP_U8, SMP_F32},
@@ -84,7 +76,7 @@ static void check_invert(smp_device *device)
                 for (const smp_variant *variant = smp_stage_invert.variants; variant->name; variant++) {
                     picture out = picture_make(&c.in, pairs[f][1]);
                     smp_error err;
-                    set_order(order++ % 5);
+                    smp_simt_set_order(order++ % 5);
                     assert_int_equal(launch_on(device, variant, &in, &out, NULL, &err), SMP_OK);
                     for (int64_t y = 0; y < in.view.rows; y++)
                         assert_memory_equal(
@@ -95,7 +87,7 @@ static void check_invert(smp_device *device)
                 picture_free(&in);
                 picture_free(&want);
             }
-    set_order(0);
+    smp_simt_set_order(0);
 }
 
 SMP_TEST(invert_gives_the_cpus_bytes_in_every_format_size_and_order)

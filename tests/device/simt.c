@@ -188,14 +188,6 @@ SMP_TEST(a_plain_run_refuses_what_would_hang_or_corrupt)
 
 /* ------------------------------------------------------------------------------------------------ orders */
 
-static void set_order(int which)
-{
-    smp_simt_set_order(which == 0   ? SMP_SIMT_FORWARD
-                       : which == 1 ? SMP_SIMT_REVERSED
-                                    : SMP_SIMT_SHUFFLED,
-                       (uint64_t)which);
-}
-
 SMP_TEST(five_orders_agree_unless_there_is_a_race)
 {
     for (int mode = 0; mode < 2; mode++) {
@@ -210,7 +202,7 @@ SMP_TEST(five_orders_agree_unless_there_is_a_race)
                             .out = out,
                             .out_size = sizeof out};
             smp_error err;
-            set_order(order);
+            smp_simt_set_order(order);
             assert_int_equal(simt_run_it(&run, &err), SMP_OK);
             if (order == 0)
                 memcpy(first, out, sizeof first);
@@ -218,7 +210,7 @@ SMP_TEST(five_orders_agree_unless_there_is_a_race)
         }
         assert_int_equal(different, mode ? 4 : 0);
     }
-    set_order(0);
+    smp_simt_set_order(0);
 }
 
 /* ------------------------------------------------------------------------------------------------ what threads share
@@ -232,7 +224,7 @@ SMP_TEST(shuffles_and_votes_follow_the_guide)
             simt_run run = {
                 .kernel = "exchange", .blocks = 1, .threads = 64, .out = out, .out_size = sizeof out, .traced = traced};
             smp_error err;
-            set_order(order);
+            smp_simt_set_order(order);
             assert_int_equal(simt_run_it(&run, &err), SMP_OK);
             simt_run_free(&run);
             for (unsigned t = 0; t < 64; t++) {
@@ -255,7 +247,7 @@ SMP_TEST(shuffles_and_votes_follow_the_guide)
                     assert_int_equal(out[t * 12 + (unsigned)i], want[i]);
             }
         }
-    set_order(0);
+    smp_simt_set_order(0);
 }
 
 SMP_TEST(atomics_of_many_blocks_add_up)

@@ -167,9 +167,9 @@ static void compare_counts(const input *c, work *w, const modelled *taken)
         model = taken->counts;
         state.wrong += taken->wrong;
     } else {
-        gpu_set_order(0);
+        smp_simt_set_order(0);
         count_work(state.model, state.emulator, w, &model);
-        gpu_set_order(2);
+        smp_simt_set_order(2);
     }
     double middle = smp_now();
     count_work(state.measured, state.gpu, w, &measured);

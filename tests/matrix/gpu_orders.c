@@ -194,7 +194,7 @@ static bool check_order(const input *c, const smp_plan *plan, const picture *in,
     smp_device *device = device_of(!strip_rows);
     smp_trace trace = {0};
     outcome got = {0};
-    gpu_set_order(order);
+    smp_simt_set_order(order);
     smp_simt_set_trace(&trace);
     run_plan(plan, in, variant, strip_rows, device, &got);
     smp_simt_set_trace(NULL);
@@ -510,7 +510,7 @@ static void check_stage(void **given)
         check_parts(&s);
     }
     check_long(&subjects[0]);
-    gpu_set_order(0);
+    smp_simt_set_order(0);
     state.failed = false;
 }
 

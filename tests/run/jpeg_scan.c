@@ -164,15 +164,7 @@ SMP_TEST(many_subsequences_find_their_beginnings)
 
 /* ------------------------------------------------------------------------------------------------ damage */
 
-/* 0: forward, 1: reversed, then shuffled. */
 enum { ORDERS = 5 };
-static void set_order(int which)
-{
-    smp_simt_set_order(which == 0   ? SMP_SIMT_FORWARD
-                       : which == 1 ? SMP_SIMT_REVERSED
-                                    : SMP_SIMT_SHUFFLED,
-                       (uint64_t)which);
-}
 
 /* In a scan that is taken for one of another kind, codes ask for coefficients that no block has. Threads decode such
  * blocks in parts: the order in which they write must not show. */
@@ -201,14 +193,14 @@ SMP_TEST(pictures_in_doubt_are_the_same_in_every_order)
         assert_true(undecided > 0);
         for (int order = 0; order < ORDERS; order++)
             for (size_t i = 0; i < 3; i++) {
-                set_order(order);
+                smp_simt_set_order(order);
                 picture got = decode(&rows, &media, simt, variants[i], &undecided);
                 assert_true(undecided > 0);
                 if (memcmp(got.data, want.data, want.size) != 0)
                     fail_msg("kind %d, %s: other bytes than the definition in order %d", kind, variants[i], order);
                 free_picture(&got);
             }
-        set_order(0);
+        smp_simt_set_order(0);
         free_picture(&want);
         free_picture(&rows);
     }
@@ -234,7 +226,7 @@ SMP_TEST(damaged_files_are_in_doubt_or_right)
         if (!rows.data)
             continue;
         const smp_code verdict = read_memory(changed, size, &right, &err);
-        set_order(round % ORDERS);
+        smp_simt_set_order(round % ORDERS);
         picture made = decode(&rows, &media, simt, "padded", &undecided);
         picture same = decode(&rows, &media, cpu, "naive", &(uint64_t){0});
         assert_int_equal(memcmp(made.data, same.data, made.size), 0);
@@ -248,7 +240,7 @@ SMP_TEST(damaged_files_are_in_doubt_or_right)
         free_picture(&right);
         free_picture(&rows);
     }
-    set_order(0);
+    smp_simt_set_order(0);
     assert_true(doubted > ROUNDS / 10);
     free(changed);
     free(file);

@@ -11,9 +11,6 @@
 #include "base/error.h"
 #include "device/cuda/cuda_api.h"
 
-/* The order in which the warps of a block run, and the lanes of a warp. Results must not depend on it. */
-typedef enum smp_simt_order { SMP_SIMT_FORWARD, SMP_SIMT_REVERSED, SMP_SIMT_SHUFFLED } smp_simt_order;
-
 /* Static storage; never fails (its cuInit does nothing). */
 smp_driver *smp_driver_simt(void);
 
@@ -24,7 +21,10 @@ void smp_simt_set_threads(int threads);
  * small pictures as they would on huge ones. Takes effect for the next device that is opened. */
 void smp_simt_set_blocks(int most);
 
-void smp_simt_set_order(smp_simt_order order, uint64_t seed);
+/* The order in which the warps of a block run, and the lanes of a warp. Results must not depend on it. Others than the
+ * two are shuffled, each in its own way. */
+enum { SMP_SIMT_FORWARD, SMP_SIMT_REVERSED };
+void smp_simt_set_order(int order);
 
 /* Opens libsmempipe-trace.so, which has the traced kernels and calls the emulator back: beside the program or
  * where the installation put it. Once for the process; the next calls give the same answer. An observer that counts

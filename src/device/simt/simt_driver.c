@@ -42,8 +42,7 @@ static struct {
     _Atomic CUresult fault; /* of a kernel: every later call returns it */
     smp_trace *trace;
     const smp_simt_observer *observer;
-    smp_simt_order order;
-    uint64_t seed;
+    int order;
     int threads, blocks;
 } simt;
 
@@ -57,10 +56,9 @@ void smp_simt_set_blocks(int most)
     simt.blocks = most;
 }
 
-void smp_simt_set_order(smp_simt_order order, uint64_t seed)
+void smp_simt_set_order(int order)
 {
     simt.order = order;
-    simt.seed = seed;
 }
 
 void smp_simt_set_trace(smp_trace *trace)
@@ -450,7 +448,6 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
         .block = {block_x, block_y, block_z},
         .dynamic_shared = shared_bytes,
         .order = simt.order,
-        .seed = simt.seed,
         .trace = observed ? NULL : record,
         .counts_only = simt.trace && simt.trace->counts_only,
         .blocks = (uint64_t)grid_x * grid_y * grid_z,

@@ -64,8 +64,7 @@ typedef struct simt_launch {
     void *const *args;
     unsigned grid[3], block[3];
     size_t dynamic_shared;
-    smp_simt_order order;
-    uint64_t seed;
+    int order;
     smp_trace_launch *trace; /* null: plain kernels */
     bool counts_only;        /* as in smp_trace */
     uint64_t blocks;

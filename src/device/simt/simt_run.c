@@ -234,11 +234,11 @@ static uint64_t random_next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static void permute(uint8_t *order, int count, smp_simt_order kind, uint64_t *random)
+static void permute(uint8_t *order, int count, int kind, uint64_t *random)
 {
     for (int i = 0; i < count; i++)
         order[i] = (uint8_t)(kind == SMP_SIMT_REVERSED ? count - 1 - i : i);
-    for (int i = count - 1; i > 0 && kind == SMP_SIMT_SHUFFLED; i--) {
+    for (int i = count - 1; i > 0 && kind > SMP_SIMT_REVERSED; i--) {
         int j = (int)(random_next(random) % (uint64_t)(i + 1));
         uint8_t swap = order[i];
         order[i] = order[j];
@@ -281,7 +281,7 @@ static bool pass_barrier(simt_worker *worker)
 static void run_block(simt_worker *worker, uint64_t block)
 {
     simt_launch *launch = worker->launch;
-    uint64_t random = launch->seed * 0x100000001b3ull + block;
+    uint64_t random = (uint64_t)launch->order * UINT64_C(0x100000001b3) + block;
     if (launch->order == SMP_SIMT_REVERSED)
         block = launch->blocks - 1 - block;
     smp_simt_self.block =
