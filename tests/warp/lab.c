@@ -4,24 +4,9 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "lab/machine/warp.h"
+#include "lab_case.h"
 
 /* ------------------------------------------------------------------------------------------------ running */
-
-typedef struct lab {
-    smp_warp_memory *memory;
-    smp_warp_module *module;
-    smp_warp_result result;
-    smp_error err;
-    smp_code code;
-} lab;
-
-static void open_lab(lab *l, const char *text)
-{
-    memset(l, 0, sizeof *l);
-    assert_int_equal(smp_warp_memory_open(&l->memory, &l->err), SMP_OK);
-    l->code = smp_warp_load_ptx("test.ptx", text, strlen(text), l->memory, &l->module, &l->err);
-}
 
 static void open_file(lab *l, const char *name)
 {
@@ -32,21 +17,14 @@ static void open_file(lab *l, const char *name)
     assert_non_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = 0;
     fclose(file);
-    open_lab(l, text);
+    lab_open(l, "%s", text);
     assert_int_equal(l->code, SMP_OK);
-}
-
-static void close_lab(lab *l)
-{
-    smp_warp_result_free(&l->result);
-    smp_warp_module_free(l->module);
-    smp_warp_memory_close(l->memory);
 }
 
 static void run(lab *l, const char *name, uint32_t grid, uint32_t block, const void *params)
 {
     bool many;
-    const smp_warp_launch launch = {.kernel = smp_warp_kernel_find(l->module, name, &many),
+    const smp_warp_launch launch = {.kernel = smp_warp_kernel_find(l->ptx, name, &many),
                                     .grid = {grid, grid, 1},
                                     .block = {block, block == 32 ? 8 : 1, 1},
                                     .params = params,
@@ -90,7 +68,7 @@ static const char pointers[] =
 SMP_TEST(functions_are_called_through_pointers)
 {
     lab l;
-    open_lab(&l, pointers);
+    lab_open(&l, "%s", pointers);
     assert_int_equal(l.code, SMP_OK);
     uint32_t *out = smp_warp_buffer(l.memory, 64 * sizeof *out, "out");
     struct {
@@ -105,14 +83,14 @@ SMP_TEST(functions_are_called_through_pointers)
     run(&l, "f", 1, 64, &params);
     assert_int_equal(l.code, SMP_E_PROCESS);
     assert_non_null(strstr(l.err.message, "thread 0 calls a function at 0x"));
-    close_lab(&l);
+    lab_close(&l);
     char broken[sizeof pointers];
     snprintf(broken, sizeof broken, "%s", pointers);
     memcpy(strstr(broken, "{less"), "{lass", 5);
-    open_lab(&l, broken);
+    lab_open(&l, "%s", broken);
     assert_int_equal(l.code, SMP_E_DECODE);
     assert_non_null(strstr(l.err.message, "'lass' is neither a variable nor a function"));
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(what_is_no_ptx_is_refused)
@@ -125,10 +103,10 @@ SMP_TEST(what_is_no_ptx_is_refused)
                                         ".version 8.0\n.visible .entry f()\n{\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         lab l;
-        open_lab(&l, texts[i]);
+        lab_open(&l, "%s", texts[i]);
         assert_int_equal(l.code, SMP_E_DECODE);
-        assert_null(l.module);
-        close_lab(&l);
+        assert_null(l.ptx);
+        lab_close(&l);
     }
 }
 
@@ -145,7 +123,7 @@ SMP_TEST(functions_are_called)
     assert_int_equal(l.code, SMP_OK);
     assert_int_equal(out[63], 0 + 1 + 4 + 9);
     assert_int_equal(out[4], 30);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* A function that is given the address of the caller's local variable changes that one. */
@@ -163,7 +141,7 @@ SMP_TEST(a_function_writes_to_its_callers_variable)
         "ld.local.u32 %r2, [mine+4]; mul.wide.u32 %d4, %r0, 4; add.u64 %d4, %d0, %d4; st.global.u32 [%d4], %r2;\n"
         "ret;\n}\n";
     lab l;
-    open_lab(&l, text);
+    lab_open(&l, "%s", text);
     if (l.code)
         fail_msg("%s", l.err.message);
     uint32_t *out = smp_warp_buffer(l.memory, 32 * sizeof *out, "out");
@@ -171,7 +149,7 @@ SMP_TEST(a_function_writes_to_its_callers_variable)
     run(&l, "op", 1, 16, &address);
     assert_int_equal(l.code, SMP_OK);
     assert_int_equal(out[7], 107);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* ------------------------------------------------------------------------------------------------ counts */
@@ -212,7 +190,7 @@ SMP_TEST(a_column_conflicts_and_a_pad_helps)
     const smp_warp_row *store = row(&l, 10, SMP_WARP_GLOBAL, SMP_WARP_STORE);
     assert_int_equal(store->sectors, 128 * 32);
     assert_int_equal(store->sectors_ideal, 128 * 4);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* A function of a header that is inlined into itself: what it loads is the line's that calls it from outside. */
@@ -229,13 +207,13 @@ SMP_TEST(lines_of_headers_are_the_callers)
                                ".loc 2 59 9, function_name L0, inlined_at 2 60 9\n"
                                "ld.global.u32 %r1, [%d1];\n.loc 1 8 1\nst.global.u32 [%d1], %r1;\nret;\n}\n";
     lab l;
-    open_lab(&l, text);
+    lab_open(&l, "%s", text);
     assert_int_equal(l.code, SMP_OK);
     const uint64_t words = (uint64_t)(uintptr_t)smp_warp_buffer(l.memory, 1024, "words");
     run(&l, "op", 1, 64, &words);
     assert_int_equal(l.code, SMP_OK);
     assert_int_equal(row(&l, 7, SMP_WARP_GLOBAL, SMP_WARP_LOAD)->instructions, 2);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* nvdisasm names a place where it has changed: two kernels of one source line have it once. */
@@ -252,9 +230,8 @@ SMP_TEST(a_kernel_on_the_line_of_the_one_before_has_that_line)
     static const uint32_t lines[] = {3, 3, 0};
     lab l;
     smp_warp_module *sass;
-    open_lab(&l, ptx);
-    assert_int_equal(smp_warp_load_sass("a.sass", text, strlen(text), NULL, 0, l.module, l.memory, &sass, &l.err),
-                     SMP_OK);
+    lab_open(&l, "%s", ptx);
+    assert_int_equal(smp_warp_load_sass("a.sass", text, strlen(text), NULL, 0, l.ptx, l.memory, &sass, &l.err), SMP_OK);
     for (size_t i = 0; i < 3; i++) {
         const smp_warp_launch launch = {
             .kernel = smp_warp_kernel_at(sass, i), .grid = {1, 1, 1}, .block = {32, 1, 1}, .memory = l.memory};
@@ -264,7 +241,7 @@ SMP_TEST(a_kernel_on_the_line_of_the_one_before_has_that_line)
         assert_int_equal(l.result.rows[0].line, lines[i]);
     }
     smp_warp_module_free(sass);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(some_blocks_are_enough)
@@ -319,7 +296,7 @@ SMP_TEST(planted_mistakes_are_found)
         }
         if (!found)
             fail_msg("%s: its mistake was not found", cases[i].kernel);
-        close_lab(&l);
+        lab_close(&l);
     }
 }
 
@@ -331,14 +308,14 @@ SMP_TEST(doubles_that_differ_in_one_word_race)
                                ".shared .align 8 .b8 s[8];\nmov.u32 %r0, %tid.x; and.b32 %r0, %r0, 1;\n"
                                "add.u32 %r0, %r0, 1; cvt.rn.f64.u32 %d1, %r0; st.shared.f64 [s], %d1;\nret;\n}\n";
     lab l;
-    open_lab(&l, text);
+    lab_open(&l, "%s", text);
     assert_int_equal(l.code, SMP_OK);
     const uint64_t none = 0;
     run(&l, "op", 1, 32, &none);
     assert_int_equal(l.code, SMP_OK);
     assert_int_not_equal(l.result.finding_count, 0);
     assert_int_equal(l.result.findings[0].fault, SMP_WARP_RACE);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(a_race_names_both_threads)
@@ -357,7 +334,7 @@ SMP_TEST(a_race_names_both_threads)
         assert_int_equal(f->here.line + f->other.line, 6 + 7);
     }
     assert_int_not_equal(races, 0);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(results_cross_a_pipe)
@@ -389,5 +366,5 @@ SMP_TEST(results_cross_a_pipe)
     assert_int_equal(copy.row_count, l.result.row_count);
     assert_int_equal(copy.rows[0].lanes, 2 * l.result.rows[0].lanes);
     smp_warp_result_free(&copy);
-    close_lab(&l);
+    lab_close(&l);
 }

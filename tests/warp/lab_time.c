@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "lab/machine/machine.h"
 #include "lab/time/record.h"
+#include "lab_case.h"
 
 enum { LANES = 32, BLOCKS = 300, WORDS = BLOCKS * LANES * 2 };
 
@@ -21,52 +22,33 @@ static const char frame[] = "\t.target\tsm_90\n\t.section\t.text.op,\"ax\",@prog
                             "/**/ LDG.E R1, desc[UR6][R8.64] ;\n/**/ IADD3 R4, R1, R1, RZ ;\n"
                             "/**/ STG.E desc[UR6][R8.64], R4 ;\n/**/ EXIT ;\n";
 
-typedef struct lab {
-    smp_warp_memory *memory;
-    smp_warp_module *ptx, *sass;
-    const smp_warp_kernel *kernel;
-    uint64_t address;
-    smp_warp_result result;
-    smp_error err;
-} lab;
-
 static void open_lab(lab *l, const char *instructions)
 {
-    char text[4096];
-    snprintf(text, sizeof text, frame, instructions);
-    memset(l, 0, sizeof *l);
-    assert_int_equal(smp_warp_memory_open(&l->memory, &l->err), SMP_OK);
-    assert_int_equal(smp_warp_load_ptx("a.ptx", twin, strlen(twin), l->memory, &l->ptx, &l->err), SMP_OK);
-    assert_int_equal(smp_warp_load_sass("a.sass", text, strlen(text), NULL, 0, l->ptx, l->memory, &l->sass, &l->err),
-                     SMP_OK);
+    lab_open_sass(l, twin, frame, instructions);
     smp_warp_kernel *kernel = (smp_warp_kernel *)smp_warp_kernel_at(l->sass, 0);
     kernel->code.controls = smp_alloc_array(kernel->code.count, sizeof *kernel->code.controls);
     assert_non_null(kernel->code.controls);
     kernel->code.control_count = kernel->code.count;
     for (size_t i = 0; i < kernel->code.count; i++) /* 4 cycles each, no scoreboard */
         kernel->code.controls[i] = (UINT64_C(4) | UINT64_C(7) << 5 | UINT64_C(7) << 8) << (105 - 64);
-    l->kernel = kernel;
-    l->address = (uint64_t)(uintptr_t)smp_warp_buffer(l->memory, WORDS * sizeof(uint32_t), "words");
+    l->words = smp_warp_buffer(l->memory, WORDS * sizeof *l->words, "words");
 }
 
-static void close_lab(lab *l)
+static const smp_warp_kernel *kernel_of(const lab *l)
 {
-    smp_warp_result_free(&l->result);
-    smp_warp_module_free(l->sass);
-    smp_warp_module_free(l->ptx);
-    smp_warp_memory_close(l->memory);
+    return smp_warp_kernel_at(l->sass, 0);
 }
 
 static smp_code predict(lab *l, const char *wanted, double seconds)
 {
-    const smp_warp_launch launch = {.kernel = l->kernel,
+    const smp_warp_launch launch = {.kernel = kernel_of(l),
                                     .grid = {BLOCKS, 1, 1},
                                     .block = {LANES, 1, 1},
-                                    .params = &l->address,
+                                    .params = &l->words,
                                     .seconds = seconds,
                                     .memory = l->memory};
     smp_warp_result_free(&l->result);
-    return smp_time_run(wanted, 0, &launch, l->kernel, &l->result, &l->err);
+    return smp_time_run(wanted, 0, &launch, kernel_of(l), &l->result, &l->err);
 }
 
 /* The result as another process gets it; from malloc. */
@@ -130,7 +112,7 @@ SMP_TEST(a_launch_has_a_time_with_an_interval)
     assert_string_equal(p->refusal, "");
     assert_true(p->us > 1 && p->us < 20 && p->low_us < p->us && p->high_us > p->us);
     assert_true(p->price_count > 0);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* Arithmetic behind a barrier goes on; the warp waits at the load. */
@@ -147,7 +129,7 @@ SMP_TEST(a_warp_waits_where_its_barrier_stops_it)
             at[p->lines[i].place] = p->lines[i].reasons[SMP_TIME_BARRIER];
     assert_true(at[LOAD] > 0);
     assert_true(at[SUM] <= 0);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(predictions_are_the_same_twice)
@@ -160,8 +142,8 @@ SMP_TEST(predictions_are_the_same_twice)
         smp_free(other);
     }
     assert_same_predictions(labs[0].result.predictions, labs[1].result.predictions);
-    close_lab(&labs[0]);
-    close_lab(&labs[1]);
+    lab_close(&labs[0]);
+    lab_close(&labs[1]);
 }
 
 SMP_TEST(predictions_come_back_from_a_file)
@@ -176,7 +158,7 @@ SMP_TEST(predictions_come_back_from_a_file)
     assert_same_predictions(l.result.predictions, back.predictions);
     smp_warp_result_free(&back);
     free(bytes);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* Cut files are refused; flipped bytes are taken or refused. Nothing is left behind (sanitizers look). */
@@ -197,7 +179,7 @@ SMP_TEST(broken_results_are_refused)
         bytes[i] = (char)(bytes[i] ^ 1 << i % 7);
     }
     free(bytes);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(a_failed_allocation_is_an_error_or_a_refusal)
@@ -215,7 +197,7 @@ SMP_TEST(a_failed_allocation_is_an_error_or_a_refusal)
         failed += code != SMP_OK;
         refused += told;
         whole = !code && !told && l.result.predictions->items[0].us > 1;
-        close_lab(&l);
+        lab_close(&l);
     }
     assert_true(failed > 0 && refused > 0 && n < MOST);
 }
@@ -229,18 +211,18 @@ SMP_TEST(a_launch_whose_model_takes_too_long_is_refused)
     smp_predicted one;
     assert_true(smp_time_gpu_find("h100", &gpu));
     assert_int_equal(smp_time_record(&gpu, &recorder, &l.err), SMP_OK);
-    const smp_warp_launch launch = {.kernel = l.kernel,
+    const smp_warp_launch launch = {.kernel = kernel_of(&l),
                                     .grid = {BLOCKS, 1, 1},
                                     .block = {LANES, 1, 1},
-                                    .params = &l.address,
+                                    .params = &l.words,
                                     .observer = smp_time_observer(recorder),
                                     .memory = l.memory};
     assert_int_equal(smp_warp_run(&launch, &l.result, &l.err), SMP_OK);
     const smp_time_wish wish = {.deadline = 1e-9};
-    assert_int_equal(smp_time_predict(recorder, l.kernel, &wish, &one, &l.err), SMP_E_LIMIT);
+    assert_int_equal(smp_time_predict(recorder, kernel_of(&l), &wish, &one, &l.err), SMP_E_LIMIT);
     assert_non_null(strstr(l.err.message, "--time-limit"));
     smp_time_record_free(recorder);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* A loop of 100 rounds that loads one place past L1, and what ends it. */
@@ -258,9 +240,9 @@ SMP_TEST(only_a_loop_that_ends_by_what_it_watches_is_refused)
         lab l;
         snprintf(text, sizeof text, counted, cases[i].ends_by);
         open_lab(&l, text);
-        assert_int_equal(time_refuses_code(&l.kernel->code, "H100", why, sizeof why), cases[i].why[0] != 0);
+        assert_int_equal(time_refuses_code(&kernel_of(&l)->code, "H100", why, sizeof why), cases[i].why[0] != 0);
         assert_int_equal(strncmp(why, cases[i].why, strlen(cases[i].why)), 0);
-        close_lab(&l);
+        lab_close(&l);
     }
 }
 

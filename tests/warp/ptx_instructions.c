@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-#include "lab/machine/warp.h"
+#include "lab_case.h"
 
 enum { LANES = 32 };
 
@@ -17,51 +17,9 @@ static const char frame[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
 /* Runs instructions on words a, b, c of every lane; the result of lane `lane`. */
 static uint32_t compute(const char *instructions, uint32_t a, uint32_t b, uint32_t c, uint32_t lane)
 {
-    char text[2048];
-    smp_warp_memory *memory;
-    smp_warp_module *module;
-    smp_warp_result found = {0};
-    smp_error err = {0};
-    snprintf(text, sizeof text, frame, instructions);
-    assert_int_equal(smp_warp_memory_open(&memory, &err), SMP_OK);
-    if (smp_warp_load_ptx("test.ptx", text, strlen(text), memory, &module, &err))
-        fail_msg("%s: %s", instructions, err.message);
-    uint32_t *words = smp_warp_buffer(memory, 4 * LANES * sizeof *words, "words");
-    for (uint32_t i = 0; i < LANES; i++) {
-        words[i] = a;
-        words[LANES + i] = b;
-        words[2 * LANES + i] = c;
-    }
-    const uint64_t address = (uint64_t)(uintptr_t)words;
-    bool many;
-    const smp_warp_launch launch = {.kernel = smp_warp_kernel_find(module, "op", &many),
-                                    .grid = {1, 1, 1},
-                                    .block = {LANES, 1, 1},
-                                    .params = &address,
-                                    .memory = memory};
-    if (smp_warp_run(&launch, &found, &err))
-        fail_msg("%s: %s", instructions, err.message);
-    assert_int_equal(found.finding_count, 0);
-    const uint32_t result = words[3 * LANES + lane];
-    smp_warp_result_free(&found);
-    smp_warp_module_free(module);
-    smp_warp_memory_close(memory);
-    return result;
-}
-
-typedef struct calculation {
-    const char *text;
-    uint32_t a, b, c, expected;
-} calculation;
-
-static void check(const calculation *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
-        if (got != cases[i].expected)
-            fail_msg("%s of %08x %08x %08x: %08x, not %08x", cases[i].text, cases[i].a, cases[i].b, cases[i].c, got,
-                     cases[i].expected);
-    }
+    lab l;
+    lab_open(&l, frame, instructions);
+    return lab_compute(&l, instructions, a, b, c, lane);
 }
 
 /* As an H200 has them: floats have one NaN, doubles keep that of an operand. */
@@ -110,7 +68,7 @@ SMP_TEST(nans_have_the_bits_of_a_gpu)
         {DOUBLES "cvt.rzi.u64.f64 %d5, %d2; mov.b64 {%r5, %r4}, %d5;", 0x7ff80001, 0, 0, 0x80000000},
         {"cvt.rzi.s32.f32 %r4, %r1;", 0x7fc00000, 0, 0, 0},
     };
-    check(cases, sizeof cases / sizeof cases[0]);
+    lab_check(compute, cases, sizeof cases / sizeof cases[0]);
 }
 
 SMP_TEST(instructions_compute_as_the_isa_says)
@@ -214,7 +172,7 @@ SMP_TEST(instructions_compute_as_the_isa_says)
         {"mad.lo.s32 %r5, %r0, 3, 1; shfl.sync.idx.b32 %r4, %r5, 9, 31, -1;", 0, 0, 0, 28},
         {"and.b32 %r5, %r0, 1; match.any.sync.b32 %r4, %r5, -1;", 0, 0, 0, 0xaaaaaaaa},
     };
-    check(cases, sizeof cases / sizeof cases[0]);
+    lab_check(compute, cases, sizeof cases / sizeof cases[0]);
 }
 
 /* a's row is 1 in column 0 and its own number in the last, b's columns are their number: every value is told apart. */

@@ -5,7 +5,7 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "lab/machine/warp.h"
+#include "lab_case.h"
 
 enum { LANES = 32 };
 
@@ -20,45 +20,9 @@ static const char frame[] = "\t.target\tsm_90\n\t.section\t.text.op,\"ax\",@prog
                             "/**/ LDG.E R3, desc[UR6][R8.64+0x100] ;\n%s\n"
                             "/**/ STG.E desc[UR6][R8.64+0x180], R4 ;\n/**/ EXIT ;\n";
 
-typedef struct lab {
-    smp_warp_memory *memory;
-    smp_warp_module *ptx, *sass;
-    smp_warp_result result;
-    uint32_t *words;
-    smp_error err;
-    smp_code code;
-} lab;
-
-static void open_lab(lab *l, const char *instructions)
-{
-    char text[8192];
-    snprintf(text, sizeof text, frame, instructions);
-    memset(l, 0, sizeof *l);
-    assert_int_equal(smp_warp_memory_open(&l->memory, &l->err), SMP_OK);
-    assert_int_equal(smp_warp_load_ptx("a.ptx", twin, strlen(twin), l->memory, &l->ptx, &l->err), SMP_OK);
-    l->code = smp_warp_load_sass("a.sass", text, strlen(text), NULL, 0, l->ptx, l->memory, &l->sass, &l->err);
-    assert_int_equal(l->code, SMP_OK);
-    l->words = smp_warp_buffer(l->memory, 4 * LANES * sizeof *l->words, "words");
-}
-
-static void close_lab(lab *l)
-{
-    smp_warp_result_free(&l->result);
-    smp_warp_module_free(l->sass);
-    smp_warp_module_free(l->ptx);
-    smp_warp_memory_close(l->memory);
-}
-
 static void run(lab *l)
 {
-    const uint64_t address = (uint64_t)(uintptr_t)l->words;
-    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l->sass, 0),
-                                    .grid = {1, 1, 1},
-                                    .block = {LANES, 1, 1},
-                                    .params = &address,
-                                    .memory = l->memory};
-    smp_warp_result_free(&l->result);
-    l->code = smp_warp_run(&launch, &l->result, &l->err);
+    lab_run(l, &(smp_warp_launch){.block = {LANES, 1, 1}, .params = &l->words});
 }
 
 /* Runs instructions (";" ends each) on words a, b, c of every lane; the result of lane `lane`. */
@@ -74,33 +38,8 @@ static uint32_t compute(const char *instructions, uint32_t a, uint32_t b, uint32
                      label ? "" : ";");
         at += size + (at[size] != 0);
     }
-    open_lab(&l, text);
-    for (uint32_t i = 0; i < LANES; i++) {
-        l.words[i] = a;
-        l.words[LANES + i] = b;
-        l.words[2 * LANES + i] = c;
-    }
-    run(&l);
-    if (l.code)
-        fail_msg("%s: %s", instructions, l.err.message);
-    const uint32_t result = l.words[3 * LANES + lane];
-    close_lab(&l);
-    return result;
-}
-
-typedef struct calculation {
-    const char *text;
-    uint32_t a, b, c, expected;
-} calculation;
-
-static void check(const calculation *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
-        if (got != cases[i].expected)
-            fail_msg("%s of %08x %08x %08x: %08x, not %08x", cases[i].text, cases[i].a, cases[i].b, cases[i].c, got,
-                     cases[i].expected);
-    }
+    lab_open_sass(&l, twin, frame, text);
+    return lab_compute(&l, instructions, a, b, c, lane);
 }
 
 /* As an H200 has them: floats have one NaN, doubles keep that of an operand. */
@@ -129,7 +68,7 @@ SMP_TEST(nans_have_the_bits_of_a_gpu)
         {"MOV R10, 0x5678;MOV R11, R1;F2F.F32.F64 R4, R10", 0xfff80001, 0, 0, 0xffc00008},
         {"MOV R10, 0x5678;MOV R11, R1;F2I.F64.TRUNC R4, R10", 0x7ff80001, 0, 0, 0x80000000},
     };
-    check(cases, sizeof cases / sizeof cases[0]);
+    lab_check(compute, cases, sizeof cases / sizeof cases[0]);
 }
 
 SMP_TEST(instructions_compute)
@@ -266,7 +205,7 @@ SMP_TEST(instructions_compute)
         {"IMMA.16816.S8.S8 R4, RZ, RZ, RZ", 0, 0, 0, 0},
         {"LEPC R4, `(.L_a)\n.L_a:\n", 0, 0, 0, 0x70},
     };
-    check(cases, sizeof cases / sizeof cases[0]);
+    lab_check(compute, cases, sizeof cases / sizeof cases[0]);
 }
 
 /* Lanes part at a branch and come together at BSYNC: the vote sees all of them. */
@@ -361,14 +300,14 @@ SMP_TEST(what_is_unknown_is_told)
                                             "calls itself"}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         lab l;
-        open_lab(&l, texts[i][0]);
+        lab_open_sass(&l, twin, frame, texts[i][0]);
         const smp_error *problem = smp_warp_kernel_problem(smp_warp_kernel_at(l.sass, 0));
         assert_non_null(problem);
         assert_non_null(strstr(problem->message, texts[i][1]));
         assert_string_equal(problem->where, "a.sass:10");
         run(&l);
         assert_int_equal(l.code, SMP_E_PROCESS);
-        close_lab(&l);
+        lab_close(&l);
     }
 }
 
@@ -376,12 +315,11 @@ SMP_TEST(what_is_unknown_is_told)
 SMP_TEST(both_are_compared)
 {
     lab l;
-    open_lab(&l, "/**/ MOV R4, 0x1 ;");
-    const uint64_t address = (uint64_t)(uintptr_t)l.words;
+    lab_open_sass(&l, twin, frame, "/**/ MOV R4, 0x1 ;");
     const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.ptx, 0),
                                     .grid = {1, 1, 1},
                                     .block = {LANES, 1, 1},
-                                    .params = &address,
+                                    .params = &l.words,
                                     .memory = l.memory};
     assert_int_equal(smp_warp_run_both(&launch, smp_warp_kernel_at(l.sass, 0), &l.result, &l.err), SMP_OK);
     assert_string_equal(l.result.code, "sass");
@@ -390,15 +328,15 @@ SMP_TEST(both_are_compared)
     smp_warp_result_free(&l.result);
     assert_int_equal(smp_warp_run_both(&launch, NULL, &l.result, &l.err), SMP_OK);
     assert_string_equal(l.result.code, "ptx");
-    close_lab(&l);
-    open_lab(&l, "/**/ HGMMA.64x8x16.F32 R24, gdesc[UR4], R24 ;"); /* wgmma: not there */
+    lab_close(&l);
+    lab_open_sass(&l, twin, frame, "/**/ HGMMA.64x8x16.F32 R24, gdesc[UR4], R24 ;"); /* wgmma: not there */
     smp_warp_launch other = launch;
     other.kernel = smp_warp_kernel_at(l.ptx, 0);
     other.memory = l.memory;
     assert_int_equal(smp_warp_run_both(&other, smp_warp_kernel_at(l.sass, 0), &l.result, &l.err), SMP_OK);
     assert_string_equal(l.result.code, "ptx");
     assert_non_null(strstr(l.result.notes, "counted from PTX: kernel 'op' has SASS that cannot be executed: 'HGMMA"));
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* a (8 x 4) holds its row's number, b (4 x 8) its column's: a sum is 4 row column + c. Lane 4g + t has row g, columns
@@ -410,7 +348,7 @@ SMP_TEST(doubles_are_multiplied)
         "/**/ I2F.F64.U32 R12, R0 ;\n/**/ I2F.F64.U32 R14, R0 ;\n"          /* c: the lane, twice */
         "/**/ DMMA.8x8x4 R16, R10, R10, R12 ;\n/**/ F2F.F32.F64 R4, R18 ;";
     lab l;
-    open_lab(&l, code);
+    lab_open_sass(&l, twin, frame, code);
     run(&l);
     assert_int_equal(l.code, SMP_OK);
     for (uint32_t i = 0; i < LANES; i++) {
@@ -418,7 +356,7 @@ SMP_TEST(doubles_are_multiplied)
         memcpy(&sum, &l.words[3 * LANES + i], sizeof sum);
         assert_true(sum == (float)(4 * (i / 4) * (i % 4 * 2 + 1) + i));
     }
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* ------------------------------------------------------------------------------------------------ matrices */
@@ -457,7 +395,7 @@ SMP_TEST(matrices_cost_what_an_h100_counted)
         const bool load = p.op[0] == 'l';
         snprintf(text, sizeof text, load ? "/**/ LDSM.16.%s%s R4, [R1+0x400] ;" : "/**/ STSM.16.%s%s [R1+0x400], R4 ;",
                  m, size);
-        open_lab(&l, text);
+        lab_open_sass(&l, twin, frame, text);
         memcpy(l.words, p.offset, sizeof p.offset);
         run(&l);
         assert_int_equal(l.code, SMP_OK);
@@ -469,7 +407,7 @@ SMP_TEST(matrices_cost_what_an_h100_counted)
         if (found->wavefronts != (uint64_t)p.wavefronts || found->conflicts != (uint64_t)p.conflicts ||
             found->instructions != 1)
             fail_msg("%s: %d wavefronts, not %d", line, (int)found->wavefronts, p.wavefronts);
-        close_lab(&l);
+        lab_close(&l);
         rows++;
     }
     fclose(file);
@@ -492,16 +430,17 @@ SMP_TEST(matrices_hold_their_values)
 SMP_TEST(conditional_copies_store_zeros)
 {
     lab l;
-    open_lab(&l, "/**/ IMAD.SHL.U32 R20, R0, 0x4, RZ ;\n/**/ VIADD R20, R20, 0x400 ;\n"
-                 "/**/ ISETP.GE.AND P3, PT, R0, 0x10, PT ;\n/**/ LDGSTS.E [R20], desc[UR6][R8.64], !P3 ;\n"
-                 "/**/ LDGDEPBAR ;\n/**/ LDS R4, [R20] ;");
+    lab_open_sass(&l, twin, frame,
+                  "/**/ IMAD.SHL.U32 R20, R0, 0x4, RZ ;\n/**/ VIADD R20, R20, 0x400 ;\n"
+                  "/**/ ISETP.GE.AND P3, PT, R0, 0x10, PT ;\n/**/ LDGSTS.E [R20], desc[UR6][R8.64], !P3 ;\n"
+                  "/**/ LDGDEPBAR ;\n/**/ LDS R4, [R20] ;");
     for (uint32_t i = 0; i < LANES; i++)
         l.words[i] = i + 1;
     run(&l);
     assert_int_equal(l.code, SMP_OK);
     for (uint32_t i = 0; i < LANES; i++)
         assert_int_equal(l.words[3 * LANES + i], i < 16 ? i + 1 : 0);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 /* Each block writes a column of shared memory of its own stride, and its sum of lanes to memory. */
@@ -511,9 +450,10 @@ SMP_TEST(threads_of_the_host_change_nothing)
     smp_warp_result first = {.launches = 0};
     for (int threads = 1; threads <= 4; threads++) {
         lab l;
-        open_lab(&l, "/**/ S2R R10, SR_CTAID.X ;\n/**/ VIADD R11, R10, 0x1 ;\n/**/ IMAD R12, R0, R11, RZ ;\n"
-                     "/**/ IMAD.SHL.U32 R12, R12, 0x4, RZ ;\n/**/ STS [R12+0x400], R0 ;\n/**/ LDS R4, [R12+0x400] ;\n"
-                     "/**/ IMAD.WIDE.U32 R8, R10, 0x200, R8 ;");
+        lab_open_sass(&l, twin, frame,
+                      "/**/ S2R R10, SR_CTAID.X ;\n/**/ VIADD R11, R10, 0x1 ;\n/**/ IMAD R12, R0, R11, RZ ;\n"
+                      "/**/ IMAD.SHL.U32 R12, R12, 0x4, RZ ;\n/**/ STS [R12+0x400], R0 ;\n/**/ LDS R4, [R12+0x400] ;\n"
+                      "/**/ IMAD.WIDE.U32 R8, R10, 0x200, R8 ;");
         uint32_t *words = smp_warp_buffer(l.memory, BLOCKS * 4 * LANES * sizeof *words, "many");
         const uint64_t address = (uint64_t)(uintptr_t)words;
         const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.sass, 0),
@@ -536,7 +476,7 @@ SMP_TEST(threads_of_the_host_change_nothing)
             assert_int_equal(result.instructions, first.instructions);
         }
         smp_warp_result_free(&result);
-        close_lab(&l);
+        lab_close(&l);
     }
     smp_warp_result_free(&first);
 }

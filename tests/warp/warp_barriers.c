@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-#include "lab/machine/warp.h"
+#include "lab_case.h"
 
 enum { THREADS = 128 };
 
@@ -18,31 +18,17 @@ static const char frame[] =
 /* The races of a body; its other findings, and a block that does not end, are failures. */
 static uint64_t races_of(const char *body)
 {
-    char text[4096];
-    smp_error err = {0};
-    smp_warp_memory *memory;
-    smp_warp_module *module;
-    smp_warp_result result;
+    lab l;
     uint64_t races = 0;
-    snprintf(text, sizeof text, frame, body);
-    assert_int_equal(smp_warp_memory_open(&memory, &err), SMP_OK);
-    assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), memory, &module, &err), SMP_OK);
-    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(module, 0),
-                                    .grid = {2, 1, 1},
-                                    .block = {THREADS, 1, 1},
-                                    .params = "",
-                                    .memory = memory};
-    if (smp_warp_run(&launch, &result, &err))
-        fail_msg("%s: %s", body, err.message);
-    for (size_t i = 0; i < result.finding_count; i++) {
-        if (result.findings[i].fault == SMP_WARP_RACE)
-            races += result.findings[i].count;
-        else if (result.findings[i].fault == SMP_WARP_BARRIER)
-            fail_msg("%s: %s", body, result.findings[i].text);
+    lab_open(&l, frame, body);
+    lab_must_run(&l, body, &(smp_warp_launch){.grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .params = ""});
+    for (size_t i = 0; i < l.result.finding_count; i++) {
+        if (l.result.findings[i].fault == SMP_WARP_RACE)
+            races += l.result.findings[i].count;
+        else if (l.result.findings[i].fault == SMP_WARP_BARRIER)
+            fail_msg("%s: %s", body, l.result.findings[i].text);
     }
-    smp_warp_result_free(&result);
-    smp_warp_module_free(module);
-    smp_warp_memory_close(memory);
+    lab_close(&l);
     return races;
 }
 

@@ -4,38 +4,19 @@
 #include "suite.h"
 
 #include "base/clock.h"
-#include "lab/machine/warp.h"
-
-typedef struct lab {
-    smp_warp_memory *memory;
-    smp_warp_module *module;
-    smp_warp_result result;
-    smp_error err;
-} lab;
+#include "lab_case.h"
 
 /* A kernel of that name, with directives before its body, that does nothing. */
-static void open_lab(lab *l, const char *symbol, const char *directives)
+static void open_empty(lab *l, const char *symbol, const char *directives)
 {
-    char text[4000];
-    memset(l, 0, sizeof *l);
-    snprintf(text, sizeof text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry %s()%s\n{\nret;\n}\n",
-             symbol, directives);
-    assert_int_equal(smp_warp_memory_open(&l->memory, &l->err), SMP_OK);
-    assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), l->memory, &l->module, &l->err), SMP_OK);
+    lab_open(l, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry %s()%s\n{\nret;\n}\n", symbol,
+             directives);
+    assert_int_equal(l->code, SMP_OK);
 }
 
 static smp_code run(lab *l, uint32_t threads)
 {
-    const smp_warp_launch launch = {
-        .kernel = smp_warp_kernel_at(l->module, 0), .grid = {1, 1, 1}, .block = {threads, 1, 1}, .memory = l->memory};
-    return smp_warp_run(&launch, &l->result, &l->err);
-}
-
-static void close_lab(lab *l)
-{
-    smp_warp_result_free(&l->result);
-    smp_warp_module_free(l->module);
-    smp_warp_memory_close(l->memory);
+    return lab_run(l, &(smp_warp_launch){.block = {threads, 1, 1}});
 }
 
 SMP_TEST(kernels_whose_symbols_share_their_beginning_stay_apart)
@@ -49,9 +30,9 @@ SMP_TEST(kernels_whose_symbols_share_their_beginning_stay_apart)
     size_t open = 0;
     memset(symbol, 'k', LENGTH);
     symbol[LENGTH] = 0;
-    open_lab(&one, symbol, "");
+    open_empty(&one, symbol, "");
     symbol[LENGTH - 1] = 'x';
-    open_lab(&other, symbol, "");
+    open_empty(&other, symbol, "");
     assert_int_equal(run(&one, 32), SMP_OK);
     assert_int_equal(run(&other, 32), SMP_OK);
     FILE *file = tmpfile();
@@ -64,8 +45,8 @@ SMP_TEST(kernels_whose_symbols_share_their_beginning_stay_apart)
     assert_false(smp_warp_result_add(&one.result, &back));
     assert_true(smp_warp_result_add(&other.result, &back));
     smp_warp_result_free(&back);
-    close_lab(&one);
-    close_lab(&other);
+    lab_close(&one);
+    lab_close(&other);
 }
 
 SMP_TEST(results_of_unlike_arrays_stay_apart)
@@ -92,28 +73,28 @@ SMP_TEST(patterns_of_many_launches_stay_few)
 SMP_TEST(static_kernels_of_two_files_stay_apart)
 {
     lab one, other;
-    open_lab(&one, "k", "");
-    open_lab(&other, "k", "");
+    open_empty(&one, "k", "");
+    open_empty(&other, "k", "");
     assert_int_equal(run(&one, 32), SMP_OK);
     assert_int_equal(run(&other, 32), SMP_OK);
     assert_false(smp_warp_result_add(&one.result, &other.result));
-    close_lab(&one);
-    close_lab(&other);
+    lab_close(&one);
+    lab_close(&other);
 }
 
 SMP_TEST(blocks_beyond_launch_bounds_are_refused)
 {
     lab l;
-    open_lab(&l, "k", ".maxntid 32, 2, 1");
-    assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.module, 0), 0), 64);
+    open_empty(&l, "k", ".maxntid 32, 2, 1");
+    assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.ptx, 0), 0), 64);
     assert_int_equal(run(&l, 65), SMP_E_USAGE);
     assert_string_equal(l.err.message, "a block of 65 threads cannot be launched: k may have 64");
     assert_int_equal(run(&l, 64), SMP_OK);
-    close_lab(&l);
-    open_lab(&l, "k", ".reqntid 64");
+    lab_close(&l);
+    open_empty(&l, "k", ".reqntid 64");
     assert_int_equal(run(&l, 32), SMP_E_USAGE);
     assert_int_equal(run(&l, 64), SMP_OK);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(launch_bounds_of_more_threads_than_32_bits_count_bound_nothing)
@@ -123,34 +104,34 @@ SMP_TEST(launch_bounds_of_more_threads_than_32_bits_count_bound_nothing)
                                          ".reqntid 65537, 65536, 1"};
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
         lab l;
-        open_lab(&l, "k", bounds[i]);
-        assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.module, 0), 0), 1024);
+        open_empty(&l, "k", bounds[i]);
+        assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.ptx, 0), 0), 1024);
         assert_int_equal(run(&l, 1024), bounds[i][1] == 'm' ? SMP_OK : SMP_E_USAGE);
-        close_lab(&l);
+        lab_close(&l);
     }
 }
 
 SMP_TEST(a_pragma_before_the_body_hides_no_bounds)
 {
     lab l;
-    open_lab(&l, "k", ".pragma \"nounroll\"; .maxntid 64, 1, 1");
-    assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.module, 0), 0), 64);
+    open_empty(&l, "k", ".pragma \"nounroll\"; .maxntid 64, 1, 1");
+    assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.ptx, 0), 0), 64);
     assert_int_equal(run(&l, 64), SMP_OK);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(blocks_beyond_the_registers_are_refused)
 {
     lab l;
-    open_lab(&l, "k", "");
-    smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.module, 0), .block = {1024, 1, 1}, .registers = 64};
+    open_empty(&l, "k", "");
+    smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.ptx, 0), .block = {1024, 1, 1}, .registers = 64};
     assert_int_equal(smp_warp_room_of(&launch, &l.err), SMP_WARP_FITS);
     launch.registers = 71; /* 72 in steps of 8: 28 warps */
     assert_int_equal(smp_warp_room_of(&launch, &l.err), SMP_WARP_OUT_OF_REGISTERS);
     assert_int_equal(smp_warp_kernel_threads(launch.kernel, 71), 896);
     launch.block[0] = 896;
     assert_int_equal(smp_warp_room_of(&launch, &l.err), SMP_WARP_FITS);
-    close_lab(&l);
+    lab_close(&l);
 }
 
 SMP_TEST(a_shuffle_from_outside_of_its_mask_is_a_mistake)
@@ -166,19 +147,17 @@ SMP_TEST(a_shuffle_from_outside_of_its_mask_is_a_mistake)
         {"idx.b32 %r1, %r0, 20, 4127, 0xffff", 0}, /* in segments of 16 lanes: 4 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[500];
-        lab l = {.memory = NULL};
-        snprintf(text, sizeof text,
+        lab l;
+        lab_open(&l,
                  ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %%r<2>;\n"
                  "mov.u32 %%r0, %%laneid;\nshfl.sync.%s;\nret;\n}\n",
                  cases[i].shuffle);
-        assert_int_equal(smp_warp_memory_open(&l.memory, &l.err), SMP_OK);
-        assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), l.memory, &l.module, &l.err), SMP_OK);
+        assert_int_equal(l.code, SMP_OK);
         assert_int_equal(run(&l, 16), SMP_OK);
         assert_int_equal(l.result.finding_count, cases[i].count != 0);
         if (cases[i].count)
             assert_int_equal(l.result.findings[0].count, cases[i].count);
-        close_lab(&l);
+        lab_close(&l);
     }
 }
 
@@ -197,24 +176,18 @@ SMP_TEST(a_time_limit_holds_whatever_the_time_goes_into)
         "",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        char text[1000];
-        lab l = {.memory = NULL};
-        snprintf(text, sizeof text,
+        lab l;
+        lab_open(&l,
                  ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %%r<2>;\n"
                  ".reg .pred %%p<1>; .reg .b64 %%d<1>;\n.shared .align 4 .b32 s[4];\nmov.u32 %%r0, %%tid.x;\n"
                  "mov.b64 %%d0, -4;\n%s\nret;\n}\n",
                  bodies[i]);
-        assert_int_equal(smp_warp_memory_open(&l.memory, &l.err), SMP_OK);
-        assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), l.memory, &l.module, &l.err), SMP_OK);
-        const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.module, 0),
-                                        .grid = {INT32_MAX, 1, 1},
-                                        .block = {256, 1, 1},
-                                        .memory = l.memory,
-                                        .seconds = limit};
+        assert_int_equal(l.code, SMP_OK);
+        const smp_warp_launch launch = {.grid = {INT32_MAX, 1, 1}, .block = {256, 1, 1}, .seconds = limit};
         const double began = smp_now();
-        assert_int_equal(smp_warp_run(&launch, &l.result, &l.err), SMP_E_LIMIT);
+        assert_int_equal(lab_run(&l, &launch), SMP_E_LIMIT);
         if (smp_now() - began > late)
             fail_msg("%s took %g s", bodies[i], smp_now() - began);
-        close_lab(&l);
+        lab_close(&l);
     }
 }

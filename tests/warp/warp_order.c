@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-#include "lab/machine/warp.h"
+#include "lab_case.h"
 
 enum { THREADS = 64 };
 
@@ -16,28 +16,13 @@ static const char frame[] =
 
 static size_t races_of(const char *body)
 {
-    char text[2048];
-    smp_error err = {0};
-    smp_warp_memory *memory;
-    smp_warp_module *module;
-    smp_warp_result result;
+    lab l;
     size_t races = 0;
-    snprintf(text, sizeof text, frame, body);
-    assert_int_equal(smp_warp_memory_open(&memory, &err), SMP_OK);
-    assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), memory, &module, &err), SMP_OK);
-    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(module, 0),
-                                    .grid = {1, 1, 1},
-                                    .block = {THREADS, 1, 1},
-                                    .params = "",
-                                    .memory = memory};
-    const smp_code code = smp_warp_run(&launch, &result, &err);
-    if (code)
-        fail_msg("%s: %s", body, err.message);
-    for (size_t i = 0; i < result.finding_count; i++)
-        races += result.findings[i].fault == SMP_WARP_RACE;
-    smp_warp_result_free(&result);
-    smp_warp_module_free(module);
-    smp_warp_memory_close(memory);
+    lab_open(&l, frame, body);
+    lab_must_run(&l, body, &(smp_warp_launch){.block = {THREADS, 1, 1}, .params = ""});
+    for (size_t i = 0; i < l.result.finding_count; i++)
+        races += l.result.findings[i].fault == SMP_WARP_RACE;
+    lab_close(&l);
     return races;
 }
 

@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-#include "lab/machine/warp.h"
+#include "lab_case.h"
 
 /* Four rounds (%r6) of `body`, by threads of which each has written its word of s, %r2, before a barrier; %rd3 is the
  * thread's word of a buffer of 64. Then what is said behind it. */
@@ -25,35 +25,21 @@ typedef struct run {
 
 static void run_rounds(run *r, bool watch)
 {
-    char text[4096];
-    smp_error err = {0};
-    smp_warp_memory *memory;
-    smp_warp_module *module;
-    smp_warp_result result;
-    snprintf(text, sizeof text, frame, r->body, r->behind ? r->behind : "");
-    assert_int_equal(smp_warp_memory_open(&memory, &err), SMP_OK);
-    uint32_t *words = smp_warp_buffer(memory, sizeof r->first, "words");
+    lab l;
+    lab_open(&l, frame, r->body, r->behind ? r->behind : "");
+    uint32_t *words = smp_warp_buffer(l.memory, sizeof r->first, "words");
     assert_non_null(words);
-    if (smp_warp_load_ptx("a.ptx", text, strlen(text), memory, &module, &err))
-        fail_msg("%s: %s", r->body, err.message);
-    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(module, 0),
-                                    .grid = {r->blocks, 1, 1},
-                                    .block = {r->threads, 1, 1},
-                                    .params = &words,
-                                    .watch = watch,
-                                    .memory = memory};
-    if (smp_warp_run(&launch, &result, &err))
-        fail_msg("%s: %s", r->body, err.message);
+    lab_must_run(
+        &l, r->body,
+        &(smp_warp_launch){.grid = {r->blocks, 1, 1}, .block = {r->threads, 1, 1}, .params = &words, .watch = watch});
     r->found[0] = 0;
-    for (size_t i = 0; i < result.finding_count; i++) {
+    for (size_t i = 0; i < l.result.finding_count; i++) {
         const size_t used = strlen(r->found);
         snprintf(r->found + used, sizeof r->found - used, "%s%s %llu", i ? ", " : "",
-                 smp_warp_fault_name(result.findings[i].fault), (unsigned long long)result.findings[i].count);
+                 smp_warp_fault_name(l.result.findings[i].fault), (unsigned long long)l.result.findings[i].count);
     }
     memcpy(r->first, words, sizeof r->first);
-    smp_warp_result_free(&result);
-    smp_warp_module_free(module);
-    smp_warp_memory_close(memory);
+    lab_close(&l);
 }
 
 static void expect(const char *body, const char *behind, uint32_t blocks, uint32_t threads, const char *found)

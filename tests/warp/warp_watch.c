@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-#include "lab/machine/warp.h"
+#include "lab_case.h"
 
 enum { THREADS = 64, BLOCKS = 4, BYTES = 4096 };
 
@@ -20,36 +20,25 @@ static const char frame[] =
 /* met: blocks run in two threads, which is told what became of it; null: one after another. */
 static uint64_t run(const char *body, uint32_t blocks, bool known, smp_warp_fault fault, bool *met)
 {
-    char text[4096];
-    smp_error err = {0};
-    smp_warp_memory *memory;
-    smp_warp_module *module;
-    smp_warp_result result;
+    lab l;
     uint64_t count = 0;
-    snprintf(text, sizeof text, frame, body);
-    assert_int_equal(smp_warp_memory_open(&memory, &err), SMP_OK);
-    smp_warp_memory_open_to_host(memory, true);
-    void *buffer = smp_warp_device_buffer(memory, BYTES);
+    lab_open(&l, frame, body);
+    smp_warp_memory_open_to_host(l.memory, true);
+    void *buffer = smp_warp_device_buffer(l.memory, BYTES);
     assert_non_null(buffer);
     memset(buffer, 0, BYTES);
     if (known)
-        smp_warp_memory_know(memory, buffer, BYTES);
-    assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), memory, &module, &err), SMP_OK);
-    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(module, 0),
-                                    .grid = {blocks, 1, 1},
+        smp_warp_memory_know(l.memory, buffer, BYTES);
+    lab_must_run(&l, body,
+                 &(smp_warp_launch){.grid = {blocks, 1, 1},
                                     .block = {THREADS, 1, 1},
                                     .params = &buffer,
-                                    .memory = memory,
                                     .threads = met ? 2 : 1,
                                     .met = met,
-                                    .watch = true};
-    if (smp_warp_run(&launch, &result, &err))
-        fail_msg("%s: %s", body, err.message);
-    for (size_t i = 0; i < result.finding_count; i++)
-        count += result.findings[i].fault == fault ? result.findings[i].count : 0;
-    smp_warp_result_free(&result);
-    smp_warp_module_free(module);
-    smp_warp_memory_close(memory);
+                                    .watch = true});
+    for (size_t i = 0; i < l.result.finding_count; i++)
+        count += l.result.findings[i].fault == fault ? l.result.findings[i].count : 0;
+    lab_close(&l);
     return count;
 }
 
