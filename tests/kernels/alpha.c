@@ -43,12 +43,6 @@ SMP_TEST(a_known_pixel)
     assert_true(out[0] == 51.f && out[1] == 20.f && out[2] == 0.f && out[3] == 51.f);
 }
 
-SMP_TEST(every_variant_gives_the_same_bytes)
-{
-    kernel_case_matrix(&smp_stage_premultiply, NULL, 32, 4);
-    kernel_case_matrix(&smp_stage_straight, NULL, 32, 4);
-}
-
 SMP_TEST(infinities_and_nan_too)
 {
     const smp_stage *const stages[] = {&smp_stage_premultiply, &smp_stage_straight};

@@ -82,13 +82,12 @@ SMP_TEST(every_mode_gives_the_same_bytes)
     for (int mode = 0; mode < SMP_OPERATIONS - SMP_BLEND_NORMAL; mode++)
         for (smp_format format = SMP_U8; format < SMP_FORMATS; format++) {
             smp_shape by = case_shape(257, 5, 4, format);
-            kernel_case c = {.stage = &smp_stage_blend,
-                             .params = &(params){.by = {.is_tap = true}, .mode = mode, .opacity = 1},
-                             .in = case_shape(257, 5, mode % 2 ? 3 : 4, format),
-                             .in_storage = mode % 3 ? SMP_F32 : format,
-                             .out_storage = mode % 3 == 1 ? format : SMP_F32,
-                             .values = format == SMP_F32 ? CASE_ANY : CASE_CODES,
-                             .by = &by};
+            kernel_case c =
+                kernel_case_in(&smp_stage_blend, &(params){.by = {.is_tap = true}, .mode = mode, .opacity = 1},
+                               case_shape(257, 5, mode % 2 ? 3 : 4, format));
+            c.in_storage = mode % 3 ? SMP_F32 : format, c.out_storage = mode % 3 == 1 ? format : SMP_F32;
+            c.values = format == SMP_F32 ? CASE_ANY : CASE_CODES;
+            c.by = &by;
             kernel_case_check(&c);
         }
 }

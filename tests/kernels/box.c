@@ -30,12 +30,9 @@ SMP_TEST(values_are_the_mean_of_the_square)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             PARAMS(p, &smp_stage_box, {"size", sizes[s]}, {"edge", edge}, {"fill", 0.25});
             const exact_context e = {sizes[s], edge, 0.25};
-            kernel_case c = {.stage = &smp_stage_box,
-                             .params = p,
-                             .in = case_shape(21, 11, 2, SMP_U16),
-                             .in_storage = SMP_U16,
-                             .out_storage = SMP_F32,
-                             .seed = 5};
+            kernel_case c = kernel_case_in(&smp_stage_box, p, case_shape(21, 11, 2, SMP_U16));
+            c.out_storage = SMP_F32;
+            c.seed = 5;
             stencil_check_exact(&c, exact, &e, 65535 * 3e-7);
             c.in.format = c.in_storage = SMP_F32;
             stencil_check_exact(&c, exact, &e, 3e-7);
@@ -92,12 +89,8 @@ SMP_TEST(bytes_in_wide_pictures_give_the_same_bytes)
     for (int edge = 0; edge < SMP_EDGES; edge++)
         for (int i = edge % 2; i < (edge == SMP_REFLECT ? 4 : 3); i += 2) {
             PARAMS(p, &smp_stage_box, {"size", sizes[i]}, {"edge", edge}, {"fill", edge % 2 ? 0.2 : 0.7});
-            const kernel_case c = {.stage = &smp_stage_box,
-                                   .params = p,
-                                   .in = case_shape(i < 2 ? 1543 : 530, 3, i < 2 ? 1 : 3, SMP_U8),
-                                   .in_storage = SMP_U8,
-                                   .out_storage = SMP_U8,
-                                   .seed = 8};
+            kernel_case c = kernel_case_in(&smp_stage_box, p, case_shape(i < 2 ? 1543 : 530, 3, i < 2 ? 1 : 3, SMP_U8));
+            c.seed = 8;
             kernel_case_check(&c);
         }
 }
@@ -109,12 +102,6 @@ SMP_TEST(every_border_gives_the_same_bytes)
             PARAMS(p, &smp_stage_box, {"size", size}, {"edge", edge}, {"fill", 0.7});
             stencil_check_sizes(&smp_stage_box, p, false);
         }
-}
-
-SMP_TEST(formats_channels_and_strips_give_the_same_bytes)
-{
-    PARAMS(p, &smp_stage_box, {"size", 3});
-    kernel_case_matrix(&smp_stage_box, p, 16, 4);
 }
 
 SMP_TEST(integers_in_float_storage_give_the_same_bytes)

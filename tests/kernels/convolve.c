@@ -58,12 +58,9 @@ SMP_TEST(values_equal_a_direct_sum_in_double)
                 smp_convolve_params p = with_kernel(sizes[s][0], sizes[s][1], k, 0.5, edge);
                 p.offset = 0.125;
                 const exact_context e = {&p, 0.5, flip};
-                kernel_case c = {.stage = flip ? &smp_stage_convolve : &smp_stage_correlate,
-                                 .params = &p,
-                                 .in = case_shape(21, 11, 3, SMP_F32),
-                                 .in_storage = SMP_F32,
-                                 .out_storage = SMP_F32,
-                                 .seed = 5};
+                kernel_case c = kernel_case_in(flip ? &smp_stage_convolve : &smp_stage_correlate, &p,
+                                               case_shape(21, 11, 3, SMP_F32));
+                c.seed = 5;
                 stencil_check_exact(&c, exact, &e, 1e-6 * (1 + 0.3 * count));
             }
 }
@@ -102,11 +99,7 @@ SMP_TEST(alpha_passes_through_unless_the_kernel_is_an_average)
     static const double smooth[] = {1, 1, 2}, edges[] = {-1, 0, 1};
     for (int keep = 0; keep < 2; keep++) {
         smp_convolve_params p = with_kernel(1, 3, keep ? edges : smooth, (double)NAN, SMP_CLAMP);
-        const kernel_case c = {.stage = &smp_stage_correlate,
-                               .params = &p,
-                               .in = case_shape(9, 5, 4, SMP_U8),
-                               .in_storage = SMP_U8,
-                               .out_storage = SMP_U8};
+        const kernel_case c = kernel_case_in(&smp_stage_correlate, &p, case_shape(9, 5, 4, SMP_U8));
         picture in = picture_make(&c.in, SMP_U8), out;
         picture_fill(&in, 4, CASE_CODES);
         kernel_case_naive(&c, &in, NULL, &out);
@@ -140,13 +133,6 @@ SMP_TEST(every_border_gives_the_same_bytes)
         smp_convolve_params p = with_kernel(4, 5, k, 0.3, edge);
         stencil_check_sizes(&smp_stage_convolve, &p, false);
     }
-}
-
-SMP_TEST(averages_give_the_same_bytes)
-{
-    static const double k[] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
-    smp_convolve_params p = with_kernel(3, 3, k, (double)NAN, SMP_MIRROR);
-    kernel_case_matrix(&smp_stage_convolve, &p, 16, 4);
 }
 
 SMP_TEST(integers_in_float_storage_give_the_same_bytes)

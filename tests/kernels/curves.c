@@ -14,21 +14,10 @@ typedef struct params { /* as in src/stages/curves.c */
 static const double bent[] = {0.125, 0.25, 0.25, 0.75, 0.5, 0.5, 0.875, 1};
 static const double colours[] = {0, 0, 1, 0.5, 0.5, 0.25, 0.5, 0.75, 1, 1, 0, 1};
 
-SMP_TEST(every_variant_gives_the_same_bytes)
-{
-    params p = {.points = {4, 2, bent}};
-    for (p.shape = 0; p.shape < 2; p.shape++)
-        kernel_case_matrix(&smp_stage_curves, &p, 8, 4);
-}
-
 /* The curve's values of `count` floats. */
 static void curve_of(const params *p, const float *values, int count, float *out)
 {
-    const kernel_case c = {.stage = &smp_stage_curves,
-                           .params = p,
-                           .in = case_shape(count, 1, 1, SMP_F32),
-                           .in_storage = SMP_F32,
-                           .out_storage = SMP_F32};
+    const kernel_case c = kernel_case_in(&smp_stage_curves, p, case_shape(count, 1, 1, SMP_F32));
     kernel_case_samples(&c, values, out, NULL);
 }
 

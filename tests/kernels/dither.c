@@ -35,12 +35,6 @@ SMP_TEST(the_noise_is_triangular)
 
 SMP_TEST(every_device_gives_the_same)
 {
-    for (int i = 0; i < 3; i++) {
-        const gpu_case c = {
-            .lines = {"dither 16bit seed=12345678901"},
-            .in = {.kind = SMP_AUDIO, .width = 1, .height = 70, .channels = 1 + i, .format = SMP_F32, .rate = 8000},
-            .values = CASE_ANY,
-            .seed = (uint64_t)i};
-        gpu_case_check(&c);
-    }
+    for (int i = 0; i < 3; i++)
+        gpu_line_check("dither 16bit seed=12345678901", case_sound(70, 1 + i, 8000), CASE_ANY, (uint64_t)i);
 }

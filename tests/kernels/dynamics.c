@@ -18,16 +18,6 @@ typedef struct gate_values {
 
 extern const smp_stage smp_stage_compress, smp_stage_gate;
 
-static kernel_case case_of(const smp_stage *stage, const void *values, int64_t frames, int channels, double rate)
-{
-    return (kernel_case){
-        .stage = stage,
-        .params = values,
-        .in = {.kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = rate},
-        .in_storage = SMP_F32,
-        .out_storage = SMP_F32};
-}
-
 /* dB by which frame n of a sound changes: 0.001, but `loud` from 400 to 799. */
 static void gains_of(const kernel_case *c, float loud, double *gains)
 {
@@ -55,7 +45,7 @@ SMP_TEST(a_compressor_follows_its_curve)
         {{-40, 1000, 0, 0.001, 0.01, -3}, 1.f, -42.96},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const kernel_case c = case_of(&smp_stage_compress, &cases[i].values, 1200, 1, 48000);
+        const kernel_case c = kernel_case_in(&smp_stage_compress, &cases[i].values, case_sound(1200, 1, 48000));
         const double makeup = cases[i].values.makeup;
         double gains[1200];
         gains_of(&c, cases[i].loud, gains);
@@ -75,7 +65,7 @@ SMP_TEST(a_compressor_follows_its_curve)
 SMP_TEST(a_gate_opens_before_and_closes_after)
 {
     const gate_values values = {-40, 3, 30, 0.001, 0.01};
-    const kernel_case c = case_of(&smp_stage_gate, &values, 1200, 1, 48000);
+    const kernel_case c = kernel_case_in(&smp_stage_gate, &values, case_sound(1200, 1, 48000));
     double gains[1200];
     gains_of(&c, 0.5f, gains);
     assert_true(fabs(gains[300] + 30) < 1e-3); /* -60 dB: 20 below the threshold become 60; the range is 30 */
@@ -92,8 +82,9 @@ SMP_TEST(every_variant_gives_the_same_bytes)
     static const compress_values soft = {-30, 3, 10, 0.002, 0.0002, 4, 1}, hard = {-6, 20, 0, 0.0001, 0.001, 0};
     static const gate_values slow = {-20, 4, 40, 0.002, 0.0005}, fast = {-3, 100, 100, 0.0001, 0.0002};
     for (int i = 0; i < 4; i++) {
-        kernel_case c = i < 2 ? case_of(&smp_stage_compress, i ? &soft : &hard, 1300 - 300 * i, 1 + i, 44100)
-                              : case_of(&smp_stage_gate, i % 2 ? &fast : &slow, 1 + 900 * (i % 2), 3, 16000);
+        kernel_case c =
+            i < 2 ? kernel_case_in(&smp_stage_compress, i ? &soft : &hard, case_sound(1300 - 300 * i, 1 + i, 44100))
+                  : kernel_case_in(&smp_stage_gate, i % 2 ? &fast : &slow, case_sound(1 + 900 * (i % 2), 3, 16000));
         c.values = i % 2 ? CASE_REALS : CASE_ANY;
         c.seed = (uint64_t)i;
         kernel_case_check(&c);
@@ -106,15 +97,6 @@ SMP_TEST(gpus_give_the_same_bytes)
                                         "gate -6dB ratio=4 range=24dB attack=1ms release=0.2ms",
                                         "compress -12dB attack=0.5ms release=0.2ms key=2",
                                         "compand [-30 -20; -10 -15] attack=1ms release=3ms knee=4 lookahead=5ms"};
-    for (int i = 0; i < 4; i++) {
-        const gpu_case c = {.lines = {lines[i]},
-                            .in = {.kind = SMP_AUDIO,
-                                   .width = 1,
-                                   .height = i < 3 ? 700 : 40000,
-                                   .channels = 1 + i,
-                                   .format = SMP_F32,
-                                   .rate = 8000},
-                            .values = CASE_REALS};
-        gpu_case_check(&c);
-    }
+    for (int i = 0; i < 4; i++)
+        gpu_line_check(lines[i], case_sound(i < 3 ? 700 : 40000, 1 + i, 8000), CASE_REALS, 0);
 }

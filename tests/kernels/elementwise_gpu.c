@@ -1,5 +1,6 @@
-/* Stages that work sample by sample or pixel by pixel, on the GPU through the emulator: the CPU's bytes for every
- * variant, format, size, stride and thread order, and no mistakes with shared memory. */
+/* Stages that work sample by sample or pixel by pixel, on the GPU through the emulator, with what the matrix
+ * (tests/matrix) does not take: the CPU's bytes for every variant, other parameters, strides and second pictures, and
+ * what they cost in shared memory. */
 #include "suite.h"
 
 #include "gpu_case.h"
@@ -8,39 +9,32 @@
 
 /* ------------------------------------------------------------------------------------------------ pipelines */
 
-static const char *const lines[] = {
-    "invert",
-    "depth 16bit",
-    "depth 8bit",
-    "to_format f32",
-    "to_format u8",
-    "premultiply",
-    "straight",
-    "gamma 1.8",
-    "srgb_decode",
-    "srgb_encode",
-    "levels black=10% white=80%",
-    "levels black=90% white=20% gamma=1.4",
-    "threshold 40%",
-    "posterise 6",
-    "curves [0 0.2; 0.3 0.1; 0.9 1]",
-    "add 10%",
-    "subtract 12.5%",
-    "multiply 130%",
-    "divide 80%",
-    "blend 30% mode=softlight opacity=70%",
-    "key [0.4] tolerance=20% soft=10%",
-    "replace [0.4] to=[0.9] tolerance=20%",
-};
-
-static void check_line(void **state)
+/* Words and numbers that no run of the matrix (tests/matrix) has. */
+SMP_TEST(parameters_of_other_kernels)
 {
-    gpu_matrix(*state);
+    static const char *const lines[] = {"levels black=10% white=80%",
+                                        "levels black=90% white=20% gamma=1.4",
+                                        "threshold 40%",
+                                        "multiply 130%",
+                                        "divide 80%",
+                                        "curves [0 0.2; 0.3 0.1; 0.9 1]",
+                                        "subtract 12.5%",
+                                        "replace [0.4] to=[0.9]"};
+    static const int64_t sizes[][2] = {{1, 70}, {61, 45}, {130, 19}};
+    for (int i = 0; i < 8; i++)
+        for (int f = 0; f < SMP_FORMATS; f++)
+            for (int k = 0; k < 3; k++) {
+                const gpu_case c = {.lines = {lines[i]},
+                                    .in = case_shape(sizes[k][0], sizes[k][1], k ? k + 2 : 1, (smp_format)f),
+                                    .values = CASE_REALS,
+                                    .seed = (uint64_t)k,
+                                    .plain = f == k};
+                gpu_case_check(&c);
+            }
 }
 
-static void gray_and_matrix(void **state)
+SMP_TEST(gray_and_matrix)
 {
-    (void)state;
     static const struct {
         const char *line;
         int channels;
@@ -72,26 +66,9 @@ static void gray_and_matrix(void **state)
         }
 }
 
-/* Found from the picture: the reductions have tests of their own. */
-static void levels_found_from_the_picture(void **state)
-{
-    (void)state;
-    static const char *const found[] = {"levels auto per=channel clip=2%", "threshold method=otsu", "equalize luma",
-                                        "equalize each"};
-    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
-        for (int k = 0; k < 3; k++) {
-            gpu_case c = {.lines = {found[i]},
-                          .in = case_shape(k ? 61 : 1, 19, k == 1 ? 4 : 3, k < 2 ? SMP_U8 : SMP_F32),
-                          .values = CASE_REALS,
-                          .seed = i};
-            gpu_case_check(&c);
-        }
-}
-
 /* Every operation with a second picture made of the first, of all channels and of one. */
-static void arithmetic_takes_every_second_picture(void **state)
+SMP_TEST(arithmetic_takes_every_second_picture)
 {
-    (void)state;
     static const char *const operations[] = {"add",    "subtract", "multiply",   "divide",    "normal",  "multiply",
                                              "screen", "overlay",  "hardlight",  "softlight", "darken",  "lighten",
                                              "dodge",  "burn",     "difference", "exclusion", "average", "add"};
@@ -128,13 +105,10 @@ static void check_views(const char *name, const void *params, bool needs_colour)
     for (int f = 0; f < 8; f++)
         for (int channels = needs_colour ? 3 : 1; channels <= (needs_colour ? 3 : SMP_MAX_CHANNELS);
              channels += channels == 4 ? 3 : 1, seed++) {
-            kernel_case c = {.stage = stage,
-                             .params = params,
-                             .in = case_shape(seed % 3 ? 48 : 41, 11, channels, pairs[f][0]),
-                             .in_storage = pairs[f][1],
-                             .out_storage = pairs[f][2],
-                             .values = pairs[f][1] == SMP_F32 ? CASE_ANY : CASE_CODES,
-                             .seed = seed};
+            kernel_case c = kernel_case_in(stage, params, case_shape(seed % 3 ? 48 : 41, 11, channels, pairs[f][0]));
+            c.in_storage = pairs[f][1], c.out_storage = pairs[f][2];
+            c.values = pairs[f][1] == SMP_F32 ? CASE_ANY : CASE_CODES;
+            c.seed = seed;
             gpu_views_check(&c);
         }
 }
@@ -145,9 +119,8 @@ static void default_params(const char *name, void *params)
     assert_int_equal(smp_default_params(smp_stage_find(name, strlen(name)), params, &err), SMP_OK);
 }
 
-static void views_of_any_alignment_and_stride(void **state)
+SMP_TEST(views_of_any_alignment_and_stride)
 {
-    (void)state;
     static _Alignas(16) unsigned char params[1024];
     double gamma = 2.2;
     check_views("invert", NULL, false);
@@ -170,45 +143,36 @@ static void views_of_any_alignment_and_stride(void **state)
 
 /* Three bytes into one have a kernel for weights that cannot clip: rows of whole and begun pieces, ties, and weights on
  * both sides of what it takes. */
-static void gray_of_bytes_by_any_weights(void **state)
+SMP_TEST(gray_of_bytes_by_any_weights)
 {
-    (void)state;
     static const char *const weights[] = {"gray", "gray [0.25 0.5 0.25]", "gray [0.5 0.5 0.5]", "gray [1 0 0]",
                                           "gray [1e-25 0.5 0.5]"};
     static const int64_t sizes[][2] = {{512, 3}, {1100, 5}, {2048, 9}, {15, 40}, {1, 600}};
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
-        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-            const gpu_case c = {
-                .lines = {weights[i]}, .in = case_shape(sizes[k][0], sizes[k][1], 3, SMP_U8), .seed = i + k};
-            gpu_case_check(&c);
-        }
-    gpu_trace_all("gray");
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            gpu_line_check(weights[i], case_shape(sizes[k][0], sizes[k][1], 3, SMP_U8), CASE_CODES, i + k);
 }
 
 /* Every pair of formats, and with alpha dropped. */
-static void depths_and_dropped_alpha(void **state)
+SMP_TEST(depths_and_dropped_alpha)
 {
-    (void)state;
     const smp_stage *stage = smp_stage_with_role(SMP_ROLE_CONVERT);
     for (int in = 0; in < SMP_FORMATS; in++)
         for (int out = 0; out < SMP_FORMATS; out++)
             for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels++) {
                 smp_convert_params params = {.format = out};
-                kernel_case c = {.stage = stage,
-                                 .params = &params,
-                                 .in = case_shape(channels % 2 ? 48 : 53, 9, channels, (smp_format)in),
-                                 .in_storage = (smp_format)in,
-                                 .out_storage = (smp_format)out,
-                                 .values = in == SMP_F32 ? CASE_ANY : CASE_CODES,
-                                 .seed = (uint64_t)channels};
+                kernel_case c =
+                    kernel_case_in(stage, &params, case_shape(channels % 2 ? 48 : 53, 9, channels, (smp_format)in));
+                c.out_storage = (smp_format)out;
+                c.values = in == SMP_F32 ? CASE_ANY : CASE_CODES;
+                c.seed = (uint64_t)channels;
                 gpu_views_check(&c);
             }
 }
 
 /* The second picture in every format, of all channels or one, with alpha or without. */
-static void second_pictures_of_any_format_and_channels(void **state)
+SMP_TEST(second_pictures_of_any_format_and_channels)
 {
-    (void)state;
     const smp_stage *stages[] = {smp_stage_find("subtract", 8), smp_stage_find("blend", 5)};
     static _Alignas(16) unsigned char blend[256];
     smp_operand tap = {.is_tap = true};
@@ -221,34 +185,17 @@ static void second_pictures_of_any_format_and_channels(void **state)
                     const int channels = 3 + f % 2, colours = second % 2 ? 3 : 1, alpha = second / 2;
                     smp_shape by = case_shape(f % 2 ? 47 : 48, 11, colours + alpha, (smp_format)format);
                     by.alpha = alpha;
-                    kernel_case c = {.stage = stages[i],
-                                     .params = i ? (const void *)blend : &tap,
-                                     .in = case_shape(by.width, by.height, channels, pairs[f][0]),
-                                     .in_storage = pairs[f][1],
-                                     .out_storage = pairs[f][2],
-                                     .by = &by,
-                                     .values = pairs[f][1] == SMP_F32 ? CASE_ANY : CASE_CODES,
-                                     .seed = (uint64_t)(f + format)};
+                    kernel_case c = kernel_case_in(stages[i], i ? (const void *)blend : &tap,
+                                                   case_shape(by.width, by.height, channels, pairs[f][0]));
+                    c.in_storage = pairs[f][1], c.out_storage = pairs[f][2];
+                    c.by = &by;
+                    c.values = pairs[f][1] == SMP_F32 ? CASE_ANY : CASE_CODES;
+                    c.seed = (uint64_t)(f + format);
                     gpu_views_check(&c);
                 }
 }
 
 /* ------------------------------------------------------------------------------------------------ traces */
-
-static void kernels_make_no_mistakes_in_any_order(void **state)
-{
-    (void)state;
-    static const char *const traced[] = {"invert", "gamma 1.8", "straight", "multiply 130%"};
-    static const char *const counted[] = {"equalize each", "equalize luma"}; /* 256 bins: tracing 65536 takes minutes */
-    for (size_t i = 0; i < sizeof traced / sizeof traced[0]; i++)
-        gpu_trace_all(traced[i]);
-    for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
-        gpu_case c = {.lines = {counted[i]}, .in = case_shape(33, 17, 3, SMP_U8), .seed = i};
-        smp_trace trace = {0};
-        gpu_case_trace(&c, "tiled", 0, &trace);
-        smp_trace_free(&trace);
-    }
-}
 
 static smp_trace trace_of(const char *line, int channels, smp_format format)
 {
@@ -258,9 +205,8 @@ static smp_trace trace_of(const char *line, int channels, smp_format format)
     return trace;
 }
 
-static void pixels_of_three_and_four_channels_meet_no_bank_twice_but_for_six_bytes(void **state)
+SMP_TEST(pixels_of_three_and_four_channels_meet_no_bank_twice_but_for_six_bytes)
 {
-    (void)state;
     for (int f = 0; f < SMP_FORMATS; f++)
         for (int channels = 3; channels <= 4; channels++) {
             smp_trace trace = trace_of("matrix [0 1 0; 0.5 0 0.5; 1 0 0]", channels, (smp_format)f);
@@ -278,9 +224,8 @@ static void pixels_of_three_and_four_channels_meet_no_bank_twice_but_for_six_byt
         }
 }
 
-static void byte_tables_cost_at_most_two_wavefronts(void **state)
+SMP_TEST(byte_tables_cost_at_most_two_wavefronts)
 {
-    (void)state;
     smp_trace trace = trace_of("gamma 1.8", 1, SMP_U8);
     const uint64_t loads = gpu_instructions(&trace, "tone_curve_tiled_u8_u8", SMP_SHARED_LOAD);
     const uint64_t conflicts = gpu_conflicts(&trace, "tone_curve_tiled_u8_u8", SMP_SHARED_LOAD);
@@ -291,9 +236,8 @@ static void byte_tables_cost_at_most_two_wavefronts(void **state)
 
 /* ------------------------------------------------------------------------------------------------ geometry */
 
-static void pixel_tiles_take_few_blocks_and_narrow_pictures_use_all_threads(void **state)
+SMP_TEST(pixel_tiles_take_few_blocks_and_narrow_pictures_use_all_threads)
 {
-    (void)state;
     smp_io io = {.out = {.width = 6000, .channels = 3, .rows = 10, .height = 10, .stride = 18048},
                  .in = {.width = 6000, .channels = 4, .rows = 10, .height = 10, .stride = 24064}};
     smp_grid grid = {.units = 0};               /* geometries read what it says of the device */
@@ -312,27 +256,4 @@ static void pixel_tiles_take_few_blocks_and_narrow_pictures_use_all_threads(void
     assert_int_equal(grid.block[0], 1);
     assert_int_equal(grid.block[1], 256);
     assert_int_equal(grid.grid[1], 391);
-}
-
-SMP_SUITE(elementwise_gpu)
-{
-    enum { LINES = sizeof lines / sizeof lines[0], OTHERS = 11 };
-    struct CMUnitTest tests[LINES + OTHERS];
-    for (size_t i = 0; i < LINES; i++)
-        tests[i] = (struct CMUnitTest){lines[i], check_line, NULL, NULL, (void *)(uintptr_t)lines[i]};
-    const struct CMUnitTest others[OTHERS] = {
-        cmocka_unit_test(gray_and_matrix),
-        cmocka_unit_test(gray_of_bytes_by_any_weights),
-        cmocka_unit_test(levels_found_from_the_picture),
-        cmocka_unit_test(arithmetic_takes_every_second_picture),
-        cmocka_unit_test(views_of_any_alignment_and_stride),
-        cmocka_unit_test(depths_and_dropped_alpha),
-        cmocka_unit_test(second_pictures_of_any_format_and_channels),
-        cmocka_unit_test(kernels_make_no_mistakes_in_any_order),
-        cmocka_unit_test(pixels_of_three_and_four_channels_meet_no_bank_twice_but_for_six_bytes),
-        cmocka_unit_test(byte_tables_cost_at_most_two_wavefronts),
-        cmocka_unit_test(pixel_tiles_take_few_blocks_and_narrow_pictures_use_all_threads),
-    };
-    memcpy(tests + LINES, others, sizeof others);
-    return _cmocka_run_group_tests("point kernels on GPUs", tests, LINES + OTHERS, NULL, NULL);
 }

@@ -18,12 +18,6 @@ typedef struct eq_values { /* as the stage's parameters lie */
 
 extern const smp_stage smp_stage_eq;
 
-static smp_shape sound(int64_t frames, int channels, double rate)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = rate};
-}
-
 SMP_TEST(known_samples)
 {
     static const struct {
@@ -50,11 +44,7 @@ SMP_TEST(known_samples)
          0.3821047},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const kernel_case c = {.stage = &smp_stage_eq,
-                               .params = &cases[i].values,
-                               .in = sound(64, 1, cases[i].rate),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32};
+        const kernel_case c = kernel_case_in(&smp_stage_eq, &cases[i].values, case_sound(64, 1, cases[i].rate));
         smp_node_plan plan = case_plan(&c);
         const smp_eq *eq = (const smp_eq *)(const void *)plan.kernel.bytes;
         const double found[5] = {eq->filter.b0, eq->filter.b1, eq->filter.b2, eq->filter.a1, eq->filter.a2};
@@ -78,11 +68,7 @@ SMP_TEST(segments_do_not_show)
 {
     enum { FRAMES = 40000 };
     static const eq_values values = {HIGHPASS, 40, 0, 0.7071};
-    const kernel_case c = {.stage = &smp_stage_eq,
-                           .params = &values,
-                           .in = sound(FRAMES, 1, 48000),
-                           .in_storage = SMP_F32,
-                           .out_storage = SMP_F32};
+    const kernel_case c = kernel_case_in(&smp_stage_eq, &values, case_sound(FRAMES, 1, 48000));
     smp_node_plan plan = case_plan(&c);
     const smp_biquad f = ((const smp_eq *)(const void *)plan.kernel.bytes)->filter;
     assert_int_equal(((const smp_eq *)(const void *)plan.kernel.bytes)->segments.warm, 6144);
@@ -125,13 +111,9 @@ SMP_TEST(many_segments_give_the_same_on_every_device)
     shortened.plan = plan_short;
     shortened.variants = variants;
     for (int i = 0; i < 6; i++) {
-        const kernel_case c = {.stage = &shortened,
-                               .params = &values[i % 3],
-                               .in = sound(lengths[i], channels[i], 48000),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32,
-                               .values = i % 2 ? CASE_ANY : CASE_REALS,
-                               .seed = (uint64_t)i};
+        kernel_case c = kernel_case_in(&shortened, &values[i % 3], case_sound(lengths[i], channels[i], 48000));
+        c.values = i % 2 ? CASE_ANY : CASE_REALS;
+        c.seed = (uint64_t)i;
         kernel_case_check(&c);
         gpu_views_check(&c);
     }
@@ -141,7 +123,7 @@ SMP_TEST(only_padding_avoids_conflicts)
 {
     for (int channels = 1; channels <= 3; channels++) { /* with one segment there is nothing to turn */
         const gpu_case c = {.lines = {"eq peak freq=4kHz gain=6dB q=0.5"},
-                            .in = sound(16384 * 3 / 2, channels, 48000),
+                            .in = case_sound(16384 * 3 / 2, channels, 48000),
                             .values = CASE_REALS,
                             .seed = 3};
         smp_trace trace = {0};
@@ -151,7 +133,7 @@ SMP_TEST(only_padding_avoids_conflicts)
         gpu_job_free(&job);
         if (channels != 2)
             continue;
-        const gpu_case small = {.lines = {c.lines[0]}, .in = sound(40, channels, 48000), .values = CASE_REALS};
+        const gpu_case small = {.lines = {c.lines[0]}, .in = case_sound(40, channels, 48000), .values = CASE_REALS};
         gpu_case_trace(&small, "padded", 0, &trace);
         assert_int_equal(gpu_conflicts(&trace, "eq_", SMP_SHARED_LOAD), 0);
         assert_int_equal(gpu_conflicts(&trace, "eq_", SMP_SHARED_STORE), 0);
@@ -173,7 +155,7 @@ SMP_TEST(what_cannot_be_is_refused)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         smp_error err = {0};
         smp_node_plan work = {0};
-        const smp_shape in = sound(100, 1, cases[i].rate);
+        const smp_shape in = case_sound(100, 1, cases[i].rate);
         assert_int_equal(smp_stage_eq.plan(&cases[i].values, &in, NULL, &work, &err), SMP_E_PIPE);
         assert_non_null(strstr(err.message, cases[i].says));
     }
@@ -181,7 +163,7 @@ SMP_TEST(what_cannot_be_is_refused)
     assert_int_equal(smp_stage_eq.check(&(eq_values){NOTCH, 1000, 6, 1}, &err), SMP_E_PIPE);
     assert_string_equal(err.message, "a notch has no gain");
     smp_node_plan work = {0};
-    const smp_shape in = sound(100, 1, 48000);
+    const smp_shape in = case_sound(100, 1, 48000);
     assert_int_equal(smp_stage_eq.plan(&(eq_values){HIGHSHELF, 1000, 0, 1}, &in, NULL, &work, &err), SMP_OK);
     assert_true(work.effect.none);
 }

@@ -27,12 +27,9 @@ SMP_TEST(every_variant_gives_the_same_bytes)
     kernel_case_matrix(&smp_stage_equalize, &luma, 3, 3);
     for (int k = 0; k < 2; k++)
         for (smp_format nominal = SMP_U8; nominal < SMP_FORMATS; nominal++) {
-            kernel_case c = {.stage = &smp_stage_equalize,
-                             .params = k ? &each : &luma,
-                             .in = case_shape(257, 12, 3 + k, nominal),
-                             .in_storage = SMP_F32,
-                             .out_storage = nominal,
-                             .values = CASE_ANY};
+            kernel_case c = kernel_case_in(&smp_stage_equalize, k ? &each : &luma, case_shape(257, 12, 3 + k, nominal));
+            c.in_storage = SMP_F32;
+            c.values = CASE_ANY;
             kernel_case_check(&c);
         }
     for (int channels = 1; channels <= 4; channels++) { /* rows of bytes long enough for vectors, and not whole ones */

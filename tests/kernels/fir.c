@@ -18,12 +18,6 @@ extern const smp_stage smp_stage_fir;
 
 static double taps[700];
 
-static smp_shape sound(int64_t frames, int channels)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = 48000};
-}
-
 static fir_values values_of(int count)
 {
     for (int i = 0; i < count; i++)
@@ -38,11 +32,7 @@ SMP_TEST(the_definition_is_a_convolution)
 {
     for (int n = 0; n < COUNTS; n++) {
         const fir_values values = values_of(counts[n]);
-        const kernel_case c = {.stage = &smp_stage_fir,
-                               .params = &values,
-                               .in = sound(700, 2),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32};
+        const kernel_case c = kernel_case_in(&smp_stage_fir, &values, case_sound(700, 2, 48000));
         picture in = picture_make(&c.in, SMP_F32), out;
         picture_fill(&in, 5, CASE_CODES);
         kernel_case_naive(&c, &in, NULL, &out);
@@ -67,17 +57,15 @@ SMP_TEST(every_variant_gives_the_same_bytes)
     for (int n = 0; n < COUNTS && counts[n] <= SMP_FIR_DIRECT; n++) {
         const fir_values values = values_of(counts[n]);
         const bool blocks = n == 3 || n == 4; /* more than one, of whatever kernel, mono and stereo */
-        const kernel_case c = {.stage = &smp_stage_fir,
-                               .params = &values,
-                               .in = sound(blocks  ? 4500
-                                           : n % 2 ? 1301
-                                                   : 517,
-                                           n % 3 == 0   ? 1
-                                           : n % 3 == 1 ? 2
-                                                        : 5),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32,
-                               .values = n % 2 ? CASE_REALS : CASE_CODES};
+        kernel_case c = kernel_case_in(&smp_stage_fir, &values,
+                                       case_sound(blocks  ? 4500
+                                                  : n % 2 ? 1301
+                                                          : 517,
+                                                  n % 3 == 0   ? 1
+                                                  : n % 3 == 1 ? 2
+                                                               : 5,
+                                                  48000));
+        c.values = n % 2 ? CASE_REALS : CASE_CODES;
         kernel_case_check(&c);
     }
 }
@@ -96,20 +84,17 @@ static const char *fir_text(int count)
 SMP_TEST(gpus_give_the_same_bytes)
 {
     static const int lengths[] = {1, 33, 257, 300, 1100, 2100};
-    for (int n = 0; n < 6; n++) {
-        const gpu_case c = {.lines = {fir_text(counts[2 * n + 1])},
-                            .in = sound(lengths[(n + 2) % 6], 1 + n % 3),
-                            .values = n % 2 ? CASE_REALS : CASE_CODES,
-                            .seed = (uint64_t)n};
-        gpu_case_check(&c);
-    }
+    for (int n = 0; n < 6; n++)
+        gpu_line_check(fir_text(counts[2 * n + 1]), case_sound(lengths[(n + 2) % 6], 1 + n % 3, 48000),
+                       n % 2 ? CASE_REALS : CASE_CODES, (uint64_t)n);
 }
 
 SMP_TEST(results_in_registers_cost_no_conflicts)
 {
     static const char *const names[] = {"tiled", "register"};
     for (int v = 0; v < 2; v++) {
-        const gpu_case c = {.lines = {fir_text(289)}, .in = sound(1100, 2), .values = CASE_REALS, .seed = 3};
+        const gpu_case c = {
+            .lines = {fir_text(289)}, .in = case_sound(1100, 2, 48000), .values = CASE_REALS, .seed = 3};
         smp_trace trace = {0};
         gpu_case_trace(&c, names[v], 0, &trace);
         assert_int_equal(gpu_conflicts(&trace, "fir_", SMP_SHARED_LOAD), 0);
@@ -129,13 +114,9 @@ SMP_TEST(long_filters_are_convolutions_on_every_device)
             long_taps[i] = sin(i * 1.7 + 0.3) / (1 + i % 7) / 64;
         const fir_values values = {.taps = {1, taps_of[n], long_taps}};
         const int channels = 1 + n % 2;
-        const kernel_case c = {.stage = &smp_stage_fir,
-                               .params = &values,
-                               .in = sound(FRAMES, channels),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32,
-                               .values = CASE_CODES,
-                               .seed = (uint64_t)n};
+        kernel_case c = kernel_case_in(&smp_stage_fir, &values, case_sound(FRAMES, channels, 48000));
+        c.values = CASE_CODES;
+        c.seed = (uint64_t)n;
         picture in = picture_make(&c.in, SMP_F32), out;
         picture_fill(&in, 5, CASE_CODES);
         kernel_case_naive(&c, &in, NULL, &out);
@@ -172,12 +153,12 @@ SMP_TEST(long_filters_on_gpus)
     size_t used = (size_t)snprintf(text, sizeof text, "fir [");
     for (int i = 0; i < 2100; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%d%s", (i * 37 + 5) % 19 - 9, i < 2099 ? " " : "]");
-    const gpu_case c = {.lines = {text}, .in = sound(4500, 2), .values = CASE_REALS, .seed = 3};
+    const gpu_case c = {.lines = {text}, .in = case_sound(4500, 2, 48000), .values = CASE_REALS, .seed = 3};
     gpu_job job = gpu_job_make(&c);
     gpu_job_check(&job, "register", 0);
     gpu_job_check(&job, "naive", 1500);
     gpu_job_free(&job);
-    const gpu_case small = {.lines = {fir_text(321)}, .in = sound(300, 1), .values = CASE_CODES};
+    const gpu_case small = {.lines = {fir_text(321)}, .in = case_sound(300, 1, 48000), .values = CASE_CODES};
     smp_trace trace = {0};
     gpu_case_trace(&small, "tiled", 0, &trace);
     assert_true(gpu_instructions(&trace, "fir_fft", SMP_SHARED_STORE) > 0);
@@ -189,11 +170,7 @@ SMP_TEST(nan_stays_in_its_blocks)
 {
     enum { FRAMES = 9000 };
     const fir_values values = {.taps = {1, 401, (const double[401]){[200] = 1}}};
-    const kernel_case c = {.stage = &smp_stage_fir,
-                           .params = &values,
-                           .in = sound(FRAMES, 2),
-                           .in_storage = SMP_F32,
-                           .out_storage = SMP_F32};
+    const kernel_case c = kernel_case_in(&smp_stage_fir, &values, case_sound(FRAMES, 2, 48000));
     picture in = picture_make(&c.in, SMP_F32), out;
     picture_fill(&in, 5, CASE_CODES);
     picture_set(&in, 0, 5000, 0, NAN);
@@ -233,7 +210,7 @@ SMP_TEST(bands_keep_their_promises)
             .taps = INT64_MIN, .transition = bands[b].transition, .attenuation = bands[b].attenuation};
         smp_node_plan work = {0};
         smp_error err = {0};
-        smp_shape in = sound(10000, 1);
+        smp_shape in = case_sound(10000, 1, 48000);
         assert_int_equal(smp_band_plan(&filter, low, high, &in, &work, &err), SMP_OK);
         const int count = ((const smp_fir *)(const void *)work.kernel.bytes)->taps;
         double *h = smp_band_taps(&filter, low, high, rate, count);

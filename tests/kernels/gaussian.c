@@ -60,11 +60,7 @@ SMP_TEST(an_impulse_spreads_with_deviation_sigma)
     static const double sigmas[] = {0.8, 1, 2.5, 7}; /* below, samples of the gaussian are narrower */
     for (size_t s = 0; s < sizeof sigmas / sizeof sigmas[0]; s++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", sigmas[s]});
-        const kernel_case c = {.stage = &smp_stage_gaussian,
-                               .params = p,
-                               .in = case_shape(63, 63, 1, SMP_F32),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32};
+        const kernel_case c = kernel_case_in(&smp_stage_gaussian, p, case_shape(63, 63, 1, SMP_F32));
         picture in = picture_make(&c.in, SMP_F32), out;
         for (int i = 0; i < 63 * 63; i++)
             picture_set(&in, i % 63, i / 63, 0, i == 31 * 63 + 31);
@@ -148,12 +144,9 @@ SMP_TEST(values_equal_a_direct_sum_in_double)
             double w[32];
             exact_context e = {edge, 0.25, w, (int)(4 * sigmas[s] + 0.5)};
             smp_gaussian_fill(w, e.radius, sigmas[s]);
-            kernel_case c = {.stage = &smp_stage_gaussian,
-                             .params = p,
-                             .in = case_shape(21, 11, 2, SMP_U16),
-                             .in_storage = SMP_U16,
-                             .out_storage = SMP_F32,
-                             .seed = 5};
+            kernel_case c = kernel_case_in(&smp_stage_gaussian, p, case_shape(21, 11, 2, SMP_U16));
+            c.out_storage = SMP_F32;
+            c.seed = 5;
             stencil_check_exact(&c, exact, &e, 1e-6 * 65535);
             c.in.format = c.in_storage = SMP_F32;
             stencil_check_exact(&c, exact, &e, 1e-6);
@@ -171,11 +164,7 @@ SMP_TEST(bytes_are_within_0_51_of_a_direct_sum)
             double w[32];
             exact_context e = {SMP_WRAP, 0, w, radius};
             smp_gaussian_fill(w, radius, sigma);
-            const kernel_case c = {.stage = &smp_stage_gaussian,
-                                   .params = p,
-                                   .in = case_shape(46, 9, 1, SMP_U8),
-                                   .in_storage = SMP_U8,
-                                   .out_storage = SMP_U8};
+            const kernel_case c = kernel_case_in(&smp_stage_gaussian, p, case_shape(46, 9, 1, SMP_U8));
             picture in = picture_make(&c.in, SMP_U8), got;
             picture_fill(&in, (uint64_t)radius, CASE_CODES);
             for (int i = 0; stripes && i < 46 * 9; i++)
@@ -196,11 +185,7 @@ SMP_TEST(the_row_pass_of_bytes_is_exact)
 {
     for (int radius = 1; radius <= SMP_GAUSSIAN_INTEGER_ROWS; radius++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", radius / 4.}, {"edge", SMP_CLAMP});
-        const kernel_case c = {.stage = &smp_stage_gaussian,
-                               .params = p,
-                               .in = case_shape(40, 1, 3, SMP_U8),
-                               .in_storage = SMP_U8,
-                               .out_storage = SMP_U8};
+        const kernel_case c = kernel_case_in(&smp_stage_gaussian, p, case_shape(40, 1, 3, SMP_U8));
         picture in = picture_make(&c.in, SMP_U8);
         picture_fill(&in, (uint64_t)radius, CASE_CODES);
         smp_node_plan plan = case_plan(&c);
@@ -237,22 +222,12 @@ SMP_TEST(every_border_gives_the_same_bytes)
     }
 }
 
-SMP_TEST(formats_channels_and_strips_give_the_same_bytes)
-{
-    PARAMS(p, &smp_stage_gaussian, {"sigma", 0.5});
-    kernel_case_matrix(&smp_stage_gaussian, p, 16, 4);
-}
-
 SMP_TEST(a_radius_larger_than_the_picture_works)
 {
     for (int edge = 0; edge < SMP_EDGES; edge++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", 17}, {"edge", edge}, {"fill", 1});
-        const kernel_case c = {.stage = &smp_stage_gaussian,
-                               .params = p,
-                               .in = case_shape(7, 5, 3, SMP_U8),
-                               .in_storage = SMP_U8,
-                               .out_storage = SMP_U8,
-                               .seed = 2};
+        kernel_case c = kernel_case_in(&smp_stage_gaussian, p, case_shape(7, 5, 3, SMP_U8));
+        c.seed = 2;
         kernel_case_check(&c);
     }
 }

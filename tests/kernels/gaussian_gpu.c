@@ -9,11 +9,6 @@
 
 extern const smp_stage smp_stage_gaussian;
 
-SMP_TEST(every_variant_gives_the_definitions_bytes)
-{
-    gpu_matrix("gaussian 1px truncate=2 edge=mirror");
-}
-
 SMP_TEST(every_border_and_radius_does)
 {
     static const char *const lines[] = {
@@ -31,23 +26,18 @@ SMP_TEST(every_border_and_radius_does)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         for (int f = 0; f < SMP_FORMATS; f++) {
             const int channels = 1 + (int)(i + (size_t)f) % 4;
-            const gpu_case c = {
-                .lines = {lines[i]},
-                .in = case_shape(i == 9 ? 180 : 45 + 100 * f, i == 9 ? 5 : 37, i == 9 ? 8 : channels, (smp_format)f),
-                .values = CASE_REALS,
-                .seed = i};
-            gpu_case_check(&c);
+            gpu_line_check(
+                lines[i],
+                case_shape(i == 9 ? 180 : 45 + 100 * f, i == 9 ? 5 : 37, i == 9 ? 8 : channels, (smp_format)f),
+                CASE_REALS, i);
         }
 }
 
 SMP_TEST(wide_pictures_have_many_strips_and_bands)
 {
-    for (int channels = 1; channels <= 5; channels++) {
-        const gpu_case c = {.lines = {"gaussian 1px truncate=2"},
-                            .in = case_shape(1100 / channels, 141, channels, channels % 2 ? SMP_F32 : SMP_U8),
-                            .seed = 5};
-        gpu_case_check(&c);
-    }
+    for (int channels = 1; channels <= 5; channels++)
+        gpu_line_check("gaussian 1px truncate=2",
+                       case_shape(1100 / channels, 141, channels, channels % 2 ? SMP_F32 : SMP_U8), CASE_CODES, 5);
 }
 
 /* Small radii have kernels of their own, by channels: pictures of several strips, cut in bands, and narrower than the
@@ -112,8 +102,7 @@ SMP_TEST(memory_for_a_picture_between_is_taken_where_two_launches_run)
 
 SMP_TEST(every_nan_is_the_same_one)
 {
-    const gpu_case c = {.lines = {"gaussian 1px"}, .in = case_shape(75, 43, 3, SMP_F32), .values = CASE_ANY, .seed = 4};
-    gpu_case_check(&c);
+    gpu_line_check("gaussian 1px", case_shape(75, 43, 3, SMP_F32), CASE_ANY, 4);
 }
 
 SMP_TEST(any_alignment_and_window_will_do)
@@ -222,7 +211,6 @@ SMP_TEST(no_strip_reads_behind_the_last_row_or_what_nobody_wrote)
 
 SMP_TEST(no_order_of_threads_matters_and_no_mistake_is_made)
 {
-    gpu_trace_all("gaussian 1px truncate=2 edge=reflect");
     const gpu_case c = {.lines = {"gaussian 4.5px edge=mirror"}, .in = case_shape(40, 50, 1, SMP_F32), .seed = 2};
     smp_trace trace = {0};
     gpu_case_trace(&c, "warp", 0, &trace); /* radius 18: batches of rows */

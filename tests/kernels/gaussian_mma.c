@@ -29,10 +29,7 @@ SMP_TEST(every_radius_border_and_size_does)
             char line[80];
             snprintf(line, sizeof line, "gaussian %gpx edge=%s", radius / 4., edges[seed % EDGES]);
             const int64_t *size = sizes[seed % 7];
-            const gpu_case c = {.lines = {line},
-                                .in = bytes_shape((size[0] + channels - 1) / channels, size[1], channels),
-                                .seed = seed};
-            gpu_case_check(&c);
+            gpu_line_check(line, bytes_shape((size[0] + channels - 1) / channels, size[1], channels), CASE_CODES, seed);
         }
 }
 

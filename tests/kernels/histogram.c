@@ -43,11 +43,9 @@ SMP_TEST(every_variant_gives_the_same_counts)
 SMP_TEST(nan_and_infinity_do_not_disturb)
 {
     for (smp_format nominal = SMP_U8; nominal < SMP_FORMATS; nominal++) {
-        kernel_case c = {.stage = &smp_stage_histogram,
-                         .params = &(params){.bins = 300},
-                         .in = case_shape(257, 127, 3, nominal),
-                         .in_storage = SMP_F32,
-                         .values = CASE_ANY};
+        kernel_case c = kernel_case_in(&smp_stage_histogram, &(params){.bins = 300}, case_shape(257, 127, 3, nominal));
+        c.in_storage = SMP_F32, c.out_storage = SMP_U8;
+        c.values = CASE_ANY;
         kernel_case_check(&c);
     }
 }

@@ -1,16 +1,9 @@
-/* invert: the negative, and that its variants agree. */
+/* invert: the negative, and what is counted as clipped. */
 #include "suite.h"
 
 #include "kernel_case.h"
 
-#include "elementwise/invert.h"
-
 extern const smp_stage smp_stage_invert;
-
-SMP_TEST(every_variant_gives_the_same_bytes)
-{
-    kernel_case_matrix(&smp_stage_invert, NULL, 16, 4);
-}
 
 SMP_TEST(full_scale_minus_the_sample_and_alpha_stays)
 {

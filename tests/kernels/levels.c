@@ -53,12 +53,8 @@ SMP_TEST(nan_stays_and_infinity_is_clamped)
         p.gamma = k ? 2 : 1;
         run(&p, case_shape(3, 1, 1, SMP_F32), SMP_F32, (const float[]){NAN, INFINITY, -INFINITY}, got);
         assert_true(isnan(got[0]) && got[1] == 1 && got[2] == 0);
-        kernel_case c = {.stage = &smp_stage_levels,
-                         .params = &p,
-                         .in = case_shape(257, 5, 4, SMP_F32),
-                         .in_storage = SMP_F32,
-                         .out_storage = SMP_F32,
-                         .values = CASE_ANY};
+        kernel_case c = kernel_case_in(&smp_stage_levels, &p, case_shape(257, 5, 4, SMP_F32));
+        c.values = CASE_ANY;
         kernel_case_check(&c);
     }
 }

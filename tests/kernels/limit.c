@@ -15,21 +15,6 @@ typedef struct limit_values { /* as the stage's parameters lie */
 
 extern const smp_stage smp_stage_limit;
 
-static smp_shape sound(int64_t frames, int channels, double rate)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = rate};
-}
-
-static kernel_case case_of(const limit_values *values, int64_t frames, int channels, double rate)
-{
-    return (kernel_case){.stage = &smp_stage_limit,
-                         .params = values,
-                         .in = sound(frames, channels, rate),
-                         .in_storage = SMP_F32,
-                         .out_storage = SMP_F32};
-}
-
 SMP_TEST(known_gains)
 {
     static const struct {
@@ -51,7 +36,7 @@ SMP_TEST(known_gains)
          0.99999831},
     };
     for (int i = 0; i < 2; i++) {
-        const kernel_case c = case_of(&cases[i].values, 40, 1, 8000);
+        const kernel_case c = kernel_case_in(&smp_stage_limit, &cases[i].values, case_sound(40, 1, 8000));
         picture in = picture_make(&c.in, SMP_F32), out;
         for (int n = 0; n < 40; n++) /* the small value shows the gain where the sound is silent */
             picture_set(&in, 0, n, 0, n >= 5 && n <= 8 ? 0.5f : n == 20 ? 2.f : 0x1p-20f);
@@ -72,7 +57,7 @@ SMP_TEST(known_gains)
 SMP_TEST(known_gains_of_a_loud_sound)
 {
     const limit_values values = {-1, 0.005, 100, 0};
-    const kernel_case c = case_of(&values, 300, 2, 44100);
+    const kernel_case c = kernel_case_in(&smp_stage_limit, &values, case_sound(300, 2, 44100));
     picture in = picture_make(&c.in, SMP_F32), out;
     for (int n = 0; n < 300; n++)
         for (int k = 0; k < 2; k++)
@@ -92,7 +77,7 @@ SMP_TEST(nothing_passes_the_ceiling)
     static const limit_values values[] = {
         {-1, 0.005, 100, 0}, {-6, 0.001, 1000, 0}, {-20, 0.0001, 100000, 0}, {-3, 0.1, 1, 0}, {-1, 0.005, 100, 1}};
     for (int i = 0; i < 5; i++) {
-        const kernel_case c = case_of(&values[i], 3000, 2, 44100);
+        const kernel_case c = kernel_case_in(&smp_stage_limit, &values[i], case_sound(3000, 2, 44100));
         picture in = picture_make(&c.in, SMP_F32), out;
         uint64_t seed = (uint64_t)i;
         for (int64_t y = 0; y < 3000; y++)
@@ -120,7 +105,7 @@ SMP_TEST(nothing_passes_the_ceiling)
 SMP_TEST(what_stays_below_is_left_alone)
 {
     const limit_values values = {-1, 0.005, 100, 0};
-    const kernel_case c = case_of(&values, 1000, 2, 44100);
+    const kernel_case c = kernel_case_in(&smp_stage_limit, &values, case_sound(1000, 2, 44100));
     picture in = picture_make(&c.in, SMP_F32), out;
     picture_fill(&in, 1, CASE_CODES); /* 0 to 1 */
     for (int64_t y = 0; y < 1000; y++)
@@ -145,7 +130,8 @@ SMP_TEST(every_variant_gives_the_same_bytes)
         {{-6, 0.03, 20000, 0}, 1, 8, 8000},       {{-6, 0.0125, 40000, 1}, 517, 5, 16000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        kernel_case c = case_of(&cases[i].values, cases[i].frames, cases[i].channels, cases[i].rate);
+        kernel_case c = kernel_case_in(&smp_stage_limit, &cases[i].values,
+                                       case_sound(cases[i].frames, cases[i].channels, cases[i].rate));
         c.values = i == 4 ? CASE_ANY : CASE_REALS;
         c.seed = i;
         kernel_case_check(&c);
@@ -156,14 +142,9 @@ SMP_TEST(gpus_give_the_same_bytes)
 {
     static const char *const lines[] = {"limit -6dB lookahead=1ms release=100000",
                                         "limit -9dB lookahead=0.3ms release=3000 peak=true"};
-    for (int i = 0; i < 4; i++) {
-        const gpu_case c = {.lines = {lines[i % 2]},
-                            .in = sound(i < 3 ? 900 : 17000, 1 + i % 3, 8000),
-                            .values = CASE_REALS,
-                            .seed = (uint64_t)i};
-        gpu_case_check(&c);
-    }
-    const gpu_case small = {.lines = {lines[0]}, .in = sound(300, 2, 8000), .values = CASE_REALS};
+    for (int i = 0; i < 4; i++)
+        gpu_line_check(lines[i % 2], case_sound(i < 3 ? 900 : 17000, 1 + i % 3, 8000), CASE_REALS, (uint64_t)i);
+    const gpu_case small = {.lines = {lines[0]}, .in = case_sound(300, 2, 8000), .values = CASE_REALS};
     smp_trace trace = {0};
     gpu_case_trace(&small, "tiled", 0, &trace);
     assert_int_equal(gpu_conflicts(&trace, "limit_", SMP_SHARED_LOAD), 0);
@@ -175,7 +156,7 @@ SMP_TEST(a_lookahead_of_too_many_frames_is_refused)
 {
     smp_error err = {0};
     smp_node_plan work = {0};
-    const smp_shape in = sound(100, 1, 1e6);
+    const smp_shape in = case_sound(100, 1, 1e6);
     assert_int_equal(smp_stage_limit.plan(&(limit_values){-1, 0.1, 100, 0}, &in, NULL, &work, &err), SMP_E_PIPE);
     assert_string_equal(err.message, "a lookahead of 0.1 s has 100000 frames at 1e+06 Hz; at most 65536 are possible");
 }

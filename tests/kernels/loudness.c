@@ -13,12 +13,6 @@ extern const smp_stage smp_stage_loudness, smp_stage_normalize;
 
 static const double pi = 3.14159265358979323846;
 
-static smp_shape sound(int64_t frames, int channels, double rate)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = rate};
-}
-
 static smp_loudness_levels measure(const smp_shape *shape, const picture *in)
 {
     const kernel_case c = {.stage = &smp_stage_loudness, .in = *shape, .in_storage = SMP_F32, .out_storage = SMP_F32};
@@ -43,7 +37,7 @@ static smp_loudness_levels of_sine(double rate, int channels, unsigned which, co
     double seconds = 0;
     for (int i = 0; i < count; i++)
         seconds += parts[i].seconds;
-    const smp_shape shape = sound((int64_t)(seconds * rate), channels, rate);
+    const smp_shape shape = case_sound((int64_t)(seconds * rate), channels, rate);
     picture in = picture_make(&shape, SMP_F32);
     int64_t y = 0;
     for (int i = 0; i < count; i++) {
@@ -94,7 +88,7 @@ SMP_TEST(peaks_between_samples_are_found)
         double rate, least, most; /* dB */
     } cases[] = {{48000, -0.2, 0.3}, {96000, -0.2, 0.3}, {192000, -3.02, -3.0}};
     for (int i = 0; i < 3; i++) {
-        const smp_shape shape = sound(1000, 1, cases[i].rate);
+        const smp_shape shape = case_sound(1000, 1, cases[i].rate);
         picture in = picture_make(&shape, SMP_F32);
         for (int64_t y = 0; y < 1000; y++) {
             const double rise = y < 500 ? 0.5 - 0.5 * cos(pi * (double)y / 500) : 1;
@@ -110,7 +104,7 @@ SMP_TEST(peaks_between_samples_are_found)
 /* A click in the last frame rings on behind the end. */
 SMP_TEST(the_end_counts)
 {
-    const smp_shape shape = sound(4801, 1, 48000);
+    const smp_shape shape = case_sound(4801, 1, 48000);
     picture in = picture_make(&shape, SMP_F32);
     for (int64_t y = 0; y < 4801; y++)
         picture_set(&in, 0, y, 0, y >= 4799 ? 1.f : 0.f);
@@ -122,7 +116,7 @@ SMP_TEST(the_end_counts)
 
 SMP_TEST(silence_and_what_is_no_number)
 {
-    const smp_shape shape = sound(48000, 2, 48000);
+    const smp_shape shape = case_sound(48000, 2, 48000);
     picture in = picture_make(&shape, SMP_F32);
     for (int64_t y = 0; y < 48000; y++)
         for (int c = 0; c < 2; c++)
@@ -147,10 +141,7 @@ static void *partial_of(const part *parts, int count, double rate)
     double seconds = 0;
     for (int i = 0; i < count; i++)
         seconds += parts[i].seconds;
-    const kernel_case c = {.stage = &smp_stage_loudness,
-                           .in = sound((int64_t)(seconds * rate), 1, rate),
-                           .in_storage = SMP_F32,
-                           .out_storage = SMP_F32};
+    const kernel_case c = kernel_case_in(&smp_stage_loudness, NULL, case_sound((int64_t)(seconds * rate), 1, rate));
     picture in = picture_make(&c.in, SMP_F32);
     int64_t y = 0;
     for (int i = 0; i < count; i++)
@@ -209,7 +200,7 @@ static void *many_blocks(uint64_t first, uint64_t count)
 {
     smp_packer to = {0};
     smp_error err = {0};
-    const smp_shape shape = sound(1, 1, 8000);
+    const smp_shape shape = case_sound(1, 1, 8000);
     void *made;
     smp_pack_double(&to, 0.5);
     for (int i = 0; i < 2; i++) {
@@ -293,12 +284,9 @@ SMP_TEST(many_segments_give_the_same_records)
     shortened.variants = variants;
     for (int i = 0; i < 6; i++) {
         phases = i % 3 * 2;
-        const kernel_case c = {.stage = &shortened,
-                               .in = sound(lengths[i], channels[i], 48000),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32,
-                               .values = i == 2 ? CASE_ANY : CASE_REALS,
-                               .seed = (uint64_t)i};
+        kernel_case c = kernel_case_in(&shortened, NULL, case_sound(lengths[i], channels[i], 48000));
+        c.values = i == 2 ? CASE_ANY : CASE_REALS;
+        c.seed = (uint64_t)i;
         kernel_case_check(&c);
     }
 }
@@ -307,10 +295,10 @@ SMP_TEST(gpus_measure_the_same)
 {
     for (int channels = 1; channels <= 3; channels++) {
         const gpu_case c = {.lines = {"loudness", "normalize lufs=-16LUFS"},
-                            .in = sound(channels == 2 ? 17500 : 900, channels, 8000),
+                            .in = case_sound(channels == 2 ? 17500 : 900, channels, 8000),
                             .values = CASE_REALS};
         gpu_case_check(&c);
-        const gpu_case small = {.lines = {"loudness"}, .in = sound(100, channels, 8000), .values = CASE_REALS};
+        const gpu_case small = {.lines = {"loudness"}, .in = case_sound(100, channels, 8000), .values = CASE_REALS};
         smp_trace trace = {0};
         gpu_case_trace(&small, "padded", 0, &trace);
         assert_int_equal(gpu_conflicts(&trace, "loudness_", SMP_SHARED_LOAD), 0);
@@ -332,18 +320,15 @@ SMP_TEST(normalize_reaches_a_loudness_below_its_ceiling)
     static const struct {
         double lufs, ceiling, gain;
     } cases[] = {{-16, NAN, 6.9933}, {-1, NAN, 21.9933}, {0, NAN, 21.9933}, {-30, -10, -7.0067}, {-16, -20, 2.9933}};
-    const smp_shape shape = sound(48000, 2, 48000);
+    const smp_shape shape = case_sound(48000, 2, 48000);
     picture in = picture_make(&shape, SMP_F32), out;
     for (int64_t y = 0; y < 48000; y++)
         for (int c = 0; c < 2; c++)
             picture_set(&in, 0, y, c, (float)(pow(10, -23 / 20.) * sin(2 * pi * 1000 * (double)y / 48000)));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const normalize_values values = {NAN, NAN, cases[i].lufs, cases[i].ceiling, 0};
-        const kernel_case c = {.stage = &smp_stage_normalize,
-                               .params = &values,
-                               .in = shape,
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32};
+        kernel_case c = kernel_case_in(&smp_stage_normalize, &values, shape);
+        c.in_storage = SMP_F32, c.out_storage = SMP_F32;
         kernel_case_naive(&c, &in, NULL, &out);
         const double ratio = (double)picture_get(&out, 0, 12, 0) / (double)picture_get(&in, 0, 12, 0);
         assert_true(fabs(20 * log10(ratio) - cases[i].gain) < 0.01);
@@ -371,6 +356,6 @@ SMP_TEST(what_contradicts_itself_is_refused)
     }
     smp_error err = {0};
     smp_node_plan work = {0};
-    const smp_shape in = sound(1000, 1, 3000);
+    const smp_shape in = case_sound(1000, 1, 3000);
     assert_int_equal(smp_stage_loudness.plan(NULL, &in, NULL, &work, &err), SMP_E_PIPE);
 }

@@ -26,12 +26,10 @@ SMP_TEST(a_product_of_two_by_three_and_three_by_two)
     static const float l[] = {1, 2, 3, 4, 5, 6}, r[] = {7, 8, 9, 10, 11, 12}, product[] = {58, 64, 139, 154};
     for (int side = 0; side < 2; side++) {
         smp_shape two = matrix(2, 3, 1, SMP_F32), three = matrix(3, 2, 1, SMP_F32);
-        kernel_case c = {.stage = &smp_stage_matmul,
-                         .params = &(params){.with = {.is_tap = true}, .side = side},
-                         .in = side == LEFT ? three : two,
-                         .in_storage = SMP_F32,
-                         .out_storage = SMP_F32,
-                         .by = side == LEFT ? &two : &three};
+        kernel_case c = kernel_case_in(&smp_stage_matmul, &(params){.with = {.is_tap = true}, .side = side},
+                                       side == LEFT ? three : two);
+        c.in_storage = SMP_F32, c.out_storage = SMP_F32;
+        c.by = side == LEFT ? &two : &three;
         picture in = picture_make(&c.in, SMP_F32), with = picture_make(c.by, SMP_F32), out;
         for (int i = 0; i < 6; i++) {
             picture_set(side == LEFT ? &with : &in, i % 3, i / 3, 0, l[i]);
@@ -123,14 +121,12 @@ SMP_TEST(rows_may_lie_anywhere)
         const int side = i % 2, channels = i < 2 ? 1 : 3;
         const smp_shape l = matrix(rows[i / 2][0], rows[i / 2][1], channels, SMP_F32);
         const smp_shape r = matrix(rows[i / 2][1], rows[i / 2][2], channels, SMP_F32);
-        const kernel_case c = {.stage = &smp_stage_matmul,
-                               .params = &(params){.with = {.is_tap = true}, .side = side},
-                               .in = side == LEFT ? r : l,
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32,
-                               .by = side == LEFT ? &l : &r,
-                               .values = CASE_REALS,
-                               .seed = (uint64_t)i};
+        kernel_case c =
+            kernel_case_in(&smp_stage_matmul, &(params){.with = {.is_tap = true}, .side = side}, side == LEFT ? r : l);
+        c.in_storage = SMP_F32, c.out_storage = SMP_F32;
+        c.by = side == LEFT ? &l : &r;
+        c.values = CASE_REALS;
+        c.seed = (uint64_t)i;
         gpu_views_check(&c);
     }
 }

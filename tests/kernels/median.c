@@ -24,11 +24,7 @@ static void check_values(const picture *in, const setting *settings, const float
     _Alignas(16) unsigned char p[PARAMS_SIZE];
     params_fill(&smp_stage_median, p, settings);
     const smp_format format = (smp_format)in->view.format;
-    const kernel_case c = {.stage = &smp_stage_median,
-                           .params = p,
-                           .in = case_shape(in->view.width, in->view.height, 1, format),
-                           .in_storage = format,
-                           .out_storage = format};
+    const kernel_case c = kernel_case_in(&smp_stage_median, p, case_shape(in->view.width, in->view.height, 1, format));
     picture out;
     kernel_case_naive(&c, in, NULL, &out);
     for (int64_t y = 0; y < in->view.height; y++)
@@ -55,11 +51,7 @@ SMP_TEST(float_bits_are_moved_in_total_order)
     /* In order: -inf, -2, -1e-42, -0, 0, 1e-42, inf, NaN, NaN. */
     float samples[9] = {NAN, -0.f, INFINITY, 0.f, -INFINITY, -1e-42f, 1e-42f, -NAN, -2.f}, out[9];
     PARAMS(p, &smp_stage_median, {"size", 3});
-    const kernel_case c = {.stage = &smp_stage_median,
-                           .params = p,
-                           .in = case_shape(3, 3, 1, SMP_F32),
-                           .in_storage = SMP_F32,
-                           .out_storage = SMP_F32};
+    const kernel_case c = kernel_case_in(&smp_stage_median, p, case_shape(3, 3, 1, SMP_F32));
     kernel_case_samples(&c, samples, out, NULL);
     assert_true(out[4] == 0.f && !signbit(out[4]));
     samples[3] = samples[4] = -0.f; /* -2, -1e-42, -0, -0, -0, 1e-42, inf, NaN, NaN */
@@ -76,13 +68,9 @@ SMP_TEST(every_variant_orders_any_floats_alike)
     for (int size = 3; size <= 5; size += 2)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             PARAMS(p, &smp_stage_median, {"size", size}, {"edge", edge}, {"fill", 0.3});
-            kernel_case c = {.stage = &smp_stage_median,
-                             .params = p,
-                             .in = case_shape(203, 37, 1 + edge, SMP_F32),
-                             .in_storage = SMP_F32,
-                             .out_storage = SMP_F32,
-                             .values = CASE_ANY,
-                             .seed = 7};
+            kernel_case c = kernel_case_in(&smp_stage_median, p, case_shape(203, 37, 1 + edge, SMP_F32));
+            c.values = CASE_ANY;
+            c.seed = 7;
             kernel_case_check(&c);
             stencil_check_sizes(&smp_stage_median, p, edge == SMP_WRAP);
         }
@@ -97,12 +85,9 @@ SMP_TEST(squares_of_three_integers_are_alike_at_every_border)
             for (int narrow = 0; narrow < 2; narrow++) {
                 PARAMS(p, stages[stage], {"size", 3}, {"edge", edge}, {"fill", 0.3});
                 const smp_format format = edge % 2 ? SMP_U8 : SMP_U16;
-                kernel_case c = {.stage = stages[stage],
-                                 .params = p,
-                                 .in = case_shape(narrow ? 2 + edge % 2 : 67, narrow ? 5 : 14, 1 + edge % 4, format),
-                                 .in_storage = format,
-                                 .out_storage = format,
-                                 .seed = (unsigned)(7 + edge)};
+                kernel_case c = kernel_case_in(
+                    stages[stage], p, case_shape(narrow ? 2 + edge % 2 : 67, narrow ? 5 : 14, 1 + edge % 4, format));
+                c.seed = (unsigned)(7 + edge);
                 kernel_case_check(&c);
             }
 }
@@ -110,11 +95,8 @@ SMP_TEST(squares_of_three_integers_are_alike_at_every_border)
 SMP_TEST(the_value_outside_is_a_code_value)
 {
     PARAMS(p, &smp_stage_median, {"size", 5}, {"edge", SMP_CONSTANT}, {"fill", 0.5});
-    const kernel_case c = {.stage = &smp_stage_median,
-                           .params = p,
-                           .in = case_shape(1, 1, 1, SMP_U8),
-                           .in_storage = SMP_U8,
-                           .out_storage = SMP_F32};
+    kernel_case c = kernel_case_in(&smp_stage_median, p, case_shape(1, 1, 1, SMP_U8));
+    c.out_storage = SMP_F32;
     float out;
     kernel_case_samples(&c, (const float[]){7}, &out, NULL);
     assert_float_equal(out, 128, 0); /* and not 127.5 */

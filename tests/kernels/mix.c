@@ -4,12 +4,6 @@
 #include "gpu_case.h"
 #include "matrix_case.h"
 
-static smp_shape sound(int64_t frames, int channels)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = 1000};
-}
-
 static void ramp(picture *in)
 {
     for (int64_t y = 0; y < in->view.height; y++)
@@ -20,7 +14,7 @@ static void ramp(picture *in)
 /* Output frames `at` of 50 frames in two channels, which hold frame + 1 and frame + 1.25. */
 static void expect(const char *const *lines, int64_t frames, const double (*at)[2], int count)
 {
-    gpu_case c = {.in = sound(50, 2), .fill = ramp};
+    gpu_case c = {.in = case_sound(50, 2, 1000), .fill = ramp};
     for (int i = 0; lines[i]; i++)
         c.lines[i] = lines[i];
     gpu_job job = gpu_job_make(&c);
@@ -62,7 +56,8 @@ SMP_TEST(one_sound_fades_into_the_next)
 
 SMP_TEST(channels_lie_beside_each_other)
 {
-    gpu_case c = {.in = sound(50, 2), .fill = ramp, .lines = {SHORT, "mix by=@short at=20ms gain=20dB how=beside"}};
+    gpu_case c = {
+        .in = case_sound(50, 2, 1000), .fill = ramp, .lines = {SHORT, "mix by=@short at=20ms gain=20dB how=beside"}};
     gpu_job job = gpu_job_make(&c);
     assert_int_equal(job.shape.channels, 4);
     for (int64_t y = 0; y < 50; y++) {
@@ -71,7 +66,7 @@ SMP_TEST(channels_lie_beside_each_other)
         assert_float_equal(picture_get(&job.want, 0, y, 2), (both ? 10 * ((float)y + 11) : 0), 1e-4f);
     }
     gpu_job_free(&job);
-    const gpu_case again = {.in = sound(50, 2),
+    const gpu_case again = {.in = case_sound(50, 2, 1000),
                             .fill = ramp,
                             .lines = {"remix right -> @r", "from @input", "remix left", "mix by=@r how=beside"}};
     job = gpu_job_make(&again);
@@ -92,7 +87,7 @@ SMP_TEST(every_device_gives_the_same)
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const gpu_case c = {.lines = {lines[i][0], lines[i][1], lines[i][2], lines[i][3]},
-                            .in = sound(47, 1 + (int)i % 3),
+                            .in = case_sound(47, 1 + (int)i % 3, 1000),
                             .values = CASE_ANY,
                             .seed = i};
         gpu_case_check(&c);
@@ -109,13 +104,13 @@ SMP_TEST(what_does_not_fit_says_what_to_type)
         int length, how;
         bool fit;
     } params = {.by = {.is_tap = true}};
-    const smp_shape in = sound(50, 1);
-    smp_shape by = sound(10, 2);
+    const smp_shape in = case_sound(50, 1, 1000);
+    smp_shape by = case_sound(10, 2, 1000);
     smp_node_plan plan = {.out = in};
     smp_error err = {0};
     assert_int_equal(smp_stage_mix.plan(&params, &in, &by, &plan, &err), SMP_E_PIPE);
     assert_non_null(strstr(err.hint, "`remix stereo` in front"));
-    by = sound(10, 1);
+    by = case_sound(10, 1, 1000);
     by.rate = 48000;
     err = (smp_error){0};
     assert_int_equal(smp_stage_add.plan(&params, &in, &by, &plan, &err), SMP_E_PIPE);

@@ -19,11 +19,7 @@ static const replace_params replace = {.near = {.color = {1, 3, color}, .toleran
 /* A float pixel through a stage, into out; the number of channels that come out. */
 static int pixel(const smp_stage *stage, const void *params, const float in[3], float *out)
 {
-    const kernel_case c = {.stage = stage,
-                           .params = params,
-                           .in = case_shape(1, 1, 3, SMP_F32),
-                           .in_storage = SMP_F32,
-                           .out_storage = SMP_F32};
+    const kernel_case c = kernel_case_in(stage, params, case_shape(1, 1, 3, SMP_F32));
     return kernel_case_samples(&c, in, out, NULL);
 }
 
@@ -90,12 +86,10 @@ SMP_TEST(every_variant_gives_the_same_bytes)
 {
     for (int alpha = 0; alpha < 2; alpha++)
         for (int f = 0; f < SMP_FORMATS; f++) {
-            const kernel_case c = {.stage = alpha ? &smp_stage_key : &smp_stage_replace,
-                                   .params = &replace,
-                                   .in = case_shape(61, 45, 3 + alpha, (smp_format)f),
-                                   .in_storage = (smp_format)f,
-                                   .out_storage = SMP_F32,
-                                   .values = f == SMP_F32 ? CASE_ANY : CASE_CODES};
+            kernel_case c = kernel_case_in(alpha ? &smp_stage_key : &smp_stage_replace, &replace,
+                                           case_shape(61, 45, 3 + alpha, (smp_format)f));
+            c.out_storage = SMP_F32;
+            c.values = f == SMP_F32 ? CASE_ANY : CASE_CODES;
             kernel_case_check(&c);
         }
 }

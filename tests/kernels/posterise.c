@@ -37,11 +37,7 @@ SMP_TEST(ties_go_to_even_and_all_ends_in_the_range)
                        two[] = {0.f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f}, three[] = {0.5f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f};
     for (int64_t levels = 2; levels <= 3; levels++) {
         const params p = {.levels = levels};
-        const kernel_case c = {.stage = &smp_stage_posterise,
-                               .params = &p,
-                               .in = case_shape(8, 1, 1, SMP_F32),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32};
+        const kernel_case c = kernel_case_in(&smp_stage_posterise, &p, case_shape(8, 1, 1, SMP_F32));
         float out[8];
         kernel_case_samples(&c, values, out, NULL);
         assert_memory_equal(out, levels == 2 ? two : three, sizeof two);

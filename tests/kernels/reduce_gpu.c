@@ -9,38 +9,22 @@
 
 SMP_TEST(histograms_are_the_definitions)
 {
-    gpu_matrix("histogram");
     for (int f = 0; f < SMP_FORMATS; f++)
-        for (int channels = 1; channels <= 4; channels++) {
-            gpu_case c = {
-                .lines = {"histogram bins=7"}, .in = case_shape(61, 45, channels, (smp_format)f), .values = CASE_ANY};
-            gpu_case_check(&c);
-        }
+        for (int channels = 1; channels <= 4; channels++)
+            gpu_line_check("histogram bins=7", case_shape(61, 45, channels, (smp_format)f), CASE_ANY, 0);
 }
 
 SMP_TEST(histograms_that_exceed_shared_memory_are_counted_in_parts)
 {
     for (int f = 0; f < SMP_FORMATS; f++)
-        for (int channels = 1; channels <= 3; channels += 2) {
-            gpu_case c = {.lines = {"histogram bins=65536"},
-                          .in = case_shape(83, 21, channels, (smp_format)f),
-                          .values = CASE_ANY};
-            gpu_case_check(&c);
-        }
-}
-
-SMP_TEST(statistics_are_the_definitions)
-{
-    const char *lines[] = {"stats", NULL};
-    gpu_matrix_lines(lines, CASE_ANY);
+        for (int channels = 1; channels <= 3; channels += 2)
+            gpu_line_check("histogram bins=65536", case_shape(83, 21, channels, (smp_format)f), CASE_ANY, 0);
 }
 
 SMP_TEST(percentiles_and_statistics_share_a_result)
 {
-    for (int f = 0; f < SMP_FORMATS; f++) {
-        gpu_case c = {.lines = {"stats percentiles=[5 50 95]"}, .in = case_shape(61, 45, 3, (smp_format)f)};
-        gpu_case_check(&c);
-    }
+    for (int f = 0; f < SMP_FORMATS; f++)
+        gpu_line_check("stats percentiles=[5 50 95]", case_shape(61, 45, 3, (smp_format)f), CASE_CODES, 0);
 }
 
 /* Chunks of 4096 pixels of a row, the last shorter; five to eight channels; sound. */
@@ -49,13 +33,9 @@ SMP_TEST(shapes_beyond_the_usual)
     static const char *const lines[] = {"stats", "histogram bins=100"};
     for (int f = 0; f < SMP_FORMATS; f++)
         for (int l = 0; l < 2; l++) {
-            gpu_case wide = {.lines = {lines[l]}, .in = case_shape(9001, 3, 1 + f, (smp_format)f)};
-            gpu_case_check(&wide);
-            for (int channels = 2; channels <= SMP_MAX_CHANNELS; channels += 3) {
-                gpu_case many = {
-                    .lines = {lines[l]}, .in = case_shape(37, 29, channels, (smp_format)f), .values = CASE_ANY};
-                gpu_case_check(&many);
-            }
+            gpu_line_check(lines[l], case_shape(9001, 3, 1 + f, (smp_format)f), CASE_CODES, 0);
+            for (int channels = 2; channels <= SMP_MAX_CHANNELS; channels += 3)
+                gpu_line_check(lines[l], case_shape(37, 29, channels, (smp_format)f), CASE_ANY, 0);
         }
     for (int l = 0; l < 2; l++) {
         gpu_case sound = {.lines = {lines[l]}, .in = case_shape(1, 10007, 2, SMP_F32), .values = CASE_REALS};
@@ -68,8 +48,13 @@ SMP_TEST(shapes_beyond_the_usual)
 
 SMP_TEST(pictures_are_adjusted_by_the_same_counts)
 {
-    static const char *const lines[] = {"equalize", "equalize each", "levels auto", "threshold method=otsu"};
-    for (int l = 0; l < 4; l++)
+    static const char *const lines[] = {"equalize",
+                                        "equalize each",
+                                        "equalize luma",
+                                        "levels auto",
+                                        "levels auto per=channel clip=2%",
+                                        "threshold method=otsu"};
+    for (int l = 0; l < 6; l++)
         for (int f = 0; f < SMP_FORMATS; f++)
             for (int channels = 1; channels <= 4; channels++) {
                 gpu_case c = {.lines = {lines[l]},
@@ -193,13 +178,12 @@ SMP_TEST(rows_may_lie_anywhere)
     for (int f = 0; f < SMP_FORMATS; f++)
         for (int stored = 0; stored < 2; stored++)
             for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels += channels < 4 ? 1 : 2) {
-                kernel_case c = {
-                    .stage = &smp_stage_histogram,
-                    .params = &histogram,
-                    .in = case_shape(channels == 1 ? 4200 : 131, channels == 1 ? 3 : 67, channels, (smp_format)f),
-                    .in_storage = stored ? SMP_F32 : (smp_format)f,
-                    .values = stored ? CASE_ANY : CASE_CODES,
-                    .seed = (uint64_t)channels};
+                kernel_case c = kernel_case_in(
+                    &smp_stage_histogram, &histogram,
+                    case_shape(channels == 1 ? 4200 : 131, channels == 1 ? 3 : 67, channels, (smp_format)f));
+                c.in_storage = stored ? SMP_F32 : (smp_format)f, c.out_storage = SMP_U8;
+                c.values = stored ? CASE_ANY : CASE_CODES;
+                c.seed = (uint64_t)channels;
                 views_check(&c);
                 c.stage = &smp_stage_stats;
                 c.params = nothing;
@@ -208,21 +192,6 @@ SMP_TEST(rows_may_lie_anywhere)
 }
 
 /* ---------------------------------------------------------------------------------------------- traces */
-
-SMP_TEST(kernels_make_no_mistakes)
-{
-    static const char *const lines[] = {"histogram bins=40", "stats"};
-    static const char *const variants[][4] = {{"naive", "tiled", "private"},
-                                              {"naive", "interleaved", "tiled", "shuffle"}};
-    for (int l = 0; l < 2; l++)
-        for (int v = 0; v < 4 && variants[l][v]; v++)
-            for (int f = 0; f < 2; f++) {
-                const gpu_case c = {.lines = {lines[l]}, .in = case_shape(33, 21, f ? 3 : 4, f ? SMP_F32 : SMP_U8)};
-                smp_trace trace = {0};
-                gpu_case_trace(&c, variants[l][v], 0, &trace);
-                smp_trace_free(&trace);
-            }
-}
 
 static uint64_t conflicts_of(const char *line, const char *variant, const char *kernel, smp_format format, int channels,
                              smp_shared_op op, uint64_t *instructions)

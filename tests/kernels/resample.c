@@ -14,21 +14,6 @@ typedef struct resample_values { /* as the stage's parameters lie */
 
 extern const smp_stage smp_stage_resample;
 
-static smp_shape sound(int64_t frames, int channels, double rate)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = rate};
-}
-
-static kernel_case case_of(const resample_values *values, int64_t frames, int channels, double rate)
-{
-    return (kernel_case){.stage = &smp_stage_resample,
-                         .params = values,
-                         .in = sound(frames, channels, rate),
-                         .in_storage = SMP_F32,
-                         .out_storage = SMP_F32};
-}
-
 SMP_TEST(known_samples)
 {
     static const struct {
@@ -51,7 +36,8 @@ SMP_TEST(known_samples)
         {{44100, 0.8, 80, 1}, 20, 8000, 111, {-0.9263036, -1.0409798, -1.1084789, NAN, NAN, NAN, NAN, NAN}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const kernel_case c = case_of(&cases[i].values, cases[i].frames, 1, cases[i].rate);
+        const kernel_case c =
+            kernel_case_in(&smp_stage_resample, &cases[i].values, case_sound(cases[i].frames, 1, cases[i].rate));
         float in[90], out[111];
         for (int n = 0; n < cases[i].frames; n++)
             in[n] = (float)((31 * n * n + 7 * n) % 2001 - 1000) / 1024.f;
@@ -75,7 +61,7 @@ SMP_TEST(a_sine_stays_or_goes)
                  {44100, 16000, 12000, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const resample_values values = {cases[i].to, 0.913, 100, 1};
-        const kernel_case c = case_of(&values, 2000, 1, cases[i].from);
+        const kernel_case c = kernel_case_in(&smp_stage_resample, &values, case_sound(2000, 1, cases[i].from));
         const double turn = 2 * 3.14159265358979323846 * cases[i].frequency;
         float in[2000], out[2200];
         for (int n = 0; n < 2000; n++)
@@ -92,7 +78,7 @@ SMP_TEST(a_sine_stays_or_goes)
 SMP_TEST(a_speed_is_another_rate)
 {
     const resample_values fast = {NAN, 0.8, 60, 1.5}, plain = {8000, 0.8, 60, 1};
-    const smp_shape in = sound(300, 1, 8000), relabelled = sound(300, 1, 12000);
+    const smp_shape in = case_sound(300, 1, 8000), relabelled = case_sound(300, 1, 12000);
     smp_node_plan a = {.out = in}, b = {.out = relabelled};
     smp_error err = {0};
     assert_int_equal(smp_stage_resample.plan(&fast, &in, NULL, &a, &err), SMP_OK);
@@ -123,7 +109,8 @@ SMP_TEST(every_variant_gives_the_same_bytes)
 {
     for (int i = 0; i < RATIOS; i++) {
         const resample_values values = {ratios[i].to, 0.8, 60, 1};
-        kernel_case c = case_of(&values, ratios[i].frames, ratios[i].channels, ratios[i].from);
+        kernel_case c = kernel_case_in(&smp_stage_resample, &values,
+                                       case_sound(ratios[i].frames, ratios[i].channels, ratios[i].from));
         c.values = i % 3 ? CASE_REALS : CASE_ANY;
         c.seed = (uint64_t)i;
         kernel_case_check(&c);
@@ -136,7 +123,7 @@ SMP_TEST(gpus_give_the_same_bytes)
         char line[80];
         snprintf(line, sizeof line, "resample %.0fHz bandwidth=70%% attenuation=50dB", ratios[i].to);
         const gpu_case c = {.lines = {line, ratios[i].to == 48000 ? "gain -3dB" : NULL},
-                            .in = sound(ratios[i].frames, ratios[i].channels, ratios[i].from),
+                            .in = case_sound(ratios[i].frames, ratios[i].channels, ratios[i].from),
                             .values = CASE_REALS,
                             .seed = (uint64_t)i};
         gpu_case_check(&c);
@@ -150,7 +137,7 @@ SMP_TEST(exchanged_frames_cost_no_conflicts)
                                         "resample 12kHz bandwidth=60% attenuation=40dB",
                                         "resample 8kHz bandwidth=60% attenuation=40dB"};
     for (int v = 0; v < 6; v++) {
-        const gpu_case c = {.lines = {lines[v / 2]}, .in = sound(700, 1, 48000), .values = CASE_REALS};
+        const gpu_case c = {.lines = {lines[v / 2]}, .in = case_sound(700, 1, 48000), .values = CASE_REALS};
         smp_trace trace = {0};
         gpu_case_trace(&c, names[v % 2], 0, &trace);
         const uint64_t conflicts = gpu_conflicts(&trace, "resample_", SMP_SHARED_LOAD);
@@ -166,7 +153,7 @@ SMP_TEST(what_cannot_be_is_refused)
 {
     smp_error err = {0};
     smp_node_plan work = {0};
-    const smp_shape in = sound(100, 1, 48000);
+    const smp_shape in = case_sound(100, 1, 48000);
     assert_int_equal(smp_stage_resample.check(&(resample_values){44100.5, 0.9, 100, 1}, &err), SMP_E_PIPE);
     assert_string_equal(err.message, "the rate is 44100.5 Hz: it must be a whole number");
     assert_int_equal(smp_stage_resample.plan(&(resample_values){96001, 0.9, 100, 1}, &in, NULL, &work, &err),

@@ -33,12 +33,8 @@ SMP_TEST(values_equal_a_direct_sum_in_double)
             double w[6];
             smp_gaussian_fill(w, 5, 1.2);
             const exact_context e = {w, 5, edge, 1.75, 0.05};
-            const kernel_case c = {.stage = &smp_stage_sharpen,
-                                   .params = p,
-                                   .in = case_shape(21, 11, channels, SMP_F32),
-                                   .in_storage = SMP_F32,
-                                   .out_storage = SMP_F32,
-                                   .seed = 5};
+            kernel_case c = kernel_case_in(&smp_stage_sharpen, p, case_shape(21, 11, channels, SMP_F32));
+            c.seed = 5;
             stencil_check_exact(&c, exact, &e, 4e-6);
         }
 }
@@ -59,12 +55,6 @@ SMP_TEST(every_variant_gives_the_same_bytes)
                {"edge", edge}, {"fill", 0.7});
         stencil_check_sizes(&smp_stage_sharpen, p, edge == SMP_MIRROR);
     }
-}
-
-SMP_TEST(formats_channels_and_strips_give_the_same_bytes)
-{
-    PARAMS(p, &smp_stage_sharpen, {"sigma", 0.5});
-    kernel_case_matrix(&smp_stage_sharpen, p, 16, 4);
 }
 
 SMP_TEST(a_radius_larger_than_the_picture_works)

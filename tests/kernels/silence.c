@@ -12,19 +12,9 @@ typedef struct silence_values { /* as the stage's parameters lie */
 
 extern const smp_stage smp_stage_silence;
 
-static smp_shape sound(int64_t frames, int channels)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = 1000};
-}
-
 static smp_measurements measure(const silence_values *values, const picture *in, int64_t frames)
 {
-    const kernel_case c = {.stage = &smp_stage_silence,
-                           .params = values,
-                           .in = sound(frames, 2),
-                           .in_storage = SMP_F32,
-                           .out_storage = SMP_F32};
+    const kernel_case c = kernel_case_in(&smp_stage_silence, values, case_sound(frames, 2, 1000));
     smp_error err = {0};
     smp_measurements measurements = {0};
     smp_node_plan plan = case_plan(&c);
@@ -38,7 +28,7 @@ static smp_measurements measure(const silence_values *values, const picture *in,
 /* Both channels below -20 dBFS in 0..4, 40..139, 200..298 and 950..999; one of them is loud in 400..499. */
 SMP_TEST(runs_of_the_least_length_are_told)
 {
-    const smp_shape shape = sound(1000, 2);
+    const smp_shape shape = case_sound(1000, 2, 1000);
     picture in = picture_make(&shape, SMP_F32);
     for (int64_t y = 0; y < 1000; y++) {
         const bool quiet = y < 5 || (y >= 40 && y < 140) || (y >= 200 && y < 299) || y >= 950;
@@ -71,16 +61,10 @@ SMP_TEST(every_variant_and_device_gives_the_same)
     static const int64_t lengths[] = {1, 31, 32, 33, 4097, 9000};
     for (int i = 0; i < 6; i++) {
         const silence_values values = {-6, 0, NULL};
-        const kernel_case c = {.stage = &smp_stage_silence,
-                               .params = &values,
-                               .in = sound(lengths[i], 1 + i % 3),
-                               .in_storage = SMP_F32,
-                               .out_storage = SMP_F32,
-                               .values = CASE_ANY,
-                               .seed = (uint64_t)i};
+        kernel_case c = kernel_case_in(&smp_stage_silence, &values, case_sound(lengths[i], 1 + i % 3, 1000));
+        c.values = CASE_ANY;
+        c.seed = (uint64_t)i;
         kernel_case_check(&c);
-        const gpu_case g = {
-            .lines = {"silence -6dBFS min=2ms"}, .in = sound(lengths[i], 1 + i % 3), .values = CASE_ANY};
-        gpu_case_check(&g);
+        gpu_line_check("silence -6dBFS min=2ms", case_sound(lengths[i], 1 + i % 3, 1000), CASE_ANY, 0);
     }
 }

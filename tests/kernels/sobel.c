@@ -53,12 +53,9 @@ SMP_TEST(values_equal_the_matrices)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             _Alignas(16) unsigned char p[PARAMS_SIZE];
             const exact_context e = {output, edge};
-            kernel_case c = {.stage = stage_for(output, p, edge),
-                             .params = p,
-                             .in = case_shape(21, 11, 3, SMP_U8),
-                             .in_storage = SMP_U8,
-                             .out_storage = SMP_F32,
-                             .seed = 5};
+            kernel_case c = kernel_case_in(stage_for(output, p, edge), p, case_shape(21, 11, 3, SMP_U8));
+            c.out_storage = SMP_F32;
+            c.seed = 5;
             stencil_check_exact(&c, exact, &e, output == SMP_SOBEL_MAGNITUDE ? 1e-4 : edge == SMP_CONSTANT ? 1e-3 : 0);
             c.in.format = c.in_storage = SMP_F32;
             stencil_check_exact(&c, exact, &e, 2e-6);
@@ -122,12 +119,8 @@ SMP_TEST(bytes_in_wide_pictures_give_the_same_bytes)
             for (const smp_param *q = stage->params; q->name; q++)
                 if (!strcmp(q->name, "fill"))
                     params_put(q, p, output % 2 ? 0.2 : 0.7); /* code values 51 and 178.5 */
-            kernel_case c = {.stage = stage,
-                             .params = p,
-                             .in = case_shape(1543, 3, 1 + 2 * (output % 2), SMP_U8),
-                             .in_storage = SMP_U8,
-                             .out_storage = SMP_U8,
-                             .seed = 8};
+            kernel_case c = kernel_case_in(stage, p, case_shape(1543, 3, 1 + 2 * (output % 2), SMP_U8));
+            c.seed = 8;
             kernel_case_check(&c);
         }
 }

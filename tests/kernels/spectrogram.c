@@ -15,12 +15,6 @@ extern const smp_stage smp_stage_spectrogram;
 enum { RATE = 8000 };
 static const double pi = 3.14159265358979323846;
 
-static smp_shape sound(int64_t frames, int channels)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = RATE};
-}
-
 /* The picture that a statement makes of a sound, on the CPU. */
 static picture shown(const char *statement, const picture *in, const smp_shape *shape)
 {
@@ -50,7 +44,7 @@ static int64_t brightest_row(const picture *p, int64_t x, int64_t first, int64_t
 
 SMP_TEST(a_chirp_is_a_line_from_its_first_frequency_to_its_last)
 {
-    const smp_shape shape = sound(RATE, 2); /* the second channel falls where the first one rises */
+    const smp_shape shape = case_sound(RATE, 2, RATE); /* the second channel falls where the first one rises */
     picture in = picture_make(&shape, SMP_F32);
     for (int i = 0; i < RATE; i++) {
         const double t = (double)i / RATE;
@@ -76,7 +70,7 @@ SMP_TEST(levels_are_those_of_sine_waves)
         "spectrogram size=64 hop=64 colors=none range=80dB window=blackman",
         "spectrogram size=62 hop=64 colors=none range=40dB top=-20dB window=rectangular"};
     static const double levels[] = {60. / 80, 0.1, 60. / 80, 1};
-    const smp_shape shape = sound(640, 1);
+    const smp_shape shape = case_sound(640, 1, RATE);
     for (int s = 0; s < 4; s++) {
         const double size = s == 3 ? 62 : 64;
         picture in = picture_make(&shape, SMP_F32);
@@ -93,7 +87,7 @@ SMP_TEST(levels_are_those_of_sine_waves)
 
 SMP_TEST(a_constant_is_the_lowest_row_and_silence_is_black)
 {
-    const smp_shape shape = sound(300, 1);
+    const smp_shape shape = case_sound(300, 1, RATE);
     picture in = picture_make(&shape, SMP_F32);
     for (int i = 0; i < 300; i++)
         picture_set(&in, 0, i, 0, i < 150 ? 1.f : 0.f);
@@ -108,7 +102,7 @@ SMP_TEST(a_constant_is_the_lowest_row_and_silence_is_black)
 
 SMP_TEST(colors_grow_lighter_and_gray_is_the_level)
 {
-    const smp_shape shape = sound(256, 1);
+    const smp_shape shape = case_sound(256, 1, RATE);
     picture in = picture_make(&shape, SMP_F32);
     for (int i = 0; i < 256; i++)
         picture_set(&in, 0, i, 0, (float)(sin(2 * pi * i / 8) * exp(-i / 20.)));
@@ -172,7 +166,7 @@ static bool says(const picture *p, const char *text)
 
 SMP_TEST(axes_lie_round_the_same_picture)
 {
-    const smp_shape shape = sound(3 * RATE, 2);
+    const smp_shape shape = case_sound(3 * RATE, 2, RATE);
     picture in = picture_make(&shape, SMP_F32);
     for (int i = 0; i < 3 * RATE; i++)
         picture_set(&in, 0, i, 0, (float)(0.5 * sin(2 * pi * i / 8)));
@@ -202,7 +196,7 @@ SMP_TEST(axes_lie_round_the_same_picture)
 
 SMP_TEST(a_clock_is_below_a_long_sound)
 {
-    const smp_shape shape = sound(100 * 200, 1);
+    const smp_shape shape = case_sound(100 * 200, 1, RATE);
     picture in = picture_make(&shape, SMP_F32);
     picture slow =
         shown("spectrogram size=16 hop=100", &in,
@@ -225,13 +219,9 @@ SMP_TEST(every_variant_gives_the_same_bits)
                                         "spectrogram size=16 hop=1 scale=log axes=no"};
     static const int64_t frames[] = {1, 15, 700, 400, 2400, 150};
     for (int i = 0; i < 6; i++)
-        for (int channels = 1; channels <= 2; channels++) {
-            const gpu_case c = {.lines = {lines[i]},
-                                .in = sound(frames[i], channels),
-                                .values = i == 1 ? CASE_ANY : CASE_REALS,
-                                .seed = (uint64_t)(i + 6 * channels)};
-            gpu_case_check(&c);
-        }
+        for (int channels = 1; channels <= 2; channels++)
+            gpu_line_check(lines[i], case_sound(frames[i], channels, RATE), i == 1 ? CASE_ANY : CASE_REALS,
+                           (uint64_t)(i + 6 * channels));
 }
 
 SMP_TEST(every_instruction_set_gives_the_same_bits)
@@ -250,20 +240,17 @@ SMP_TEST(every_instruction_set_gives_the_same_bits)
         p.scale = (i + 2) % 3;
         p.axes = i % 2;
         p.height = i > 1 ? 25 : 0;
-        kernel_case c = {.stage = &smp_stage_spectrogram,
-                         .params = &p,
-                         .in = sound(i < 3 ? 1100 : 33, 1 + i % 3),
-                         .in_storage = SMP_F32,
-                         .out_storage = i % 3 == 2 || i == 4 ? SMP_F32 : SMP_U8,
-                         .values = CASE_ANY,
-                         .seed = (uint64_t)i};
+        kernel_case c = kernel_case_in(&smp_stage_spectrogram, &p, case_sound(i < 3 ? 1100 : 33, 1 + i % 3, RATE));
+        c.in_storage = SMP_F32, c.out_storage = i % 3 == 2 || i == 4 ? SMP_F32 : SMP_U8;
+        c.values = CASE_ANY;
+        c.seed = (uint64_t)i;
         kernel_case_check(&c);
     }
 }
 
 SMP_TEST(tiles_have_no_conflicts)
 {
-    const gpu_case c = {.lines = {"spectrogram size=64 hop=16"}, .in = sound(500, 1)};
+    const gpu_case c = {.lines = {"spectrogram size=64 hop=16"}, .in = case_sound(500, 1, RATE)};
     smp_trace trace = {0};
     gpu_case_trace(&c, "register", 0, &trace);
     assert_int_equal(gpu_conflicts(&trace, "spectrogram_tiled", SMP_SHARED_LOAD), 0);

@@ -70,12 +70,11 @@ SMP_TEST(leaves_that_span_rows_or_part_of_one_agree)
             if (!case_formats(k, &nominal, &in, &out))
                 continue;
             for (int values = CASE_CODES; values <= (in == SMP_F32 ? CASE_ANY : CASE_CODES); values++) {
-                kernel_case c = {.stage = &smp_stage_stats,
-                                 .params = &without,
-                                 .in = case_shape(sizes[i][0], sizes[i][1], 1 + (int)i % 4, nominal),
-                                 .in_storage = in,
-                                 .values = (case_values)values,
-                                 .seed = i};
+                kernel_case c = kernel_case_in(&smp_stage_stats, &without,
+                                               case_shape(sizes[i][0], sizes[i][1], 1 + (int)i % 4, nominal));
+                c.in_storage = in, c.out_storage = SMP_U8;
+                c.values = (case_values)values;
+                c.seed = i;
                 kernel_case_check(&c);
             }
         }

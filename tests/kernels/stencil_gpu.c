@@ -1,6 +1,5 @@
-/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated: every variant gives the
- * definition's bytes, in any order of threads and without mistakes, and shared memory is used without conflicts.
- * (gaussian has a file of its own.) */
+/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated, with the sizes and borders that the
+ * matrix (tests/matrix) does not take, and shared memory used without conflicts. (gaussian has a file of its own.) */
 #include "suite.h"
 
 #include "gpu_case.h"
@@ -9,16 +8,6 @@
 #include "stages/shared/stencil/kernel_matrix.h"
 
 extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve, smp_stage_sharpen;
-
-SMP_TEST(every_variant_gives_the_definitions_bytes)
-{
-    gpu_matrix("box 5px edge=reflect");
-    gpu_matrix("convolve [1 2 1; 0 1 3; -1 0 2] edge=mirror");
-    gpu_matrix("sobel");
-    gpu_matrix("laplacian edge=wrap");
-    gpu_matrix("sharpen 0.8 sigma=1px threshold=2%");
-    gpu_matrix("median 5px edge=reflect");
-}
 
 SMP_TEST(every_border_size_and_output_does)
 {
@@ -32,6 +21,7 @@ SMP_TEST(every_border_size_and_output_does)
         "correlate [1 0 -1] edge=zero offset=50%",
         "correlate [1; 2; 3; 2; 1] edge=constant fill=0.3",
         "convolve [1 2 3 4; 5 6 7 8] edge=wrap",
+        "convolve [1 2 1; 0 1 3; -1 0 2] edge=mirror",
         "sobel x edge=zero",
         "sobel y edge=constant fill=0.3",
         "sobel edge=reflect",
@@ -47,11 +37,7 @@ SMP_TEST(every_border_size_and_output_does)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         for (int f = 0; f < SMP_FORMATS; f++) {
             const int channels = 1 + (int)(i + 2 * (size_t)f) % 5;
-            const gpu_case c = {.lines = {lines[i]},
-                                .in = case_shape(45 + 60 * f, 37, channels, (smp_format)f),
-                                .values = CASE_REALS,
-                                .seed = i};
-            gpu_case_check(&c);
+            gpu_line_check(lines[i], case_shape(45 + 60 * f, 37, channels, (smp_format)f), CASE_REALS, i);
         }
 }
 
@@ -124,8 +110,7 @@ SMP_TEST(large_kernels_come_in_batches)
                                    col < 62   ? " "
                                    : row < 40 ? ";"
                                               : "]");
-    const gpu_case c = {.lines = {line}, .in = case_shape(70, 20, 8, SMP_U8), .seed = 3};
-    gpu_case_check(&c);
+    gpu_line_check(line, case_shape(70, 20, 8, SMP_U8), CASE_CODES, 3);
 }
 
 SMP_TEST(every_nan_is_the_same_one)
@@ -162,14 +147,6 @@ SMP_TEST(any_alignment_and_window_will_do)
         c.in_storage = SMP_F32, c.out_storage = SMP_F32;
         gpu_views_check(&c);
     }
-}
-
-SMP_TEST(no_order_of_threads_matters_and_no_mistake_is_made)
-{
-    static const char *const lines[] = {"box 6px edge=mirror", "convolve [1 2 1; 0 1 3; -1 0 2]", "sobel edge=reflect",
-                                        "sharpen 1 sigma=1px"};
-    for (int i = 0; i < 4; i++)
-        gpu_trace_all(lines[i]);
 }
 
 SMP_TEST(shared_memory_conflicts_nowhere_but_in_parts_of_packs)

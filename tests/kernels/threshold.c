@@ -25,12 +25,8 @@ SMP_TEST(every_variant_gives_the_same_bytes)
 {
     kernel_case_matrix(&smp_stage_threshold, &half, 9, 4);
     kernel_case_matrix(&smp_stage_threshold, &otsu, 3, 2);
-    kernel_case c = {.stage = &smp_stage_threshold,
-                     .params = &otsu,
-                     .in = case_shape(257, 12, 3, SMP_F32),
-                     .in_storage = SMP_F32,
-                     .out_storage = SMP_F32,
-                     .values = CASE_ANY};
+    kernel_case c = kernel_case_in(&smp_stage_threshold, &otsu, case_shape(257, 12, 3, SMP_F32));
+    c.values = CASE_ANY;
     kernel_case_check(&c);
 }
 

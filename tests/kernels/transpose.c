@@ -19,13 +19,10 @@ static const smp_orient_params orientations[] = {{1}, {2}, {3}, {4}, {5}, {6}, {
 static kernel_case case_of(const smp_stage *stage, const void *params, int64_t width, int64_t height, int channels,
                            smp_format format)
 {
-    return (kernel_case){.stage = stage,
-                         .params = params,
-                         .in = case_shape(width, height, channels, format),
-                         .in_storage = format,
-                         .out_storage = format,
-                         .values = format == SMP_F32 ? CASE_ANY : CASE_CODES,
-                         .seed = 3};
+    kernel_case c = kernel_case_in(stage, params, case_shape(width, height, channels, format));
+    c.values = format == SMP_F32 ? CASE_ANY : CASE_CODES;
+    c.seed = 3;
+    return c;
 }
 
 /* An 8 x 3 picture of numbers 0..23 in reading order; `first` and `last` rows and the size are what must come out. */

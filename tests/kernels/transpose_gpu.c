@@ -25,8 +25,6 @@ static const char *const lines[] = {"transpose",       "transverse",    "rotate 
 
 SMP_TEST(every_variant_gives_the_cpus_bytes)
 {
-    gpu_matrix("rotate 90");
-    gpu_matrix("rotate 180");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         for (int channels = 1; channels <= 8; channels++) {
             const gpu_case c = case_of(lines[i], 61, 45, channels, (smp_format)((channels + (int)i) % SMP_FORMATS));
@@ -66,13 +64,11 @@ SMP_TEST(any_alignment_stride_and_window_will_do)
     smp_format nominal, in, out;
     for (int f = 0; case_formats(f, &nominal, &in, &out); f++)
         for (int i = 1; i < 2 * 8; i += 2) { /* horizontal, vertical, 90, 270 */
-            const kernel_case c = {.stage = &smp_stage_orient,
-                                   .params = &orientations[i % 8],
-                                   .in = case_shape(45, 37, channels[(f + i / 2 + 3 * (i / 8)) % 6], nominal),
-                                   .in_storage = in,
-                                   .out_storage = out,
-                                   .values = in == SMP_F32 ? CASE_REALS : CASE_CODES,
-                                   .seed = (uint64_t)(8 * f + i)};
+            kernel_case c = kernel_case_in(&smp_stage_orient, &orientations[i % 8],
+                                           case_shape(45, 37, channels[(f + i / 2 + 3 * (i / 8)) % 6], nominal));
+            c.in_storage = in, c.out_storage = out;
+            c.values = in == SMP_F32 ? CASE_REALS : CASE_CODES;
+            c.seed = (uint64_t)(8 * f + i);
             gpu_views_check(&c);
         }
 }
@@ -164,11 +160,4 @@ SMP_TEST(reversed_rows_need_no_shared_memory)
         assert_int_equal(smp_trace_total(&trace).instructions, 0);
         smp_trace_free(&trace);
     }
-}
-
-SMP_TEST(no_thread_order_brings_out_mistakes)
-{
-    gpu_trace_all("rotate 90");
-    gpu_trace_all("rotate 180");
-    gpu_trace_all("flip vertical");
 }

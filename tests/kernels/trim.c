@@ -4,12 +4,6 @@
 #include "gpu_case.h"
 #include "matrix_case.h"
 
-static smp_shape sound(int64_t frames, int channels)
-{
-    return (smp_shape){
-        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = 1000};
-}
-
 /* Frames 0..29, 130..149, 300..399 and 500..599 of 600 are silent; each sample tells its frame. */
 static void fill(picture *in)
 {
@@ -22,7 +16,7 @@ static void fill(picture *in)
 
 static gpu_job job_of(const char *line)
 {
-    const gpu_case c = {.lines = {line}, .in = sound(600, 2), .fill = fill};
+    const gpu_case c = {.lines = {line}, .in = case_sound(600, 2, 1000), .fill = fill};
     static gpu_case kept;
     kept = c;
     return gpu_job_make(&kept);
@@ -97,8 +91,9 @@ SMP_TEST(every_device_gives_the_same)
         {"trim auto keep=3ms inside=20ms", "normalize peak=-1dBFS"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        const gpu_case c = {
-            .lines = {lines[i][0], lines[i][1], lines[i][2]}, .in = sound(600, 1 + (int)i % 3), .fill = fill};
+        const gpu_case c = {.lines = {lines[i][0], lines[i][1], lines[i][2]},
+                            .in = case_sound(600, 1 + (int)i % 3, 1000),
+                            .fill = fill};
         gpu_case_check(&c);
     }
 }
@@ -107,7 +102,7 @@ SMP_TEST(silence_alone_leaves_nothing)
 {
     smp_error err = {0};
     smp_program *program = parse_lines((const char *const[]){"trim auto"}, 1);
-    const smp_shape shape = sound(100, 1);
+    const smp_shape shape = case_sound(100, 1, 1000);
     picture in = picture_make(&shape, SMP_F32);
     for (int64_t y = 0; y < 100; y++)
         picture_set(&in, 0, y, 0, 0);

@@ -171,16 +171,8 @@ enum { ORDERS = 5 };
 SMP_TEST(pictures_in_doubt_are_the_same_in_every_order)
 {
     static const char *const variants[] = {"naive", "tiled", "padded"};
-    const jpeg_sort s = {.width = 160,
-                         .height = 120,
-                         .channels = 3,
-                         .across = 2,
-                         .down = 2,
-                         .quality = 95,
-                         .restart = 50,
-                         .noise = true};
     size_t size;
-    uint8_t *file = jpeg_make(&s, &size);
+    uint8_t *file = jpeg_make(&jpeg_example_sort, &size);
     for (int kind = 0; kind < 3; kind++) {
         smp_media media;
         uint64_t undecided;
