@@ -80,7 +80,8 @@ typedef struct smp_plan_settings {
 } smp_plan_settings;
 
 extern const smp_option smp_plan_options[];
-#define SMP_PLAN_GROUP                                                                                                 \
+#define SMP_PLAN_GROUPS                                                                                                \
+    SMP_COMMON_GROUP,                                                                                                  \
     {                                                                                                                  \
         "plan options", smp_plan_options                                                                               \
     }

@@ -450,7 +450,7 @@ const smp_command smp_command_explain = {
     .settings_size = sizeof(explain_settings),
     .one_input = true,
     .without = SMP_O_VERBOSE,
-    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_PLAN_GROUPS},
     .arguments = arguments,
     .examples = {{"smempipe explain scan-clean.pipe page.jpg page.png", "the plan for this picture, step by step"},
                  {"smempipe explain scan-clean.pipe page.jpg --svg plan.svg", "the same as a drawing"},

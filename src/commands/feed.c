@@ -113,7 +113,7 @@ const smp_command smp_command_feed = {
              "docs/training.md tells how Python uses it.",
     .settings_size = sizeof(feed_settings),
     .without = SMP_O_OUTPUTS | SMP_O_SOUNDS,
-    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_PLAN_GROUPS},
     .arguments = arguments,
     .run = feed,
 };

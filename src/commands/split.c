@@ -446,7 +446,7 @@ const smp_command smp_command_split = {
     .settings_size = sizeof(split_settings),
     .one_input = true,
     .without = SMP_O_PICTURES,
-    .groups = {{"options", options}, SMP_WRITE_GROUP(split_settings, write), SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options}, SMP_WRITE_GROUP(split_settings, write), SMP_PLAN_GROUPS},
     .arguments = arguments,
     .examples = {{"smempipe split talk.flac -o parts/", "parts/talk-01.flac, parts/talk-02.flac, ..."},
                  {"smempipe split tape.wav --min 2 --below -45 -o 'songs/{part}.flac'",

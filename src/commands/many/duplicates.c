@@ -277,7 +277,7 @@ const smp_command smp_command_duplicates = {
              "1.",
     .settings_size = sizeof(duplicates_settings),
     .without = SMP_O_OUTPUTS,
-    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PLAN_GROUPS},
     .arguments = arguments,
     .examples = {{"smempipe duplicates photos/ -r", "the nearest pairs first"},
                  {"smempipe duplicates photos/ -r --threshold 0 --csv", "the same picture in other files"}},

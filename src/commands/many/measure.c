@@ -387,7 +387,7 @@ const smp_command smp_command_measure = {
         "list of files, and a part that is twice or missing.",
     .settings_size = sizeof(smp_measure_settings),
     .shares = true,
-    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_PLAN_GROUPS},
     .arguments = arguments,
     .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},
                  {"smempipe measure dataset-stats train/ -r -t --json",
