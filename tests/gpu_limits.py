@@ -119,11 +119,9 @@ def chosen(found, row):
 
 def ask(ncu, program, row, device, limit):
     metrics = [*UNITS.values(), *OTHERS.values(), *(STALL % stall for stall in STALLS)]
-    words = [
-        ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name",
-        f"regex:{FORMATS}", "--metrics", ",".join(metrics), program, "--device", device, "--without-peers",
-        "--time-limit", "0", "--only", row["row"]
-    ]
+    words = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name",
+             f"regex:{FORMATS}", "--metrics", ",".join(metrics), program, "--device", device, "--without-peers",
+             "--time-limit", "0", "--only", row["row"]]
     return subprocess.run(words, text=True, capture_output=True, timeout=limit)
 
 

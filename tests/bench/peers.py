@@ -256,11 +256,7 @@ def timed_way(folder, way, command, pictures):
     shutil.rmtree(f"{folder}/out", ignore_errors=True)
     os.mkdir(f"{folder}/out")
     start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(["sh", "-c", command],
-                   cwd=folder,
-                   check=True,
-                   stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
+    subprocess.run(["sh", "-c", command], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seconds, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     made = sum(name.endswith((".png", ".jpg")) for name in os.listdir(f"{folder}/out"))
@@ -418,12 +414,9 @@ def fftw(height, width):
 
 def compare_once(program, statement, source, threads, isa):
     """Seconds of a stage: its best variant's median, as `smempipe compare` measures it in memory, all steps added."""
-    done = subprocess.run([
-        program, "compare", "--device", "cpu", "--isa", isa, "--threads",
-        str(threads), "--hot", "--repeat", "5", "--time-limit", "3", "--json", "-", "-e", statement, source
-    ],
-                          capture_output=True,
-                          text=True)
+    done = subprocess.run([program, "compare", "--device", "cpu", "--isa", isa, "--threads", str(threads), "--hot",
+                           "--repeat", "5", "--time-limit", "3", "--json", "-", "-e", statement, source],
+                          capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"compare {statement}: {done.stderr}")
     total = 0.0

@@ -82,8 +82,7 @@ class CliCase(unittest.TestCase):
     def smp(self, *arguments, status=0, **options):
         """Runs, checks the exit status, returns the finished process with text stdout and stderr."""
         options.setdefault("text", True)
-        done = subprocess.run([PROGRAM, *map(os.fspath, arguments)],
-                              cwd=self.folder,
+        done = subprocess.run([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder,
                               **{"timeout": 300, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
         wanted = status if isinstance(status, (tuple, list, range)) else (status,)
         shown = " ".join(str(a) for a in arguments)
@@ -93,15 +92,20 @@ class CliCase(unittest.TestCase):
         self.assertIn(done.returncode, wanted, f"exit status of: smempipe {shown}\n{done.stderr}")
         return done
 
+    def begin(self, *arguments, **options):
+        """A process (options: of Popen) that ends with the test at the latest."""
+        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder,
+                                   **{"stderr": subprocess.PIPE, "text": True, **options})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
     def peak(self, *arguments, **options):
         """Peak resident bytes of a run (options: of Popen), polled from /proc: getrusage would count this interpreter
         before the exec."""
         if SANITIZED:
             self.skipTest("AddressSanitizer keeps freed memory: what is resident is not the program's own")
-        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)],
-                                   cwd=self.folder,
-                                   stderr=subprocess.PIPE,
-                                   **options)
+        process = self.begin(*arguments, **options)
         peak = 0
         while process.poll() is None:
             try:

@@ -170,8 +170,8 @@ class Together(BatchCase):
 
     def beside(self, running, *tried):
         """What a second batch says while the first, which is given SIGSTOP as soon as it has begun, is there."""
-        first = subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 20px", "in", "-o", "out", "--jobs", "1", *running],
-                                 cwd=self.folder, stderr=subprocess.DEVNULL)
+        first = self.begin("batch", "-e", "gaussian 20px", "in", "-o", "out", "--jobs", "1", *running,
+                           stderr=subprocess.DEVNULL)
         try:
             while not any((self.folder / "out").glob("*.png")) and first.poll() is None:
                 time.sleep(0.002)
@@ -209,10 +209,7 @@ class Interrupted(BatchCase):
         self.whole = self.outputs("whole")
 
     def start(self, out, *extra):
-        return subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 1px", "in", "-o", out, *extra],
-                                cwd=self.folder,
-                                stderr=subprocess.PIPE,
-                                text=True)
+        return self.begin("batch", "-e", "gaussian 1px", "in", "-o", out, *extra)
 
     def test_killed_at_any_moment_resume_completes_the_folder(self):
         rng = random.Random(11)
@@ -269,10 +266,7 @@ class Interrupted(BatchCase):
     def test_the_second_interrupt_stops_at_once(self):
         (self.folder / "big").mkdir()
         big_png(self.folder / "big/large.png", 3000, 2500)
-        process = subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 150px", "--variant", "naive", "big", "-o", "out"],
-                                   cwd=self.folder,
-                                   stderr=subprocess.PIPE,
-                                   text=True)
+        process = self.begin("batch", "-e", "gaussian 150px", "--variant", "naive", "big", "-o", "out")
         while not (self.folder / "out").exists() and process.poll() is None:
             time.sleep(0.001)
         time.sleep(0.2)

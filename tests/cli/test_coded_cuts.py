@@ -9,6 +9,7 @@ import unittest
 import numpy as np
 
 from harness import SAMPLES, CliCase
+from test_tags import packets_of
 
 DATA = SAMPLES.parent / "tests/data"
 CLOSE = 1e-6  # decoders add up in an order that depends on where a frame stands
@@ -17,16 +18,7 @@ MOST_EARLY = 0.32  # seconds that a part of an Opus has in front
 
 def opus_part(data):
     """Of an Opus: samples that are dropped in front, and its packets."""
-    packets, at, packet = [], 0, b""
-    while at < len(data):
-        lengths = data[at + 27:at + 27 + data[at + 26]]
-        at += 27 + len(lengths)
-        for length in lengths:
-            packet += data[at:at + length]
-            at += length
-            if length < 255:
-                packets.append(packet)
-                packet = b""
+    packets = packets_of(data)
     return struct.unpack("<H", packets[0][10:12])[0], packets[2:]
 
 

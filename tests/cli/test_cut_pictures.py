@@ -1,7 +1,6 @@
 """Pictures whose file is cut short are errors, and --no-verify reads what there is of them, with a warning."""
 import io
 import re
-import struct
 import unittest
 import zlib
 

@@ -12,20 +12,13 @@ import wave
 
 import numpy as np
 
-from harness import PROGRAM, SAMPLES, CliCase, big_png
-from test_sandbox import decoders, field
+from harness import SAMPLES, CliCase, big_png
+from test_sandbox import busy_decoder, decoders, field
 
 PICTURES, SOUNDS = ("jxl", "jp2", "webp", "avif"), ("ogg", "opus", "mp3", "m4a")
 
 
 class Encoders(CliCase):
-    def begin(self, *arguments, **options):
-        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder,
-                                   stderr=subprocess.PIPE, text=True, **options)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
     def written(self, kinds):
         """The formats that this build and machine write."""
         sample = {PICTURES: "chelsea.png", SOUNDS: "speech.flac"}[kinds]
@@ -36,17 +29,6 @@ class Encoders(CliCase):
         for path in self.folder.glob("try.*"):
             path.unlink()
         return found
-
-    def busy_encoder(self, process, ticks=10):
-        """Waits for an encoder that is in the middle of a file."""
-        end = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < end:
-            for pid in decoders(process.pid, "smp-encoder"):
-                used = field(pid, 11), field(pid, 12)
-                if None not in used and sum(map(int, used)) >= ticks:
-                    return pid
-            time.sleep(0.001)
-        raise AssertionError("no encoder is at work")
 
     def slow(self, name="slow.png"):
         """A picture that takes an encoder a while, however fast the machine."""
@@ -81,7 +63,7 @@ class Encoders(CliCase):
         self.slow()
         for kind in self.written(PICTURES):
             process = self.begin("convert", "slow.png", f"out.{kind}")
-            os.kill(self.busy_encoder(process), signal.SIGKILL)
+            os.kill(busy_decoder(process, 10, "smp-encoder"), signal.SIGKILL)
             _, errors = process.communicate()
             self.assertEqual(process.returncode, 4, errors)
             self.assertIn(f"out.{kind}: error: the process that encodes the file was killed", errors)
@@ -93,7 +75,7 @@ class Encoders(CliCase):
         for name in ("a.png", "c.png", "d.png"):
             self.small_png(name)
         process = self.begin("convert", "a.png", "b.png", "c.png", "d.png", "-o", "out", "--to", kind, "--jobs", "1")
-        os.kill(self.busy_encoder(process), signal.SIGKILL)
+        os.kill(busy_decoder(process, 10, "smp-encoder"), signal.SIGKILL)
         _, errors = process.communicate()
         self.assertEqual(process.returncode, 1, errors)
         self.assertIn("the process that encodes the file was killed", errors)
@@ -109,7 +91,7 @@ class Encoders(CliCase):
             for name in "abc":
                 archive.add(self.folder / f"{name}.png", f"{name}.png")
         process = self.begin("convert", "s.tar", "-o", "out", "--to", kind)
-        os.kill(self.busy_encoder(process), signal.SIGKILL)
+        os.kill(busy_decoder(process, 10, "smp-encoder"), signal.SIGKILL)
         _, errors = process.communicate()
         self.assertIn("a sample is left out: b.png: the process that encodes the file was killed", errors)
         with tarfile.open(self.folder / "out" / "s.tar") as archive:
@@ -120,7 +102,7 @@ class Encoders(CliCase):
         kind = self.written(PICTURES)[0]
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)):
             process = self.begin("convert", "slow.png", f"out.{kind}")
-            encoder = self.busy_encoder(process)
+            encoder = busy_decoder(process, 10, "smp-encoder")
             process.send_signal(number)
             process.communicate()
             self.assertEqual(process.returncode, status)

@@ -193,10 +193,7 @@ class Files(CliCase):
             self.smp("run", BLUR, SAMPLES / "chelsea.png", "-", status=4, stdout=full)
 
     def test_standard_output_that_nobody_reads(self):
-        process = subprocess.Popen([PROGRAM, "run", BLUR, SAMPLES / "chelsea.png", "-"],
-                                   cwd=self.folder,
-                                   stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
+        process = self.begin("run", BLUR, SAMPLES / "chelsea.png", "-", stdout=subprocess.PIPE, text=False)
         process.stdout.read(100)
         process.stdout.close()
         _, code = process.stderr.read(), process.wait(timeout=60)

@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 import PIL.Image
 
-from harness import PROGRAM, CliCase
+from harness import CliCase
 
 
 def y4m(frames, coding="420jpeg", extra=""):
@@ -350,8 +350,8 @@ class Frames(CliCase):
     def test_programs_side_by_side(self):
         """Pictures come out while others still come in, in order, in memory for a few."""
         size, count = 64 * 48 * 3, 400
-        process = subprocess.Popen([PROGRAM, "run", "-e", "invert", "--raw", "u8x3:64x48", "--frames", "-", "-"],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.folder)
+        process = self.begin("run", "-e", "invert", "--raw", "u8x3:64x48", "--frames", "-", "-", text=False,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None)
         for i in range(count):
             process.stdin.write(bytes([i & 255]) * size)
             process.stdin.flush()

@@ -21,10 +21,8 @@ BARS = {
     "at least 0.97 of read", "matmul": "at least 0.92 x cuBLAS sgemm", "fir 255 taps": "at least 0.7 of the f32 peak",
 }
 # Blurs that no bar is for: beside peers alone.
-WITHOUT_BAR = [
-    f"gaussian {name}" for name in ("15 taps u16x1", "15 taps u16x3", "21 taps u8x1", "33 taps u8x1", "33 taps u8x3",
-                                    "33 taps f32x3", "65 taps u8x1", "65 taps f32x1")
-]
+WITHOUT_BAR = [f"gaussian {name}" for name in ("15 taps u16x1", "15 taps u16x3", "21 taps u8x1", "33 taps u8x1",
+                                               "33 taps u8x3", "33 taps f32x3", "65 taps u8x1", "65 taps f32x1")]
 
 
 def run(*words, timeout=200):
@@ -77,9 +75,7 @@ class GpuPeers(CliCase):
                    "--only", "fir*x2")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         report = json.loads(out.read_text())
-        report["environment"].update(device_name="NVIDIA H100",
-                                     driver="580 (CUDA 13.0)",
-                                     toolkit="CUDA 13.0",
+        report["environment"].update(device_name="NVIDIA H100", driver="580 (CUDA 13.0)", toolkit="CUDA 13.0",
                                      npp="13.0.3")
         report["left_out"] = ["transpose u8x1"]
         for row in report["rows"]:
@@ -106,14 +102,8 @@ class GpuPeers(CliCase):
     def test_all_that_a_gpu_machine_can_tell(self):
         """tests/gpu_all.sh: a part that runs, parts that there is no time for."""
         def run_all(out, *words):
-            return subprocess.run([
-                "sh",
-                str(ROOT / "tests/gpu_all.sh"),
-                str(BENCH.parents[1]),
-                str(out), "--device", "simt", "--small", "--name", "here", *words
-            ],
-                                  text=True,
-                                  capture_output=True,
+            return subprocess.run(["sh", str(ROOT / "tests/gpu_all.sh"), str(BENCH.parents[1]), str(out), "--device",
+                                   "simt", "--small", "--name", "here", *words], text=True, capture_output=True,
                                   timeout=200)
 
         done = run_all(self.folder / "late", "--seconds", "1")

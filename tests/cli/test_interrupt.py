@@ -6,17 +6,15 @@ import subprocess
 import time
 import unittest
 
-from harness import FULL, PROGRAM, CliCase, big_png, png_chunks
+from harness import FULL, CliCase, big_png, png_chunks
 
 TRIES = 60 if FULL else 12
 
 
 class Interrupt(CliCase):
     def start(self, *extra):
-        return subprocess.Popen([PROGRAM, "run", "-e", "gaussian 3px", "in.png", "out.png", "--force", *extra],
-                                cwd=self.folder,
-                                stderr=subprocess.PIPE,
-                                stdout=subprocess.DEVNULL)
+        return self.begin("run", "-e", "gaussian 3px", "in.png", "out.png", "--force", *extra,
+                          stdout=subprocess.DEVNULL)
 
     def setUp(self):
         super().setUp()

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import PROGRAM, SANITIZED, CliCase
+from harness import SANITIZED, CliCase
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 SOURCE = """#include <cstdio>
@@ -106,8 +106,8 @@ class Ends(CliCase):
         for name, number, status in (("a.cu", signal.SIGTERM, 143), ("a.cu", signal.SIGINT, 130),
                                      ("./a", signal.SIGTERM, 143), ("./a", signal.SIGHUP, 143)):
             with self.subTest(name=name, number=number), tempfile.TemporaryDirectory() as folder:
-                process = subprocess.Popen([PROGRAM, "kernel", name, "--", "wait"], cwd=self.folder,
-                                           stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder})
+                process = self.begin("kernel", name, "--", "wait", stdout=subprocess.PIPE, stderr=None, text=False,
+                                     env={**os.environ, "TMPDIR": folder})
                 self.assertEqual(process.stdout.readline(), b"waits\n")
                 process.send_signal(number)
                 process.communicate()
@@ -117,9 +117,8 @@ class Ends(CliCase):
     def test_an_ignored_signal_ends_nothing(self):
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
             with self.subTest(number=number):
-                process = subprocess.Popen([PROGRAM, "kernel", "a.cu", "--", "line"], cwd=self.folder,
-                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                           preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
+                process = self.begin("kernel", "a.cu", "--", "line", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                     text=False, preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
                 self.assertEqual(process.stdout.readline(), b"waits\n")
                 process.send_signal(number)
                 self.assertEqual((process.communicate(b"\n")[1], process.returncode), (b"", 0))

@@ -323,10 +323,8 @@ class Messages(CliCase):
     def test_a_terminal_sees_how_far_one_large_file_is(self):
         self.small_png("in.png", 1500, 1500)
         ours, theirs = os.openpty()
-        slow = [
-            PROGRAM, "run", "-e", "gaussian 150px", "--variant", "naive", "--threads", "1", "--strip-rows", "1500",
-            "in.png", "out.png"
-        ]
+        slow = [PROGRAM, "run", "-e", "gaussian 150px", "--variant", "naive", "--threads", "1", "--strip-rows", "1500",
+                "in.png", "out.png"]
         process = subprocess.Popen(slow, cwd=self.folder, stderr=theirs)
         os.close(theirs)
         seen = b""
@@ -357,11 +355,8 @@ class Messages(CliCase):
         self.small_png("a.png", 3, 3)
         self.small_png("b.png", 4, 3)
         with open("/dev/full", "w") as full:
-            done = subprocess.run([PROGRAM, "diff", "a.png", "b.png"],
-                                  cwd=self.folder,
-                                  stdout=full,
-                                  stderr=subprocess.PIPE,
-                                  text=True)
+            done = subprocess.run([PROGRAM, "diff", "a.png", "b.png"], cwd=self.folder, stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("cannot write to standard output", done.stderr)
 

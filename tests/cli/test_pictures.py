@@ -233,13 +233,8 @@ class Pictures(CliCase):
         self.check_against(self.decoded("in.npy"), np.where(numbers > 1, 255, 0).astype(np.uint8), "bool")
 
     def test_npy_of_other_types_is_refused(self):
-        for array in (
-            np.full((3, 3), 2**24 + 1),
-            np.zeros((3, 3), np.complex64),
-            np.zeros((2, 2, 2, 2), np.uint8),
-            np.zeros((0, 4), np.uint8),
-            np.zeros((4, 4, 9), np.uint8),
-        ):
+        for array in (np.full((3, 3), 2**24 + 1), np.zeros((3, 3), np.complex64), np.zeros((2, 2, 2, 2), np.uint8),
+                      np.zeros((0, 4), np.uint8), np.zeros((4, 4, 9), np.uint8),):
             np.save(self.folder / "in.npy", array)
             self.smp("run", UPRIGHT, "in.npy", "out.npy", status=3)
             self.assertEqual(self.files(), ["in.npy"])

@@ -32,12 +32,8 @@ for number, (name, instructions) in enumerate([("naive_u8_u8(smp_io)", 9000)] * 
 class Results(CliCase):
     def script(self, *words, path=None):
         where = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None
-        done = subprocess.run([sys.executable, "-B", *map(str, words)],
-                              cwd=self.folder,
-                              env=where,
-                              text=True,
-                              capture_output=True,
-                              timeout=300)
+        done = subprocess.run([sys.executable, "-B", *map(str, words)], cwd=self.folder, env=where, text=True,
+                              capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_tables_of_measured_ceilings(self):

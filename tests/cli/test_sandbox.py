@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import FAULTS, PROGRAM, SAMPLES, SANITIZED, CliCase, big_png
+from harness import FAULTS, SAMPLES, SANITIZED, CliCase, big_png
 
 RUN = ("--device", "cpu", "--threads", "2")
 # What follows a decoder must not take all the time: a sanitizer slows it, and no decoder.
@@ -48,26 +48,19 @@ def stage(sample):
     return "gain -6dB" if str(sample).endswith(("flac", "wav")) else "invert"
 
 
-def busy_decoder(process, ticks=3):
+def busy_decoder(process, ticks=3, name="smp-decoder"):
     """Waits for a decoder that has used so many ticks of a processor: it is in the middle of a file."""
     end = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < end:
-        for pid in decoders(process.pid):
+        for pid in decoders(process.pid, name):
             used = field(pid, 11), field(pid, 12)
             if None not in used and sum(map(int, used)) >= ticks:
                 return pid
         time.sleep(0.001)
-    raise AssertionError("no decoder is at work")
+    raise AssertionError(f"no {name} is at work")
 
 
 class Sandbox(CliCase):
-    def begin(self, *arguments, **options):
-        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder,
-                                   stderr=subprocess.PIPE, text=True, **options)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
     def test_every_sample_gives_the_same_with_and_without(self):
         seen = 0
         for sample in sorted(SAMPLES.iterdir()):
@@ -76,20 +69,8 @@ class Sandbox(CliCase):
             for out in ("npy", "wav"):
                 done = []
                 for how in ((), ("--no-sandbox",)):
-                    end = self.smp(
-    "run",
-    *how,
-    "-e",
-    stage(sample),
-    sample,
-    f"{len(how)}.{out}",
-    "--force",
-    *RUN,
-    status=(
-        0,
-        2,
-        3,
-         4))
+                    end = self.smp("run", *how, "-e", stage(sample), sample, f"{len(how)}.{out}", "--force", *RUN,
+                                   status=(0, 2, 3, 4))
                     target = self.folder / f"{len(how)}.{out}"
                     done.append((end.returncode, end.stderr.replace(target.name, ""),
                                 target.read_bytes() if target.exists() else b""))
@@ -131,19 +112,8 @@ class Sandbox(CliCase):
     def test_standard_input_is_read_by_a_decoder(self):
         for sample in ("chelsea.png", "rocket.jpg", "speech.flac"):
             whole = (SAMPLES / sample).read_bytes()
-            out = [
-    self.smp(
-        "run",
-        *how,
-        "-e",
-        stage(sample),
-        "-",
-        "-",
-        *RUN,
-        input=whole,
-        text=False).stdout for how in ((),
-        ("--no-sandbox",
-        ))]
+            out = [self.smp("run", *how, "-e", stage(sample), "-", "-", *RUN, input=whole, text=False).stdout
+                   for how in ((), ("--no-sandbox",))]
             self.assertEqual(*out, sample)
 
     def test_a_long_pipe_is_kept_in_a_file(self):
@@ -167,21 +137,8 @@ class Sandbox(CliCase):
         self.slow_png("b.png")
         for name in ("a.png", "c.png", "d.png"):
             self.small_png(name)
-        process = self.begin(
-    "batch",
-    "-e",
-    WORK,
-    "-e",
-    "stats",
-    "a.png",
-    "b.png",
-    "c.png",
-    "d.png",
-    "-o",
-    "out",
-    "--jobs",
-    "1",
-     *RUN)
+        process = self.begin("batch", "-e", WORK, "-e", "stats", "a.png", "b.png", "c.png", "d.png", "-o", "out",
+                             "--jobs", "1", *RUN)
         os.kill(busy_decoder(process), signal.SIGKILL)
         _, errors = process.communicate()
         self.assertEqual(process.returncode, 1, errors)

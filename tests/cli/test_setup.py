@@ -38,10 +38,7 @@ class Setup(unittest.TestCase):
     def install(self, status=0):
         script = f'set -euo pipefail; . "{SETUP}"; need_for_build; install_missing'
         environment = {"PATH": str(self.bin), "LC_ALL": "C"}
-        done = subprocess.run([shutil.which("bash"), "-c", script],
-                              capture_output=True,
-                              text=True,
-                              env=environment,
+        done = subprocess.run([shutil.which("bash"), "-c", script], capture_output=True, text=True, env=environment,
                               timeout=60)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr

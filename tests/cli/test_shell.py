@@ -28,12 +28,8 @@ class Shell(CliCase):
     def complete(self, *words):
         """What bash offers for the last word; a '=' stands alone, as bash splits it."""
         script = self.write("complete.bash", self.smp("completion", "bash").stdout)
-        done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash",
-                               str(script), "smempipe", *words],
-                              cwd=self.folder,
-                              capture_output=True,
-                              text=True,
-                              timeout=60)
+        done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", str(script), "smempipe", *words],
+                              cwd=self.folder, capture_output=True, text=True, timeout=60)
         script.unlink()
         self.assertEqual(done.stderr, "")
         return sorted(line for line in done.stdout.splitlines() if line)
@@ -122,10 +118,7 @@ class Shell(CliCase):
             ):
                 if not shutil.which(command[0]):
                     continue
-                done = subprocess.run(command,
-                                      capture_output=True,
-                                      text=True,
-                                      timeout=60,
+                done = subprocess.run(command, capture_output=True, text=True, timeout=60,
                                       env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
                 said = done.stderr if command[0] == "man" else done.stdout + done.stderr
                 if "No manual entry" in said or "minimized" in said:

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import numpy as np
-from harness import PROGRAM, SANITIZED, CliCase
+from harness import SANITIZED, CliCase
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 KERNEL = ('extern "C" __global__ void k(const unsigned char *in, unsigned char *out, int n)\n'
@@ -169,8 +169,7 @@ class Stranger(CliCase):
         os.mkfifo(self.place / "fifo")
         pipe = self.source('#define ADD 0\n#define NAME "fifo"\n#include NAME')
         before = set(os.listdir("/tmp"))
-        process = subprocess.Popen([PROGRAM, "check", pipe], cwd=self.folder, env=self.environment,
-                                   stderr=subprocess.DEVNULL)
+        process = self.begin("check", pipe, env=self.environment, stderr=subprocess.DEVNULL)
         folders = []
         for _ in range(500):
             folders = [f for f in set(os.listdir("/tmp")) - before if f.startswith("smempipe-tool-")]

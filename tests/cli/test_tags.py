@@ -37,8 +37,8 @@ def flac_with(blocks):
     return out + data[at:]
 
 
-def packet_of(data):
-    """The second packet of an Ogg stream; numbers of its pages are checked."""
+def packets_of(data):
+    """The packets of an Ogg stream; numbers of its pages are checked."""
     at, packets, now, pages = 0, [], b"", 0
     while at < len(data):
         assert data[at:at + 4] == b"OggS" and int.from_bytes(data[at + 18:at + 22], "little") == pages
@@ -51,7 +51,7 @@ def packet_of(data):
                 packets.append(now)
                 now = b""
         pages += 1
-    return packets[1]
+    return packets
 
 
 def syncsafe(size):
@@ -218,7 +218,7 @@ class Tags(CliCase):
     def cover(self, name):
         data = (self.folder / name).read_bytes()
         if name.endswith(("ogg", "opus")):
-            packet = packet_of(data)
+            packet = packets_of(data)[1]
             at = packet.index(b"METADATA_BLOCK_PICTURE=")
             length = int.from_bytes(packet[at - 4:at], "little")
             block = base64.b64decode(packet[at + 23:at + length])

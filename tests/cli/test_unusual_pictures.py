@@ -79,10 +79,8 @@ class UnusualPictures(CliCase):
             want = (100, 300) if turned else (300, 100)
             self.assertEqual(struct.unpack_from(">BHH", data, at), (1, *want), stages)
             out = self.exif_of("out.jpg")
-            dots = [
-                struct.unpack_from("<I", out,
-                                   struct.unpack_from("<I", out, 8 + 2 + 12 * i + 8)[0])[0] for i in (1, 2)
-            ]
+            dots = [struct.unpack_from("<I", out, struct.unpack_from("<I", out, 8 + 2 + 12 * i + 8)[0])[0] for i in (1,
+                                                                                                                     2)]
             self.assertEqual(tuple(dots), want, stages)
             self.assertEqual(struct.unpack_from("<H", out, 8 + 2 + 8)[0], 1)
             x = b"X" if not turned else b"Y"

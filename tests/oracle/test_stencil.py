@@ -1,5 +1,4 @@
 """Neighbourhood stages against scipy.ndimage and OpenCV in double arithmetic: formats, channels, borders, sizes."""
-import math
 import unittest
 
 import cv2
@@ -157,9 +156,7 @@ class Stencils(OracleCase):
         for dtype in FORMATS:
             array = picture(8, (33, 29), dtype)
             exact = plane_filter(array, kernel, "clamp") + 0.5 * white(array)
-            self.near(run(array, "correlate [1 0 -1] scale=1 offset=50%"),
-                      exact,
-                      "offset=50%",
+            self.near(run(array, "correlate [1 0 -1] scale=1 offset=50%"), exact, "offset=50%",
                       terms=np.full(exact.shape, 2.5 * white(array)))
 
     def test_sobel_equals_scipy(self):
