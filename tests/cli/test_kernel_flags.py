@@ -162,6 +162,13 @@ class Flags(CliCase):
         self.assertRegex(done.stdout, r"(?s)first  grid .*add  grid ")
         self.assertIn("a second --\n", self.smp(*words).stderr)
 
+    def test_headers_beside_the_source_are_no_headers_of_the_toolkit(self):
+        self.write("builtin_types.h", "#error of the program\n")
+        self.write("a.cu", PLAIN + "int main() {}\n")
+        self.smp("kernel", "a.cu", "--", "-DN=1")
+        self.write("b.cu", '#include "builtin_types.h"\nint main() {}\n')
+        self.assertIn("#error of the program", self.smp("kernel", "b.cu", "--", "-DN=1", status=3).stderr)
+
     def test_words_that_are_no_flags_stay_the_programs(self):
         self.write("a.cu", "#include <cstdio>\n" + PLAIN.replace("N", "1") + """
 int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128); f<<<1, 32>>>(x); }""")

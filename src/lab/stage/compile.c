@@ -135,6 +135,13 @@ static bool is_linked(const smp_compile_settings *settings)
     return other_sources(settings) || flags_of(settings)->linked;
 }
 
+/* Whether the first file is included by its path, as the others are, so that its folder is no folder of headers of the
+ * system. A text of ours, or one that was checked, or a name in which messages would end, is compiled as a copy. */
+static bool is_included(const smp_compile_settings *settings, const char *source)
+{
+    return !settings->text && !settings->only && !(settings->reach && !settings->reach->trusted) && !is_odd(source);
+}
+
 static bool put_options(const smp_compile_settings *settings, const char *source, const char *work)
 {
     const smp_nvcc_flags *flags = flags_of(settings);
@@ -144,7 +151,7 @@ static bool put_options(const smp_compile_settings *settings, const char *source
         put_option(to, "-D", flags->defines.items[i]);
     for (size_t i = 0; to && i < flags->includes.count; i++)
         put_folder(to, "-I", flags->includes.items[i], work, i + 1);
-    if (to)
+    if (to && !is_included(settings, source))
         put_folder(to, "-iquote\n", folder, work, 0);
     if (to && settings->only)
         fputs("-Ismempipe-headers\n", to); /* the last: those that are missing */
@@ -212,20 +219,23 @@ static bool put_others(const smp_compile_settings *settings, const char *work)
     return wrote;
 }
 
-/* The copy: messages and lines of what is compiled name the original. */
-static bool put_source(const char *source, const char *text, size_t size, const char *only, const char *work)
+/* The first file; messages and lines of a copy name the original. */
+static bool put_source(const smp_compile_settings *settings, const char *source, const char *text, size_t size,
+                       const char *work)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which may stand at the beginning alone */
     const size_t skipped = size >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
     FILE *to = create(work, SOURCE);
     bool wrote = to;
-    if (to) {
+    if (to && is_included(settings, source))
+        wrote = fprintf(to, "%s#include \"%s\"\n", smp_older_calls, source) > 0;
+    else if (to) {
         fprintf(to, "%s#line 1 \"", smp_older_calls);
         for (const char *at = source; *at; at++)
             fputc(iscntrl((unsigned char)*at) || *at == '"' || *at == '\\' ? '?' : *at, to);
         fputs("\"\n", to);
         wrote = fwrite(text + skipped, 1, size - skipped, to) == size - skipped;
-        smp_device_code_instances(to, only);
+        smp_device_code_instances(to, settings->only);
     }
     return to && !fclose(to) && wrote;
 }
@@ -388,7 +398,7 @@ static bool do_without(const smp_compile_settings *settings, const source *s, co
     fprintf(stderr, "smempipe: %.*s is not on this machine: of %s the device's code alone is compiled\n", (int)length,
             header, s->file);
     smp_device_code_keep(s->text);
-    return put_source(s->real, s->text, s->size, settings->only, work);
+    return put_source(settings, s->real, s->text, s->size, work);
 }
 
 static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, const smp_tool_end *end,
@@ -497,7 +507,7 @@ static smp_code compile(const smp_compile_settings *settings, const source *s, c
     if (!work)
         return smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno)),
                smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
-    if (!put_source(s->real, s->text, s->size, settings->only, work) || !put_others(settings, work) ||
+    if (!put_source(settings, s->real, s->text, s->size, work) || !put_others(settings, work) ||
         !put_options(settings, s->real, work) || (program && !put_linking(settings, w->items[0], work))) {
         smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
         code = smp_at(err, "%s", work);
