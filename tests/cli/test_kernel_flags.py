@@ -169,6 +169,18 @@ class Flags(CliCase):
         self.write("b.cu", '#include "builtin_types.h"\nint main() {}\n')
         self.assertIn("#error of the program", self.smp("kernel", "b.cu", "--", "-DN=1", status=3).stderr)
 
+    def test_a_file_that_does_not_compile_and_a_name_that_is_not_there_are_told(self):
+        self.write("a.cu", PLAIN)
+        self.write("main.cpp", "int main() { return miss; }\n")
+        said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
+        self.assertIn("main.cpp: error: nvcc cannot compile it", said)
+        self.write("main.cpp", "void far(int);\nint main() { far(1); }\n")
+        said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
+        self.assertIn("far(int) is used, and nothing defines it\n", said)
+        self.write("main.cpp", 'extern "C" void cublasDotEx_v2(); int main() { cublasDotEx_v2(); }\n')
+        said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
+        self.assertIn("error: the lab has no cublasDotEx\n", said)
+
     def test_words_that_are_no_flags_stay_the_programs(self):
         self.write("a.cu", "#include <cstdio>\n" + PLAIN.replace("N", "1") + """
 int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128); f<<<1, 32>>>(x); }""")

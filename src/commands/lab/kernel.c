@@ -383,8 +383,10 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
     SMP_TRY(smp_kernel_check_time(settings, err));
     if (!smp_kernel_is_file(settings->file))
         return smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file),
-               smp_hint(err, smp_kernel_is_host(settings->file) ? "name the .cu files of the program with it"
-                                                                : "nvcc -ptx -lineinfo makes PTX of a CUDA source");
+               smp_hint(err, smp_kernel_is_host(settings->file)
+                                 ? "name the .cu files of the program with it; kernels that "
+                                   "the driver's calls or NVRTC load are not seen"
+                                 : "nvcc -ptx -lineinfo makes PTX of a CUDA source");
     if (settings->only && settings->sources.count) {
         smp_fail(err, SMP_E_USAGE, "--only runs a kernel of one file, and '%s' is another", settings->sources.items[0]);
         return smp_hint(err, "name the file of the kernel alone");

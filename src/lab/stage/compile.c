@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/os/tool.h"
 #include "base/paths.h"
 #include "io/sandbox_program.h"
+#include "lab/stage/compile_end.h"
 #include "lab/stage/device_code.h"
 #include "lab/stage/kernel_source.h"
 #include "lab/stage/older_calls.h"
@@ -375,12 +375,6 @@ static smp_code check_compiler(const smp_compile_settings *settings, const char 
     return smp_hint(err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl");
 }
 
-/* Returns the compiler: nvcc, or clang by the script that stands in for it. */
-static const char *compiler_of(const smp_tool *tool)
-{
-    return strstr(tool->argv[0], "/clang/nvcc") ? "clang, in nvcc's place," : "nvcc";
-}
-
 /* A source, read once, and where what is made of it is kept. */
 typedef struct source {
     const char *file; /* as it was named */
@@ -399,34 +393,6 @@ static bool do_without(const smp_compile_settings *settings, const source *s, co
             header, s->file);
     smp_device_code_keep(s->text);
     return put_source(settings, s->real, s->text, s->size, work);
-}
-
-static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, const smp_tool_end *end,
-                    const char *file, smp_error *err)
-{
-    if (end->messages)
-        fputs(end->messages, stderr);
-    if (end->late) {
-        smp_fail(err, SMP_E_LIMIT, "%s takes more than %g seconds", compiler_of(tool), tool->seconds);
-        if (settings->reach)
-            smp_hint(err, settings->reach->seconds > 0 ? "raise --time-limit"
-                                                       : "--trust gives its author's kernels the time of your own");
-        return smp_at(err, "%s", file);
-    }
-    if (!end->status)
-        return SMP_OK;
-    if (end->status == -SIGINT || end->status == -SIGTERM || end->status == -SIGHUP)
-        return smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
-    smp_fail(err, SMP_E_DECODE, "%s cannot compile it (its messages are above)", compiler_of(tool));
-    if (end->messages && strstr(end->messages, "undefined reference to `cu"))
-        smp_hint(err,
-                 "the lab has the runtime's functions, and those of cuBLAS and cuRAND that docs/kernel-lab.md lists: "
-                 "other libraries, and the driver's calls, need a GPU");
-    if (end->messages && strstr(end->messages, "requires separate compilation mode"))
-        smp_hint(err, "a kernel that launches kernels is compiled with -rdc=true, which stands behind --");
-    if (settings->reach && !settings->reach->trusted && end->messages && strstr(end->messages, "Permission denied"))
-        smp_hint(err, "it may read below the pipe file's folder; --allow-read DIR lets it read below DIR, --trust all");
-    return smp_at(err, "%s", file);
 }
 
 static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, const char *work, const source *s,
@@ -462,7 +428,7 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
         smp_free(end.messages);
         code = smp_tool_run(&tool, &end, err);
     }
-    code = code ? code : say(settings, &tool, &end, s->file, err);
+    code = code ? code : smp_compile_tell(&tool, &end, s->file, settings->sources, reach, err);
     smp_free_all(end.messages, readable);
     for (size_t i = 0; folders[i]; i++)
         smp_free(folders[i]);
