@@ -124,7 +124,8 @@ SMP_TEST(blocks_beyond_the_registers_are_refused)
 {
     lab l;
     open_empty(&l, "k", "");
-    smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.ptx, 0), .block = {1024, 1, 1}, .registers = 64};
+    smp_warp_launch launch = {
+        .kernel = smp_warp_kernel_at(l.ptx, 0), .grid = {1, 1, 1}, .block = {1024, 1, 1}, .registers = 64};
     assert_int_equal(smp_warp_room_of(&launch, &l.err), SMP_WARP_FITS);
     launch.registers = 71; /* 72 in steps of 8: 28 warps */
     assert_int_equal(smp_warp_room_of(&launch, &l.err), SMP_WARP_OUT_OF_REGISTERS);

@@ -29,11 +29,30 @@ uint32_t smp_warp_kernel_threads(const smp_warp_kernel *kernel, uint32_t registe
     return own && own < of_gpu ? own : of_gpu;
 }
 
+static bool has_size(const smp_warp_launch *launch, smp_error *err)
+{
+    const uint32_t *grid = launch->grid, *block = launch->block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (!threads || block[0] > SMP_WARP_MAX_THREADS || block[1] > SMP_WARP_MAX_THREADS || block[2] > 64 ||
+        threads > SMP_WARP_MAX_THREADS) {
+        smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched", block[0], block[1], block[2]);
+        smp_hint(err, "a block has 1 to %d threads", SMP_WARP_MAX_THREADS);
+        return false;
+    }
+    if (grid[0] && grid[0] <= INT32_MAX && grid[1] && grid[1] <= 65535 && grid[2] && grid[2] <= 65535)
+        return true;
+    smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", grid[0], grid[1], grid[2]);
+    smp_hint(err, "x is 1 to 2147483647, y and z are 1 to 65535");
+    return false;
+}
+
 smp_warp_room smp_warp_room_of(const smp_warp_launch *launch, smp_error *err)
 {
     const warp_code *code = &launch->kernel->code;
     const uint32_t *block = launch->block, *own = code->block;
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (!has_size(launch, err))
+        return SMP_WARP_OUT_OF_SIZE;
     if (own[0] && memcmp(own, block, sizeof launch->block) != 0) {
         smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched: %.80s wants %u x %u x %u",
                  block[0], block[1], block[2], code->name, own[0], own[1], own[2]);
@@ -46,7 +65,7 @@ smp_warp_room smp_warp_room_of(const smp_warp_launch *launch, smp_error *err)
         return SMP_WARP_OUT_OF_BOUNDS;
     }
     const uint32_t most = smp_warp_threads_of(launch->registers);
-    if (threads <= most || threads > SMP_WARP_MAX_THREADS)
+    if (threads <= most)
         return SMP_WARP_FITS;
     smp_fail(err, SMP_E_USAGE, "a block of %llu threads cannot be launched: %.80s takes %u registers a thread",
              (unsigned long long)threads, code->name, launch->registers);
@@ -59,16 +78,6 @@ static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, u
 {
     const warp_code *code = &launch->kernel->code;
     *threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    if (!*threads || launch->block[0] > SMP_WARP_MAX_THREADS || launch->block[1] > SMP_WARP_MAX_THREADS ||
-        launch->block[2] > 64 || *threads > SMP_WARP_MAX_THREADS)
-        return smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched", launch->block[0],
-                        launch->block[1], launch->block[2]),
-               smp_hint(err, "a block has 1 to %d threads", SMP_WARP_MAX_THREADS);
-    if (!launch->grid[0] || launch->grid[0] > INT32_MAX || !launch->grid[1] || launch->grid[1] > 65535 ||
-        !launch->grid[2] || launch->grid[2] > 65535)
-        return smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", launch->grid[0],
-                        launch->grid[1], launch->grid[2]),
-               smp_hint(err, "x is 1 to 2147483647, y and z are 1 to 65535");
     if (smp_warp_room_of(launch, err))
         return err->code;
     *blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];

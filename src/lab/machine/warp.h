@@ -319,8 +319,13 @@ uint32_t smp_warp_threads_of(uint32_t registers);
  * architecture or block. */
 bool smp_warp_fit_of(int arch, uint32_t registers, uint32_t shared, uint32_t threads, smp_warp_fit *out);
 
-/* Whether a GPU takes the launch's blocks, by their threads and registers. */
-typedef enum smp_warp_room { SMP_WARP_FITS, SMP_WARP_OUT_OF_BOUNDS, SMP_WARP_OUT_OF_REGISTERS } smp_warp_room;
+/* Whether a GPU takes the launch: its grid and block have the sizes of a GPU, of the kernel, and of the registers. */
+typedef enum smp_warp_room {
+    SMP_WARP_FITS,
+    SMP_WARP_OUT_OF_SIZE,
+    SMP_WARP_OUT_OF_BOUNDS,
+    SMP_WARP_OUT_OF_REGISTERS
+} smp_warp_room;
 smp_warp_room smp_warp_room_of(const smp_warp_launch *launch, smp_error *err);
 
 /* Runs the kernel. A kernel that stops (trap, deadlock, unknown instruction) fails with SMP_E_PROCESS, and the result

@@ -207,7 +207,7 @@ static void keep_refused(const smp_warp_kernel *kernel, lab_dim3 grid, lab_dim3 
     smp_warp_result result = {.grid = {grid.x, grid.y, grid.z},
                               .block = {block.x, block.y, block.z},
                               .dynamic_shared = shared <= UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
-                              .launches = 1,
+                              .launches = err->code != SMP_E_USAGE, /* by a GPU it does not run */
                               .stopped = true,
                               .error = *err};
     result.kernel = smp_strdup(smp_warp_kernel_name(kernel));
@@ -323,24 +323,29 @@ static int tell_broken(const smp_warp_kernel *kernel)
 
 static int check_launch(one_launch *l)
 {
+    static const int errors[] = {[SMP_WARP_FITS] = LAB_SUCCESS,
+                                 [SMP_WARP_OUT_OF_SIZE] = LAB_INVALID_CONFIGURATION,
+                                 [SMP_WARP_OUT_OF_BOUNDS] = LAB_INVALID_VALUE,
+                                 [SMP_WARP_OUT_OF_REGISTERS] = LAB_OUT_OF_RESOURCES};
     const lab_dim3 grid = l->grid, block = l->block;
+    uint32_t registers = 0;
     if (!l->kernel)
         return lab_error(LAB_INVALID_HANDLE);
-    if (!grid.x || !grid.y || !grid.z) {
-        smp_fail(&l->err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", grid.x, grid.y, grid.z);
-        return refuse(l, LAB_INVALID_VALUE);
-    }
+    (void)lab_registers(l->function, &registers);
+    const smp_warp_launch shape = {.kernel = l->kernel,
+                                   .grid = {grid.x, grid.y, grid.z},
+                                   .block = {block.x, block.y, block.z},
+                                   .registers = registers};
+    const smp_warp_room room = smp_warp_room_of(&shape, &l->err);
+    if (room)
+        return refuse(l, errors[room]);
     if (!is_cluster(l->function, l->kernel, l->cluster, &l->err))
         return refuse(l, LAB_CLUSTER_SIZE);
     if (l->shared > lab_dynamic_limit(l->function)) {
         refuse_shared(l->kernel, l->shared, lab_dynamic_limit(l->function), &l->err);
         return refuse(l, LAB_INVALID_VALUE);
     }
-    uint32_t registers = 0;
-    (void)lab_registers(l->function, &registers);
-    const smp_warp_launch shape = {.kernel = l->kernel, .block = {block.x, block.y, block.z}, .registers = registers};
-    const smp_warp_room room = smp_warp_room_of(&shape, &l->err);
-    return room ? refuse(l, room == SMP_WARP_OUT_OF_REGISTERS ? LAB_OUT_OF_RESOURCES : LAB_INVALID_VALUE) : LAB_SUCCESS;
+    return LAB_SUCCESS;
 }
 
 /* Blocks that wait for each other must all be resident, and share a few bytes. */

@@ -37,6 +37,13 @@ static int launches()
     CHECK(!cudaOccupancyMaxPotentialBlockSize(&grid, &threads, bound) && threads == 64);
     bound<<<1, 128>>>(out);
     CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    const dim3 sizes[][2] = {{1, 2048}, {0, 32}, {1, 0}, {dim3(1, 70000), 32}, {1, dim3(1, 1, 65)}};
+    for (const auto &size : sizes) {
+        many<<<size[0], size[1]>>>(nullptr, 0);
+        CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    }
+    many<<<1, 32, 300000>>>(nullptr, 0);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     bound<<<1, 64>>>(out);
     CHECK(cudaGetLastError() == cudaSuccess);
     CHECK(!cudaFuncGetAttributes(&attributes, many) && attributes.numRegs > 64 && attributes.maxThreadsPerBlock < 1024);
