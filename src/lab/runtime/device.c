@@ -156,7 +156,6 @@ NOTHING(cudaProfilerStart)
 NOTHING(cudaProfilerStop)
 NOTHING(cudaFuncSetCacheConfig)
 NOTHING(cudaFuncSetSharedMemConfig)
-NOTHING(cudaHostRegister)
 
 static unsigned device_flags = 8; /* cudaDeviceMapHost, which is always so */
 LAB_API int cudaSetDeviceFlags(unsigned flags)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "lab/machine/buffers.h"
 #include "lab/runtime/runtime.h"
 
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE };
@@ -138,10 +139,17 @@ LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
     return allocate_on_device(p, all);
 }
 
+/* Memory of the program's own that is registered: a buffer of kernels' at its place. */
+static bool is_registered(const void *host)
+{
+    const warp_buffer *b = warp_find_buffer(lab_memory(), (uint64_t)(uintptr_t)host);
+    return b && !b->owned && !b->device;
+}
+
 LAB_API int cudaFree(void *p)
 {
     LAB_ALONE;
-    const bool freed = !p || smp_warp_buffer_free(lab_memory(), p);
+    const bool freed = !p || (!is_registered(p) && smp_warp_buffer_free(lab_memory(), p));
     if (p)
         lab_host_frees(p, freed);
     return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
@@ -156,10 +164,24 @@ LAB_API int cudaFreeAsync(void *p, void *stream)
     lab_host_frees(p, true);
     return LAB_SUCCESS;
 }
-LAB_ALIAS(cudaHostUnregister, (void *), LAB_SUCCESS)
+
+LAB_API int cudaHostRegister(void *host, size_t size, unsigned)
+{
+    LAB_ALONE;
+    return lab_error(!host || !size                                          ? LAB_INVALID_VALUE
+                     : is_registered(host)                                   ? LAB_REGISTERED
+                     : smp_warp_memory_adopt(lab_memory(), host, size, NULL) ? LAB_SUCCESS
+                                                                             : LAB_OUT_OF_MEMORY);
+}
+LAB_API int cudaHostUnregister(void *host)
+{
+    LAB_ALONE;
+    return lab_error(is_registered(host) && smp_warp_buffer_free(lab_memory(), host) ? LAB_SUCCESS
+                                                                                     : LAB_NOT_REGISTERED);
+}
 LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned)
 {
-    if (!device)
+    if (!device || !is_buffer(host, 1))
         return lab_error(LAB_INVALID_VALUE);
     *device = host;
     return LAB_SUCCESS;

@@ -53,6 +53,26 @@ static int launches()
     return 0;
 }
 
+__global__ void set(int *out, int value) { out[threadIdx.x] = value; }
+
+static int registered()
+{
+    static int host[64];
+    int *device = nullptr;
+    CHECK(cudaHostGetDevicePointer(&device, host, 0) == cudaErrorInvalidValue);
+    CHECK(cudaHostUnregister(host) == cudaErrorHostMemoryNotRegistered);
+    CHECK(!cudaHostRegister(host, sizeof host, cudaHostRegisterMapped));
+    CHECK(cudaHostRegister(host, sizeof host, 0) == cudaErrorHostMemoryAlreadyRegistered);
+    CHECK(!cudaHostGetDevicePointer(&device, host, 0) && device == host);
+    set<<<1, 32>>>(device, 5);
+    set<<<1, 32>>>(host + 32, 6);
+    CHECK(!cudaDeviceSynchronize() && host[3] == 5 && host[40] == 6);
+    CHECK(!cudaHostUnregister(host));
+    set<<<1, 32>>>(device, 7);
+    CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress && host[3] == 5);
+    return 0;
+}
+
 static int functions()
 {
     cudaPitchedPtr cube;
@@ -80,4 +100,4 @@ static int functions()
     return 0;
 }
 
-int main() { return launches() || functions(); }
+int main() { return launches() || functions() || registered(); }
