@@ -3,7 +3,7 @@
 
 #include "media_fixture.h"
 
-#include "io/av/av_library.h"
+#include "io/av/m4a_coded.h"
 #include "io/bytes.h"
 
 enum { CONFIG = 2, PACKETS = 3, HEAD = 16, SIZES_AT = HEAD + CONFIG, SIZE = SIZES_AT + 4 * PACKETS + 6, HEARD = 2000 };
@@ -59,5 +59,32 @@ SMP_TEST(a_coded_sound_is_written_as_far_as_it_is_one)
     make(b);
     assert_int_equal(write_coded(b, SIZE, 3 * 1024), SMP_E_PROCESS);
 }
+
+#ifdef SMP_HAVE_AV
+/* As that of a file that was cut short after its frames were counted. */
+SMP_TEST(a_sound_that_ends_before_its_frames_do_is_an_error)
+{
+    static const struct {
+        int64_t begin, frames;
+        smp_code expected;
+    } cases[] = {{0, 4096, SMP_OK}, {5000, 4096, SMP_OK}, {0, 1 << 20, SMP_E_DECODE}, {1 << 20, 4096, SMP_E_DECODE}};
+    if (!smp_library_load(SMP_LIBRARY_AV))
+        skip();
+    const smp_av *av = &smp_av_functions;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        smp_error err = {0};
+        smp_reader reader = {0};
+        AVFormatContext *file = NULL;
+        AVPacket *packet = av->av_packet_alloc();
+        assert_int_equal(av->avformat_open_input(&file, SMP_SOURCE_DIR "/tests/data/tone.m4a", NULL, NULL), 0);
+        assert_int_equal(smp_m4a_keep(file, 0, packet, true, cases[i].begin, cases[i].frames, &reader, &err),
+                         cases[i].expected);
+        assert_true(cases[i].expected || reader.media.coded.size > HEAD);
+        smp_free(reader.media.coded.data);
+        av->avformat_close_input(&file);
+        av->av_packet_free(&packet);
+    }
+}
+#endif
 
 SMP_TESTS_AROUND(make_folder, remove_folder)

@@ -44,7 +44,8 @@ smp_code smp_m4a_keep(AVFormatContext *file, int stream, AVPacket *packet, bool 
     const AVCodecParameters *made = file->streams[stream]->codecpar;
     const int64_t last = (begin + frames - 1) / SMP_AAC_PACKET,
                   first = part ? smp_max_i64(begin / SMP_AAC_PACKET - 1, 0) : 0;
-    smp_bytes out = {0}, packets = {0};
+    const size_t sizes = HEAD + (size_t)made->extradata_size;
+    smp_bytes out = {0};
     if (begin > last * SMP_AAC_PACKET) { /* FFmpeg leaves a last packet out that begins before the edit */
         smp_sound_note_anew(&reader->notes, true);
         return SMP_OK;
@@ -53,19 +54,19 @@ smp_code smp_m4a_keep(AVFormatContext *file, int stream, AVPacket *packet, bool 
     smp_bytes_be(&out, (uint64_t)made->extradata_size, 4);
     smp_bytes_be(&out, (uint64_t)(last + 1 - first), 4);
     smp_bytes_add(&out, made->extradata, (size_t)made->extradata_size);
+    for (int64_t i = first; i <= last; i++)
+        smp_bytes_be(&out, 0, 4);
     int64_t at = 0;
-    for (; at <= last && next_packet(file, stream, packet); at++) {
-        if (at < first)
-            continue;
-        smp_bytes_be(&out, (uint64_t)packet->size, 4);
-        smp_bytes_add(&packets, packet->data, (size_t)packet->size);
+    for (; at <= last && !out.failed && next_packet(file, stream, packet); at++) {
+        smp_bytes_add(&out, packet->data, at < first ? 0 : (size_t)packet->size);
+        if (at >= first && !out.failed)
+            smp_put_be(out.data + sizes + 4 * (at - first), (uint64_t)packet->size, 4);
     }
     av->av_packet_unref(packet);
-    smp_bytes_add(&out, packets.data, packets.size);
-    const bool memory = !out.failed && !packets.failed;
-    smp_free(packets.data);
-    reader->media.coded = (smp_blob){out.data, memory && at > last ? out.size : 0};
-    return memory ? SMP_OK : smp_fail_memory(err, "an M4A", out.size);
+    reader->media.coded = (smp_blob){out.data, out.size};
+    return out.failed   ? smp_fail_memory(err, "an M4A", out.size)
+           : at <= last ? smp_source_ended(&reader->source, err)
+                        : SMP_OK; /* it was longer when counted */
 }
 
 /* The reader is another process, which a stranger's file may have taken over. */

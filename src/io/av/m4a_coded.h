@@ -11,8 +11,8 @@ enum { SMP_AAC_PACKET = 1024 /* frames */ };
 /* Whether that may be: AAC-LC in packets of 1024 frames at the file's own rate. */
 bool smp_m4a_copies(const AVStream *stream, const char *kind);
 
-/* *coded becomes the sound from frame `begin` of all packets on, so many frames of it, or stays empty where it lies
- * within one packet, or there are not so many. The file stands at its beginning. */
+/* reader->media.coded becomes the sound from frame `begin` of all packets on, so many frames of it; where it lies
+ * within one packet it stays empty, which is noted. The file stands at its beginning. */
 smp_code smp_m4a_keep(AVFormatContext *file, int stream, AVPacket *packet, bool part, int64_t begin, int64_t frames,
                       smp_reader *reader, smp_error *err);
 #endif
