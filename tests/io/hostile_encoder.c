@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ typedef enum deed {
     CROWDS,      /* threads without end */
     TRICKLES,    /* sleeps, and sends a byte of the file now and then */
     SPINS,       /* and hears no signal */
+    SPINS_LATER, /* the same once the file has begun, which takes a second */
     NEVER_READS, /* from its beginning */
     ENDS,
     FLOODS,           /* more bytes than such a file can have */
@@ -169,6 +171,15 @@ static void answer_all(deed what)
     }
 }
 
+/* For so many seconds of the processor, hearing no signal. */
+static void spin(double seconds)
+{
+    struct timespec used = {0};
+    sigprocmask(SIG_BLOCK, &(sigset_t){{~0UL}}, NULL);
+    while ((double)used.tv_sec + 1e-9 * (double)used.tv_nsec < seconds)
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+}
+
 static void play(int input)
 {
     static unsigned char bytes[1 << 20];
@@ -196,10 +207,17 @@ static void play(int input)
         answer_all(what);
     if (what == CROWDS)
         crowd();
-    if (what == SPINS)
-        sigprocmask(SIG_BLOCK, &(sigset_t){{~0UL}}, NULL);
-    for (volatile int i = 0; what == SPINS; i = !i)
-        ;
+    if (what == SPINS_LATER) {
+        smp_ask put;
+        smp_notes none = {.count = 0};
+        smp_wire wire = {.data = NULL};
+        smp_answer_wire(&wire, NULL, &none, NULL, NULL);
+        spin(1);
+        send_answer((smp_answer){.code = SMP_OK}, wire.data, wire.size);
+        (void)smp_message_receive(SMP_FD_CHANNEL, &put, sizeof put, NULL, NULL);
+    }
+    if (what == SPINS || what == SPINS_LATER)
+        spin(HUGE_VAL);
     while (what == SLEEPS || what == TRICKLES || what == CROWDS || what == NEVER_READS) {
         const struct timespec t = {what == TRICKLES ? 0 : 1000, 10000000};
         syscall(SYS_futex, &shared->futex, FUTEX_WAIT, 0, &t, NULL, 0);
@@ -340,7 +358,7 @@ static void a_fault_costs_one_file(void **context)
         {SAYS_TERMINATED, "an answer that is none"},
         {GIVES_NOTHING, "bytes that are no"},
         {GIVES_GARBAGE, "bytes that are no"},
-        {SPINS, "encoding takes more than"},
+        {SPINS, "encoding takes more than 1 seconds"},
         {ENDS, "ended early"},
         {FLOODS, "an answer that is none"},
         {PATCHES_AHEAD, "an answer that is none"},
@@ -369,6 +387,20 @@ static void a_fault_costs_one_file(void **context)
         assert_int_equal(take_file(next, sizeof next), size);
         assert_memory_equal(next, first, size);
     }
+}
+
+static void the_time_that_is_told_is_the_whole_file_s(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    if (!format)
+        skip();
+    assert_int_equal(write_file(CRASHES, &err), SMP_E_ENCODE); /* so that another begins */
+    smp_worker_patience = 1.5;
+    const smp_code code = write_file(SPINS_LATER, &err);
+    smp_worker_patience = 60;
+    if (code != SMP_E_LIMIT || !strstr(err.message, "encoding takes more than 2 seconds"))
+        fail_msg("%s", err.message);
 }
 
 /* More is sent than a socket holds. */
@@ -490,9 +522,13 @@ SMP_SUITE(hostile_encoder)
     return 77;
 #endif
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(encoders_reach_nothing),          cmocka_unit_test(a_fault_costs_one_file),
-        cmocka_unit_test(one_that_does_not_read_is_ended), cmocka_unit_test(standard_output_is_not_patched),
-        cmocka_unit_test(all_threads_are_looked_at),       cmocka_unit_test(counts_are_bounded),
+        cmocka_unit_test(encoders_reach_nothing),
+        cmocka_unit_test(a_fault_costs_one_file),
+        cmocka_unit_test(the_time_that_is_told_is_the_whole_file_s),
+        cmocka_unit_test(one_that_does_not_read_is_ended),
+        cmocka_unit_test(standard_output_is_not_patched),
+        cmocka_unit_test(all_threads_are_looked_at),
+        cmocka_unit_test(counts_are_bounded),
         cmocka_unit_test(mutants_are_errors_or_files),
     };
     return cmocka_run_group_tests_name("hostile_encoder", tests, start, stop);

@@ -34,11 +34,11 @@ static void bound(const smp_worker *w, unsigned resource, uint64_t most, smp_bou
         set->now = most;
 }
 
-void smp_asked_bound_time(smp_asked *a, double seconds)
+void smp_asked_bound_time(smp_asked *a, double before, double seconds)
 {
-    a->allowed = seconds - a->worker->watch.used;
-    a->worker->watch.may_use = ceil(seconds);
-    bound(a->worker, RLIMIT_CPU, (uint64_t)ceil(seconds), &a->worker->seconds);
+    a->allowed = ceil(seconds);
+    a->worker->watch.may_use = ceil(before + a->allowed);
+    bound(a->worker, RLIMIT_CPU, (uint64_t)a->worker->watch.may_use, &a->worker->seconds);
 }
 
 void smp_asked_bound_memory(const smp_asked *a, bool opened, uint64_t more)
@@ -158,7 +158,7 @@ smp_code smp_asked_fail_dead(smp_asked *a, bool ended, smp_error *err)
         if (a->time_limit > 0)
             return smp_worker_late(a->time_limit, err);
         smp_fail(err, SMP_E_LIMIT, "%s takes more than %.0f seconds, far longer than a file of this size should",
-                 say->doing, ceil(a->allowed));
+                 say->doing, a->allowed);
         return smp_hint(err, decodes ? "raise --time-limit when the file is sound" : "write another format");
     }
     if (verdict == SMP_CROWDS)

@@ -11,13 +11,13 @@ typedef struct smp_asked {
     uint64_t charged;   /* bytes counted against the limit: the process's */
     uint64_t picture;   /* bytes of rows that it was checked for */
     double time_limit;  /* as in smp_read_options */
-    double allowed;     /* seconds, as bounded last */
+    double allowed;     /* seconds for its file, as bounded last */
     void *left;         /* the arena of a worker that died, whose rows may still be read: until smp_asked_end */
     size_t left_size;
 } smp_asked;
 
-/* Seconds of the processor, of all that it has used ever. */
-void smp_asked_bound_time(smp_asked *a, double seconds);
+/* Seconds of the processor for a file, before which it had used others. */
+void smp_asked_bound_time(smp_asked *a, double before, double seconds);
 
 /* Before a header is known a process may take what --max-memory allows; after it, what was asked for. more: bytes of
  * addresses besides. */

@@ -47,8 +47,7 @@ static void bound_time(proxy *p, const smp_read_options *options, uint64_t out)
 {
     double seconds = p->time->spare + (double)out / p->time->out;
     seconds += p->input == UINT64_MAX ? p->time->unknown : (double)p->input / SLOWEST;
-    smp_asked_bound_time(&p->a,
-                         p->a.worker->watch.used + (options->time_limit > 0 ? options->time_limit + 1 : seconds));
+    smp_asked_bound_time(&p->a, p->a.worker->watch.used, options->time_limit > 0 ? options->time_limit + 1 : seconds);
 }
 
 /* By the libraries that a file needs, before it is open; then by what it is. */

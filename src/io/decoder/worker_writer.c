@@ -77,7 +77,7 @@ static smp_code ask_encoder(smp_writer *writer, smp_ask *ask, const smp_wire *re
     smp_watch *watch = &e->a.worker->watch;
     smp_answer answer = {.output = true};
     smp_error told = {.code = SMP_OK};
-    smp_asked_bound_time(&e->a, e->before + smp_worker_patience + (double)e->put / SLOWEST);
+    smp_asked_bound_time(&e->a, e->before, smp_worker_patience + (double)e->put / SLOWEST);
     smp_watch_expect(watch, e->put);
     SMP_TRY(smp_asked_send(&e->a, ask, smp_alloc_limited(), rest, NULL, 0, err));
     const smp_patience patience = smp_watch_patience(watch);
