@@ -46,6 +46,13 @@ const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size)
     return NULL;
 }
 
+const smp_file_format *smp_format_of(const smp_source *source, const uint8_t *head, size_t size)
+{
+    const smp_file_format *format = smp_format_sniff(head, size),
+                          *other = format && format->instead ? format->instead(source) : NULL;
+    return other ? other : format;
+}
+
 uint64_t smp_id3_size(const uint8_t *head, size_t size)
 {
     enum { HEADER = 10, FOOTER = 10, HAS_FOOTER = 0x10 };
@@ -91,7 +98,7 @@ smp_code smp_format_find(smp_source *source, const smp_file_format **format, uin
         size_t size = smp_source_peek(source, &head, SMP_SNIFF);
         if (!size || source->failed || source->over_limit)
             return *id3 && !source->failed && !source->over_limit ? SMP_OK : smp_source_ended(source, err);
-        *format = smp_format_sniff(head, size);
+        *format = smp_format_of(source, head, size);
         if (*format && *id3 && (*format)->kind != SMP_AUDIO)
             *format = NULL;
         const uint64_t tag = *format ? 0 : smp_id3_size(head, size);

@@ -62,6 +62,9 @@ typedef struct smp_file_format {
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
     bool (*sniff)(const uint8_t *head, size_t size);
 
+    /* The other format of a file that begins so, where what follows further on tells; null: none. May be null. */
+    const struct smp_file_format *(*instead)(const smp_source *source);
+
     /* Whether it begins further on, behind other bytes; asked where no format's sniff() knows the file. May be null. */
     bool (*find)(smp_source *source);
 
@@ -196,6 +199,9 @@ static inline const char *smp_article(const char *format)
 
 /* The format whose signature a file's first bytes have, or null. */
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);
+
+/* The same of a source that begins so, by what follows too. */
+const smp_file_format *smp_format_of(const smp_source *source, const uint8_t *head, size_t size);
 
 /* The format of a source. ID3 tags may stand in front of a sound. They are skipped, and *id3 is their size, unless the
  * format takes them itself. Null without a failure of the source: the format is not known. */

@@ -55,13 +55,20 @@ unsigned smp_libraries_of_name(const char *path)
 }
 
 /* Behind tags lies a sound. */
-static unsigned of_regular(int fd, off_t at)
+static unsigned of_regular(int fd, off_t at, off_t size)
 {
     uint8_t head[SMP_SNIFF];
-    for (int i = 0; i <= SMP_MOST_ID3; i++) {
+    for (int i = 0; i <= SMP_MOST_ID3 && at < size; i++) {
         const ssize_t got = pread(fd, head, sizeof head, at);
-        const smp_file_format *format = got > 0 ? smp_format_sniff(head, (size_t)got) : NULL;
-        const uint64_t tag = got > 0 && !format ? smp_id3_size(head, (size_t)got) : 0;
+        const size_t have = got > 0 ? (size_t)got : 0;
+        const smp_source source = {.fd = fd,
+                                   .seekable = true,
+                                   .size = (uint64_t)(size - at),
+                                   .base = (uint64_t)at,
+                                   .buffer = head,
+                                   .end = have};
+        const smp_file_format *format = smp_format_of(&source, head, have);
+        const uint64_t tag = format ? 0 : smp_id3_size(head, have);
         if (!tag)
             return format ? format->library : 0;
         at += (off_t)tag;
@@ -85,7 +92,7 @@ unsigned smp_libraries_of_input(int fd)
 {
     struct stat status;
     const off_t at = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
-    return at >= 0 ? of_regular(fd, at) : of_stream(fd);
+    return at >= 0 ? of_regular(fd, at, status.st_size) : of_stream(fd);
 }
 
 unsigned smp_libraries_of_file(const char *path)

@@ -8,9 +8,12 @@ import time
 import unittest
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageCms
 
 from harness import SANITIZED, CliCase
+
+
+EXIF = b"II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0"  # turned
 
 
 def predictions(plane, predictor, first):
@@ -106,9 +109,8 @@ class Rare(CliCase):
             self.assertTrue(np.array_equal(self.read("a.jpg").reshape(array.shape), array), count)
 
     def test_what_stands_beside_lossless_samples_is_kept(self):
-        tiff = b"II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0"
         front = (segment(0xE0, b"JFIF\0\1\1\1" + struct.pack(">HH", 200, 300) + bytes(2)) +
-                 segment(0xE1, b"Exif\0\0" + tiff) + segment(0xFE, b"by hand"))
+                 segment(0xE1, b"Exif\0\0" + EXIF) + segment(0xFE, b"by hand"))
         array = self.rng.integers(0, 256, (4, 6, 3))
         self.write("a.jpg", lossless(array, 8, front=front))
         info = self.smp("info", "-v", "a.jpg").stdout
@@ -117,6 +119,21 @@ class Rare(CliCase):
         np.testing.assert_array_equal(self.read("a.jpg"), np.rot90(array, -1))  # as the camera was held
         self.smp("convert", "a.jpg", "b.jpg")
         self.assertIn("format       JPEG, 8 bits", self.smp("info", "b.jpg").stdout)
+
+    def test_lossless_jpeg_whose_frame_stands_behind_much(self):
+        profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+        profile = struct.pack(">I", 600000) + profile[4:] + bytes(600000 - len(profile))
+        parts = [profile[at:at + 65000] for at in range(0, len(profile), 65000)]
+        front = segment(0xE1, b"Exif\0\0" + EXIF + bytes(20000)) + b"\xff" + b"".join(
+            segment(0xE2, b"ICC_PROFILE\0" + bytes([i + 1, len(parts)]) + part) for i, part in enumerate(parts))
+        array = self.rng.integers(0, 256, (4, 6, 3))
+        self.write("a.jpg", lossless(array, 8, front=front))
+        info = self.smp("info", "-v", "a.jpg").stdout
+        for words in ("lossless JPEG, 8 bits, RGB", "EXIF         20026 bytes", "600000 bytes"):
+            self.assertIn(words, info)
+        np.testing.assert_array_equal(self.read("a.jpg"), np.rot90(array, -1))
+        told = self.smp("info", "-", input=(self.folder / "a.jpg").read_bytes(), text=False, status=3).stderr
+        self.assertIn(b"is read from a file, not a pipe", told)
 
     def test_lossless_jpeg_that_is_not_read_is_told(self):
         gray, rgb = self.rng.integers(0, 256, (9, 11, 1)), self.rng.integers(0, 256, (9, 11, 3))

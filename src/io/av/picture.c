@@ -556,16 +556,12 @@ static bool sniff_pcx(const uint8_t *head, size_t size)
            smp_get_le(head + 6, 2) <= smp_get_le(head + 10, 2);
 }
 
-/* JPEG's segments up to that of its frame, which is of samples without loss. */
+/* What a pipe's first bytes tell. */
 static bool sniff_ljpeg(const uint8_t *head, size_t size)
 {
-    enum { LOSSLESS = 0xC3, SCAN = 0xDA };
-    size_t at = 2;
-    if (size < 4 || memcmp(head, "\xFF\xD8\xFF", 3) != 0)
-        return false;
-    while (at + 4 <= size && head[at] == 0xFF && head[at + 1] != LOSSLESS && head[at + 1] != SCAN)
-        at += 2 + smp_get_be(head + at + 2, 2);
-    return at + 4 <= size && head[at] == 0xFF && head[at + 1] == LOSSLESS;
+    smp_source source;
+    smp_source_memory(&source, head, size);
+    return smp_format_jpeg.sniff(head, size) && smp_jpeg_is_lossless(&source);
 }
 
 static bool sniff_sgi(const uint8_t *head, size_t size)

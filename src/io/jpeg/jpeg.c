@@ -1,6 +1,7 @@
 /* The JPEG format's row of the table, and what its reader and writer share: libjpeg's errors and warnings as ours. */
 #include "base/alloc.h"
 #include "io/jpeg/jpeg_glue.h"
+#include "io/jpeg/jpeg_lossless.h"
 
 #include <jerror.h>
 
@@ -48,6 +49,11 @@ static bool keeps_coded(const smp_write_options *options, const smp_media *media
             (scans == SMP_JPEG_PROGRESSIVE) == (smp_coding_jpeg(&media->meta.coding)->progressive != 0));
 }
 
+static const smp_file_format *instead(const smp_source *source)
+{
+    return smp_format_ljpeg.read_open && smp_jpeg_is_lossless(source) ? &smp_format_ljpeg : NULL;
+}
+
 const smp_file_format smp_format_jpeg = {
     .name = "JPEG",
     .extensions = (const char *const[]){"jpg", "jpeg", "jpe", "jfif", NULL},
@@ -60,6 +66,7 @@ const smp_file_format smp_format_jpeg = {
     .iptc = true,
     .dpi = true,
     .sniff = smp_jpeg_sniff,
+    .instead = instead,
     SMP_READER(smp_jpeg, rows),
     .read_end = smp_jpeg_read_end,
     SMP_WRITER(smp_jpeg, rows),
@@ -103,7 +110,8 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
     case JERR_SOF_UNSUPPORTED:
         smp_fail(err, state->fault, "the JPEG is of an unsupported kind (lossless or hierarchical: SOF%d)",
                  state->errors.msg_parm.i[0] & 15);
-        return smp_hint(err, "a lossless one is read with 512 bytes at most before its frame: exiftool -all= in.jpg");
+        return smp_hint(err,
+                        "a lossless one with more than 512 bytes before its frame is read from a file, not a pipe");
     default: {
         char message[JMSG_LENGTH_MAX];
         state->errors.format_message(cinfo, message);
