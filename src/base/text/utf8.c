@@ -36,6 +36,19 @@ size_t smp_utf8_encode(char *to, uint32_t code)
     return more + 1;
 }
 
+static uint32_t unit_at(const uint8_t *at, bool big)
+{
+    return (uint32_t)at[!big] << 8 | at[big];
+}
+
+size_t smp_utf16_decode(const uint8_t *bytes, size_t length, bool big, uint32_t *code)
+{
+    const uint32_t high = unit_at(bytes, big), low = length > 3 ? unit_at(bytes + 2, big) : 0;
+    const bool pair = (high & 0xFC00) == 0xD800 && (low & 0xFC00) == 0xDC00;
+    *code = pair ? 0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF) : high;
+    return pair ? 4 : 2;
+}
+
 bool smp_utf8_unprintable(uint32_t code)
 {
     return code == SMP_UTF8_INVALID || (code < 0x20 && code != '\t') || (code >= 0x7F && code < 0xA0) ||

@@ -27,29 +27,20 @@ static void put_utf8(smp_bytes *out, uint32_t code)
     smp_bytes_add(out, bytes, smp_utf8_encode(bytes, code));
 }
 
-static uint32_t unit_at(const cursor *c, size_t i)
-{
-    return (uint32_t)smp_get_bytes(c->at + i, 2, c->big);
-}
-
 /* Bytes of the text, without its end. */
 static size_t take_utf16(cursor *c)
 {
-    enum { MARK = 0xFEFF, TURNED = 0xFFFE, HIGH = 0xD800, LOW = 0xDC00, REPLACEMENT = 0xFFFD };
+    enum { MARK = 0xFEFF, TURNED = 0xFFFE, HALVES = 0xD800, REPLACEMENT = 0xFFFD };
     size_t i = 0;
-    for (; c->left - i >= 2; i += 2) {
-        uint32_t code = unit_at(c, i);
-        if (i == 0 && c->encoding == UTF16 && (code == MARK || code == TURNED)) {
+    for (uint32_t code; c->left - i >= 2;) {
+        const size_t used = smp_utf16_decode(c->at + i, c->left - i, c->big, &code);
+        if (i == 0 && c->encoding == UTF16 && (code == MARK || code == TURNED))
             c->big = c->big != (code == TURNED);
-            continue;
-        }
-        if (!code)
+        else if (!code)
             break;
-        if ((code & 0xFC00) == HIGH && c->left - i >= 4 && (unit_at(c, i + 2) & 0xFC00) == LOW) {
-            code = 0x10000 + ((code & 0x3FF) << 10) + (unit_at(c, i + 2) & 0x3FF);
-            i += 2;
-        }
-        put_utf8(&c->text, (code & 0xF800) == HIGH ? REPLACEMENT : code);
+        else
+            put_utf8(&c->text, (code & ~0x7FFu) == HALVES ? REPLACEMENT : code);
+        i += used;
     }
     return i;
 }
