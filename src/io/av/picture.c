@@ -4,6 +4,7 @@
  * ITU-T T.81, B.2 (JPEG's segments); rasterfile(5) of SunOS. */
 #include "io/av/av_library.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -356,45 +357,29 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ lossless JPEG */
 
-/* Finds the frame's header, behind its marker, and adds up the parts that scans code, as far as the picture's end.
- * False: that is missing. */
-static bool walk_marks(const picture_state *s, uint64_t *frame, int *parts)
-{
-    enum { BEGIN = 2, MARK = 0xFF, LOSSLESS = 0xC3, END = 0xD9, SCAN = 0xDA, RESTARTS = 0xD0, HEAD = 5 };
-    for (uint64_t at = BEGIN; at + 2 <= s->size;) {
-        const uint8_t mark = s->data[at] == MARK ? s->data[at + 1] : 0;
-        if (mark == END)
-            return true;
-        const bool segment = mark && mark != MARK && (mark & 0xF8) != RESTARTS && at + HEAD <= s->size;
-        *parts += segment && mark == SCAN ? s->data[at + 4] : 0;
-        if (mark == LOSSLESS && !*frame)
-            *frame = at + 2;
-        at += segment ? 2 + smp_get_be(s->data + at + 2, 2) : 1;
-    }
-    return false;
-}
-
 /* Colours are taken as they are coded, also behind a JFIF header, as coders of such files mean them. */
 static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
 {
     enum { FRAME = 8, RCT = 9 /* bits, by which FFmpeg takes colours for others */ };
     picture_state *s = reader->state;
-    uint64_t at = 0;
-    int scanned = 0;
+    smp_jpeg_seen seen;
+    smp_source whole;
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_source_spool(&reader->source, err));
     SMP_TRY(smp_jpeg_read_lossless(reader, &s->ycc, err));
     (void)smp_source_seek(&reader->source, 0);
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
-    if (!walk_marks(s, &at, &scanned) || !at || s->size < at + FRAME)
+    smp_source_memory(&whole, s->data, s->size);
+    smp_jpeg_look(&whole, 2, INT_MAX, &seen);
+    if (!seen.whole || !seen.lossless || s->size < seen.lossless + FRAME)
         return fail_truncated(reader, err);
-    const int bits = s->data[at + 2], parts = s->data[at + FRAME - 1];
+    const int bits = s->data[seen.lossless + 2], parts = s->data[seen.lossless + FRAME - 1];
     if (parts != 1 && (parts != 3 || s->ycc || bits == RCT)) {
         smp_fail(err, SMP_E_DECODE, "the lossless JPEG has %d components of %d bits%s, which is not read", parts, bits,
                  s->ycc ? ", luma and chroma" : "");
         return smp_hint(err, "convert it first: jpeg IN OUT.ppm (apt-get install libjpeg-tools)");
     }
-    if (scanned != parts)
+    if (seen.parts != parts)
         return fail_damaged(reader, err);
     SMP_TRY(decode(reader, s, "mjpeg", "mjpeg", err));
     s->low = parts > 1;

@@ -7,25 +7,14 @@
 
 enum { SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, RST_0 = 0xD0, RST_7 = 0xD7, APP_0 = 0xE0, APP_15 = 0xEF, COM = 0xFE };
 
-/* Returns the end of a scan's data: the next marker that is not a restart. */
-static size_t scan_end(const uint8_t *data, size_t size, size_t at)
-{
-    while (at + 1 < size) {
-        const uint8_t *mark = memchr(data + at, 0xFF, size - 1 - at);
-        if (!mark)
-            break;
-        at = (size_t)(mark - data);
-        if (mark[1] && mark[1] != 0xFF && (mark[1] < RST_0 || mark[1] > RST_7))
-            return at;
-        at += mark[1] == 0xFF ? 1 : 2;
-    }
-    return size;
-}
-
 /* Moves what is kept to the beginning, and returns its size; 0 where a marker is expected and none is there. */
 static size_t keep_picture(uint8_t *data, size_t size)
 {
     size_t at = 2, kept = 0;
+    smp_source source;
+    smp_jpeg_walk w = {.source = &source};
+    uint8_t further;
+    smp_source_memory(&source, data, size);
     while (at + 4 <= size || (at + 2 <= size && data[at + 1] == EOI)) {
         const int marker = data[at + 1];
         if (data[at] != 0xFF || marker < 0xC0 || marker == SOI || (marker >= RST_0 && marker <= RST_7))
@@ -37,8 +26,9 @@ static size_t keep_picture(uint8_t *data, size_t size)
         size_t end = at + 2 + ((size_t)data[at + 2] << 8 | data[at + 3]);
         if (end > size || end < at + 4)
             return 0;
+        uint64_t next = end;
         if (marker == SOS)
-            end = scan_end(data, size, end);
+            end = smp_jpeg_next_marker(&w, &next, &further) ? (size_t)next - 2 : size;
         if (marker != COM && (marker < APP_0 || marker > APP_15)) {
             memmove(data + kept, data + at, end - at);
             kept += end - at;

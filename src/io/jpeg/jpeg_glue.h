@@ -121,9 +121,17 @@ void smp_jpeg_watch_markers(struct jpeg_decompress_struct *jpeg);
 /* Inside a guard: joins the parts of the ICC profile. An incomplete profile is left out, with a note. */
 void smp_jpeg_keep_icc(smp_jpeg *base, smp_blob *icc);
 
-/* The scans of the picture whose first scan has begun at `position`; at most one more than `most`, where it stops. The
- * source must be able to seek. In jpeg_scans.c. */
-int smp_jpeg_count_scans(const smp_source *source, uint64_t position, int most);
+/* Bytes of a source that can seek, a block at a time. */
+typedef struct smp_jpeg_walk {
+    const smp_source *source;
+    uint64_t at; /* of the first byte in the block */
+    size_t size;
+    uint8_t bytes[1 << 15];
+} smp_jpeg_walk;
+
+/* The position behind the next marker from `position` on; restarts, and bytes that no marker announces, are passed
+ * over. In jpeg_scans.c. */
+bool smp_jpeg_next_marker(smp_jpeg_walk *w, uint64_t *position, uint8_t *marker);
 
 void smp_jpeg_free_markers(smp_jpeg_markers *markers);
 

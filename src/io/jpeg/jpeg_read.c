@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/bytes.h"
 #include "io/jpeg/jpeg_glue.h"
 #include "io/jpeg/jpeg_lossless.h"
 #include "io/meta/cmyk.h"
@@ -231,9 +230,11 @@ static void check_cost(jpeg_reader *state)
     uint64_t blocks = count_blocks(jpeg), scans = SCANNED_BLOCKS / (blocks ? blocks : 1);
     state->most_scans = scans < LEAST_SCANS ? LEAST_SCANS : scans > MOST_SCANS ? MOST_SCANS : (int)scans;
     bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
-    if (whole && source->seekable)
-        check_scans(state,
-                    smp_jpeg_count_scans(source, source->position - state->source.bytes_in_buffer, state->most_scans));
+    if (whole && source->seekable) {
+        smp_jpeg_seen further;
+        smp_jpeg_look(source, source->position - state->source.bytes_in_buffer, state->most_scans, &further);
+        check_scans(state, further.scans + 1);
+    }
     check(state, smp_check_picture(&state->reader->options.limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
     /* A Huffman code takes at least one bit for each block. Arithmetic coding has no such minimum. */
@@ -318,23 +319,9 @@ static jpeg_reader *open_state(smp_reader *reader)
     return state;
 }
 
-enum { LOSSLESS = 0xC3 };
-
-bool smp_jpeg_is_lossless(const smp_source *source)
-{
-    enum { SCAN = 0xDA, HEAD = 4 };
-    uint8_t head[HEAD] = {0};
-    uint64_t at = 2;
-    for (int i = 0; i < SMP_JPEG_MAX_MARKERS && head[1] != LOSSLESS; i++) {
-        if (!smp_source_look(source, at, head, HEAD) || head[0] != 0xFF || head[1] == SCAN)
-            return false;
-        at += head[1] == 0xFF ? 1 : 2 + smp_get_be(head + 2, 2);
-    }
-    return head[1] == LOSSLESS;
-}
-
 smp_code smp_jpeg_read_lossless(smp_reader *reader, bool *ycc, smp_error *err)
 {
+    enum { LOSSLESS = 0xC3 };
     jpeg_reader *state = open_state(reader);
     SMP_NEED(state, "JPEG", sizeof *state, err);
     smp_code code = smp_jpeg_guard(&state->base, begin_library, state, err);

@@ -1,21 +1,15 @@
-/* Counts the scans of a JPEG before libjpeg takes memory for its coefficients: each scan is a pass over the picture,
- * and costs a file a few bytes. Source: ITU-T T.81, B.1.1 and B.2. */
+/* Walks over the markers of a JPEG. Its scans are counted before libjpeg takes memory for its coefficients: each is a
+ * pass over the picture, and costs a file a few bytes. Source: ITU-T T.81, B.1.1 and B.2. */
 #include <string.h>
 
+#include "io/bytes.h"
 #include "io/jpeg/jpeg_glue.h"
+#include "io/jpeg/jpeg_lossless.h"
 
-enum { BLOCK = 1 << 15, START_OF_SCAN = 0xDA, END = 0xD9, RESTART = 0xD0, START = 0xD8, TEMPORARY = 0x01 };
-
-/* Bytes of a file, a block at a time. */
-typedef struct window {
-    const smp_source *source;
-    uint64_t at; /* of the first byte in the block */
-    size_t size;
-    uint8_t bytes[BLOCK];
-} window;
+enum { LOSSLESS = 0xC3, START_OF_SCAN = 0xDA, END = 0xD9, RESTART = 0xD0, START = 0xD8, TEMPORARY = 0x01 };
 
 /* Puts the byte at `position`, and what follows it, into the block. */
-static bool show(window *w, uint64_t position)
+static bool show(smp_jpeg_walk *w, uint64_t position)
 {
     if (position >= w->at && position < w->at + w->size)
         return true;
@@ -23,7 +17,7 @@ static bool show(window *w, uint64_t position)
     if (position >= w->source->size)
         return false;
     const uint64_t left = w->source->size - position;
-    const size_t size = left < BLOCK ? (size_t)left : BLOCK;
+    const size_t size = left < sizeof w->bytes ? (size_t)left : sizeof w->bytes;
     if (!smp_source_look(w->source, position, w->bytes, size))
         return false;
     w->at = position;
@@ -31,7 +25,7 @@ static bool show(window *w, uint64_t position)
     return true;
 }
 
-static bool byte_at(window *w, uint64_t position, uint8_t *byte)
+static bool byte_at(smp_jpeg_walk *w, uint64_t position, uint8_t *byte)
 {
     if (!show(w, position))
         return false;
@@ -39,8 +33,7 @@ static bool byte_at(window *w, uint64_t position, uint8_t *byte)
     return true;
 }
 
-/* The position behind the next marker from `position` on; bytes that no marker announces are passed over. */
-static bool next_marker(window *w, uint64_t *position, uint8_t *marker)
+bool smp_jpeg_next_marker(smp_jpeg_walk *w, uint64_t *position, uint8_t *marker)
 {
     while (show(w, *position)) {
         const uint8_t *from = w->bytes + (*position - w->at), *end = w->bytes + w->size;
@@ -53,22 +46,38 @@ static bool next_marker(window *w, uint64_t *position, uint8_t *marker)
                 return false;
         while (*marker == 0xFF); /* fill bytes */
         ++*position;
-        const bool restart = *marker >= RESTART && *marker < RESTART + 8;
-        if (*marker && *marker != TEMPORARY && *marker != START && !restart)
+        if (*marker && (*marker < RESTART || *marker >= RESTART + 8))
             return true;
     }
     return false;
 }
 
-int smp_jpeg_count_scans(const smp_source *source, uint64_t position, int most)
+void smp_jpeg_look(const smp_source *source, uint64_t position, int most, smp_jpeg_seen *seen)
 {
-    window w = {.source = source};
-    int scans = 1;
-    for (uint8_t marker, high, low; scans <= most && next_marker(&w, &position, &marker) && marker != END;) {
-        if (!byte_at(&w, position, &high) || !byte_at(&w, position + 1, &low))
+    enum { HEAD = 3 };
+    smp_jpeg_walk w = {.source = source};
+    *seen = (smp_jpeg_seen){0};
+    for (uint8_t marker, head[HEAD]; seen->scans < most && smp_jpeg_next_marker(&w, &position, &marker);) {
+        if (marker == TEMPORARY || marker == START)
+            continue;
+        if ((seen->whole = marker == END) || !smp_source_look(source, position, head, HEAD))
             break;
-        scans += marker == START_OF_SCAN;
-        position += (uint64_t)(high << 8 | low);
+        seen->scans += marker == START_OF_SCAN;
+        seen->parts += marker == START_OF_SCAN ? head[2] : 0;
+        seen->lossless = marker == LOSSLESS && !seen->lossless ? position : seen->lossless;
+        position += smp_get_be(head, 2);
     }
-    return scans;
+}
+
+bool smp_jpeg_is_lossless(const smp_source *source)
+{
+    enum { SCAN = 0xDA, HEAD = 4 };
+    uint8_t head[HEAD] = {0};
+    uint64_t at = 2;
+    for (int i = 0; i < SMP_JPEG_MAX_MARKERS && head[1] != LOSSLESS; i++) {
+        if (!smp_source_look(source, at, head, HEAD) || head[0] != 0xFF || head[1] == SCAN)
+            return false;
+        at += head[1] == 0xFF ? 1 : 2 + smp_get_be(head + 2, 2);
+    }
+    return head[1] == LOSSLESS;
 }
