@@ -148,6 +148,16 @@ class Rare(CliCase):
             self.assertIn(told, self.smp("convert", "a.jpg", "x.png", status=3).stderr)
             self.assertNotIn("x.png", self.files())
 
+    def test_a_tiff_of_lossless_jpegs_is_named(self):
+        data = lossless(self.rng.integers(0, 256, (9, 11, 1)), 8)
+        data += bytes(len(data) % 2)
+        entries = ((256, 11), (257, 9), (258, 8), (259, 7), (262, 1), (273, 8), (277, 1), (278, 9), (279, len(data)))
+        self.write("a.tif", b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", len(entries)) +
+                   b"".join(struct.pack("<HHII", tag, 4 if tag in (273, 279) else 3, 1, value)
+                            for tag, value in entries) + bytes(4))
+        told = self.smp("convert", "a.tif", "x.png", status=3).stderr
+        self.assertIn("the TIFF is of lossless JPEGs, which libtiff does not read", told)
+
     def damage(self, data, ending):
         """Cut short it is refused; flipped it may be anything, soon."""
         for cut in sorted({20, 60, len(data) // 3, len(data) // 2, len(data) - 8}):

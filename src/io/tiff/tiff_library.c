@@ -116,6 +116,9 @@ static smp_code fail_library(const smp_tiff_handle *handle, smp_error *err)
 {
     if (handle->memory)
         return smp_fail_memory(err, "a TIFF", handle->page->memory);
+    if (strstr(handle->message, "SOF type 0xc3"))
+        return smp_fail(err, SMP_E_DECODE, "the TIFF is of lossless JPEGs, which libtiff does not read"),
+               smp_hint(err, "save it with another compression where it was made");
     smp_fail(err, SMP_E_DECODE, "the TIFF is damaged (libtiff: %.150s)",
              handle->message[0] ? handle->message : "no reason is given");
     return handle->warned ? smp_hint_no_verify(err) : smp_hint_damaged(err);
