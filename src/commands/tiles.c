@@ -9,9 +9,11 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/paths.h"
+#include "base/pool.h"
 #include "batch/outputs.h"
 #include "commands/outputs.h"
 #include "io/files/output.h"
+#include "io/library.h"
 #include "io/meta/orientation.h"
 #include "report/text.h"
 
@@ -45,7 +47,7 @@ static const smp_argument_row arguments[] = {
 };
 
 enum {
-    MOST_OPEN = 300,     /* files that are open at once; an encoder takes two more descriptors */
+    MOST_OPEN = 300,     /* files that are open at once, where they are no processes too */
     GATHERED = 64 << 20, /* bytes of rows, */
     SHARE_OF_MEMORY = 8  /* and this part of --max-memory */
 };
@@ -306,11 +308,11 @@ static smp_code cut(tiling *t, smp_error *err)
     return code;
 }
 
-/* How many rows are gathered: all of a tile's where that takes little. */
-static int64_t find_portion(const tiling *t)
+/* How many rows are gathered: all of a tile's where that takes little, or spares processes. */
+static int64_t find_portion(const tiling *t, bool elsewhere)
 {
-    const uint64_t limit = smp_alloc_limited(), most = limit ? limit / SHARE_OF_MEMORY : GATHERED;
-    const int64_t rows = (int64_t)smp_min_u64(most, GATHERED) / row_bytes(t);
+    const uint64_t limit = smp_alloc_limited(), most = limit ? limit / SHARE_OF_MEMORY : INT64_MAX;
+    const int64_t rows = (int64_t)smp_min_u64(most, elsewhere ? INT64_MAX : GATHERED) / row_bytes(t);
     return smp_min_i64(smp_max_i64(rows, 1), smp_min_i64(t->height, t->shape.height));
 }
 
@@ -326,11 +328,6 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
     t->across = count_of(shape->width, t->width, t->step);
     t->down = count_of(shape->height, t->height, t->fall);
     t->band_count = smp_min_i64(t->down, (t->height - 1) / t->fall + 1);
-    t->portion = find_portion(t);
-    if (t->portion < smp_min_i64(t->height, shape->height) && t->across > MOST_OPEN / t->band_count)
-        return smp_fail(err, SMP_E_LIMIT, "%lld files would be open at once, more than %d",
-                        (long long)(t->across * t->band_count), MOST_OPEN),
-               smp_hint(err, "larger tiles, or a smaller overlap");
     t->digits = 1;
     for (int64_t most = 9; most < smp_max_i64(t->across, t->down) - 1; most = 10 * most + 9)
         t->digits++;
@@ -339,6 +336,14 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
     t->ext = s->to                                               ? s->to + (s->to[0] == '.')
              : last[stem] && (smp_writer_kind(last) & SMP_IMAGE) ? last + stem + 1
                                                                  : "png";
+    const bool elsewhere = smp_libraries_of_name(t->ext) & SMP_LIBRARY_ENCODERS;
+    const int open = elsewhere ? smp_pool_cores() : MOST_OPEN;
+    t->portion = find_portion(t, elsewhere);
+    if (t->portion < smp_min_i64(t->height, shape->height) && t->across > open / t->band_count)
+        return smp_fail(err, SMP_E_LIMIT, "%lld files would be open at once, more than %d",
+                        (long long)(t->across * t->band_count), open),
+               smp_hint(err, "larger tiles, a smaller overlap%s",
+                        elsewhere ? ", more memory (--max-memory), or tiles of another format (--to png)" : "");
     t->stem = strcmp(s->in, "-") ? smp_strndup(last, stem) : smp_strdup("tile");
     SMP_TRY(t->stem ? check_format(t, err) : smp_fail_memory(err, "a name", stem));
     return check_names(t, err);

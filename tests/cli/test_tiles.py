@@ -47,6 +47,12 @@ class Tiles(CliCase):
         array.flush()
         self.assertIn("1000 files would be open at once", self.smp("tiles", "tall.npy", "-o", "o", "--size", "1x24000",
                                                                    status=6).stderr)
+        self.write("try.ppm", b"P6 1 1 255\n123")
+        if not self.smp("convert", "try.ppm", "try.webp", "-q", status=(0, 2, 4)).returncode:  # each a process
+            done = self.smp("tiles", "tall.npy", "-o", "o", "--size", "4x16000", "--to", "webp", "--max-memory", "200M",
+                            status=6)
+            self.assertIn("250 files would be open at once", done.stderr)
+            self.assertIn("--max-memory", done.stderr)
         self.smp("tiles", "tall.npy", "-o", "out", "--size", "600x23990", "--overlap", "5", "--max-memory", "200M")
         self.assertEqual(len(list((self.folder / "out").iterdir())), 4)
         for x, y in ((0, 0), (1, 0), (0, 1), (1, 1)):
