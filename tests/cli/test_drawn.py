@@ -205,14 +205,40 @@ class Drawn(CliCase):
             self.assertIn("a picture in it: ",
                           self.smp("convert", "side.svg", "x.png", "--max-pixels", "100000", status=6).stderr)
 
-    def test_only_utf8_may_be_large(self):
+    def test_a_size_that_is_not_told_follows_from_the_other(self):
+        box = 'viewBox="0 0 100 200"'
+        for said, size in ((f'width="50" {box}', (50, 100)), (f'height="50" {box}', (25, 50)), (box, (100, 200)),
+                           (f'width="1in" {box}', (96, 192)), (f'width="72pt" height="50%" {box}', (96, 192)),
+                           ('width="50"', (50, 150)), ('height="50"', (300, 50)), ("", (300, 150))):
+            self.write("a.svg", f'<s:svg xmlns:s="http://www.w3.org/2000/svg" {said}>'
+                                '<s:rect width="9" height="9" fill="red"/></s:svg>'.encode())
+            self.smp("convert", "-f", "a.svg", "out.png")
+            self.assertEqual(self.array("out.png").shape[1::-1], size, said)
+
+    def test_codings_in_which_pictures_can_hide_are_refused(self):
+        text = embed(png_bytes([bytes(1)], 1 << 20, 1, 0)).decode()
+        text = text[text.index("<svg"):]
+        for coding, hidden in (("UTF-7", text.replace("base64", "+AGI-ase64")), ("UTF-16LE", text), ("CP037", text)):
+            said = f'<?xml version="1.0" encoding = "{coding}" ?>'
+            self.write("a.svg", said.encode() + hidden.encode("ascii"))
+            done = self.smp("convert", "a.svg", "x.png", "--max-pixels", "100000", status=3)
+            self.assertIn(f"the SVG's text is coded as {coding}, which is not read", done.stderr)
+        self.write("a.svg", ("<" + 400 * " " + "svg").encode("utf-32-le") + text.encode())
+        self.smp("convert", "a.svg", "x.png", status=3)
+        plain = (SVG % ("", "")).replace('<?xml version="1.0"?>', "")
+        for coding in ("UTF-8", "ISO-8859-15", "windows-1251", "us-ascii", "iso-8859-1"):
+            self.write("b.svg", f"<?xml version='1.0' encoding='{coding}'?>".encode() + plain.encode())
+            self.smp("convert", "-f", "b.svg", "out.png")
+
+    def test_only_what_a_parser_sees_so_may_be_large(self):
         text = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><g id="%s"/></svg>' % ("x" * 11000000)
         bomb = '<!DOCTYPE svg [<!ENTITY a "b">]>' + text
         for name, encoded, status in (("a", text.encode(), 0), ("b", text.encode("utf-16"), 0),
                                       ("f", bomb.encode(), 3), ("g", bomb.encode("utf-16"), 3),
                                       ("c", b'<?xml version="1.0" encoding=\'utf-8\'?>' + text.encode(), 0),
                                       ("d", b'<?xml version="1.0" encoding="UTF-7"?>' + text.encode(), 3),
-                                      ("e", b'<?xml version="1.0" encoding="ISO-8859-1"?>' + text.encode(), 3)):
+                                      ("e", b'<?xml version="1.0" encoding="ISO-8859-1"?>' + text.encode(), 0),
+                                      ("h", b'<?xml version="1.0" encoding="ISO-8859-1"?>' + bomb.encode(), 3)):
             with self.subTest(name):
                 self.write("large.svg", encoded)
                 self.smp("convert", "-f", "large.svg", "x.png", status=status)

@@ -26,7 +26,7 @@ typedef struct smp_g_error {
 
 typedef struct smp_rsvg_length {
     double length;
-    int unit; /* 0: percent, as 1.0 is whole */
+    int unit; /* RsvgUnit: percent (1.0 is whole), px, em, ex, in, cm, mm, pt, pc */
 } smp_rsvg_length;
 
 typedef struct smp_rsvg_rectangle {

@@ -200,7 +200,14 @@ static void note_outside(smp_reader *reader, const drawn *d)
         smp_note(&reader->notes, "it shows other files, which are not opened: %.*s", length, name);
 }
 
-/* Pixels of CSS. Where neither a size nor a box is told, what browsers take. */
+/* Pixels of CSS; 0: it depends on where the drawing stands. */
+static double pixels_of(smp_rsvg_length length)
+{
+    static const double each[] = {0, 1, 0, 0, CSS_DPI, CSS_DPI / 2.54, CSS_DPI / 25.4, CSS_DPI / 72., CSS_DPI / 6};
+    return (size_t)length.unit < sizeof each / sizeof *each ? length.length * each[length.unit] : 0;
+}
+
+/* Where a side is not told, it follows from the other by the box, or is what browsers take. */
 static void size_of_svg(const drawn *d, double *wide, double *high)
 {
     int has_width, has_height, has_box;
@@ -209,8 +216,15 @@ static void size_of_svg(const drawn *d, double *wide, double *high)
     if (draw->rsvg_handle_get_intrinsic_size_in_pixels(d->document, wide, high))
         return;
     draw->rsvg_handle_get_intrinsic_dimensions(d->document, &has_width, &width, &has_height, &height, &has_box, &box);
-    *wide = has_box ? box.width : 300;
-    *high = has_box ? box.height : 150;
+    *wide = has_width ? pixels_of(width) : 0;
+    *high = has_height ? pixels_of(height) : 0;
+    const double ratio = has_box ? box.width / box.height : 0;
+    if (ratio > 0 && *wide <= 0)
+        *wide = *high > 0 ? *high * ratio : box.width;
+    if (ratio > 0 && *high <= 0)
+        *high = *wide / ratio;
+    *wide = *wide > 0 ? *wide : 300;
+    *high = *high > 0 ? *high : 150;
 }
 
 /* librsvg refuses more elements than that, but first takes memory for so many. */
@@ -293,21 +307,15 @@ static smp_code count_pictures(smp_reader *reader, const drawn *d, smp_error *er
 /* UTF-16, which begins with a mark, becomes UTF-8, without the line that says how it is coded. */
 static smp_code make_utf8(drawn *d, smp_error *err)
 {
-    enum { GROWS = 3, HIGH = 0xD800, LOW = 0xDC00, PLANE = 0x10000, HALF = 10 /* bits */ };
+    enum { GROWS = 3 };
     const bool big = d->size > 1 && d->data[0] == 0xFE && d->data[1] == 0xFF;
     if (!big && (d->size < 2 || d->data[0] != 0xFF || d->data[1] != 0xFE))
         return SMP_OK;
     uint8_t *text = smp_alloc(d->size / 2 * GROWS + 1), *to = text;
     SMP_NEED(text, "an SVG", d->size / 2 * GROWS, err);
-    for (size_t at = 2; at + 1 < d->size; at += 2) {
-        uint32_t code = (uint32_t)smp_get_bytes(d->data + at, 2, big);
-        const uint32_t next = at + 3 < d->size ? (uint32_t)smp_get_bytes(d->data + at + 2, 2, big) : 0;
-        if (code >> HALF == HIGH >> HALF && next >> HALF == LOW >> HALF) {
-            code = PLANE + ((code - HIGH) << HALF) + (next - LOW);
-            at += 2;
-        }
-        to += smp_utf8_encode((char *)to, code);
-    }
+    uint32_t code;
+    for (size_t at = 2; at + 1 < d->size; to += smp_utf8_encode((char *)to, code))
+        at += smp_utf16_decode(d->data + at, d->size - at, big, &code);
     smp_free(d->data);
     d->data = text;
     d->size = (size_t)(to - text);
@@ -317,14 +325,25 @@ static smp_code make_utf8(drawn *d, smp_error *err)
     return SMP_OK;
 }
 
-/* Whether the bytes are what a parser sees: entities can hide in other encodings. */
-static bool is_utf8(const drawn *d)
+/* Whether the bytes are what a parser sees: in other codings than these, all of which are ASCII's below 128, pictures
+ * and entities can hide. A number may follow. */
+static smp_code check_coding(const drawn *d, smp_error *err)
 {
+    static const char *const known[] = {"UTF-8", "ASCII", "US-ASCII", "ISO-8859-", "windows-125"};
     const char *text = (const char *)d->data, *head = memchr(text, '>', d->size);
     const char *named = head ? memmem(text, (size_t)(head - text), "encoding", 8) : NULL;
     named += named ? 8 + strspn(named + 8, " \t\r\n='\"") : 0;
-    return head && (!named || !strncasecmp(named, "UTF-8", 5)) && strchr("<\xEF \t\r\n", *text) &&
-           !memchr(text, 0, d->size);
+    const size_t length = named ? strcspn(named, " \t\r\n'\"?>") : 0;
+    bool good = !named;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const size_t n = strlen(known[i]);
+        good |= length >= n && !strncasecmp(named, known[i], n) && strspn(named + n, "0123456789") == length - n;
+    }
+    if (good && strchr("<\xEF \t\r\n", *text) && !memchr(text, 0, d->size))
+        return SMP_OK;
+    smp_fail(err, SMP_E_DECODE, "the SVG's text is coded as %.*s, which is not read", good ? 40 : (int)length,
+             good ? "UTF-16 or UTF-32 without a mark" : named);
+    return smp_hint(err, "save it as UTF-8: iconv -f CODING -t UTF-8 IN.svg, and leave CODING out of its first line");
 }
 
 static bool is_gzip(const uint8_t *data, size_t size)
@@ -372,10 +391,10 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     if (is_gzip(d->data, d->size))
         SMP_TRY(unpack(d, err));
     SMP_TRY(make_utf8(d, err));
+    SMP_TRY(check_coding(d, err));
     SMP_TRY(count_pictures(reader, d, err)); /* first: what a reader checks is forgotten when another opens */
     SMP_TRY(check_elements(reader, d, err));
-    const bool unlimited =
-        d->size > LIBXML && is_utf8(d) && !memmem(d->data, d->size, "<!ENTITY", 8); /* bombs are of entities */
+    const bool unlimited = d->size > LIBXML && !memmem(d->data, d->size, "<!ENTITY", 8); /* bombs are of entities */
     void *stream = draw->g_memory_input_stream_new_from_data(d->data, (ptrdiff_t)d->size, NULL);
     d->document = draw->rsvg_handle_new_from_stream_sync(stream, NULL, unlimited ? UNLIMITED : 0, NULL, &why);
     draw->g_object_unref(stream);
@@ -490,7 +509,8 @@ static bool sniff_svg(const uint8_t *head, size_t size)
     size_t at = size >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? 3 : 0;
     while (at < size && strchr(" \t\r\n", head[at]) && head[at])
         at++;
-    return at < size && head[at] == '<' && memmem(head + at, size - at, "<svg", 4);
+    return at < size && head[at] == '<' &&
+           (memmem(head + at, size - at, "<svg", 4) || memmem(head + at, size - at, ":svg ", 5));
 }
 
 static bool find_svg(smp_source *source)
