@@ -58,6 +58,16 @@ class Kept(CliCase):
         size = (about["width"], about["height"])
         return {words: value for words, value in out.items() if value}, size[::-1 if about["orientation"] > 4 else 1]
 
+    def colours(self, name):
+        """What its profile makes of some colours, in sRGB; of a file without one None."""
+        self.smp("convert", "-q", "-f", name, "seen.png")
+        with Image.open(self.folder / "seen.png") as picture:
+            profile = picture.info.get("icc_profile")
+        grid = np.moveaxis(np.mgrid[:256:51, :256:51, :256:51], 0, 3)
+        swatches = Image.fromarray(grid.reshape(36, 6, 3).astype(np.uint8))
+        return profile and np.array(ImageCms.profileToProfile(
+            swatches, ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB")), int)
+
     def formats(self):
         lines = [line.split() for line in self.smp("help", "formats").stdout.splitlines()]
         return [line[-1 if line[0] == "ICO" else next(i for i, w in enumerate(line) if w[0] == ".")][1:]
@@ -83,6 +93,7 @@ class Kept(CliCase):
                     if words == ("resolution",) and target not in ("png", "apng", "jpg", "tif", "bmp"):
                         continue
                     if words == ("ICC profile",) and target == "jxl":  # which says its colours in its own way
+                        self.assertLess(np.abs(self.colours("in." + source) - self.colours("out.jxl")).max(), 4, source)
                         value = there.get(words)
                     kept = (words != ("IPTC",) and there.get(words) == value) or is_in(value, data)
                     self.assertTrue((kept and value) or any(word in told.stderr for word in words),
