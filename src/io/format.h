@@ -341,6 +341,9 @@ bool smp_icc_fits(const smp_blob *icc, int colours);
 /* White, red, green, blue, x and y each, of these primaries of ITU-T H.273: 1 (sRGB's), 9 and 12. False: others. */
 bool smp_chromaticities(int primaries, double chrm[8]);
 
+/* The matrix from XYZ, relative to this white, to linear sRGB. */
+void smp_srgb_of_white(const double white[3], double to[9]);
+
 /* The tone curve of a picture with this metadata, for smp_shape: by cICP, an ICC profile, sRGB or gAMA. */
 double smp_meta_curve(const smp_meta *meta);
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from harness import CliCase
 
-SHORT, LONG = 3, 4
+SHORT, LONG, RATIONAL = 3, 4, 5
 
 
 def across(rows, samples):
@@ -82,8 +82,10 @@ class Tiff:
     def folder(self, at):
         entries, behind, place = b"", b"", at + 2 + 12 * len(self.tags) + 4
         for tag, values in sorted(self.tags.items()):
-            kind = LONG if tag in (254, 256, 257, 273, 278, 279, 324, 325, 330) else SHORT
-            raw = struct.pack(f"{self.order}{len(values)}{'I' if kind == LONG else 'H'}", *values)
+            long = (254, 256, 257, 273, 278, 279, 324, 325, 330)
+            kind = RATIONAL if isinstance(values[0], tuple) else LONG if tag in long else SHORT
+            raw = b"".join(struct.pack(self.order + {RATIONAL: "2I", LONG: "I", SHORT: "H"}[kind],
+                                       *(value if kind == RATIONAL else [value])) for value in values)
             if len(raw) > 4:
                 entries += struct.pack(self.order + "HHII", tag, kind, len(values), place + len(behind))
                 behind += raw + bytes(len(raw) % 2)

@@ -120,6 +120,17 @@ class TiffKinds(CliCase):
             self.assertLess(np.abs(got - want).max(), 2.1, kind)
             self.assertLess(np.abs(got - want).mean(), 0.4, kind)
 
+    def test_white_of_lab_is_what_the_file_says(self):
+        """Daylight's, of which sRGB is too: no colour changes its white."""
+        lab = np.uint8([[[255, 0, 0], [128, 0, 0], [128, 20, 236], [200, 250, 30]]])
+        l, a, b = lab[..., 0] / 255 * 100, *(lab[..., c].view(np.int8).astype(float) for c in (1, 2))
+        f = np.stack([(l + 16) / 116 + a / 500, (l + 16) / 116, (l + 16) / 116 - b / 200], -1)
+        light = f ** 3 * [0.3127 / 0.329, 1, 0.3583 / 0.329] @ np.linalg.inv(
+            [[0.4124, 0.2126, 0.0193], [0.3576, 0.7152, 0.1192], [0.1805, 0.0722, 0.9505]])
+        want = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055) * 255
+        got = self.read(Tiff(lab, t262=[8], t318=[(3127, 10000), (3290, 10000)]).strips(1))
+        self.assertLess(np.abs(got - want).max(), 1.6, (got, want))
+
     def test_light_of_logluv(self):
         random = np.random.default_rng(4)
         height, width = 7, 150

@@ -31,13 +31,33 @@ static void multiply(const double *a, const double *b, int columns, double *to)
             to[columns * r + c] = a[3 * r] * b[c] + a[3 * r + 1] * b[columns + c] + a[3 * r + 2] * b[2 * columns + c];
 }
 
+static const double bradford[9] = {.8951, .2664, -.1614, -.7502, 1.7135, .0367, .0389, -.0685, 1.0296};
+
+/* The change of XYZ from a white to D50, by Bradford's cones. */
+static void change_white(const double white[3], double to[9])
+{
+    double cones[3], wanted[3], back[9], scaled[9];
+    (void)invert(bradford, back);
+    multiply(bradford, white, 1, cones);
+    multiply(bradford, smp_icc_d50, 1, wanted);
+    for (int i = 0; i < 9; i++)
+        scaled[i] = bradford[i] * wanted[i / 3] / cones[i / 3];
+    multiply(back, scaled, 3, to);
+}
+
+void smp_srgb_of_white(const double white[3], double to[9])
+{
+    double light[9], change[9];
+    smp_icc_srgb_of_xyz(light);
+    change_white(white, change);
+    multiply(light, change, 3, to);
+}
+
 /* Computes colorants from chromaticities (x y of white, red, green, blue), relative to D50 by Bradford's cones; false:
  * they have none. */
 static bool colorants_of(const double chrm[8], double to[9])
 {
-    static const double bradford[9] = {.8951, .2664, -.1614, -.7502, 1.7135, .0367, .0389, -.0685, 1.0296},
-                        d50[3] = {.9642, 1, .8249};
-    double xyz[4][3], p[9], inverse[9], share[3], cones[3], wanted[3], back[9], adapt[9], scaled[9];
+    double xyz[4][3], p[9], inverse[9], share[3], adapt[9];
     for (int i = 0; i < 4; i++) {
         const double x = chrm[2 * i], y = chrm[2 * i + 1];
         if (!(x >= 0 && y > 1e-3 && x + y <= 1.001))
@@ -48,16 +68,12 @@ static bool colorants_of(const double chrm[8], double to[9])
     }
     for (int i = 0; i < 9; i++)
         p[i] = xyz[1 + i % 3][i / 3];
-    if (!invert(p, inverse) || !invert(bradford, back))
+    if (!invert(p, inverse))
         return false;
     multiply(inverse, xyz[0], 1, share);
-    multiply(bradford, xyz[0], 1, cones);
-    multiply(bradford, d50, 1, wanted);
-    for (int i = 0; i < 9; i++) {
-        scaled[i] = bradford[i] * wanted[i / 3] / cones[i / 3];
+    for (int i = 0; i < 9; i++)
         p[i] *= share[i % 3];
-    }
-    multiply(back, scaled, 3, adapt);
+    change_white(xyz[0], adapt);
     multiply(adapt, p, 3, to);
     bool good = true;
     for (int i = 0; i < 9; i++)

@@ -29,6 +29,7 @@ enum {
     TIFF_ROWS_PER_STRIP = 278,
     TIFF_STRIP_BYTES = 279,
     TIFF_X_RESOLUTION = 282,
+    TIFF_WHITE = 318,
     TIFF_Y_RESOLUTION = 283,
     TIFF_PLANAR = 284,
     TIFF_UNIT = 296,
@@ -125,8 +126,8 @@ bool smp_tiff_values(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t
 /* The i-th value alone. */
 bool smp_tiff_value(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t i, uint64_t *value);
 
-/* A rational number; 0 when there is none. */
-double smp_tiff_rational(const smp_tiff *tiff, uint32_t tag);
+/* Rational number i; 0 when there is none. */
+double smp_tiff_rational(const smp_tiff *tiff, uint32_t tag, uint64_t i);
 
 /* Bytes of a value of this type; 0: unknown. */
 size_t smp_tiff_type_size(uint32_t type);
@@ -240,7 +241,7 @@ typedef struct smp_tiff_samples {
     uint8_t (*palette)[3];
     smp_cmyk *cmyk;                   /* of CMYK, set by the reader once it has the profile; closed with the samples */
     bool converted;                   /* rows are not stored as they are wanted */
-    double matrix[9];                 /* of L*a*b*: XYZ to light */
+    double white[3], matrix[9];       /* of L*a*b*: where 100, 0, 0 is, and XYZ to light */
     bool rounded;                     /* a number had too many digits */
     uint8_t *lines[TIFF_MOST_PLANES]; /* bits or floats widened, of each plane */
 } smp_tiff_samples;

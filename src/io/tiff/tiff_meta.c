@@ -76,7 +76,7 @@ static bool keep_blob(const smp_tiff *tiff, uint32_t tag, smp_blob *blob, smp_no
 
 static void keep_resolution(const smp_tiff *tiff, smp_meta *meta)
 {
-    const double x = smp_tiff_rational(tiff, TIFF_X_RESOLUTION), y = smp_tiff_rational(tiff, TIFF_Y_RESOLUTION);
+    const double x = smp_tiff_rational(tiff, TIFF_X_RESOLUTION, 0), y = smp_tiff_rational(tiff, TIFF_Y_RESOLUTION, 0);
     uint64_t unit = 2;
     (void)smp_tiff_value(tiff, smp_tiff_find(tiff, TIFF_UNIT), 0, &unit);
     if (!(x > 0) || !(y > 0) || (unit == 1 && x == y))

@@ -60,7 +60,10 @@ smp_code smp_tiff_samples_open(smp_tiff_samples *samples, const smp_tiff *tiff, 
     const size_t line = (size_t)page->width * (size_t)(page->planar ? 1 : page->samples);
     for (int i = 0; widened && i < planes; i++)
         SMP_NEED(samples->lines[i] = smp_alloc_array(line, unit_of(page)), "a row", line, err);
-    smp_icc_srgb_of_xyz(samples->matrix);
+    const double x = smp_tiff_rational(tiff, TIFF_WHITE, 0), y = smp_tiff_rational(tiff, TIFF_WHITE, 1);
+    const bool said = page->photometric == TIFF_LAB && x > 0 && y > 1e-3 && x + y < 1;
+    memcpy(samples->white, said ? (double[]){x / y, 1, (1 - x - y) / y} : smp_icc_d50, sizeof samples->white);
+    smp_srgb_of_white(samples->white, samples->matrix);
     return palette ? read_palette(samples, tiff, err) : SMP_OK;
 }
 
@@ -183,16 +186,14 @@ static double chroma(uint32_t v, uint32_t full, bool icc)
     return (v - (icc ? half : v < half ? 0 : 2 * half)) / (full > UINT8_MAX ? 256 : 1);
 }
 
-/* White is that of paper, as in the stage `profile`. Source: TIFF 6.0, section 23; Adobe Photoshop TIFF Technical
- * Notes.
- */
+/* White is what the file says, or that of paper. Source: TIFF 6.0, section 23; Adobe Photoshop TIFF Technical Notes. */
 static void lab_to_rgb(const smp_tiff_samples *samples, uint32_t full, uint32_t *s)
 {
     const bool icc = samples->page->photometric == TIFF_ICC_LAB;
     const double l = (s[0] / (icc && full > UINT8_MAX ? 0xFF00 : (double)full) * 100 + 16) / 116;
     double xyz[3] = {l + chroma(s[1], full, icc) / 500, l, l - chroma(s[2], full, icc) / 200};
     for (int c = 0; c < 3; c++)
-        xyz[c] = smp_icc_d50[c] * (xyz[c] > 6. / 29 ? xyz[c] * xyz[c] * xyz[c] : (xyz[c] - 16. / 116) * 108 / 841);
+        xyz[c] = samples->white[c] * (xyz[c] > 6. / 29 ? xyz[c] * xyz[c] * xyz[c] : (xyz[c] - 16. / 116) * 108 / 841);
     for (int c = 0; c < 3; c++) {
         const double *m = samples->matrix + 3 * c, light = m[0] * xyz[0] + m[1] * xyz[1] + m[2] * xyz[2];
         s[c] = (uint32_t)(smp_icc_encoded(fmin(fmax(light, 0), 1)) * full + 0.5);

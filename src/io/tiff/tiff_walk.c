@@ -197,12 +197,12 @@ bool smp_tiff_value(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t 
     return smp_tiff_values(tiff, entry, i, 1, value);
 }
 
-double smp_tiff_rational(const smp_tiff *tiff, uint32_t tag)
+double smp_tiff_rational(const smp_tiff *tiff, uint32_t tag, uint64_t i)
 {
     const smp_tiff_entry *entry = smp_tiff_find(tiff, tag);
     uint64_t above, below;
-    if (!entry || entry->type != TYPE_RATIONAL || !entry->count || !look(tiff, entry->at, 4, &above) ||
-        !look(tiff, entry->at + 4, 4, &below) || !below)
+    if (!entry || entry->type != TYPE_RATIONAL || i >= entry->count || !look(tiff, entry->at + 8 * i, 4, &above) ||
+        !look(tiff, entry->at + 8 * i + 4, 4, &below) || !below)
         return 0;
     return (double)above / (double)below;
 }
