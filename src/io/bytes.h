@@ -5,24 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number of up to 4 bytes, the lowest first. */
-static inline uint32_t smp_get_le(const uint8_t *at, int bytes)
-{
-    uint32_t v = 0;
-    for (int i = 0; i < bytes; i++)
-        v |= (uint32_t)at[i] << 8 * i;
-    return v;
-}
-
-/* A number of up to 4 bytes, the highest first. */
-static inline uint32_t smp_get_be(const uint8_t *at, int bytes)
-{
-    uint32_t v = 0;
-    for (int i = 0; i < bytes; i++)
-        v = v << 8 | at[i];
-    return v;
-}
-
 /* A number of 28 bits in four bytes of ID3, whose highest bits do not count. */
 static inline uint32_t smp_get_syncsafe(const uint8_t *at)
 {
@@ -39,6 +21,17 @@ static inline uint64_t smp_get_bytes(const uint8_t *at, int bytes, bool big)
     for (int i = 0; i < bytes; i++)
         v |= (uint64_t)at[i] << 8 * (big ? bytes - 1 - i : i);
     return v;
+}
+
+/* A number of up to 4 bytes, the lowest (highest) first. */
+static inline uint32_t smp_get_le(const uint8_t *at, int bytes)
+{
+    return (uint32_t)smp_get_bytes(at, bytes, false);
+}
+
+static inline uint32_t smp_get_be(const uint8_t *at, int bytes)
+{
+    return (uint32_t)smp_get_bytes(at, bytes, true);
 }
 
 /* Stores up to 8 bytes of a number. */

@@ -63,6 +63,13 @@ void smp_jpeg_lacks(smp_jpeg *state, j_decompress_ptr jpeg);
 /* Inside a guard: stops with an error that is already filled in. */
 _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code);
 
+/* The same where there is no memory. */
+static inline void smp_jpeg_need(smp_jpeg *state, bool done, const char *what, uint64_t size)
+{
+    if (!done)
+        smp_jpeg_stop(state, smp_fail_memory(state->err, what, size));
+}
+
 /* Puts all of the file but APP and COM markers, and what comes before and after the picture, into media.coded, from the
  * first marker to EOI. Leaves it empty where the file is not plain: it must be decoded then. In jpeg_coded.c. */
 smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err);

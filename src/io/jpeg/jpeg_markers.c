@@ -16,12 +16,6 @@ enum {
     MPF_PICTURES = 0xB001   /* tag "number of images": CIPA DC-007, 5.2.3.2 */
 };
 
-static void need(smp_jpeg *base, bool done, const char *what, uint64_t size)
-{
-    if (!done)
-        smp_jpeg_stop(base, smp_fail_memory(base->err, what, size));
-}
-
 /* The source never suspends: it fills its buffer or fails. */
 static void read_bytes(j_decompress_ptr jpeg, uint8_t *to, size_t size)
 {
@@ -63,7 +57,8 @@ static void keep_icc_part(smp_jpeg *base, const uint8_t *data, size_t size)
     }
     markers->icc_count = of;
     keep_bytes(base, size);
-    need(base, smp_blob_set(&markers->icc[number], data + ICC_PREFIX, size - ICC_PREFIX), "an ICC profile", size);
+    smp_jpeg_need(base, smp_blob_set(&markers->icc[number], data + ICC_PREFIX, size - ICC_PREFIX), "an ICC profile",
+                  size);
 }
 
 static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
@@ -73,10 +68,10 @@ static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
     const size_t xmp = sizeof SMP_JPEG_XMP;
     if (size > 6 && !meta->exif.data && memcmp(data, "Exif\0", 6) == 0) {
         keep_bytes(base, size);
-        need(base, smp_blob_set(&meta->exif, data + 6, size - 6), "EXIF", size);
+        smp_jpeg_need(base, smp_blob_set(&meta->exif, data + 6, size - 6), "EXIF", size);
     } else if (size > xmp && !markers->xmp && memcmp(data, SMP_JPEG_XMP, xmp) == 0) {
         keep_bytes(base, size);
-        need(base, smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + xmp, size - xmp), "XMP", size);
+        smp_jpeg_need(base, smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + xmp, size - xmp), "XMP", size);
         markers->xmp = true;
     }
 }
@@ -102,7 +97,7 @@ static void keep_app13(smp_jpeg *base, const uint8_t *data, size_t size)
         }
         if (id == SMP_JPEG_IPTC && bytes) {
             keep_bytes(base, bytes);
-            need(base, smp_blob_set(&meta->iptc, data + value, bytes), "IPTC records", bytes);
+            smp_jpeg_need(base, smp_blob_set(&meta->iptc, data + value, bytes), "IPTC records", bytes);
         }
         at = value + bytes + (bytes % 2 && bytes < size - value);
     }
@@ -124,7 +119,7 @@ static void keep_comment(smp_jpeg *base, const char *text, size_t size)
     char key[SMP_TAG_KEY];
     const size_t from = smp_jpeg_comment_key(text, size, key);
     keep_bytes(base, size);
-    need(base, smp_meta_add_text(base->markers->meta, key, text + from, size - from), "a comment", size);
+    smp_jpeg_need(base, smp_meta_add_text(base->markers->meta, key, text + from, size - from), "a comment", size);
 }
 
 static void keep(smp_jpeg *base, int marker, const uint8_t *data, size_t size)
@@ -170,7 +165,7 @@ static boolean read_marker(j_decompress_ptr jpeg)
     }
     if (!markers->data) {
         markers->data = smp_alloc_raw(MARKER_LENGTH);
-        need(base, markers->data, "a marker", MARKER_LENGTH);
+        smp_jpeg_need(base, markers->data, "a marker", MARKER_LENGTH);
     }
     read_bytes(jpeg, markers->data, size);
     keep(base, marker, markers->data, size);
@@ -202,7 +197,7 @@ void smp_jpeg_keep_icc(smp_jpeg *base, smp_blob *icc)
     if (!total)
         return;
     icc->data = smp_alloc_raw(total);
-    need(base, icc->data, "an ICC profile", total);
+    smp_jpeg_need(base, icc->data, "an ICC profile", total);
     icc->size = total;
     for (unsigned i = 1; i <= markers->icc_count; i++) {
         memcpy(icc->data + used, markers->icc[i].data, markers->icc[i].size);

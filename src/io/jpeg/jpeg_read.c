@@ -104,12 +104,6 @@ static void source_skip(j_decompress_ptr jpeg, long count)
 
 /* ------------------------------------------------------------------------------------------------ header */
 
-static void need(jpeg_reader *state, bool done, const char *what, uint64_t size)
-{
-    if (!done)
-        smp_jpeg_stop(&state->base, smp_fail_memory(state->base.err, what, size));
-}
-
 static void check(jpeg_reader *state, smp_code code)
 {
     if (code != SMP_OK)
@@ -262,7 +256,7 @@ static void choose_colours(jpeg_reader *state)
     case JCS_YCCK:
         jpeg->out_color_space = JCS_CMYK;
         state->cmyk = smp_alloc_array(jpeg->image_width, 4);
-        need(state, state->cmyk, "a row", (uint64_t)jpeg->image_width * 4);
+        smp_jpeg_need(&state->base, state->cmyk, "a row", (uint64_t)jpeg->image_width * 4);
         break;
     default:
         check(state, smp_fail(state->base.err, SMP_E_DECODE, "the JPEG has %d components of unknown meaning",

@@ -56,6 +56,13 @@ smp_code smp_png_guard(smp_png *state, void (*body)(void *context), void *contex
 /* Inside a guard: stops with an error that is already filled in. */
 _Noreturn void smp_png_stop(smp_png *state, smp_code code);
 
+/* The same where there is no memory. */
+static inline void smp_png_need(smp_png *state, bool done, const char *what, uint64_t size)
+{
+    if (!done)
+        smp_png_stop(state, smp_fail_memory(state->err, what, size));
+}
+
 void smp_png_destroy(smp_png *state, bool reading);
 
 enum { SMP_PNG_METADATA_CAP = 64 << 20 }; /* bytes that libpng may hold while reading, besides rows */

@@ -47,12 +47,6 @@ void smp_png_count_chunk(smp_png *state, const uint8_t *frame)
     smp_png_stop(state, SMP_E_LIMIT);
 }
 
-static void need(smp_png *state, bool done, const char *what, size_t size)
-{
-    if (!done)
-        smp_png_stop(state, smp_fail_memory(state->err, what, size));
-}
-
 void smp_png_keep_texts(smp_png *state, smp_media *media)
 {
     smp_meta *meta = &media->meta;
@@ -63,7 +57,8 @@ void smp_png_keep_texts(smp_png *state, smp_media *media)
         size_t length = texts[i].compression >= PNG_ITXT_COMPRESSION_NONE ? texts[i].itxt_length : texts[i].text_length;
         if (!texts[i].text)
             length = 0;
-        need(state, smp_meta_add_text(meta, texts[i].key, length ? texts[i].text : "", length), "a text", length);
+        smp_png_need(state, smp_meta_add_text(meta, texts[i].key, length ? texts[i].text : "", length), "a text",
+                     length);
     }
     png_uint_32 size;
     png_bytep exif;
@@ -73,7 +68,7 @@ void smp_png_keep_texts(smp_png *state, smp_media *media)
         exif += 6;
         size -= 6;
     }
-    need(state, smp_blob_set(&meta->exif, exif, size), "EXIF", size);
+    smp_png_need(state, smp_blob_set(&meta->exif, exif, size), "EXIF", size);
     media->orientation = smp_exif_orientation(exif, size);
 }
 

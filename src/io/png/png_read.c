@@ -93,12 +93,6 @@ static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error 
     return code ? smp_hint_no_verify(err) : SMP_OK;
 }
 
-static void need(png_reader *state, bool done, const char *what, uint64_t size)
-{
-    if (!done)
-        smp_png_stop(&state->base, smp_fail_memory(state->base.err, what, size));
-}
-
 static void keep_colour(png_reader *state, smp_meta *meta)
 {
     png_structp png = state->base.png;
@@ -108,7 +102,7 @@ static void keep_colour(png_reader *state, smp_meta *meta)
     int method, intent;
     png_uint_32 size;
     if (png_get_iCCP(png, info, &name, &method, &profile, &size) && !state->base.icc_damaged) {
-        need(state, smp_blob_set(&meta->icc, profile, size), "an ICC profile", size);
+        smp_png_need(&state->base, smp_blob_set(&meta->icc, profile, size), "an ICC profile", size);
         snprintf(meta->icc_name, sizeof meta->icc_name, "%s", name);
     } else if (state->base.icc_fault[0] && !state->base.icc_damaged) {
         smp_note(state->base.notes, "the ICC profile is invalid and is left out (libpng: %s)", state->base.icc_fault);
@@ -181,10 +175,10 @@ static void keep_metadata(png_reader *state)
 static void begin_interlaced(png_reader *state, size_t row, size_t height, int pixel)
 {
     size_t size;
-    need(state, smp_mul_size(row, height, &size), "an interlaced picture", SIZE_MAX);
+    smp_png_need(&state->base, smp_mul_size(row, height, &size), "an interlaced picture", SIZE_MAX);
     state->whole = smp_alloc(size);
     state->line = smp_alloc_raw(row);
-    need(state, state->whole && state->line, "an interlaced picture", size);
+    smp_png_need(&state->base, state->whole && state->line, "an interlaced picture", size);
     state->row = row;
     state->pixel = pixel;
 }
@@ -217,7 +211,8 @@ static void read_header(void *context)
     png_read_update_info(png, info);
     if (expand) {
         smp_png_expand_free(state->expand);
-        need(state, (state->expand = smp_png_expand_new(png, info)) != NULL, "a palette", sizeof(void *));
+        smp_png_need(&state->base, (state->expand = smp_png_expand_new(png, info)) != NULL, "a palette",
+                     sizeof(void *));
     }
 
     media->shape.width = width;
@@ -378,7 +373,7 @@ static void read_end(void *context)
         return;
     }
     state->behind = png_create_info_struct(state->base.png);
-    need(state, state->behind != NULL, "PNG", sizeof(void *));
+    smp_png_need(&state->base, state->behind != NULL, "PNG", sizeof(void *));
     png_read_end(state->base.png, state->behind);
     check_late_exif(state, state->behind);
 }

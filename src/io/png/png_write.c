@@ -51,12 +51,6 @@ smp_code smp_png_write_shape(const smp_file_format *, const char *, smp_shape *s
 
 /* ------------------------------------------------------------------------------------------------ metadata */
 
-static void need(png_writer *state, const void *pointer, const char *what, size_t size)
-{
-    if (!pointer)
-        smp_png_stop(&state->base, smp_fail_memory(state->base.err, what, size));
-}
-
 static void put_colour(png_writer *state, int colours)
 {
     png_structp png = state->base.png;
@@ -123,9 +117,9 @@ static void put_texts(png_writer *state)
         return;
     size_t count = state->text_count = meta->text_count, used = 0;
     state->texts = smp_alloc_array(count, sizeof *state->texts);
-    need(state, state->texts, "texts", count);
+    smp_png_need(&state->base, state->texts, "texts", count);
     state->latin1 = smp_alloc_array(2 * count, sizeof *state->latin1);
-    need(state, state->latin1, "texts", count);
+    smp_png_need(&state->base, state->latin1, "texts", count);
     for (size_t i = 0; i < count; i++) {
         const char *value = meta->texts[i].value;
         bool fits, international = strcmp(meta->texts[i].key, SMP_XMP_KEY) == 0;
@@ -135,10 +129,10 @@ static void put_texts(png_writer *state)
                      meta->texts[i].key);
             continue;
         }
-        need(state, key, "a text", strlen(meta->texts[i].key));
+        smp_png_need(&state->base, key, "a text", strlen(meta->texts[i].key));
         char *latin1 = state->latin1[2 * i + 1] = to_latin1(value, &fits);
         if (fits)
-            need(state, latin1, "a text", strlen(value));
+            smp_png_need(&state->base, latin1, "a text", strlen(value));
         png_text *text = &state->texts[used++];
         text->key = key;
         bool compress =
@@ -178,7 +172,7 @@ static void put_metadata(png_writer *state)
                      meta->density_is_aspect ? PNG_RESOLUTION_UNKNOWN : PNG_RESOLUTION_METER);
     if (meta->exif.size >= 8 && meta->exif.size < INT32_MAX) {
         state->exif = smp_alloc_raw(meta->exif.size);
-        need(state, state->exif, "EXIF", meta->exif.size);
+        smp_png_need(&state->base, state->exif, "EXIF", meta->exif.size);
         memcpy(state->exif, meta->exif.data, meta->exif.size);
         smp_exif_reset_orientation(state->exif, meta->exif.size);
         png_set_eXIf_1(png, info, (png_uint_32)meta->exif.size, state->exif);
