@@ -81,6 +81,9 @@ bool smp_id3_take_dates(smp_reader *reader, const smp_id3_dates *dates);
 /* Tags at the end of the input: APEv2, ID3v2.4. */
 smp_code smp_tail_tags_take(smp_reader *reader, smp_error *err);
 
+/* Where the tags behind a sound begin: the source's end where there are none. */
+uint64_t smp_tail_tags_begin(const smp_source *source);
+
 /* ID3v1, of which what the tags that were taken have is not told: it holds beginnings of texts, in any encoding. */
 smp_code smp_id3v1_take(smp_reader *reader, smp_error *err);
 

@@ -138,41 +138,52 @@ static uint64_t ape_size(const uint8_t *footer, uint64_t end)
 
 typedef struct tails {
     uint64_t ape, ape_end, id3, id3v1; /* where they begin; 0: there is none */
+    uint64_t begin;                    /* of the first */
+    bool lyrics;
 } tails;
 
-/* Finds them from the end on, in whatever order. */
-static void find(smp_reader *reader, tails *t)
+/* Finds them from the end on, in whatever order; of two of a kind the last. */
+static void find(const smp_source *source, tails *t)
 {
-    const smp_source *source = &reader->source;
     uint64_t end = source->size;
     uint8_t b[APE];
     for (int i = 0; i < MOST; i++) {
         uint64_t size = 0;
-        if (end > ID3V1 && !t->id3v1 && smp_source_look(source, end - ID3V1, b, 3) && !memcmp(b, "TAG", 3))
-            t->id3v1 = end - (size = ID3V1);
-        else if (end > APE && !t->ape && smp_source_look(source, end - APE, b, APE) && !memcmp(b, "APETAGEX", 8)) {
+        if (end > ID3V1 && smp_source_look(source, end - ID3V1, b, 3) && !memcmp(b, "TAG", 3)) {
+            size = ID3V1;
+            t->id3v1 = t->id3v1 ? t->id3v1 : end - size;
+        } else if (end > APE && smp_source_look(source, end - APE, b, APE) && !memcmp(b, "APETAGEX", 8)) {
             size = ape_size(b, end);
-            t->ape = end - size;
-            t->ape_end = end - APE;
+            t->ape_end = t->ape ? t->ape_end : end - APE;
+            t->ape = t->ape ? t->ape : end - size;
             size += size && smp_get_le(b + 20, 4) >> 31 ? APE : 0;
-        } else if (end > FOOTER && !t->id3 && smp_source_look(source, end - FOOTER, b, FOOTER) &&
-                   !memcmp(b, "3DI", 3)) {
+        } else if (end > FOOTER && smp_source_look(source, end - FOOTER, b, FOOTER) && !memcmp(b, "3DI", 3)) {
             size = 2 * FOOTER + (uint64_t)smp_get_syncsafe(b + 6);
-            t->id3 = size < end ? end - size : 0;
-        } else if (end > LYRICS && smp_source_look(source, end - LYRICS, b, LYRICS) &&
-                   (!memcmp(b, "LYRICS200", LYRICS) || !memcmp(b, "LYRICSEND", LYRICS)))
-            smp_note(&reader->notes, "its Lyrics3 tag is left out");
+            t->id3 = t->id3 || size >= end ? t->id3 : end - size;
+        } else
+            t->lyrics = end > LYRICS && smp_source_look(source, end - LYRICS, b, LYRICS) &&
+                        (!memcmp(b, "LYRICS200", LYRICS) || !memcmp(b, "LYRICSEND", LYRICS));
         if (!size || size >= end)
             break;
         end -= size;
     }
+    t->begin = end;
+}
+
+uint64_t smp_tail_tags_begin(const smp_source *source)
+{
+    tails t = {0};
+    find(source, &t);
+    return t.begin;
 }
 
 smp_code smp_tail_tags_take(smp_reader *reader, smp_error *err)
 {
     tails t = {0};
     bool memory = true;
-    find(reader, &t);
+    find(&reader->source, &t);
+    if (t.lyrics)
+        smp_note(&reader->notes, "its Lyrics3 tag is left out");
     const uint64_t size = t.ape ? t.ape_end - t.ape : 0;
     if (size > MOST_APE)
         smp_note(&reader->notes, "its APE tag of %llu bytes is left out", (unsigned long long)size);
@@ -191,7 +202,7 @@ smp_code smp_id3v1_take(smp_reader *reader, smp_error *err)
     tails t = {0};
     smp_meta best, old, *meta = &reader->media.meta;
     uint8_t tag[ID3V1];
-    find(reader, &t);
+    find(&reader->source, &t);
     if (!t.id3v1 || !smp_source_look(&reader->source, t.id3v1, tag, ID3V1))
         return SMP_OK;
     smp_tag_set_aside(reader, &best);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/audio/tags.h"
 #include "io/av/whole.h"
 #include "io/bytes.h"
 #include "io/format.h"
@@ -63,28 +64,6 @@ static const bare *bare_of(const smp_source *source, const char *kind)
     return NULL;
 }
 
-/* Bytes of tags behind the sound: APEv1 and APEv2, ID3v2.4 and ID3v1, in any order. Each ends with what names it.
- * Sources: id3.org (ID3v1; ID3v2.4.0, 3.4 footer); wiki.hydrogenaud.io, APE tags header. */
-static uint64_t tags_behind(const smp_source *source)
-{
-    enum { MOST = 8, ID3V1 = 128, APE = 32, APE_SIZE = 12, APE_FLAGS = 20, ID3 = 10 };
-    uint64_t end = source->size;
-    for (int i = 0; i < MOST; i++) {
-        uint8_t b[APE];
-        uint64_t size = 0;
-        if (end >= ID3V1 && smp_source_look(source, end - ID3V1, b, 3) && !memcmp(b, "TAG", 3))
-            size = ID3V1;
-        else if (end >= APE && smp_source_look(source, end - APE, b, APE) && !memcmp(b, "APETAGEX", 8))
-            size = smp_get_le(b + APE_SIZE, 4) + (smp_get_le(b + APE_FLAGS, 4) >> 31 ? UINT64_C(32) : 0);
-        else if (end >= ID3 && smp_source_look(source, end - ID3, b, ID3) && !memcmp(b, "3DI", 3))
-            size = 2 * ID3 + smp_get_syncsafe(b + 6);
-        if (!size || size > end)
-            break;
-        end -= size;
-    }
-    return source->size - end;
-}
-
 static smp_code fail_frame(uint64_t at, uint64_t end, size_t size, smp_error *err)
 {
     if (size)
@@ -97,7 +76,7 @@ static smp_code fail_frame(uint64_t at, uint64_t end, size_t size, smp_error *er
 smp_code smp_av_check_frames(const smp_source *source, const char *kind, smp_error *err)
 {
     const bare *of = bare_of(source, kind);
-    const uint64_t end = source->size - tags_behind(source);
+    const uint64_t end = smp_tail_tags_begin(source);
     if (!of)
         return SMP_OK;
     uint8_t *piece = smp_alloc(PIECE + HEAD);

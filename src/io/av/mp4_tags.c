@@ -19,12 +19,7 @@ enum {
 /* Kinds of values. */
 enum { IMPLICIT = 0, TEXT = 1, SIGNED = 21, UNSIGNED = 22 };
 
-typedef struct box {
-    char name[5];
-    uint64_t at, end; /* of its body */
-} box;
-
-static bool box_at(const smp_source *source, uint64_t at, uint64_t end, box *b)
+bool smp_box_at(const smp_source *source, uint64_t at, uint64_t end, smp_box *b)
 {
     uint8_t head[LONG_HEAD];
     if (at > end || end - at < HEAD || !smp_source_look(source, at, head, HEAD))
@@ -45,11 +40,11 @@ static bool box_at(const smp_source *source, uint64_t at, uint64_t end, box *b)
 }
 
 /* Goes into the box of that name. */
-static bool enter(const smp_source *source, box *in, const char *name)
+static bool enter(const smp_source *source, smp_box *in, const char *name)
 {
-    box one;
+    smp_box one;
     uint64_t at = in->at;
-    for (int i = 0; i < MOST_BOXES && box_at(source, at, in->end, &one); i++) {
+    for (int i = 0; i < MOST_BOXES && smp_box_at(source, at, in->end, &one); i++) {
         if (strcmp(one.name, name) == 0) {
             *in = one;
             return true;
@@ -146,7 +141,7 @@ bool smp_mp4_take_tags(smp_reader *reader, bool *found)
 {
     enum { VERSION = 4 };
     const smp_source *source = &reader->source;
-    box b = {.end = source->size}, item;
+    smp_box b = {.end = source->size}, item;
     smp_names lost = {.count = 0};
     bool ok = true;
     *found = false;
@@ -156,7 +151,7 @@ bool smp_mp4_take_tags(smp_reader *reader, bool *found)
     if (!enter(source, &b, "ilst"))
         return true;
     uint64_t at = b.at;
-    for (int i = 0; ok && i < MOST_BOXES && box_at(source, at, b.end, &item) && item.name[0]; i++) {
+    for (int i = 0; ok && i < MOST_BOXES && smp_box_at(source, at, b.end, &item) && item.name[0]; i++) {
         const uint64_t size = item.end - item.at;
         uint8_t *data = size <= MOST_ITEM ? smp_alloc_raw((size_t)size + 1) : NULL;
         if (data && smp_source_look(source, item.at, data, (size_t)size))
@@ -175,7 +170,7 @@ bool smp_mp4_take_tags(smp_reader *reader, bool *found)
 }
 
 /* Goes into a box's box, and that one's: names of four letters, one behind the other. */
-static bool enter_all(const smp_source *source, box *in, const char *names)
+static bool enter_all(const smp_source *source, smp_box *in, const char *names)
 {
     bool found = true;
     for (char name[5] = ""; found && *names; names += 4) {
@@ -189,10 +184,10 @@ int64_t smp_mp4_heard(const smp_source *source, int rate)
 {
     enum { FULL = 4, COUNT = 4, KIND = 8, BODY = 32 };
     uint8_t head[BODY] = {0}, edit[BODY] = {0}, kind[KIND + 4] = {0};
-    box track = {.end = source->size};
+    smp_box track = {.end = source->size};
     if (!enter_all(source, &track, "moovtrak"))
         return 0;
-    box edits = track, times = track, handler = track;
+    smp_box edits = track, times = track, handler = track;
     if (!enter_all(source, &edits, "edtselst") || !enter_all(source, &times, "mdiamdhd") ||
         !enter_all(source, &handler, "mdiahdlr") || !smp_source_look(source, handler.at, kind, sizeof kind) ||
         memcmp(kind + KIND, "soun", 4) != 0 || edits.end - edits.at < FULL + COUNT + 12 ||

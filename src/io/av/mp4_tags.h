@@ -4,6 +4,15 @@
 #include "io/av/av_library.h"
 #include "io/format.h"
 
+/* A box of such a file, as of a JPEG 2000. */
+typedef struct smp_box {
+    char name[5];
+    uint64_t at, end; /* of its body */
+} smp_box;
+
+/* The box that begins `at`, before `end`; false: none that ends there. */
+bool smp_box_at(const smp_source *source, uint64_t at, uint64_t end, smp_box *b);
+
 /* Takes them, where there are such. The source can seek; it stays where it is. False: out of memory. */
 bool smp_mp4_take_tags(smp_reader *reader, bool *found);
 

@@ -2,7 +2,7 @@
  * picture of a file, whole. What lies round the coded picture is read here: sizes are bounded before, profiles, EXIF
  * and XMP kept, what is left out told. Sources: ISO/IEC 15444-1, annex I (boxes); openexr.com, "OpenEXR File Layout";
  * ITU-T T.81, B.2 (JPEG's segments); rasterfile(5) of SunOS. */
-#include "io/av/av_library.h"
+#include "io/av/mp4_tags.h"
 
 #include <limits.h>
 #include <math.h>
@@ -188,29 +188,18 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
 }
 
 /* The boxes of a JPEG 2000. *whole: the last one does not reach past the end. */
-static bool walk(smp_reader *reader, const uint8_t *data, size_t size, bool *whole)
+static bool walk(smp_reader *reader, const smp_source *file, uint64_t at, uint64_t end, bool *whole)
 {
-    enum { HEAD = 8, LONG_HEAD = 16 };
+    enum { HEAD = 8 };
+    picture_state *s = reader->state;
+    const bool top = !at;
     bool memory = true;
-    for (size_t at = 0; memory && size - at >= HEAD;) {
-        uint64_t length = smp_get_be(data + at, 4), head = HEAD;
-        char name[5] = "";
-        memcpy(name, data + at + 4, 4);
-        if (length == 1 && size - at >= LONG_HEAD) {
-            length = smp_get_bytes(data + at + HEAD, 8, true);
-            head = LONG_HEAD;
-        }
-        length = length ? length : size - at;
-        *whole = length >= head && length <= size - at;
-        if (!*whole)
-            break;
-        picture_state *s = reader->state;
-        const bool top = data == s->data, more = top && !strcmp(name, "jp2h");
-        if (top && !s->code && !strcmp(name, "jp2c")) /* the decoders' too: the first, and none in another box */
-            s->code = data + at + head;
-        memory = more ? walk(reader, data + at + head, (size_t)(length - head), whole)
-                      : keep_box(reader, name, data + at + head, (size_t)(length - head));
-        at += (size_t)length;
+    for (smp_box box; memory && end - at >= HEAD && (*whole = smp_box_at(file, at, end, &box)); at = box.end) {
+        if (top && !s->code && !strcmp(box.name, "jp2c")) /* the decoders' too: the first, and none in another box */
+            s->code = s->data + box.at;
+        memory = top && !strcmp(box.name, "jp2h")
+                     ? walk(reader, file, box.at, box.end, whole)
+                     : keep_box(reader, box.name, s->data + box.at, (size_t)(box.end - box.at));
     }
     return memory;
 }
@@ -234,9 +223,11 @@ static smp_code jp2_read_open(smp_reader *reader, smp_error *err)
 {
     picture_state *s = reader->state;
     bool whole = true;
+    smp_source file;
     SMP_TRY(smp_library_need(SMP_LIBRARY_AV, SMP_E_READ, err));
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
-    SMP_NEED(s->data[0] || walk(reader, s->data, s->size, &whole), "metadata", 0, err);
+    smp_source_memory(&file, s->data, s->size);
+    SMP_NEED(s->data[0] || walk(reader, &file, 0, s->size, &whole), "metadata", 0, err);
     if (!whole || !memmem(s->data, s->size, "\xFF\xD9", 2)) /* JPEG 2000's end: coded bits never hold it */
         return fail_truncated(reader, err);
     if (s->data[0] && s->size > SIZE_SEGMENT)
