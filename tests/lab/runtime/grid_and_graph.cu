@@ -4,13 +4,7 @@
 
 namespace cg = cooperative_groups;
 
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            printf("line %d: FAIL\n", __LINE__);                                                                       \
-            return 1;                                                                                                  \
-        }                                                                                                              \
-    } while (0)
+#include "check.h"
 
 // Each block adds up its part; after the barrier of the grid every block adds up the parts.
 __global__ void total(int *sums, int *out, const int *in, int n)

@@ -1,16 +1,9 @@
 // Kernels that launch kernels (nvcc -rdc=true): one after another in a block's stream, at once, behind the whole grid,
 // in streams of their own, with what those launch; copies, fills and memory on the device. With "deep": launches one in
 // another until there is no more.
-#include <cstdio>
 #include <cstring>
 
-#define CHECK(holds)                                                                                                   \
-    do {                                                                                                               \
-        if (!(holds)) {                                                                                                \
-            printf("line %d: %s\n", __LINE__, #holds);                                                                 \
-            return 1;                                                                                                  \
-        }                                                                                                              \
-    } while (0)
+#include "check.h"
 
 __device__ int order[16], noted;
 

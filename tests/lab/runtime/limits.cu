@@ -1,14 +1,7 @@
 // What the runtime tells of a kernel's limits, launches that a GPU refuses, and small functions of the API.
-#include <cstdio>
 #include <cstring>
 
-#define CHECK(holds)                                                                                                   \
-    do {                                                                                                               \
-        if (!(holds)) {                                                                                                \
-            printf("line %d: %s\n", __LINE__, #holds);                                                                 \
-            return 1;                                                                                                  \
-        }                                                                                                              \
-    } while (0)
+#include "check.h"
 
 __global__ void __launch_bounds__(64) bound(int *out) { out[threadIdx.x] = 1; }
 
