@@ -1,11 +1,4 @@
 /* libFuzzer entry: GIF, and giflib behind it. */
 #include "fuzz_media.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    if (smp_format_sniff(data, size) == &smp_format_gif) {
-        fuzz_media(data, size);
-        fuzz_frames(data, size);
-    }
-    return 0;
-}
+FUZZ_FORMAT(smp_format_gif, fuzz_media(data, size), fuzz_frames(data, size))

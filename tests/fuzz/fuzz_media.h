@@ -83,4 +83,13 @@ static inline void fuzz_frames(const uint8_t *data, size_t size)
     fuzz_media_as(data, size, (smp_read_options){.frames = true});
 }
 
+/* An entry for files that are of one format by their beginning, and calls that are made with them. */
+#define FUZZ_FORMAT(format, ...)                                                                                       \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                                                       \
+    {                                                                                                                  \
+        if (smp_format_sniff(data, size) == &(format))                                                                 \
+            (__VA_ARGS__);                                                                                             \
+        return 0;                                                                                                      \
+    }
+
 #endif

@@ -1,9 +1,4 @@
 /* libFuzzer entry: the NPY decoder. */
 #include "fuzz_media.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    if (smp_format_sniff(data, size) == &smp_format_npy)
-        fuzz_media(data, size);
-    return 0;
-}
+FUZZ_FORMAT(smp_format_npy, fuzz_media(data, size))
