@@ -31,15 +31,10 @@ SMP_TEST(bank_conflicts_are_those_of_an_h100)
     smp_simt_set_threads(1);
     while (bank_patterns_next(file, &row)) {
         float out[32] = {0};
-        simt_run run = {.kernel = "bank_probe",
-                        .params = {.active = row.access.active, .width = row.access.width},
-                        .blocks = 1,
-                        .threads = 32,
-                        .table = row.access.offset,
-                        .table_size = sizeof row.access.offset,
-                        .out = out,
-                        .out_size = sizeof out,
-                        .traced = true};
+        simt_run run = simt_run_of("bank_probe", 0, 1, 32, out, sizeof out);
+        run.params = (simt_case){.active = row.access.active, .width = row.access.width};
+        run.table = row.access.offset, run.table_size = sizeof row.access.offset;
+        run.traced = true;
         run.params.mode = strcmp(row.op, "atom_add_ret") == 0 ? 10 : (int)row.access.op;
         smp_error err;
         assert_int_equal(simt_run_it(&run, &err), SMP_OK);
@@ -68,16 +63,10 @@ static void trace_column(int padded, simt_run *run)
     for (int i = 0; i < 1024; i++)
         in[i] = (float)i;
     memset(out, 0, sizeof out);
-    *run = (simt_run){.kernel = "column",
-                      .params = {.mode = padded},
-                      .blocks = 1,
-                      .threads = 32,
-                      .threads_y = 32,
-                      .in = in,
-                      .in_size = sizeof in,
-                      .out = out,
-                      .out_size = sizeof out,
-                      .traced = true};
+    *run = simt_run_of("column", padded, 1, 32, out, sizeof out);
+    run->in = in, run->in_size = sizeof in;
+    run->threads_y = 32;
+    run->traced = true;
     smp_error err;
     assert_int_equal(simt_run_it(run, &err), SMP_OK);
     for (int i = 0; i < 1024; i++)
@@ -120,13 +109,8 @@ static smp_trace_faults faults_of(const char *kernel, int mode)
 {
     unsigned out[256];
     memset(out, 0xff, sizeof out);
-    simt_run run = {.kernel = kernel,
-                    .params = {.mode = mode},
-                    .blocks = 2,
-                    .threads = 128,
-                    .out = out,
-                    .out_size = sizeof out,
-                    .traced = true};
+    simt_run run = simt_run_of(kernel, mode, 2, 128, out, sizeof out);
+    run.traced = true;
     smp_error err;
     assert_int_equal(simt_run_it(&run, &err), SMP_OK);
     smp_trace_faults faults = smp_trace_all_faults(&run.trace);
@@ -173,8 +157,7 @@ SMP_TEST(a_plain_run_refuses_what_would_hang_or_corrupt)
 {
     unsigned out[256] = {0};
     smp_error err;
-    simt_run run = {
-        .kernel = "neighbour", .params = {.mode = 5}, .blocks = 2, .threads = 128, .out = out, .out_size = sizeof out};
+    simt_run run = simt_run_of("neighbour", 5, 2, 128, out, sizeof out);
     assert_int_equal(simt_run_it(&run, &err), SMP_E_DEVICE);
     assert_non_null(strstr(err.message, "divergent barrier"));
     assert_non_null(strstr(err.message, "neighbour_f32_f32"));
@@ -195,12 +178,7 @@ SMP_TEST(five_orders_agree_unless_there_is_a_race)
         int different = 0;
         for (int order = 0; order < 5; order++) {
             unsigned out[256] = {0};
-            simt_run run = {.kernel = "neighbour",
-                            .params = {.mode = mode},
-                            .blocks = 2,
-                            .threads = 128,
-                            .out = out,
-                            .out_size = sizeof out};
+            simt_run run = simt_run_of("neighbour", mode, 2, 128, out, sizeof out);
             smp_error err;
             smp_simt_set_order(order);
             assert_int_equal(simt_run_it(&run, &err), SMP_OK);
@@ -256,14 +234,9 @@ SMP_TEST(atomics_of_many_blocks_add_up)
         uint64_t result[35] = {0}, want[32] = {0}, all = 0;
         unsigned out[1] = {0};
         result[33] = UINT64_MAX;
-        simt_run run = {.kernel = "count",
-                        .blocks = 40,
-                        .threads = 96,
-                        .out = out,
-                        .out_size = sizeof out,
-                        .result = result,
-                        .result_size = sizeof result,
-                        .traced = traced};
+        simt_run run = simt_run_of("count", 0, 40, 96, out, sizeof out);
+        run.result = result, run.result_size = sizeof result;
+        run.traced = traced;
         smp_error err;
         smp_simt_set_threads(4);
         assert_int_equal(simt_run_it(&run, &err), SMP_OK);
@@ -290,16 +263,10 @@ SMP_TEST(asynchronous_copies_land_at_the_wait)
         in[i] = (float)(i + 1);
     for (int mode = 0; mode < 2; mode++) {
         memset(out, 0, sizeof out);
-        simt_run run = {.kernel = "async",
-                        .params = {.mode = mode},
-                        .blocks = 1,
-                        .threads = 64,
-                        .shared_bytes = 1024,
-                        .in = in,
-                        .in_size = sizeof in,
-                        .out = out,
-                        .out_size = sizeof out,
-                        .traced = true};
+        simt_run run = simt_run_of("async", mode, 1, 64, out, sizeof out);
+        run.in = in, run.in_size = sizeof in;
+        run.shared_bytes = 1024;
+        run.traced = true;
         smp_error err;
         assert_int_equal(simt_run_it(&run, &err), SMP_OK);
         smp_trace_faults faults = smp_trace_all_faults(&run.trace);
@@ -326,13 +293,9 @@ SMP_TEST(dynamic_shared_memory_is_opted_into_up_to_the_limit)
     } cases[] = {{48 * 1024, SMP_OK}, {100 * 1024, SMP_OK}, {227 * 1024, SMP_OK}, {228 * 1024, SMP_E_DEVICE}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         float out[32] = {0};
-        simt_run run = {.kernel = "dynamic",
-                        .params = {.width = cases[i].bytes},
-                        .blocks = 1,
-                        .threads = 32,
-                        .shared_bytes = (unsigned)cases[i].bytes,
-                        .out = out,
-                        .out_size = sizeof out};
+        simt_run run = simt_run_of("dynamic", 0, 1, 32, out, sizeof out);
+        run.params = (simt_case){.width = cases[i].bytes};
+        run.shared_bytes = (unsigned)cases[i].bytes;
         smp_error err;
         assert_int_equal(simt_run_it(&run, &err), cases[i].code);
         for (int k = 0; k < 32; k++)
@@ -387,18 +350,13 @@ SMP_TEST(a_gpu_agrees_where_there_is_one)
             memset(out[which], 0, sizeof out[which]);
             memset(result[which], 0, sizeof result[which]);
             result[which][33] = UINT64_MAX;
-            simt_run run = {.kernel = cases[i].kernel,
-                            .params = cases[i].params,
-                            .blocks = cases[i].blocks,
-                            .threads = cases[i].threads,
-                            .threads_y = cases[i].threads_y,
-                            .shared_bytes = cases[i].shared_bytes,
-                            .in = in,
-                            .in_size = sizeof in,
-                            .out = out[which],
-                            .out_size = sizeof out[which],
-                            .result = result[which],
-                            .result_size = sizeof result[which]};
+            simt_run run =
+                simt_run_of(cases[i].kernel, 0, cases[i].blocks, cases[i].threads, out[which], sizeof out[which]);
+            run.params = cases[i].params;
+            run.in = in, run.in_size = sizeof in;
+            run.result = result[which], run.result_size = sizeof result[which];
+            run.threads_y = cases[i].threads_y;
+            run.shared_bytes = cases[i].shared_bytes;
             smp_code code = simt_run_on(which ? gpu : smp_driver_simt(), &run, &err);
             if (code)
                 print_error("%s: %s\n", cases[i].kernel, err.message);

@@ -3,10 +3,10 @@
 #include "suite.h"
 
 #include "media_fixture.h"
+#include "png_bytes.h"
 
 #include "io/png/png_glue.h"
 
-#include <png.h>
 #include <zlib.h>
 
 SMP_TEST(every_channel_count_and_depth_comes_back)
@@ -27,24 +27,6 @@ SMP_TEST(every_channel_count_and_depth_comes_back)
  * libpng */
 
 enum { WIDTH = 11, HEIGHT = 9, COLOURS = 16 };
-
-typedef struct bytes {
-    uint8_t data[1 << 16];
-    size_t size;
-} bytes;
-
-static void keep(png_structp png, png_bytep from, size_t size)
-{
-    bytes *file = png_get_io_ptr(png);
-    assert_true(file->size + size <= sizeof file->data);
-    memcpy(file->data + file->size, from, size);
-    file->size += size;
-}
-
-static void flush(png_structp png)
-{
-    (void)png;
-}
 
 static uint32_t sample_at(int x, int y, int c, int depth)
 {

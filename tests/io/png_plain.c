@@ -3,30 +3,12 @@
 #include "suite.h"
 
 #include "media_fixture.h"
+#include "png_bytes.h"
 
-#include <png.h>
 #include <zlib.h>
 
 #include "io/format.h"
 #include "io/png/png_filter.h"
-
-typedef struct bytes {
-    uint8_t data[4 << 20];
-    size_t size;
-} bytes;
-
-static void keep(png_structp png, png_bytep from, size_t size)
-{
-    bytes *file = png_get_io_ptr(png);
-    assert_true(file->size + size <= sizeof file->data);
-    memcpy(file->data + file->size, from, size);
-    file->size += size;
-}
-
-static void flush(png_structp png)
-{
-    (void)png;
-}
 
 typedef struct kind {
     int colour, depth, width, height, filters, window_bits, level, chunk; /* chunk: bytes of an IDAT at most */

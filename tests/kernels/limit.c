@@ -145,11 +145,7 @@ SMP_TEST(gpus_give_the_same_bytes)
     for (int i = 0; i < 4; i++)
         gpu_line_check(lines[i % 2], case_sound(i < 3 ? 900 : 17000, 1 + i % 3, 8000), CASE_REALS, (uint64_t)i);
     const gpu_case small = {.lines = {lines[0]}, .in = case_sound(300, 2, 8000), .values = CASE_REALS};
-    smp_trace trace = {0};
-    gpu_case_trace(&small, "tiled", 0, &trace);
-    assert_int_equal(gpu_conflicts(&trace, "limit_", SMP_SHARED_LOAD), 0);
-    assert_int_equal(gpu_conflicts(&trace, "limit_", SMP_SHARED_STORE), 0);
-    smp_trace_free(&trace);
+    gpu_no_conflicts(&small, "tiled", "limit_");
 }
 
 SMP_TEST(a_lookahead_of_too_many_frames_is_refused)
