@@ -39,11 +39,16 @@ static bool goes_wrong(const char *what)
         if (!(condition))                                                                                              \
             return CUPTI_ERROR_INVALID_OPERATION;                                                                      \
     } while (0)
-#define SIZED(type)                                                                                                    \
-    do {                                                                                                               \
-        if (p->structSize != type##_STRUCT_SIZE || p->pPriv)                                                           \
-            return CUPTI_ERROR_INVALID_PARAMETER;                                                                      \
-    } while (0)
+
+/* A function whose parameters must have the size that they are said to have. */
+#define FAKE(function, params)                                                                                         \
+    static CUptiResult function##_sized(params *p);                                                                    \
+    CUptiResult function(params *p)                                                                                    \
+    {                                                                                                                  \
+        return p->structSize == params##_STRUCT_SIZE && !p->pPriv ? function##_sized(p)                                \
+                                                                  : CUPTI_ERROR_INVALID_PARAMETER;                     \
+    }                                                                                                                  \
+    static CUptiResult function##_sized(__attribute__((unused)) params *p)
 
 CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
 {
@@ -55,24 +60,21 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
 
 /* ------------------------------------------------------------------------------------------------ the device */
 
-CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *p)
+FAKE(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params)
 {
-    SIZED(CUpti_Profiler_Initialize_Params);
     now.initialised = true;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *p)
+FAKE(cuptiDeviceGetChipName, CUpti_Device_GetChipName_Params)
 {
-    SIZED(CUpti_Device_GetChipName_Params);
     WANT(now.initialised);
     p->pChipName = "GH100";
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params *p)
+FAKE(cuptiProfilerDeviceSupported, CUpti_Profiler_DeviceSupported_Params)
 {
-    SIZED(CUpti_Profiler_DeviceSupported_Params);
     bool no = goes_wrong("unsupported");
     p->isSupported = no ? CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED : CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
     p->architecture = p->sli = p->confidentialCompute = p->cmp = p->wsl = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
@@ -80,9 +82,8 @@ CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params *
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params *p)
+FAKE(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterAvailability_Params)
 {
-    SIZED(CUpti_Profiler_GetCounterAvailability_Params);
     if (goes_wrong("rights"))
         return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     p->counterAvailabilityImageSize = 32;
@@ -91,59 +92,51 @@ CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailab
 
 /* ------------------------------------------------------------------------------------------------ the host half */
 
-CUptiResult cuptiProfilerHostGetSupportedChips(CUpti_Profiler_Host_GetSupportedChips_Params *p)
+FAKE(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupportedChips_Params)
 {
-    SIZED(CUpti_Profiler_Host_GetSupportedChips_Params);
     p->numChips = 0;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *p)
+FAKE(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize_Params)
 {
-    SIZED(CUpti_Profiler_Host_Initialize_Params);
     p->pHostObject = (CUpti_Profiler_Host_Object *)&now;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *p)
+FAKE(cuptiProfilerHostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params)
 {
-    SIZED(CUpti_Profiler_Host_Deinitialize_Params);
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *p)
+FAKE(cuptiProfilerHostConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params)
 {
-    SIZED(CUpti_Profiler_Host_ConfigAddMetrics_Params);
     for (size_t i = 0; i < p->numMetrics; i++)
         WANT(strstr(p->ppMetricNames[i], ".sum"));
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params *p)
+FAKE(cuptiProfilerHostGetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params)
 {
-    SIZED(CUpti_Profiler_Host_GetConfigImageSize_Params);
     p->configImageSize = 100;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *p)
+FAKE(cuptiProfilerHostGetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params)
 {
-    SIZED(CUpti_Profiler_Host_GetConfigImage_Params);
     memset(p->pConfigImage, 1, p->configImageSize);
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *p)
+FAKE(cuptiProfilerHostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params)
 {
-    SIZED(CUpti_Profiler_Host_GetNumOfPasses_Params);
     p->numOfPasses = PASSES;
     return CUPTI_SUCCESS;
 }
 
 /* The i-th metric is 1000 (i + 1). */
-CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params *p)
+FAKE(cuptiProfilerHostEvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues_Params)
 {
-    SIZED(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
     WANT(now.decoded);
     for (size_t i = 0; i < p->numMetrics; i++)
         p->pMetricValues[i] = 1000. * (double)(i + 1);
@@ -152,9 +145,8 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
 
 /* ------------------------------------------------------------------------------------------------ ranges */
 
-CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *p)
+FAKE(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params)
 {
-    SIZED(CUpti_RangeProfiler_Enable_Params);
     WANT(now.initialised && !now.range_on && !now.sass_on && p->ctx);
     if (goes_wrong("beside") && now.sass_set)
         return CUPTI_ERROR_INVALID_OPERATION;
@@ -163,32 +155,28 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *p)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params *p)
+FAKE(cuptiRangeProfilerDisable, CUpti_RangeProfiler_Disable_Params)
 {
-    SIZED(CUpti_RangeProfiler_Disable_Params);
     WANT(now.range_on);
     now.range_on = now.range_set = now.started = now.pushed = now.decoded = false;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params *p)
+FAKE(cuptiRangeProfilerGetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSize_Params)
 {
-    SIZED(CUpti_RangeProfiler_GetCounterDataSize_Params);
     WANT(now.range_on && p->maxNumRangeTreeNodes >= p->maxNumOfRanges && p->maxNumOfRanges);
     p->counterDataSize = 200;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Params *p)
+FAKE(cuptiRangeProfilerCounterDataImageInitialize, CUpti_RangeProfiler_CounterDataImage_Initialize_Params)
 {
-    SIZED(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
     WANT(now.range_on && p->counterDataSize == 200 && p->pCounterData);
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *p)
+FAKE(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Params)
 {
-    SIZED(CUpti_RangeProfiler_SetConfig_Params);
     WANT(now.range_on && !now.started && p->pConfig && p->configSize == 100 && p->counterDataImageSize == 200);
     WANT(p->range == CUPTI_UserRange && p->replayMode == CUPTI_UserReplay && p->numNestingLevels == 1);
     now.range_set = true;
@@ -197,9 +185,8 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *p)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p)
+FAKE(cuptiRangeProfilerStart, CUpti_RangeProfiler_Start_Params)
 {
-    SIZED(CUpti_RangeProfiler_Start_Params);
     WANT(now.range_set && !now.started);
     if (goes_wrong("start"))
         return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
@@ -207,49 +194,43 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params *p)
+FAKE(cuptiRangeProfilerPushRange, CUpti_RangeProfiler_PushRange_Params)
 {
-    SIZED(CUpti_RangeProfiler_PushRange_Params);
     WANT(now.started && !now.pushed && p->pRangeName);
     now.pushed = true;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params *p)
+FAKE(cuptiRangeProfilerPopRange, CUpti_RangeProfiler_PopRange_Params)
 {
-    SIZED(CUpti_RangeProfiler_PopRange_Params);
     WANT(now.pushed);
     now.pushed = false;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *p)
+FAKE(cuptiRangeProfilerStop, CUpti_RangeProfiler_Stop_Params)
 {
-    SIZED(CUpti_RangeProfiler_Stop_Params);
     WANT(now.started && !now.pushed);
     now.started = false;
     p->isAllPassSubmitted = ++now.pass >= PASSES;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *p)
+FAKE(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData_Params)
 {
-    SIZED(CUpti_RangeProfiler_DecodeData_Params);
     WANT(!now.started && now.pass == PASSES);
     now.decoded = true;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params *p)
+FAKE(cuptiRangeProfilerGetCounterDataInfo, CUpti_RangeProfiler_GetCounterDataInfo_Params)
 {
-    SIZED(CUpti_RangeProfiler_GetCounterDataInfo_Params);
     p->numTotalRanges = now.decoded;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiRangeProfilerCounterDataGetRangeInfo(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params *p)
+FAKE(cuptiRangeProfilerCounterDataGetRangeInfo, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params)
 {
-    SIZED(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params);
     p->rangeName = "work";
     return CUPTI_SUCCESS;
 }
@@ -262,9 +243,8 @@ CUptiResult cuptiSassMetricsGetNumOfMetrics(CUpti_SassMetrics_GetNumOfMetrics_Pa
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiSassMetricsGetMetrics(CUpti_SassMetrics_GetMetrics_Params *p)
+FAKE(cuptiSassMetricsGetMetrics, CUpti_SassMetrics_GetMetrics_Params)
 {
-    SIZED(CUpti_SassMetrics_GetMetrics_Params);
     return CUPTI_SUCCESS;
 }
 
@@ -283,10 +263,9 @@ static CUptiResult property_of_the_lab(CUpti_SassMetrics_GetProperties_Params *p
 }
 
 /* Identities: wavefronts 1, ideal 2, instructions 3, loads 4, stores 5; a chip without asynchronous copies. */
-CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params *p)
+FAKE(cuptiSassMetricsGetProperties, CUpti_SassMetrics_GetProperties_Params)
 {
     static const char *const ends[] = {"wavefronts_mem_shared", "_ideal", "_op_shared", "_shared_ld", "_shared_st"};
-    SIZED(CUpti_SassMetrics_GetProperties_Params);
     if (getenv("FAKE_CUPTI_COUNTS"))
         return property_of_the_lab(p);
     for (uint64_t i = 0; i < 5; i++) {
@@ -299,9 +278,8 @@ CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params
     return CUPTI_ERROR_INVALID_METRIC_NAME;
 }
 
-CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params *p)
+FAKE(cuptiSassMetricsSetConfig, CUpti_SassMetricsSetConfig_Params)
 {
-    SIZED(CUpti_SassMetricsSetConfig_Params);
     WANT(now.initialised && !now.range_on && p->numOfMetricConfig == 5);
     if (now.sass_was_set) /* as CUPTI 13.0 on an H100 */
         return CUPTI_ERROR_OUT_OF_MEMORY;
@@ -313,17 +291,15 @@ CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params *p)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Params *p)
+FAKE(cuptiSassMetricsUnsetConfig, CUpti_SassMetricsUnsetConfig_Params)
 {
-    SIZED(CUpti_SassMetricsUnsetConfig_Params);
     WANT(now.sass_set && !now.sass_on);
     now.sass_set = false;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *p)
+FAKE(cuptiSassMetricsEnable, CUpti_SassMetricsEnable_Params)
 {
-    SIZED(CUpti_SassMetricsEnable_Params);
     WANT(now.sass_set && !now.sass_on && p->ctx);
     if (goes_wrong("start"))
         return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
@@ -333,9 +309,8 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *p)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *p)
+FAKE(cuptiSassMetricsDisable, CUpti_SassMetricsDisable_Params)
 {
-    SIZED(CUpti_SassMetricsDisable_Params);
     WANT(now.sass_on);
     now.sass_on = false;
     unsetenv("FAKE_CUPTI_ON");
@@ -343,16 +318,10 @@ CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *p)
     return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params *p)
+FAKE(cuptiSassMetricsGetDataProperties, CUpti_SassMetricsGetDataProperties_Params)
 {
-    SIZED(CUpti_SassMetricsGetDataProperties_Params);
     WANT(now.sass_on);
-    if (getenv("FAKE_CUPTI_COUNTS")) {
-        p->numOfPatchedInstructionRecords = LAB_RECORDS;
-        p->numOfInstances = 1;
-        return CUPTI_SUCCESS;
-    }
-    p->numOfPatchedInstructionRecords = RECORDS * now.metrics;
+    p->numOfPatchedInstructionRecords = getenv("FAKE_CUPTI_COUNTS") ? LAB_RECORDS : RECORDS * now.metrics;
     p->numOfInstances = 1;
     return CUPTI_SUCCESS;
 }
@@ -383,11 +352,10 @@ static CUptiResult records_of_the_lab(CUpti_SassMetricsFlushData_Params *p)
 }
 
 /* A load of 3 wavefronts for 1, a store without conflicts, an atomic, and an instruction that was never executed. */
-CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *p)
+FAKE(cuptiSassMetricsFlushData, CUpti_SassMetricsFlushData_Params)
 {
     static const uint64_t values[RECORDS][5] = {
         {192, 64, 64, 64, 0}, {10, 10, 10, 0, 10}, {7, 6, 5, 0, 0}, {0, 0, 0, 0, 0}};
-    SIZED(CUpti_SassMetricsFlushData_Params);
     if (getenv("FAKE_CUPTI_COUNTS"))
         return records_of_the_lab(p);
     WANT(now.sass_on && p->numOfPatchedInstructionRecords == RECORDS * now.metrics && p->numOfInstances == 1);
