@@ -57,7 +57,8 @@ void time_units_begin(time_units *units, uint64_t block)
 
 static time_unit *place_of(time_unit *items, size_t capacity, uint64_t key)
 {
-    size_t at = hash(key) >> 20 & (capacity - 1);
+    enum { TOGETHER = 2 }; /* as a shift: units that follow each other lie side by side */
+    size_t at = ((hash(key >> TOGETHER) >> 20 << TOGETHER) + (key & ((1 << TOGETHER) - 1))) & (capacity - 1);
     while (items[at].key && items[at].key != key)
         at = (at + 1) & (capacity - 1);
     return &items[at];
@@ -145,6 +146,18 @@ static void note_written(time_units *units, time_unit *u, uint8_t bit, bool gone
     u->written |= (uint8_t)(bit | bit << HELD);
 }
 
+/* Whether the block did the same to the unit when it was touched last, so that nothing changes. */
+static bool is_known(const time_units *units, const time_unit *u, uint32_t k, int how, uint64_t bytes)
+{
+    const uint32_t own = units->block + 1, written = COUNTED | (1U | 1U << HELD) << k;
+    if (u->stamp < units->clock || u->block != units->block || u->reader != own)
+        return false;
+    if (how == WARP_READS)
+        return !(bytes & ~u->read_by) && u->read >> k & 1 && (!(u->cover & bytes) || u->writer[k] == own);
+    return how == WARP_WRITES && !(bytes & (~u->cover | u->read_before)) && u->writer[k] == own &&
+           (u->written & written) == written;
+}
+
 bool time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cover, uint32_t warp)
 {
     const uint64_t key = sector / 2;
@@ -157,13 +170,15 @@ bool time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cove
             return false;
     }
     time_unit *u = place_of(units->items, units->capacity, key);
+    const uint64_t bytes = (uint64_t)cover << (sector & 1 ? 32 : 0);
     const bool fresh = !u->key;
+    if (!fresh && is_known(units, u, sector & 1, how, bytes))
+        return false;
     const uint32_t progress = units->progress[warp % TIME_WAVE_WARPS];
     if (fresh) {
         *u = (time_unit){.key = key, .stamp = units->clock, .progress = progress};
         units->count++;
     }
-    const uint64_t bytes = (uint64_t)cover << (sector & 1 ? 32 : 0);
     const bool of_other = is_of_other(u, sector & 1, how, bytes, units->block + 1);
     const bool gone = units->clock - u->stamp > (u->sm == units->sm ? units->own_age : units->shared_age);
     if (how != WARP_WRITES) {

@@ -169,7 +169,7 @@ typedef struct time_warp {
     uint8_t board_reason[TIME_BOARDS];
     time_ticks stored, stores_done, copies_done; /* stored: when its stores have left the SM */
     uint32_t stored_by;                          /* the instruction of the last of them */
-    const uint32_t *tried; /* its last load from shared memory, and when that was */
+    const uint32_t *tried;                       /* its last load from shared memory, and when that was */
     time_ticks read_at;
     time_ticks groups[TIME_GROUPS]; /* of cp.async: when each is there */
     uint32_t group_count;
@@ -211,7 +211,7 @@ void time_l1_clear(time_l1 *l1);
 uint32_t time_draw(uint32_t *random); /* 16 bits */
 time_line *time_l1_find(time_l1 *l1, uint32_t line);
 void time_l1_hold(time_l1 *l1, uint32_t line, uint32_t mask); /* sectors of a line, from now on */
-time_line *time_l1_take(time_l1 *l1, uint32_t line); /* another's place */
+time_line *time_l1_take(time_l1 *l1, uint32_t line);          /* another's place */
 
 /* A map from lines or sectors to a number, open-addressed. */
 typedef struct time_map {
