@@ -1,5 +1,6 @@
 /* Outputs that are pictures: the input's metadata as the steps changed them, and notes of what the file's format loses.
  */
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "media/icc.h"
@@ -92,6 +93,9 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
                              const smp_write_options *options, smp_run_report *report, smp_writer **writer,
                              smp_error *err)
 {
+    struct stat there;
+    if (sink->save >= 0 && options->output.force && stat(path, &there) == 0)
+        smp_note(&report->output_notes, "`save \"%.200s\"` replaces a file that was there", sink->path);
     if (sink->was_rate > 0)
         smp_note(&report->output_notes, "the format has no rate of %.10g Hz: the sound is resampled to %.10g kHz",
                  sink->was_rate, sink->shape.rate / 1000);

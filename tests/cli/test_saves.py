@@ -31,6 +31,18 @@ class Saves(CliCase):
         self.smp("run", *stages, "in.png", "o.png")
         self.assertTrue((self.folder / "sub" / "deep" / "x.npy").exists())
 
+    def test_what_a_save_replaces_is_told(self):
+        self.small_png()
+        (self.folder / "precious.png").write_bytes(b"mine")
+        words = ("-e", "invert", "-e", 'save "precious.png"', "in.png")
+        self.smp("run", *words, "o.png", status=4)
+        self.assertEqual((self.folder / "precious.png").read_bytes(), b"mine")
+        self.assertEqual(self.smp("run", *words, "o.png", "-f").stderr,
+                         'smempipe: warning: o.png: `save "precious.png"` replaces a file that was there\n')
+        self.assertEqual(self.smp("batch", *words, "-o", "out", "-f", "-q").stderr, "")
+        self.assertIn('out/in.png: `save "precious.png"` replaces a file that was there\n',
+                      self.smp("batch", *words, "-o", "out", "-f").stderr)
+
     def test_what_is_saved_waits_for_no_reader_of_a_pipe(self):
         self.small_png()
         os.mkfifo(self.folder / "x.npy")
