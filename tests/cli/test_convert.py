@@ -87,6 +87,7 @@ class OneFile(BatchCase):
         self.refused("--resume is for many files", "a.png", "b.png", "--resume")
         self.refused("says its format", "a.png", "b.png", "--to", "jpg")
         self.refused("write b.jpg without --to", "a.png", "b", "--to", ".jpg")
+        self.refused("write - in place of /dev/stdout: standard output", "a.png", "/dev/stdout", "--to", "jpg")
         self.refused("--to takes an extension", "a.png", "-o", "out", "--to", "tga2")
         self.refused("write --to jpg", "a.png", "-o", "out", "--format", "jpg")
         for wrong in ("0", "-5", "5px", "x", "x5!", "9!", "5x5x", "5x5<", "10x0", "1e3", "", "10%%",
