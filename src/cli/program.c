@@ -21,6 +21,7 @@
 #include "io/files/source.h"
 #include "io/format.h"
 #include "io/raw/raw_spec.h"
+#include "report/text.h"
 
 enum { COLOR_AUTO = 0, COLOR_NEVER = 2 }; /* of --color */
 enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };
@@ -123,6 +124,12 @@ static void say_confinement(const smp_common *common)
     else if (lack)
         smp_cli_warning(common, "the processes that decode files are confined in part: this system, or its container, "
                                 "allows Landlock alone, which keeps them from files and not from the network");
+}
+
+static void say_waiting(const char *path)
+{
+    smp_text_line(stderr, "smempipe: waits for somebody to write into the pipe %s; --time-limit SECONDS ends that",
+                  path);
 }
 
 static smp_code refuse_version(smp_error *err)
@@ -262,6 +269,7 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
             *most = (*common)->read.limits.max_memory = smp_default_memory();
         if (!code)
             smp_alloc_limit(*most);
+        smp_source_pipes_once((*common)->quiet ? NULL : say_waiting);
         unsigned libraries = 0;
         if (!code && !(command->without & SMP_O_INPUTS))
             libraries = open_libraries(command, settings, argc, argv);
@@ -292,7 +300,6 @@ int smp_cli_main(int argc, char **argv)
     smp_code code = SMP_OK;
     open_standard_files();
     smp_cli_catch_signals();
-    smp_source_pipes_once();
     if (argc < 2) {
         smp_help_short(stderr);
         return smp_exit_status(SMP_E_USAGE);

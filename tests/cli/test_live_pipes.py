@@ -338,6 +338,9 @@ class LivePipes(CliCase):
         os.mkfifo(self.folder / "pipe.png")
         for words in (("info", "pipe.png"), ("convert", "pipe.png", "out.wav")):
             self.assertIn("nobody wrote for 0.2 s", self.smp(*words, "--time-limit", "0.2", status=6).stderr)
+        told = self.smp("info", "pipe.png", "--time-limit", "3.2", status=6).stderr
+        self.assertIn("smempipe: waits for somebody to write into the pipe pipe.png; --time-limit SECONDS ends that\n",
+                      told)
         with subprocess.Popen([PROGRAM, "info", "pipe.png"], cwd=self.folder, stderr=subprocess.DEVNULL) as waits:
             time.sleep(0.3)
             waits.send_signal(signal.SIGINT)

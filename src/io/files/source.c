@@ -68,6 +68,7 @@ enum { MOST_PIPES = 64 }; /* those beyond are not known */
 static struct {
     pthread_mutex_t lock;
     bool once;
+    void (*waits)(const char *path);
     size_t count;
     struct {
         dev_t device;
@@ -75,9 +76,10 @@ static struct {
     } read[MOST_PIPES];
 } pipes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void smp_source_pipes_once(void)
+void smp_source_pipes_once(void (*waits)(const char *path))
 {
     pipes.once = true;
+    pipes.waits = waits;
 }
 
 static void remember_pipe(const struct stat *status)
@@ -146,18 +148,25 @@ static smp_source closed_source(const smp_limits *limits)
     return (smp_source){.fd = -1, .size = UINT64_MAX, .limit = limits->max_file ? limits->max_file : UINT64_MAX};
 }
 
-/* Waits for somebody to write into a named pipe. */
-static smp_code await(int fd, double seconds, smp_error *err)
+/* Waits for somebody to write into a named pipe. seconds: as long as that at most; 0: as long as it takes. */
+static smp_code await(int fd, const char *path, double seconds, smp_error *err)
 {
+    static const double patience = 3; /* seconds */
     struct stat status;
     struct pollfd input = {.fd = fd, .events = POLLIN};
     const bool pipe = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
     (void)fcntl(fd, F_SETFL, 0);
-    const double end = smp_now() + seconds;
-    int ready = 1;
-    while (pipe && (ready = poll(&input, 1, (int)fmin(1e3 * fmax(0, end - smp_now()), INT_MAX))) < 0 && errno == EINTR)
-        ;
-    if (ready)
+    const double end = seconds > 0 ? smp_now() + seconds : INFINITY;
+    void (*waits)(const char *) = pipes.waits;
+    for (double left; pipe && (left = end - smp_now()) > 0;) {
+        const int ready = poll(&input, 1, (int)fmin(ceil(1e3 * (waits ? fmin(left, patience) : left)), INT_MAX));
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return SMP_OK;
+        if (!ready && waits && left > patience)
+            waits(path);
+        waits = ready ? waits : NULL;
+    }
+    if (!pipe)
         return SMP_OK;
     return smp_fail(err, SMP_E_LIMIT, "is a pipe into which nobody wrote for %g s (--time-limit)", seconds);
 }
@@ -168,11 +177,10 @@ smp_code smp_source_find(smp_source *source, const char *path, const smp_limits 
     bool standard = strcmp(path, "-") == 0;
     if (!standard && is_read_pipe(path))
         return fail_twice(path, err);
-    const int later = seconds > 0 ? O_NONBLOCK : 0;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | later);
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return fail_open(path, errno, err);
-    smp_code code = later && !standard ? await(fd, seconds, err) : SMP_OK;
+    smp_code code = standard ? SMP_OK : await(fd, path, seconds, err);
     code = code ? code : look_at(source, fd, path, standard, err);
     if (code && !standard)
         close(fd);

@@ -35,8 +35,9 @@ typedef struct smp_source {
 /* path "-" is standard input. Refuses folders and files over the limit. On failure *source need not be closed. */
 smp_code smp_source_open(smp_source *source, const char *path, const smp_limits *limits, smp_error *err);
 
-/* From now on, a pipe that has a name is opened once in this process: a second time would wait for another writer. */
-void smp_source_pipes_once(void);
+/* From now on, a pipe that has a name is opened once in this process: a second time would wait for another writer.
+ * waits (may be null) is called where nobody writes into one for some seconds. */
+void smp_source_pipes_once(void (*waits)(const char *path));
 
 /* The same in two halves: finding opens and checks, the buffer is for reading. Closes on failure. */
 smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, double seconds,
