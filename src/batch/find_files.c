@@ -85,11 +85,10 @@ static const smp_extension_answer *ask_extension(smp_extension_answer *answer, c
     const smp_file_format *format;
     bool known = false; /* a format that this build does not read, or not under that name, is another */
     for (size_t i = 0; dot && (format = smp_format_at(i)); i++)
-        for (const char *const *one = format->extensions; *one; one++)
-            if (strcasecmp(extension, *one) == 0) {
-                known = true;
-                answer->read = answer->read || format->sniff;
-            }
+        if (smp_format_extension(format, extension)) {
+            known = true;
+            answer->read = answer->read || format->sniff;
+        }
     answer->other = (known && !answer->read) || (dot && is_ignored(extension));
     if (length < sizeof answer->extension)
         memcpy(answer->extension, extension, length + 1);

@@ -1,7 +1,6 @@
 /* Pages of files as files of their own: see find_files.h. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -14,9 +13,8 @@ static bool may_have_pages(const char *name)
     const smp_file_format *format;
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && (format = smp_format_at(i)); i++)
-        for (const char *const *extension = format->extensions; *extension; extension++)
-            if (strcasecmp(dot + 1, *extension) == 0)
-                return format->pages;
+        if (smp_format_extension(format, dot + 1))
+            return format->pages;
     return false;
 }
 

@@ -6,12 +6,6 @@
 #include "cli/cli.h"
 #include "io/format.h"
 
-static const smp_file_format *const formats[] = {
-#define F(symbol) &symbol,
-#include "io/format_list.def"
-#undef F
-};
-
 enum { WIDTH = 100, EXTENSIONS = 39 /* columns: of a line, and in front of the extensions */ };
 
 /* Libraries that are opened while the program runs are not on every machine. */
@@ -36,9 +30,10 @@ void smp_formats_brief(FILE *to)
     static const char *const uses[] = {"not here: ", "read only: ", "written only: ", "read and written: "};
     for (int use = 3; use >= 0; use--) {
         const char *before = uses[use];
-        for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-            if ((is_read(formats[i]) ? 1 : 0) + (is_written(formats[i]) ? 2 : 0) == use) {
-                fprintf(to, "%s%s", before, formats[i]->name);
+        const smp_file_format *format;
+        for (size_t i = 0; (format = smp_format_at(i)); i++)
+            if ((is_read(format) ? 1 : 0) + (is_written(format) ? 2 : 0) == use) {
+                fprintf(to, "%s%s", before, format->name);
                 before = ", ";
             }
         if (before != uses[use])
@@ -50,8 +45,8 @@ static void put_table(FILE *to)
 {
     fputs("Files are recognised by their content when read, and by the name's extension when written.\n\n", to);
     fprintf(to, "  %-13s  %-12s  %-7s  %s\n", "format", "", "holds", "extensions");
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        const smp_file_format *format = formats[i];
+    const smp_file_format *format;
+    for (size_t i = 0; (format = smp_format_at(i)); i++) {
         const bool read = is_read(format), written = is_written(format);
         const char *use = read && written ? "read, written" : read ? "read" : written ? "written" : "not here";
         const char *kind = format->kind == SMP_IMAGE ? "image" : format->kind == SMP_AUDIO ? "audio" : "both";

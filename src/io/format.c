@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/bytes.h"
 
@@ -36,6 +37,14 @@ static const struct {
 const smp_file_format *smp_format_at(size_t index)
 {
     return index < FORMATS ? formats[index] : NULL;
+}
+
+const char *smp_format_extension(const smp_file_format *format, const char *extension)
+{
+    for (const char *const *e = format->extensions; *e; e++)
+        if (!strcasecmp(extension, *e))
+            return *e;
+    return NULL;
 }
 
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size)

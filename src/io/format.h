@@ -186,6 +186,9 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
 /* All formats, in the order in which they are tried; null past the last. */
 const smp_file_format *smp_format_at(size_t index);
 
+/* The one of its extensions that this is, in any case; null: none. */
+const char *smp_format_extension(const smp_file_format *format, const char *extension);
+
 /* Microseconds for which the picture that is written is shown, and how often all are (0: for ever): as options say, or
  * the input. */
 uint32_t smp_writer_shown(const smp_writer *writer);

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,21 +34,13 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 static _Atomic unsigned sought, opened;
 static bool closed;
 
-static bool has_extension(const smp_file_format *format, const char *extension)
-{
-    for (const char *const *e = format->extensions; *e; e++)
-        if (!strcasecmp(extension, *e))
-            return true;
-    return false;
-}
-
 unsigned smp_libraries_of_name(const char *path)
 {
     const char *dot = strrchr(path, '.'), *extension = dot ? dot + 1 : path;
     const smp_file_format *format;
     unsigned libraries = 0;
     for (size_t i = 0; (format = smp_format_at(i)); i++)
-        if ((format->library || format->confined) && has_extension(format, extension))
+        if ((format->library || format->confined) && smp_format_extension(format, extension))
             libraries |= format->library | (format->confined ? (unsigned)SMP_LIBRARY_ENCODERS : 0);
     return libraries;
 }

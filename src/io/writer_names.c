@@ -1,7 +1,6 @@
 /* What a file's name says of the format that writes it. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/paths.h"
@@ -12,12 +11,9 @@ enum { KNOWN = 300 /* characters of a list of formats; a hint has 320 */ };
 /* Whether an earlier format in the list writes files of this extension. */
 static bool written_before(size_t index, const char *extension)
 {
-    for (size_t i = 0; i < index; i++) {
-        const smp_file_format *format = smp_format_at(i);
-        for (const char *const *e = format->extensions; format->write_shape && *e; e++)
-            if (!strcmp(*e, extension))
-                return true;
-    }
+    for (size_t i = 0; i < index; i++)
+        if (smp_format_at(i)->write_shape && smp_format_extension(smp_format_at(i), extension))
+            return true;
     return false;
 }
 
@@ -74,9 +70,8 @@ static const smp_file_format *format_read(const char *extension)
 {
     const smp_file_format *f;
     for (size_t i = 0; (f = smp_format_at(i)); i++)
-        for (const char *const *e = f->extensions; f->read_open && !f->write_shape && *e; e++)
-            if (!strcasecmp(*e, extension))
-                return f;
+        if (f->read_open && !f->write_shape && smp_format_extension(f, extension))
+            return f;
     return NULL;
 }
 
@@ -98,14 +93,11 @@ smp_code smp_find_writer(const char *path, const char *as, smp_kind kind, const 
     }
     const char *name = smp_base_name(path), *dot = strrchr(name, '.');
     const char *wanted = standard ? as : dot && dot != name ? dot + 1 : NULL;
-    if (wanted)
-        for (size_t i = 0; (f = smp_format_at(i)); i++)
-            for (const char *const *e = f->extensions; f->write_shape && *e; e++)
-                if (strcasecmp(*e, wanted) == 0) {
-                    *format = f;
-                    *extension = *e;
-                    return SMP_OK;
-                }
+    for (size_t i = 0; wanted && (f = smp_format_at(i)); i++)
+        if (f->write_shape && (*extension = smp_format_extension(f, wanted))) {
+            *format = f;
+            return SMP_OK;
+        }
     struct stat status;
     if (!wanted && path && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return smp_fail(err, SMP_E_WRITE, "is a folder"),
@@ -132,9 +124,8 @@ smp_kind smp_name_kind(const char *path)
     const char *dot = strrchr(path, '.');
     const smp_file_format *format;
     for (size_t i = 0; dot && (format = smp_format_at(i)); i++)
-        for (const char *const *extension = format->extensions; *extension; extension++)
-            if (strcasecmp(dot + 1, *extension) == 0)
-                return format->kind;
+        if (smp_format_extension(format, dot + 1))
+            return format->kind;
     return SMP_KIND_NONE;
 }
 
@@ -143,10 +134,8 @@ bool smp_name_of_format(const char *path, const char *file_format)
     const char *dot = strrchr(path, '.');
     const smp_file_format *format;
     for (size_t i = 0; dot && (format = smp_format_at(i)); i++)
-        for (const char *const *extension = format->extensions; !strcmp(format->name, file_format) && *extension;
-             extension++)
-            if (strcasecmp(dot + 1, *extension) == 0)
-                return true;
+        if (!strcmp(format->name, file_format) && smp_format_extension(format, dot + 1))
+            return true;
     return false;
 }
 

@@ -142,14 +142,10 @@ static char *option_words(const smp_option *option)
 
 static char *media_extensions(void)
 {
-    static const smp_file_format *const formats[] = {
-#define F(symbol) &symbol,
-#include "io/format_list.def"
-#undef F
-    };
+    const smp_file_format *format;
     word_list list = {smp_strdup("")};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        for (const char *const *extension = formats[i]->extensions; *extension; extension++)
+    for (size_t i = 0; (format = smp_format_at(i)); i++)
+        for (const char *const *extension = format->extensions; *extension; extension++)
             add_word(&list, *extension);
     return list.text;
 }
