@@ -441,7 +441,7 @@ void smp_lab_time_compare(FILE *to, const smp_lab_report *report, bool color)
             fprintf(to, "; x %.2f of the fastest, within the error", p->us / best->us);
         else
             fprintf(to, "; x %.2f of the fastest", p->us / best->us);
-        fputc('\n', to);
+        fprintf(to, "%s%s\n", p->left_out[0] ? "; left out of its time: " : "", p->left_out);
     }
 }
 
