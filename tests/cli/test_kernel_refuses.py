@@ -1,5 +1,6 @@
 """What `smempipe kernel` refuses: numbers that do not fit, files of other architectures, mistakes not looked for."""
 import os
+import re
 import shutil
 import struct
 import unittest
@@ -104,6 +105,15 @@ ret;
         self.smp(*launch, "conflicts,bounds")
         told = self.smp("kernel", "a.ptx", *LAUNCH[:-2], "--compare").stdout
         self.assertIn("note  f: mistakes are not looked for", told)
+
+    @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
+    def test_blocks_that_ran_up_to_the_time_limit_are_counted(self):
+        self.write("a.cu", "__global__ void f(float *x, int n)\n{\n"
+                   "    for (int i = 0; i < n; i++)\n        x[blockIdx.x] += i;\n}\n"
+                   "int main() { float *x; cudaMalloc(&x, 4 << 20); f<<<1 << 20, 32>>>(x, 5000); }\n")  # fmt: skip
+        done = self.smp("kernel", "a.cu", "--time-limit", "2", status=6)
+        self.assertGreater(int(re.search(r"(\d+) of its 1048576 blocks ran", done.stdout).group(1)), 1)
+        self.assertIn("hint: --blocks 8 runs 8 of its blocks, --no-findings", done.stderr)
 
     @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
     def test_launches_that_a_gpu_refuses(self):

@@ -254,7 +254,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
     first.threads = launch->watch && !first.met ? 1 : launch->threads; /* findings between blocks are of one order */
     smp_code code = smp_warp_run(&first, before ? &ptx : result, err);
     first.met = NULL;
-    if (met && smp_warp_copy_back(launch->memory, before)) {
+    if (met && code != SMP_E_LIMIT && smp_warp_copy_back(launch->memory, before)) {
         first.threads = 1;
         smp_warp_result_free(&ptx);
         code = smp_warp_run(&first, &ptx, err);
