@@ -53,6 +53,15 @@ class Findings(CliCase):
         self.assertEqual(missed, set())
         self.assertGreaterEqual(len(wanted), 60)
 
+    def test_a_line_that_reads_and_writes_beyond_is_told_twice(self):
+        self.write("a.cu", "__global__ void f(const float *x, float *y, int n)\n{\n"
+                   "    if (threadIdx.x <= n)\n        y[threadIdx.x] = x[threadIdx.x];\n}\n"
+                   "int main() { float *x, *y; cudaMalloc(&x, 256); cudaMalloc(&y, 256); cudaMemset(x, 0, 256);\n"
+                   "    for (int i = 0; i < 5; i++) f<<<1, 96>>>(x, y, 64); }\n")  # fmt: skip
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        for what in "reads", "writes":
+            self.assertEqual(len(re.findall(rf"bounds .*{what} 4 bytes 0 bytes past the end", told)), 1, told)
+
     def test_the_first_screen_has_each_kind_of_each_kernel(self):
         wanted = {(kind, kernel) for kernel, found in self.findings("mistakes.cu").items() for kind, *_ in found}
         told = self.smp("kernel", os.path.join(FINDINGS, "mistakes.cu"), "--code", "ptx").stdout

@@ -12,6 +12,13 @@ const char *smp_warp_fault_name(smp_warp_fault fault)
     return names[fault];
 }
 
+bool smp_warp_finding_same(const smp_warp_finding *a, const smp_warp_finding *b)
+{
+    const size_t verb = strcspn(a->text, " ");
+    return a->fault == b->fault && a->here.line == b->here.line && a->other.line == b->other.line &&
+           (a->other.line || (verb == strcspn(b->text, " ") && !memcmp(a->text, b->text, verb)));
+}
+
 /* A finding takes the time of some instructions. */
 static void spend(warp_block *block)
 {

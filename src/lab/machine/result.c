@@ -125,25 +125,25 @@ static void set_block(const uint32_t grid[3], uint64_t index, uint32_t block[3])
     block[2] = (uint32_t)(index / grid[0] / grid[1]);
 }
 
-/* Findings of several instructions of one line are one. */
+/* Findings of several instructions of one line are one, where they do the same. */
 static void add_finding(const warp_block *block, const warp_fault_key *f, smp_warp_result *result)
 {
     const uint32_t *grid = block->launch->grid;
     smp_warp_finding finding = {.fault = f->fault, .count = f->count};
+    memcpy(finding.text, f->text, sizeof finding.text);
     set_place(block, f->inst, f->thread, &finding.here);
     if (f->other != UINT32_MAX)
         set_place(block, f->other, f->other_thread, &finding.other);
     for (size_t i = 0; i < result->finding_count; i++) {
         smp_warp_finding *had = &result->findings[i];
-        if (had->fault == finding.fault && had->here.line == finding.here.line && had->here.file == finding.here.file &&
-            had->other.line == finding.other.line && had->other.file == finding.other.file) {
+        if (smp_warp_finding_same(had, &finding) && had->here.file == finding.here.file &&
+            had->other.file == finding.other.file) {
             had->count += finding.count;
             return;
         }
     }
     set_block(grid, f->block, finding.block);
     set_block(grid, f->other_block, finding.other_block);
-    memcpy(finding.text, f->text, sizeof finding.text);
     result->findings[result->finding_count++] = finding;
 }
 
@@ -334,8 +334,7 @@ bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
         const smp_warp_finding *f = &more->findings[i];
         size_t at = 0;
         while (at < sum->finding_count &&
-               !(all_findings[at].fault == f->fault && all_findings[at].here.line == f->here.line &&
-                 all_findings[at].other.line == f->other.line && all_findings[at].here.file == f->here.file))
+               !(smp_warp_finding_same(&all_findings[at], f) && all_findings[at].here.file == f->here.file))
             at++;
         if (at < sum->finding_count)
             all_findings[at].count += f->count;

@@ -219,7 +219,7 @@ typedef struct smp_warp_place {
     uint32_t thread[3];
 } smp_warp_place;
 
-/* The same mistake at the same lines; the first is told in full. */
+/* The same mistake at the same lines (smp_warp_finding_same); the first is told in full. */
 typedef struct smp_warp_finding {
     smp_warp_fault fault;
     uint64_t count;                    /* lanes, or barriers */
@@ -227,6 +227,9 @@ typedef struct smp_warp_finding {
     smp_warp_place here, other;        /* other.line 0: one place alone */
     char text[200];                    /* what happened, without lines and threads */
 } smp_warp_finding;
+
+/* Whether both are one mistake, where their files are the same: a line that reads and writes beyond makes two. */
+bool smp_warp_finding_same(const smp_warp_finding *a, const smp_warp_finding *b);
 
 /* Resources that a kernel takes of an SM (resources.c). */
 typedef struct smp_warp_fit {

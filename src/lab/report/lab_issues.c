@@ -29,6 +29,8 @@ static bool same_issue(const smp_lab_issue *a, const smp_lab_issue *b)
         return false;
     if (!a->path[0] && strcmp(a->first->kernel, b->first->kernel) != 0) /* no place: kernels are told apart */
         return false;
+    if (a->found && b->found && !smp_warp_finding_same(a->found, b->found))
+        return false;
     if (!a->line && a->found && strcmp(a->found->text, b->found ? b->found->text : "") != 0)
         return false;
     return a->sum.op == b->sum.op && (a->sum.space != SMP_WARP_LOCAL || a->sum.width == b->sum.width) &&
