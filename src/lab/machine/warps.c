@@ -117,10 +117,21 @@ static uint32_t after(const warp_inst *inst, uint32_t pc)
     return inst->flow == WARP_CONVERGE && inst->target ? inst->target : pc + 1;
 }
 
+/* What an operation gives a lane that its mask leaves out is undefined. */
+static void check_named(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const uint32_t *named = warp_words(frame, inst->s[inst->submode]);
+    WARP_ACTIVE_LANES(frame->code->param_base || !(lanes & ~named[__builtin_ctz(lanes)]) ? 0 : lanes)
+    if (!(named[l] >> l & 1))
+        warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
+                   "a warp operation is called by a lane that its mask 0x%x leaves out", named[l]);
+}
+
 /* Lanes reach a collective instruction. True: all its members are here, and it was executed for them. */
 static bool gather_members(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t pc, uint32_t lanes)
 {
     const uint32_t members = members_of(frame, inst, lanes);
+    check_named(block, frame, inst, lanes);
     if ((lanes & members) == members || !members) {
         execute_groups(block, frame, inst, lanes);
         return true;

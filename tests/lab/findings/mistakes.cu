@@ -455,6 +455,22 @@ __global__ void shuffle_from_outside(int *x)
     if (threadIdx.x < 16)
         x[threadIdx.x] = __shfl_sync(0xffff, threadIdx.x, threadIdx.x + 16); //! barrier
 }
+__global__ void shuffle_without_itself(int *x)
+{
+    if (threadIdx.x < 8)
+        x[threadIdx.x] = __shfl_sync(0x0f, threadIdx.x, threadIdx.x & 3); //! barrier
+}
+__global__ void syncwarp_without_itself(int *x)
+{
+    if (threadIdx.x < 8)
+        __syncwarp(0x0f); //! barrier
+    x[threadIdx.x] = 1;
+}
+__global__ void ballot_without_itself(int *x)
+{
+    if (threadIdx.x < 8)
+        x[threadIdx.x] = __ballot_sync(0x0f, 1); //! barrier
+}
 __global__ void null_pointer(int *x)
 {
     x[threadIdx.x] = 1; //! bounds
@@ -550,6 +566,9 @@ int main(int argc, char **argv)
     barrier_in_a_branch<<<1, N>>>(x);
     return_before_the_barrier<<<1, N>>>(x);
     shuffle_from_outside<<<1, 32>>>(x);
+    shuffle_without_itself<<<1, 32>>>(x);
+    syncwarp_without_itself<<<1, 32>>>(x);
+    ballot_without_itself<<<1, 32>>>(x);
     printf("%d\n", (int)cudaDeviceSynchronize());
     return 0;
 }
