@@ -132,6 +132,29 @@ int main() {
         [launch] = json.loads(self.smp("kernel", "a.cu", "--time", "--json").stdout)["launches"]
         self.assertGreaterEqual(launch["predicted"]["memory"]["dram_read_bytes"], 0.99 * 16 * (1 << 15) * 4)
 
+    def test_blocks_that_have_nothing_to_do_begin_one_after_another(self):
+        (self.folder / "a.cu").write_text("""
+__global__ void work(float *x, int rounds) {
+    if (blockIdx.x % 132 || blockIdx.x > 264) return;
+    float v = x[threadIdx.x];
+    for (int i = 0; i < rounds; i++) v = v * 1.5f + 1;
+    x[threadIdx.x] = v;
+}
+int main() {
+    float *x;
+    cudaMalloc(&x, 1024);
+    cudaMemset(x, 0, 1024);
+    work<<<265, 256>>>(x, 50000);
+    work<<<132 * 300, 256>>>(x, 50000); // more than is recorded of each block
+    return cudaDeviceSynchronize();
+}
+""")
+        said = json.loads(self.smp("kernel", "a.cu", "--time", "--each", "--json").stdout)["launches"]
+        few, many = (one["predicted"] for one in said)
+        self.assertLess(few["us"], many["us"])
+        self.assertLess(many["us"], 3 * few["us"])  # three of its blocks work, as of the other's
+        self.assertLess(max(many["use"].values()), 1)
+
     def test_updates_that_wait_in_l2_keep_no_warp_and_those_that_have_no_room_there_do(self):
         (self.folder / "a.cu").write_text("""
 __global__ void few(int *sum) { if (threadIdx.x % 32 == 0) atomicAdd(sum, threadIdx.x); }

@@ -4,6 +4,8 @@
 #include "base/alloc.h"
 #include "lab/time/model.h"
 
+#define FEW_WORK 0.6 /* of what the first blocks let expect: below, most blocks have nothing to do */
+
 uint32_t time_resident(const time_trace *trace, const smp_time_gpu *gpu, uint32_t *l1_bytes)
 {
     enum { KB = 1024, OTHER = 4 * KB };                                           /* OTHER: of L1, that holds no data */
@@ -111,7 +113,7 @@ static double find_imbalance(const time_sm *sm)
 {
     const time_trace *t = sm->trace;
     const uint32_t sms = (uint32_t)sm->gpu->sms;
-    const double lowest = 0.6, highest = 3, small = 0.03;
+    const double highest = 3, small = 0.03;
     if (t->block_count != t->blocks || t->blocks <= sms)
         return 1;
     load *heap = smp_alloc_array(sms, sizeof *heap);
@@ -127,26 +129,38 @@ static double find_imbalance(const time_sm *sm)
     }
     smp_free(heap);
     double worst = own > 0 && most > 0 ? most / (own * (double)sm->per_sm / (double)sm->simulated) : 1;
-    worst = worst < lowest ? lowest : worst > highest ? highest : worst;
+    worst = worst > highest ? highest : worst;
     return worst > 1 - small && worst < 1 + small ? 1 : worst;
 }
 
-double time_extrapolate(const time_sm *sm, double *imbalance)
+/* The blocks behind those that were simulated do next to nothing: by_work of what these let expect. They still begin one
+ * after another, from `end` on. */
+static double of_few(const time_sm *sm, double by_work, double expected, double end)
+{
+    const double rest = (double)(sm->per_sm - sm->simulated) * (double)sm->interval / TIME_TICK,
+                 least = (end + rest) / expected, share = by_work > least ? by_work : least;
+    return share < FEW_WORK ? share : FEW_WORK;
+}
+
+double time_extrapolate(time_sm *sm, double *imbalance)
 {
     const size_t n = sm->done_count, wave = sm->resident;
     qsort(sm->done, n, sizeof *sm->done, by_time);
     time_ticks end = sm->end > sm->beyond.last ? sm->end : sm->beyond.last;
     if (n && sm->done[n - 1] > end)
         end = sm->done[n - 1];
-    double total = (double)end / TIME_TICK;
+    const double simulated = (double)end / TIME_TICK;
+    double total = simulated;
     if (sm->simulated < sm->per_sm && n > 1 && n >= 2 * wave) { /* after the first wave blocks end at a steady rate */
         const double rate = (double)(sm->done[n - 1] - sm->done[wave - 1]) / TIME_TICK / (double)(n - wave);
         total += rate * (double)(sm->per_sm - sm->simulated);
     } else if (sm->simulated < sm->per_sm)
         total *= (double)sm->per_sm / (double)sm->simulated;
-    *imbalance = find_imbalance(sm);
+    const double by_work = find_imbalance(sm);
+    *imbalance = by_work < FEW_WORK ? of_few(sm, by_work, total, simulated) : by_work;
     total *= *imbalance;
-    const double all = (double)sm->per_sm / (double)sm->simulated / total,
+    sm->times = (double)sm->per_sm / (double)sm->simulated * (by_work < FEW_WORK ? by_work : 1);
+    const double all = sm->times / total,
                  l2 = (double)sm->beyond.l2_busy / TIME_TICK * all,
                  dram = (sm->beyond.dram_read + sm->beyond.dram_write) / sm->beyond.dram_bytes * all,
                  busiest = l2 > dram ? l2 : dram;

@@ -270,6 +270,7 @@ typedef struct time_sm {
     time_free free;
     uint32_t resident, warp_slots;
     uint64_t simulated, launched, per_sm;
+    double times; /* the work of the SM beside that of its simulated blocks */
     uint32_t active_sms;
     double deadline; /* by smp_now(); 0: none */
     bool late;       /* it was over */
@@ -356,5 +357,5 @@ uint32_t time_resident(const time_trace *trace, const smp_time_gpu *gpu, uint32_
 smp_code time_replay(const smp_time_gpu *gpu, const time_code *code, const time_trace *trace, const time_free *free,
                      double deadline, double *us, smp_error *err);
 
-double time_extrapolate(const time_sm *sm, double *imbalance);
+double time_extrapolate(time_sm *sm, double *imbalance);
 void time_launch_blocks(time_sm *sm);

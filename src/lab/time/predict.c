@@ -33,7 +33,7 @@ static smp_code open_sm(time_sm *sm, const smp_time_gpu *gpu, const time_code *c
 
 static void set_use(const time_sm *sm, double active, smp_predicted *out)
 {
-    const double times = (double)sm->per_sm / (double)sm->simulated / active / TIME_TICK, parts = TIME_PARTS;
+    const double times = sm->times / active / TIME_TICK, parts = TIME_PARTS;
     const time_ticks *busy = sm->busy;
     out->use[SMP_TIME_ISSUE] = (double)sm->issued * TIME_TICK / parts * times;
     out->use[SMP_TIME_FMA_PIPE] = (double)(busy[TIME_FMA] + busy[TIME_HEAVY]) / (parts * sm->gpu->fma_halves) * times;
@@ -47,7 +47,7 @@ static void set_use(const time_sm *sm, double active, smp_predicted *out)
     out->use[SMP_TIME_DRAM] =
         (sm->beyond.dram_read + sm->beyond.dram_write) / sm->beyond.dram_bytes * TIME_TICK * times;
     out->use[SMP_TIME_ATOMICS] = (double)sm->beyond.most_served * times;
-    out->use[SMP_TIME_BLOCKS] = (double)sm->interval * (double)sm->simulated * times;
+    out->use[SMP_TIME_BLOCKS] = (double)sm->interval * (double)sm->per_sm / active / TIME_TICK;
 }
 
 /* What bounds a launch: a resource, or one of these. */
@@ -96,7 +96,7 @@ static void set_memory(const time_sm *sm, const time_trace *trace, smp_predicted
 {
     enum { SECTOR = 32 };
     const time_beyond *b = &sm->beyond;
-    const double times = (double)trace->blocks / (double)sm->simulated;
+    const double times = sm->times * (double)trace->blocks / (double)sm->per_sm;
     out->dram_read = b->dram_read * times;
     out->dram_write = b->dram_write * times;
     out->l2_read = (double)b->read_sectors * SECTOR * times;
