@@ -118,12 +118,8 @@ SMP_TEST(any_alignment_and_window_will_do)
         c.in = case_shape(61, 45, 3, SMP_U8);
         c.in_storage = SMP_U8, c.out_storage = SMP_F32;
         gpu_views_check(&c);
-        c.in = case_shape(37, 29, 1, SMP_F32);
-        c.in_storage = SMP_F32, c.out_storage = SMP_F32;
-        gpu_views_check(&c);
-        c.in = case_shape(67, 23, 3, SMP_U8);
-        c.in_storage = SMP_U8, c.out_storage = SMP_U8;
-        gpu_views_check(&c);
+        gpu_views_of(&smp_stage_gaussian, &p, case_shape(37, 29, 1, SMP_F32), 6);
+        gpu_views_of(&smp_stage_gaussian, &p, case_shape(67, 23, 3, SMP_U8), 6);
     }
 }
 
@@ -160,17 +156,10 @@ SMP_TEST(wide_pictures_need_no_alignment_either)
             double sigma, truncate, fill;
             int edge;
         } p = {sigmas[i], 4, 0, SMP_REFLECT};
-        kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 7};
-        c.in = case_shape(211, 71, 3, SMP_U8);
-        c.in_storage = SMP_U8, c.out_storage = SMP_U8;
         if (i < 2)
-            gpu_views_check(&c);
-        c.in = case_shape(i % 2 ? 211 : 561, 71, i % 2 ? 3 : 1, SMP_U16);
-        c.in_storage = SMP_U16, c.out_storage = SMP_U16;
-        gpu_views_check(&c);
-        c.in = case_shape(333, 71, 1, SMP_F32);
-        c.in_storage = SMP_F32, c.out_storage = SMP_F32;
-        gpu_views_check(&c);
+            gpu_views_of(&smp_stage_gaussian, &p, case_shape(211, 71, 3, SMP_U8), 7);
+        gpu_views_of(&smp_stage_gaussian, &p, case_shape(i % 2 ? 211 : 561, 71, i % 2 ? 3 : 1, SMP_U16), 7);
+        gpu_views_of(&smp_stage_gaussian, &p, case_shape(333, 71, 1, SMP_F32), 7);
     }
 }
 

@@ -4,8 +4,6 @@
 
 #include "gpu_case.h"
 
-#include "gaussian/banded_mma.h"
-
 extern const smp_stage smp_stage_gaussian;
 
 static const char *const edges[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant fill=0", "constant fill=1"};

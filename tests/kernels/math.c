@@ -1,5 +1,4 @@
 /* The arithmetic of kernels/lib/exact_math.h: its stated errors against the C library's double functions. */
-#include <stdio.h>
 
 #include "suite.h"
 

@@ -100,6 +100,5 @@ SMP_TEST(the_value_outside_is_a_code_value)
     float out;
     kernel_case_samples(&c, (const float[]){7}, &out, NULL);
     assert_float_equal(out, 128, 0); /* and not 127.5 */
-    stencil_check_storage(&smp_stage_median, p, SMP_U8, 3);
-    stencil_check_storage(&smp_stage_median, p, SMP_U16, 4);
+    stencil_check_storage(&smp_stage_median, p);
 }

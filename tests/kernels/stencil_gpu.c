@@ -136,16 +136,11 @@ SMP_TEST(any_alignment_and_window_will_do)
     } box = {7, 0, SMP_MIRROR};
     assert_true(smp_stage_sobel.params_size == sizeof sobel && smp_stage_box.params_size == sizeof box);
     for (int i = 0; i < 2; i++) {
-        kernel_case c = {.stage = i ? &smp_stage_box : &smp_stage_sobel, .seed = 6};
-        c.params = i ? (const void *)&box : &sobel;
-        c.in = case_shape(61, 45, 3, SMP_U8);
-        c.in_storage = SMP_U8, c.out_storage = SMP_U8;
-        gpu_views_check(&c);
-        c.in = case_shape(373, 41, 3, SMP_U8); /* wide enough for a strip that its sides do not touch */
-        gpu_views_check(&c);
-        c.in = case_shape(37, 29, 1, SMP_F32);
-        c.in_storage = SMP_F32, c.out_storage = SMP_F32;
-        gpu_views_check(&c);
+        const smp_stage *stage = i ? &smp_stage_box : &smp_stage_sobel;
+        const void *params = i ? (const void *)&box : &sobel;
+        gpu_views_of(stage, params, case_shape(61, 45, 3, SMP_U8), 6);
+        gpu_views_of(stage, params, case_shape(373, 41, 3, SMP_U8), 6); /* a strip that no side touches */
+        gpu_views_of(stage, params, case_shape(37, 29, 1, SMP_F32), 6);
     }
 }
 

@@ -1,7 +1,5 @@
 /* How launches of one-warp blocks share out a picture (warp_strip_grid.h, warp_strip_launch.h). */
 #include <stdlib.h>
-// clang-format off
-// clang-format on
 
 #include "suite.h"
 
