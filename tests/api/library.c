@@ -1,7 +1,6 @@
 /* The library's functions as programs call them: shapes, strides, errors with their places, threads, callbacks. */
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* The font of labels: base/text/font.h. */
-#include <stdio.h>
 #include <string.h>
 
 #include "suite.h"

@@ -1,5 +1,4 @@
 /* Tools in their cage (base/os/tool.h): what they cannot do, how they end, and what they print. */
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

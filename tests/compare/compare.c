@@ -4,12 +4,10 @@
 
 #include "compare_case.h"
 
-#include "compare/input.h"
 #include "compare/internal.h"
 #include "report/samples.h"
 #include "report/text.h"
 
-#include "base/clock.h"
 #include "base/hash/sha256.h"
 
 /* ------------------------------------------------------------------------------------------------ samples */

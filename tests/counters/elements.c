@@ -1,10 +1,6 @@
 /* Layouts and the advice on them: the pads and swizzles that courses teach are found, checked by the model, and none is
  * claimed where none helps. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-// clang-format off
-// clang-format on
 
 #include "suite.h"
 

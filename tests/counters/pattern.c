@@ -1,9 +1,6 @@
 /* The language of access patterns: what teachers write, C's precedence, and one clear diagnostic for each mistake. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// clang-format off
-// clang-format on
 
 #include "suite.h"
 

@@ -1,6 +1,4 @@
 /* The compiler's reports about GPU kernels, found by name and architecture. */
-// clang-format off
-// clang-format on
 
 #include "suite.h"
 

@@ -6,8 +6,6 @@
 
 #include "io/audio/tags.h"
 
-#include <math.h>
-
 static const char *const files[] = {"a.wav", "a.aiff", "a.w64", "a.caf",
 #ifdef SMP_TEST_SNDFILE
                                     "a.flac"

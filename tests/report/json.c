@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// clang-format off
-// clang-format on
 
 #include "suite.h"
 

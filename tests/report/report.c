@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// clang-format off
-// clang-format on
 
 #include "suite.h"
 

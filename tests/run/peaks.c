@@ -1,11 +1,9 @@
 /* Ceilings: the kernels move what they say, rates are medians with quartiles, devices without a bus have no rate of
  * one. */
-#include <stdio.h>
 #include <string.h>
 
 #include "suite.h"
 
-#include "base/alloc.h"
 #include "bench/bench.h"
 #include "device/cpu.h"
 #include "device/cuda/cuda.h"

@@ -4,7 +4,6 @@
 
 #include "suite.h"
 
-#include "base/alloc.h"
 #include "lab_case.h"
 
 enum { LANES = 32 };

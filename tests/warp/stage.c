@@ -1,6 +1,5 @@
 /* Launches of foreign kernels: what texts say, which blocks and parameters they become. The stage is run by
  * tests/cli/test_kernel_stage.py. */
-#include <string.h>
 
 #include "suite.h"
 

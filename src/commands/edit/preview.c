@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "commands/edit/session.h"
-#include "report/report.h"
 
 enum { MOST_SMALL = 1 << 21 }; /* pixels of the smaller copy, or of the part */
 

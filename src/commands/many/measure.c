@@ -8,7 +8,6 @@
 #include "cli/shipped.h"
 #include "cli/team.h"
 #include "commands/many/measure.h"
-#include "report/text.h"
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(smp_measure_settings, json), .help = "write JSON"},
