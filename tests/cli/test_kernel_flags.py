@@ -236,6 +236,19 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         alone = [n for k in kernels for n in k["notes"] or [] if "not looked for" in n]
         self.assertEqual(alone, [])
 
+    def test_a_file_uses_arrays_of_those_behind_it(self):
+        self.write("a.cu", "#include <cstdio>\nextern __device__ int arr[], one;\nextern __constant__ float c[];\n"
+                           "__global__ void f() { arr[threadIdx.x] += threadIdx.x + one + (int)c[threadIdx.x]; }\n"
+                           "__global__ void print();\n"
+                           "int main() { f<<<1, 64>>>(); print<<<1, 1>>>(); cudaDeviceSynchronize(); }\n")
+        self.write("b.cu", "#include <cstdio>\n__device__ int arr[64] = {100, 200}, one = 1;\n"
+                           "__constant__ float c[64] = {1, 2, 3};\n__global__ void print()\n"
+                           "{ printf(\"%d %d %d %d\\n\", arr[0], arr[1], arr[2], arr[63]); }\n")
+        for files in (("a.cu", "b.cu"), ("b.cu", "a.cu")):
+            done = self.smp("kernel", *files, "--", "-rdc=true")
+            self.assertIn("102 204 6 64\n", done.stdout)
+            self.assertNotRegex(done.stdout + done.stderr, "not looked for|counted from PTX|no mistakes")
+
     def test_what_a_program_makes_of_blocks_that_are_left_out_is_said_to_be_missing(self):
         self.write("a.cu", "__global__ void f(int *x) { x[blockIdx.x] = 1; }\n"
                            "int main() { int *x; cudaMallocManaged(&x, 32); f<<<8, 1>>>(x); return !x[3]; }\n")

@@ -28,6 +28,26 @@ setp.ne.s32 %p1, %r1, 0;
 ret;
 }
 """
+UNDEFINED = """.extern .global .align 4 .b8 there[];
+.extern .global .align 4 .u32 nowhere;
+.visible .entry f(.param .u64 x)
+{
+.reg .b32 %r<2>; .reg .b64 %d<2>;
+ld.param.u64 %d1, [x];
+ld.global.u32 %r1, [there+4];
+st.global.u32 [%d1], %r1;
+ret;
+}
+.visible .entry g(.param .u64 x)
+{
+.reg .b32 %r<2>; .reg .b64 %d<2>;
+ld.param.u64 %d1, [x];
+ld.global.u32 %r1, [nowhere];
+st.global.u32 [%d1], %r1;
+ret;
+}
+.visible .global .align 4 .u32 there[2] = {1, 7};
+"""
 LAUNCH = ("--only", "f", "--grid", "1", "--block", "32", "--code", "ptx")
 
 
@@ -57,6 +77,15 @@ class Refuses(CliCase):
         self.assertRegex(done.stderr, told + " of")
         self.smp("kernel", "a.ptx", *LAUNCH[:4], "--block", "1", "--code", "ptx", "--args", "lock=u32[1]=0",
                  "--time-limit", "60")
+
+    def test_a_variable_that_is_declared_and_nowhere_defined(self):
+        self.write("a.ptx", HEAD % "sm_90" + UNDEFINED)
+        words = ("kernel", "a.ptx", "--only")
+        (self.folder / "out").mkdir()
+        self.smp(*words, "f", *LAUNCH[2:], "--args", "x=u32[1]", "--save", "out")
+        self.assertEqual((self.folder / "out" / "x.raw").read_bytes(), struct.pack("<I", 7))
+        error = self.smp(*words, "g", *LAUNCH[2:], "--args", "x=u32[1]", status=1).stderr
+        self.assertIn("kernel 'g' cannot run: it uses 'nowhere', which is declared, and no file defines it", error)
 
     def test_a_number_for_a_parameter_of_0_bytes(self):
         for kind in ("b8", "u32", "f32"):

@@ -223,6 +223,14 @@ typedef struct warp_pointer {
     const smp_warp_kernel *kernel; /* where it is one, for launches of the device */
 } warp_pointer;
 
+typedef struct warp_variable {
+    char *name;
+    void *memory;
+    size_t size;
+    bool shared;    /* weak: others of its name are the same */
+    const char *at; /* in the text, while that is read */
+} warp_variable;
+
 struct smp_warp_module {
     char **files; /* by the numbers of .file */
     size_t file_count, file_capacity;
@@ -233,12 +241,7 @@ struct smp_warp_module {
     warp_pointer *pointers;
     const warp_inst **insts;
     size_t inst_count;
-    struct {
-        char *name;
-        void *memory;
-        size_t size;
-        bool shared; /* weak, or said to be elsewhere: others of its name are the same */
-    } * variables;
+    warp_variable *variables;
     size_t variable_count, variable_capacity;
     char *text; /* into which instructions point */
 };

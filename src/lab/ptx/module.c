@@ -143,40 +143,43 @@ static uint64_t initial_value(ptx_parser *parser, ptx_text text, uint32_t elemen
     const size_t pointer = sizeof(uint64_t);
     if (!s && text.size && (isalpha((unsigned char)text.at[0]) || strchr("_$", text.at[0])) && element == pointer)
         return ptx_function_pointer(parser, text);
-    if (!s || s->kind != PTX_VARIABLE || s->space == WARP_SHARED) {
+    if (s && s->undefined)
+        ptx_fail(parser, text.at, PTX_UNDEFINED, s->name);
+    else if (!s || s->kind != PTX_VARIABLE || s->space == WARP_SHARED) {
         ptx_fail(parser, text.at, "an initial value that is neither a number nor a variable");
         return 0;
     }
     return s->offset;
 }
 
-/* The memory of a variable: that of another part's where both are the same. Null: it has said why. */
-static char *variable_memory(ptx_parser *parser, const ptx_declaration *d, const char *name)
+/* The memory of a variable: that of another part's where both are the same. Null: no part defines it, or it has said
+ * why. Definitions get theirs before the text is read, so that a part may use those of later ones. */
+static char *variable_memory(ptx_parser *parser, const ptx_declaration *d)
 {
     struct smp_warp_module *module = parser->module;
     const bool is_extern = parser->linkage == PTX_EXTERN;
     for (size_t i = 0; i < module->variable_count; i++) {
-        if (strcmp(module->variables[i].name, name) != 0 || !(is_extern || module->variables[i].shared))
+        const warp_variable *v = &module->variables[i];
+        if (!(is_extern || v->shared || v->at == d->name.at) || !ptx_is(d->name, v->name))
             continue;
-        if (d->size > module->variables[i].size) {
-            ptx_fail(parser, d->name.at, "'%s' is declared elsewhere with %zu bytes", name, module->variables[i].size);
+        if (d->size > v->size) {
+            ptx_fail(parser, d->name.at, "'%s' is declared elsewhere with %zu bytes", v->name, v->size);
             return NULL;
         }
-        return module->variables[i].memory;
+        return v->memory;
     }
-    char *memory = smp_warp_buffer(parser->memory, d->size, name), *own = smp_strdup(name);
-    if (!memory || !own ||
-        !smp_grow(&module->variables, &module->variable_capacity, module->variable_count + 1,
-                  sizeof *module->variables)) {
+    if (is_extern)
+        return NULL;
+    char *own = ptx_copy(d->name), *memory = own ? smp_warp_buffer(parser->memory, d->size, own) : NULL;
+    if (!memory || !smp_grow(&module->variables, &module->variable_capacity, module->variable_count + 1,
+                             sizeof *module->variables)) {
         smp_free(own);
         parser->failed = true;
         smp_fail_memory(&parser->error, "variables", d->size);
         return NULL;
     }
-    module->variables[module->variable_count].name = own;
-    module->variables[module->variable_count].memory = memory;
-    module->variables[module->variable_count].shared = parser->linkage != PTX_OWN;
-    module->variables[module->variable_count++].size = d->size;
+    module->variables[module->variable_count++] =
+        (warp_variable){own, memory, d->size, parser->linkage == PTX_WEAK, d->name.at};
     return memory;
 }
 
@@ -195,6 +198,11 @@ static void read_variable(ptx_parser *parser, warp_space space)
         count += values.at[i] == ',';
     if (d.open && values.size)
         d.size = (uint32_t)(count < MOST_VALUES ? count : MOST_VALUES) * d.element;
+    if (parser->looks_ahead) {
+        if (space != WARP_SHARED)
+            (void)variable_memory(parser, &d);
+        return;
+    }
     ptx_symbol *s = ptx_declare(parser, d.name, PTX_VARIABLE);
     if (!s)
         return;
@@ -205,8 +213,9 @@ static void read_variable(ptx_parser *parser, warp_space space)
     s->offset = (uint64_t)(uintptr_t)d.name.at; /* of shared memory: for the order */
     if (space == WARP_SHARED)
         return;
-    char *memory = variable_memory(parser, &d, s->name);
+    char *memory = variable_memory(parser, &d);
     s->offset = (uint64_t)(uintptr_t)memory;
+    s->undefined = !memory;
     for (uint32_t at = 0; memory && values.size && at + d.element <= d.size; at += d.element) {
         const char *comma = memchr(values.at, ',', values.size);
         const ptx_text one = ptx_trim((ptx_text){values.at, comma ? (size_t)(comma - values.at) : values.size});
@@ -340,6 +349,14 @@ static void read_directives(const ptx_parser *parser, warp_code *code)
         code->most_threads = warp_block_threads(most);
 }
 
+/* Behind a body, or a declaration without one. */
+static void skip_function(ptx_parser *parser)
+{
+    parser->at += words_before_body(parser);
+    if (parser->at < parser->length && parser->text[parser->at++] == '{')
+        (void)ptx_until(parser, '}');
+}
+
 static void read_function(ptx_parser *parser, bool entry)
 {
     char name[1024];
@@ -468,6 +485,8 @@ static void read_module(ptx_parser *parser)
             read_variable(parser, WARP_CONST);
         else if (ptx_is(word, ".shared"))
             read_variable(parser, WARP_SHARED);
+        else if (parser->looks_ahead && (ptx_is(word, ".entry") || ptx_is(word, ".func")))
+            skip_function(parser);
         else if (ptx_is(word, ".entry") || ptx_is(word, ".func"))
             read_function(parser, ptx_is(word, ".entry"));
         else if (ptx_is(word, ".pragma") || ptx_is(word, ".alias"))
@@ -504,7 +523,8 @@ static void read_parts(ptx_parser *parser)
         const char *at = parser->text + parser->at, *next = memmem(at, length - parser->at, begins, strlen(begins));
         parser->length = next ? (size_t)(next + 1 - parser->text) : length;
         parser->first_file = parser->module->file_count;
-        read_files(parser);
+        if (!parser->looks_ahead)
+            read_files(parser);
         read_module(parser);
         while (parser->depth)
             ptx_leave(parser);
@@ -533,7 +553,12 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
     *parser =
         (ptx_parser){.name = name, .text = copy, .length = strlen(copy), .line = 1, .module = module, .memory = memory};
     ptx_blank_comments(copy, parser->length);
+    parser->looks_ahead = true;
     read_parts(parser);
+    parser->looks_ahead = false;
+    parser->at = 0;
+    if (!parser->failed)
+        read_parts(parser);
     drop_declared(module);
     if (!parser->failed)
         ptx_link_calls(module);

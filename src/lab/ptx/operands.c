@@ -110,6 +110,8 @@ static uint32_t variable_row(ptx_parser *parser, const ptx_symbol *s, ptx_text n
             return special_row(parser, WARP_DYNAMIC_BASE, row_class == 'd', add);
         return ptx_constant(parser, s->offset + add, row_class == 'd');
     }
+    if (s->undefined)
+        ptx_refuse(parser, name.at, PTX_UNDEFINED, s->name);
     if (s->space == WARP_PARAM)
         return ptx_constant(parser, (s->in_body ? WARP_LOCAL_WINDOW : WARP_PARAM_WINDOW) + s->offset + add, true);
     return ptx_constant(parser, s->offset + add, row_class == 'd' || s->space != WARP_LOCAL);

@@ -47,6 +47,7 @@ typedef struct ptx_symbol {
     uint32_t row;   /* PTX_REGISTER */
     uint32_t count; /* PTX_RANGE */
     warp_space space;
+    bool undefined;           /* PTX_VARIABLE: no part of the text has it */
     bool in_body;             /* PTX_VARIABLE: a parameter of a call or of a function: lies in local memory */
     uint64_t offset;          /* PTX_VARIABLE: an address for global and const, else an offset */
     uint32_t size, alignment; /* size 0 in shared memory: dynamic */
@@ -55,6 +56,8 @@ typedef struct ptx_symbol {
 
 /* Whether other parts of the text know a name. */
 typedef enum ptx_linkage { PTX_OWN, PTX_WEAK, PTX_EXTERN } ptx_linkage;
+
+#define PTX_UNDEFINED "it uses '%s', which is declared, and no file defines it"
 
 enum { PTX_BUCKETS = 1024, PTX_WORDS = 16, PTX_OPERANDS = 40 };
 
@@ -82,6 +85,7 @@ typedef struct ptx_parser {
     uint32_t depth;
     size_t first_file;   /* of the part that is read, in the module's */
     ptx_linkage linkage; /* of what is declared next */
+    bool looks_ahead;    /* variables alone are read, so that they are known to all parts */
     ptx_loc *locs;
     size_t loc_count, loc_capacity;
     uint32_t file, source_line; /* that instructions come from */
