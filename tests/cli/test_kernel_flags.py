@@ -275,6 +275,25 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         told = self.smp("kernel", "a.cu", "--fail-on", "leaks,bounds").stdout
         self.assertTrue(told.startswith("6\n"), told)
 
+    def test_streams_that_are_not_captured_run_at_once(self):
+        """Another stream works and frees at once, until it waits for an event of the one that is captured."""
+        self.write("a.cu", "#include <cstdio>\n__global__ void set(int *x, int v) { x[threadIdx.x] = v; }\n"
+                           "static int of(const int *x)\n"
+                           "{ int h; cudaMemcpy(&h, x, 4, cudaMemcpyDeviceToHost); return h; }\n"
+                           "int main() { int *x, *y, *z; size_t n; cudaStream_t s, t; cudaEvent_t e; cudaGraph_t g;\n"
+                           "cudaGraphExec_t run; cudaStreamCreate(&s); cudaStreamCreate(&t); cudaEventCreate(&e);\n"
+                           "cudaMalloc(&x, 128); cudaMalloc(&z, 128); cudaMemset(x, 0, 128);\n"
+                           "cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed); set<<<1, 32, 0, s>>>(x, 3);\n"
+                           "cudaMallocAsync(&y, 128, t); set<<<1, 32, 0, t>>>(z, 5); cudaMemsetAsync(y, 7, 128, t);\n"
+                           "printf(\"%d %d %x \", of(x), of(z), of(y)); cudaFreeAsync(y, t);\n"
+                           "printf(\"%d \", (int)cudaMemset(y, 0, 4)); cudaEventRecord(e, s);\n"
+                           "cudaStreamWaitEvent(t, e, 0); set<<<1, 32, 0, t>>>(z, 6); cudaStreamEndCapture(s, &g);\n"
+                           "set<<<1, 32, 0, s>>>(x, 4); cudaGraphGetNodes(g, nullptr, &n);\n"
+                           "printf(\"%d %d %d \", (int)n, of(x), of(z)); cudaGraphInstantiate(&run, g, 0);\n"
+                           "cudaGraphLaunch(run, s); printf(\"%d %d\\n\", of(x), of(z)); cudaFree(x); cudaFree(z); }\n")
+        told = self.smp("kernel", "a.cu", "--code", "ptx", "--fail-on", "leaks").stdout
+        self.assertTrue(told.startswith("0 5 7070707 1 2 4 5 3 6\n"), told)
+
     def test_many_blocks_launch_and_allocate(self):
         """The list of launches and the memory are one for all: blocks do not run in several of the host's threads."""
         self.write("a.cu", """

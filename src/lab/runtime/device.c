@@ -319,6 +319,7 @@ LAB_ALIAS(cudaStreamCreateWithFlags, (void **stream, unsigned), create(stream))
 LAB_ALIAS(cudaStreamCreateWithPriority, (void **stream, unsigned, int), create(stream))
 LAB_API int cudaStreamDestroy(void *stream)
 {
+    lab_capture_forgets(stream);
     free(stream);
     return LAB_SUCCESS;
 }
@@ -344,7 +345,7 @@ LAB_API int cudaStreamAddCallback(void *stream, void (*function)(void *stream, i
     *c = (callback){function, stream, data};
     return cudaLaunchHostFunc(stream, call_back, c);
 }
-NOTHING(cudaStreamWaitEvent)
+LAB_ALIAS(cudaStreamWaitEvent, (const void *stream, const void *event, unsigned), lab_capture_follows(stream, event))
 NOTHING(cudaStreamAttachMemAsync)
 NOTHING(cudaStreamSetAttribute)
 NOTHING(cudaCtxResetPersistingL2Cache)
@@ -353,20 +354,22 @@ LAB_ALIAS(cudaEventCreate, (void **event), create(event))
 LAB_ALIAS(cudaEventCreateWithFlags, (void **event, unsigned), create(event))
 LAB_API int cudaEventDestroy(void *event)
 {
+    lab_capture_forgets(event);
     free(event);
     return LAB_SUCCESS;
 }
 /* The time of an event is this machine's: how long the emulation took. */
-LAB_API int cudaEventRecord(double *event, void *)
+LAB_API int cudaEventRecord(double *event, const void *stream)
 {
     struct timespec t;
     if (!event)
         return lab_error(LAB_INVALID_HANDLE);
+    lab_capture_forgets(event);
     clock_gettime(CLOCK_MONOTONIC, &t);
     *event = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-    return LAB_SUCCESS;
+    return lab_capture_follows(event, stream);
 }
-LAB_ALIAS(cudaEventRecordWithFlags, (double *event, void *stream, unsigned), cudaEventRecord(event, stream))
+LAB_ALIAS(cudaEventRecordWithFlags, (double *event, const void *stream, unsigned), cudaEventRecord(event, stream))
 NOTHING(cudaEventSynchronize)
 NOTHING(cudaEventQuery)
 LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const double *to)

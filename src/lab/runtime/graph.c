@@ -77,7 +77,6 @@ typedef struct graph {
 static uint64_t last_number;
 static int run(const node *n);
 static graph *captured; /* of the stream that is captured */
-static void *captured_stream;
 
 static node *add(graph *g, node_kind kind)
 {
@@ -486,10 +485,8 @@ LAB_API int cudaStreamBeginCapture(void *stream, int)
 {
     LAB_ALONE;
     enum { ILLEGAL_STATE = 401 };
-    if (captured)
-        return lab_error(ILLEGAL_STATE);
-    captured_stream = stream;
-    return new_graph(&captured);
+    const int error = captured ? lab_error(ILLEGAL_STATE) : lab_capture_begin(stream);
+    return error ? error : new_graph(&captured);
 }
 LAB_API int cudaStreamBeginCaptureToGraph(void *stream, graph *to, node *const *, const void *, size_t, int mode)
 {
@@ -504,7 +501,7 @@ LAB_API int cudaStreamGetCaptureInfo(const void *stream, int *status, uint64_t *
                                      const void **edges, size_t *count)
 {
     LAB_ALONE;
-    *status = captured && stream == captured_stream;
+    *status = lab_captures(stream);
     if (number)
         *number = 1;
     if (of)
@@ -521,7 +518,7 @@ LAB_ALIAS(cudaStreamUpdateCaptureDependencies, (void), LAB_SUCCESS)
 LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
 {
     LAB_ALONE;
-    graph *const made = stream == captured_stream ? captured : NULL;
+    graph *const made = lab_capture_end(stream) ? captured : NULL;
     if (out)
         *out = made;
     captured = made ? NULL : captured;
@@ -530,14 +527,10 @@ LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
 LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
 {
     LAB_ALONE;
-    *status = captured && stream == captured_stream;
+    *status = lab_captures(stream);
     return LAB_SUCCESS;
 }
 LAB_ALIAS(cudaThreadExchangeStreamCaptureMode, (int *), LAB_SUCCESS)
-bool lab_captures(const void *stream)
-{
-    return captured && stream;
-}
 static bool capture_host(void *stream, host_function *function, void *data, int *error)
 {
     LAB_ALONE;
@@ -557,7 +550,6 @@ LAB_API int cudaLaunchHostFunc(void *stream, host_function *function, void *data
     return error;
 }
 
-/* Work on any stream is taken: others join a capture by events. */
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error)
 {

@@ -94,7 +94,7 @@ void lab_noticed(void);
 enum { LAB_PROCESSORS = 132 };
 int lab_resident_blocks(const void *function, int threads, size_t shared, int *blocks);
 
-/* Runs a kernel. cluster: its blocks, all 0 as the kernel says. While a stream is captured, work on streams becomes
+/* Runs a kernel. cluster: its blocks, all 0 as the kernel says. While a stream is captured, work on it becomes
  * nodes of a graph instead: then these give true. */
 int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                const lab_dim3 *cluster);
@@ -103,7 +103,13 @@ int lab_run(const void *function, lab_dim3 grid, lab_dim3 block, void **argument
             const lab_dim3 *cluster, smp_warp_tasks *tasks);
 int lab_run_all(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                 const lab_dim3 *cluster);
-bool lab_captures(const void *stream);
+/* Whether a stream is captured, or an event was recorded in one that is. What follows one that is captured becomes so:
+ * an event that a stream records, a stream that waits for an event. */
+bool lab_captures(const void *member);
+int lab_capture_follows(const void *member, const void *followed);
+void lab_capture_forgets(const void *member);
+int lab_capture_begin(const void *stream);
+bool lab_capture_end(const void *stream); /* false: it did not begin one */
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error);
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);

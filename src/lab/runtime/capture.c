@@ -1,0 +1,51 @@
+/* What is captured: the stream that began, those that joined it by waiting for its events, and its events. */
+#include "base/alloc.h"
+#include "lab/runtime/runtime.h"
+
+static const void **members; /* the first began; of no capture: none */
+static size_t member_count, member_capacity;
+
+static int join(const void *member)
+{
+    if (!smp_grow(&members, &member_capacity, member_count + 1, sizeof *members))
+        return lab_error(LAB_OUT_OF_MEMORY);
+    members[member_count++] = member;
+    return LAB_SUCCESS;
+}
+bool lab_captures(const void *member)
+{
+    LAB_ALONE;
+    bool found = false;
+    for (size_t i = 0; i < member_count && !found; i++)
+        found = members[i] == member;
+    return found;
+}
+int lab_capture_follows(const void *member, const void *followed)
+{
+    LAB_ALONE;
+    return lab_captures(followed) && !lab_captures(member) ? join(member) : LAB_SUCCESS;
+}
+void lab_capture_forgets(const void *member)
+{
+    LAB_ALONE;
+    size_t kept = 0;
+    for (size_t i = 0; i < member_count; i++)
+        if (members[i] != member)
+            members[kept++] = members[i];
+    member_count = kept;
+}
+int lab_capture_begin(const void *stream)
+{
+    LAB_ALONE;
+    enum { UNSUPPORTED = 900 };
+    member_count = 0;
+    return stream ? join(stream) : lab_error(UNSUPPORTED);
+}
+bool lab_capture_end(const void *stream)
+{
+    LAB_ALONE;
+    if (!member_count || stream != members[0])
+        return false;
+    member_count = 0;
+    return true;
+}
