@@ -344,6 +344,37 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         told = self.smp("kernel", LAUNCHES, "--code", "ptx", "--", "-rdc=true", "--", "deep").stdout
         self.assertIn("no launch below 2048\nlaunches.cu: the deepest is 2048\n", told)
 
+    def test_what_waits_on_the_device_has_an_end(self):
+        """2048 launches for the tail, as on an H200 (error 69 behind them); of others what memory holds."""
+        self.write("a.cu", """
+            #include <cstdio>
+            __device__ int ran;
+            __global__ void child() { ran++; }
+            __global__ void tails(int *out)
+            {
+                for (int i = 0; i < 2050; i++)
+                    child<<<1, 1, 0, cudaStreamTailLaunch>>>();
+                out[0] = cudaGetLastError();
+            }
+            __global__ void endless(int *out)
+            {
+                while (true)
+                    cudaMemsetAsync(out, 0, 4, 0);
+            }
+            int main()
+            {
+                int *out, n;
+                cudaMallocManaged(&out, 4);
+                tails<<<1, 1>>>(out);
+                cudaMemcpyFromSymbol(&n, ran, 4);
+                printf("%d ran, error %d\\n", n, *out);
+                endless<<<1, 1024>>>(out);
+                printf("error %d\\n", cudaDeviceSynchronize());
+            }""")
+        done = self.smp("kernel", "a.cu", "--code", "ptx", "--no-findings", "--", "-rdc=true", status=1)
+        self.assertIn("2048 ran, error 69\nerror 719\n", done.stdout)
+        self.assertIn("kernel 'endless', block 0,0,0: it launches, copies and fills more than 4194304", done.stderr)
+
     def test_what_launches_needs_its_flag_and_its_program(self):
         done = self.smp("kernel", LAUNCHES, status=3)
         self.assertIn("-rdc=true, which stands behind --", done.stderr)

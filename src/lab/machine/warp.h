@@ -137,6 +137,7 @@ typedef struct smp_warp_tasks {
     smp_warp_task *items;
     size_t count, capacity;
     uint32_t depth; /* of the kernel whose they are: 0: the host launched it */
+    uint32_t tails; /* so many wait for the tail */
     int error;      /* the last one of cudaGetLastError */
 } smp_warp_tasks;
 void smp_warp_tasks_free(smp_warp_tasks *tasks, smp_warp_memory *memory);

@@ -10,7 +10,7 @@
 #include "lab/ptx/execute.h"
 
 /* cudaError_t */
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, TOO_DEEP = 65 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, TOO_DEEP = 65, TOO_MANY_WAIT = 69 };
 
 static uint64_t long_of(const uint32_t *words, int at)
 {
@@ -233,6 +233,19 @@ static uint64_t fail(smp_warp_tasks *tasks, int error)
     return (uint64_t)error;
 }
 
+/* Room for one more on the list. All wait until the kernel has ended here, where a GPU begins many before. */
+static bool has_room(const ptx_request *r, smp_warp_tasks *tasks)
+{
+    enum { MOST = 1 << 22 };
+    if (tasks->count >= MOST) {
+        warp_stop(r->block, r->frame, r->inst,
+                  "it launches, copies and fills more than %d times on the device, which wait here until it ends",
+                  MOST);
+        return false;
+    }
+    return smp_grow(&tasks->items, &tasks->capacity, tasks->count + 1, sizeof *tasks->items);
+}
+
 static const smp_warp_kernel *kernel_at(const warp_block *block, uint64_t address)
 {
     const warp_pointer *const *first = block->launch->kernel->pointers, *p = first ? *first : NULL;
@@ -247,8 +260,7 @@ static uint64_t prepare(const ptx_request *r)
     enum { LEAST = 16, MOST_DEPTH = 2048 /* as an H200: the launches that wait */ };
     smp_warp_tasks *tasks = tasks_of(r);
     const smp_warp_kernel *kernel = kernel_at(r->block, long_of(r->words, 0));
-    if (!tasks || !kernel || tasks->depth >= MOST_DEPTH ||
-        !smp_grow(&tasks->items, &tasks->capacity, tasks->count + 1, sizeof *tasks->items)) {
+    if (!tasks || !kernel || tasks->depth >= MOST_DEPTH || !has_room(r, tasks)) {
         if (tasks)
             (void)fail(tasks, !kernel ? INVALID_VALUE : tasks->depth >= MOST_DEPTH ? TOO_DEEP : OUT_OF_MEMORY);
         return 0;
@@ -268,7 +280,7 @@ static uint64_t prepare(const ptx_request *r)
 /* cudaLaunchDeviceV2(buffer, stream) */
 static uint64_t launch(const ptx_request *r)
 {
-    enum { TAIL = 3 }; /* cudaStreamTailLaunch */
+    enum { TAIL = 3 /* cudaStreamTailLaunch */, MOST_TAILS = 2048 /* as an H200: error 69 for those behind it */ };
     smp_warp_tasks *tasks = tasks_of(r);
     const uint64_t buffer = long_of(r->words, 0);
     uint64_t start, size;
@@ -288,6 +300,12 @@ static uint64_t launch(const ptx_request *r)
     t.prepared = 0;
     t.tail = long_of(r->words, 2) == TAIL;
     memmove(tasks->items + at - 1, tasks->items + at, (tasks->count - at) * sizeof t);
+    if (t.tail && tasks->tails == MOST_TAILS) {
+        tasks->count--;
+        smp_free(t.params);
+        return fail(tasks, TOO_MANY_WAIT);
+    }
+    tasks->tails += t.tail;
     tasks->items[tasks->count - 1] = t;
     return 0;
 }
@@ -297,7 +315,7 @@ static uint64_t add_task(const ptx_request *r, smp_warp_task task)
     smp_warp_tasks *tasks = tasks_of(r);
     if (!tasks)
         return 0;
-    if (!smp_grow(&tasks->items, &tasks->capacity, tasks->count + 1, sizeof *tasks->items))
+    if (!has_room(r, tasks))
         return fail(tasks, OUT_OF_MEMORY);
     tasks->items[tasks->count++] = task;
     return 0;
