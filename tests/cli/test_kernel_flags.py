@@ -262,6 +262,49 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         self.write("a.cu", GRAPHS)
         self.assertIn("2 910 2 5\n", self.smp("kernel", "a.cu", "--code", "ptx").stdout)
 
+    def test_nodes_of_each_copy_of_a_graph_are_its_own(self):
+        """A graph is twice in another: its first kernel's parameters are changed in the second one alone, also after
+        the executable graph was updated, and clones find theirs."""
+        self.write("a.cu", """
+            #include <cstdio>
+            __global__ void add(int *x, int n) { *x = *x * 10 + n; }
+            int main()
+            {
+                int *x, n = 1;
+                cudaMallocManaged(&x, sizeof *x);
+                void *arguments[] = {&x, &n};
+                cudaKernelNodeParams p = {(void *)add, dim3(1), dim3(1), 0, arguments, nullptr};
+                cudaGraph_t inner, outer, copy, in_copy;
+                cudaGraphNode_t first, one, two, own;
+                cudaGraphExec_t run;
+                cudaGraphExecUpdateResultInfo told;
+                size_t count = 1;
+                cudaGraphCreate(&inner, 0);
+                cudaGraphAddKernelNode(&first, inner, nullptr, 0, &p);
+                cudaGraphCreate(&outer, 0);
+                cudaGraphAddChildGraphNode(&one, outer, nullptr, 0, inner);
+                cudaGraphAddChildGraphNode(&two, outer, nullptr, 0, inner);
+                cudaGraphInstantiate(&run, outer, 0);
+                cudaGraphChildGraphNodeGetGraph(two, &in_copy);
+                cudaGraphGetNodes(in_copy, &own, &count);
+                auto ran = [&](int value) {
+                    n = value;
+                    int error = cudaGraphExecKernelNodeSetParams(run, own, &p);
+                    *x = 0;
+                    cudaGraphLaunch(run, 0);
+                    cudaDeviceSynchronize();
+                    printf("%d:%d ", error, *x);
+                };
+                ran(2);
+                printf("%d ", (int)cudaGraphExecKernelNodeSetParams(run, first, &p));
+                cudaGraphClone(&copy, outer);
+                printf("%d ", (int)cudaGraphExecUpdate(run, copy, &told));
+                ran(3);
+                printf("%d\\n", (int)cudaGraphNodeFindInClone(&own, one, copy));
+            }""")
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        self.assertTrue(told.startswith("0:12 1 0 0:13 0\n"), told)
+
     def test_memory_that_a_captured_stream_frees_is_there_for_the_graph(self):
         self.write("a.cu", "#include <cstdio>\n__global__ void set(int *x, int v) { x[threadIdx.x] = v; }\n"
                            "__global__ void add(int *y, const int *x) { y[threadIdx.x] += x[threadIdx.x]; }\n"

@@ -49,3 +49,11 @@ bool lab_capture_end(const void *stream)
     member_count = 0;
     return true;
 }
+LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
+{
+    LAB_ALONE;
+    *status = lab_captures(stream);
+    return LAB_SUCCESS;
+}
+LAB_ALIAS(cudaThreadExchangeStreamCaptureMode, (int *), LAB_SUCCESS)
+LAB_ALIAS(cudaStreamUpdateCaptureDependencies, (void), LAB_SUCCESS)

@@ -54,8 +54,8 @@ typedef struct condition_params {
     struct graph **graphs; /* given back */
 } condition_params;
 
-/* Programs hold nodes by their address. An executable graph's have the numbers of those that it was made of; a clone's
- * have their own, and name the original's. */
+/* Programs hold nodes by their address. An executable graph's have the numbers of those that it was made of; those of a
+ * clone and of a graph in another have their own, and name the original's. */
 typedef struct node {
     uint64_t number, original;
     node_kind kind;
@@ -176,6 +176,20 @@ static int copy_nodes(graph *to, const graph *from)
     return LAB_SUCCESS;
 }
 
+/* Numbers the nodes of a copy, and of graphs in it, as those of a graph that is alike; null: anew. */
+static void number_nodes(graph *g, const graph *as)
+{
+    LAB_ALONE;
+    for (size_t i = 0; i < g->count; i++) {
+        node *n = g->nodes[i];
+        const condition_params *same = as ? &as->nodes[i]->bodies : NULL;
+        n->original = as ? n->original : n->number;
+        n->number = as ? as->nodes[i]->number : ++last_number;
+        for (unsigned k = 0; k < n->bodies.count; k++)
+            number_nodes(n->bodies.graphs[k], same ? same->graphs[k] : NULL);
+    }
+}
+
 static int set_memory(const set_params *set)
 {
     int error = LAB_SUCCESS;
@@ -252,11 +266,8 @@ LAB_API int cudaGraphClone(graph **out, const graph *from)
 {
     int error = new_graph(out);
     error = error ? error : copy_nodes(*out, from);
-    LAB_ALONE;
-    for (size_t i = 0; !error && i < (*out)->count; i++) {
-        (*out)->nodes[i]->original = from->nodes[i]->number;
-        (*out)->nodes[i]->number = ++last_number;
-    }
+    if (!error)
+        number_nodes(*out, NULL);
     return error;
 }
 LAB_API int cudaGraphNodeFindInClone(node **out, const node *original, const graph *clone)
@@ -320,6 +331,8 @@ static int add_bodies(node **out, graph *g, node_kind kind, const condition_para
 {
     node held = {.kind = kind};
     int error = take_bodies(&held, given, from);
+    for (unsigned k = 0; !error && k < held.bodies.count; k++)
+        number_nodes(held.bodies.graphs[k], NULL);
     error = error ? error : added(out, add(g, kind));
     if (!error)
         (*out)->bodies = held.bodies;
@@ -332,6 +345,13 @@ LAB_API int cudaGraphAddChildGraphNode(node **out, graph *g, node *const *, size
         if (child->nodes[i]->kind == CONDITION_NODE) /* CUDA takes none in a graph in another */
             return lab_error(LAB_INVALID_VALUE);
     return add_bodies(out, g, PARENT_NODE, &one, &child);
+}
+LAB_API int cudaGraphChildGraphNodeGetGraph(const node *of, graph **out)
+{
+    if (of->kind != PARENT_NODE)
+        return lab_error(LAB_INVALID_VALUE);
+    *out = of->bodies.graphs[0];
+    return LAB_SUCCESS;
 }
 LAB_API int cudaGraphConditionalHandleCreate(condition **out, const graph *, unsigned usual, unsigned flags)
 {
@@ -475,8 +495,13 @@ LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *resu
     *result = (update_result){are_alike(g, from) ? UPDATED : TOPOLOGY_CHANGED, NULL, NULL};
     if (result->result != UPDATED)
         return lab_error(UPDATE_FAILURE);
-    empty(g);
-    return copy_nodes(g, from);
+    graph made = {.count = 0};
+    const int error = copy_nodes(&made, from);
+    if (!error)
+        number_nodes(&made, g);
+    empty(error ? &made : g);
+    *g = error ? *g : made;
+    return error;
 }
 
 /* ------------------------------------------------------------------------------------------------ capturing */
@@ -514,7 +539,6 @@ LAB_API int cudaStreamGetCaptureInfo(const void *stream, int *status, uint64_t *
         *count = 0;
     return LAB_SUCCESS;
 }
-LAB_ALIAS(cudaStreamUpdateCaptureDependencies, (void), LAB_SUCCESS)
 LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
 {
     LAB_ALONE;
@@ -524,68 +548,55 @@ LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
     captured = made ? NULL : captured;
     return made ? LAB_SUCCESS : lab_error(LAB_INVALID_VALUE);
 }
-LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
-{
-    LAB_ALONE;
-    *status = lab_captures(stream);
-    return LAB_SUCCESS;
-}
-LAB_ALIAS(cudaThreadExchangeStreamCaptureMode, (int *), LAB_SUCCESS)
-static bool capture_host(void *stream, host_function *function, void *data, int *error)
+/* A node for work on a stream that is captured; null and an error: no memory. False: it is not captured. */
+static bool capture(const void *stream, node_kind kind, node **out, int *error)
 {
     LAB_ALONE;
     if (!lab_captures(stream))
         return false;
-    node *n = add(captured, HOST_NODE);
-    if (n)
-        n->host = (host_params){function, data};
-    *error = n ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
+    *out = add(captured, kind);
+    *error = *out ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
     return true;
 }
 LAB_API int cudaLaunchHostFunc(void *stream, host_function *function, void *data)
 {
+    node *n = NULL;
     int error = LAB_SUCCESS;
-    if (!capture_host(stream, function, data, &error))
+    if (!capture(stream, HOST_NODE, &n, &error))
         function(data); /* which may wait for another thread's calls */
+    if (n)
+        n->host = (host_params){function, data};
     return error;
 }
 
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error)
 {
-    LAB_ALONE;
-    if (!lab_captures(stream))
-        return false;
-    node *n = add(captured, KERNEL_NODE);
+    node *n = NULL;
+    const bool taken = capture(stream, KERNEL_NODE, &n, error);
     const kernel_params params = {function, grid, block, (unsigned)shared, arguments, NULL};
-    *error = n ? take_kernel(n, &params) : lab_error(LAB_OUT_OF_MEMORY);
     if (n) {
+        *error = take_kernel(n, &params);
         n->together = together;
         n->cluster = *cluster;
     }
-    return true;
+    return taken;
 }
 
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error)
 {
-    LAB_ALONE;
-    if (!lab_captures(stream))
-        return false;
-    node *n = add(captured, COPY_NODE);
+    node *n = NULL;
+    const bool taken = capture(stream, COPY_NODE, &n, error);
     if (n)
         n->copy = plain_copy(to, from, size, kind);
-    *error = n ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
-    return true;
+    return taken;
 }
 
 bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error)
 {
-    LAB_ALONE;
-    if (!lab_captures(stream))
-        return false;
-    node *n = add(captured, SET_NODE);
+    node *n = NULL;
+    const bool taken = capture(stream, SET_NODE, &n, error);
     if (n)
         n->set = (set_params){to, size, (unsigned)value, 1, size, 1};
-    *error = n ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
-    return true;
+    return taken;
 }
