@@ -106,6 +106,33 @@ class Tips(CliCase):
         self.assertNotIn("to avoid it", done.stdout)
         self.assertFalse((self.folder / "a.fixed.cu").exists())
 
+    def test_a_tip_costs_no_other_kernel_of_the_declaration(self):
+        """The padded one has no conflicts: one element more would give it some, two do not; and so says --fix."""
+        text = """template <int PAD> __device__ void turn(float *out)
+{
+    __shared__ float tile[32][32 + PAD];
+    for (int y = threadIdx.y; y < 32; y += 4)
+        tile[y][threadIdx.x] = y;
+    __syncthreads();
+    for (int y = threadIdx.y; y < 32; y += 4)
+        out[y * 32 + threadIdx.x] = tile[threadIdx.x][y];
+}
+__global__ void tiled(float *out) { turn<0>(out); }
+__global__ void padded(float *out) { turn<1>(out); }
+int main()
+{
+    float *out;
+    cudaMalloc(&out, 4096);
+    tiled<<<1, dim3(32, 4)>>>(out);
+    padded<<<1, dim3(32, 4)>>>(out);
+    cudaFree(out);
+}
+"""
+        self.write("a.cu", text.encode())
+        done = self.smp("kernel", "a.cu", "--fix")
+        self.assertIn("tile[32][32 + PAD + 2] (a.cu:3): the kernel's 1056 wavefronts become 96", done.stdout)
+        self.assertIn("padded: 64 wavefronts in shared memory, 64 before; the same bytes", done.stdout)
+
     def test_names_links_and_folders(self):
         self.fix(source(), name="a b'$.cu")
         self.assertTrue((self.folder / "a b'$.fixed.cu").exists())

@@ -108,13 +108,10 @@ static uint32_t array_of(const warp_block *block, const smp_warp_pattern *p, smp
 bool warp_make_patterns(const warp_block *block, smp_warp_result *result)
 {
     const warp_code *code = block->code;
-    uint64_t conflicts = 0;
     result->arrays = smp_alloc_array(code->array_count + 1, sizeof *result->arrays);
     if (!result->arrays)
         return false;
-    for (size_t i = 0; i < result->row_count; i++)
-        conflicts += result->rows[i].conflicts;
-    result->array_count = conflicts ? code->array_count : 0;
+    result->array_count = code->array_count;
     for (size_t i = 0; i < result->array_count; i++) {
         snprintf(result->arrays[i].name, sizeof result->arrays[i].name, "%s", code->arrays[i].name);
         result->arrays[i].bytes = code->arrays[i].size;

@@ -307,7 +307,7 @@ typedef struct smp_warp_result {
     smp_error error;
     smp_warp_fit fit; /* the caller's to fill in */
     smp_warp_steps steps[SMP_WARP_STEPS];
-    smp_warp_array *arrays; /* in shared memory, where an access to it has conflicts */
+    smp_warp_array *arrays; /* in shared memory */
     size_t array_count;
     smp_warp_patterns patterns;
     struct smp_predictions *predictions; /* of its time (predicted.h); null: not wanted */

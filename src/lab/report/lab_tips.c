@@ -98,7 +98,6 @@ static bool has_room(const member *m, const smp_lab_layout *y, bool *fewer)
 typedef struct search {
     const member *members;
     size_t count, group;
-    const member *alone; /* the only one of the group that counts; null: all do */
     smp_lab_layout best;
     uint64_t before, after; /* of all that count; after: with the best */
     bool fewer;             /* blocks on an SM, with the best */
@@ -112,7 +111,7 @@ static void try(search *s, smp_lab_layout y)
     y.divide = y.divide ? y.divide : 1;
     for (size_t i = 0; i < s->count; i++) {
         const member *m = &s->members[i];
-        if (m->group != s->group || (s->alone && s->alone != m))
+        if (m->group != s->group)
             continue;
         const uint64_t most = s->after - sum < m->before ? s->after - sum : m->before;
         const uint64_t cost = has_room(m, &y, &fewer) ? wavefronts_of(m, &y, most) : IMPOSSIBLE;
@@ -322,6 +321,8 @@ static void tell(const member *m, const tip_source *s, const search *found, bool
     const uint64_t after = wavefronts_of(m, &found->best, IMPOSSIBLE - 1);
     char change[440], where[100] = "";
     uint64_t all = 0;
+    if (after == m->before)
+        return;
     for (size_t i = 0; i < m->result->row_count; i++)
         all += m->result->rows[i].wavefronts;
     change_text(m, s ? s->text : NULL, &found->best, change, sizeof change);
@@ -346,43 +347,42 @@ static bool is_exact(const member *members, size_t count, const smp_warp_result 
     return rows == recorded;
 }
 
-/* Searches the best layout for a group, or for one of it alone. False: none takes 1 % less, or it cannot be known. */
+/* Searches the best layout for a group. False: it has no conflicts, none takes 1 % less, or it cannot be known. */
 static bool find_layout(search *s, const member *first)
 {
-    bool mixed = false;
+    bool mixed = false, conflicts = false;
     for (size_t i = 0; i < s->count; i++) {
         const member *m = &s->members[i];
-        if (m->group != s->group || (s->alone && s->alone != m))
+        if (m->group != s->group)
             continue;
         s->before += m->before;
         mixed = mixed || m->result->arrays[m->array].mixed;
+        for (size_t k = 0; k < m->result->row_count; k++)
+            conflicts = conflicts || m->result->rows[k].conflicts;
     }
     s->after = s->before;
-    if (!mixed)
+    if (conflicts && !mixed)
         find_best(s, first);
     return s->after < s->before && (s->before - s->after) * 100 >= s->before;
 }
 
-/* Where kernels of one declaration, as templates', have no layout in common, each has a tip of its own, which cannot be
- * applied. False: no memory. */
+/* One for all kernels of a declaration, as templates'. False: no memory. */
 static bool find_tip(const member *members, size_t count, size_t group, sources *all, smp_lab_tips *out)
 {
     const member *first = &members[group];
     const tip_source *from = first->path ? source_of(all, first->path) : NULL;
     search s = {.members = members, .count = count, .group = group};
-    const bool common = find_layout(&s, first);
-    for (size_t i = group; i < count; i++) {
-        search own = {.members = members, .count = count, .group = group, .alone = &members[i]};
-        if (members[i].group == group && (common || find_layout(&own, &members[i])))
-            tell(&members[i], from, common ? &s : &own, is_exact(members, count, members[i].result));
-    }
+    const bool better = find_layout(&s, first);
+    for (size_t i = group; i < count && better; i++)
+        if (members[i].group == group)
+            tell(&members[i], from, &s, is_exact(members, count, members[i].result));
     if (!smp_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items))
         return false;
     out->items[out->count++] = (smp_lab_tip){.path = first->path,
                                              .name = first->result->arrays[first->array].name,
                                              .declared = first->declared,
                                              .layout = s.best,
-                                             .better = common};
+                                             .better = better};
     return true;
 }
 
