@@ -344,8 +344,6 @@ static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *in
         return TURN_GOES_ON;
     }
     switch ((warp_flow)inst->flow) {
-    case WARP_NEXT:
-        break;
     case WARP_JUMP_TO:
         return jump_to_address(block, frame, inst, g);
     case WARP_JUMP:
@@ -357,11 +355,9 @@ static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *in
         return wait_for_block(block, frame, inst, g);
     case WARP_CLUSTER:
         return wait_for_cluster(block, frame, inst, g);
-    case WARP_MEMBERS:
-    case WARP_CONVERGE:
+    default: /* WARP_MEMBERS, WARP_CONVERGE */
         return wait_for_members(block, frame, inst, g);
     }
-    return TURN_GOES_ON;
 }
 
 /* Runs one group until it leaves, waits, splits or meets the next. False: the warp gives others a turn, or a stop. */
