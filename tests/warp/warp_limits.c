@@ -19,6 +19,22 @@ static smp_code run(lab *l, uint32_t threads)
     return lab_run(l, &(smp_warp_launch){.block = {threads, 1, 1}});
 }
 
+/* Runs `body`, %rd1 being a buffer of 8 words of 0, %r0 the thread, %r9 the block. Returns what stopped it, or "". */
+static const char *stop_of(lab *l, const char *body, uint32_t blocks, uint32_t threads, bool together)
+{
+    lab_open(l,
+             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<10>;\n"
+             ".reg .b64 %%rd<4>; .reg .pred %%p<4>;\n.shared .align 4 .b32 s[4];\nld.param.u64 %%rd1, [p];\n"
+             "mov.u32 %%r0, %%tid.x; mov.u32 %%r9, %%ctaid.x; mov.u32 %%r1, 0; setp.eq.u32 %%p1, %%r0, 0;\n"
+             "%s\nret;\n}\n",
+             body);
+    assert_int_equal(l->code, SMP_OK);
+    l->words = smp_warp_buffer(l->memory, 8 * sizeof *l->words, "words");
+    const smp_warp_launch launch = {
+        .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .together = together, .params = &l->words};
+    return lab_run(l, &launch) ? l->err.message : "";
+}
+
 SMP_TEST(kernels_whose_symbols_share_their_beginning_stay_apart)
 {
     enum { LENGTH = 1500 };
@@ -47,6 +63,66 @@ SMP_TEST(kernels_whose_symbols_share_their_beginning_stay_apart)
     smp_warp_result_free(&back);
     lab_close(&one);
     lab_close(&other);
+}
+
+/* Some lanes wait, or all at a lock, or a block at its barrier; and a block for one that comes later. */
+SMP_TEST(a_block_that_waits_for_ever_is_stopped)
+{
+    static const struct {
+        const char *body, *told, *finding;
+        uint32_t blocks;
+        bool together;
+    } cases[] = {
+        {"@!%p1 bra on;\nagain: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra again;\n"
+         "on: bar.sync 0;",
+         "block 0,0,0: it waits here for ever for a value that no block writes",
+         "waits for ever for a value that no block writes", 1, false},
+        {"again: atom.global.cas.b32 %r2, [%rd1], 0, 1; setp.ne.u32 %p2, %r2, 0; @%p2 bra again;",
+         "block 0,0,0: it waits here for ever for a value that no block writes", NULL, 1, false},
+        {"again: @%p1 ld.volatile.global.u32 %r2, [%rd1]; @%p1 st.shared.u32 [s], %r2; bar.sync 0;\n"
+         "ld.shared.u32 %r3, [s]; bar.sync 0; setp.eq.u32 %p2, %r3, 0; @%p2 bra again;",
+         "block 0,0,0: it waits here for ever for a value that no block writes", NULL, 1, false},
+        {"setp.ne.u32 %p3, %r9, 0; @%p3 bra write;\n"
+         "again: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra again; ret;\n"
+         "write: st.volatile.global.u32 [%rd1], %r9;",
+         "block 0,0,0: it waits here for ever for a value that no block before it writes", NULL, 2, false},
+        {"again: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra again;",
+         "for ever for another block: its blocks wait for each other, and none goes on", NULL, 2, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        lab l;
+        const char *told = stop_of(&l, cases[i].body, cases[i].blocks, 64, cases[i].together);
+        if (!strstr(told, cases[i].told))
+            fail_msg("case %zu: '%s'", i, told);
+        if (cases[i].finding) {
+            assert_int_equal(l.result.finding_count, 1);
+            assert_int_equal(l.result.findings[0].fault, SMP_WARP_BARRIER);
+            assert_string_equal(l.result.findings[0].text, cases[i].finding);
+        }
+        lab_close(&l);
+    }
+}
+
+/* A register counts; the clock goes on; memory counts, while registers come again; a block sees those before it. */
+SMP_TEST(a_block_that_waits_long_is_not_stopped)
+{
+    static const char *const cases[] = {
+        "again: ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 3000000;\n"
+        "@%p2 bra again;",
+        "again: mov.u32 %r2, %clock; shr.u32 %r2, %r2, 24; setp.eq.u32 %p2, %r2, 0; @%p2 bra again;",
+        "again: ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, 1; st.volatile.global.u32 [%rd1], %r2;\n"
+        "setp.lt.u32 %p2, %r2, 3000000; mov.u32 %r2, 0; @%p2 bra again;",
+        "setp.eq.u32 %p3, %r9, 0; @%p3 bra write;\n"
+        "again: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra again; ret;\n"
+        "write: st.volatile.global.u32 [%rd1], 1;",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        lab l;
+        const char *told = stop_of(&l, cases[i], 2, 1, false);
+        if (told[0])
+            fail_msg("case %zu: '%s'", i, told);
+        lab_close(&l);
+    }
 }
 
 SMP_TEST(results_of_unlike_arrays_stay_apart)

@@ -5,7 +5,8 @@
 #include "base/alloc.h"
 #include "lab/machine/cluster.h"
 
-enum { MOST_IDLE = 2000 /* rounds in which every block spins */ };
+enum { SOME_IDLE = 8, MOST_IDLE = 2000 /* rounds in which every block spins */ };
+#define STATES UINT64_C(0x9e3779b97f4a7c15)
 
 /* State that a block keeps while others run. */
 typedef struct resident {
@@ -90,7 +91,9 @@ smp_code warp_run_cooperative(warp_block *block, uint64_t count, uint64_t *done,
     smp_code code =
         open == count ? SMP_OK : smp_fail_memory(err, "blocks that run together", count * block->code->register_bytes);
     *done = 0;
+    warp_again again = {.samples = 0};
     for (int idle = 0; !code && !block->stop && *done < count; idle++) {
+        uint64_t state = 1;
         for (uint64_t i = 0; i < count && !block->stop; i++) {
             bool waits = false;
             if (all[i].ended)
@@ -101,14 +104,13 @@ smp_code warp_run_cooperative(warp_block *block, uint64_t count, uint64_t *done,
                 if (turns || all[i].ended) /* it came past a barrier, or to its end */
                     idle = 0;
             }
+            state = idle > SOME_IDLE ? (state ^ warp_state(block)) * STATES : state;
             save(block, &all[i]);
             *done += all[i].ended;
         }
-        if (idle > MOST_IDLE) {
-            smp_fail(&block->error, SMP_E_PROCESS, "kernel '%s': its blocks wait for each other, and none goes on",
-                     block->code->name);
-            block->stop = true;
-        }
+        if (*done < count && !block->stop &&
+            (idle > MOST_IDLE || (idle > SOME_IDLE && warp_comes_again(&again, state, block->launch->memory))))
+            warp_stop_waiting(block, "another block: its blocks wait for each other, and none goes on");
     }
     enter(block, &own);
     for (uint64_t i = 0; i < count; i++)

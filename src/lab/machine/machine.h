@@ -359,6 +359,14 @@ struct warp_observer {
     uint32_t served; /* a bit for each of ptx_services that ran */
 };
 
+/* What a block's state was, to see that it comes again (again.c). */
+typedef struct warp_again {
+    uint64_t state, memory; /* memory: its digest when the state came again, once that is held */
+    uint64_t samples, next; /* next: the jumps back at which it is looked at */
+    uint32_t digests;
+    bool held;
+} warp_again;
+
 struct warp_block {
     const smp_warp_launch *launch;
     struct warp_observer *observer; /* null: none */
@@ -387,6 +395,9 @@ struct warp_block {
     warp_fault_key *faults;
     size_t fault_count, fault_capacity;
     uint64_t instructions, lane_instructions, jumps, calls;
+    uint64_t clocks; /* how often the clock was read */
+    bool alone;      /* no other block runs meanwhile */
+    warp_again again;
     uint64_t failed_waits;             /* at mbarriers, since something arrived */
     uint64_t buffer_start, buffer_end; /* the buffer that was accessed last */
     const unsigned char *banks[WARP_BANKS];
@@ -517,6 +528,13 @@ void warp_fill_rows(const warp_block *block, warp_frame *frame);
 
 /* Releases what a kernel or function has (module.c). */
 void warp_free_code(warp_code *code);
+
+/* Blocks that wait for ever (again.c): a hash of a block's state; whether one comes again, with the same memory; looks
+ * at a block that has jumped back often, and stops it; stops one that waits. */
+uint64_t warp_state(const warp_block *block);
+bool warp_comes_again(warp_again *again, uint64_t state, const smp_warp_memory *memory);
+void warp_look_again(warp_block *block);
+void warp_stop_waiting(warp_block *block, const char *what);
 
 /* Numbers the instructions of a whole module (module.c). */
 bool warp_number_module(smp_warp_module *module);

@@ -490,6 +490,7 @@ void warp_begin_block(warp_block *block, uint64_t index)
     block->order.fenced = block->order.acquired_count = 0;
     warp_begin_turn(block);
     block->jumps = block->failed_waits = 0;
+    block->again = (warp_again){.next = 0};
     block->look_at = 0; /* beginning a block takes time, too */
     block->block_deadline = launch->block_seconds > 0 ? smp_now() + launch->block_seconds : 0;
     if (block->observer)
@@ -540,7 +541,8 @@ void warp_run_block(warp_block *block, uint64_t index)
     bool spins;
     warp_begin_block(block, index);
     while (warp_step_block(block, &spins))
-        ;
+        if (block->alone)
+            warp_look_again(block);
     if (block->observer)
         block->observer->end(block->observer);
 }

@@ -213,6 +213,7 @@ void ptx_run_lop3(warp_block *, warp_frame *frame, const warp_inst *inst, uint32
 /* Time is what the block has executed: it goes on, and is the same each run. */
 void ptx_run_clock(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
+    block->clocks++;
     WARP_ACTIVE_LANES(lanes)
     {
         if (inst->d_class == 'd')

@@ -27,6 +27,7 @@ void sass_run_special(warp_block *block, warp_frame *frame, const warp_inst *ins
 {
     const sass_op *op = inst->extra;
     uint64_t r[WARP_LANES];
+    block->clocks++;
     for (int l = 0; l < WARP_LANES; l++)
         r[l] = block->instructions;
     if (op->wide)

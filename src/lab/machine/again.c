@@ -1,0 +1,92 @@
+/* Blocks that wait for ever. What a block does next follows from its registers, its shared and local memory, where its
+ * lanes stand, and the memory of the device: where all of that comes again, it comes for ever. Nothing else is taken
+ * for waiting: a loop that counts, or looks at the clock, ends by itself or at the limits of jumps and time. */
+#include <string.h>
+
+#include "lab/machine/cluster.h"
+
+/* Jumps back from one look at a block to the next: each of its warps jumps more often than lanes of it wait for others
+ * (warps.c), so that all have had their turn. */
+enum { SAMPLE = 1 << 16 };
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (uint64_t word = 0; size; at += sizeof word, word = 0) {
+        const size_t part = size < sizeof word ? size : sizeof word;
+        memcpy(&word, at, part);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+        size -= part;
+    }
+    return hash;
+}
+
+/* Between turns: no lane is in a function that is called. */
+uint64_t warp_state(const warp_block *block)
+{
+    const warp_code *code = block->code;
+    uint64_t hash = mix(1, &block->clocks, sizeof block->clocks);
+    for (uint32_t w = 0; w < block->warps; w++) {
+        const warp_frame *f = &block->frames[w];
+        const uint32_t words[] = {f->ready, f->at_barrier, f->at_members, f->live, f->avoid, f->carry};
+        hash = mix(mix(hash, words, sizeof words), f->pc, sizeof f->pc);
+        hash = mix(hash, f->barrier, sizeof f->barrier);
+    }
+    for (int i = 0; i < WARP_BARRIERS; i++) {
+        const warp_barrier *b = &block->barriers[i];
+        const uint32_t words[] = {b->arrived, b->waiting, b->expected};
+        hash = mix(hash, words, sizeof words);
+    }
+    hash = mix(hash, block->register_file, (size_t)block->warps * code->register_bytes);
+    hash = mix(hash, block->local_file, (size_t)block->warps * WARP_LANES * code->local_bytes);
+    return mix(hash, block->shared, block->shared_size);
+}
+
+/* A state is kept for as many samples as there were before it, so that one of any period meets itself. */
+bool warp_comes_again(warp_again *a, uint64_t state, const smp_warp_memory *memory)
+{
+    if (a->samples && state == a->state) {
+        const uint64_t digest = smp_warp_memory_digest(memory);
+        if (a->held && digest == a->memory)
+            return true;
+        a->held = true;
+        a->memory = digest;
+        a->digests++;
+    } else if (!(a->samples & (a->samples - 1))) {
+        a->state = state;
+        a->held = false;
+    }
+    a->samples++;
+    return false;
+}
+
+void warp_stop_waiting(warp_block *block, const char *what)
+{
+    const warp_frame *frame = block->frames;
+    while (frame + 1 < block->frames + block->warps && !frame->ready)
+        frame++;
+    const uint32_t lane = frame->ready ? (uint32_t)__builtin_ctz(frame->ready) : 0;
+    const warp_inst *inst = &frame->code->insts[frame->pc[lane]];
+    warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, lane), UINT32_MAX, 0, "waits for ever for %s",
+               what);
+    warp_stop(block, frame, inst, "it waits here for ever for %s", what);
+}
+
+void warp_look_again(warp_block *block)
+{
+    enum { FIRST = 1 << 21 };
+    const smp_warp_launch *launch = block->launch;
+    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    warp_again *a = &block->again;
+    if (block->jumps < FIRST || block->jumps < a->next || block->stop)
+        return;
+    a->next = block->jumps + ((uint64_t)SAMPLE << (a->digests < 20 ? a->digests : 20)); /* all memory takes its time */
+    if (!warp_comes_again(a, warp_state(block), launch->memory))
+        return;
+    const bool is_last = block->index + 1 == blocks;
+    warp_stop_waiting(block, is_last ? "a value that no block writes" : "a value that no block before it writes");
+    if (!is_last)
+        smp_hint(&block->error, "blocks run one after another; those that wait for later ones take turns where "
+                                "cudaLaunchCooperativeKernel launches them");
+}
