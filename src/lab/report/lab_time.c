@@ -310,15 +310,15 @@ void smp_lab_time_error(const char *gpu, char *text, size_t size)
 {
     static const int of_others[] = {
 #define TIME_INTERVAL(bound, low, high)
-#define TIME_ERROR(mean, median, inside) mean, median, inside
+#define TIME_ERROR(median, most, inside) median, most, inside
 #include "lab/time/errors.def"
 #undef TIME_INTERVAL
 #undef TIME_ERROR
     };
     if (is_measured(gpu))
         snprintf(text, size,
-                 "times are predicted by a model, not measured: over programs of others that it had not seen its mean "
-                 "error was %d %% (median %d, on an H200), and %d %% lay in the interval",
+                 "times are predicted by a model, not measured: of programs of others that it had not seen half were "
+                 "within %d %% on an H200, nine of ten within %d %%, and %d %% lay in the interval",
                  of_others[0], of_others[1], of_others[2]);
     else
         snprintf(text, size,

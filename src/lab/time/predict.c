@@ -74,7 +74,7 @@ static void set_bound(const time_sm *sm, smp_predicted *out)
         double low, high;
     } intervals[] = {
 #define TIME_INTERVAL(bound, low, high) {bound, low, high},
-#define TIME_ERROR(mean, median, inside)
+#define TIME_ERROR(median, most, inside)
 #include "lab/time/errors.def"
 #undef TIME_INTERVAL
 #undef TIME_ERROR
