@@ -3,7 +3,7 @@
  * that arrive did before it, and what those that wait do behind it: no others. */
 #include <string.h>
 
-#include "lab/machine/machine.h"
+#include "lab/machine/rows.h"
 
 /* mode of a barrier instruction */
 enum { WAIT, ARRIVE_ONLY, COUNT_PREDICATES, ALL_PREDICATES, ANY_PREDICATE };
@@ -52,6 +52,8 @@ void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, ui
     const bool waits = inst->mode != ARRIVE_ONLY;
     if (count || !waits)
         tell(block, barrier, frame->warp, waits);
+    if (!waits || (count && count < block->threads))
+        warp_note_pending(block);
     block->order.partial = block->order.partial || !waits || (count && count < block->threads);
     barrier->arrived += (uint32_t)warp_lanes_in(waits || lanes != frame->live ? lanes : WARP_ALL);
     if (waits) {

@@ -187,12 +187,19 @@ typedef struct share {
     bool started;
 } share;
 
+static void settle_counts(warp_block *block)
+{
+    for (uint32_t i = 0; i < block->launch->kernel->inst_count; i++)
+        warp_settle_count(block, i);
+}
+
 static void *run_share(void *given)
 {
     share *s = given;
     const smp_warp_launch *launch = s->block->launch;
     for (uint64_t i = s->from; i < s->to && !s->block->stop; i++, s->done++)
         warp_run_block(s->block, launch->blocks ? launch->blocks[i] : i);
+    settle_counts(s->block);
     return NULL;
 }
 
@@ -283,7 +290,9 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
     count = count > MOST_SHARES ? MOST_SHARES : count;
     count = count > wanted ? wanted ? wanted : 1 : count;
     smp_code code = run_shares(shares, (int)count, launch, wanted, threads, err);
-    const warp_block *block = shares[0].block;
+    warp_block *block = shares[0].block;
+    if (!code)
+        settle_counts(block);
     code = code ? code : warp_make_result(block, result, err);
     if (!code) {
         result->watched = block->watch != NULL;

@@ -60,12 +60,19 @@ enum { WARP_DESTS = 8, WARP_SOURCES = 24 };
 /* Effect of an instruction on memory, for counting. */
 enum { WARP_LOADS, WARP_STORES, WARP_UPDATES_MEMORY, WARP_COPIES };
 
-/* Rows are byte offsets into a frame's registers: 32 words of 32 bits, 32 of 64, or for a predicate one mask. */
+/* Rows are byte offsets into a frame's registers: 32 words of 32 bits, 32 of 64, or for a predicate one mask. What most
+ * instructions need to run lies side by side: kernels are more than a processor's first cache holds. */
 struct warp_inst {
     warp_execute *execute;
     warp_alu *alu;
-    uint32_t guard; /* the row of the guarding predicate, or WARP_NO_ROW */
+    const void *extra; /* of SASS and of calls */
+    uint32_t guard;    /* the row of the guarding predicate, or WARP_NO_ROW */
     uint32_t target;
+    uint32_t index; /* in the whole module */
+    uint32_t add;   /* with parts: a row that is added to addresses, or WARP_NO_ROW */
+    int64_t offset; /* of addresses */
+    uint32_t bias;  /* with parts: where shared memory begins */
+    uint8_t scale;  /* the address's row is shifted to the left */
     uint8_t flow;
     uint8_t kind; /* what it does to memory */
     bool guard_not;
@@ -93,17 +100,12 @@ struct warp_inst {
     bool spills;                /* SASS: ptxas had no register left for what it keeps in local memory */
     uint32_t d[WARP_DESTS];
     uint32_t s[WARP_SOURCES];
-    uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */
-    bool add_wide;           /* it has 64 bits */
-    uint8_t scale;           /* the address's row is shifted to the left */
-    uint32_t bias;           /* with parts: where shared memory begins */
-    int64_t offset, offset2; /* of addresses */
-    uint32_t file, line;     /* in the source */
-    uint32_t text_line;      /* of the PTX, or of nvdisasm's text */
-    const char *text;        /* the instruction, in the module's text */
+    int64_t offset2;
+    bool add_wide;       /* add: it has 64 bits */
+    uint32_t file, line; /* in the source */
+    uint32_t text_line;  /* of the PTX, or of nvdisasm's text */
+    const char *text;    /* the instruction, in the module's text */
     uint32_t text_size;
-    uint32_t index;    /* in the whole module */
-    const void *extra; /* of calls */
 };
 
 /* A row that holds the same in all lanes. */
@@ -314,6 +316,17 @@ typedef struct warp_times {
     uint32_t *written, *read, *settled;
 } warp_times;
 
+/* Reads of shared memory since the block's last barrier that are not noted yet: they need not be where nobody writes
+ * before the next one. Those of a floor; after `noted` they are noted at once. */
+enum { WARP_PENDING = 512 };
+typedef struct warp_pending {
+    uint32_t count, floor, noted;
+    struct {
+        uint64_t stamp; /* of the first lane */
+        uint32_t inst, base;
+    } reads[WARP_PENDING];
+} warp_pending;
+
 typedef struct warp_fault_key {
     smp_warp_fault fault;
     uint32_t inst, other;
@@ -382,6 +395,7 @@ struct warp_block {
     const struct warp_row_functions *rows; /* for this processor (rows.h) */
     warp_granule *granules;
     warp_times times;
+    warp_pending pending;
     uint32_t granule_shift;
     warp_order order;
     warp_watch *watch; /* null: mistakes in global memory are not looked for */

@@ -9,6 +9,8 @@
 #define NAME_(name, isa) name##_##isa
 #define NAME(name, isa)  NAME_(name, isa)
 
+typedef uint32_t eight __attribute__((vector_size(32), aligned(4), may_alias));
+
 /* ------------------------------------------------------------------------------------------------ reads */
 
 /* Two lanes of a warp that read a place tell all that the others could (warp_readers_suffice). */
@@ -77,6 +79,7 @@ static __attribute__((noinline)) void check_reads(warp_block *block, const warp_
     warp_memo *memo = &block->memos[inst->index];
     const uint32_t shift = block->granule_shift, narrow = (uint32_t)memo->width >> shift, count = narrow ? narrow : 1;
     uint32_t younger = 0;
+    warp_note_pending(block);
     memo->leaders = memo->leaders ? memo->leaders : leaders_of(memo);
     WARP_ACTIVE_LANES(lanes & memo->leaders)
     for (uint32_t i = 0; i < count; i++)
@@ -123,15 +126,10 @@ static __attribute__((noinline)) void record(warp_block *block, const warp_memo 
     warp_record(block, index, &access, memo->cost.wavefronts);
 }
 
-static inline void count_again(warp_block *block, const warp_memo *memo, uint32_t index, uint32_t base)
+static __attribute__((noinline)) void note_count(warp_block *block, const warp_memo *memo, uint32_t index,
+                                                 uint32_t base)
 {
-    warp_sums *sums = &block->counts[index].in[SMP_WARP_SHARED];
-    sums->instructions++;
-    sums->lanes += WARP_LANES;
-    sums->wavefronts += (uint32_t)memo->cost.wavefronts;
-    sums->ideal += (uint32_t)memo->cost.ideal;
-    sums->packed += (uint32_t)memo->cost.packed;
-    sums->conflicts += (uint32_t)memo->cost.conflicts;
+    warp_settle_count(block, index);
     if (block->records)
         record(block, memo, index, base);
 }
@@ -151,14 +149,44 @@ static inline void note_two(const warp_block *block, uint32_t at, warp_touch now
     note_older(block, at, next);
 }
 
-/* Reads of a word a lane, in eights. False: some were written since the last barrier. */
-static __attribute__((noinline)) bool note_reads(warp_block *block, const warp_frame *frame, const warp_inst *inst,
-                                                 uint32_t base)
+/* Reads by all lanes of words that were written before the last barrier, in eights. */
+static void note_reads(const warp_block *block, warp_memo *memo, uint32_t base, warp_touch first)
 {
-    warp_memo *memo = &block->memos[inst->index];
+    const uint32_t words = memo->width / 4u;
+    memo->leaders = memo->leaders ? memo->leaders : leaders_of(memo);
+    for (uint32_t k = 0; k < WARP_EIGHTS; k++) {
+        const uint32_t lane = k * WARP_EIGHT, lanes = memo->leaders >> lane & 0xff;
+        const uint32_t at = (base + memo->delta[lane]) >> 2;
+        const warp_touch now = {first.stamp + lane, first.inst, first.how};
+        if (lanes == 0xff && memo->rows >> k & 1 && words == 1)
+            note_eight(block, at, now);
+        else if (lanes == 3 && memo->ones >> k & 1 && words == 1)
+            note_two(block, at, now);
+        else
+            WARP_ACTIVE_LANES(lanes)
+        for (uint32_t i = 0; i < words; i++)
+            note_older(block, ((base + memo->delta[lane + l]) >> 2) + i,
+                       (warp_touch){now.stamp + l, now.inst, now.how});
+    }
+}
+
+static void note_pending(warp_block *block)
+{
+    const uint32_t count = block->pending.count;
+    block->pending.count = 0;
+    block->pending.noted = block->order.floor;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t inst = block->pending.reads[i].inst;
+        note_reads(block, &block->memos[inst], block->pending.reads[i].base,
+                   (warp_touch){block->pending.reads[i].stamp, inst, block->insts[inst]->orderly});
+    }
+}
+
+/* Whether some of the words were written since the last barrier, or never. */
+static bool are_younger(const warp_block *block, const warp_memo *memo, uint32_t base)
+{
     const uint32_t *written = block->times.written, first = block->order.first, since = block->order.floor - first;
     uint32_t younger = !written | block->order.partial;
-    memo->leaders = memo->leaders ? memo->leaders : leaders_of(memo);
     for (uint32_t k = 0; k < WARP_EIGHTS && !younger; k++) {
         const uint32_t *delta = memo->delta + k * WARP_EIGHT, at = (base + delta[0]) >> 2;
         if (memo->rows >> k & 1)
@@ -168,25 +196,13 @@ static __attribute__((noinline)) bool note_reads(warp_block *block, const warp_f
             for (uint32_t l = 0; l < (memo->ones >> k & 1 ? 1 : WARP_EIGHT); l++)
                 younger |= written[(base + delta[l]) >> 2] - first >= since;
     }
-    for (uint32_t k = 0; k < WARP_EIGHTS && !younger; k++) {
-        const uint32_t lane = k * WARP_EIGHT, lanes = memo->leaders >> lane & 0xff;
-        const uint32_t at = (base + memo->delta[lane]) >> 2;
-        const warp_touch now = {warp_stamp(block, frame, lane), inst->index, inst->orderly};
-        if (lanes == 0xff && memo->rows >> k & 1)
-            note_eight(block, at, now);
-        else if (lanes == 3 && memo->ones >> k & 1)
-            note_two(block, at, now);
-        else
-            WARP_ACTIVE_LANES(lanes)
-        note_older(block, (base + memo->delta[lane + l]) >> 2, (warp_touch){now.stamp + l, now.inst, now.how});
-    }
-    return !younger;
+    return younger;
 }
 
 /* Words that a warp writes, not touched since the last barrier. False: some were; then those before it are noted, which
  * the long way does again. */
-static __attribute__((noinline)) bool note_writes(const warp_block *block, const warp_frame *frame,
-                                                  const warp_inst *inst, uint32_t base)
+static __attribute__((noinline)) bool note_writes(warp_block *block, const warp_frame *frame, const warp_inst *inst,
+                                                  uint32_t base)
 {
     const warp_memo *memo = &block->memos[inst->index];
     const uint32_t floor = block->order.floor;
@@ -194,6 +210,7 @@ static __attribute__((noinline)) bool note_writes(const warp_block *block, const
     warp_touch now = {warp_stamp(block, frame, 0), inst->index, 0};
     if (inst->orderly || !times->settled)
         return false;
+    warp_note_pending(block);
     for (uint32_t l = 0; l < WARP_LANES; l++, now.stamp++) {
         const uint32_t at = (base + memo->delta[l]) >> 2;
         if ((times->written[at] >= floor) | (times->read[at] >= floor))
@@ -204,32 +221,32 @@ static __attribute__((noinline)) bool note_writes(const warp_block *block, const
     return true;
 }
 
-/* Words of all lanes, which lie as the memo says from `from` on. times: of the first lane's, to tell whether some are
- * not settled; null: that is not wanted. */
-static inline __attribute__((always_inline)) bool load_row(const warp_memo *memo, const unsigned char *from, bool dense,
-                                                           uint32_t *to, const uint32_t *times, uint32_t floor)
+/* Words of all lanes, which lie as the memo says from `from` on. Returns whether one of their times (of the first
+ * lane's on; null: none are looked at) is not of the `span` ones from `begin` on. */
+static inline __attribute__((always_inline)) bool load_row(const warp_memo *memo, const unsigned char *from,
+                                                           uint32_t *row, const uint32_t *times, uint32_t begin,
+                                                           uint32_t span)
 {
-    const uint32_t *const words = to;
-    uint32_t open[WARP_EIGHT] = {0}, any = 0;
-    for (uint32_t k = 0; k < WARP_EIGHTS; k++, to += WARP_EIGHT) {
-        const uint32_t *delta = memo->delta + k * WARP_EIGHT;
-        const int32_t first = (int32_t)delta[0];
+    eight open = {0};
+    uint32_t any = 0;
+    for (uint32_t k = 0; k < WARP_EIGHTS; k++) {
+        const int32_t *delta = (const int32_t *)memo->delta + k * WARP_EIGHT, first = delta[0];
+        eight *to = (eight *)(void *)row + k;
         if (memo->same[k] < k)
-            memcpy(to, words + memo->same[k] * WARP_EIGHT, WARP_EIGHT * sizeof *to);
+            *to = ((eight *)(void *)row)[memo->same[k]];
         else if (memo->ones >> k & 1) {
             uint32_t word;
             memcpy(&word, from + first, sizeof word);
-            for (uint32_t l = 0; l < WARP_EIGHT; l++)
-                to[l] = word;
-            any |= times ? times[first / 4] ^ floor : 0;
-        } else if (memo->rows >> k & 1 && dense) {
-            memcpy(to, from + first, WARP_EIGHT * sizeof *to);
-            for (uint32_t l = 0; l < WARP_EIGHT && times; l++)
-                open[l] |= times[first / 4 + (int32_t)l] ^ floor;
+            *to = word - (eight){0};
+            any |= times && times[first / 4] - begin >= span;
+        } else if (memo->rows >> k & 1 && memo->width == sizeof *row) {
+            *to = *(const eight *)(const void *)(from + first);
+            if (times)
+                open |= (eight)(*(const eight *)(const void *)(times + first / 4) - begin >= span);
         } else
             for (uint32_t l = 0; l < WARP_EIGHT; l++) {
-                memcpy(&to[l], from + (int32_t)delta[l], sizeof *to);
-                any |= times ? times[(int32_t)delta[l] / 4] ^ floor : 0;
+                memcpy(&row[k * WARP_EIGHT + l], from + delta[l], sizeof *row);
+                any |= times && times[delta[l] / 4] - begin >= span;
             }
     }
     for (uint32_t l = 0; l < WARP_EIGHT && times; l++)
@@ -242,7 +259,20 @@ static inline void load_words(const warp_frame *frame, const warp_inst *inst, co
 {
     for (uint32_t i = 0; i < inst->vec; i++, from += 4)
         if (inst->d[i] != WARP_NO_ROW)
-            (void)load_row(memo, from, inst->vec == 1, warp_words(frame, inst->d[i]), NULL, 0);
+            (void)load_row(memo, from, warp_words(frame, inst->d[i]), NULL, 0, 0);
+}
+
+static inline __attribute__((always_inline)) bool load_looking(const warp_frame *frame, const warp_inst *inst,
+                                                               const warp_memo *memo, const unsigned char *from,
+                                                               const uint32_t *times, uint32_t begin, uint32_t span)
+{
+    bool any = false;
+    if (inst->vec == 1 && inst->d[0] != WARP_NO_ROW)
+        return load_row(memo, from, warp_words(frame, inst->d[0]), times, begin, span);
+    for (uint32_t i = 0; i < inst->vec; i++)
+        any |= inst->d[i] == WARP_NO_ROW ||
+               load_row(memo, from + 4 * i, warp_words(frame, inst->d[i]), times + i, begin, span);
+    return any;
 }
 
 static inline void store_words(const warp_frame *frame, const warp_inst *inst, const warp_memo *memo, unsigned char *to)
@@ -258,39 +288,70 @@ static inline void store_words(const warp_frame *frame, const warp_inst *inst, c
     }
 }
 
-static void look_at_reads(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t base)
+static __attribute__((noinline)) void look_at_reads(warp_block *block, const warp_frame *frame, const warp_inst *inst,
+                                                    uint32_t base)
 {
     uint32_t offset[WARP_LANES];
-    if (inst->vec == 1 && note_reads(block, frame, inst, base))
+    warp_memo *memo = &block->memos[inst->index];
+    if (inst->vec == 1 && !are_younger(block, memo, base)) {
+        warp_note_pending(block);
+        note_reads(block, memo, base, (warp_touch){warp_stamp(block, frame, 0), inst->index, inst->orderly});
         return;
+    }
     for (int l = 0; l < WARP_LANES; l++)
-        offset[l] = base + block->memos[inst->index].delta[l];
+        offset[l] = base + memo->delta[l];
     check_reads(block, frame, inst, WARP_ALL, offset);
+}
+
+/* Loads words, and looks at their times. A read of what was written before the last barrier can wait to be noted. */
+static inline void load_checked(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t base)
+{
+    const warp_memo *memo = &block->memos[inst->index];
+    const unsigned char *at = block->shared + base;
+    const uint32_t floor = block->order.floor, first = block->order.first;
+    const warp_times *times = &block->times;
+    warp_pending *p = &block->pending;
+    const bool waits = p->noted != floor;
+    if (!times->written || block->order.partial) {
+        load_words(frame, inst, memo, at);
+        look_at_reads(block, frame, inst, base);
+        return;
+    }
+    if (load_looking(frame, inst, memo, at, (waits ? times->written : times->settled) + base / 4, waits ? first : floor,
+                     waits ? floor - first : 1)) {
+        look_at_reads(block, frame, inst, base);
+        return;
+    }
+    if (!waits)
+        return;
+    p->count = p->floor == floor ? p->count : 0;
+    p->floor = floor;
+    p->reads[p->count].stamp = warp_stamp(block, frame, 0);
+    p->reads[p->count].inst = inst->index;
+    p->reads[p->count++].base = base;
+    if (p->count == WARP_PENDING)
+        note_pending(block);
 }
 
 static bool shared(warp_block *block, warp_frame *frame, const warp_inst *inst, bool load)
 {
-    const warp_memo *memo = &block->memos[inst->index];
+    warp_memo *memo = &block->memos[inst->index];
     const bool looks = !block->code->counts_only;
-    const uint32_t *settled = block->order.partial ? NULL : block->times.settled;
     uint32_t base;
     if (!lies_alike(block, frame, inst, memo, &base) || (looks && block->granule_shift != 2))
         return false;
     if (looks && !load && !note_writes(block, frame, inst, base))
         return false;
-    count_again(block, memo, inst->index, base);
+    memo->again++;
+    if (block->records || block->observer)
+        note_count(block, memo, inst->index, base);
     frame->tried = 0;
-    unsigned char *at = block->shared + base;
     if (!load)
-        store_words(frame, inst, memo, at);
-    else if (looks && settled && inst->vec == 1 && inst->d[0] != WARP_NO_ROW) {
-        if (load_row(memo, at, true, warp_words(frame, inst->d[0]), settled + base / 4, block->order.floor))
-            look_at_reads(block, frame, inst, base);
-    } else {
-        load_words(frame, inst, memo, at);
-        if (looks)
-            look_at_reads(block, frame, inst, base);
-    }
+        store_words(frame, inst, memo, block->shared + base);
+    else if (looks)
+        load_checked(block, frame, inst, base);
+    else
+        load_words(frame, inst, memo, block->shared + base);
     return true;
 }
 
@@ -382,5 +443,5 @@ static bool global(warp_block *block, warp_frame *frame, const warp_inst *inst, 
 }
 
 extern const struct warp_row_functions NAME(warp_row_functions, SMP_ISA);
-const struct warp_row_functions NAME(warp_row_functions,
-                                     SMP_ISA) = {.shared = shared, .global = global, .check_reads = check_reads};
+const struct warp_row_functions NAME(warp_row_functions, SMP_ISA) = {
+    .shared = shared, .global = global, .check_reads = check_reads, .note_pending = note_pending};

@@ -12,6 +12,7 @@ struct warp_row_functions {
     /* Races of reads of one granule a lane. */
     void (*check_reads)(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                         const uint32_t offset[WARP_LANES]);
+    void (*note_pending)(warp_block *block);
 };
 extern const struct warp_row_functions warp_row_functions_base, warp_row_functions_v3;
 #ifdef SMP_WARP_V3
@@ -21,6 +22,29 @@ extern const struct warp_row_functions warp_row_functions_base, warp_row_functio
 #else
 #define WARP_FOR_ISA(name) name##_base
 #endif
+
+/* Before shared memory is written or read otherwise, and before what instructions remember of their accesses changes.
+ */
+static inline void warp_note_pending(warp_block *block)
+{
+    if (block->pending.count && block->pending.floor == block->order.floor)
+        block->rows->note_pending(block);
+}
+
+/* Counts the accesses of an instruction that lay as its last one did, and are not counted yet. */
+static inline void warp_settle_count(warp_block *block, uint32_t index)
+{
+    warp_memo *memo = &block->memos[index];
+    warp_sums *sums = &block->counts[index].in[SMP_WARP_SHARED];
+    const uint64_t count = memo->again;
+    memo->again = 0;
+    sums->instructions += count;
+    sums->lanes += count * WARP_LANES;
+    sums->wavefronts += count * (uint32_t)memo->cost.wavefronts;
+    sums->ideal += count * (uint32_t)memo->cost.ideal;
+    sums->packed += count * (uint32_t)memo->cost.packed;
+    sums->conflicts += count * (uint32_t)memo->cost.conflicts;
+}
 
 /* Counts an access to global memory by so many lanes. */
 static inline void warp_count_global(warp_count *count, const warp_memo *memo, uint32_t active)

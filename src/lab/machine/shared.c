@@ -8,8 +8,9 @@
 
 /* The cost of an access, from the last one of this instruction where the lanes lie alike: all its addresses moved by
  * the same number of words only turn the banks. */
-static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *access)
+static const smp_bank_cost *cost_of(warp_block *block, uint32_t index, const smp_bank_access *access)
 {
+    warp_memo *memo = &block->memos[index];
     const uint32_t first = (uint32_t)__builtin_ctz(access->active), base = access->offset[first];
     const uint32_t phase = access->width < SMP_BANK_BYTES ? base % SMP_BANK_BYTES : 0;
     uint32_t delta[WARP_LANES], differs = 0;
@@ -23,6 +24,8 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
         memo->width == (uint8_t)access->width && memo->phase == phase && access->op != SMP_BANK_ASYNC &&
         access->op != SMP_BANK_ASYNC_L2)
         return &memo->cost;
+    warp_note_pending(block);
+    warp_settle_count(block, index);
     memcpy(memo->delta, delta, sizeof delta);
     memo->known = 1;
     memo->active = access->active;
@@ -41,7 +44,7 @@ static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *acce
 void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access *access)
 {
     warp_count *count = &block->counts[index];
-    const smp_bank_cost *cost = cost_of(&block->memos[index], access);
+    const smp_bank_cost *cost = cost_of(block, index, access);
     warp_sums *sums = &count->in[SMP_WARP_SHARED];
     sums->wavefronts += (uint32_t)cost->wavefronts;
     sums->ideal += (uint32_t)cost->ideal;
@@ -179,6 +182,7 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
     const warp_touch now = {warp_stamp(block, frame, lane), inst->index,
                             (copies ? (frame->groups[lane] + 1) << 1 : 0) | atomic};
     const uint32_t last = (offset + access->width - 1) >> block->granule_shift;
+    warp_note_pending(block);
     for (uint32_t at = offset >> block->granule_shift; at <= last; at++) {
         warp_granule *g = &block->granules[at];
         if (access->how == WARP_READS)
