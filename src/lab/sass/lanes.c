@@ -27,10 +27,11 @@ RUN(add3_carry)
     BEGIN TAKE(0, a) TAKE(1, b) TAKE(2, c) const uint32_t p = sass_holds(frame, op, 0), q = sass_holds(frame, op, 1);
     uint32_t one = 0, two = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
-        const uint64_t sum = (uint64_t)a[l] + b[l] + c[l] + (p >> l & 1) + (q >> l & 1) + op->submode;
-        r[l] = (uint32_t)sum;
-        one |= (uint32_t)(sum >> 32 >= 1) << l;
-        two |= (uint32_t)(sum >> 32 >= 2) << l;
+        const uint32_t two_of = a[l] + b[l], three = two_of + c[l];
+        r[l] = three + (p >> l & 1) + (q >> l & 1) + op->submode;
+        const uint32_t carries = (uint32_t)(two_of < a[l]) + (uint32_t)(three < two_of) + (uint32_t)(r[l] < three);
+        one |= (uint32_t)(carries >= 1) << l;
+        two |= (uint32_t)(carries >= 2) << l;
     }
     sass_put(frame, op, r, lanes);
     sass_put_pred(frame, op, 0, one, lanes);

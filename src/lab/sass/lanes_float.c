@@ -30,7 +30,6 @@ static inline real *place_floats(const warp_frame *frame, const sass_op *op, uin
 static inline void put_floats(warp_frame *frame, const sass_op *op, real *r, uint32_t lanes)
 {
     uint32_t *bits = (uint32_t *)(void *)r;
-    WARP_EACH_LANE r[l] = warp_one_nan(r[l]);
     if (bits == warp_words(frame, op->to))
         return;
     if (op->saturate)
@@ -65,10 +64,10 @@ static __attribute__((noinline)) float rounded(int how, bool is_product, float a
         real *d = place_floats(frame, op, rooms[3], lanes);                                                            \
         (void)block, (void)c;                                                                                          \
         if (op->rounding == NEAREST)                                                                                   \
-            WARP_EACH_LANE d[l] = (expression);                                                                        \
+            WARP_EACH_LANE d[l] = warp_one_nan(expression);                                                            \
         else                                                                                                           \
             for (int l = 0; l < WARP_LANES; l++)                                                                       \
-                d[l] = rounded(op->rounding, is_product, x, y, z);                                                     \
+                d[l] = warp_one_nan(rounded(op->rounding, is_product, x, y, z));                                       \
         put_floats(frame, op, d, lanes);                                                                               \
     }
 FLOATS(fadd, a[l] + b[l], false, a[l], 1.0f, b[l])
@@ -92,7 +91,7 @@ RUN(fminmax)
     for (int l = 0; l < WARP_LANES; l++) {
         const bool first = is_less(a[l], b[l]) == (p >> l & 1);
         const bool nan = op->mode && (a[l] != a[l] || b[l] != b[l]); /* .NAN */
-        d[l] = nan ? NAN : a[l] != a[l] ? b[l] : b[l] != b[l] ? a[l] : first ? a[l] : b[l];
+        d[l] = warp_one_nan(nan ? NAN : a[l] != a[l] ? b[l] : b[l] != b[l] ? a[l] : first ? a[l] : b[l]);
     }
     put_floats(frame, op, d, lanes);
 }
