@@ -5,9 +5,9 @@
 
 #include "lab_case.h"
 
-enum { THREADS = 64 };
+enum { THREADS = 128 };
 
-/* A kernel of 64 threads, of which thread 0 makes s and flag 0 before a barrier. */
+/* A kernel of 128 threads, of which thread 0 makes s and flag 0 before a barrier. */
 static const char frame[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry op()\n{\n.reg .b32 %%r<8>; .reg .pred %%p<3>;\n"
     ".shared .align 8 .b32 s[128];\n.shared .align 8 .b32 flag;\nmov.u32 %%r0, %%tid.x; mov.u32 %%r1, 0;\n"
@@ -51,12 +51,46 @@ SMP_TEST(atomics_race_with_plain_accesses_alone)
             fail_msg("%s %s", cases[i].body, cases[i].races ? "is a race" : "is no race");
 }
 
+/* Threads 0, 32 and 64 read s, and thread 96 updates it: it races with the plain reader, in whichever order they came.
+ */
+SMP_TEST(atomic_readers_hide_no_plain_one)
+{
+    static const char body[] = "setp.eq.u32 %%p1, %%r0, 0; @%%p1 ld%s.shared.u32 %%r5, [s];\n"
+                               "setp.eq.u32 %%p1, %%r0, 32; @%%p1 ld%s.shared.u32 %%r5, [s];\n"
+                               "setp.eq.u32 %%p1, %%r0, 64; @%%p1 ld%s.shared.u32 %%r5, [s];\n"
+                               "setp.eq.u32 %%p1, %%r0, 96; @%%p1 atom.shared.add.u32 %%r4, [s], 1;";
+    for (int plain = 0; plain <= 3; plain++) {
+        const char *kind[3] = {".relaxed.cta", ".relaxed.cta", ".relaxed.cta"};
+        char text[600];
+        if (plain < 3)
+            kind[plain] = "";
+        snprintf(text, sizeof text, body, kind[0], kind[1], kind[2]);
+        if (races_of(text) != (plain < 3))
+            fail_msg("plain reader %d: %zu races", plain, races_of(text));
+    }
+}
+
+/* Thread 0 reads s plainly and then atomically, or the other way round. */
+SMP_TEST(an_atomic_read_hides_no_plain_one_of_its_thread)
+{
+    static const char body[] = "setp.eq.u32 %%p1, %%r0, 0; %s %s\n"
+                               "setp.eq.u32 %%p1, %%r0, 96; @%%p1 atom.shared.add.u32 %%r4, [s], 1;";
+    static const char plain[] = "@%p1 ld.shared.u32 %r5, [s];", atomic[] = "@%p1 ld.relaxed.cta.shared.u32 %r6, [s];";
+    char text[600];
+    snprintf(text, sizeof text, body, plain, atomic);
+    assert_int_equal(races_of(text), 1);
+    snprintf(text, sizeof text, body, atomic, plain);
+    assert_int_equal(races_of(text), 1);
+    snprintf(text, sizeof text, body, atomic, atomic);
+    assert_int_equal(races_of(text), 0);
+}
+
 /* Each thread writes, counts itself, waits until all are counted, and reads what another has written. */
 SMP_TEST(an_acquire_sees_what_was_released)
 {
     static const char body[] = "add.u32 %%r5, %%r0, 7; st.shared.u32 [%%r2], %%r5;\n"
                                "atom%s.shared.add.u32 %%r4, [flag], 1;\nwait:\nld.%s.cta.shared.u32 %%r4, [flag];\n"
-                               "setp.lt.u32 %%p1, %%r4, 64; @%%p1 bra wait;\n"
+                               "setp.lt.u32 %%p1, %%r4, 128; @%%p1 bra wait;\n"
                                "xor.b32 %%r6, %%r2, 128; ld.shared.u32 %%r5, [%%r6];";
     char text[512];
     snprintf(text, sizeof text, body, ".release.cta", "acquire");

@@ -107,6 +107,25 @@ SMP_TEST(fences_and_atomics_order_blocks)
     check(cases, sizeof cases / sizeof cases[0], BLOCKS);
 }
 
+/* Blocks 0 to 2 read a word, and block 3 updates it: it races with the plain reader, in whichever order they came. */
+SMP_TEST(strong_readers_hide_no_plain_one)
+{
+    static const char reads[] = "setp.eq.u32 %%p1, %%r2, 0; @%%p1 ld%s.global.u32 %%r5, [%%rd0];\n"
+                                "setp.eq.u32 %%p1, %%r2, 64; @%%p1 ld%s.global.u32 %%r5, [%%rd0];\n"
+                                "setp.eq.u32 %%p1, %%r2, 128; @%%p1 ld%s.global.u32 %%r5, [%%rd0];\n"
+                                "setp.eq.u32 %%p1, %%r2, 192; @%%p1 atom.global.add.u32 %%r6, [%%rd1+-768], 1;";
+    for (int plain = 0; plain <= 3; plain++) {
+        const char *kind[3] = {".volatile", ".relaxed.gpu", ".volatile"};
+        char text[600];
+        if (plain < 3)
+            kind[plain] = "";
+        snprintf(text, sizeof text, reads, kind[0], kind[1], kind[2]);
+        if (found(text, BLOCKS, true, SMP_WARP_RACE) != (plain < 3))
+            fail_msg("plain reader %d: %llu races", plain,
+                     (unsigned long long)found(text, BLOCKS, true, SMP_WARP_RACE));
+    }
+}
+
 SMP_TEST(blocks_of_two_threads_meet_where_one_writes)
 {
     static const body cases[] = {

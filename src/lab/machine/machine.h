@@ -306,8 +306,15 @@ typedef struct warp_touch {
     uint32_t how; /* the group of cp.async << 1 | atomic; in one word, since parts of it are slow to read back */
 } warp_touch;
 
+/* other: an earlier reader, of another warp or thread */
+typedef struct warp_readers {
+    warp_touch read, other;
+} warp_readers;
+
+/* Atomic readers are apart from plain ones, with which alone atomic writers race. */
 typedef struct warp_granule {
-    warp_touch write, read, other; /* other: an earlier reader, of another warp or thread */
+    warp_touch write;
+    warp_readers plain, atomic;
 } warp_granule;
 
 /* Of each granule when it was written last (UINT32_MAX: by an asynchronous copy) and read last, and the floor since
@@ -351,7 +358,8 @@ typedef struct warp_barrier {
 enum { WARP_ACQUIRED = 16 };
 typedef struct warp_order {
     uint32_t interval, first, floor;
-    bool partial; /* a barrier of some warps has ended */
+    uint32_t atomic_read; /* the floor since which shared memory was read atomically */
+    bool partial;         /* a barrier of some warps has ended */
     /* Global memory: all of before `ordered` comes before; what the block did before `fenced` is seen by those that see
      * its next atomic or volatile write; the addresses at which it saw what others released. */
     uint32_t ordered, fenced, acquired_count;

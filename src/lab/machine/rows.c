@@ -34,13 +34,13 @@ static inline bool is_older(const warp_block *block, uint32_t at)
     return (when >= order->first) & (when < order->floor) & !warp_copy_of(write) & !order->partial;
 }
 
-/* A read of what was written before the last barrier. Once threads of two warps have read it since, no further read of
- * this interval can be a mistake or tell more. */
-static inline void note_older(const warp_block *block, uint32_t at, warp_touch now)
+/* A plain read of what was written before the last barrier. Once threads of two warps have read it since, no further
+ * read of this interval can be a mistake or tell more. */
+static inline void note_older(warp_block *block, uint32_t at, warp_touch now)
 {
     const warp_times *times = &block->times;
     const uint32_t floor = block->order.floor;
-    warp_granule *g = &block->granules[at];
+    warp_readers *g = &block->granules[at].plain;
     if (times->settled && times->settled[at] == floor)
         return;
     if (!times->settled ||
@@ -57,7 +57,7 @@ static inline void note_older(const warp_block *block, uint32_t at, warp_touch n
 }
 
 /* The same by eight lanes side by side. */
-static inline void note_eight(const warp_block *block, uint32_t at, warp_touch now)
+static inline void note_eight(warp_block *block, uint32_t at, warp_touch now)
 {
     const uint32_t floor = block->order.floor;
     uint32_t *read = block->times.read, was_read = 0;
@@ -68,7 +68,7 @@ static inline void note_eight(const warp_block *block, uint32_t at, warp_touch n
     if (was_read)
         return;
     for (uint32_t l = 0; l < WARP_EIGHT; l++)
-        block->granules[at + l].read = (warp_touch){now.stamp + l, now.inst, now.how};
+        block->granules[at + l].plain.read = (warp_touch){now.stamp + l, now.inst, now.how};
     for (uint32_t l = 0; l < WARP_EIGHT; l++)
         read[at + l] = block->order.interval;
 }
@@ -88,7 +88,7 @@ static __attribute__((noinline)) void check_reads(warp_block *block, const warp_
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = (offset[l] >> shift) + i;
         const warp_touch now = {warp_stamp(block, frame, l), inst->index, inst->orderly};
-        if (is_older(block, at))
+        if (is_older(block, at) && !inst->orderly)
             note_older(block, at, now);
         else
             warp_check_read(block, at, &now);
@@ -135,10 +135,10 @@ static __attribute__((noinline)) void note_count(warp_block *block, const warp_m
 }
 
 /* A read by two lanes next to each other. */
-static inline void note_two(const warp_block *block, uint32_t at, warp_touch now)
+static inline void note_two(warp_block *block, uint32_t at, warp_touch now)
 {
     const warp_touch next = {now.stamp + 1, now.inst, now.how};
-    warp_granule *g = &block->granules[at];
+    warp_readers *g = &block->granules[at].plain;
     if (block->times.read[at] < block->order.floor) {
         g->other = now;
         g->read = next;
@@ -150,7 +150,7 @@ static inline void note_two(const warp_block *block, uint32_t at, warp_touch now
 }
 
 /* Reads by all lanes of words that were written before the last barrier, in eights. */
-static void note_reads(const warp_block *block, warp_memo *memo, uint32_t base, warp_touch first)
+static void note_reads(warp_block *block, warp_memo *memo, uint32_t base, warp_touch first)
 {
     const uint32_t words = memo->width / 4u;
     memo->leaders = memo->leaders ? memo->leaders : leaders_of(memo);
@@ -178,7 +178,7 @@ static void note_pending(warp_block *block)
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t inst = block->pending.reads[i].inst;
         note_reads(block, &block->memos[inst], block->pending.reads[i].base,
-                   (warp_touch){block->pending.reads[i].stamp, inst, block->insts[inst]->orderly});
+                   (warp_touch){block->pending.reads[i].stamp, inst, 0});
     }
 }
 
@@ -208,7 +208,7 @@ static __attribute__((noinline)) bool note_writes(warp_block *block, const warp_
     const uint32_t floor = block->order.floor;
     const warp_times *times = &block->times;
     warp_touch now = {warp_stamp(block, frame, 0), inst->index, 0};
-    if (inst->orderly || !times->settled)
+    if (inst->orderly || !times->settled || block->order.atomic_read == floor)
         return false;
     warp_note_pending(block);
     for (uint32_t l = 0; l < WARP_LANES; l++, now.stamp++) {
@@ -293,9 +293,9 @@ static __attribute__((noinline)) void look_at_reads(warp_block *block, const war
 {
     uint32_t offset[WARP_LANES];
     warp_memo *memo = &block->memos[inst->index];
-    if (inst->vec == 1 && !are_younger(block, memo, base)) {
+    if (inst->vec == 1 && !inst->orderly && !are_younger(block, memo, base)) {
         warp_note_pending(block);
-        note_reads(block, memo, base, (warp_touch){warp_stamp(block, frame, 0), inst->index, inst->orderly});
+        note_reads(block, memo, base, (warp_touch){warp_stamp(block, frame, 0), inst->index, 0});
         return;
     }
     for (int l = 0; l < WARP_LANES; l++)
@@ -312,7 +312,7 @@ static inline void load_checked(warp_block *block, const warp_frame *frame, cons
     const warp_times *times = &block->times;
     warp_pending *p = &block->pending;
     const bool waits = p->noted != floor;
-    if (!times->written || block->order.partial) {
+    if (!times->written || block->order.partial || inst->orderly) {
         load_words(frame, inst, memo, at);
         look_at_reads(block, frame, inst, base);
         return;

@@ -86,9 +86,9 @@ static inline uint32_t warp_thread_of(const warp_touch *touch)
 /* Whether the readers that are known race with every writer that a further reader would race with: two of different
  * warps do, and so do two threads of this warp that read in this turn. A barrier of some warps may order one of them.
  */
-static inline bool warp_readers_suffice(const warp_block *block, const warp_granule *g, uint64_t now)
+static inline bool warp_readers_suffice(const warp_block *block, const warp_readers *known, uint64_t now)
 {
-    const uint64_t read = g->read.stamp, other = g->other.stamp;
+    const uint64_t read = known->read.stamp, other = known->other.stamp;
     if (read >> 32 < block->order.floor || other >> 32 < block->order.floor || block->order.partial)
         return false;
     if ((uint16_t)read / WARP_LANES != (uint16_t)other / WARP_LANES)
@@ -96,21 +96,25 @@ static inline bool warp_readers_suffice(const warp_block *block, const warp_gran
     return read / WARP_LANES == now / WARP_LANES && other / WARP_LANES == now / WARP_LANES && read != other;
 }
 
-static inline void warp_note_read(const warp_block *block, uint32_t at, const warp_touch *now)
+static inline void warp_note_read(warp_block *block, uint32_t at, const warp_touch *now)
 {
-    warp_granule *g = &block->granules[at];
+    const bool atomic = now->how & 1;
+    warp_readers *known = atomic ? &block->granules[at].atomic : &block->granules[at].plain;
     const uint32_t floor = block->order.floor;
-    if (warp_readers_suffice(block, g, now->stamp))
+    if (warp_readers_suffice(block, known, now->stamp))
         return;
-    if (warp_interval_of(&g->read) >= floor && warp_thread_of(&g->read) != warp_thread_of(now)) {
+    if (warp_interval_of(&known->read) >= floor && warp_thread_of(&known->read) != warp_thread_of(now)) {
         const uint32_t own = warp_thread_of(now) / WARP_LANES;
-        const bool same_warp = warp_thread_of(&g->read) / WARP_LANES == own;
-        const bool other_kept = warp_interval_of(&g->other) >= floor && warp_thread_of(&g->other) / WARP_LANES != own;
+        const bool same_warp = warp_thread_of(&known->read) / WARP_LANES == own;
+        const bool other_kept =
+            warp_interval_of(&known->other) >= floor && warp_thread_of(&known->other) / WARP_LANES != own;
         if (!same_warp || !other_kept)
-            g->other = g->read;
+            known->other = known->read;
     }
-    g->read = *now;
-    if (block->times.read)
+    known->read = *now;
+    if (atomic)
+        block->order.atomic_read = floor;
+    else if (block->times.read)
         block->times.read[at] = warp_interval_of(now);
 }
 

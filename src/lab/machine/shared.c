@@ -144,10 +144,14 @@ static void check_write(warp_block *block, warp_granule *g, const warp_touch *no
              !same_value)
         race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", is, now->inst, warp_thread_of(now),
              granule);
-    else if (warp_unordered(block, g->read.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->read)))
-        race(block, &g->read, "reads", is, now->inst, warp_thread_of(now), granule);
-    else if (warp_unordered(block, g->other.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->other)))
-        race(block, &g->other, "reads", is, now->inst, warp_thread_of(now), granule);
+    else {
+        const warp_touch *const readers[] = {&g->plain.read, &g->plain.other, &g->atomic.read, &g->atomic.other};
+        for (int i = 0, count = is_atomic(now) ? 2 : 4; i < count; i++)
+            if (warp_unordered(block, readers[i]->stamp, now->stamp)) {
+                race(block, readers[i], "reads", is, now->inst, warp_thread_of(now), granule);
+                break;
+            }
+    }
     warp_note_write(block, granule, now);
 }
 

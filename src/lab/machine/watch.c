@@ -172,13 +172,13 @@ static void look_at_write(const touch *t, warp_cell cell, uint64_t at)
     const uint32_t ordered = t->block->order.ordered;
     const bool update = t->access->how == WARP_UPDATES;
     const char *does = update ? "updates" : "writes";
-    const warp_seen *readers[] = {cell.read, cell.other};
+    const warp_seen *readers[] = {cell.read, cell.other, cell.strong, cell.strong_other};
     if (cell.write->when >= ordered && !is_ordered(t, cell.write, at, false) &&
         (update || !writes_same(t, cell.write, at))) {
         race(t, cell.write, cell.write->who & WARP_WHO_STRONG ? "updates" : "writes", does, at);
         return;
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0, count = t->block->watch->strong ? 4 : 2; i < count; i++)
         if (readers[i]->when >= ordered && !is_ordered(t, readers[i], at, true) &&
             (update || !writes_same(t, cell.write, at))) {
             race(t, readers[i], "reads", does, at);
@@ -193,11 +193,14 @@ static inline bool is_mine(const warp_order *order, const warp_seen *was, const 
     return was->when >= order->first && !((was->who ^ now->who) & WARP_WHO_THREAD);
 }
 
-/* Two readers of which every writer races with one suffice: of two blocks, or of two warps of this one. */
+/* Two readers of which every writer races with one suffice: of two blocks, or of two warps of this one. Strong and
+ * plain ones are apart. */
 static inline void note_read(const touch *t, warp_cell cell)
 {
     const warp_order *order = &t->block->order;
-    warp_seen *const read = cell.read, *const other = cell.other;
+    const bool strong = t->now.who & WARP_WHO_STRONG;
+    warp_seen *const read = strong ? cell.strong : cell.read, *const other = strong ? cell.strong_other : cell.other;
+    t->block->watch->strong = t->block->watch->strong || strong;
     if (read->when < order->ordered || is_mine(order, read, &t->now)) {
         *read = (warp_seen){t->now.when, t->now.who};
         return;
@@ -221,24 +224,34 @@ static inline bool keeps_store(const touch *t, warp_cell cell)
            !(cell.write->who & WARP_WHO_STRONG) && !t->block->watch->interleaved;
 }
 
+static inline warp_cell cell_at(const warp_cell *first, uint64_t index)
+{
+    return (warp_cell){first->write + index,  first->read + index,         first->other + index,
+                       first->strong + index, first->strong_other + index, first->settled + index};
+}
+
 static inline void note_lane(const touch *t, warp_cell cell, uint64_t at, uint32_t count, bool alone)
 {
     const warp_order *order = &t->block->order;
     const uint32_t ordered = order->ordered;
-    for (uint32_t i = 0; i < count; i++, cell.write++, cell.read++, cell.other++, cell.settled++, at += t->bytes) {
+    for (uint32_t i = 0; i < count; i++, cell = cell_at(&cell, 1), at += t->bytes) {
         if (t->access->how == WARP_READS) {
             if (cell.write->when >= ordered && !(alone && is_mine(order, cell.write, &t->now)))
                 look_at_read(t, cell, at);
             note_read(t, cell);
             continue;
         }
-        const bool fresh = cell.write->when < ordered && cell.read->when < ordered && cell.other->when < ordered;
+        const bool strong = t->block->watch->strong;
+        const bool fresh = cell.write->when < ordered && cell.read->when < ordered && cell.other->when < ordered &&
+                           !(strong && cell.strong->when >= ordered);
         if (!fresh)
             look_at_write(t, cell, at);
         if (!keeps_store(t, cell))
             *cell.write = (warp_seen){t->now.when, t->now.who};
         if (!fresh)
             cell.read->when = cell.other->when = *cell.settled = 0;
+        if (!fresh && strong)
+            cell.strong->when = cell.strong_other->when = 0;
     }
 }
 
@@ -254,15 +267,16 @@ static void tell_unknown(const touch *t)
 }
 
 /* Apart, since most cells have a writer or a reader alone: what is never touched takes no memory. A buffer whose cells
- * could take more than is left of half of the machine's memory is not watched. */
+ * could take more than is left of three quarters of the machine's memory, of which strong readers' are rare, is not
+ * watched. */
 static void find_cells(warp_watch *w, smp_warp_memory *memory, warp_where *where)
 {
     enum { PAGE = 4096 };
     warp_buffer *b = where->buffer;
     const uint64_t each = (((b->size >> w->shift) + 1) * sizeof(warp_seen) + PAGE - 1) / PAGE * PAGE;
-    const uint64_t size = 3 * each + each / sizeof(warp_seen) * sizeof *where->cells.settled;
+    const uint64_t size = 5 * each + each / sizeof(warp_seen) * sizeof *where->cells.settled;
     if (b->cells_size < size) {
-        const uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+        const uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
         const uint64_t others = memory->cells_bytes - b->cells_size;
         if (b->cells)
             munmap(b->cells, b->cells_size);
@@ -275,15 +289,14 @@ static void find_cells(warp_watch *w, smp_warp_memory *memory, warp_where *where
     }
     const uint64_t count = warp_cells_in(b->cells_size);
     if (b->cells)
-        where->cells = (warp_cell){b->cells, b->cells + count, b->cells + 2 * count, (void *)(b->cells + 3 * count)};
+        where->cells = (warp_cell){b->cells,
+                                   b->cells + count,
+                                   b->cells + 2 * count,
+                                   b->cells + 3 * count,
+                                   b->cells + 4 * count,
+                                   (void *)(b->cells + 5 * count)};
     else
         w->left_out = b->size;
-}
-
-static inline warp_cell cell_at(const warp_where *where, uint64_t index)
-{
-    return (warp_cell){where->cells.write + index, where->cells.read + index, where->cells.other + index,
-                       where->cells.settled + index};
 }
 
 static const warp_where *where_of(warp_block *block, const warp_inst *inst, uint64_t address)
@@ -349,7 +362,7 @@ static bool note_row(const touch *t, uint32_t who)
     const warp_order *order = &t->block->order;
     const uint64_t first = t->address[0];
     const uint32_t ordered = order->ordered, now = t->now.when;
-    const warp_cell cell = cell_at(t->where, (first - t->where->start) >> t->block->watch->shift);
+    const warp_cell cell = cell_at(&t->where->cells, (first - t->where->start) >> t->block->watch->shift);
     uint32_t written = 0, read = 0, mine = 1;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         written |= cell.write[l].when >= ordered;
@@ -380,7 +393,7 @@ static void note_lanes(touch *t, uint32_t lanes, uint32_t who, warp_lie lie)
     const warp_where where = *t->where;
     const bool reads = t->access->how == WARP_READS, alone = !w->interleaved;
     uint64_t before = UINT64_MAX;
-    if (lie == WARP_ROW && alone && note_row(t, who))
+    if (lie == WARP_ROW && alone && (reads || !w->strong) && note_row(t, who))
         return;
     if (lie == WARP_ONE && reads && where.cells.write[(address[0] - where.start) >> shift].when < ordered)
         lanes = 1u | 1u << (WARP_LANES - 1);
@@ -397,12 +410,12 @@ static void note_lanes(touch *t, uint32_t lanes, uint32_t who, warp_lie lie)
                 *read = (warp_seen){now, who | l};
             else if ((other->when < ordered || !(other->who & WARP_WHO_APART)) &&
                      (at != before || !more || address[__builtin_ctz(more)] != at))
-                note_read(t, cell_at(&where, index));
-        } else if (!reads && !written && read->when < ordered)
+                note_read(t, cell_at(&where.cells, index));
+        } else if (!reads && !written && !w->strong && read->when < ordered)
             where.cells.write[index] = (warp_seen){now, who | l};
         else {
             t->lane = l;
-            note_lane(t, cell_at(&where, index), at, 1, alone);
+            note_lane(t, cell_at(&where.cells, index), at, 1, alone);
         }
         before = at;
     }
@@ -422,8 +435,8 @@ void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_in
     block->watch->is_new = false;
     t.now.when = block->order.interval;
     t.where = where_of(block, inst, address[__builtin_ctz(lanes)]);
-    if (access->width == bytes && t.where->cells.write && !t.where->buffer->unknown && extent->low >= t.where->start &&
-        extent->high < t.where->end) {
+    if (access->width == bytes && !(strong && access->how == WARP_READS) && t.where->cells.write &&
+        !t.where->buffer->unknown && extent->low >= t.where->start && extent->high < t.where->end) {
         note_lanes(&t, lanes, who, extent->lie);
         return;
     }
@@ -444,6 +457,6 @@ void warp_watch_access(warp_block *block, const warp_frame *frame, const warp_in
                 warp_know(t.where->buffer, at - t.where->start, access->width);
         }
         if (t.where->cells.write)
-            note_lane(&t, cell_at(t.where, (at - t.where->start) >> shift), at, access->width >> shift, alone);
+            note_lane(&t, cell_at(&t.where->cells, (at - t.where->start) >> shift), at, access->width >> shift, alone);
     }
 }

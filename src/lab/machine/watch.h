@@ -1,9 +1,9 @@
 /* Mistakes in global memory: races of threads and of blocks, and reads of what nobody has written.
  *
  * A cell stands for the narrowest piece of memory that the kernel accesses. It holds who wrote it last and two who read
- * it since, each with the time of the machine's clock (warp_order.interval), which no two blocks share: barriers,
- * fences and turns of blocks advance it. Cells of earlier launches are older than the launch, so that nothing is
- * cleared. */
+ * it since, strong readers (atomic or volatile) and plain ones apart, each with the time of the machine's clock
+ * (warp_order.interval), which no two blocks share: barriers, fences and turns of blocks advance it. Cells of earlier
+ * launches are older than the launch, so that nothing is cleared. */
 #pragma once
 
 #include "lab/machine/buffers.h"
@@ -22,14 +22,15 @@ enum {
 };
 
 typedef struct warp_cell {
-    warp_seen *write, *read, *other; /* other: an earlier reader; APART: it is of another block than `read` */
+    warp_seen *write, *read, *other;  /* other: an earlier reader; APART: it is of another block than `read` */
+    warp_seen *strong, *strong_other; /* the same of strong readers, beside which plain ones race with strong writers */
     uint32_t *settled; /* warp_order.ordered since when further reads by plain loads of other blocks tell nothing new */
 } warp_cell;
 
 /* The cells that so many bytes hold, behind each other all of a kind. */
 static inline size_t warp_cells_in(size_t bytes)
 {
-    return bytes / (3 * sizeof(warp_seen) + sizeof(uint32_t));
+    return bytes / (5 * sizeof(warp_seen) + sizeof(uint32_t));
 }
 
 /* The buffer that an instruction accessed last. */
@@ -56,6 +57,7 @@ enum { WARP_WHERES = 32 };
 struct warp_watch {
     uint32_t shift;   /* bytes of a cell */
     bool interleaved; /* blocks take turns */
+    bool strong;      /* there were strong readers */
     bool is_new;      /* nothing was accessed since the last turn began */
     warp_where wheres[WARP_WHERES];
     uint64_t version;  /* of the buffers that they are of */
