@@ -50,6 +50,15 @@ LOG = ({"version": "2.1.0".__eq__, "$schema": TEXT,
                   {"invocations": [({"executionSuccessful": FLAG}, {})]})]}, {})  # fmt: skip
 
 
+# Each block goes on from what the block before it has written, as often.
+MEET = """__global__ void meet(unsigned *x) {
+    const unsigned i = blockIdx.x * 256 + threadIdx.x;
+    unsigned n = blockIdx.x ? x[i - 256] + 1 : 1;
+    for (unsigned k = 0; k < n % 16; k++) n += k;
+    x[i] = n; }
+"""
+
+
 class Reports(CliCase):
     def holds(self, value, what, at="log"):
         """Whether a value is what SARIF wants there."""
@@ -151,12 +160,16 @@ class Reports(CliCase):
         many = (TRANSPOSE, "--only", "transposeTiled", "--grid", "32x32", "--block", "32x8", "--args",
                 "out=f32[1024x1024] in=f32[1024x1024]=random w=1024 h=1024", "--each", "--json", "--save", ".",
                 "--force")  # fmt: skip
-        told = []
-        for threads in ("1", "2", "7"):
-            done = self.smp("kernel", *many, env={**os.environ, "OMP_NUM_THREADS": threads})
-            told.append((done.stdout, (self.folder / "out.raw").read_bytes()))
-        self.assertEqual(told[0], told[1])
-        self.assertEqual(told[0], told[2])
+        self.write("meet.cu", MEET)
+        meet = ("meet.cu", "--only", "meet", "--grid", "128", "--block", "256", "--args", "x=u32[32768]", "--each",
+                "--json", "--save", ".", "--force", "--no-findings")  # fmt: skip
+        for what, out in ((many, "out.raw"), ((*many, "--no-findings"), "out.raw"), (meet, "x.raw")):
+            told = []
+            for threads in ("1", "2", "7"):
+                done = self.smp("kernel", *what, env={**os.environ, "OMP_NUM_THREADS": threads})
+                told.append((done.stdout, (self.folder / out).read_bytes()))
+            self.assertEqual(told[0], told[1])
+            self.assertEqual(told[0], told[2])
 
     @unittest.skipUnless(shutil.which("ptxas") and shutil.which("nvdisasm"), "no ptxas or nvdisasm in PATH")
     def test_sass_alone_has_the_same_counts_and_no_findings(self):

@@ -239,6 +239,7 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
         shares[i].to = i + 1 == count ? wanted : wanted / (uint64_t)count * (uint64_t)(i + 1);
         shares[i].block = smp_alloc(sizeof *shares[i].block);
         shares[i].launch = *launch;
+        shares[i].launch.met = count > 1 ? launch->met : NULL; /* of one thread none meet */
         if (count > 1 && launch->met) {
             shares[i].launch.memory = &shares[i].shadow;
             code = warp_open_shadow(launch->memory, &shares[i].shadow) ? SMP_OK : smp_fail_memory(err, "a block", 0);
@@ -295,7 +296,7 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
         settle_counts(block);
     code = code ? code : warp_make_result(block, result, err);
     if (!code) {
-        result->watched = block->watch != NULL;
+        result->watched = block->watch && !block->code->counts_only;
         result->launches = 1;
         result->blocks = blocks;
         result->blocks_run = shares[0].done;

@@ -171,14 +171,41 @@ static void note_problem(smp_warp_result *result, const smp_error *err)
                   err->where[0] ? ")" : "");
 }
 
-/* Counts alone, where the lab cannot execute the PTX, or need not. */
+/* Whether no instruction is there for other blocks to see but atomics, which keep them apart (launch.c), or tells time.
+ */
+static bool shows_nothing(const smp_warp_kernel *sass)
+{
+    static const char *const words[] = {"STRONG", "MEMBAR", "CLOCK", "TIMER"};
+    bool nothing = true;
+    for (size_t i = 0; i < sass->inst_count; i++)
+        for (size_t k = 0; sass->insts[i]->text && k < sizeof words / sizeof words[0]; k++)
+            nothing = nothing && !memmem(sass->insts[i]->text, sass->insts[i]->text_size, words[k], strlen(words[k]));
+    return nothing;
+}
+
+/* Counts alone, where the lab cannot execute the PTX, or need not. Blocks run side by side while none accesses
+ * what one of another thread writes: the launch is watched to that end, and done again where one does. */
 static smp_code run_sass(const smp_warp_launch *launch, const smp_warp_kernel *sass, const char *why,
                          smp_warp_result *result, smp_error *err)
 {
-    smp_warp_launch alone = *launch;
+    smp_warp_launch alone = *launch; /* both runs have the time of one */
+    bool met = false;
     alone.kernel = sass;
-    alone.threads = 1; /* nobody knows what its blocks share */
-    const smp_code code = smp_warp_run(&alone, result, err);
+    alone.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
+    smp_warp_copy *before = launch->watch && launch->threads > 1 && shows_nothing(sass) && warp_worth_apart(launch)
+                                ? smp_warp_copy_memory(launch->memory)
+                                : NULL;
+    alone.met = before ? &met : NULL;
+    alone.threads = before ? launch->threads : 1;
+    smp_code code = smp_warp_run(&alone, result, err);
+    if (met && smp_warp_copy_back(launch->memory, before)) {
+        alone.met = NULL;
+        alone.threads = 1;
+        smp_warp_result_free(result);
+        code = smp_warp_run(&alone, result, err);
+    }
+    if (before)
+        smp_warp_copy_keep(launch->memory, before);
     smp_warp_note(result, "mistakes are not looked for: %s", why);
     return code;
 }
@@ -211,12 +238,7 @@ static bool blocks_share_nothing(const smp_warp_kernel *sass, const smp_warp_res
     bool nothing = ptx->watched && ptx->instructions > WORTH;
     for (size_t i = 0; i < ptx->finding_count; i++)
         nothing = nothing && ptx->findings[i].fault != SMP_WARP_RACE;
-    for (size_t i = 0; i < sass->inst_count && nothing; i++) {
-        const warp_inst *inst = sass->insts[i];
-        nothing = !inst->text || (!memmem(inst->text, inst->text_size, "STRONG", strlen("STRONG")) &&
-                                  !memmem(inst->text, inst->text_size, "MEMBAR", strlen("MEMBAR")));
-    }
-    return nothing;
+    return nothing && shows_nothing(sass);
 }
 
 /* Runs the SASS as the PTX ran in `first`, on the same memory. */

@@ -49,7 +49,8 @@ bool warp_open_watch(warp_block *block, bool in_clusters)
     }
     block->order.interval = block->order.ordered = ++memory->clock;
     enum { MOST_INSTRUCTIONS = 1 << (32 - WARP_WHO_SHIFT) };
-    if (!block->launch->watch || block->code->counts_only || block->launch->kernel->inst_count > MOST_INSTRUCTIONS)
+    if (!block->launch->watch || (block->code->counts_only && !block->launch->met) ||
+        block->launch->kernel->inst_count > MOST_INSTRUCTIONS)
         return true;
     block->watch = smp_alloc(sizeof *block->watch);
     if (!block->watch)
@@ -120,7 +121,7 @@ static void race(const touch *t, const warp_seen *was, const char *did, const ch
     warp_block *block = t->block;
     char place[120];
     const uint32_t other = was->who >> WARP_WHO_SHIFT, thread = was->who & WARP_WHO_THREAD;
-    if (warp_fault_again(block, SMP_WARP_RACE, t->inst->index, other))
+    if (block->code->counts_only || warp_fault_again(block, SMP_WARP_RACE, t->inst->index, other))
         return;
     const uint64_t of = warp_watch_block(block->watch, was->when);
     place_text(t->where, at, place, sizeof place);
