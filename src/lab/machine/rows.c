@@ -134,21 +134,6 @@ static __attribute__((noinline)) void note_count(warp_block *block, const warp_m
         record(block, memo, index, base);
 }
 
-/* A read by two lanes next to each other. */
-static inline void note_two(warp_block *block, uint32_t at, warp_touch now)
-{
-    const warp_touch next = {now.stamp + 1, now.inst, now.how};
-    warp_readers *g = &block->granules[at].plain;
-    if (block->times.read[at] < block->order.floor) {
-        g->other = now;
-        g->read = next;
-        block->times.read[at] = block->order.interval;
-        return;
-    }
-    note_older(block, at, now);
-    note_older(block, at, next);
-}
-
 /* Reads by all lanes of words that were written before the last barrier, in eights. */
 static void note_reads(warp_block *block, warp_memo *memo, uint32_t base, warp_touch first)
 {
@@ -160,8 +145,6 @@ static void note_reads(warp_block *block, warp_memo *memo, uint32_t base, warp_t
         const warp_touch now = {first.stamp + lane, first.inst, first.how};
         if (lanes == 0xff && memo->rows >> k & 1 && words == 1)
             note_eight(block, at, now);
-        else if (lanes == 3 && memo->ones >> k & 1 && words == 1)
-            note_two(block, at, now);
         else
             WARP_ACTIVE_LANES(lanes)
         for (uint32_t i = 0; i < words; i++)
