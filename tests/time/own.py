@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Kernels of this project: what `compare --device cuda` predicts of a GPU, then what Nsight Compute measures of the same
-launches there.
+"""Kernels of this project: what `compare --device cuda` predicts of a GPU, then what Nsight Compute measures of the
+same launches there.
 
 own.py SMEMPIPE OUT.csv [--only NAME]... [--seconds 40]
 

@@ -133,8 +133,8 @@ static double find_imbalance(const time_sm *sm)
     return worst > 1 - small && worst < 1 + small ? 1 : worst;
 }
 
-/* The blocks behind those that were simulated do next to nothing: by_work of what these let expect. They still begin one
- * after another, from `end` on. */
+/* The blocks behind those that were simulated do next to nothing: by_work of what these let expect. They still begin
+ * one after another, from `end` on. */
 static double of_few(const time_sm *sm, double by_work, double expected, double end)
 {
     const double rest = (double)(sm->per_sm - sm->simulated) * (double)sm->interval / TIME_TICK,
