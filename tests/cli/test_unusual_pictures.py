@@ -189,6 +189,18 @@ class UnusualPictures(CliCase):
         self.assertIn("1 file done", done.stderr)
         self.assertEqual(len(json.loads((self.folder / "lines").read_text())["input_notes"]), 2)
 
+    def test_colours_that_a_palette_lacks_are_counted(self):
+        colours = bytes([1, 2, 3, 0, 4, 5, 6, 0])
+        for bits, coding, rows in ((4, 0, bytes([0x01, 0x20, 0, 0, 0x10, 0xF0, 0, 0])),
+                                   (8, 0, bytes([0, 1, 2, 0, 1, 0, 255, 0])),
+                                   (8, 1, bytes([0, 3, 0, 1, 2, 0, 0, 0, 1, 1, 1, 0, 1, 255, 0, 0, 0, 1]))):
+            head = struct.pack("<IiiHHIIiiII", 40, 3, 2, 1, bits, coding, len(rows), 0, 0, 2, 0)
+            self.write("a.bmp", b"BM" + struct.pack("<IHHI", 62 + len(rows), 0, 0, 62) + head + colours + rows)
+            told = self.smp("convert", "-f", "a.bmp", "a.npy").stderr
+            self.assertIn("2 of its pixels are of colours that its palette lacks: they are black", told)
+            black, first, other = [0, 0, 0], [3, 2, 1], [6, 5, 4]
+            self.assertEqual(np.load(self.folder / "a.npy").tolist(), [[other, first, black], [first, other, black]])
+
     def test_what_libpng_only_warns_of(self):
         """A transparent colour with bits that its samples have not, and data behind the picture's."""
         rows = [bytes(x * y & 255 for x in range(16)) for y in range(8)]

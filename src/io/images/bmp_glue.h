@@ -38,6 +38,8 @@ typedef struct bmp_reader {
     uint64_t offset; /* of the pixels */
     bmp_channel channels[4];
     uint8_t palette[256][3];    /* red first; colours missing in the file are black, as in browsers */
+    uint32_t colours;           /* that are not missing */
+    uint64_t beyond;            /* pixels of missing ones */
     uint8_t spread[256][8 * 3]; /* the pixels of a byte that holds several */
     smp_stored_rows stored;
     /* of RLE pictures: all pixels, top row first, as palette index or blue, green, red */

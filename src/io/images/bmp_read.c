@@ -158,6 +158,7 @@ static smp_code read_palette(smp_reader *reader, bmp_reader *bmp, uint32_t at, u
         for (int c = 0; c < 3; c++)
             bmp->palette[i][c] = bgr[2 - c];
     }
+    bmp->colours = (uint32_t)count;
     return SMP_OK;
 }
 
@@ -297,18 +298,33 @@ static void convert_row(const bmp_reader *bmp, const smp_shape *shape, const uin
     }
 }
 
+/* bits: of a number in the row. */
+static void tell_beyond(smp_reader *reader, const uint8_t *row, int64_t y, int bits)
+{
+    bmp_reader *bmp = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    if (bmp->bits > 8 || bmp->colours == 1u << bmp->bits)
+        return;
+    for (int64_t x = 0; x < shape->width; x++)
+        bmp->beyond += (row[x * bits / 8] >> (8 - bits - x * bits % 8) & ((1u << bits) - 1)) >= bmp->colours;
+    if (bmp->beyond && y == shape->height - 1)
+        smp_note(&reader->notes, "%llu of its pixels are of colours that its palette lacks: they are black",
+                 (unsigned long long)bmp->beyond);
+}
+
 smp_code smp_bmp_read_row(smp_reader *reader, int64_t y, void *to, smp_error *err)
 {
     bmp_reader *bmp = reader->state;
     const smp_shape *shape = &reader->media.shape;
     if (bmp->frame) {
         smp_bmp_frame_row(reader, y, to);
+        tell_beyond(reader, bmp->frame + y * shape->width, y, 8);
         return SMP_OK;
     }
     const uint8_t *from;
-    y = bmp->top_first ? y : shape->height - 1 - y;
-    SMP_TRY(smp_stored_rows_get(&bmp->stored, &reader->source, y, &from, err));
+    SMP_TRY(smp_stored_rows_get(&bmp->stored, &reader->source, bmp->top_first ? y : shape->height - 1 - y, &from, err));
     convert_row(bmp, shape, from, to);
+    tell_beyond(reader, from, y, (int)bmp->bits);
     return SMP_OK;
 }
 
