@@ -113,9 +113,7 @@ smp_code smp_format_find(smp_source *source, const smp_file_format **format, uin
         const uint64_t tag = *format ? 0 : smp_id3_size(head, size);
         if (!tag)
             break;
-        smp_code code = smp_source_spool(source, err); /* so that a format can go back to the tags */
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(smp_source_spool(source, err)); /* so that a format can go back to the tags */
         if (!smp_source_begin(source, tag))
             break;
         *id3 += tag;

@@ -240,16 +240,13 @@ static smp_code write_shape(const smp_file_format *, const char *extension, smp_
     if (shape->channels > 2)
         return smp_fail(err, SMP_E_WRITE, "an MP3 holds one channel or two, not %d", shape->channels),
                smp_hint(err, "end the pipeline with `remix stereo`, or write another format");
-    smp_code code = smp_sound_can_write("MP3", shape, 2, err);
-    for (size_t i = 0; code == SMP_OK && i < sizeof rates / sizeof rates[0]; i++)
+    SMP_TRY(smp_sound_can_write("MP3", shape, 2, err));
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         if (shape->rate == rates[i])
             return SMP_OK;
-    if (code == SMP_OK) {
-        code = smp_fail(err, SMP_E_WRITE, "an MP3 cannot have a rate of %.10g Hz", shape->rate);
-        const char *rate = shape->rate < 30000 ? "24kHz" : "44.1kHz";
-        smp_hint(err, "end the pipeline with `resample %s`; smempipe convert has --rate %s", rate, rate);
-    }
-    return code;
+    const char *rate = shape->rate < 30000 ? "24kHz" : "44.1kHz";
+    smp_fail(err, SMP_E_WRITE, "an MP3 cannot have a rate of %.10g Hz", shape->rate);
+    return smp_hint(err, "end the pipeline with `resample %s`; smempipe convert has --rate %s", rate, rate);
 }
 #endif
 

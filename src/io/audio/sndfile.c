@@ -55,16 +55,13 @@ static smp_code flac_shape(const smp_file_format *, const char *, smp_shape *sha
 static smp_code opus_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
 {
     static const int rates[] = {8000, 12000, 16000, 24000, 48000};
-    smp_code code = smp_sound_can_write("Opus", shape, SMP_MAX_CHANNELS, err);
-    for (size_t i = 0; code == SMP_OK && i < sizeof rates / sizeof rates[0]; i++)
+    SMP_TRY(smp_sound_can_write("Opus", shape, SMP_MAX_CHANNELS, err));
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         if (shape->rate == rates[i])
             return SMP_OK;
-    if (code == SMP_OK) {
-        code = smp_fail(err, SMP_E_WRITE,
-                        "an Opus cannot have a rate of %.10g Hz: 8, 12, 16, 24 and 48 kHz are possible", shape->rate);
-        smp_hint(err, "end the pipeline with `resample 48kHz`");
-    }
-    return code;
+    smp_fail(err, SMP_E_WRITE, "an Opus cannot have a rate of %.10g Hz: 8, 12, 16, 24 and 48 kHz are possible",
+             shape->rate);
+    return smp_hint(err, "end the pipeline with `resample 48kHz`");
 }
 
 #ifdef SMP_HAVE_SNDFILE
@@ -242,9 +239,7 @@ static smp_code open_links(smp_reader *reader, smp_sndfile *s, SF_INFO *first, s
     int64_t frames = 0;
     for (size_t i = 0; code == SMP_OK && i < s->link_count; i++) {
         SF_INFO info;
-        code = open_link(reader, s, i, &info, err);
-        if (code != SMP_OK)
-            return code;
+        SMP_TRY(open_link(reader, s, i, &info, err));
         if (i == 0)
             *first = info;
         if (info.channels != first->channels || info.samplerate != first->samplerate || info.format != first->format)

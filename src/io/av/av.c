@@ -398,9 +398,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     }
     if (!code)
         frames = heard(s, frames);
-    code = code ? code : smp_sound_header(reader, frames, s->channels, s->rate, SMP_SOUND_NONE, err);
-    if (code)
-        return code;
+    SMP_TRY(code ? code : smp_sound_header(reader, frames, s->channels, s->rate, SMP_SOUND_NONE, err));
     const AVChannelLayout *layout = &s->codec->ch_layout;
     const uint32_t mask = layout->order == AV_CHANNEL_ORDER_NATIVE ? (uint32_t)layout->u.mask : 0;
     reader->media.meta.coding.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;

@@ -277,11 +277,8 @@ smp_code smp_tiff_write_end(smp_writer *writer, smp_error *err)
     tiff_writer *state = writer->state;
     const uint32_t type = state->big ? TYPE_LONG8 : TYPE_LONG;
     const uint64_t total = (uint64_t)state->total;
-    smp_code code = SMP_OK;
-    while (state->written < state->total && !code)
-        code = write_strip(state, writer, err);
-    if (code)
-        return code;
+    while (state->written < state->total)
+        SMP_TRY(write_strip(state, writer, err));
     const uint32_t offsets = state->tile ? TIFF_TILE_OFFSETS : TIFF_STRIP_OFFSETS,
                    bytes = state->tile ? TIFF_TILE_BYTES : TIFF_STRIP_BYTES;
     if (!smp_tiff_tags_numbers(&state->tags, offsets, type, total, state->places) ||
