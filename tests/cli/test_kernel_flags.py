@@ -3,6 +3,7 @@ stands in for."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -218,6 +219,14 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         self.write("b.cu", "__global__ void g(int *x) { x[0] = 1; }\nvoid other(int *x) { g<<<1, 32>>>(x); }\n")
         told = self.smp("kernel", "a.cu", "b.cu", "-q", "--json", "--", "-rdc=true").stdout
         self.assertEqual([k["kernel"] for k in json.loads(told)["kernels"]], ["f", "g"])
+
+    def test_files_that_are_not_linked_say_what_is_missing(self):
+        self.write("a.cu", "__device__ int far(int);\n__global__ void f(int *x) { *x = far(*x); }\n"
+                   "int main() { int *x; cudaMallocManaged(&x, 4); f<<<1, 1>>>(x); }\n")  # fmt: skip
+        self.write("b.cu", "__device__ int far(int x) { return x + 1; }\n__global__ void g(int *x) { *x = 1; }\n")
+        done = self.smp("kernel", "a.cu", "b.cu", status=1)
+        self.assertIn("since ptxas refuses it: ", done.stdout)
+        self.assertIn("nvcc links both by -rdc=true", done.stderr)
 
     def test_files_that_are_linked_share_variables_and_functions(self):
         self.write("a.cu", "#include <cstdio>\n__device__ int add(int), last;\nextern __device__ int step;\n"

@@ -98,7 +98,7 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_elf *e
     const bool ptx_wanted = settings->code && !strcmp(settings->code, "ptx"),
                sass_wanted = settings->code && !strcmp(settings->code, "sass");
     unsigned char *bytes = NULL;
-    char *parts = NULL;
+    char *parts = NULL, why[SMP_ASSEMBLE_WHY] = "";
     size_t size;
     if (!image)
         return SMP_OK;
@@ -125,8 +125,10 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_elf *e
     if (!code)
         code = keep(bytes, size, image->is_ptx ? "ptx" : "cubin", &m->source, err);
     if (!code)
-        code = smp_assemble(m->source, settings->arch, settings->code, &settings->flags.ptxas, NULL, &m->sass, to->why,
-                            err);
+        code =
+            smp_assemble(m->source, settings->arch, settings->code, &settings->flags.ptxas, NULL, &m->sass, why, err);
+    if (!to->why[0])
+        memcpy(to->why, why, sizeof why);
     if (parts && (!code || !sass_wanted)) { /* the cubin is that of all parts together */
         m->linked = m->source;
         m->is_ptx = true;

@@ -327,6 +327,7 @@ static void link_code(struct smp_warp_module *module, warp_code *code)
         if (!code->problem.code) {
             smp_fail(&code->problem, SMP_E_PROCESS, "kernel '%s' cannot run: it calls '%s', which is not there",
                      code->name, c->name);
+            smp_hint(&code->problem, "where another file defines it, nvcc links both by -rdc=true (behind --)");
             smp_at(&code->problem, "line %u of the PTX", inst->text_line);
         }
     }
