@@ -220,6 +220,30 @@ int main(int n, char **w) { while (--n) puts(*++w); int *x; cudaMalloc(&x, 128);
         told = self.smp("kernel", "a.cu", "b.cu", "-q", "--json", "--", "-rdc=true").stdout
         self.assertEqual([k["kernel"] for k in json.loads(told)["kernels"]], ["f", "g"])
 
+    def test_local_memory_can_go_as_a_whole_and_templates_of_one_name_have_short_names(self):
+        self.write("a.cu", """struct P {}; struct Q {};
+template <class A, class B> __global__ void f(int *x, A *, B *)
+{
+    int a[32] = {};
+    for (int i = 0; i < 32; i++)
+        a[x[i] & 31] += i;
+    x[32 + threadIdx.x] = a[x[threadIdx.x] & 31];
+}
+int main()
+{
+    int *x;
+    cudaMallocManaged(&x, 512);
+    for (int i = 1; i < 3; i++) {
+        f<<<i, 32>>>(x, (P *)nullptr, (P *)nullptr);
+        f<<<i, 32>>>(x, (Q *)nullptr, (Q *)nullptr);
+    }
+}
+""")
+        text = self.smp("kernel", "a.cu").stdout
+        self.assertRegex(text, r"local store +all \d+ sectors +f#[0-9a-f]{6}")
+        self.assertEqual(len(set(re.findall(r"(?m)^  (f#[0-9a-f]{6}) ", text))), 2, text)
+        self.assertIn("\n   line  source", self.smp("kernel", "a.cu", "--time", "--what-if").stdout)
+
     def test_files_that_are_not_linked_say_what_is_missing(self):
         self.write("a.cu", "__device__ int far(int);\n__global__ void f(int *x) { *x = far(*x); }\n"
                    "int main() { int *x; cudaMallocManaged(&x, 4); f<<<1, 1>>>(x); }\n")  # fmt: skip

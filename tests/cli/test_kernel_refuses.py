@@ -150,6 +150,7 @@ ret;
         self.assertIn("a block of 128 threads cannot be launched: bound may have 64", told)
         self.assertNotIn("line ", told.split("counts of")[0])
         self.assertRegex(told, r"(?m)^4 launches of ")
+        self.assertIn("note  bound: refused, and the program asked", told)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash/hash.h"
 #include "lab/machine/machine.h"
 
 /* ------------------------------------------------------------------------------------------------ files */
@@ -227,6 +228,12 @@ static bool shares_name(const smp_warp_module *module, size_t of)
     return false;
 }
 
+/* "scan#3f09ac": where arguments cannot be read, kernels of one name are told apart by their symbols. */
+static char *name_by_symbol(const warp_code *code)
+{
+    return smp_asprintf("%s#%06x", code->name, (unsigned)(smp_hash_name(code->symbol) >> 40));
+}
+
 bool warp_tell_apart(smp_warp_module *module)
 {
     enum { ARGUMENTS, PARAMS, SYMBOL, STEPS };
@@ -241,7 +248,7 @@ bool warp_tell_apart(smp_warp_module *module)
             warp_code *code = &module->kernels[i]->code;
             if (!shared[i] || (step != SYMBOL && !smp_warp_full_name(code->symbol, step == PARAMS, name, sizeof name)))
                 continue;
-            char *own = smp_strdup(step == SYMBOL ? code->symbol : name);
+            char *own = step == SYMBOL ? name_by_symbol(code) : smp_strdup(name);
             fits = own != NULL;
             if (own) {
                 smp_free(code->name);

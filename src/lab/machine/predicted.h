@@ -33,7 +33,7 @@ extern const char *const smp_time_reason_names[];
 #define SMP_TIME_RESOURCE_LIST(X)                                                                                      \
     X(ISSUE, "issue")                                                                                                  \
     X(FMA_PIPE, "FMA pipe")                                                                                            \
-    X(HEAVY_PIPE, "integer product pipe")                                                                              \
+    X(HEAVY_PIPE, "FMA heavy pipe")                                                                                    \
     X(ALU_PIPE, "ALU pipe")                                                                                            \
     X(FP64_PIPE, "FP64 pipe")                                                                                          \
     X(SPECIAL_PIPE, "special function pipe")                                                                           \

@@ -25,11 +25,19 @@ typedef struct kernel {
     const char *refusal, *left_out;   /* why a launch has no time, what its time leaves out; null: all have, nothing */
 } kernel;
 
+/* What is told of kernels: a line of a result's notes. */
+typedef struct note {
+    const char *text;
+    size_t size;
+    const char *kernel; /* that has it first */
+    size_t kernels;     /* so many, where those of one name follow each other */
+} note;
+
 typedef struct screen {
     const smp_lab_report *report;
     const smp_lab_issues *issues;
     kernel *kernels;
-    const char **notes; /* each up to its line's end */
+    note *notes;
     size_t kernel_count, note_count, kernel_capacity, note_capacity;
     uint64_t launches, instructions, lanes;
     double us;
@@ -83,18 +91,20 @@ static bool add_kernel(screen *s, const smp_warp_result *r)
     return true;
 }
 
+/* A note of one kernel, or of several. */
 static bool add_notes(screen *s, const smp_warp_result *r)
 {
     for (const char *at = r->notes; *at; at += at[0] == '\n') {
         const size_t size = strcspn(at, "\n");
-        bool had = false;
-        for (size_t i = 0; i < s->note_count && !had; i++)
-            had = strcspn(s->notes[i], "\n") == size && !memcmp(s->notes[i], at, size);
-        if (!had) {
+        size_t i = 0;
+        while (i < s->note_count && (s->notes[i].size != size || memcmp(s->notes[i].text, at, size) != 0))
+            i++;
+        if (i == s->note_count) {
             if (!smp_grow(&s->notes, &s->note_capacity, s->note_count + 1, sizeof *s->notes))
                 return false;
-            s->notes[s->note_count++] = at;
-        }
+            s->notes[s->note_count++] = (note){at, size, r->kernel, 1};
+        } else
+            s->notes[i].kernels += strcmp(s->notes[i].kernel, r->kernel) != 0;
         at += size;
     }
     return true;
@@ -185,9 +195,12 @@ static void put_line(FILE *to, const screen *s, const smp_lab_issue *l, const sm
     fputs("  ", to);
     smp_text_column(to, smp_lab_line(s->report->sources, l->path, row->line), SOURCE);
     fprintf(to, "  %-*s  %s", ACCESS, smp_lab_access_name(row), shared ? paint->red : paint->yellow);
-    snprintf(text, sizeof text, "%s of %s %s",
-             brief(shared ? row->conflicts : row->sectors - row->sectors_ideal, could),
-             brief(shared ? row->wavefronts : row->sectors, all), shared ? "wavefronts" : "sectors");
+    if (row->space == SMP_WARP_LOCAL)
+        snprintf(text, sizeof text, "all %s sectors", brief(row->sectors, all));
+    else
+        snprintf(text, sizeof text, "%s of %s %s",
+                 brief(shared ? row->conflicts : row->sectors - row->sectors_ideal, could),
+                 brief(shared ? row->wavefronts : row->sectors, all), shared ? "wavefronts" : "sectors");
     fprintf(to, "%-*s%s  ", SOURCE, text, paint->off);
     put_name(to, l->first->kernel, launches_of(s, l->first->kernel));
     if (l->kernels > 1)
@@ -345,9 +358,14 @@ static void put_findings(FILE *to, const screen *s, const smp_paint *paint)
         }
     put_more(to, count, shown, "finding", paint);
     for (size_t i = 0; i < s->note_count && i < NOTES; i++) {
+        const note *n = &s->notes[i];
         char text[400];
-        snprintf(text, sizeof text, "%.*s", (int)strcspn(s->notes[i], "\n"), s->notes[i]);
+        snprintf(text, sizeof text, "%.*s", (int)n->size, n->text);
         fprintf(to, "  %snote%s  ", paint->yellow, paint->off);
+        smp_text_clean(to, n->kernel);
+        if (n->kernels > 1)
+            fprintf(to, " and %zu more", n->kernels - 1);
+        fputs(": ", to);
         smp_text_clean(to, text);
         fputc('\n', to);
     }
