@@ -122,6 +122,13 @@ class Reports(CliCase):
             self.assertIn("4 launches of 3 kernels, ", text)
         self.assertNotIn("launches of", self.smp("kernel", TRANSPOSE, "--only", names[:46], *SHAPE).stdout)
 
+    def test_what_is_not_shown_side_by_side_is_refused(self):
+        for option in ("--map", "--time --what-if"):
+            said = self.smp("kernel", TRANSPOSE, "--compare", *option.split(), status=2).stderr
+            self.assertIn(f"{option.split()[-1]} is not shown side by side", said)
+        said = self.smp("kernel", TRANSPOSE, "--compare", "--time", "--csv", status=2).stderr
+        self.assertIn("--csv has no predicted times", said)
+
     def test_findings_of_many_kernels_are_folded(self):
         text = self.smp("kernel", BUGS, "--only", ",".join(4 * ["raceNoSync"]), *RACE[3:]).stdout
         self.assertEqual((text.count("  race  "), text.count("  uninitialised  ")), (2, 1))

@@ -195,8 +195,9 @@ int main() {
                          [None, "what malloc, free take on a GPU"])  # the first one prints nothing
         text = self.smp("kernel", "a.cu", "--time").stdout
         self.assertEqual(text.count("  left out of its time: what malloc, free take on a GPU\n"), 1)
-        text = self.smp("kernel", "a.cu", "--time", "--compare").stdout
-        self.assertEqual(text.count("; left out of its time: what malloc, free take on a GPU\n"), 1)
+        text = self.smp("kernel", "a.cu", "a.cu", "--time", "--compare").stdout
+        self.assertEqual(text.count("; left out of its time: what malloc, free take on a GPU\n"), 2)
+        self.assertEqual(text.split("\n  time  ")[1].count("\n  a.cu\n"), 2)
 
     def test_the_first_screen_says_which_kernels_have_no_time(self):
         (self.folder / "a.cu").write_text(SOURCE)

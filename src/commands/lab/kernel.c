@@ -280,7 +280,8 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
         say_what(settings, all);
         smp_lab_time_words(stdout, &report);
         const bool is_long = smp_lab_is_long(&report) && !compares;
-        const bool tables = !is_long || settings->common.verbose || settings->each || settings->map;
+        const bool tables =
+            !is_long || settings->common.verbose || settings->each || settings->map || settings->what_if;
         if (is_long)
             smp_lab_program(stdout, &report, color, tables);
         for (size_t i = 0; i < all->count && !compares && tables; i++) {
@@ -395,6 +396,12 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         return err->code;
     if (settings->what_if && !settings->time)
         return smp_fail(err, SMP_E_USAGE, "--what-if is about predicted times"), smp_hint(err, "add --time");
+    if (settings->time && settings->csv)
+        return smp_fail(err, SMP_E_USAGE, "--csv has no predicted times"), smp_hint(err, "--json has them");
+    if (settings->compare && (settings->map || settings->what_if) && !settings->json && !settings->html) {
+        smp_fail(err, SMP_E_USAGE, "%s is not shown side by side", settings->map ? "--map" : "--what-if");
+        return smp_hint(err, "leave --compare out, or add --html PAGE");
+    }
     SMP_TRY(smp_kernel_check_save(settings, err));
     SMP_TRY(smp_kernel_check_fix(settings, err));
     if (settings->json && settings->csv)

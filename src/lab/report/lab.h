@@ -7,6 +7,7 @@
 #include "lab/machine/predicted.h"
 #include "lab/machine/warp.h"
 #include "report/json.h"
+#include "report/text.h"
 
 /* Source files by their paths, read when a line is shown. Zeroed to begin with. */
 typedef struct smp_lab_sources {
@@ -105,6 +106,9 @@ void smp_lab_sarif(FILE *to, const smp_lab_report *report);
 void smp_lab_junit(FILE *to, const smp_lab_report *report);
 /* The kernels of each group below each other, a row each, and where they differ. */
 void smp_lab_compare(FILE *to, const smp_lab_report *report, bool color);
+/* Whether the results are of several files: then each file's name stands above its first. *shown begins as SIZE_MAX. */
+bool smp_lab_has_files(const smp_lab_report *report);
+void smp_lab_put_file(FILE *to, const smp_lab_entry *entry, size_t *shown, const smp_paint *paint);
 /* A page: what to look at, bars, source lines by cost, banks, findings, all numbers. */
 void smp_lab_html(FILE *to, const smp_lab_report *report);
 

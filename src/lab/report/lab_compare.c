@@ -66,24 +66,36 @@ static void put_kernel(FILE *to, const smp_warp_result *r, const smp_paint *pain
             !strcmp(r->fit.limit, limits[0]) ? limits[1] : r->fit.limit);
 }
 
+bool smp_lab_has_files(const smp_lab_report *report)
+{
+    bool files = false;
+    for (size_t i = 0; i < report->count; i++)
+        files = files || report->entries[i].number != report->entries[0].number;
+    return files;
+}
+
+void smp_lab_put_file(FILE *to, const smp_lab_entry *entry, size_t *shown, const smp_paint *paint)
+{
+    if (*shown != entry->number) {
+        fprintf(to, "  %s", paint->dim);
+        smp_text_clean(to, entry->file);
+        fprintf(to, "%s\n", paint->off);
+    }
+    *shown = entry->number;
+}
+
 static void put_group(FILE *to, const smp_lab_report *report, size_t group, const smp_paint *paint)
 {
     fprintf(to, "%s  %-*s %*s %*s %*s %*s %*s %*s %*s %*s %*s limit%s\n", paint->dim, NAME, "kernel", COUNT, "instr.",
             COUNT, "wavefr.", COUNT, "ideal", COUNT, "conflicts", RATIO, "n-way", COUNT, "sectors", RATIO, "/need",
             REGISTERS, "regs", BLOCKS + 1, "blocks", paint->off);
     size_t shown = SIZE_MAX;
-    bool files = false;
-    for (size_t i = 0; i < report->count; i++)
-        files = files || report->entries[i].number != report->entries[0].number;
+    const bool files = smp_lab_has_files(report);
     for (size_t i = 0; i < report->count; i++) {
         if (report->entries[i].group != group || !report->results[i].grid[0])
             continue;
-        if (files && shown != report->entries[i].number) {
-            fprintf(to, "  %s", paint->dim);
-            smp_text_clean(to, report->entries[i].file);
-            fprintf(to, "%s\n", paint->off);
-        }
-        shown = report->entries[i].number;
+        if (files)
+            smp_lab_put_file(to, &report->entries[i], &shown, paint);
         put_kernel(to, &report->results[i], paint);
     }
 }

@@ -414,7 +414,9 @@ static const smp_predicted *fastest(const smp_lab_report *report, size_t group)
 void smp_lab_time_compare(FILE *to, const smp_lab_report *report, bool color)
 {
     const smp_paint paint = smp_paint_for(color);
+    const bool files = smp_lab_has_files(report);
     bool any = false;
+    size_t shown = SIZE_MAX;
     for (size_t i = 0; i < report->count; i++) {
         const smp_warp_result *r = &report->results[i];
         const smp_predicted *p = first_of(r), *best = fastest(report, report->entries[i].group);
@@ -424,6 +426,8 @@ void smp_lab_time_compare(FILE *to, const smp_lab_report *report, bool color)
             fprintf(to, "\n  %stime%s  predicted for %s at %.2f GHz\n", paint.bold, paint.off, title_of(p->gpu),
                     p->clock_ghz);
         any = true;
+        if (files)
+            smp_lab_put_file(to, &report->entries[i], &shown, &paint);
         fputs("  ", to);
         smp_text_column(to, r->kernel, 28);
         fputs("  ", to);
