@@ -177,6 +177,15 @@ int main() {
         waits = {line["line"]: line.get("waits_for_line") for one in launches for line in one["predicted"]["lines"]}
         self.assertEqual(waits[5], 4)  # at the closing brace, for the atomics
 
+    def test_constants_at_several_addresses_are_what_bounds(self):
+        (self.folder / "a.cu").write_text("""__constant__ float c[1024];
+__global__ void apart(float *o, int k) { float s = 0; for (int j = 0; j < k; j++) s += c[(threadIdx.x * 33 + j) & 1023];
+    o[blockIdx.x * 256 + threadIdx.x] = s; }
+int main() { float *o; cudaMalloc(&o, 1 << 20); apart<<<264, 256>>>(o, 64); }
+""")
+        launches = json.loads(self.smp("kernel", "a.cu", "--time", "--json").stdout)["launches"]
+        self.assertEqual([one["predicted"]["bound"] for one in launches], ["replays of constants"])
+
     def test_what_the_time_leaves_out_is_told(self):
         (self.folder / "a.cu").write_text("""#include <cstdio>
 __global__ void says(int *x) { if (x[threadIdx.x]) printf("%d", x[threadIdx.x]); }

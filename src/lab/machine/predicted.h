@@ -41,6 +41,7 @@ extern const char *const smp_time_reason_names[];
     X(SHARED_MEMORY, "shared memory and L1")                                                                           \
     X(L2, "L2")                                                                                                        \
     X(ATOMICS, "atomics in one place")                                                                                 \
+    X(CONSTANTS, "replays of constants")                                                                               \
     X(DRAM, "DRAM")                                                                                                    \
     X(BLOCKS, "launch of blocks")
 typedef enum smp_time_resource {

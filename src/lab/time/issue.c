@@ -115,13 +115,15 @@ static void carry_out(time_sm *sm, time_warp *w, time_part *part, time_access *a
     const time_inst *inst = a->inst;
     enum { FENCE = 20 /* cycles, assumed */ };
     switch ((time_kind)inst->kind) {
-    case TIME_CONSTANT_LOAD:
+    case TIME_CONSTANT_LOAD: {
         if (!a->lanes)
             break;
-        sm->constant_free =
-            time_later(sm->constant_free, sm->now) + (a->word ? time_of(sm->gpu->constant_word * a->word) : TIME_TICK);
+        const time_ticks takes = a->word ? time_of(sm->gpu->constant_word * a->word) : TIME_TICK;
+        sm->constant_free = time_later(sm->constant_free, sm->now) + takes;
+        sm->constants_apart += a->word > 1 ? takes : 0;
         a->done = sm->constant_free + inst->latency;
         break;
+    }
     case TIME_COPIES_END: {
         const time_ticks before = w->group_count ? w->groups[(w->group_count - 1) % TIME_GROUPS] : 0;
         a->done = time_later(time_later(sm->now, w->copies_done), before);

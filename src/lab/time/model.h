@@ -279,6 +279,7 @@ typedef struct time_sm {
     time_slot *slots;
     time_part parts[TIME_PARTS];
     time_ticks lsu_free, constant_free, barrier_free;
+    time_ticks constants_apart; /* what loads of constants took whose lanes had several addresses */
     time_map swapped; /* words of shared memory of each slot: when one was swapped last, and by which of its warps */
     uint64_t *fetched, fetches; /* by groups of instructions: whether one was fetched; how many were */
     time_ticks *came;

@@ -47,6 +47,7 @@ static void set_use(const time_sm *sm, double active, smp_predicted *out)
     out->use[SMP_TIME_DRAM] =
         (sm->beyond.dram_read + sm->beyond.dram_write) / sm->beyond.dram_bytes * TIME_TICK * times;
     out->use[SMP_TIME_ATOMICS] = (double)sm->beyond.most_served * times;
+    out->use[SMP_TIME_CONSTANTS] = (double)sm->constants_apart * times;
     out->use[SMP_TIME_BLOCKS] = (double)sm->interval * (double)sm->per_sm / active / TIME_TICK;
 }
 
