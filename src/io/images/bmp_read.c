@@ -306,7 +306,7 @@ static void tell_beyond(smp_reader *reader, const uint8_t *row, int64_t y, int b
     if (bmp->bits > 8 || bmp->colours == 1u << bmp->bits)
         return;
     for (int64_t x = 0; x < shape->width; x++)
-        bmp->beyond += (row[x * bits / 8] >> (8 - bits - x * bits % 8) & ((1u << bits) - 1)) >= bmp->colours;
+        bmp->beyond += ((uint32_t)row[x * bits / 8] >> (8 - bits - x * bits % 8) & ((1u << bits) - 1)) >= bmp->colours;
     if (bmp->beyond && y == shape->height - 1)
         smp_note(&reader->notes, "%llu of its pixels are of colours that its palette lacks: they are black",
                  (unsigned long long)bmp->beyond);
