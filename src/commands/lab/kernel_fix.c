@@ -23,6 +23,7 @@ typedef struct edit {
 /* A source that changes. */
 typedef struct change {
     char *text, *plain;
+    char *directed; /* plain, with directives */
     size_t size;
     edit *edits;
     size_t count, capacity;
@@ -205,14 +206,10 @@ static bool change_uses(change *c, const smp_lab_tip *tip)
 static bool is_in_directive(const change *c, const smp_lab_tip *tip)
 {
     const size_t size = tip->declared.name_size;
-    for (size_t at = 0; (at = smp_declared_word(c->text, at, c->size, tip->name, size)) != SIZE_MAX; at++) {
-        size_t line = at;
-        while (line && (c->text[line - 1] != '\n' || (line > 1 && c->text[line - 2] == '\\')))
-            line--;
-        if (c->plain[at] == ' ' && c->text[line + strspn(c->text + line, " \t")] == '#')
-            return true;
-    }
-    return false;
+    size_t at = 0;
+    while ((at = smp_declared_word(c->directed, at, c->size, tip->name, size)) != SIZE_MAX && c->plain[at] != ' ')
+        at++;
+    return at != SIZE_MAX;
 }
 
 static bool change_declaration(change *c, const smp_lab_tip *tip)
@@ -409,14 +406,15 @@ static smp_code begin_change(const char *file, change *c, smp_error *err)
     if (strlen(c->text) != c->size)
         return smp_fail(err, SMP_E_DECODE, "it has zero bytes, and its text cannot be changed"),
                smp_at(err, "%s", file);
-    c->plain = smp_declared_plain(c->text, c->size);
-    return c->plain ? SMP_OK : smp_fail_memory(err, "a source", c->size);
+    c->plain = smp_declared_plain(c->text, c->size, false);
+    c->directed = smp_declared_plain(c->text, c->size, true);
+    return c->plain && c->directed ? SMP_OK : smp_fail_memory(err, "a source", c->size);
 }
 
 static void end_change(change *c)
 {
     drop_edits(c, 0);
-    smp_free_all(c->edits, c->text, c->plain);
+    smp_free_all(c->edits, c->text, c->plain, c->directed);
 }
 
 smp_code smp_kernel_fix(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err)

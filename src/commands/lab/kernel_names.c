@@ -153,7 +153,7 @@ static bool find_names(const char *path, const char *kernel, size_t count, names
     snprintf(base, sizeof base, "%.*s", (int)(end - begin), begin);
     if (smp_kernel_read(path, &text, &size, &ignored))
         return false;
-    char *plain = smp_declared_plain(text, strlen(text));
+    char *plain = smp_declared_plain(text, strlen(text), false);
     for (const char *at = plain; at && (at = strstr(at, "__global__"));) {
         names one = {.count = 0};
         at += strlen("__global__");

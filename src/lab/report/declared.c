@@ -45,12 +45,12 @@ static size_t skip_other(const char *text, size_t size, size_t at, bool line_beg
     return end < size ? end + 1 : size;
 }
 
-char *smp_declared_plain(const char *text, size_t size)
+char *smp_declared_plain(const char *text, size_t size, bool directives)
 {
     char *plain = smp_strndup(text, size);
     bool line_begins = true;
     for (size_t at = 0; plain && at < size;) {
-        const size_t end = skip_other(text, size, at, line_begins);
+        const size_t end = skip_other(text, size, at, line_begins && !directives);
         line_begins = end == at ? text[at] == '\n' || (line_begins && strchr(" \t\r", text[at])) : line_begins;
         for (size_t i = at; i < end; i++)
             if (text[i] != '\n')

@@ -28,8 +28,9 @@ typedef struct smp_declared_names {
     const char *symbol;
 } smp_declared_names;
 
-/* A copy without comments, literals and directives, which become blanks: each byte keeps its place. From smp_alloc. */
-char *smp_declared_plain(const char *text, size_t size);
+/* A copy without comments, literals and, unless they stay, directives, which become blanks: each byte keeps its place.
+ * From smp_alloc. */
+char *smp_declared_plain(const char *text, size_t size, bool directives);
 
 /* The declaration that holds at a line. plain: of text. bytes: of the array; 0: its launch says. False: there is none.
  */

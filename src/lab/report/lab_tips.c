@@ -189,11 +189,12 @@ static const tip_source *source_of(sources *all, const char *path)
     tip_source *s = &all->items[all->count++];
     *s = (tip_source){.path = path};
     if (!smp_read_file(path, MOST_SOURCE, &s->text, &size, &ignored) && strlen(s->text) == size)
-        s->plain = smp_declared_plain(s->text, size);
+        s->plain = smp_declared_plain(s->text, size, false);
     return s;
 }
 
-/* By a line that accesses the array. An array that is declared nowhere is taken as one of words. */
+/* By a line that accesses the array, or else shared memory: one that accesses two arrays is a row of one of them. An
+ * array that is declared nowhere is taken as one of words. */
 static void set_declaration(member *m, sources *all, smp_declared_names *names)
 {
     const smp_warp_result *r = m->result;
