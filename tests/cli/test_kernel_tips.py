@@ -133,6 +133,15 @@ int main()
         self.assertIn("tile[32][32 + PAD + 2] (a.cu:3): the kernel's 1056 wavefronts become 96", done.stdout)
         self.assertIn("padded: 64 wavefronts in shared memory, 64 before; the same bytes", done.stdout)
 
+    def test_two_arrays_of_one_line_and_a_name_in_a_text(self):
+        """A line that accesses both is told as of one; and a directive uses no array by a text or a comment."""
+        text = source(before='#define SAY(x) printf("tile %s" /* other */, x)',
+                      declaration="__shared__ float tile[N][N];\n    __shared__ float other[N][N];",
+                      store="tile[y][x] = other[y][x] = x + y * 32", load="tile[x][y] * other[x][y]")  # fmt: skip
+        self.assertNotIn("left as it is", self.fix(text).stdout)
+        fixed = (self.folder / "a.fixed.cu").read_text()
+        self.assertEqual(fixed, text.replace("tile[N][N]", "tile[N][N + 1]").replace("other[N][N]", "other[N][N + 1]"))
+
     def test_names_links_and_folders(self):
         self.fix(source(), name="a b'$.cu")
         self.assertTrue((self.folder / "a b'$.fixed.cu").exists())

@@ -200,9 +200,10 @@ static void set_declaration(member *m, sources *all, smp_declared_names *names)
     const smp_warp_result *r = m->result;
     const smp_warp_array *a = &r->arrays[m->array];
     uint32_t word = 16;
-    for (size_t i = 0; i < r->row_count && !m->path; i++) {
-        const smp_warp_row *row = &r->rows[i];
-        if (row->space != SMP_WARP_SHARED || strcmp(row->array, a->name) != 0 || row->file >= r->file_count)
+    for (size_t i = 0; i < 2 * r->row_count && !m->path; i++) {
+        const smp_warp_row *row = &r->rows[i % r->row_count];
+        if (row->space != SMP_WARP_SHARED || row->file >= r->file_count ||
+            (i < r->row_count) != !strcmp(row->array, a->name))
             continue;
         const tip_source *s = source_of(all, r->files[row->file]);
         if (!s || !s->plain || !smp_declared_find(s->text, s->plain, a->name, row->line, &m->declared))
