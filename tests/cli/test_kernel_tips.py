@@ -27,6 +27,56 @@ __global__ void k(float *out)
 }}
 """
 
+# Accesses wider than an element, which an index must keep whole; AT stands for the tip.
+WIDE = """#include <cuda_fp16.h>
+#include <mma.h>
+#ifndef AT
+#define AT(i) (i)
+#endif
+template <typename T> __global__ void turn(T *out)
+{
+    extern __shared__ unsigned char raw[];
+    for (int y = threadIdx.y; y < 32; y += 8)
+        *(T *)(raw + AT((y * 32 + threadIdx.x) * (int)sizeof(T))) = y;
+    __syncthreads();
+    for (int y = threadIdx.y; y < 32; y += 8)
+        out[y * 32 + threadIdx.x] = *(T *)(raw + AT((threadIdx.x * 32 + y) * (int)sizeof(T)));
+}
+__global__ void rows(unsigned *out)
+{
+    __shared__ __align__(16) half s[2048];
+    const int t = threadIdx.x;
+    for (int i = t; i < 1024; i += 32)
+        s[AT(i)] = i;
+    __syncwarp();
+    unsigned r[4], at = (unsigned)__cvta_generic_to_shared(&s[AT(t % 16 * 64 + t / 16 * 8)]);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
+    out[t] = r[0] + r[1] + r[2] + r[3];
+}
+__global__ void fragment(float *out)
+{
+    using namespace nvcuda;
+    __shared__ __align__(32) half s[256];
+    for (int i = threadIdx.x; i < 256; i += 32)
+        s[i] = i;
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::load_matrix_sync(a, s, 16);
+    out[threadIdx.x] = a.x[0];
+}
+int main()
+{
+    void *out;
+    cudaMalloc(&out, 8192);
+    turn<float><<<1, dim3(32, 8), 12288>>>((float *)out);
+    turn<double><<<1, dim3(32, 8), 12288>>>((double *)out);
+    rows<<<1, 32>>>((unsigned *)out);
+    fragment<<<1, 32>>>((float *)out);
+    return cudaDeviceSynchronize();
+}
+"""
+
 
 def source(declaration="__shared__ float tile[N][N];", store="tile[y][x] = x + y * 32", load="tile[x][y]", before=""):
     return SOURCE.format(declaration=declaration, store=store, load=load, before=before)
@@ -132,6 +182,18 @@ int main()
         done = self.smp("kernel", "a.cu", "--fix")
         self.assertIn("tile[32][32 + PAD + 2] (a.cu:3): the kernel's 1056 wavefronts become 96", done.stdout)
         self.assertIn("padded: 64 wavefronts in shared memory, 64 before; the same bytes", done.stdout)
+
+    def test_what_is_wider_than_an_element_stays_whole(self):
+        self.write("a.cu", WIDE.encode())
+        before = json.loads(self.smp("kernel", "a.cu", "--json").stdout)["kernels"]
+        self.assertEqual([len(k["tips"]) for k in before], [1, 1, 1, 0])  # rows of wmma lie evenly apart
+        for i, kernel in enumerate(before[:3]):
+            tip = kernel["tips"][0]["tip"]
+            period, pad, told = re.search(r"i / (\d+) \* (\d+) .* become about (\d+)", tip).groups()
+            self.write("b.cu", f"#define AT(i) ((i) + (i) / {period} * {pad})\n{WIDE}".encode())
+            after = json.loads(self.smp("kernel", "b.cu", "--json").stdout)["kernels"][i]
+            self.assertEqual(total(after, "wavefronts"), int(told), tip)
+            self.assertEqual(after["findings"], [])
 
     def test_two_arrays_of_one_line_and_a_name_in_a_text(self):
         """A line that accesses both is told as of one; and a directive uses no array by a text or a comment."""

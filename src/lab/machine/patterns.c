@@ -2,6 +2,8 @@
  * with another layout of an array. Of a large grid blocks are recorded that lie evenly apart, and of an instruction so
  * many patterns; their numbers stand for all. Each layout that is tried takes the time of all of them. */
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "lab/machine/memo.h"
 
@@ -119,6 +121,7 @@ bool warp_make_patterns(const warp_block *block, smp_warp_result *result)
     for (size_t i = 0; i < block->patterns.count && result->array_count; i++) {
         smp_warp_pattern p = block->patterns.items[i];
         const warp_count *c = &block->counts[p.of];
+        const warp_inst *inst = block->insts[p.of];
         const uint32_t array = array_of(block, &p, result);
         if (array == UINT32_MAX || !c->recorded)
             continue;
@@ -127,6 +130,9 @@ bool warp_make_patterns(const warp_block *block, smp_warp_result *result)
             p.count = (uint64_t)((double)p.count * (double)all / (double)c->recorded + 0.5);
         const uint32_t base = code->arrays[array].size ? code->arrays[array].offset : block->dynamic_base;
         p.of = array;
+        if (!code->param_base && inst->text) /* PTX */
+            smp_warp_widen(&result->arrays[array],
+                           memmem(inst->text, inst->text_size, "wmma.", strlen("wmma.")) ? SMP_WARP_ROWS : p.width);
         WARP_ACTIVE_LANES(p.active)
         p.offset[l] -= base;
         if (!smp_warp_patterns_add(&result->patterns, &p))

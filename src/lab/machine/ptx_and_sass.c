@@ -171,6 +171,15 @@ static void note_problem(smp_warp_result *result, const smp_error *err)
                   err->where[0] ? ")" : "");
 }
 
+/* Takes over how wide the accesses are that the PTX makes. */
+static void take_accesses(smp_warp_result *result, const smp_warp_result *ptx)
+{
+    for (size_t i = 0; i < result->array_count; i++)
+        for (size_t k = 0; k < ptx->array_count; k++)
+            if (!strcmp(result->arrays[i].name, ptx->arrays[k].name))
+                smp_warp_widen(&result->arrays[i], ptx->arrays[k].whole);
+}
+
 /* Whether no instruction is there for other blocks to see but atomics, which keep them apart (launch.c), or tells time.
  */
 static bool shows_nothing(const smp_warp_kernel *sass)
@@ -222,6 +231,7 @@ static smp_code join_results(smp_warp_memory *memory, const smp_warp_copy *after
     result->differing_bytes = bytes;
     if (ptx->notes[0])
         smp_warp_note(result, "%.*s", (int)strcspn(ptx->notes, "\n"), ptx->notes);
+    take_accesses(result, ptx);
     note_faults(result, ptx);
     note_lines(result, ptx);
     note_spins(result, sass);

@@ -290,8 +290,10 @@ static bool add_patterns(smp_warp_result *sum, smp_warp_result *more)
         sum->array_count = more->array_count;
         more->arrays = NULL;
     }
-    for (size_t i = 0; i < more->array_count && more->arrays; i++)
+    for (size_t i = 0; i < more->array_count && more->arrays; i++) {
         sum->arrays[i].mixed = sum->arrays[i].mixed || more->arrays[i].mixed;
+        smp_warp_widen(&sum->arrays[i], more->arrays[i].whole);
+    }
     for (size_t i = 0; i < more->patterns.count; i++)
         if (!smp_warp_patterns_add(&sum->patterns, &more->patterns.items[i]))
             return false;

@@ -120,6 +120,7 @@ static bool get_patterns(FILE *from, size_t arrays, size_t count, smp_warp_resul
         END_TEXT(r->arrays[r->array_count].name);
         END_TEXT(r->arrays[r->array_count].tip);
         TRUTH(r->arrays[r->array_count].mixed);
+        AT_MOST(uint8_t, r->arrays[r->array_count].whole, SMP_WARP_ROWS);
     }
     bool good = r->arrays && (items = get(from, count, sizeof *items));
     for (size_t i = 0; i < count && good; i++) {

@@ -274,12 +274,18 @@ typedef struct smp_warp_patterns {
     smp_hash_set numbers; /* from 1 on, by what a pattern is */
 } smp_warp_patterns;
 
+enum { SMP_WARP_ROWS = 32 /* of a matrix (wmma): they lie evenly apart */ };
 typedef struct smp_warp_array {
     char name[64];
     uint32_t bytes; /* 0: dynamic */
     bool mixed;     /* some instruction accesses another array too */
+    uint8_t whole;  /* PTX: bytes of its widest access, or SMP_WARP_ROWS; 0: not known */
     char tip[640];  /* the report's to fill in: another layout, and what the kernel costs with it; "" */
 } smp_warp_array;
+static inline void smp_warp_widen(smp_warp_array *array, uint8_t whole)
+{
+    array->whole = whole > array->whole ? whole : array->whole;
+}
 
 typedef struct smp_warp_result {
     char *kernel, *symbol; /* null: nothing ran */

@@ -43,19 +43,21 @@ static uint64_t place(const member *m, const smp_lab_layout *y, uint32_t offset)
     return (row * (length + y->pad) + column) * (d->element + y->grow) + offset % d->element;
 }
 
-/* The wavefronts of all accesses to the array. Elements that are accessed together are not where an index changes: the
- * compiler joins none of which it does not know that they lie side by side. IMPOSSIBLE: some would not be aligned, or
- * more than `most`. */
+/* The wavefronts of all accesses to the array. Where an index changes, none is wider than the program's: the compiler
+ * joins none of which it does not know that they lie side by side. IMPOSSIBLE: some would not be aligned, or more than
+ * `most`. */
 static uint64_t wavefronts_of(const member *m, const smp_lab_layout *y, uint64_t most)
 {
     const smp_warp_patterns *patterns = &m->result->patterns;
-    uint64_t sum = 0;
+    const uint32_t whole = m->result->arrays[m->array].whole;
+    const bool changes = y && (y->mask || m->declared.dims == 1) && !y->grow;
+    uint64_t sum = changes && whole == SMP_WARP_ROWS ? IMPOSSIBLE : 0;
     for (size_t i = 0; i < patterns->count && sum <= most; i++) {
         const smp_warp_pattern *p = &patterns->items[i];
         if (p->of != m->array)
             continue;
-        const bool splits = y && (y->mask || m->declared.dims == 1) && p->width > m->declared.element && !y->grow;
-        const uint32_t width = splits ? m->declared.element : p->width;
+        const bool splits = changes && whole && p->width > whole;
+        const uint32_t width = splits ? whole : p->width;
         for (uint32_t part = 0; part < p->width; part += width) {
             smp_bank_access access = {.op = (smp_bank_op)p->op, .width = (int)width, .active = p->active};
             for (int l = 0; l < SMP_WARP; l++) {
