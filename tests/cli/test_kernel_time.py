@@ -1,5 +1,6 @@
 """smempipe kernel --time: --fail-on slower=, and launches whose time is not told. Where there is nvcc and nvdisasm."""
 import json
+import re
 import shutil
 import unittest
 
@@ -214,6 +215,46 @@ int main() {
         self.assertRegex(text, r"\n  flagged  .* -\n")
         self.assertIn("predicted for an H100 at 1.98 GHz", text)
         self.assertRegex(text, r"\n  flagged: not modelled: a loop in line \d+ that waits for other blocks\n")
+
+    def test_the_first_screen_begins_with_what_saves_most(self):
+        """A tile's conflicts are more in number, the stores that lie apart take more time."""
+        (self.folder / "a.cu").write_text("""
+__global__ void naive(float *out, const float *in, int n)
+{
+    const int x = blockIdx.x * 32 + threadIdx.x;
+    for (int y = blockIdx.y * 32 + threadIdx.y; y < blockIdx.y * 32 + 32; y += 8)
+        out[x * n + y] = in[y * n + x];
+}
+__global__ void tiled(float *out, const float *in, int n)
+{
+    __shared__ float tile[32][32];
+    for (int j = threadIdx.y; j < 32; j += 8)
+        tile[j][threadIdx.x] = in[(blockIdx.y * 32 + j) * n + blockIdx.x * 32 + threadIdx.x];
+    __syncthreads();
+    for (int j = threadIdx.y; j < 32; j += 8)
+        out[(blockIdx.x * 32 + j) * n + blockIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][j];
+}
+__global__ void one(float *x) { x[threadIdx.x] = 1; }
+__global__ void two(float *x) { x[threadIdx.x] = 2; }
+int main()
+{
+    const int n = 512;
+    float *x;
+    cudaMalloc(&x, 8 * n * n);
+    cudaMemset(x, 0, 8 * n * n);
+    tiled<<<dim3(n / 32, n / 32), dim3(32, 8)>>>(x, x + n * n, n);
+    naive<<<dim3(n / 32, n / 32), dim3(32, 8)>>>(x, x + n * n, n);
+    one<<<1, 32>>>(x);
+    two<<<1, 32>>>(x);
+    return cudaDeviceSynchronize();
+}
+""")
+        text = self.smp("kernel", "a.cu", "--time").stdout
+        lines = re.findall(r"^ +(\d+) % .* (\w+), saves ([\d.]+) us$", text, re.M)
+        self.assertEqual([kernel for _, kernel, _ in lines], ["naive", "tiled"], text)
+        self.assertGreater(float(lines[0][2]), float(lines[1][2]))
+        self.assertLess(int(lines[0][0]), int(lines[1][0]))
+        self.assertIn("to avoid the first: let neighbouring threads", text)
 
     def test_spills_that_are_not_counted_say_why(self):
         (self.folder / "a.cu").write_text("""#include <cooperative_groups.h>

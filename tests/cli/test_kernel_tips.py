@@ -204,6 +204,33 @@ int main()
         fixed = (self.folder / "a.fixed.cu").read_text()
         self.assertEqual(fixed, text.replace("tile[N][N]", "tile[N][N + 1]").replace("other[N][N]", "other[N][N + 1]"))
 
+    def test_a_tip_that_leaves_most_as_it_is_is_none(self):
+        """A bitonic sort: a pad would take 47 of its 758 conflicts."""
+        self.write("a.cu", b"""__global__ void k(int *a)
+{
+    __shared__ int s[512];
+    const int t = threadIdx.x;
+    s[t] = a[t];
+    s[t + 256] = a[t + 256];
+    for (int k = 2; k <= 512; k *= 2)
+        for (int j = k / 2; j > 0; j /= 2) {
+            __syncthreads();
+            const int i = 2 * t - (t & (j - 1)), x = s[i], y = s[i + j];
+            if ((x > y) == ((i & k) == 0)) {
+                s[i] = y;
+                s[i + j] = x;
+            }
+        }
+    __syncthreads();
+    a[t] = s[t];
+    a[t + 256] = s[t + 256];
+}
+""")
+        one = ["--only", "k", "--grid", "1", "--block", "256", "--args", "a=s32[512]"]
+        [kernel] = json.loads(self.smp("kernel", "a.cu", *one, "--json").stdout)["kernels"]
+        self.assertGreater(total(kernel, "conflicts"), 100)
+        self.assertEqual(kernel["tips"], [])
+
     def test_names_links_and_folders(self):
         self.fix(source(), name="a b'$.cu")
         self.assertTrue((self.folder / "a b'$.fixed.cu").exists())

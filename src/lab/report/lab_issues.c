@@ -51,6 +51,7 @@ static bool add(smp_lab_issues *issues, size_t from, const smp_lab_issue *more)
     smp_lab_issue *had = &issues->items[at];
     had->count += more->count;
     had->cost += more->cost;
+    had->saved_us += more->saved_us;
     had->kernels += strcmp(had->first->kernel, more->first->kernel) != 0;
     had->sum.instructions += more->sum.instructions;
     had->sum.lanes += more->sum.lanes;
@@ -81,10 +82,13 @@ static bool add_findings(smp_lab_issues *issues, const smp_warp_result *r)
     return fits;
 }
 
+/* By predicted time, where that is known. */
 static int by_cost(const void *a, const void *b)
 {
     const smp_lab_issue *x = a, *y = b;
     const int path = strcmp(x->path, y->path);
+    if (x->saved_us < y->saved_us || x->saved_us > y->saved_us)
+        return x->saved_us > y->saved_us ? -1 : 1;
     if (x->cost < y->cost || x->cost > y->cost)
         return x->cost > y->cost ? -1 : 1;
     return path ? path : x->line < y->line ? -1 : x->line > y->line;
@@ -112,6 +116,7 @@ bool smp_lab_issues_of(const smp_warp_result *results, size_t count, smp_lab_iss
                                         .sum = *row,
                                         .count = row->instructions,
                                         .cost = smp_lab_issue_cost(row),
+                                        .saved_us = smp_lab_saved_us(&results[i], row) * (double)results[i].launches,
                                         .kernels = 1};
             fits = cost.cost <= 0 || add(out, from, &cost);
             out->cost += cost.cost;

@@ -14,6 +14,7 @@ typedef struct smp_lab_issue {
     smp_warp_row sum;              /* of a cost: over all launches */
     uint64_t count;                /* how often */
     double cost;                   /* smp_lab_issue_cost of all */
+    double saved_us;               /* predicted without it, of all launches; 0: not known, or none that can be told */
     size_t kernels;                /* kernels of other names that have it, and one */
     bool fails;                    /* the caller's: it fails the run */
     const char *state;             /* the caller's: "new", "updated" (worse), "unchanged"; null: nothing to compare */

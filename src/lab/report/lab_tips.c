@@ -351,7 +351,7 @@ static bool is_exact(const member *members, size_t count, const smp_warp_result 
     return rows == recorded;
 }
 
-/* Searches the best layout for a group. False: it has no conflicts, none takes 1 % less, or it cannot be known. */
+/* Searches the best layout for a group. False: it has no conflicts, none takes 5 % less, or it cannot be known. */
 static bool find_layout(search *s, const member *first)
 {
     bool mixed = false, conflicts = false;
@@ -367,7 +367,7 @@ static bool find_layout(search *s, const member *first)
     s->after = s->before;
     if (conflicts && !mixed)
         find_best(s, first);
-    return s->after < s->before && (s->before - s->after) * 100 >= s->before;
+    return s->after < s->before && (s->before - s->after) * 20 >= s->before;
 }
 
 /* One for all kernels of a declaration, as templates'. False: no memory. */
