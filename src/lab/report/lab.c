@@ -228,11 +228,8 @@ static void put_columns(FILE *to, const smp_paint *paint)
 /* The line of global memory that costs most, where another order of threads would mend it. */
 static void put_scattered(FILE *to, const smp_warp_result *result)
 {
-    const smp_warp_row *row = NULL;
+    const smp_warp_row *row = smp_lab_dearest(result, 1u << SMP_WARP_GLOBAL);
     char text[SMP_LAB_ADVICE], saved[SMP_LAB_SAVED];
-    for (size_t i = 0; i < result->row_count; i++)
-        if (result->rows[i].space == SMP_WARP_GLOBAL && smp_lab_cost(&result->rows[i]) > (row ? smp_lab_cost(row) : 0))
-            row = &result->rows[i];
     if (!row || !smp_lab_advice(result, row, text, sizeof text))
         return;
     fprintf(to, "  to mend %s:%u: ", smp_lab_file(result, row->file), row->line);
@@ -243,7 +240,7 @@ static void put_scattered(FILE *to, const smp_warp_result *result)
 
 static void put_advice(FILE *to, const smp_warp_result *result, bool map, bool color)
 {
-    const smp_warp_row *row = smp_lab_worst(result);
+    const smp_warp_row *row = smp_lab_dearest(result, 1u << SMP_WARP_SHARED);
     char advice[SMP_LAB_ADVICE], saved[SMP_LAB_SAVED];
     smp_bank_access access;
     put_scattered(to, result);

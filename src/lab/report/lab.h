@@ -154,9 +154,8 @@ enum { SMP_LAB_ADVICE = 640 };
  * 64 bytes of the second-level cache a clock). */
 double smp_lab_cost(const smp_warp_row *row);
 
-/* The row with most conflicts, and the one that costs most; null: there is none. */
-const smp_warp_row *smp_lab_worst(const smp_warp_result *result);
-const smp_warp_row *smp_lab_dearest(const smp_warp_result *result);
+/* The row that costs most in some spaces, a bit each; null: there is none. */
+const smp_warp_row *smp_lab_dearest(const smp_warp_result *result, unsigned spaces);
 
 /* The worst access of a row; false: there is none to draw. any: one without conflicts, too. */
 bool smp_lab_access(const smp_warp_row *row, bool any, smp_bank_access *access);

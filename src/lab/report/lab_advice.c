@@ -16,20 +16,12 @@ double smp_lab_cost(const smp_warp_row *row)
     return (double)row->conflicts + sectors / 2;
 }
 
-const smp_warp_row *smp_lab_worst(const smp_warp_result *result)
-{
-    const smp_warp_row *worst = NULL;
-    for (size_t i = 0; i < result->row_count; i++)
-        if (result->rows[i].conflicts && (!worst || result->rows[i].conflicts > worst->conflicts))
-            worst = &result->rows[i];
-    return worst;
-}
-
-const smp_warp_row *smp_lab_dearest(const smp_warp_result *result)
+const smp_warp_row *smp_lab_dearest(const smp_warp_result *result, unsigned spaces)
 {
     const smp_warp_row *dearest = NULL;
     for (size_t i = 0; i < result->row_count; i++)
-        if (smp_lab_cost(&result->rows[i]) > (dearest ? smp_lab_cost(dearest) : 0))
+        if ((spaces >> result->rows[i].space & 1) &&
+            smp_lab_cost(&result->rows[i]) > (dearest ? smp_lab_cost(dearest) : 0))
             dearest = &result->rows[i];
     return dearest;
 }

@@ -140,7 +140,7 @@ static void put_look(FILE *to, const smp_lab_report *report, const smp_paint *pa
 {
     for (size_t i = 0; i < report->count; i++) {
         const smp_warp_result *r = &report->results[i];
-        const smp_warp_row *row = smp_lab_dearest(r);
+        const smp_warp_row *row = smp_lab_dearest(r, ~0u);
         char text[SMP_LAB_ADVICE + SMP_LAB_SAVED], price[SMP_LAB_SAVED];
         if (!row)
             continue;

@@ -68,7 +68,7 @@ static void put_stack(smp_json *json, const smp_warp_stack *stack)
 static void put_advice(smp_json *json, const smp_warp_result *r)
 {
     char text[SMP_LAB_ADVICE];
-    const smp_warp_row *row = smp_lab_dearest(r);
+    const smp_warp_row *row = smp_lab_dearest(r, ~0u);
     smp_json_array(json, "tips");
     for (size_t i = 0; i < r->array_count; i++)
         if (r->arrays[i].tip[0])
