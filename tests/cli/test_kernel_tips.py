@@ -120,6 +120,8 @@ class Tips(CliCase):
                 self.assertLess(abs(was - now - gain), apart, name)
                 lowered.append(name)
         self.assertGreaterEqual(len(lowered), 20, set(before) - set(lowered))
+        self.assertIsNone(before["by_data"]["look_at"]["advice"])
+        self.assertIn("threads lie 32 bytes apart", before["by_width"]["look_at"]["advice"])
         self.assertRegex(done.stderr, r"column_float: 64 wavefronts in shared memory, 1056 before; the same bytes")
         self.assertNotIn("other results", done.stderr)
 

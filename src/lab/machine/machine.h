@@ -95,6 +95,7 @@ struct warp_inst {
     bool serves;   /* a call that the machine answers, which may change what all blocks share */
     bool meets;    /* PTX: other blocks, the host or time have to do with it: blocks run one after another */
     bool is_volatile, of_block; /* of_block: PTX: atomic among threads of one block alone (.cta) */
+    bool by_data;               /* PTX: its address depends on what threads have read (by_data.c) */
     bool spins;                 /* an atomic that is repeated until it succeeds */
     bool repeats;               /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
     bool spills;                /* SASS: ptxas had no register left for what it keeps in local memory */

@@ -171,9 +171,15 @@ static void note_problem(smp_warp_result *result, const smp_error *err)
                   err->where[0] ? ")" : "");
 }
 
-/* Takes over how wide the accesses are that the PTX makes. */
+/* Takes over how wide the accesses are that the PTX makes, and of what their addresses are made. */
 static void take_accesses(smp_warp_result *result, const smp_warp_result *ptx)
 {
+    for (size_t i = 0; i < ptx->row_count; i++) {
+        const smp_warp_row *row = &ptx->rows[i];
+        const kind k = {file_of(ptx, row->file), row->line, row->space, row->op};
+        for (size_t n = 0; n < result->row_count && row->by_data; n++)
+            result->rows[n].by_data = result->rows[n].by_data || is_kind(result, &result->rows[n], &k);
+    }
     for (size_t i = 0; i < result->array_count; i++)
         for (size_t k = 0; k < ptx->array_count; k++)
             if (!strcmp(result->arrays[i].name, ptx->arrays[k].name))

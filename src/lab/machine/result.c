@@ -29,6 +29,8 @@ static void add_row(smp_warp_row *to, const smp_warp_row *from)
     to->skipped += from->skipped;
     to->far = to->far || from->far;
     to->lanes += from->lanes;
+    to->most_lanes = from->most_lanes > to->most_lanes ? from->most_lanes : to->most_lanes;
+    to->by_data = to->by_data || from->by_data;
     to->wavefronts += from->wavefronts;
     to->ideal += from->ideal;
     to->packed += from->packed;
@@ -77,13 +79,14 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     }
     row.spill = space == SMP_WARP_LOCAL && inst->spills;
     row.instructions = sums->instructions;
-    row.lanes = sums->lanes;
+    row.lanes = row.most_lanes = sums->lanes;
     row.wavefronts = sums->wavefronts;
     row.ideal = sums->ideal;
     row.packed = sums->packed;
     row.conflicts = sums->conflicts;
     row.sectors = sums->sectors;
     row.sectors_ideal = sums->sectors_ideal;
+    row.by_data = inst->by_data;
     row.strided = space == SMP_WARP_GLOBAL ? c->strided : 0;
     row.stride = space == SMP_WARP_GLOBAL ? c->stride : 0;
     if (space != SMP_WARP_SHARED)

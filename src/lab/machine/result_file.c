@@ -94,6 +94,7 @@ static bool get_rows(FILE *from, size_t count, smp_warp_result *r)
         if (row->width > MOST_WIDTH || (row->width & (row->width - 1)))
             row->worst_active = 0; /* banks serve no such access */
         TRUTH(row->far);
+        TRUTH(row->by_data);
         TRUTH(row->spill);
         TRUTH(row->repeats);
         END_TEXT(row->array);

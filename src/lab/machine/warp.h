@@ -184,10 +184,12 @@ typedef struct smp_warp_row {
     smp_warp_op op;
     uint32_t width;                                /* bytes a lane */
     uint64_t instructions, lanes;                  /* of warps; active lanes, summed */
+    uint64_t most_lanes;                           /* of one instruction of the code, in one launch: the most */
     uint64_t wavefronts, ideal, packed, conflicts; /* as in smp_bank_cost */
     uint64_t sectors, sectors_ideal;               /* of 32 bytes; ideal: the lanes' bytes side by side */
     uint64_t strided; /* of sectors beyond the ideal: those of accesses whose lanes lie `stride` bytes apart */
     uint32_t stride;  /* the least; 0: none */
+    bool by_data;     /* what threads read tells some addresses: h[in[i]] */
     uint32_t worst_wavefronts, worst_ideal, worst_active; /* of one instruction: the worst */
     uint32_t worst_offset[SMP_WARP];
     smp_bank_op worst_op;

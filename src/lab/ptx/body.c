@@ -220,6 +220,7 @@ static void finish(ptx_parser *parser)
     code->register_bytes += SLACK; /* an instruction that takes a row for a wider one stays within its warp's */
     ptx_mark_unused(code);
     ptx_mark_tried(code);
+    ptx_mark_by_data(code);
     code->local_bytes = (code->local_bytes + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
     if (parser->jump_count)
         ptx_refuse(parser, parser->jumps[0].label.at, "a jump to the unknown label '%.*s'",

@@ -35,33 +35,40 @@ bool smp_lab_access(const smp_warp_row *row, bool any, smp_bank_access *access)
     return any || smp_bank_cost_of(access).conflicts > 0;
 }
 
-/* Against lanes that lie apart in global memory: counted with all accesses of this stride side by side. */
+/* Against lanes that lie apart in global memory: counted with all accesses of this stride side by side, as a layout is
+ * one for loads and stores. */
 static bool against_strides(const smp_warp_result *result, const smp_warp_row *row, char *text, size_t size)
 {
-    enum { STRUCTURE = 64, VECTOR = 16 }; /* bytes, at most */
-    uint64_t all = 0, gone = 0, bytes = 0, lanes = 0;
+    enum { STRUCTURE = 64, VECTOR = 16 /* bytes, at most */, OPS = SMP_WARP_COPY + 1 };
+    uint64_t all = 0, gone = 0, strided[OPS] = {0}, bytes[OPS] = {0}, between[OPS] = {0};
     for (size_t i = 0; i < result->row_count; i++) {
         const smp_warp_row *r = &result->rows[i];
         all += r->space == SMP_WARP_GLOBAL ? r->sectors : 0;
-        if (r->space != SMP_WARP_GLOBAL || r->stride != row->stride || r->op != row->op)
+        if (r->space != SMP_WARP_GLOBAL || r->stride != row->stride || r->by_data)
             continue;
-        gone += r->strided;
-        bytes += r->lanes * r->width;
-        lanes = r->lanes > lanes ? r->lanes : lanes;
+        const uint64_t lies = r->most_lanes * r->stride * result->launches;
+        strided[r->op] += r->strided;
+        bytes[r->op] += r->lanes * r->width;
+        between[r->op] = lies > between[r->op] ? lies : between[r->op];
     }
-    if (!row->stride || gone * 100 < all || !gone) /* less than 1 % is not worth a change */
+    const bool vector =
+        row->stride <= VECTOR && !(row->stride & (row->stride - 1)) && bytes[row->op] >= between[row->op];
+    for (int op = 0; op < OPS; op++)
+        gone += !vector || bytes[op] >= between[op] ? strided[op] : 0;
+    if (!row->stride || row->by_data || gone * 100 < all || !gone) /* less than 1 % is not worth a change */
         return false;
-    const bool whole = row->stride <= VECTOR && !(row->stride & (row->stride - 1)) && bytes >= lanes * row->stride;
     char what[200];
     if (row->stride > STRUCTURE)
         snprintf(what, sizeof what,
                  "let neighbouring threads (threadIdx.x) access neighbouring addresses; where rows and columns must be "
                  "exchanged, go through a tile in shared memory");
-    else if (whole)
-        snprintf(what, sizeof what, "let a thread access all %u bytes of its element at once, as a vector",
-                 row->stride);
+    else if (vector)
+        snprintf(what, sizeof what, "let a thread access its %u bytes at once, as a vector (aligned to %u bytes)",
+                 row->stride, row->stride);
     else
-        snprintf(what, sizeof what, "threads lie %u bytes apart: make each member of the structure an array",
+        snprintf(what, sizeof what,
+                 "threads lie %u bytes apart: let what they access at a time lie side by side, as "
+                 "members of structures do in an array each",
                  row->stride);
     snprintf(text, size, "%s: the kernel's %llu sectors become %llu", what, (unsigned long long)all,
              (unsigned long long)(all - gone));

@@ -320,6 +320,42 @@ __global__ void members_mended(float *out, const float4 *in)
     out[i] = v.x + v.y + v.z + v.w;
 }
 
+// A structure that is written, too.
+__global__ void moved(Point *p)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    p[i].x += p[i].z;
+}
+__global__ void moved_mended(float *x, const float *z)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i] += z[i];
+}
+
+__global__ void pairs(float *out, const float *in)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const volatile float *from = in;
+    out[i] = from[2 * i] + from[2 * i + 1];
+}
+__global__ void pairs_mended(float *out, const float2 *in)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float2 v = in[i];
+    out[i] = v.x + v.y;
+}
+
+// Each thread reads where it goes on; all read how far it goes.
+__global__ void by_data(float *out, const int *to)
+{
+    const int i = threadIdx.x;
+    out[to[i]] = i;
+}
+__global__ void by_width(float *out, const int *width)
+{
+    out[threadIdx.x * *width] = threadIdx.x;
+}
+
 __global__ void naive_transpose(float *out, const float *in)
 {
     const int x = blockIdx.x * 32 + threadIdx.x;
@@ -390,6 +426,17 @@ int main()
     structures_mended<<<2, 64>>>(f, g, g + 128);
     members<<<2, 64>>>(f, g);
     members_mended<<<2, 64>>>(f, (const float4 *)in);
+    moved<<<2, 64>>>((Point *)f);
+    moved_mended<<<2, 64>>>(f, g);
+    pairs<<<2, 64>>>(f, g);
+    pairs_mended<<<2, 64>>>(f, (const float2 *)in);
+    for (int i = 0; i < BYTES; i += 4) {
+        const int value = i;
+        memcpy(host + i, &value, 4);
+    }
+    cudaMemcpy(out, host, BYTES, cudaMemcpyHostToDevice);
+    by_data<<<1, 64>>>(f + 4096, (const int *)out);
+    by_width<<<1, 64>>>(f + 4096, (const int *)out + 2);
     naive_transpose<<<dim3(2, 2), dim3(32, 8)>>>(f, g);
     naive_transpose_mended<<<dim3(2, 2), dim3(32, 8)>>>(f, g);
     own_chunks<<<2, 64>>>(f, g);
