@@ -381,9 +381,8 @@ static smp_code begin_outputs(frames *f, smp_error *err)
 
 static void close_all(frames *f)
 {
-    for (size_t i = 0; f->outputs && i < f->plan->sink_count; i++)
-        smp_run_output_close(&f->outputs[i]);
-    smp_free_all(f->outputs, (void *)(uintptr_t)f->options.output.inputs);
+    smp_run_outputs_close(f->outputs, f->outputs ? f->plan->sink_count : 0);
+    smp_free((void *)(uintptr_t)f->options.output.inputs);
     smp_plan_free(f->plan);
     if (f->reader) {
         f->report->input_seconds = smp_reader_input_seconds(f->reader);

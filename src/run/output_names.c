@@ -44,7 +44,7 @@ static smp_code fail_folder(int number, const char *path, smp_error *err)
 
 /* Files that a pipeline saves must stay below the folder of the output, also through links: its folder is opened, and
  * made where it is missing. */
-static smp_code open_folder(const char *main_output, const place *at, smp_beneath *out, smp_error *err)
+static smp_code open_folder(const char *main_output, const place *at, smp_run_output *out, smp_error *err)
 {
     smp_roots roots = {.count = 0};
     smp_beneath found = {.name = NULL};
@@ -55,10 +55,10 @@ static smp_code open_folder(const char *main_output, const place *at, smp_beneat
     else if (!found.name)
         code = fail_folder(ELOOP, at->path, err);
     else if (found.folder >= 0) { /* else it does not exist, which the main output is told */
-        out->folder = smp_beneath_folder(found.folder, found.name, true);
-        if (out->folder < 0)
+        out->beneath.folder = smp_beneath_folder(found.folder, found.name, &out->made);
+        if (out->beneath.folder < 0)
             code = fail_folder(errno, at->path, err);
-        else if (!(out->name = smp_strdup(smp_base_name(found.name))))
+        else if (!(out->beneath.name = smp_strdup(smp_base_name(found.name))))
             code = smp_fail_memory(err, "a path", strlen(found.name));
     }
     smp_free(found.name);
@@ -67,12 +67,16 @@ static smp_code open_folder(const char *main_output, const place *at, smp_beneat
     return code;
 }
 
-void smp_run_output_close(smp_run_output *output)
+void smp_run_outputs_close(smp_run_output *outputs, size_t count)
 {
-    smp_writer_abort(output->writer);
-    if (output->path && output->beneath.folder > 0)
-        close(output->beneath.folder);
-    smp_free_all(output->beneath.name, output->path);
+    for (size_t i = 0; i < count; i++)
+        smp_writer_abort(outputs[i].writer);
+    for (size_t i = count; i-- > 0;) { /* the last made first */
+        if (outputs[i].path && outputs[i].beneath.folder > 0)
+            smp_beneath_leave(outputs[i].beneath.folder, outputs[i].path, outputs[i].made);
+        smp_free_all(outputs[i].beneath.name, outputs[i].path);
+    }
+    smp_free(outputs);
 }
 
 /* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */
@@ -90,7 +94,9 @@ static smp_code check_places(const smp_run_request *request, const smp_plan *pla
         if (!at->real)
             code = smp_fail_memory(err, "a path", strlen(at->path));
         else if (at->saved)
-            code = open_folder(request->output, at, &outputs[i].beneath, err);
+            code = open_folder(request->output, at, &outputs[i], err);
+        if (request->save_prefix) /* another file of a batch may be about to write there */
+            outputs[i].made = 0;
     }
     if (!code)
         qsort(places, plan->sink_count, sizeof *places, by_real);

@@ -475,9 +475,7 @@ static smp_code commit_outputs(one_run *r, smp_error *err)
 
 static void close_all(one_run *r)
 {
-    for (size_t i = 0; i < r->output_count; i++)
-        smp_run_output_close(&r->outputs[i]);
-    smp_free(r->outputs);
+    smp_run_outputs_close(r->outputs, r->output_count);
     smp_prepasses_free(&r->prepasses);
     if (r->owned)
         smp_plan_free(r->plan);

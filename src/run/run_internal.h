@@ -9,6 +9,7 @@ typedef struct smp_run_output { /* the file of one sink */
     char *path;                 /* owned; null for the main output */
     smp_beneath beneath;        /* of a saved one: the open folder that it lies in, and its name; both owned. No name:
                                    that folder is not there */
+    int made;                   /* folders on the way to it, which go again if nothing is written there */
     smp_writer *writer;
     smp_stream *stream;
 } smp_run_output;
@@ -28,8 +29,8 @@ void smp_run_note_coder(const smp_run_request *request, const smp_media *media, 
 smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *report, smp_write_options *options,
                                smp_error *err);
 
-/* Aborts what is not committed, and closes. */
-void smp_run_output_close(smp_run_output *output);
+/* Aborts what is not committed, closes and frees. */
+void smp_run_outputs_close(smp_run_output *outputs, size_t count);
 
 /* Sets the paths of what the pipeline saves, opens their folders, and refuses two outputs of one name. */
 smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,

@@ -31,6 +31,20 @@ class Saves(CliCase):
         self.smp("run", *stages, "in.png", "o.png")
         self.assertTrue((self.folder / "sub" / "deep" / "x.npy").exists())
 
+    def test_a_run_that_fails_leaves_no_folder(self):
+        self.small_png()
+        whole = (self.folder / "in.png").read_bytes()
+        self.write("cut.png", whole[:-30])
+        (self.folder / "there").mkdir()
+        saves = ("-e", 'save "a/b/c.png"', "-e", 'save "a/d.png"', "-e", 'save "there/e/f.png"', "-e", "invert")
+        refused = (*saves, "-e", 'save "in.png"', "in.png", "o.png")
+        for words in (refused, (*refused, "-f"), ("--frames", *refused), (*saves, "cut.png", "o.png")):
+            self.smp("run", *words, status=(2, 3, 4))
+            self.assertEqual(sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*")),
+                             ["cut.png", "in.png", "there"], words)
+        self.smp("run", *saves, "in.png", "o.png")
+        self.assertEqual((self.folder / "a/b/c.png").read_bytes(), (self.folder / "there/e/f.png").read_bytes())
+
     def test_what_a_save_replaces_is_told(self):
         self.small_png()
         (self.folder / "precious.png").write_bytes(b"mine")

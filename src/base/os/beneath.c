@@ -58,11 +58,11 @@ bool smp_beneath_find(const smp_roots *roots, const char *path, smp_beneath *out
 }
 
 /* A component of the way; closes `folder`. */
-static int enter(int folder, const char *part, bool make)
+static int enter(int folder, const char *part, int *made)
 {
     struct stat status;
     int next = openat(folder, part, FOLDER | O_NOFOLLOW);
-    if (next < 0 && errno == ENOENT && make && (mkdirat(folder, part, 0777) == 0 || errno == EEXIST))
+    if (next < 0 && errno == ENOENT && made && ((mkdirat(folder, part, 0777) == 0 && ++*made) || errno == EEXIST))
         next = openat(folder, part, FOLDER | O_NOFOLLOW);
     int number = errno;
     if (next < 0 && fstatat(folder, part, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
@@ -72,7 +72,7 @@ static int enter(int folder, const char *part, bool make)
     return next;
 }
 
-int smp_beneath_folder(int folder, const char *name, bool make)
+int smp_beneath_folder(int folder, const char *name, int *made)
 {
     char part[NAME_MAX + 1];
     int at = openat(folder, ".", FOLDER);
@@ -87,15 +87,28 @@ int smp_beneath_folder(int folder, const char *name, bool make)
         }
         memcpy(part, name, length);
         part[length] = '\0';
-        at = enter(at, part, make);
+        at = enter(at, part, made);
     }
     return at;
+}
+
+void smp_beneath_leave(int folder, char *path, int made)
+{
+    for (char *end; made-- > 0 && (end = strrchr(path, '/'));) {
+        *end = '\0';
+        const int up = openat(folder, "..", FOLDER);
+        (void)unlinkat(up, smp_base_name(path), AT_REMOVEDIR);
+        close(folder);
+        folder = up;
+    }
+    if (folder >= 0)
+        close(folder);
 }
 
 smp_code smp_beneath_open(const smp_beneath *at, int *fd, smp_error *err)
 {
     const char *base = smp_base_name(at->name);
-    const int folder = smp_beneath_folder(at->folder, at->name, false);
+    const int folder = smp_beneath_folder(at->folder, at->name, NULL);
     *fd = folder < 0 ? -1
                      : openat(folder, base[0] ? base : ".", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
     const int number = errno;

@@ -36,6 +36,9 @@ bool smp_beneath_find(const smp_roots *roots, const char *path, smp_beneath *out
 /* Opens it to be read, and does not wait for the writer of a pipe. *fd is the caller's, -1 on failure: SMP_E_READ. */
 smp_code smp_beneath_open(const smp_beneath *at, int *fd, smp_error *err);
 
-/* Opens the folder that a file below another one lies in, for openat(2); make: makes what is missing on the way. -1 and
- * errno: where a link is in the way, ELOOP. */
-int smp_beneath_folder(int folder, const char *name, bool make);
+/* Opens the folder that a file below another one lies in, for openat(2); made: not null: makes what is missing on the
+ * way, and counts it. -1 and errno: where a link is in the way, ELOOP. */
+int smp_beneath_folder(int folder, const char *name, int *made);
+
+/* Closes the folder of a file of that path, which is cut, and removes what was made of the way if nothing is in it. */
+void smp_beneath_leave(int folder, char *path, int made);

@@ -16,6 +16,7 @@ enum {
     WRITE_FILE = 1 << 1,
     READ_FILE = 1 << 2,
     READ_DIR = 1 << 3,
+    REMOVE_DIR = 1 << 4,
     REMOVE_FILE = 1 << 5,
     MAKE_DIR = 1 << 7,
     MAKE_REG = 1 << 8,
@@ -57,7 +58,7 @@ void smp_landlock_allow(const smp_landlock *list, const char *path, unsigned rig
     if (rights & SMP_LANDLOCK_RUN)
         rule.rights |= EXECUTE;
     if (rights & SMP_LANDLOCK_WRITE)
-        rule.rights |= WRITE_FILE | TRUNCATE | REMOVE_FILE | MAKE_REG | MAKE_DIR | REFER;
+        rule.rights |= WRITE_FILE | TRUNCATE | REMOVE_DIR | REMOVE_FILE | MAKE_REG | MAKE_DIR | REFER;
     rule.folder = list->rules < 0 ? -1 : open(path, O_PATH | O_CLOEXEC);
     if (rule.folder < 0)
         return;

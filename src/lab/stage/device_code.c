@@ -151,8 +151,9 @@ void smp_device_code_keep(char *text)
 static FILE *make_below(const char *work, const char *name, size_t length)
 {
     char *below = smp_asprintf("smempipe-headers/%.*s", (int)length, name);
+    int made = 0;
     const int at = open(work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const int folder = below && at >= 0 ? smp_beneath_folder(at, below, true) : -1;
+    const int folder = below && at >= 0 ? smp_beneath_folder(at, below, &made) : -1;
     const int fd =
         folder < 0 ? -1 : openat(folder, smp_base_name(below), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (folder >= 0)
