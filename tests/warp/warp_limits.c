@@ -238,18 +238,19 @@ SMP_TEST(a_shuffle_from_outside_of_its_mask_is_a_mistake)
     }
 }
 
-/* Loops whose turns are short, that make findings, that split the warp, and blocks that are no work. */
+/* Loops whose turns are short, that make findings, that split the warp, and blocks that are no work. They count: those
+ * that come to the same state again are stopped for that. */
 SMP_TEST(a_time_limit_holds_whatever_the_time_goes_into)
 {
     static const double limit = 0.2, late = 1.2; /* seconds; the second is generous for a busy machine */
     static const char *const bodies[] = {
         "again: add.u32 %r1, %r1, 1; bra again;",
-        "again: st.shared.u32 [s], %r0; ld.shared.u32 %r1, [s]; bra again;",
-        "again: st.global.u32 [%d0], %r0; bra again;",
-        "again: st.global.u32 [%d0+1], %r0; bra again;",
+        "again: st.shared.u32 [s], %r0; ld.shared.u32 %r1, [s]; add.u32 %r0, %r0, 1; bra again;",
+        "again: st.global.u32 [%d0], %r0; add.u32 %r0, %r0, 1; bra again;",
+        "again: st.global.u32 [%d0+1], %r0; add.u32 %r0, %r0, 1; bra again;",
         ("again: and.b32 %r1, %r0, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra even; add.u32 %r0, %r0, 2; bra again;\n"
          "even: add.u32 %r0, %r0, 4; bra again;"),
-        "again: bar.sync 0; bra again;",
+        "again: bar.sync 0; add.u32 %r1, %r1, 1; bra again;",
         "",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {

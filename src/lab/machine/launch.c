@@ -52,7 +52,7 @@ smp_warp_room smp_warp_room_of(const smp_warp_launch *launch, smp_error *err)
     const uint32_t *block = launch->block, *own = code->block;
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     if (!has_size(launch, err))
-        return SMP_WARP_OUT_OF_SIZE;
+        return SMP_WARP_OUT_OF_BOUNDS;
     if (own[0] && memcmp(own, block, sizeof launch->block) != 0) {
         smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched: %.80s wants %u x %u x %u",
                  block[0], block[1], block[2], code->name, own[0], own[1], own[2]);

@@ -334,7 +334,6 @@ bool smp_warp_fit_of(int arch, uint32_t registers, uint32_t shared, uint32_t thr
 /* Whether a GPU takes the launch: its grid and block have the sizes of a GPU, of the kernel, and of the registers. */
 typedef enum smp_warp_room {
     SMP_WARP_FITS,
-    SMP_WARP_OUT_OF_SIZE,
     SMP_WARP_OUT_OF_BOUNDS,
     SMP_WARP_OUT_OF_REGISTERS
 } smp_warp_room;

@@ -323,10 +323,6 @@ static int tell_broken(const smp_warp_kernel *kernel)
 
 static int check_launch(one_launch *l)
 {
-    static const int errors[] = {[SMP_WARP_FITS] = LAB_SUCCESS,
-                                 [SMP_WARP_OUT_OF_SIZE] = LAB_INVALID_CONFIGURATION,
-                                 [SMP_WARP_OUT_OF_BOUNDS] = LAB_INVALID_VALUE,
-                                 [SMP_WARP_OUT_OF_REGISTERS] = LAB_OUT_OF_RESOURCES};
     const lab_dim3 grid = l->grid, block = l->block;
     uint32_t registers = 0;
     if (!l->kernel)
@@ -338,7 +334,7 @@ static int check_launch(one_launch *l)
                                    .registers = registers};
     const smp_warp_room room = smp_warp_room_of(&shape, &l->err);
     if (room)
-        return refuse(l, errors[room]);
+        return refuse(l, room == SMP_WARP_OUT_OF_BOUNDS ? LAB_INVALID_VALUE : LAB_OUT_OF_RESOURCES);
     if (!is_cluster(l->function, l->kernel, l->cluster, &l->err))
         return refuse(l, LAB_CLUSTER_SIZE);
     if (l->shared > lab_dynamic_limit(l->function)) {
