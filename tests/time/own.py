@@ -1,25 +1,23 @@
 #!/usr/bin/python3
-"""Kernels of this project: what `compare --device cuda` predicts of a GPU, then what Nsight Compute measures of the
-same launches there.
+"""Kernels of this project: `compare --device cuda` times them by events, beside what was predicted of them.
 
-own.py SMEMPIPE OUT.csv [--only NAME]... [--seconds 40]
+own.py SMEMPIPE OUT.csv [--only NAME]... [--seconds 12]
 
-Columns as in tests/data/time/own_h200.csv. SMEMPIPE is of a build with the kernels' SASS (-DSMP_CUDA_ARCHS=90).
---seconds: of one run of compare, of which all begin at once; those that count but a crop in it predict nothing."""
+Columns as in tests/data/time/own_h200.csv. event_us: by how much events before and behind a launch are apart when the
+kernel is empty, less what Nsight Compute says that the empty kernel takes. SMEMPIPE is of a build with the kernels'
+SASS (-DSMP_CUDA_ARCHS=90). --seconds: of one run of compare."""
 import argparse
-import concurrent.futures
 import csv
 import json
 import pathlib
-import re
-import statistics
 import subprocess
 import sys
+import tempfile
 
 import measure
 
 PICTURE = pathlib.Path(__file__).resolve().parents[2] / "samples" / "chelsea.png"
-COLUMNS = ("run", "step", "input", "variant", "us", "predicted_us", "low_us", "high_us", "bound", "launches")
+COLUMNS = ("run", "step", "input", "variant", "us", "predicted_us", "low_us", "high_us", "bound", "launches", "event_us")
 RUNS = {  # the picture so many times to the right and downwards, stages
     "box": (4, ["gray", "box 5px"]),
     "gaussian": (4, ["gray", "gaussian 2px"]),
@@ -34,44 +32,65 @@ RUNS = {  # the picture so many times to the right and downwards, stages
     "transpose": (6, ["gray", "depth float", "transpose"]),
     "transpose_rgb": (6, ["transpose"]),
 }
+EMPTY = r"""
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+__global__ void empty() {}
+int main()
+{
+    cudaEvent_t before, behind;
+    cudaEventCreate(&before);
+    cudaEventCreate(&behind);
+    std::vector<float> times;
+    for (int i = 0; i < 301; i++) {
+        float ms;
+        cudaEventRecord(before);
+        empty<<<132, 256>>>();
+        cudaEventRecord(behind);
+        cudaEventSynchronize(behind);
+        cudaEventElapsedTime(&ms, before, behind);
+        times.push_back(1000 * ms);
+    }
+    std::sort(times.begin(), times.end());
+    printf("%.3f\n", times[times.size() / 2]);
+}
+"""
 
 
-def command(name, arguments, seconds):
+def event_us():
+    """What two events add to the time of a launch."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, binary = pathlib.Path(folder, "empty.cu"), str(pathlib.Path(folder, "empty"))
+        source.write_text(EMPTY, encoding="utf-8")
+        subprocess.run(["nvcc", "-arch=native", str(source), "-o", binary], check=True)
+        apart = float(subprocess.run([binary], capture_output=True, text=True, check=True).stdout)
+        launches, said = measure.profile([binary], quick=True, most=21)
+        if not launches:
+            sys.exit(f"ncu told nothing: {said[-300:]}")
+        return apart - sorted(launch["us"] for launch in launches)[len(launches) // 2]
+
+
+def rows(name, arguments):
     enlarge, stages = RUNS[name]
     words = [arguments.smempipe, "compare", "--device", "cuda", "--enlarge", str(enlarge), "--json", "-",
-             "--repeat", "3", "--time-limit", str(seconds)]
+             "--time-limit", str(arguments.seconds)]
     for stage in stages:
         words += ["-e", stage]
-    return [*words, str(PICTURE)]
-
-
-def predict(name, arguments):
-    done = subprocess.run(command(name, arguments, arguments.seconds), capture_output=True, text=True, check=False)
+    done = subprocess.run([*words, str(PICTURE)], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 7):  # 7: the model's counts and the GPU's differ
         sys.exit(f"{name}: {done.stderr[-600:]}")
-    return json.loads(done.stdout)["steps"]
-
-
-def rows(name, steps, arguments):
-    launches, said = measure.profile(command(name, arguments, 1), quick=True)
-    times = {}
-    for one in launches:
-        grid = [int(number) for number in re.findall(r"\d+", one["grid"])]
-        times.setdefault((one["kernel"].split("(")[0], *grid), []).append(one["us"])
-    if not times:
-        sys.exit(f"{name}: ncu told nothing: {said[-300:]}")
-    for step in steps:
+    for step in json.loads(done.stdout)["steps"]:
         for variant in step["variants"]:
             predicted = variant.get("predicted", {})
-            own = [times.get((launch["kernel"], *launch["grid"])) for launch in variant.get("launches", [])]
-            if "us" not in predicted or not own or None in own:
+            if "us" not in predicted or not variant.get("median_seconds"):
                 print(f"{name}, {step['step']}, {variant['variant']}: "
-                      f"{predicted.get('not_predicted', 'not predicted, or not launched alike')}", file=sys.stderr)
+                      f"{predicted.get('not_predicted', 'not predicted or not timed')}", file=sys.stderr)
                 continue
             yield {"run": name, "step": step["step"], "input": step["input"], "variant": variant["variant"],
-                   "us": round(sum(map(statistics.median, own)), 2), "predicted_us": round(predicted["us"], 2),
+                   "us": round(1e6 * variant["median_seconds"], 2), "predicted_us": round(predicted["us"], 2),
                    "low_us": round(predicted["low_us"], 2), "high_us": round(predicted["high_us"], 2),
-                   "bound": predicted["bound"], "launches": len(own)}
+                   "bound": predicted["bound"], "launches": len(variant["launches"])}
 
 
 def main():
@@ -79,16 +98,15 @@ def main():
     parser.add_argument("smempipe")
     parser.add_argument("out")
     parser.add_argument("--only", action="append")
-    parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--seconds", type=float, default=12)
     arguments = parser.parse_args()
-    names = arguments.only or list(RUNS)
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        predicted = list(pool.map(lambda name: predict(name, arguments), names))
+    added = round(event_us(), 2)
     with open(arguments.out, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for name, steps in zip(names, predicted):
-            writer.writerows(rows(name, steps, arguments))
+        for name in arguments.only or RUNS:
+            for row in rows(name, arguments):
+                writer.writerow(dict(row, event_us=added))
             file.flush()
 
 
