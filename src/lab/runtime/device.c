@@ -401,6 +401,10 @@ static const struct {
               {LAB_MISALIGNED_ADDRESS, "cudaErrorMisalignedAddress", "misaligned address"},
               {LAB_ASSERT, "cudaErrorAssert", "device-side assert triggered"},
               {LAB_LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"},
+              {LAB_REGISTERED, "cudaErrorHostMemoryAlreadyRegistered",
+               "part or all of the requested memory range is already mapped"},
+              {LAB_NOT_REGISTERED, "cudaErrorHostMemoryNotRegistered",
+               "pointer does not correspond to a registered memory region"},
               {LAB_TOO_LARGE, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
               {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"},
               {LAB_CLUSTER_SIZE, "cudaErrorInvalidClusterSize", "cluster misconfiguration"}};

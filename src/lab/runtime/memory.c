@@ -165,11 +165,20 @@ LAB_API int cudaFreeAsync(void *p, void *stream)
     return LAB_SUCCESS;
 }
 
+static bool meets_buffer(uint64_t start, uint64_t end)
+{
+    const warp_buffer *b = lab_memory()->buffers, *const all = b + lab_memory()->count;
+    while (b < all && (b->start >= end || b->start + b->size <= start))
+        b++;
+    return b < all;
+}
+
 LAB_API int cudaHostRegister(void *host, size_t size, unsigned)
 {
     LAB_ALONE;
-    return lab_error(!host || !size                                          ? LAB_INVALID_VALUE
-                     : is_registered(host)                                   ? LAB_REGISTERED
+    const uint64_t start = (uint64_t)(uintptr_t)host;
+    return lab_error(!host || !size || start + size < start                  ? LAB_INVALID_VALUE
+                     : meets_buffer(start, start + size)                     ? LAB_REGISTERED
                      : smp_warp_memory_adopt(lab_memory(), host, size, NULL) ? LAB_SUCCESS
                                                                              : LAB_OUT_OF_MEMORY);
 }

@@ -1,4 +1,5 @@
 // What the runtime tells of a kernel's limits, launches that a GPU refuses, and small functions of the API.
+#include <cstdint>
 #include <cstring>
 
 #include "check.h"
@@ -50,13 +51,21 @@ __global__ void set(int *out, int value) { out[threadIdx.x] = value; }
 
 static int registered()
 {
-    static int host[64];
+    static int all[80], *const host = all + 16;
+    const size_t size = 64 * sizeof *host;
     int *device = nullptr;
     CHECK(cudaHostGetDevicePointer(&device, host, 0) == cudaErrorInvalidValue);
     CHECK(cudaHostUnregister(host) == cudaErrorHostMemoryNotRegistered);
-    CHECK(!cudaHostRegister(host, sizeof host, cudaHostRegisterMapped));
-    CHECK(cudaHostRegister(host, sizeof host, 0) == cudaErrorHostMemoryAlreadyRegistered);
+    CHECK(!cudaHostRegister(host, size, cudaHostRegisterMapped));
+    CHECK(cudaHostRegister(host, size, 0) == cudaErrorHostMemoryAlreadyRegistered);
     CHECK(!cudaHostGetDevicePointer(&device, host, 0) && device == host);
+    int *pinned, *on_device;
+    CHECK(!cudaMallocHost(&pinned, 4096) && !cudaMalloc(&on_device, 4096));
+    for (int *other : {pinned, pinned + 16, on_device, host + 8, all + 8})
+        CHECK(cudaHostRegister(other, 64, 0) == cudaErrorHostMemoryAlreadyRegistered);
+    CHECK(!strcmp(cudaGetErrorName(cudaGetLastError()), "cudaErrorHostMemoryAlreadyRegistered"));
+    CHECK(!cudaHostRegister(all, 64, 0) && !cudaHostUnregister(all));
+    CHECK(cudaHostRegister(all, SIZE_MAX - 64, 0) == cudaErrorInvalidValue);
     set<<<1, 32>>>(device, 5);
     set<<<1, 32>>>(host + 32, 6);
     CHECK(!cudaDeviceSynchronize() && host[3] == 5 && host[40] == 6);
