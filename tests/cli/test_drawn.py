@@ -226,9 +226,14 @@ class Drawn(CliCase):
         self.write("a.svg", ("<" + 400 * " " + "svg").encode("utf-32-le") + text.encode())
         self.smp("convert", "a.svg", "x.png", status=3)
         plain = (SVG % ("", "")).replace('<?xml version="1.0"?>', "")
-        for coding in ("UTF-8", "ISO-8859-15", "windows-1251", "us-ascii", "iso-8859-1"):
+        for coding in ("UTF-8", "ISO-8859-15", "windows-1251", "us-ascii", "iso-8859-1", "utf8", "latin1"):
             self.write("b.svg", f"<?xml version='1.0' encoding='{coding}'?>".encode() + plain.encode())
             self.smp("convert", "-f", "b.svg", "out.png")
+        for front in ("<!-- encoding: see docs -->", "<?xml version='1.0'?><!-- encoding='UTF-7' -->", "\ufeff"):
+            self.write("b.svg", (front + plain.replace("<svg ", '<svg data-encoding="base64" ')).encode())
+            self.smp("convert", "-f", "b.svg", "out.png")
+        self.write("b.svg", b"\xef\xbb\xbf<?xml version='1.0'\tencoding\n= 'UTF-7'?>" + plain.encode())
+        self.assertIn("is coded as UTF-7,", self.smp("convert", "-f", "b.svg", "out.png", status=3).stderr)
 
     def test_only_what_a_parser_sees_so_may_be_large(self):
         text = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><g id="%s"/></svg>' % ("x" * 11000000)

@@ -325,15 +325,36 @@ static smp_code make_utf8(drawn *d, smp_error *err)
     return SMP_OK;
 }
 
+/* What an XML declaration, which is a text's first bytes, says its coding is. Null: nothing. */
+static const char *find_coding(const drawn *d, size_t *length)
+{
+    static const char begin[] = "<?xml", key[] = "encoding", blanks[] = " \t\r\n";
+    const size_t mark = d->size > 3 && !memcmp(d->data, "\xEF\xBB\xBF", 3) ? 3 : 0;
+    const char *at = (const char *)d->data + mark, *end = memmem(at, d->size - mark, "?>", 2);
+    if (!end || end - at < (ptrdiff_t)sizeof begin - 1 || memcmp(at, begin, sizeof begin - 1) != 0)
+        return NULL;
+    while ((at = memmem(at, (size_t)(end - at), key, sizeof key - 1))) {
+        const bool begins = strchr(" \t\r\n'\"", at[-1]);
+        at += sizeof key - 1;
+        const char *sign = at + strspn(at, blanks);
+        if (!begins || *sign != '=')
+            continue;
+        sign += 1 + strspn(sign + 1, blanks);
+        sign += *sign == '"' || *sign == '\'';
+        *length = strcspn(sign, " \t\r\n'\"?>");
+        return sign;
+    }
+    return NULL;
+}
+
 /* Whether the bytes are what a parser sees: in other codings than these, all of which are ASCII's below 128, pictures
  * and entities can hide. A number may follow. */
 static smp_code check_coding(const drawn *d, smp_error *err)
 {
-    static const char *const known[] = {"UTF-8", "ASCII", "US-ASCII", "ISO-8859-", "windows-125"};
-    const char *text = (const char *)d->data, *head = memchr(text, '>', d->size);
-    const char *named = head ? memmem(text, (size_t)(head - text), "encoding", 8) : NULL;
-    named += named ? 8 + strspn(named + 8, " \t\r\n='\"") : 0;
-    const size_t length = named ? strcspn(named, " \t\r\n'\"?>") : 0;
+    static const char *const known[] = {"UTF-8",     "UTF8",        "ASCII", "US-ASCII",
+                                        "ISO-8859-", "windows-125", "latin", "latin-"};
+    size_t length = 0;
+    const char *text = (const char *)d->data, *named = find_coding(d, &length);
     bool good = !named;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const size_t n = strlen(known[i]);
