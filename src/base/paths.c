@@ -62,6 +62,11 @@ bool smp_is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+bool smp_path_is_stdout(const char *path)
+{
+    return !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1");
+}
+
 const char *smp_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -18,6 +18,9 @@ bool smp_path_leaves(const char *name);
 /* Whether there is a folder at `path`, links followed. */
 bool smp_is_folder(const char *path);
 
+/* Whether a path is a name that the system has for standard output. */
+bool smp_path_is_stdout(const char *path);
+
 /* Returns the part behind a path's last slash. */
 const char *smp_base_name(const char *path);
 

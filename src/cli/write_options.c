@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "base/whole_file.h"
 #include "io/audio/chapters.h"
 #include "io/format.h"
@@ -283,7 +284,7 @@ smp_code smp_cli_refuse_format(const char *option, const char *is_for, const cha
                smp_hint(err, "leave --%s out, or %s", option, instead);
     smp_fail(err, SMP_E_USAGE, "--%s is for %s: a file's name says its format, and '%.200s' has no extension", option,
              is_for, out);
-    if (!strncmp(out, "/dev/", 5))
+    if (smp_path_is_stdout(out))
         return smp_hint(err, "write - in place of %.200s: standard output", out);
     return smp_hint(err, "write %.200s.%s without --%s, or %s", out, extension + (extension[0] == '.'), option,
                     instead);

@@ -114,7 +114,7 @@ smp_code smp_find_writer(const char *path, const char *as, smp_kind kind, const 
     if (sound)
         return smp_hint(err, "FFmpeg makes one of a WAV: smempipe ... - | ffmpeg -i - OUT.%.20s; written here: %s",
                         wanted, known);
-    if (!strncmp(path, "/dev/", 5))
+    if (smp_path_is_stdout(path))
         return smp_hint(err, "write - for standard output, with --format EXT");
     return smp_hint(err, "extensions that can be written: %s", known);
 }
