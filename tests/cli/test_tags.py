@@ -154,6 +154,9 @@ class Id3(CliCase):
         items = struct.pack("<II", 1, 0) + b"Title\0A" + struct.pack("<II", 999, 0) + b"Artist\0B"
         ape = items + b"APETAGEX" + struct.pack("<IIII", 2000, len(items) + 32, 2, 0) + bytes(8)
         self.assertEqual(self.texts(b"", ape, f"APE {told}"), [("Title", "A")])
+        for size in (0, 31, 1 << 31):
+            ape = items + b"APETAGEX" + struct.pack("<IIII", 2000, size, 2, 0) + bytes(8)
+            self.texts(id3(title), ape, "its APE tag is damaged: it is left out")
         cover = struct.pack("<II", 4, 2) + b"Cover Art (Front)\0abcd"
         ape = cover + b"APETAGEX" + struct.pack("<IIII", 2000, len(cover) + 32, 1, 0) + bytes(8)
         self.texts(id3(title), ape, "which are not text: Cover Art (Front)")

@@ -137,7 +137,7 @@ static uint64_t ape_size(const uint8_t *footer, uint64_t end)
 }
 
 typedef struct tails {
-    uint64_t ape, ape_end, id3, id3v1; /* where they begin; 0: there is none */
+    uint64_t ape, ape_end, id3, id3v1; /* where they begin; 0: there is none. An ape behind its end does not fit */
     uint64_t begin;                    /* of the first */
     bool lyrics;
 } tails;
@@ -184,8 +184,10 @@ smp_code smp_tail_tags_take(smp_reader *reader, smp_error *err)
     find(&reader->source, &t);
     if (t.lyrics)
         smp_note(&reader->notes, "its Lyrics3 tag is left out");
-    const uint64_t size = t.ape ? t.ape_end - t.ape : 0;
-    if (size > MOST_APE)
+    const uint64_t size = t.ape && t.ape < t.ape_end ? t.ape_end - t.ape : 0;
+    if (t.ape > t.ape_end)
+        smp_note(&reader->notes, "its APE tag is damaged: it is left out");
+    else if (size > MOST_APE)
         smp_note(&reader->notes, "its APE tag of %llu bytes is left out", (unsigned long long)size);
     else if (size) {
         uint8_t *data = smp_alloc_raw((size_t)size);
