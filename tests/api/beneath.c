@@ -220,6 +220,11 @@ SMP_TEST_AROUND(folders_are_made_below_and_not_through_links, make_world, remove
     assert_int_equal(stat(in_folder("own/a/b"), &status), 0);
     smp_beneath_leave(made, path, 2);
     assert_int_not_equal(stat(in_folder("own/a"), &status), 0);
+    char written[] = "f//g/./h/.//c.png"; /* the way is made without what says nothing */
+    count = 0;
+    const int real = smp_beneath_folder(own, "f/g/h/c.png", &count);
+    smp_beneath_leave(real, written, count);
+    assert_int_not_equal(stat(in_folder("own/f"), &status), 0);
     assert_int_equal(symlink("../other", in_folder("own/out")), 0);
     assert_int_equal(smp_beneath_folder(own, "out/new/c.png", &count), -1);
     assert_int_equal(errno, ELOOP);

@@ -94,10 +94,14 @@ int smp_beneath_folder(int folder, const char *name, int *made)
 
 void smp_beneath_leave(int folder, char *path, int made)
 {
-    for (char *end; made-- > 0 && (end = strrchr(path, '/'));) {
+    for (char *end; made > 0 && (end = strrchr(path, '/'));) {
         *end = '\0';
+        const char *part = smp_base_name(path);
+        if (!part[0] || !strcmp(part, ".")) /* "a//b", "a/./b" */
+            continue;
+        made--;
         const int up = openat(folder, "..", FOLDER);
-        (void)unlinkat(up, smp_base_name(path), AT_REMOVEDIR);
+        (void)unlinkat(up, part, AT_REMOVEDIR);
         close(folder);
         folder = up;
     }
