@@ -340,8 +340,9 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
     const int open = elsewhere ? smp_pool_cores() : MOST_OPEN;
     t->portion = find_portion(t, elsewhere);
     if (t->portion < smp_min_i64(t->height, shape->height) && t->across > open / t->band_count)
-        return smp_fail(err, SMP_E_LIMIT, "%lld files would be open at once, more than %d",
-                        (long long)(t->across * t->band_count), open),
+        return smp_fail(err, SMP_E_LIMIT, "%lld files would be open at once, more than %d%s",
+                        (long long)(t->across * t->band_count), open,
+                        elsewhere ? ", a process for each of the processors" : ""),
                smp_hint(err, "larger tiles, a smaller overlap%s",
                         elsewhere ? ", more memory (--max-memory), or tiles of another format (--to png)" : "");
     t->stem = strcmp(s->in, "-") ? smp_strndup(last, stem) : smp_strdup("tile");
