@@ -134,6 +134,13 @@ class Rare(CliCase):
         np.testing.assert_array_equal(self.read("a.jpg"), np.rot90(array, -1))
         told = self.smp("info", "-", input=(self.folder / "a.jpg").read_bytes(), text=False, status=3).stderr
         self.assertIn(b"is read from a file, not a pipe", told)
+        for kind in (0xC5, 0xCB):  # hierarchical; lossless, coded arithmetically
+            other = lossless(array, 8, front=front).replace(b"\xff\xc3\0\x11\x08", b"\xff%c\0\x11\x08" % kind)
+            self.write("b.jpg", other)
+            for told in (self.smp("info", "b.jpg", status=3).stderr.encode(),
+                         self.smp("info", "-", input=other, text=False, status=3).stderr):
+                self.assertIn(b"SOF%d" % (kind & 15), told)
+                self.assertNotIn(b"a pipe", told)
 
     def test_lossless_jpeg_that_is_not_read_is_told(self):
         gray, rgb = self.rng.integers(0, 256, (9, 11, 1)), self.rng.integers(0, 256, (9, 11, 3))

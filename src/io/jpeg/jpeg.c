@@ -73,7 +73,10 @@ const smp_file_format smp_format_jpeg = {
     .keeps_coded = keeps_coded,
 };
 
-enum { STRAY_BYTES = 16 /* some cameras write a few extra bytes after the coded picture or between markers */ };
+enum {
+    LOSSLESS = 3,    /* SOF3 */
+    STRAY_BYTES = 16 /* some cameras write a few extra bytes after the coded picture or between markers */
+};
 
 _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code)
 {
@@ -110,8 +113,9 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
     case JERR_SOF_UNSUPPORTED:
         smp_fail(err, state->fault, "the JPEG is of an unsupported kind (lossless or hierarchical: SOF%d)",
                  state->errors.msg_parm.i[0] & 15);
-        return smp_hint(err,
-                        "a lossless one with more than 512 bytes before its frame is read from a file, not a pipe");
+        if (state->piped && (state->errors.msg_parm.i[0] & 15) == LOSSLESS)
+            return smp_hint(err, "with more than 512 bytes before its frame it is read from a file, not a pipe");
+        return smp_hint(err, "save it as a baseline JPEG with a program that reads such files");
     default: {
         char message[JMSG_LENGTH_MAX];
         state->errors.format_message(cinfo, message);

@@ -45,6 +45,7 @@ typedef struct smp_jpeg {
     smp_error *err;            /* of the call in progress */
     smp_code code;
     smp_code fault; /* the code for libjpeg's messages: SMP_E_DECODE or SMP_E_WRITE */
+    bool piped;     /* it is read from what cannot seek */
     smp_jpeg_cut cut;
 } smp_jpeg;
 

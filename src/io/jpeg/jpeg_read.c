@@ -197,6 +197,7 @@ static void begin_library(void *context)
     jpeg_reader *state = context;
     struct jpeg_decompress_struct *jpeg = &state->jpeg;
     jpeg->err = smp_jpeg_errors(&state->base, SMP_E_DECODE);
+    state->base.piped = !state->reader->source.seekable;
     jpeg_create_decompress(jpeg);
     state->created = true;
     smp_jpeg_adopt_memory(&state->base, (j_common_ptr)jpeg, HEADER_CAP);
