@@ -4,7 +4,6 @@
  * ITU-T T.81, B.2 (JPEG's segments); rasterfile(5) of SunOS. */
 #include "io/av/mp4_tags.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -351,7 +350,7 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
 /* Colours are taken as they are coded, also behind a JFIF header, as coders of such files mean them. */
 static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
 {
-    enum { FRAME = 8, RCT = 9 /* bits, by which FFmpeg takes colours for others */ };
+    enum { FRAME = 8, SCANS = 1000, RCT = 9 /* bits, by which FFmpeg takes colours for others */ };
     picture_state *s = reader->state;
     smp_jpeg_seen seen;
     smp_source whole;
@@ -361,8 +360,8 @@ static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
     (void)smp_source_seek(&reader->source, 0);
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
     smp_source_memory(&whole, s->data, s->size);
-    smp_jpeg_look(&whole, 2, INT_MAX, &seen);
-    if (!seen.whole || !seen.lossless || s->size < seen.lossless + FRAME)
+    smp_jpeg_look(&whole, 2, SCANS, &seen);
+    if ((!seen.whole && seen.scans < SCANS) || !seen.lossless || s->size < seen.lossless + FRAME)
         return fail_truncated(reader, err);
     const int bits = s->data[seen.lossless + 2], parts = s->data[seen.lossless + FRAME - 1];
     if (parts != 1 && (parts != 3 || s->ycc || bits == RCT)) {
@@ -370,7 +369,7 @@ static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
                  s->ycc ? ", luma and chroma" : "");
         return smp_hint(err, "convert it first: jpeg IN OUT.ppm (apt-get install libjpeg-tools)");
     }
-    if (seen.parts != parts)
+    if (!seen.whole || seen.parts != parts)
         return fail_damaged(reader, err);
     SMP_TRY(decode(reader, s, "mjpeg", "mjpeg", err));
     s->low = parts > 1;

@@ -57,10 +57,11 @@ void smp_jpeg_look(const smp_source *source, uint64_t position, int most, smp_jp
     enum { HEAD = 3 };
     smp_jpeg_walk w = {.source = source};
     *seen = (smp_jpeg_seen){0};
-    for (uint8_t marker, head[HEAD]; seen->scans < most && smp_jpeg_next_marker(&w, &position, &marker);) {
+    for (uint8_t marker, head[HEAD] = {0}; seen->scans < most && smp_jpeg_next_marker(&w, &position, &marker);) {
         if (marker == TEMPORARY || marker == START)
             continue;
-        if ((seen->whole = marker == END) || !smp_source_look(source, position, head, HEAD))
+        if ((seen->whole = marker == END) || !byte_at(&w, position, head) || !byte_at(&w, position + 1, head + 1) ||
+            !byte_at(&w, position + 2, head + 2))
             break;
         seen->scans += marker == START_OF_SCAN;
         seen->parts += marker == START_OF_SCAN ? head[2] : 0;
