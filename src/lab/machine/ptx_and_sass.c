@@ -213,7 +213,7 @@ static smp_code run_sass(const smp_warp_launch *launch, const smp_warp_kernel *s
     alone.met = before ? &met : NULL;
     alone.threads = before ? launch->threads : 1;
     smp_code code = smp_warp_run(&alone, result, err);
-    if (met && smp_warp_copy_back(launch->memory, before)) {
+    if (met && code != SMP_E_LIMIT && smp_warp_copy_back(launch->memory, before)) {
         alone.met = NULL;
         alone.threads = 1;
         smp_warp_result_free(result);
