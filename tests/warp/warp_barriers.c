@@ -105,3 +105,32 @@ SMP_TEST(a_complete_barrier_begins_anew_at_once)
                               "@%p2 bar.arrive 1, 64;\n"),
                      0);
 }
+
+/* Each lane's own mask counts, whatever the first lane's says. */
+SMP_TEST(a_warp_operation_whose_mask_leaves_its_lane_out_is_found)
+{
+    static const struct {
+        const char *masks;
+        uint64_t lanes; /* of a warp, that their masks leave out */
+    } cases[] = {
+        {"selp.b32 %r6, 0xf0, -1, %p5; selp.b32 %r6, -1, %r6, %p6;", 3},
+        {"selp.b32 %r6, 0xf0, -1, %p5;", 4},
+        {"selp.b32 %r6, 0xf, 0xfffffff0, %p5;", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        lab l;
+        char text[400];
+        uint64_t found = 0;
+        snprintf(text, sizeof text,
+                 "and.b32 %%r5, %%r0, 31; setp.lt.u32 %%p5, %%r5, 4; setp.eq.u32 %%p6, %%r5, 0;\n%s\n"
+                 "vote.sync.ballot.b32 %%r7, %%p0, %%r6;",
+                 cases[i].masks);
+        lab_open(&l, frame, text);
+        lab_must_run(&l, text, &(smp_warp_launch){.block = {THREADS, 1, 1}, .params = ""});
+        for (size_t k = 0; k < l.result.finding_count; k++)
+            found += strstr(l.result.findings[k].text, "leaves out") ? l.result.findings[k].count : 0;
+        lab_close(&l);
+        if (found != cases[i].lanes * THREADS / 32)
+            fail_msg("%s: %llu findings", text, (unsigned long long)found);
+    }
+}

@@ -121,10 +121,12 @@ static uint32_t after(const warp_inst *inst, uint32_t pc)
 static void check_named(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t *named = warp_words(frame, inst->s[inst->submode]);
-    WARP_ACTIVE_LANES(frame->code->param_base || !(lanes & ~named[__builtin_ctz(lanes)]) ? 0 : lanes)
-    if (!(named[l] >> l & 1))
-        warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
-                   "a warp operation is called by a lane that its mask 0x%x leaves out", named[l]);
+    uint32_t own = frame->code->param_base ? WARP_ALL : 0;
+    for (int l = 0; l < WARP_LANES; l++)
+        own |= named[l] & UINT32_C(1) << l;
+    WARP_ACTIVE_LANES(lanes & ~own)
+    warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
+               "a warp operation is called by a lane that its mask 0x%x leaves out", named[l]);
 }
 
 /* Lanes reach a collective instruction. True: all its members are here, and it was executed for them. */
