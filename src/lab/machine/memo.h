@@ -20,7 +20,7 @@ typedef struct warp_memo {
     uint8_t rows, ones;           /* of each eight lanes a bit: they lie side by side, or at one place */
     bool plain;                   /* words of all lanes: rows.c does the next access */
     uint8_t same[WARP_LANES / 8]; /* the first eight lanes that lie at the same places */
-    uint32_t again;               /* accesses as the last one in shared memory that are not in the counts yet */
+    uint64_t again;               /* accesses as the last one in shared memory that are not in the counts yet */
     smp_bank_cost cost;
     uint32_t sectors, stride;
     uint64_t before;   /* the first address of the access before, in global memory */
