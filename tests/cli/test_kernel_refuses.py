@@ -148,6 +148,7 @@ ret;
                    "    x[blockIdx.x * 256 + threadIdx.x] = s[threadIdx.x];\n}\n"
                    "int main() { int *x; cudaMalloc(&x, 4 << 20); f<<<4096, 256>>>(x, 20000); }\n")  # fmt: skip
         done = self.smp("kernel", "b.cu", "--no-findings", "--time-limit", "2", status=6)  # its blocks run side by side
+        self.assertIn("hint: --blocks 8 runs 8 of its blocks\n", done.stderr)
         self.assertGreater(int(re.search(r"(\d+) of its 4096 blocks ran", done.stdout).group(1)), 2)
 
     @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
