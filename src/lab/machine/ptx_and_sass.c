@@ -186,8 +186,8 @@ static void take_accesses(smp_warp_result *result, const smp_warp_result *ptx)
                 smp_warp_widen(&result->arrays[i], ptx->arrays[k].whole);
 }
 
-/* Whether no instruction is there for other blocks to see but atomics, which keep them apart (launch.c), or tells time.
- */
+/* Whether no instruction is there for other blocks to see, as STRONG ones are, atomics of global memory among them, or
+ * tells time. */
 static bool shows_nothing(const smp_warp_kernel *sass)
 {
     static const char *const words[] = {"STRONG", "MEMBAR", "CLOCK", "TIMER"};
@@ -246,8 +246,8 @@ static smp_code join_results(smp_warp_memory *memory, const smp_warp_copy *after
     return take_findings(result, ptx) ? SMP_OK : smp_fail_memory(err, "findings", 0);
 }
 
-/* Whether blocks of the SASS may run side by side, by what its PTX did: no block reads what another writes, and none is
- * there for others to see (atomics keep them apart, too: launch.c). Few instructions are not worth a thread. */
+/* Whether blocks of the SASS may run side by side, by what its PTX did: no block reads what another writes, and
+ * nothing is there for others to see. Few instructions are not worth a thread. */
 static bool blocks_share_nothing(const smp_warp_kernel *sass, const smp_warp_result *ptx)
 {
     enum { WORTH = 100000 };
