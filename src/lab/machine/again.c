@@ -1,46 +1,32 @@
 /* Blocks that wait for ever. What a block does next follows from its registers, its shared and local memory, where its
  * lanes stand, and the memory of the device: where all of that comes again, it comes for ever. Nothing else is taken
  * for waiting: a loop that counts, or looks at the clock, ends by itself or at the limits of jumps and time. */
-#include <string.h>
-
+#include "lab/machine/buffers.h"
 #include "lab/machine/cluster.h"
 
 /* Jumps back from one look at a block to the next: each of its warps jumps more often than lanes of it wait for others
  * (warps.c), so that all have had their turn. */
 enum { SAMPLE = 1 << 16 };
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
-{
-    const unsigned char *at = bytes;
-    for (uint64_t word = 0; size; at += sizeof word, word = 0) {
-        const size_t part = size < sizeof word ? size : sizeof word;
-        memcpy(&word, at, part);
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-        size -= part;
-    }
-    return hash;
-}
-
 /* Between turns: no lane is in a function that is called. */
 uint64_t warp_state(const warp_block *block)
 {
     const warp_code *code = block->code;
-    uint64_t hash = mix(1, &block->clocks, sizeof block->clocks);
+    uint64_t hash = warp_mix(1, &block->clocks, sizeof block->clocks);
     for (uint32_t w = 0; w < block->warps; w++) {
         const warp_frame *f = &block->frames[w];
         const uint32_t words[] = {f->ready, f->at_barrier, f->at_members, f->live, f->avoid, f->carry};
-        hash = mix(mix(hash, words, sizeof words), f->pc, sizeof f->pc);
-        hash = mix(hash, f->barrier, sizeof f->barrier);
+        hash = warp_mix(warp_mix(hash, words, sizeof words), f->pc, sizeof f->pc);
+        hash = warp_mix(hash, f->barrier, sizeof f->barrier);
     }
     for (int i = 0; i < WARP_BARRIERS; i++) {
         const warp_barrier *b = &block->barriers[i];
         const uint32_t words[] = {b->arrived, b->waiting, b->expected};
-        hash = mix(hash, words, sizeof words);
+        hash = warp_mix(hash, words, sizeof words);
     }
-    hash = mix(hash, block->register_file, (size_t)block->warps * code->register_bytes);
-    hash = mix(hash, block->local_file, (size_t)block->warps * WARP_LANES * code->local_bytes);
-    return mix(hash, block->shared, block->shared_size);
+    hash = warp_mix(hash, block->register_file, (size_t)block->warps * code->register_bytes);
+    hash = warp_mix(hash, block->local_file, (size_t)block->warps * WARP_LANES * code->local_bytes);
+    return warp_mix(hash, block->shared, block->shared_size);
 }
 
 /* A state is kept for as many samples as there were before it, so that one of any period meets itself. */

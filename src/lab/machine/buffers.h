@@ -36,6 +36,8 @@ struct smp_warp_memory {
 bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, const char *name);
 /* Releases what is kept beside a buffer. */
 void warp_forget_buffer(smp_warp_memory *memory, warp_buffer *buffer);
+/* A hash of bytes behind those of `hash` (copy.c). */
+uint64_t warp_mix(uint64_t hash, const void *bytes, size_t size);
 /* Somebody writes bytes of a buffer. Whether all bytes there are unknown. */
 void warp_know(warp_buffer *buffer, uint64_t offset, uint64_t size);
 bool warp_is_unknown(const warp_buffer *buffer, uint64_t offset, uint64_t size);

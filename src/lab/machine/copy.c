@@ -81,19 +81,24 @@ smp_warp_copy *smp_warp_copy_memory(smp_warp_memory *memory)
     return copy;
 }
 
+uint64_t warp_mix(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (uint64_t word = 0; size; at += sizeof word, word = 0) {
+        const size_t part = size < sizeof word ? size : sizeof word;
+        memcpy(&word, at, part);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+        size -= part;
+    }
+    return hash;
+}
+
 uint64_t smp_warp_memory_digest(const smp_warp_memory *memory)
 {
-    uint64_t digest = 1, word;
-    for (size_t i = 0; i < memory->count; i++) {
-        const warp_buffer *b = &memory->buffers[i];
-        for (uint64_t at = 0; at < b->size; at += sizeof word) {
-            word = 0;
-            memcpy(&word, (const unsigned char *)(uintptr_t)b->start + at,
-                   b->size - at < sizeof word ? (size_t)(b->size - at) : sizeof word);
-            digest = (digest ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-            digest ^= digest >> 32;
-        }
-    }
+    uint64_t digest = 1;
+    for (size_t i = 0; i < memory->count; i++)
+        digest = warp_mix(digest, (const void *)(uintptr_t)memory->buffers[i].start, memory->buffers[i].size);
     return digest;
 }
 
