@@ -103,6 +103,29 @@ SMP_TEST(a_block_that_waits_for_ever_is_stopped)
     }
 }
 
+/* In several threads of the host, too: that blocks of one wait is a meeting, and the launch is done again in one. */
+SMP_TEST(a_block_that_waits_for_ever_beside_others_is_stopped)
+{
+    lab l;
+    bool met = false;
+    lab_open(&l, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r;\n"
+                 ".reg .b64 %%rd; .reg .pred %%p;\nld.param.u64 %%rd, [p];\n"
+                 "again: ld.global.u32 %%r, [%%rd]; setp.eq.u32 %%p, %%r, 0; @%%p bra again;\nret;\n}\n");
+    assert_int_equal(l.code, SMP_OK);
+    l.words = smp_warp_buffer(l.memory, 8 * sizeof *l.words, "words");
+    const smp_code code = lab_run(&l, &(smp_warp_launch){.grid = {8, 1, 1},
+                                                         .block = {32, 1, 1},
+                                                         .params = &l.words,
+                                                         .threads = 2,
+                                                         .watch = true,
+                                                         .met = &met,
+                                                         .seconds = 20});
+    assert_true(met);
+    assert_int_not_equal(code, SMP_E_LIMIT);
+    assert_non_null(strstr(l.err.message, "it waits here for ever for"));
+    lab_close(&l);
+}
+
 /* A register counts; the clock goes on; memory counts, while registers come again; a block sees those before it. */
 SMP_TEST(a_block_that_waits_long_is_not_stopped)
 {

@@ -248,7 +248,7 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
             code = shares[i].block ? open_block(shares[i].block, &shares[i].launch, threads, err)
                                    : smp_fail_memory(err, "a block", sizeof *shares[i].block);
         if (shares[i].block)
-            shares[i].block->alone = count == 1;
+            shares[i].block->alone = count == 1 || launch->met;
         if (!code && (count == 1 || launch->met) && !warp_open_watch(shares[i].block, cluster_of(launch, shape)))
             code = smp_fail_memory(err, "a block", sizeof(warp_watch *));
     }

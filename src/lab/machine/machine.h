@@ -419,7 +419,7 @@ struct warp_block {
     size_t fault_count, fault_capacity;
     uint64_t instructions, lane_instructions, jumps, calls;
     uint64_t clocks; /* how often the clock was read */
-    bool alone;      /* no other block runs meanwhile */
+    bool alone;      /* no other block runs meanwhile, or the launch is done again where it met one */
     warp_again again;
     uint64_t failed_waits;             /* at mbarriers, since something arrived */
     uint64_t buffer_start, buffer_end; /* the buffer that was accessed last */
