@@ -120,11 +120,11 @@ class Findings(CliCase):
         self.assertNotIn("leak", text)
 
     def test_what_kernels_allocate_is_a_leak(self):
-        self.write("a.cu", "__global__ void f(int *x)\n{\n    int *p = (int *)malloc(16);\n    *p = *x;\n"
+        self.write("a.cu", "__global__ void f(int *x)\n{\n    int *p = (int *)malloc(16 + 4 * threadIdx.x);\n    *p = *x;\n"
                    "    if (threadIdx.x > 2) free(p);\n}\n"
                    "int main() { int *x; cudaMallocManaged(&x, 4); f<<<1, 32>>>(x); cudaFree(x); }\n")  # fmt: skip
         text = self.smp("kernel", "a.cu", "--code", "ptx", "--fail-on", "leaks", status=7).stdout
-        self.assertIn("16 bytes that a kernel took by malloc are never freed (3 times)", text)
+        self.assertIn("60 bytes that kernels took by malloc are never freed (buffers: 3)", text)
 
     def test_a_race_of_blocks_names_both(self):
         path = os.path.join(FINDINGS, "mistakes.cu")

@@ -195,16 +195,28 @@ void lab_host_confuses(const char *call, size_t size)
     smp_free(place);
 }
 
+/* What kernels allocated is of no call of the host; threads may have taken thousands of sizes. */
+static void tell_kernels_leaks(void)
+{
+    const smp_warp_memory *memory = lab_memory();
+    size_t buffers = 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < memory->count; i++) {
+        buffers += memory->buffers[i].kernels;
+        bytes += memory->buffers[i].kernels ? memory->buffers[i].size : 0;
+    }
+    if (buffers)
+        tell(SMP_WARP_LEAK, "", NULL, "%llu bytes that kernels took by malloc are never freed (buffers: %zu)",
+             (unsigned long long)bytes, buffers);
+}
+
 const smp_warp_result *lab_host_result(bool leaks)
 {
     for (size_t i = 0; i < count && leaks; i++)
         if (!allocations[i].freed)
             tell(SMP_WARP_LEAK, allocations[i].made, NULL, "a buffer of %zu bytes is never freed", allocations[i].size);
-    const smp_warp_memory *memory = lab_memory();
-    for (size_t i = 0; i < memory->count && leaks; i++)
-        if (memory->buffers[i].kernels)
-            tell(SMP_WARP_LEAK, "", NULL, "%llu bytes that a kernel took by malloc are never freed",
-                 (unsigned long long)memory->buffers[i].size);
+    if (leaks)
+        tell_kernels_leaks();
     host.kernel = host.symbol = (char *)(uintptr_t) "calls of the host";
     memcpy(host.code, "host", sizeof "host");
     return host.finding_count ? &host : NULL;
