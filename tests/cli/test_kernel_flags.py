@@ -181,6 +181,9 @@ class Flags(CliCase):
         self.write("main.cpp", 'extern "C" void cublasDotEx_v2(); int main() { cublasDotEx_v2(); }\n')
         said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
         self.assertIn("error: the lab has no cublasDotEx\n", said)
+        self.write("main.cpp", 'extern "C" void custom_init(); int main() { custom_init(); }\n')
+        said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
+        self.assertIn("custom_init is used, and nothing defines it\n", said)
 
     def test_words_that_are_no_flags_stay_the_programs(self):
         self.write("a.cu", "#include <cstdio>\n" + PLAIN.replace("N", "1") + """

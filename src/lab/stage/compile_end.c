@@ -14,6 +14,19 @@ static const char *compiler_of(const smp_tool *tool)
     return strstr(tool->argv[0], "/clang/nvcc") ? "clang, in nvcc's place," : "nvcc";
 }
 
+/* Whether NVIDIA's libraries may have a function of this name: cuInit, cublasCreate; not custom_init. */
+static bool is_of_cuda(const char *name, size_t length)
+{
+    static const char *const starts[] = {"cu",    "cuda",     "cublas",   "curand",
+                                         "cufft", "cusparse", "cusolver", "cudnn"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0] && !is; i++) {
+        const size_t used = strlen(starts[i]);
+        is = length > used && !memcmp(name, starts[i], used) && name[used] >= 'A' && name[used] <= 'Z';
+    }
+    return is && !memchr(name, '(', length);
+}
+
 /* Says which name the linker misses. Returns whether it misses one. */
 static bool misses(const char *messages, smp_error *err)
 {
@@ -23,7 +36,7 @@ static bool misses(const char *messages, smp_error *err)
         return false;
     name += sizeof before - 1;
     size_t length = strcspn(name, "'\n");
-    const bool of_cuda = !strncmp(name, "cu", 2) && !memchr(name, '(', length);
+    const bool of_cuda = is_of_cuda(name, length);
     if (of_cuda && length > sizeof second - 1 && !memcmp(name + length - strlen(second), second, strlen(second)))
         length -= strlen(second);
     smp_fail(err, SMP_E_DECODE, of_cuda ? "the lab has no %.*s" : "%.*s is used, and nothing defines it", (int)length,
