@@ -178,6 +178,17 @@ int main() {
         waits = {line["line"]: line.get("waits_for_line") for one in launches for line in one["predicted"]["lines"]}
         self.assertEqual(waits[5], 4)  # at the closing brace, for the atomics
 
+    def test_a_wait_for_a_line_of_another_file_names_it(self):
+        (self.folder / "part.h").write_text("__device__ void add(int *sum) {\n"
+                                            "    atomicAdd(sum + threadIdx.x % 32, threadIdx.x);\n}\n")  # fmt: skip
+        (self.folder / "a.cu").write_text('#include "part.h"\n__global__ void f(int *sum) {\n    add(sum);\n}\n'
+                                          "int main() { int *x; cudaMalloc(&x, 128); f<<<1024, 256>>>(x); }\n")
+        self.assertIn(": for what part.h:2 writes\n", self.smp("kernel", "a.cu", "--time").stdout)
+        lines = json.loads(self.smp("kernel", "a.cu", "--time", "--json").stdout)["launches"][0]["predicted"]["lines"]
+        waits = [(line["waits_for_file"].split("/")[-1], line["waits_for_line"]) for line in lines
+                 if "waits_for_line" in line]  # fmt: skip
+        self.assertEqual(waits, [("part.h", 2)])
+
     def test_constants_at_several_addresses_are_what_bounds(self):
         (self.folder / "a.cu").write_text("""__constant__ float c[1024];
 __global__ void apart(float *o, int k) { float s = 0; for (int j = 0; j < k; j++) s += c[(threadIdx.x * 33 + j) & 1023];

@@ -129,7 +129,8 @@ static void put_lines(FILE *to, const smp_warp_result *r, const smp_predicted *p
         fprintf(to, " %5u  ", l->line);
         put_reasons(to, l->reasons);
         if (smp_lab_time_waits_for(l))
-            fprintf(to, ": for what line %u writes", l->for_line);
+            fprintf(to, ": for what %s%c%u writes", l->for_file != l->file ? smp_lab_file(r, l->for_file) : "line",
+                    l->for_file != l->file ? ':' : ' ', l->for_line);
         fputc('\n', to);
     }
 }

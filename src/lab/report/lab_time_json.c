@@ -40,7 +40,7 @@ static void put_lines(smp_json *json, const smp_warp_result *r, const smp_predic
             smp_json_string(json, "instruction", l->text);
         SMP_JSON(json, ("share", l->share), ("us", l->share * p->us));
         if (smp_lab_time_waits_for(l))
-            smp_json_integer(json, "waits_for_line", smp_lab_time_waits_for(l));
+            SMP_JSON(json, ("waits_for_file", smp_lab_path(r, l->for_file)), ("waits_for_line", l->for_line));
         put_reasons(json, l->reasons, 0);
         smp_json_end(json, '}');
     }
