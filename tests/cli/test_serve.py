@@ -89,7 +89,8 @@ class Kernel(EditCase):
         self.assertIn("another one since", self.told("pad", array=names.index("tile"), pad=3)["message"])
 
     def test_a_changed_kernel_that_never_ends_is_stopped(self):
-        endless = SOURCE.replace("    out[", "    tile[0][SIZE] = 1;\n    while (tile[1][0] != 1) tile[2][0]++;\n    out[")
+        loop = "    tile[0][SIZE] = 1;\n    while (tile[1][0] != 1) tile[2][0]++;\n    out["
+        endless = SOURCE.replace("    out[", loop)
         names = self.count(endless.replace("__shared__ float tile", "__shared__ volatile float tile"),
                            ["--time-limit", "1"])
         told = self.told("pad", array=names.index("tile"), pad=1)

@@ -17,7 +17,8 @@ import tempfile
 import measure
 
 PICTURE = pathlib.Path(__file__).resolve().parents[2] / "samples" / "chelsea.png"
-COLUMNS = ("run", "step", "input", "variant", "us", "predicted_us", "low_us", "high_us", "bound", "launches", "event_us")
+COLUMNS = ("run", "step", "input", "variant", "us", "predicted_us", "low_us", "high_us", "bound", "launches",
+           "event_us")
 RUNS = {  # the picture so many times to the right and downwards, stages
     "box": (4, ["gray", "box 5px"]),
     "gaussian": (4, ["gray", "gaussian 2px"]),
