@@ -120,7 +120,8 @@ class Findings(CliCase):
         self.assertNotIn("leak", text)
 
     def test_what_kernels_allocate_is_a_leak(self):
-        self.write("a.cu", "__global__ void f(int *x)\n{\n    int *p = (int *)malloc(16 + 4 * threadIdx.x);\n    *p = *x;\n"
+        self.write("a.cu", "__global__ void f(int *x)\n{\n    int *p = (int *)malloc(16 + 4 * threadIdx.x);\n"
+                   "    *p = *x;\n"
                    "    if (threadIdx.x > 2) free(p);\n}\n"
                    "int main() { int *x; cudaMallocManaged(&x, 4); f<<<1, 32>>>(x); cudaFree(x); }\n")  # fmt: skip
         text = self.smp("kernel", "a.cu", "--code", "ptx", "--fail-on", "leaks", status=7).stdout
