@@ -20,15 +20,23 @@ bool lab_captures(const void *member)
         found = members[i] == member;
     return found;
 }
+static bool is_legacy(const void *stream)
+{
+    return (uintptr_t)stream <= 1; /* null, cudaStreamLegacy */
+}
 int lab_capture_follows(const void *member, const void *followed)
 {
     LAB_ALONE;
-    return lab_captures(followed) && !lab_captures(member) ? join(member) : LAB_SUCCESS;
+    if (!lab_captures(followed) || lab_captures(member))
+        return LAB_SUCCESS;
+    return is_legacy(member) ? lab_error(LAB_CAPTURE_IMPLICIT) : join(member);
 }
 void lab_capture_forgets(const void *member)
 {
     LAB_ALONE;
     size_t kept = 0;
+    if (member_count && member == members[0]) /* without it the capture cannot end */
+        member_count = 0;
     for (size_t i = 0; i < member_count; i++)
         if (members[i] != member)
             members[kept++] = members[i];
@@ -37,9 +45,8 @@ void lab_capture_forgets(const void *member)
 int lab_capture_begin(const void *stream)
 {
     LAB_ALONE;
-    enum { UNSUPPORTED = 900 };
-    member_count = 0;
-    return stream ? join(stream) : lab_error(UNSUPPORTED);
+    enum { ILLEGAL_STATE = 401, UNSUPPORTED = 900 };
+    return is_legacy(stream) || member_count ? lab_error(member_count ? ILLEGAL_STATE : UNSUPPORTED) : join(stream);
 }
 bool lab_capture_end(const void *stream)
 {

@@ -407,6 +407,8 @@ static const struct {
                "pointer does not correspond to a registered memory region"},
               {LAB_TOO_LARGE, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
               {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"},
+              {LAB_CAPTURE_IMPLICIT, "cudaErrorStreamCaptureImplicit",
+               "operation would make the legacy stream depend on a capturing blocking stream"},
               {LAB_CLUSTER_SIZE, "cudaErrorInvalidClusterSize", "cluster misconfiguration"}};
 
 LAB_API const char *cudaGetErrorString(int error)

@@ -509,8 +509,7 @@ LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *resu
 LAB_API int cudaStreamBeginCapture(void *stream, int)
 {
     LAB_ALONE;
-    enum { ILLEGAL_STATE = 401 };
-    const int error = captured ? lab_error(ILLEGAL_STATE) : lab_capture_begin(stream);
+    const int error = lab_capture_begin(stream);
     return error ? error : new_graph(&captured);
 }
 LAB_API int cudaStreamBeginCaptureToGraph(void *stream, graph *to, node *const *, const void *, size_t, int mode)

@@ -32,6 +32,7 @@ enum {
     LAB_NOT_REGISTERED = 713,
     LAB_TOO_LARGE = 720, /* a cooperative launch */
     LAB_NOT_SUPPORTED = 801,
+    LAB_CAPTURE_IMPLICIT = 906,
     LAB_CLUSTER_SIZE = 912
 };
 

@@ -151,7 +151,13 @@ static int graphs()
     cudaGraphNode_t node, other;
     size_t count = 0;
     cudaMalloc(&x, sizeof host);
-    cudaStreamCreate(&stream);
+    cudaEvent_t event;
+    CHECK(!cudaStreamCreate(&stream) && !cudaEventCreate(&event));
+    CHECK(!cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) && !cudaEventRecord(event, stream));
+    for (cudaStream_t legacy : {cudaStream_t(nullptr), cudaStreamLegacy})
+        CHECK(cudaStreamWaitEvent(legacy, event, 0) == cudaErrorStreamCaptureImplicit);
+    CHECK(cudaGetLastError() == cudaErrorStreamCaptureImplicit);
+    CHECK(!cudaStreamDestroy(stream) && !cudaStreamCreate(&stream));
 
     CHECK(!cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     cudaMemsetAsync(x, 0, sizeof host, stream);
