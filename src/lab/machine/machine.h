@@ -2,6 +2,7 @@
  * use. The machine knows how warps proceed; what an instruction computes is its execute function's. */
 #pragma once
 
+#include "lab/machine/touches.h"
 #include "lab/machine/warp.h"
 
 enum { WARP_LANES = 32, WARP_BARRIERS = 16, WARP_MOST_WARPS = SMP_WARP_MAX_THREADS / 32 };
@@ -299,41 +300,6 @@ typedef struct warp_count {
 typedef struct warp_tally {
     uint64_t runs, lanes, splits;
 } warp_tally;
-
-/* The thread that touched a granule of shared memory. stamp: interval << 32 | turn << 16 | thread. */
-typedef struct warp_touch {
-    uint64_t stamp;
-    uint32_t inst;
-    uint32_t how; /* the group of cp.async << 1 | atomic; in one word, since parts of it are slow to read back */
-} warp_touch;
-
-/* other: an earlier reader, of another warp or thread */
-typedef struct warp_readers {
-    warp_touch read, other;
-} warp_readers;
-
-/* Atomic readers are apart from plain ones, with which alone atomic writers race. */
-typedef struct warp_granule {
-    warp_touch write;
-    warp_readers plain, atomic;
-} warp_granule;
-
-/* Of each granule when it was written last (UINT32_MAX: by an asynchronous copy) and read last, and the floor since
- * which a further read tells nothing new: what vectors look at. Null: not kept. */
-typedef struct warp_times {
-    uint32_t *written, *read, *settled;
-} warp_times;
-
-/* Reads of shared memory since the block's last barrier that are not noted yet: they need not be where nobody writes
- * before the next one. Those of a floor; after `noted` they are noted at once. */
-enum { WARP_PENDING = 512 };
-typedef struct warp_pending {
-    uint32_t count, floor, noted;
-    struct {
-        uint64_t stamp; /* of the first lane */
-        uint32_t inst, base;
-    } reads[WARP_PENDING];
-} warp_pending;
 
 typedef struct warp_fault_key {
     smp_warp_fault fault;

@@ -8,8 +8,6 @@
 #include "base/clock.h"
 #include "lab/runtime/runtime.h"
 
-typedef void host_function(void *data);
-
 /* cudaGraphNodeType, but for PARENT_NODE: one of that or of CONDITION_NODE has graphs in it. */
 typedef enum node_kind {
     KERNEL_NODE,
@@ -36,6 +34,7 @@ typedef struct set_params {
     size_t width, height;
 } set_params;
 
+typedef void host_function(void *data);
 typedef struct host_params {
     host_function *function;
     void *data;
