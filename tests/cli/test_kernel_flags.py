@@ -172,18 +172,16 @@ class Flags(CliCase):
 
     def test_a_file_that_does_not_compile_and_a_name_that_is_not_there_are_told(self):
         self.write("a.cu", PLAIN)
-        self.write("main.cpp", "int main() { return miss; }\n")
-        said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
-        self.assertIn("main.cpp: error: nvcc cannot compile it", said)
-        self.write("main.cpp", "void far(int);\nint main() { far(1); }\n")
-        said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
-        self.assertIn("far(int) is used, and nothing defines it\n", said)
-        self.write("main.cpp", 'extern "C" void cublasDotEx_v2(); int main() { cublasDotEx_v2(); }\n')
-        said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
-        self.assertIn("error: the lab has no cublasDotEx\n", said)
-        self.write("main.cpp", 'extern "C" void custom_init(); int main() { custom_init(); }\n')
-        said = self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr
-        self.assertIn("custom_init is used, and nothing defines it\n", said)
+        for main, told in (
+            ("int main() { return miss; }", "main.cpp: error: nvcc cannot compile it"),
+            ("void far(int); int main() { far(1); }", "far(int) is used, and nothing defines it\n"),
+            ('extern "C" void cublasDotEx_v2(); int main() { cublasDotEx_v2(); }',
+             "error: the lab has no cublasDotEx\n"),
+            ('extern "C" void custom_init(); int main() { custom_init(); }',
+             "custom_init is used, and nothing defines it\n"),
+        ):
+            self.write("main.cpp", main + "\n")
+            self.assertIn(told, self.smp("kernel", "a.cu", "main.cpp", "--", "-DN=1", status=3).stderr)
 
     def test_words_that_are_no_flags_stay_the_programs(self):
         self.write("a.cu", "#include <cstdio>\n" + PLAIN.replace("N", "1") + """
