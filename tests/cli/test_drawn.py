@@ -229,7 +229,8 @@ class Drawn(CliCase):
         for coding in ("UTF-8", "ISO-8859-15", "windows-1251", "us-ascii", "iso-8859-1", "utf8", "latin1"):
             self.write("b.svg", f"<?xml version='1.0' encoding='{coding}'?>".encode() + plain.encode())
             self.smp("convert", "-f", "b.svg", "out.png")
-        for front in ("<!-- encoding: see docs -->", "<?xml version='1.0'?><!-- encoding='UTF-7' -->", "\ufeff"):
+        for front in ("<!-- encoding: see docs -->", "<?xml version='1.0'?><!-- encoding='UTF-7' -->", "\ufeff",
+                      "<?xml-stylesheet type='text/css' encoding='base64' href='a.css'?>"):
             self.write("b.svg", (front + plain.replace("<svg ", '<svg data-encoding="base64" ')).encode())
             self.smp("convert", "-f", "b.svg", "out.png")
         self.write("b.svg", b"\xef\xbb\xbf<?xml version='1.0'\tencoding\n= 'UTF-7'?>" + plain.encode())

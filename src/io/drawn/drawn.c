@@ -331,10 +331,11 @@ static const char *find_coding(const drawn *d, size_t *length)
     static const char begin[] = "<?xml", key[] = "encoding", blanks[] = " \t\r\n";
     const size_t mark = d->size > 3 && !memcmp(d->data, "\xEF\xBB\xBF", 3) ? 3 : 0;
     const char *at = (const char *)d->data + mark, *end = memmem(at, d->size - mark, "?>", 2);
-    if (!end || end - at < (ptrdiff_t)sizeof begin - 1 || memcmp(at, begin, sizeof begin - 1) != 0)
+    if (!end || end - at < (ptrdiff_t)sizeof begin || memcmp(at, begin, sizeof begin - 1) != 0 ||
+        !at[sizeof begin - 1] || !strchr(blanks, at[sizeof begin - 1])) /* <?xml-stylesheet is another */
         return NULL;
     while ((at = memmem(at, (size_t)(end - at), key, sizeof key - 1))) {
-        const bool begins = strchr(" \t\r\n'\"", at[-1]);
+        const bool begins = at[-1] && strchr(" \t\r\n'\"", at[-1]);
         at += sizeof key - 1;
         const char *sign = at + strspn(at, blanks);
         if (!begins || *sign != '=')
