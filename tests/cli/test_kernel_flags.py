@@ -177,6 +177,8 @@ class Flags(CliCase):
             ("void far(int); int main() { far(1); }", "far(int) is used, and nothing defines it\n"),
             ('extern "C" void cublasDotEx_v2(); int main() { cublasDotEx_v2(); }',
              "error: the lab has no cublasDotEx\n"),
+            ('extern "C" void cutensorCreate(); int main() { cutensorCreate(); }',
+             "error: the lab has no cutensorCreate\n"),
             ('extern "C" void custom_init(); int main() { custom_init(); }',
              "custom_init is used, and nothing defines it\n"),
         ):

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "lab/stage/nvcc_flags.h"
 
 /* Returns the compiler: nvcc, or clang by the script that stands in for it. */
 static const char *compiler_of(const smp_tool *tool)
@@ -17,14 +18,13 @@ static const char *compiler_of(const smp_tool *tool)
 /* Whether NVIDIA's libraries may have a function of this name: cuInit, cublasCreate; not custom_init. */
 static bool is_of_cuda(const char *name, size_t length)
 {
-    static const char *const starts[] = {"cu",    "cuda",     "cublas",   "curand",
-                                         "cufft", "cusparse", "cusolver", "cudnn"};
-    bool is = false;
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0] && !is; i++) {
-        const size_t used = strlen(starts[i]);
-        is = length > used && !memcmp(name, starts[i], used) && name[used] >= 'A' && name[used] <= 'Z';
-    }
-    return is && !memchr(name, '(', length);
+    const size_t small = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+    char library[16] = "";
+    if (small >= length || small >= sizeof library || name[small] < 'A' || name[small] > 'Z' ||
+        memchr(name, '(', length))
+        return false;
+    memcpy(library, name, small);
+    return !strcmp(library, "cu") || smp_nvcc_stands_in(library) || smp_nvcc_needs_gpu(library);
 }
 
 /* Says which name the linker misses. Returns whether it misses one. */

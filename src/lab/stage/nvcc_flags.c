@@ -66,7 +66,7 @@ static const row letters[] = {{"-D", DEFINE}, {"-I", INCLUDE}, {"-L", FOLDER}, {
 static const char *const own[] = {"cublas", "cublasLt", "curand", "cuda", NULL};
 static const char *const of_nvcc[] = {"cudart", "cudart_static", "cudadevrt", NULL};
 static const char *const of_gpus[] = {"cufft", "cufftw", "cusparse", "cusolver", "cutensor", "cudnn",
-                                      "nccl",  "nppc",   "nppial",   "nppif",    "nvjpeg",   NULL};
+                                      "nccl",  "nppc",   "nppial",   "nppif",    "nvjpeg",   "cupti", NULL};
 
 static bool is_among(const char *text, const char *const *words)
 {
