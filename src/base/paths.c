@@ -64,7 +64,7 @@ bool smp_is_folder(const char *path)
 
 bool smp_path_is_stdout(const char *path)
 {
-    return !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1");
+    return !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") || !strcmp(path, "/proc/self/fd/1");
 }
 
 const char *smp_base_name(const char *path)

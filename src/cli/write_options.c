@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -286,6 +287,9 @@ smp_code smp_cli_refuse_format(const char *option, const char *is_for, const cha
              is_for, out);
     if (smp_path_is_stdout(out))
         return smp_hint(err, "write - in place of %.200s: standard output", out);
+    struct stat status;
+    if (!stat(out, &status) && !S_ISREG(status.st_mode)) /* a device: nothing can be written beside it */
+        return smp_hint(err, "%s", instead);
     return smp_hint(err, "write %.200s.%s without --%s, or %s", out, extension + (extension[0] == '.'), option,
                     instead);
 }

@@ -91,6 +91,9 @@ class OneFile(BatchCase):
         self.refused("write - for standard output", "a.png", "/dev/fd/1", status=4)
         self.refused("write /dev/shm/none/b.jpg without --to", "a.png", "/dev/shm/none/b", "--to", "jpg")
         self.refused("extensions that can be written: ", "a.png", "/dev/shm/none/b.xyz", status=4)
+        self.refused("write - in place of /proc/self/fd/1", "a.png", "/proc/self/fd/1", "--to", "jpg")
+        done = self.smp("convert", "a.png", "/dev/null", "--to", "jpg", status=2)
+        self.assertNotIn("/dev/null.jpg", done.stderr)
         self.refused("--to takes an extension", "a.png", "-o", "out", "--to", "tga2")
         self.refused("write --to jpg", "a.png", "-o", "out", "--format", "jpg")
         for wrong in ("0", "-5", "5px", "x", "x5!", "9!", "5x5x", "5x5<", "10x0", "1e3", "", "10%%",
