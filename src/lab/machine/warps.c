@@ -190,7 +190,7 @@ static bool has_time(warp_block *block, const warp_frame *frame, const warp_inst
     const double now = block->deadline > 0 || block->block_deadline > 0 ? smp_now() : 0;
     if (block->deadline > 0 && now > block->deadline) {
         warp_stop(block, frame, inst, "it still runs here after the time limit of %g s", block->launch->seconds);
-        const bool all = !block->launch->blocks, looks = !block->launch->counts_alone;
+        const bool all = !block->launch->blocks && !block->launch->together, looks = !block->launch->counts_alone;
         if (all || looks) /* what was not typed */
             smp_hint(&block->error, "%s%s%s", all ? "--blocks 8 runs 8 of its blocks" : "", all && looks ? ", " : "",
                      looks ? "--no-findings takes less time" : "");
