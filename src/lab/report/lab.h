@@ -120,8 +120,8 @@ void smp_lab_time_text(FILE *to, const smp_warp_result *result, smp_lab_sources 
 void smp_lab_time_compare(FILE *to, const smp_lab_report *report, bool color);
 /* Tells how far predictions can be trusted. */
 void smp_lab_time_words(FILE *to, const smp_lab_report *report);
-/* The line whose writes ended warps wait for at this one, for the most part; 0: they do not, or it is this one. */
-uint32_t smp_lab_time_waits_for(const smp_predicted_line *line);
+/* Whether warps that ended wait here, for the most part, for what another line (for_line) wrote. */
+bool smp_lab_time_waits_for(const smp_predicted_line *line);
 /* Tells how far such times of a GPU ("h100") can be believed. */
 void smp_lab_time_error(const char *gpu, char *text, size_t size);
 

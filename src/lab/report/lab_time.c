@@ -98,11 +98,11 @@ static void put_reasons(FILE *to, const double *reasons)
     }
 }
 
-uint32_t smp_lab_time_waits_for(const smp_predicted_line *l)
+bool smp_lab_time_waits_for(const smp_predicted_line *l)
 {
     const double most = 0.5;
     const bool elsewhere = l->for_line != l->line || l->for_file != l->file;
-    return elsewhere && l->reasons[SMP_TIME_DRAIN] > most ? l->for_line : 0;
+    return elsewhere && l->for_line && l->reasons[SMP_TIME_DRAIN] > most;
 }
 
 static void put_lines(FILE *to, const smp_warp_result *r, const smp_predicted *p, smp_lab_sources *sources,
