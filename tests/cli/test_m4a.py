@@ -133,6 +133,12 @@ class Written(CliCase):
                                 self.folder / "out.m4a"), capture_output=True, text=True, check=True)
         self.assertEqual((probe.stdout.strip(), probe.stderr), ("Rain,3/12", ""))
 
+    @unittest.skipUnless(MP4, "needs mutagen")
+    def test_a_number_and_how_many_there_are_are_a_pair(self):
+        for said, pairs in (("3/9", [(3, 9)]), ("3/x", None), ("70000/9", None), ("/9", None)):
+            self.smp("convert", "-f", SAMPLES / "speech.flac", "out.m4a", "--tag", f"TrackNumber={said}")
+            self.assertEqual(MP4(self.folder / "out.m4a").get("trkn"), pairs)
+
     def test_speex_is_read(self):
         self.write("in.wav", wav(tones(8000, 16000), 16000))
         made = subprocess.run(("ffmpeg", "-v", "error", "-i", "in.wav", "-c:a", "libspeex", "a.spx"), cwd=self.folder)

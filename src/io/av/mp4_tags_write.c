@@ -67,22 +67,39 @@ static bool same_item(const smp_meta *meta, const struct smp_text *a, const stru
     return one && other ? !strcmp(one, other) : !one && !other && !strcasecmp(a->key, b->key);
 }
 
-/* The pair of a number and how many there are (trkn, disk), where both are numbers that fit, and there is one each. */
+/* Puts a number of 16 bits into its place of a pair. False: it is none, or there is one already. */
+static bool put_half(uint8_t pair[8], int which, const char *text, size_t length)
+{
+    char one[24];
+    uint64_t value;
+    if (length >= sizeof one || smp_get_be(pair + 2 + 2 * which, 2))
+        return false;
+    memcpy(one, text, length);
+    one[length] = '\0';
+    if (!is_number(one, 16, &value) || !value)
+        return false;
+    smp_put_be(pair + 2 + 2 * which, value, 2);
+    return true;
+}
+
+/* The pair of a number and how many there are (trkn, disk), where both are numbers that fit, and there is one each; or
+ * one text has both, "3/9". */
 static bool pair_of(const smp_meta *meta, const char *number, const char *total, uint8_t pair[8])
 {
-    int found[2] = {0, 0};
-    bool fits = true;
+    bool fits = true, any = false;
     memset(pair, 0, 8);
     for (size_t i = 0; i < meta->text_count; i++) {
+        const char *text = meta->texts[i].value, *slash = strchr(text, '/');
         const smp_tag_row *row = smp_tag_row_for(meta, meta->texts[i].key);
         const int which = row && !strcmp(row->key, number) ? 0 : row && !strcmp(row->key, total) ? 1 : 2;
-        uint64_t value;
         if (which == 2)
             continue;
-        fits = is_number(meta->texts[i].value, 16, &value) && value && !found[which]++ && fits;
-        smp_put_be(pair + 2 + 2 * which, value, 2);
+        any = true;
+        if (slash && !which)
+            fits = put_half(pair, 1, slash + 1, strlen(slash + 1)) && fits;
+        fits = put_half(pair, which, text, slash && !which ? (size_t)(slash - text) : strlen(text)) && fits;
     }
-    return fits && (found[0] || found[1]);
+    return fits && any;
 }
 
 static bool is_in_pair(const smp_meta *meta, const struct smp_text *text, const bool paired[2])
