@@ -56,7 +56,7 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
         {bare && meta->exif.size, "EXIF"},
         {!writer->format->iptc && meta->iptc.size, "IPTC records"},
         {bare && meta->text_count, "texts"},
-        {!writer->format->dpi && says_dpi && (bare || !meta->exif.size), "the resolution"},
+        {!writer->format->dpi && says_dpi && (bare || !smp_exif_says_resolution(&meta->exif)), "the resolution"},
         {writer->format->shapes && meta->coding.rate[0], "how long each picture is shown"}, /* pages */
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

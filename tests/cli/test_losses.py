@@ -143,6 +143,16 @@ class Losses(CliCase):
                 if not done.returncode:
                     self.assertEqual("no place for it: the resolution" in done.stderr, told and not place, ending)
 
+    def test_a_resolution_is_told_as_lost_where_exif_does_not_say_it(self):
+        picture, exif = Image.fromarray(np.zeros((9, 9, 3), np.uint8)), Image.Exif()
+        exif[271] = "maker"
+        for says in (False, True):
+            if says:
+                exif[282] = exif[283] = 300.0
+            picture.save(self.folder / "a.jpg", dpi=(300, 300), exif=exif)
+            told = self.smp("convert", "-f", "a.jpg", "b.webp").stderr
+            self.assertEqual("no place for it: the resolution" in told, not says, told)
+
     def test_tags_of_a_sound_that_becomes_numbers_are_told(self):
         self.sound()
         self.smp("convert", "s.wav", "t.wav", "--tag", "title=Rain")

@@ -182,6 +182,14 @@ static void set_number(uint8_t *data, size_t size, bool big, const tiff_folder *
         smp_put_bytes(data + at, (uint64_t)value, bytes, big);
 }
 
+bool smp_exif_says_resolution(const smp_blob *exif)
+{
+    bool big;
+    tiff_folder first;
+    return exif->size && first_folder(exif->data, exif->size, &big, &first) &&
+           find_entry(exif->data, big, &first, TAG_X_RESOLUTION);
+}
+
 void smp_exif_reset_orientation(uint8_t *data, size_t size)
 {
     bool big;
