@@ -350,7 +350,8 @@ SMP_TEST(what_a_format_has_no_place_for_is_told)
         const char *name, *says;
     } cases[] = {
         {"l.png", "left out, since the format PNG has no place for it: IPTC records"},
-        {"l.webp", "left out, since the format WebP has no place for it: IPTC records"},
+        {"l.webp",
+         "left out, since the format WebP has no place for it: IPTC records, the resolution"}, /* not in EXIF */
         {"l.bmp", "left out, since the format BMP has no place for it: the ICC profile, EXIF, IPTC records, texts"},
         {"l.tga", "left out, since the format TGA has no place for it: the ICC profile, EXIF, IPTC records, texts, the "
                   "resolution"},
