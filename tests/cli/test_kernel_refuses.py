@@ -152,6 +152,18 @@ ret;
         self.assertIn("hint: --blocks 8 runs 8 of its blocks\n", done.stderr)
         self.assertGreater(int(re.search(r"(\d+) of its 4096 blocks ran", done.stdout).group(1)), 2)
 
+    @unittest.skipUnless(NVCC and NVDISASM and not SANITIZED, "no nvcc or nvdisasm, or a sanitizer")
+    def test_a_launch_that_ends_in_one_thread_ends(self):
+        self.write("a.cu", "__global__ void f(int *ready, int *x)\n{\n    int sum = threadIdx.x;\n"
+                   "    if (blockIdx.x && *ready) return;  // side by side it is not yet\n"
+                   "    for (int i = 0; i < (blockIdx.x ? 1 << 30 : 1 << 20); i++)\n        sum = sum * 5 ^ i;\n"
+                   "    x[blockIdx.x * 32 + threadIdx.x] = sum;\n    if (!blockIdx.x) *ready = 1;\n}\n"
+                   "int main()\n{\n    int *x; cudaMalloc(&x, 80000); cudaMemset(x, 0, 80000);\n"
+                   "    f<<<512, 32>>>(x, x + 1024);\n}\n")  # fmt: skip
+        for words in ((), ("--no-findings",)):
+            with self.subTest(words):
+                self.smp("kernel", "a.cu", "--time-limit", "4", *words)
+
     @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
     def test_launches_that_a_gpu_refuses(self):
         told = self.smp("kernel", os.path.join(ROOT, "tests", "lab", "runtime", "limits.cu"), "--code", "ptx").stdout

@@ -18,7 +18,7 @@ static const char frame[] =
     "add.s64 %%rd3, %%rd3, %%rd0; setp.eq.u32 %%p0, %%r0, 0; add.u32 %%r4, %%r2, 1;\n%s\nret;\n}\n";
 
 /* met: blocks run in two threads, which is told what became of it; null: one after another. */
-static uint64_t run(const char *body, uint32_t blocks, bool known, smp_warp_fault fault, bool *met)
+static uint64_t run(const char *body, uint32_t blocks, bool known, smp_warp_fault fault, _Atomic bool *met)
 {
     lab l;
     uint64_t count = 0;
@@ -45,7 +45,7 @@ static uint64_t run(const char *body, uint32_t blocks, bool known, smp_warp_faul
 /* Blocks that did not meet find the same. */
 static uint64_t found(const char *body, uint32_t blocks, bool known, smp_warp_fault fault)
 {
-    bool met = false;
+    _Atomic bool met = false;
     const uint64_t count = run(body, blocks, known, fault, NULL), apart = run(body, blocks, known, fault, &met);
     if (!met && apart != count)
         fail_msg("%s: in two threads %llu, in one %llu", body, (unsigned long long)apart, (unsigned long long)count);
@@ -137,7 +137,7 @@ SMP_TEST(blocks_of_two_threads_meet_where_one_writes)
          true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bool met = false;
+        _Atomic bool met = false;
         run(cases[i].text, BLOCKS, true, SMP_WARP_RACE, &met);
         if (met != cases[i].races)
             fail_msg("%s: blocks %s", cases[i].what, met ? "met" : "did not meet");

@@ -29,12 +29,13 @@ uint64_t warp_state(const warp_block *block)
     return warp_mix(hash, block->shared, block->shared_size);
 }
 
-/* A state is kept for as many samples as there were before it, so that one of any period meets itself. */
+/* A state is kept for as many samples as there were before it, so that one of any period meets itself. memory: null
+ * where others write it meanwhile. */
 bool warp_comes_again(warp_again *a, uint64_t state, const smp_warp_memory *memory)
 {
     if (a->samples && state == a->state) {
-        const uint64_t digest = smp_warp_memory_digest(memory);
-        if (a->held && digest == a->memory)
+        const uint64_t digest = memory ? smp_warp_memory_digest(memory) : 0;
+        if (!memory || (a->held && digest == a->memory))
             return true;
         a->held = true;
         a->memory = digest;
@@ -65,10 +66,10 @@ void warp_look_again(warp_block *block)
     const smp_warp_launch *launch = block->launch;
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     warp_again *a = &block->again;
-    if (block->jumps < FIRST || block->jumps < a->next || block->stop)
+    if (block->jumps < (launch->met ? SAMPLE : FIRST) || block->jumps < a->next || block->stop)
         return;
     a->next = block->jumps + ((uint64_t)SAMPLE << (a->digests < 20 ? a->digests : 20)); /* all memory takes its time */
-    if (!warp_comes_again(a, warp_state(block), launch->memory))
+    if (!warp_comes_again(a, warp_state(block), launch->met ? NULL : launch->memory))
         return;
     const bool is_last = block->index + 1 == blocks;
     warp_stop_waiting(block, is_last ? "a value that no block writes" : "a value that no block before it writes");

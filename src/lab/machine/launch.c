@@ -193,6 +193,12 @@ static void settle_counts(warp_block *block)
         warp_settle_count(block, i);
 }
 
+/* Whether the launch has no time left: then it has none in one thread. */
+static bool is_late(const warp_block *block)
+{
+    return block->deadline > 0 && smp_now() > block->deadline;
+}
+
 static void *run_share(void *given)
 {
     share *s = given;
@@ -200,6 +206,8 @@ static void *run_share(void *given)
     for (uint64_t i = s->from; i < s->to && !s->block->stop; i++, s->done++)
         warp_run_block(s->block, launch->blocks ? launch->blocks[i] : i);
     settle_counts(s->block);
+    if (launch->met && s->block->stop && !is_late(s->block))
+        *launch->met = true;
     return NULL;
 }
 
@@ -217,12 +225,11 @@ static bool blocks_are_apart(const smp_warp_launch *launch)
     return apart;
 }
 
-/* Whether blocks of several shares met, or one stopped before others that it comes before. */
-static bool shares_meet(share *shares, int count)
+/* Whether blocks of several shares met, or may have. */
+static bool shares_meet(share *shares, int count, bool met)
 {
-    bool met = false;
     for (int i = 0; i < count; i++)
-        met = met || shares[i].block->stop || !shares[i].block->watch || shares[i].block->watch->left_out;
+        met = met || !shares[i].block->watch || shares[i].block->watch->left_out;
     for (int i = 1; i < count && !met; i++)
         met = warp_shadows_meet(&shares[0].shadow, &shares[i].shadow);
     return met;
@@ -265,7 +272,7 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
         if (shares[i].started)
             (void)pthread_join(shares[i].thread, NULL);
     if (!code && count > 1 && launch->met)
-        *launch->met = shares_meet(shares, count);
+        *launch->met = shares_meet(shares, count, *launch->met);
     for (int i = 1; i < count && !code; i++) {
         code = warp_add_counts(shares[0].block, shares[i].block, err);
         shares[0].done += shares[i].done;

@@ -198,27 +198,37 @@ static bool shows_nothing(const smp_warp_kernel *sass)
     return nothing;
 }
 
-/* Counts alone, where the lab cannot execute the PTX, or need not. Blocks run side by side while none accesses
- * what one of another thread writes: the launch is watched to that end, and done again where one does. */
+/* Runs it, with the deadline that follows from its time; apart: blocks run side by side while none accesses what one of
+ * another thread writes. The launch is watched to that end, and where one does it is done again from `before`, in one
+ * thread and with all of its time: whether it ends is not a matter of the processors. */
+static smp_code run_apart(smp_warp_launch *launch, bool apart, const smp_warp_copy *before, smp_warp_result *result,
+                          smp_error *err)
+{
+    _Atomic bool met = false;
+    launch->met = apart ? &met : NULL;
+    launch->deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
+    smp_code code = smp_warp_run(launch, result, err);
+    launch->met = NULL;
+    if (met && smp_warp_copy_back(launch->memory, before)) {
+        launch->threads = 1;
+        launch->deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
+        smp_warp_result_free(result);
+        code = smp_warp_run(launch, result, err);
+    }
+    return code;
+}
+
+/* Counts alone, where the lab cannot execute the PTX, or need not. */
 static smp_code run_sass(const smp_warp_launch *launch, const smp_warp_kernel *sass, const char *why,
                          smp_warp_result *result, smp_error *err)
 {
-    smp_warp_launch alone = *launch; /* both runs have the time of one */
-    bool met = false;
+    smp_warp_launch alone = *launch;
     alone.kernel = sass;
-    alone.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     smp_warp_copy *before = launch->watch && launch->threads > 1 && shows_nothing(sass) && warp_worth_apart(launch)
                                 ? smp_warp_copy_memory(launch->memory)
                                 : NULL;
-    alone.met = before ? &met : NULL;
     alone.threads = before ? launch->threads : 1;
-    smp_code code = smp_warp_run(&alone, result, err);
-    if (met && code != SMP_E_LIMIT && smp_warp_copy_back(launch->memory, before)) {
-        alone.met = NULL;
-        alone.threads = 1;
-        smp_warp_result_free(result);
-        code = smp_warp_run(&alone, result, err);
-    }
+    const smp_code code = run_apart(&alone, before, before, result, err);
     if (before)
         smp_warp_copy_keep(launch->memory, before);
     smp_warp_note(result, "mistakes are not looked for: %s", why);
@@ -284,19 +294,11 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
     if (sass && !known && (unable || launch->counts_alone))
         return run_sass(launch, sass, unable ? unable->message : "--no-findings", result, err);
     smp_warp_launch first = *launch; /* both runs have the time of one */
-    first.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     first.observer = NULL;
     smp_warp_copy *before = sass && !known ? smp_warp_copy_memory(launch->memory) : NULL;
-    bool met = false;
-    first.met = launch->watch && before && warp_worth_apart(launch) ? &met : NULL;
-    first.threads = launch->watch && !first.met ? 1 : launch->threads; /* findings between blocks are of one order */
-    smp_code code = smp_warp_run(&first, before ? &ptx : result, err);
-    first.met = NULL;
-    if (met && code != SMP_E_LIMIT && smp_warp_copy_back(launch->memory, before)) {
-        first.threads = 1;
-        smp_warp_result_free(&ptx);
-        code = smp_warp_run(&first, &ptx, err);
-    }
+    const bool apart = launch->watch && before && warp_worth_apart(launch);
+    first.threads = launch->watch && !apart ? 1 : launch->threads; /* findings between blocks are of one order */
+    smp_code code = run_apart(&first, apart, before, before ? &ptx : result, err);
     if (!before || code) {
         if (before)
             *result = ptx;

@@ -164,7 +164,7 @@ typedef struct smp_warp_launch {
     bool counts_alone;      /* where there is SASS it runs alone, and no mistakes are looked for */
     bool watch;             /* races in global memory, and reads of what nobody wrote there, are looked for */
     bool again;             /* the launch before, with other code */
-    bool *met;              /* watched blocks run in several threads, too; becomes true: they met, do it again in one */
+    _Atomic bool *met;      /* watched blocks run in several threads; true: they may have met, and shall run in one */
     smp_warp_tasks *tasks;  /* becomes what it launches; null: it may launch nothing */
     uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
     unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */

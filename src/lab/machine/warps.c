@@ -188,7 +188,9 @@ static bool has_time(warp_block *block, const warp_frame *frame, const warp_inst
 {
     block->look_at = block->instructions + TIMED;
     const double now = block->deadline > 0 || block->block_deadline > 0 ? smp_now() : 0;
-    if (block->deadline > 0 && now > block->deadline) {
+    if (block->launch->met && *block->launch->met)
+        block->stop = true; /* the launch is done again */
+    else if (block->deadline > 0 && now > block->deadline) {
         warp_stop(block, frame, inst, "it still runs here after the time limit of %g s", block->launch->seconds);
         const bool all = !block->launch->blocks && !block->launch->together, looks = !block->launch->counts_alone;
         if (all || looks) /* what was not typed */
