@@ -102,6 +102,37 @@ class Kept(CliCase):
                     self.assertEqual(size, (16, 24), (source, target))
         self.assertGreater(checked, 200)
 
+    def test_every_entry_of_exif(self):
+        """Also those in a directory where the standard has them not (as Pillow writes them), by way of every format."""
+        exif = Image.Exif()
+        exif.update({0x010D: "document", 0x010E: "a cat", 0x010F: "Maker", 0x0112: 1, 0x011A: 300.0, 0x011B: 300.0,
+                     0x0131: "program", 0x013B: "Ann", 0x013C: "host", 0x4746: 4, 0x8298: "me", 0x8827: 123,
+                     0x9003: "2001:02:03 04:05:06", 0x9C9B: "T\0i\0\0\0".encode(), 0xA434: "lens"})
+        exif[0x8769] = {0x829A: 0.008, 0x8827: 400, 0x9000: b"0230", 0x9003: "2024:03:17 12:34:55",
+                        0x927C: b"UNKNOWN" + bytes(range(99)), 0x9286: b"ASCII\0\0\0words", 0xA420: "a" * 32,
+                        0xA005: {1: "R98", 2: b"0100"}}
+        exif[0x8825] = {0: b"\2\3\0\0", 1: "N", 2: (48.0, 7.0, 30.5), 6: 200.0}
+        Image.new("RGB", (16, 16), (200, 30, 20)).save(self.folder / "in.jpg", exif=exif)
+
+        def entries(name):
+            self.smp("convert", "-f", name, "seen.jpg")
+            with Image.open(self.folder / "seen.jpg") as picture:
+                seen = picture.getexif()
+            at = [dict(seen), seen.get_ifd(0x8769), seen.get_ifd(0x8825), seen.get_ifd(0xA005)]
+            return {(i, tag): value for i, folder in enumerate(at) for tag, value in folder.items()
+                    if tag not in (0x010D, 0x0112, 0x011A, 0x011B, 0x0128, 0x8769, 0x8825, 0xA005)}  # as TIFFs have them
+        held = entries("in.jpg")
+        self.assertEqual((len(held), held[0, 0x9003]), (24, "2001:02:03 04:05:06"))
+        for name in ("png", "webp", "avif", "jxl", "jp2", "tif"):
+            if not self.smp("convert", "-q", "-f", "in.jpg", f"out.{name}", status=(0, 4)).returncode:
+                self.smp("convert", "-f", f"out.{name}", "last.tif")
+                self.assertEqual([entries(f"out.{name}"), entries("last.tif")], [held, held], name)
+        with Image.open(self.folder / "last.tif") as picture:
+            self.assertEqual((picture.tag_v2[0x010D], picture.info["dpi"]), ("document", (300, 300)))
+        data = (self.folder / "in.jpg").read_bytes().replace(struct.pack(">HH", 316, 2), struct.pack(">HH", 316, 13))
+        self.write("odd.jpg", data)
+        self.assertIn("the entry 316 of EXIF is left out", self.smp("convert", "odd.jpg", "odd.tif").stderr)
+
     def test_sounds_into_every_format(self):
         with wave.open(str(self.folder / "in.wav"), "wb") as file:
             file.setparams((2, 2, 48000, 0, "NONE", ""))

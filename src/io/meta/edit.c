@@ -14,7 +14,7 @@ static const struct {
     const char *key, *xmp[2];
     uint32_t exif[EXIF_TAGS];
     uint8_t iptc;
-} rows[ROWS] = {{"Title", {"title", "DocumentName"}, {0x9C9B}, 5},
+} rows[ROWS] = {{"Title", {"title", "DocumentName"}, {0x010D, 0x9C9B}, 5},
                 {"Comment", {"description", "ImageDescription"}, {0x010E, 0x9C9C, 0x9286}, 120},
                 {"Artist", {"creator", "Artist"}, {0x013B, 0x9C9D}, 80},
                 {"Copyright", {"rights", "Copyright"}, {0x8298}, 116}};

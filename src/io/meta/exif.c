@@ -28,7 +28,8 @@ enum {
     TYPE_LONG = 4,
     TYPE_SIGNED = 9,
     TYPE_RATIONAL = 5,
-    TYPE_UNDEFINED = 7
+    TYPE_UNDEFINED = 7,
+    TYPE_UTF8 = 129 /* EXIF 3.0, 4.6.2 */
 };
 enum { HEADER = 8, ENTRY = 12 /* bytes */ };
 
@@ -126,7 +127,7 @@ static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
     if (!entry && inner_folder(data, size, big, TAG_EXIF_FOLDER, &folder))
         entry = find_entry(data, big, &folder, tag);
     const uint64_t type = entry ? smp_get_bytes(data + entry + 2, 2, big) : 0;
-    if (type != TYPE_ASCII && type != TYPE_BYTE && type != TYPE_UNDEFINED)
+    if (type != TYPE_ASCII && type != TYPE_BYTE && type != TYPE_UNDEFINED && type != TYPE_UTF8)
         return NULL;
     *count = smp_get_bytes(data + entry + 4, 4, big);
     const size_t at = *count <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);

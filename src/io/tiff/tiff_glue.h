@@ -53,9 +53,10 @@ enum {
     TIFF_EXIF_FOLDER = 34665,
     TIFF_ICC = 34675,
     TIFF_GPS_FOLDER = 34853,
+    TIFF_INTEROP_FOLDER = 40965,
     TIFF_DNG = 50706
 };
-enum { TYPE_BYTE = 1, TYPE_ASCII, TYPE_SHORT, TYPE_LONG, TYPE_RATIONAL, TYPE_UNDEFINED = 7, TYPE_LONG8 = 16 };
+enum { TYPE_BYTE = 1, TYPE_ASCII, TYPE_SHORT, TYPE_LONG, TYPE_RATIONAL, TYPE_UNDEFINED = 7, TYPE_LONG8 = 16, TYPE_UTF8 = 129 };
 enum {
     TIFF_WHITE_IS_ZERO,
     TIFF_BLACK_IS_ZERO,
@@ -157,9 +158,9 @@ typedef struct smp_tiff_tags {
     uint64_t bytes; /* of all values */
 } smp_tiff_tags;
 
-/* Adds an entry that was read, unless its type is unknown or all entries together pass a megabyte. False: out of
+/* Adds an entry that was read, or notes that its type is unknown or all entries together pass a megabyte. False: out of
  * memory. */
-bool smp_tiff_tags_take(smp_tiff_tags *tags, const smp_tiff *tiff, const smp_tiff_entry *entry);
+bool smp_tiff_tags_take(smp_tiff_tags *tags, const smp_tiff *tiff, const smp_tiff_entry *entry, smp_notes *notes);
 
 /* Adds an entry; value: little-endian, copied. False: out of memory. */
 bool smp_tiff_tags_add(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uint64_t count, const void *value);
@@ -169,24 +170,30 @@ bool smp_tiff_tags_numbers(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uin
 
 bool smp_tiff_tags_has(const smp_tiff_tags *tags, uint32_t tag);
 bool smp_tiff_tags_say(const smp_tiff_tags *tags, uint32_t tag, const char *text); /* it is there, with that text */
-void smp_tiff_tags_free(smp_tiff_tags *tags);
 
-/* Bytes of the directory and its values, even. big: BigTIFF. */
-uint64_t smp_tiff_tags_size(const smp_tiff_tags *tags, bool big);
+/* The first directory, and those that entries point at: EXIF's and GPS's in the first, the other in EXIF's. */
+enum { TIFF_FIRST, TIFF_EXIF, TIFF_GPS, TIFF_INTEROP, TIFF_FOLDERS };
 
-/* Writes the directory, which will be at `place` (even) of the file, its values behind it; no other directory follows.
- * Sorts the entries. */
-void smp_tiff_tags_put(smp_tiff_tags *tags, bool big, uint64_t place, uint8_t *to);
+/* Takes the entries of directory i and of those below, where there are such. tiff: the directory that points at it.
+ * False: out of memory. */
+bool smp_tiff_folders_take(smp_tiff_tags *folders, const smp_tiff *tiff, int i, smp_notes *notes);
+
+/* Adds the entries that point at directories, and gives the bytes of all with their values, even; 0: out of memory.
+ * big: BigTIFF. */
+uint64_t smp_tiff_folders_link(smp_tiff_tags *folders, bool big);
+
+/* Writes the directories, of so many bytes in all, which will be at `place` (even) of the file, the values of each
+ * behind it; no other directory follows. Sorts the entries. */
+void smp_tiff_folders_put(smp_tiff_tags *folders, bool big, uint64_t place, uint64_t size, uint8_t *to);
+void smp_tiff_folders_free(smp_tiff_tags *folders);
 
 /* Converts between the metadata of a TIFF and the program's. */
 
 /* Profile, resolution, texts, XMP, and an EXIF block made of the camera's entries. */
 smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error *err);
 
-/* Adds the entries of metadata to those of a picture that is written; EXIF's and GPS's own directories come apart.
- * False: out of memory. */
-bool smp_tiff_put_meta(const smp_meta *meta, int colours, smp_tiff_tags *tags, smp_tiff_tags *exif, smp_tiff_tags *gps,
-                       smp_notes *notes);
+/* Adds the entries of metadata to those of a picture that is written. False: out of memory. */
+bool smp_tiff_put_meta(const smp_meta *meta, int colours, smp_tiff_tags *folders, smp_notes *notes);
 
 /* libtiff behind two functions that decode: messages become errors, bytes come from an smp_source. One handle decodes
  * one plane of a page, from top to bottom. */

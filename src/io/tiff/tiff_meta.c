@@ -8,9 +8,8 @@
 
 #include "base/alloc.h"
 #include "io/audio/tags.h"
-#include "io/bytes.h"
 
-enum { KEPT_BYTES = 32 << 20, INTEROPERABILITY = 40965 /* a directory below EXIF's */ };
+enum { KEPT_BYTES = 32 << 20, KEPT_ENTRY = 8192 /* bytes: EXIF must fit a marker of a JPEG */ };
 
 static const struct {
     uint32_t tag;
@@ -21,13 +20,31 @@ static const struct {
 };
 enum { TEXTS = sizeof texts / sizeof texts[0] };
 
-/* Tags of the camera in the first directory of an EXIF block. */
-static const uint32_t camera[] = {TIFF_MAKE, TIFF_MODEL, TIFF_DATE};
-enum { CAMERA = sizeof camera / sizeof camera[0] };
-
-/* Tags there that a TIFF reads as texts. */
-static const uint32_t said[] = {TIFF_DESCRIPTION, TIFF_SOFTWARE, TIFF_ARTIST, TIFF_COPYRIGHT};
-enum { SAID = sizeof said / sizeof said[0], SAID_BYTES = 8192 /* of a text: EXIF must fit a marker of a JPEG */ };
+/* Whether an entry of a first directory says where and how samples lie, or stands for what is kept apart from EXIF. */
+static bool is_of_file(uint32_t tag)
+{
+    static const uint16_t ranges[][2] = {{TIFF_SUBFILE, 268},
+                                         {TIFF_STRIP_OFFSETS, TIFF_ORIENTATION},
+                                         {TIFF_SAMPLES, TIFF_PLANAR},
+                                         {288, TIFF_UNIT}, /* free bytes, gray response, fax */
+                                         {297, 301},       /* of pages; the curve of samples */
+                                         {TIFF_PREDICTOR, TIFF_PREDICTOR},
+                                         {TIFF_PALETTE, 347},
+                                         {512, 532}, /* JPEG, luma and chroma */
+                                         {TIFF_XMP, TIFF_XMP},
+                                         {TIFF_IPTC, TIFF_IPTC},
+                                         {34377, 34377}, /* resources of Photoshop, */
+                                         {37724, 37724}, /* and its layers */
+                                         {TIFF_EXIF_FOLDER, TIFF_EXIF_FOLDER},
+                                         {TIFF_ICC, TIFF_ICC},
+                                         {TIFF_GPS_FOLDER, TIFF_GPS_FOLDER},
+                                         {TIFF_DNG, 50834}, /* of DNG */
+                                         {50879, 52600}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (tag >= ranges[i][0] && tag <= ranges[i][1])
+            return true;
+    return false;
+}
 
 /* The bytes of an entry; null where there is none. *failed: out of memory. */
 static uint8_t *load(const smp_tiff *tiff, uint32_t tag, size_t *size, smp_notes *notes, bool *failed)
@@ -87,63 +104,40 @@ static void keep_resolution(const smp_tiff *tiff, smp_meta *meta)
     meta->density_is_aspect = unit != 2 && unit != 3;
 }
 
-/* The entries of a directory that an entry points at; none where there is no such directory. */
-static bool take_folder(const smp_tiff *tiff, uint32_t tag, smp_tiff_tags *tags)
-{
-    uint64_t at;
-    smp_tiff inner;
-    bool done = true;
-    if (!smp_tiff_value(tiff, smp_tiff_find(tiff, tag), 0, &at))
-        return true;
-    if (smp_tiff_open_folder(&inner, tiff, at))
-        for (size_t i = 0; i < inner.count && done; i++)
-            if (inner.entries[i].tag != INTEROPERABILITY && inner.entries[i].type <= 12) /* classic TIFF's types */
-                done = smp_tiff_tags_take(tags, &inner, &inner.entries[i]);
-    smp_tiff_close(&inner);
-    return done;
-}
-
-/* "II*\0", the first directory, EXIF's, GPS's. */
-static bool join_exif(smp_tiff_tags *first, smp_tiff_tags *exif, smp_tiff_tags *gps, smp_blob *out)
+/* "II*\0" and the directories. */
+static bool join_exif(smp_tiff_tags *folders, smp_blob *out)
 {
     enum { HEADER = 8 };
-    const uint64_t zero = 0;
-    if ((exif->count && !smp_tiff_tags_numbers(first, TIFF_EXIF_FOLDER, TYPE_LONG, 1, &zero)) ||
-        (gps->count && !smp_tiff_tags_numbers(first, TIFF_GPS_FOLDER, TYPE_LONG, 1, &zero)))
+    const uint64_t size = smp_tiff_folders_link(folders, false);
+    if (!size || !(out->data = smp_alloc(HEADER + (size_t)size)))
         return false;
-    const uint64_t exif_at = HEADER + smp_tiff_tags_size(first, false);
-    const uint64_t gps_at = exif_at + (exif->count ? smp_tiff_tags_size(exif, false) : 0);
-    for (size_t i = 0; i < first->count; i++) {
-        smp_tiff_tag *item = &first->items[i];
-        if (item->tag == TIFF_EXIF_FOLDER || item->tag == TIFF_GPS_FOLDER)
-            smp_put_le(item->value.data, item->tag == TIFF_EXIF_FOLDER ? exif_at : gps_at, 4);
-    }
-    out->size = (size_t)(gps_at + (gps->count ? smp_tiff_tags_size(gps, false) : 0));
-    if (!(out->data = smp_alloc(out->size)))
-        return false;
+    out->size = HEADER + (size_t)size;
     memcpy(out->data, "II*\0\10\0\0\0", HEADER);
-    smp_tiff_tags_put(first, false, HEADER, out->data + HEADER);
-    if (exif->count)
-        smp_tiff_tags_put(exif, false, exif_at, out->data + exif_at);
-    if (gps->count)
-        smp_tiff_tags_put(gps, false, gps_at, out->data + gps_at);
+    smp_tiff_folders_put(folders, false, HEADER, size, out->data + HEADER);
     return true;
 }
 
-static bool keep_exif(const smp_tiff *tiff, smp_meta *meta)
+static bool keep_exif(const smp_tiff *tiff, smp_meta *meta, smp_notes *notes)
 {
-    smp_tiff_tags first = {0}, exif = {0}, gps = {0};
-    bool done = take_folder(tiff, TIFF_EXIF_FOLDER, &exif) && take_folder(tiff, TIFF_GPS_FOLDER, &gps);
-    for (int i = 0; i < CAMERA + SAID && done; i++) {
-        const smp_tiff_entry *entry = smp_tiff_find(tiff, i < CAMERA ? camera[i] : said[i - CAMERA]);
-        if (entry && entry->type == TYPE_ASCII && entry->size <= SAID_BYTES)
-            done = smp_tiff_tags_take(&first, tiff, entry);
+    smp_tiff_tags folders[TIFF_FOLDERS] = {0};
+    bool done =
+        smp_tiff_folders_take(folders, tiff, TIFF_EXIF, notes) && smp_tiff_folders_take(folders, tiff, TIFF_GPS, notes);
+    for (size_t i = 0; i < tiff->count && done; i++) {
+        const smp_tiff_entry *entry = &tiff->entries[i];
+        bool text = false;
+        for (int k = 0; k < TEXTS; k++)
+            text |= entry->tag == texts[k].tag;
+        if (is_of_file(entry->tag) || entry->tag == TIFF_TITLE)
+            continue;
+        if (entry->size <= KEPT_ENTRY)
+            done = smp_tiff_tags_take(&folders[TIFF_FIRST], tiff, entry, notes);
+        else if (!text)
+            smp_note(notes, "the entry %u of the TIFF is left out: it has %llu bytes", entry->tag,
+                     (unsigned long long)entry->size);
     }
-    if (done && (first.count || exif.count || gps.count))
-        done = join_exif(&first, &exif, &gps, &meta->exif);
-    smp_tiff_tags_free(&first);
-    smp_tiff_tags_free(&exif);
-    smp_tiff_tags_free(&gps);
+    if (done && (folders[TIFF_FIRST].count || folders[TIFF_EXIF].count || folders[TIFF_GPS].count))
+        done = join_exif(folders, &meta->exif);
+    smp_tiff_folders_free(folders);
     return done;
 }
 
@@ -160,7 +154,7 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error 
     for (int i = 0; i < TEXTS && done; i++)
         done = keep_text(tiff, texts[i].tag, texts[i].key, reader);
     done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) &&
-           keep_blob(tiff, TIFF_IPTC, &media->meta.iptc, &reader->notes) && keep_exif(tiff, &media->meta);
+           keep_blob(tiff, TIFF_IPTC, &media->meta.iptc, &reader->notes) && keep_exif(tiff, &media->meta, &reader->notes);
     return done ? SMP_OK : smp_fail_memory(err, "metadata of a TIFF", 0);
 }
 
@@ -203,35 +197,38 @@ static bool put_resolution(const smp_meta *meta, smp_tiff_tags *tags)
            smp_tiff_tags_numbers(tags, TIFF_UNIT, TYPE_SHORT, 1, &unit);
 }
 
-static bool put_exif(const smp_meta *meta, smp_tiff_tags *tags, smp_tiff_tags *exif, smp_tiff_tags *gps)
+static bool put_exif(const smp_meta *meta, smp_tiff_tags *folders, smp_notes *notes)
 {
     smp_source source;
     smp_tiff tiff;
     smp_error err;
     char text[SMP_EXIF_TEXT];
     bool done = true;
+    if (meta->exif.size < 8)
+        return true;
     smp_source_memory(&source, meta->exif.data, meta->exif.size);
-    if (meta->exif.size >= 8 && smp_tiff_open(&tiff, &source, 1, &err) == SMP_OK) {
-        for (int i = 0; i < CAMERA && done; i++) {
-            const smp_tiff_entry *entry = smp_tiff_find(&tiff, camera[i]);
-            done = !entry || smp_tiff_tags_take(tags, &tiff, entry);
+    if (smp_tiff_open(&tiff, &source, 1, &err) == SMP_OK) {
+        for (size_t i = 0; i < tiff.count && done; i++) {
+            const smp_tiff_entry *entry = &tiff.entries[i];
+            const uint32_t tag = entry->tag;
+            const bool dropped = entry->type == TYPE_ASCII && !smp_exif_text(&meta->exif, tag, text),
+                       resolution = tag == TIFF_X_RESOLUTION || tag == TIFF_Y_RESOLUTION || tag == TIFF_UNIT;
+            if (!dropped && (resolution ? !(meta->x_density > 0) : !is_of_file(tag)))
+                done = smp_tiff_tags_take(folders, &tiff, entry, notes);
         }
-        for (int i = 0; i < SAID && done; i++) {
-            const smp_tiff_entry *entry = smp_tiff_find(&tiff, said[i]);
-            done = !entry || !smp_exif_text(&meta->exif, said[i], text) || smp_tiff_tags_take(tags, &tiff, entry);
-        }
-        done = done && take_folder(&tiff, TIFF_EXIF_FOLDER, exif) && take_folder(&tiff, TIFF_GPS_FOLDER, gps);
-    }
-    if (meta->exif.size >= 8)
-        smp_tiff_close(&tiff);
+        done = done && smp_tiff_folders_take(folders, &tiff, TIFF_EXIF, notes) &&
+               smp_tiff_folders_take(folders, &tiff, TIFF_GPS, notes);
+    } else
+        smp_note(notes, "EXIF is left out: it is damaged");
+    smp_tiff_close(&tiff);
     return done;
 }
 
-bool smp_tiff_put_meta(const smp_meta *meta, int colours, smp_tiff_tags *tags, smp_tiff_tags *exif, smp_tiff_tags *gps,
-                       smp_notes *notes)
+bool smp_tiff_put_meta(const smp_meta *meta, int colours, smp_tiff_tags *folders, smp_notes *notes)
 {
+    smp_tiff_tags *tags = &folders[TIFF_FIRST];
     const smp_blob *icc = &meta->icc;
-    if (!put_exif(meta, tags, exif, gps) || !put_resolution(meta, tags) || !put_texts(meta, tags, notes))
+    if (!put_exif(meta, folders, notes) || !put_resolution(meta, tags) || !put_texts(meta, tags, notes))
         return false;
     if (meta->iptc.size && !smp_tiff_tags_add(tags, TIFF_IPTC, TYPE_UNDEFINED, meta->iptc.size, meta->iptc.data))
         return false;

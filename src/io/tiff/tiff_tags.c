@@ -40,11 +40,16 @@ bool smp_tiff_tags_numbers(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uin
     return done;
 }
 
-bool smp_tiff_tags_take(smp_tiff_tags *tags, const smp_tiff *tiff, const smp_tiff_entry *entry)
+bool smp_tiff_tags_take(smp_tiff_tags *tags, const smp_tiff *tiff, const smp_tiff_entry *entry, smp_notes *notes)
 {
-    if (!entry->size || tags->bytes >= MOST_BYTES || entry->size > MOST_BYTES - tags->bytes ||
-        entry->tag > UINT16_MAX || smp_tiff_tags_has(tags, entry->tag))
+    enum { CLASSIC = 12 /* the last of classic TIFF's types */ };
+    if (smp_tiff_tags_has(tags, entry->tag) || !entry->count)
         return true;
+    if (!entry->size || entry->at == UINT64_MAX || tags->bytes >= MOST_BYTES ||
+        entry->size > MOST_BYTES - tags->bytes || (entry->type > CLASSIC && entry->type != TYPE_UTF8)) {
+        smp_note(notes, "the entry %u of EXIF is left out: it is damaged, too large or of an unknown type", entry->tag);
+        return true;
+    }
     uint8_t *raw = smp_alloc_raw((size_t)entry->size);
     bool done = raw != NULL;
     if (done && smp_source_look(tiff->source, entry->at, raw, (size_t)entry->size)) {
@@ -76,7 +81,7 @@ bool smp_tiff_tags_say(const smp_tiff_tags *tags, uint32_t tag, const char *text
     return false;
 }
 
-void smp_tiff_tags_free(smp_tiff_tags *tags)
+static void free_tags(smp_tiff_tags *tags)
 {
     for (size_t i = 0; i < tags->count; i++)
         smp_free(tags->items[i].value.data);
@@ -89,7 +94,7 @@ static uint64_t even(uint64_t size)
     return size + (size & 1);
 }
 
-uint64_t smp_tiff_tags_size(const smp_tiff_tags *tags, bool big)
+static uint64_t folder_size(const smp_tiff_tags *tags, bool big)
 {
     const size_t word = big ? 8 : 4;
     uint64_t size = (big ? 8 : 2) + tags->count * (4 + 2 * word) + word;
@@ -110,11 +115,13 @@ static void put(uint8_t **to, uint64_t value, size_t bytes)
     *to += bytes;
 }
 
-void smp_tiff_tags_put(smp_tiff_tags *tags, bool big, uint64_t place, uint8_t *to)
+/* Writes the directory, which will be at `place` (even) of the file, its values behind it; no other directory follows.
+ * Sorts the entries. */
+static void put_folder(smp_tiff_tags *tags, bool big, uint64_t place, uint8_t *to)
 {
     const size_t word = big ? 8 : 4;
     uint8_t *const start = to, *values = to + (big ? 8 : 2) + tags->count * (4 + 2 * word) + word;
-    memset(to, 0, (size_t)smp_tiff_tags_size(tags, big));
+    memset(to, 0, (size_t)folder_size(tags, big));
     qsort(tags->items, tags->count, sizeof *tags->items, by_tag);
     put(&to, tags->count, big ? 8 : 2);
     for (size_t i = 0; i < tags->count; i++) {
@@ -132,4 +139,61 @@ void smp_tiff_tags_put(smp_tiff_tags *tags, bool big, uint64_t place, uint8_t *t
         values += even(item->value.size);
     }
     put(&to, 0, word);
+}
+
+static const struct {
+    uint16_t tag;
+    uint8_t in; /* the directory that has the entry */
+} below[TIFF_FOLDERS] = {[TIFF_EXIF] = {TIFF_EXIF_FOLDER, TIFF_FIRST},
+                         [TIFF_GPS] = {TIFF_GPS_FOLDER, TIFF_FIRST},
+                         [TIFF_INTEROP] = {TIFF_INTEROP_FOLDER, TIFF_EXIF}};
+
+bool smp_tiff_folders_take(smp_tiff_tags *folders, const smp_tiff *tiff, int i, smp_notes *notes)
+{
+    uint64_t at;
+    smp_tiff inner;
+    bool done = true;
+    if (!smp_tiff_value(tiff, smp_tiff_find(tiff, below[i].tag), 0, &at))
+        return true;
+    if (!smp_tiff_open_folder(&inner, tiff, at))
+        smp_note(notes, "the directory %u of EXIF is left out: it is damaged", below[i].tag);
+    for (size_t k = 0; k < inner.count && done; k++)
+        if (inner.entries[k].tag != TIFF_INTEROP_FOLDER)
+            done = smp_tiff_tags_take(&folders[i], &inner, &inner.entries[k], notes);
+    done = done && (i != TIFF_EXIF || smp_tiff_folders_take(folders, &inner, TIFF_INTEROP, notes));
+    smp_tiff_close(&inner);
+    return done;
+}
+
+uint64_t smp_tiff_folders_link(smp_tiff_tags *folders, bool big)
+{
+    const uint64_t zero = 0;
+    uint64_t size = 0;
+    for (int i = TIFF_FOLDERS; i-- > 0;) {
+        if (i && folders[i].count &&
+            !smp_tiff_tags_numbers(&folders[below[i].in], below[i].tag, big ? TYPE_LONG8 : TYPE_LONG, 1, &zero))
+            return 0;
+        size += folders[i].count ? folder_size(&folders[i], big) : 0;
+    }
+    return size;
+}
+
+void smp_tiff_folders_put(smp_tiff_tags *folders, bool big, uint64_t place, uint64_t size, uint8_t *to)
+{
+    for (int i = TIFF_FOLDERS; i-- > 0;) {
+        if (!folders[i].count)
+            continue;
+        size -= folder_size(&folders[i], big);
+        put_folder(&folders[i], big, place + size, to + size);
+        const smp_tiff_tags *in = &folders[below[i].in]; /* which comes later */
+        for (size_t k = 0; i && k < in->count; k++)
+            if (in->items[k].tag == below[i].tag)
+                smp_put_le(in->items[k].value.data, place + size, (int)in->items[k].value.size);
+    }
+}
+
+void smp_tiff_folders_free(smp_tiff_tags *folders)
+{
+    for (int i = 0; i < TIFF_FOLDERS; i++)
+        free_tags(&folders[i]);
 }

@@ -28,7 +28,7 @@ static smp_code fail_end(const smp_tiff *tiff, uint64_t at, smp_error *err)
 size_t smp_tiff_type_size(uint32_t type)
 {
     static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
-    return type < sizeof sizes ? sizes[type] : 0;
+    return type < sizeof sizes ? sizes[type] : type == TYPE_UTF8; /* EXIF 3.0, 4.6.2 */
 }
 
 typedef struct folder {

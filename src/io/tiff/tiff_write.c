@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/pool.h"
 #include "base/tasks.h"
+#include "io/bytes.h"
 #include "io/tiff/tiff_glue.h"
 
 enum { STRIP = 512 << 10 /* bytes */, SPARE_STRIPS = 2, LARGEST_SIDE = INT32_MAX };
@@ -34,7 +35,7 @@ typedef struct tiff_writer {
     uint64_t *places, *sizes; /* of each strip in the file */
     uint64_t position;
     uint64_t link; /* where the place of the next directory goes */
-    smp_tiff_tags tags, exif, gps;
+    smp_tiff_tags folders[TIFF_FOLDERS];
 } tiff_writer;
 
 /* Channels that are no colours: gray, and further samples whose meaning is not said. */
@@ -88,7 +89,7 @@ static smp_code open_strips(tiff_writer *state, const smp_write_options *options
 
 static bool put_number(tiff_writer *state, uint32_t tag, uint32_t type, uint64_t value)
 {
-    return smp_tiff_tags_numbers(&state->tags, tag, type, 1, &value);
+    return smp_tiff_tags_numbers(state->folders, tag, type, 1, &value);
 }
 
 /* Writes the directory's tags except the offsets of strips. */
@@ -105,7 +106,7 @@ static bool put_picture(tiff_writer *state, const smp_write_options *options)
         each[c] = 8 * (uint64_t)smp_sample_size((int)shape->format);
     return put_number(state, TIFF_WIDTH, TYPE_LONG, (uint64_t)shape->width) &&
            put_number(state, TIFF_HEIGHT, TYPE_LONG, (uint64_t)shape->height) &&
-           smp_tiff_tags_numbers(&state->tags, TIFF_BITS, TYPE_SHORT, samples, each) &&
+           smp_tiff_tags_numbers(state->folders, TIFF_BITS, TYPE_SHORT, samples, each) &&
            put_number(state, TIFF_COMPRESSION, TYPE_SHORT, codes[compression_of(options)]) &&
            put_number(state, TIFF_PHOTOMETRIC, TYPE_SHORT, samples >= 3 && !channels ? TIFF_RGB : TIFF_BLACK_IS_ZERO) &&
            put_number(state, TIFF_SAMPLES, TYPE_SHORT, samples) &&
@@ -116,9 +117,9 @@ static bool put_picture(tiff_writer *state, const smp_write_options *options)
            (compression_of(options) == SMP_TIFF_NONE ||
             put_number(state, TIFF_PREDICTOR, TYPE_SHORT, shape->format == SMP_F32 ? 3 : 2)) &&
            (!shape->alpha || put_number(state, TIFF_EXTRA, TYPE_SHORT, 2)) &&
-           (!channels || smp_tiff_tags_numbers(&state->tags, TIFF_EXTRA, TYPE_SHORT, samples - 1, unsaid)) &&
+           (!channels || smp_tiff_tags_numbers(state->folders, TIFF_EXTRA, TYPE_SHORT, samples - 1, unsaid)) &&
            (shape->format != SMP_F32 ||
-            smp_tiff_tags_numbers(&state->tags, TIFF_SAMPLE_FORMAT, TYPE_SHORT, samples, floats));
+            smp_tiff_tags_numbers(state->folders, TIFF_SAMPLE_FORMAT, TYPE_SHORT, samples, floats));
 }
 
 static smp_code put_header(tiff_writer *state, smp_writer *writer, smp_error *err)
@@ -157,8 +158,8 @@ static smp_code begin_page(smp_writer *writer, const smp_meta *meta, smp_error *
         return smp_fail(err, SMP_E_USAGE, "this build writes no TIFF with Zstandard: it was made without libzstd"),
                smp_hint(err, "--tiff-compression deflate");
     if (!put_picture(state, &writer->options) ||
-        (meta && !smp_tiff_put_meta(meta, state->shape.channels - (state->shape.alpha ? 1 : 0), &state->tags,
-                                    &state->exif, &state->gps, &writer->notes)))
+        (meta && !smp_tiff_put_meta(meta, state->shape.channels - (state->shape.alpha ? 1 : 0), state->folders,
+                                    &writer->notes)))
         return smp_fail_memory(err, "a TIFF", 0);
     return open_strips(state, &writer->options, err);
 }
@@ -242,31 +243,19 @@ smp_code smp_tiff_write_row(smp_writer *writer, int64_t y, const void *from, smp
 static smp_code put_directories(tiff_writer *state, smp_writer *writer, smp_error *err)
 {
     const uint64_t pad = state->position & 1, at = state->position + pad;
-    const uint64_t exif_at = at + smp_tiff_tags_size(&state->tags, state->big);
-    const uint64_t gps_at = exif_at + (state->exif.count ? smp_tiff_tags_size(&state->exif, state->big) : 0);
-    const uint64_t end = gps_at + (state->gps.count ? smp_tiff_tags_size(&state->gps, state->big) : 0);
-    uint8_t place[8], *bytes = smp_alloc((size_t)(end - state->position));
-    SMP_NEED(bytes, "the directory of a TIFF", end - state->position, err);
-    for (size_t i = 0; i < state->tags.count; i++) {
-        const smp_tiff_tag *tag = &state->tags.items[i];
-        const uint64_t where = tag->tag == TIFF_EXIF_FOLDER ? exif_at : gps_at;
-        for (size_t b = 0; (tag->tag == TIFF_EXIF_FOLDER || tag->tag == TIFF_GPS_FOLDER) && b < tag->value.size; b++)
-            tag->value.data[b] = (uint8_t)(where >> 8 * b);
-    }
-    smp_tiff_tags_put(&state->tags, state->big, at, bytes + pad);
-    if (state->exif.count)
-        smp_tiff_tags_put(&state->exif, state->big, exif_at, bytes + (exif_at - state->position));
-    if (state->gps.count)
-        smp_tiff_tags_put(&state->gps, state->big, gps_at, bytes + (gps_at - state->position));
-    for (size_t b = 0; b < sizeof place; b++)
-        place[b] = (uint8_t)(at >> 8 * b);
+    const uint64_t size = smp_tiff_folders_link(state->folders, state->big), end = at + size;
+    uint8_t place[8], *bytes = size ? smp_alloc((size_t)(pad + size)) : NULL;
+    SMP_NEED(bytes, "the directory of a TIFF", pad + size, err);
+    smp_tiff_folders_put(state->folders, state->big, at, size, bytes + pad);
+    smp_put_le(place, at, sizeof place);
     smp_code code = SMP_OK;
     if (!state->big && end > UINT32_MAX)
         code = smp_fail(err, SMP_E_WRITE, "the TIFF becomes larger than 4 GB");
     code = code ? code : smp_output_write(writer->output, bytes, (size_t)(end - state->position), err);
     if (!code)
         code = smp_output_patch(writer->output, state->link, place, state->big ? 8 : 4, err);
-    state->link = at + (state->big ? 8 + 20 * (uint64_t)state->tags.count : 2 + 12 * (uint64_t)state->tags.count);
+    const size_t count = state->folders[TIFF_FIRST].count;
+    state->link = at + (state->big ? 8 + 20 * (uint64_t)count : 2 + 12 * (uint64_t)count);
     state->position = end;
     smp_free(bytes);
     return code;
@@ -281,10 +270,8 @@ smp_code smp_tiff_write_end(smp_writer *writer, smp_error *err)
         SMP_TRY(write_strip(state, writer, err));
     const uint32_t offsets = state->tile ? TIFF_TILE_OFFSETS : TIFF_STRIP_OFFSETS,
                    bytes = state->tile ? TIFF_TILE_BYTES : TIFF_STRIP_BYTES;
-    if (!smp_tiff_tags_numbers(&state->tags, offsets, type, total, state->places) ||
-        !smp_tiff_tags_numbers(&state->tags, bytes, type, total, state->sizes) ||
-        (state->exif.count && !put_number(state, TIFF_EXIF_FOLDER, type, 0)) ||
-        (state->gps.count && !put_number(state, TIFF_GPS_FOLDER, type, 0)))
+    if (!smp_tiff_tags_numbers(state->folders, offsets, type, total, state->places) ||
+        !smp_tiff_tags_numbers(state->folders, bytes, type, total, state->sizes))
         return smp_fail_memory(err, "the directory of a TIFF", 16 * total);
     return put_directories(state, writer, err);
 }
@@ -297,13 +284,10 @@ static void end_page(tiff_writer *state)
         smp_tiff_packer_close(state->strips[i].packer);
     }
     smp_free_all(state->strips, state->places, state->sizes);
-    smp_tiff_tags_free(&state->tags);
-    smp_tiff_tags_free(&state->exif);
-    smp_tiff_tags_free(&state->gps);
+    smp_tiff_folders_free(state->folders);
     state->tasks = NULL;
     state->strips = NULL;
     state->places = state->sizes = NULL;
-    state->tags = state->exif = state->gps = (smp_tiff_tags){0};
 }
 
 smp_code smp_tiff_write_next(smp_writer *writer, const smp_meta *meta, smp_error *err)
