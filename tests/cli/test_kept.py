@@ -120,7 +120,7 @@ class Kept(CliCase):
                 seen = picture.getexif()
             at = [dict(seen), seen.get_ifd(0x8769), seen.get_ifd(0x8825), seen.get_ifd(0xA005)]
             return {(i, tag): value for i, folder in enumerate(at) for tag, value in folder.items()
-                    if tag not in (0x010D, 0x0112, 0x011A, 0x011B, 0x0128, 0x8769, 0x8825, 0xA005)}  # as TIFFs have them
+                    if tag not in (0x010D, 0x0112, 0x011A, 0x011B, 0x0128, 0x8769, 0x8825, 0xA005)}
         held = entries("in.jpg")
         self.assertEqual((len(held), held[0, 0x9003]), (24, "2001:02:03 04:05:06"))
         for name in ("png", "webp", "avif", "jxl", "jp2", "tif"):

@@ -154,7 +154,8 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error 
     for (int i = 0; i < TEXTS && done; i++)
         done = keep_text(tiff, texts[i].tag, texts[i].key, reader);
     done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) &&
-           keep_blob(tiff, TIFF_IPTC, &media->meta.iptc, &reader->notes) && keep_exif(tiff, &media->meta, &reader->notes);
+           keep_blob(tiff, TIFF_IPTC, &media->meta.iptc, &reader->notes) &&
+           keep_exif(tiff, &media->meta, &reader->notes);
     return done ? SMP_OK : smp_fail_memory(err, "metadata of a TIFF", 0);
 }
 
