@@ -209,11 +209,19 @@ class Drawn(CliCase):
         box = 'viewBox="0 0 100 200"'
         for said, size in ((f'width="50" {box}', (50, 100)), (f'height="50" {box}', (25, 50)), (box, (100, 200)),
                            (f'width="1in" {box}', (96, 192)), (f'width="72pt" height="50%" {box}', (96, 192)),
-                           ('width="50"', (50, 150)), ('height="50"', (300, 50)), ("", (300, 150))):
+                           ('width="50"', (9, 9)), ('height="50"', (9, 9)), ("", (9, 9)),
+                           ('width="-5" height="nan"', (9, 9))):
             self.write("a.svg", f'<s:svg xmlns:s="http://www.w3.org/2000/svg" {said}>'
-                                '<s:rect width="9" height="9" fill="red"/></s:svg>'.encode())
-            self.smp("convert", "-f", "a.svg", "out.png")
+                                '<s:rect x="-4" y="400" width="9" height="9" fill="red"/></s:svg>'.encode())
+            told = self.smp("convert", "-f", "a.svg", "out.png").stderr
             self.assertEqual(self.array("out.png").shape[1::-1], size, said)
+            self.assertEqual("no valid width and height" in told, size == (9, 9), said)  # all of it is there then
+            self.assertEqual((self.array("out.png") == (255, 0, 0, 255)).all(), size == (9, 9), said)
+            if shutil.which("rsvg-convert"):
+                subprocess.run(("rsvg-convert", "a.svg", "-o", "peer.png"), cwd=self.folder, check=True)
+                self.assertEqual(self.array("peer.png").shape[1::-1], size, said)
+        self.write("a.svg", b'<svg xmlns="http://www.w3.org/2000/svg" width="1e12" height="10"/>')
+        self.assertIn("too large", self.smp("convert", "-f", "a.svg", "out.png", status=6).stderr)
 
     def test_codings_in_which_pictures_can_hide_are_refused(self):
         text = embed(png_bytes([bytes(1)], 1 << 20, 1, 0)).decode()

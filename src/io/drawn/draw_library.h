@@ -73,6 +73,9 @@ typedef struct smp_rsvg_rectangle {
     X(void, rsvg_handle_get_intrinsic_dimensions,                                                                      \
       (void *handle, int *has_width, smp_rsvg_length *width, int *has_height, smp_rsvg_length *height, int *has_box,   \
        smp_rsvg_rectangle *box))                                                                                       \
+    X(int, rsvg_handle_get_geometry_for_layer,                                                                         \
+      (void *handle, const char *id, const smp_rsvg_rectangle *viewport, smp_rsvg_rectangle *ink,                      \
+       smp_rsvg_rectangle *logical, smp_g_error **error))                                                              \
     X(int, rsvg_handle_render_document,                                                                                \
       (void *handle, void *cairo, const smp_rsvg_rectangle *viewport, smp_g_error **error))
 

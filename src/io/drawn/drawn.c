@@ -34,6 +34,7 @@ typedef struct drawn {
     void *document, *page, *bytes; /* of a PDF; document: of SVG its handle */
     double scale;                  /* pixels for each of its units */
     double width, height;          /* in pixels, before rounding */
+    smp_rsvg_rectangle view;       /* of SVG: what librsvg fits it into, in its units from the picture's corner */
     uint32_t *pixels;
 } drawn;
 
@@ -55,13 +56,13 @@ static smp_code set_size(smp_reader *reader, double wide, double high, double in
     drawn *d = reader->state;
     smp_media *media = &reader->media;
     const smp_read_options *o = &reader->options;
-    if (!(wide > 0 && high > 0 && wide < 1e9 && high < 1e9))
+    if (!(wide > 0 && high > 0))
         return smp_fail(err, SMP_E_DECODE, "the %s has no size (%.6g x %.6g)", media->file_format, wide, high);
     d->scale = o->draw_width ? (double)o->draw_width / wide : (o->dpi > 0 ? o->dpi : dpi) / inch;
     d->width = wide * d->scale;
     d->height = high * d->scale;
-    if (d->width > 1e9 || d->height > 1e9)
-        return smp_fail(err, SMP_E_LIMIT, "the picture would have %.0f x %.0f pixels", d->width, d->height);
+    if (!(d->width <= 1e9 && d->height <= 1e9))
+        return smp_fail(err, SMP_E_LIMIT, "the picture is too large: %.6g x %.6g pixels", d->width, d->height);
     static const double slack = 1e-6;
     media->shape.width = smp_max_i64((int64_t)ceil(d->width - slack), 1);
     media->shape.height = smp_max_i64((int64_t)ceil(d->height - slack), 1);
@@ -207,14 +208,20 @@ static double pixels_of(smp_rsvg_length length)
     return (size_t)length.unit < sizeof each / sizeof *each ? length.length * each[length.unit] : 0;
 }
 
-/* Where a side is not told, it follows from the other by the box, or is what browsers take. */
-static void size_of_svg(const drawn *d, double *wide, double *high)
+/* Where a side is not told, it follows from the other by the box. Without one the picture is all that is drawn, as far
+ * as librsvg tells, whose program takes that size, too. */
+static smp_code size_of_svg(smp_reader *reader, double *wide, double *high, smp_error *err)
 {
+    drawn *d = reader->state;
+    smp_rsvg_rectangle *view = &d->view, ink;
+    smp_g_error *why = NULL;
     int has_width, has_height, has_box;
     smp_rsvg_length width, height;
     smp_rsvg_rectangle box = {.width = 0};
-    if (draw->rsvg_handle_get_intrinsic_size_in_pixels(d->document, wide, high))
-        return;
+    if (draw->rsvg_handle_get_intrinsic_size_in_pixels(d->document, wide, high)) {
+        *view = (smp_rsvg_rectangle){.width = *wide, .height = *high};
+        return SMP_OK;
+    }
     draw->rsvg_handle_get_intrinsic_dimensions(d->document, &has_width, &width, &has_height, &height, &has_box, &box);
     *wide = has_width ? pixels_of(width) : 0;
     *high = has_height ? pixels_of(height) : 0;
@@ -223,8 +230,19 @@ static void size_of_svg(const drawn *d, double *wide, double *high)
         *wide = *high > 0 ? *high * ratio : box.width;
     if (ratio > 0 && *high <= 0)
         *high = *wide / ratio;
-    *wide = *wide > 0 ? *wide : 300;
-    *high = *high > 0 ? *high : 150;
+    const bool told = *wide > 0 && *high > 0;
+    *view = (smp_rsvg_rectangle){.width = *wide > 0 ? *wide : 300, .height = *high > 0 ? *high : 150}; /* as browsers */
+    if (told)
+        return SMP_OK;
+    if (!draw->rsvg_handle_get_geometry_for_layer(d->document, NULL, view, &ink, NULL, &why))
+        return fail_library(why, "SVG", err);
+    view->x = -floor(ink.x);
+    view->y = -floor(ink.y);
+    *wide = ink.x + ink.width + view->x;
+    *high = ink.y + ink.height + view->y;
+    smp_note(&reader->notes, "it gives no valid width and height: the picture is all that it draws, %.6g x %.6g",
+             ceil(*wide), ceil(*high));
+    return SMP_OK;
 }
 
 /* librsvg refuses more elements than that, but first takes memory for so many. */
@@ -423,7 +441,7 @@ static smp_code svg_read_open(smp_reader *reader, smp_error *err)
     if (!d->document)
         return fail_library(why, "SVG", err);
     draw->rsvg_handle_set_dpi(d->document, CSS_DPI);
-    size_of_svg(d, &wide, &high);
+    SMP_TRY(size_of_svg(reader, &wide, &high, err));
     reader->media.shape.channels = 4;
     reader->media.shape.alpha = true;
     reader->media.shape.format = SMP_U8;
@@ -438,14 +456,13 @@ static smp_code draw_on(smp_reader *reader, drawn *d, void *cairo, smp_error *er
     smp_g_error *why = NULL;
     bool whole = true;
     errno = 0;
+    draw->cairo_scale(cairo, d->scale, d->scale);
     if (d->page) {
-        draw->cairo_scale(cairo, d->scale, d->scale);
         smp_draw_notes = &reader->notes;
         draw->poppler_page_render(d->page, cairo);
         smp_draw_notes = NULL;
     } else {
-        const smp_rsvg_rectangle all = {.width = d->width, .height = d->height};
-        whole = draw->rsvg_handle_render_document(d->document, cairo, &all, &why);
+        whole = draw->rsvg_handle_render_document(d->document, cairo, &d->view, &why);
     }
     if (errno == ENOMEM) /* both leave out what they have no memory for, and say nothing */
         return smp_fail_memory(err, "what is drawn", 0);
