@@ -19,11 +19,15 @@ static smp_code run(lab *l, uint32_t threads)
     return lab_run(l, &(smp_warp_launch){.block = {threads, 1, 1}});
 }
 
-/* Runs `body`, %rd1 being a buffer of 8 words of 0, %r0 the thread, %r9 the block. Returns what stopped it, or "". */
+/* Runs `body`, %rd1 being a buffer of 8 words of 0, %r0 the thread, %r9 the block; wait() waits until a word is not 0.
+ * Returns what stopped it, or "". */
 static const char *stop_of(lab *l, const char *body, uint32_t blocks, uint32_t threads, bool together)
 {
     lab_open(l,
-             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<10>;\n"
+             ".version 8.0\n.target sm_90\n.address_size 64\n.func wait(.param .b64 q)\n{\n.reg .b32 %%r;\n"
+             ".reg .b64 %%rd; .reg .pred %%p;\nld.param.u64 %%rd, [q];\n"
+             "again: ld.volatile.global.u32 %%r, [%%rd]; setp.eq.u32 %%p, %%r, 0; @%%p bra again; ret;\n}\n"
+             ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<10>;\n"
              ".reg .b64 %%rd<4>; .reg .pred %%p<4>;\n.shared .align 4 .b32 s[4];\nld.param.u64 %%rd1, [p];\n"
              "mov.u32 %%r0, %%tid.x; mov.u32 %%r9, %%ctaid.x; mov.u32 %%r1, 0; setp.eq.u32 %%p1, %%r0, 0;\n"
              "%s\nret;\n}\n",
@@ -125,6 +129,35 @@ SMP_TEST(a_block_that_waits_beside_others_ends_the_launch)
     assert_true(met);
     assert_int_equal(l.words[0], 0);
     lab_close(&l);
+}
+
+/* Of two warps both; or one for what the other writes, and then none waits. Lanes outside the function could write, and
+ * a warp that waits in one below. */
+SMP_TEST(a_warp_that_waits_in_a_function_is_stopped)
+{
+#define WAIT(place) "{.param .b64 q; st.param.b64 [q], " place "; call.uni wait, (q);}\n"
+    static const struct {
+        const char *body, *told;
+        uint32_t threads;
+    } cases[] = {
+        {WAIT("%rd1"), "it waits here for ever for a value that no block writes", 32},
+        {WAIT("%rd1"), "it waits here for ever for a value that no block writes", 64},
+        {"setp.ge.u32 %p3, %r0, 32; @%p3 bra write;\n" WAIT("%rd1") "ret;\nwrite: st.volatile.global.u32 [%rd1], 1;",
+         "", 64},
+        {"@%p1 bra write;\n" WAIT("%rd1") "ret;\nwrite: st.volatile.global.u32 [%rd1], 1;",
+         "in a function that is called, not inlined, for other threads, which is not supported", 32},
+        {"add.s64 %rd2, %rd1, 4; setp.ge.u32 %p3, %r0, 32; @%p3 bra write;\n" WAIT(
+             "%rd1") "st.volatile.global.u32 [%rd2], 1; ret;\nwrite: st.volatile.global.u32 [%rd1], 1;\n" WAIT("%rd2"),
+         "in a function that is called, not inlined, for other threads, which is not supported", 64},
+    };
+#undef WAIT
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        lab l;
+        const char *told = stop_of(&l, cases[i].body, 1, cases[i].threads, false);
+        if (cases[i].told[0] ? !strstr(told, cases[i].told) : told[0] != 0)
+            fail_msg("case %zu: '%s'", i, told);
+        lab_close(&l);
+    }
 }
 
 /* A register counts; the clock goes on; memory counts, while registers come again; a block sees those before it. */

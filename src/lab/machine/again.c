@@ -8,16 +8,23 @@
  * (warps.c), so that all have had their turn. */
 enum { SAMPLE = 1 << 16 };
 
-/* Between turns: no lane is in a function that is called. */
-uint64_t warp_state(const warp_block *block)
+static uint64_t mix_frame(uint64_t hash, const warp_frame *f)
+{
+    const uint32_t words[] = {f->ready, f->at_barrier, f->at_members, f->live, f->avoid, f->carry};
+    hash = warp_mix(warp_mix(hash, words, sizeof words), f->pc, sizeof f->pc);
+    return warp_mix(hash, f->barrier, sizeof f->barrier);
+}
+
+uint64_t warp_state(const warp_block *block, const warp_frame *in)
 {
     const warp_code *code = block->code;
     uint64_t hash = warp_mix(1, &block->clocks, sizeof block->clocks);
-    for (uint32_t w = 0; w < block->warps; w++) {
-        const warp_frame *f = &block->frames[w];
-        const uint32_t words[] = {f->ready, f->at_barrier, f->at_members, f->live, f->avoid, f->carry};
-        hash = warp_mix(warp_mix(hash, words, sizeof words), f->pc, sizeof f->pc);
-        hash = warp_mix(hash, f->barrier, sizeof f->barrier);
+    for (uint32_t w = 0; w < block->warps; w++)
+        hash = mix_frame(hash, &block->frames[w]);
+    for (; in && in->depth; in = in->caller) {
+        hash = warp_mix(mix_frame(hash, in), &in->code, sizeof in->code);
+        hash = warp_mix(hash, in->rows, in->code->register_bytes);
+        hash = warp_mix(hash, in->local, (size_t)WARP_LANES * in->code->local_bytes);
     }
     for (int i = 0; i < WARP_BARRIERS; i++) {
         const warp_barrier *b = &block->barriers[i];
@@ -48,10 +55,10 @@ bool warp_comes_again(warp_again *a, uint64_t state, const smp_warp_memory *memo
     return false;
 }
 
-void warp_stop_waiting(warp_block *block, const char *what)
+void warp_stop_waiting(warp_block *block, const warp_frame *in, const char *what)
 {
-    const warp_frame *frame = block->frames;
-    while (frame + 1 < block->frames + block->warps && !frame->ready)
+    const warp_frame *frame = in ? in : block->frames;
+    while (!in && frame + 1 < block->frames + block->warps && !frame->ready)
         frame++;
     const uint32_t lane = frame->ready ? (uint32_t)__builtin_ctz(frame->ready) : 0;
     const warp_inst *inst = &frame->code->insts[frame->pc[lane]];
@@ -60,19 +67,49 @@ void warp_stop_waiting(warp_block *block, const char *what)
     warp_stop(block, frame, inst, "it waits here for ever for %s", what);
 }
 
-void warp_look_again(warp_block *block)
+/* Lanes in a function wait, as long as they run alone. Other warps, but for those that wait in functions, have a turn:
+ * false: something went on. Others could go on, but have no turn here: lanes of the warp outside the function, other
+ * blocks, warps that wait in functions for what has changed since; then the block stops, and it is no mistake. */
+static bool waits_in_call(warp_block *block, const warp_frame *in, uint64_t state)
+{
+    const smp_warp_memory *memory = block->launch->memory;
+    warp_frame *own = &block->frames[in->warp];
+    warp_again *a = &block->again;
+    const warp_again before = *a;
+    const uint64_t there = warp_mix(a->memory, block->shared, block->shared_size);
+    const bool others = block->launch->together || block->cluster || own->ready & ~in->live ||
+                        (a->inside && (a->others || a->there != there));
+    *a = (warp_again){.inside = before.inside + 1, .others = others, .there = there};
+    own->inside = true;
+    for (uint32_t w = 0; w < block->warps && !block->stop; w++)
+        if (!block->frames[w].inside)
+            warp_run_frame(block, &block->frames[w]);
+    own->inside = false;
+    *a = before;
+    if (block->stop || state != warp_state(block, in) || before.memory != smp_warp_memory_digest(memory))
+        return false;
+    if (others)
+        warp_stop(
+            block, in, &in->code->insts[in->pc[__builtin_ctz(in->ready)]],
+            "it waits here, in a function that is called, not inlined, for other threads, which is not supported");
+    return !others;
+}
+
+void warp_look_again(warp_block *block, const warp_frame *in)
 {
     enum { FIRST = 1 << 21 };
     const smp_warp_launch *launch = block->launch;
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     warp_again *a = &block->again;
-    if (block->jumps < (launch->met ? SAMPLE : FIRST) || block->jumps < a->next || block->stop)
+    if (block->jumps < (launch->met || in ? SAMPLE : FIRST) || block->jumps < a->next || block->stop)
         return;
     a->next = block->jumps + ((uint64_t)SAMPLE << (a->digests < 20 ? a->digests : 20)); /* all memory takes its time */
-    if (!warp_comes_again(a, warp_state(block), launch->met ? NULL : launch->memory))
+    const uint64_t state = warp_state(block, in);
+    if (!warp_comes_again(a, state, launch->met ? NULL : launch->memory) ||
+        (in && !launch->met && !waits_in_call(block, in, state)))
         return;
     const bool is_last = block->index + 1 == blocks;
-    warp_stop_waiting(block, is_last ? "a value that no block writes" : "a value that no block before it writes");
+    warp_stop_waiting(block, in, is_last ? "a value that no block writes" : "a value that no block before it writes");
     if (!is_last)
         smp_hint(&block->error, "blocks run one after another; those that wait for later ones take turns where "
                                 "cudaLaunchCooperativeKernel launches them");

@@ -104,13 +104,13 @@ smp_code warp_run_cooperative(warp_block *block, uint64_t count, uint64_t *done,
                 if (turns || all[i].ended) /* it came past a barrier, or to its end */
                     idle = 0;
             }
-            state = idle > SOME_IDLE ? (state ^ warp_state(block)) * STATES : state;
+            state = idle > SOME_IDLE ? (state ^ warp_state(block, NULL)) * STATES : state;
             save(block, &all[i]);
             *done += all[i].ended;
         }
         if (*done < count && !block->stop &&
             (idle > MOST_IDLE || (idle > SOME_IDLE && warp_comes_again(&again, state, block->launch->memory))))
-            warp_stop_waiting(block, "another block: its blocks wait for each other, and none goes on");
+            warp_stop_waiting(block, NULL, "another block: its blocks wait for each other, and none goes on");
     }
     enter(block, &own);
     for (uint64_t i = 0; i < count; i++)

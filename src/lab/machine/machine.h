@@ -267,6 +267,7 @@ struct warp_frame {
     uint32_t at_cluster, cluster_arrived; /* lanes that wait at the cluster's barrier, that have arrived there */
     uint8_t cluster_phase[WARP_LANES];    /* at which */
     bool clustered;
+    bool inside;   /* of a kernel's: its lanes wait in a function, while other warps have their turn */
     uint32_t rank; /* of the block in its cluster */
     uint32_t warp;
     uint32_t turn;             /* __syncwarp calls so far in this interval: orders accesses of the warp */
@@ -353,6 +354,9 @@ typedef struct warp_again {
     uint64_t samples, next; /* next: the jumps back at which it is looked at */
     uint32_t digests;
     bool held;
+    uint32_t inside; /* warps that wait in functions, while others have their turn; the memory that the last one saw */
+    uint64_t there;
+    bool others; /* threads that could go on have no turn */
 } warp_again;
 
 struct warp_block {
@@ -383,7 +387,8 @@ struct warp_block {
     smp_warp_patterns patterns;
     warp_fault_key *faults;
     size_t fault_count, fault_capacity;
-    uint64_t instructions, lane_instructions, jumps, calls;
+    uint64_t instructions, lane_instructions, jumps;
+    uint32_t calls;  /* that its warps are in */
     uint64_t clocks; /* how often the clock was read */
     bool alone;      /* no other block runs meanwhile, or the launch is done again where it met one */
     warp_again again;
@@ -519,11 +524,12 @@ void warp_fill_rows(const warp_block *block, warp_frame *frame);
 void warp_free_code(warp_code *code);
 
 /* Blocks that wait for ever (again.c): a hash of a block's state; whether one comes again, with the same memory; looks
- * at a block that has jumped back often, and stops it; stops one that waits. */
-uint64_t warp_state(const warp_block *block);
+ * at a block that has jumped back often, and stops it; stops one that waits. in: the function that its lanes are in;
+ * null: between turns, when no lane is in one. */
+uint64_t warp_state(const warp_block *block, const warp_frame *in);
 bool warp_comes_again(warp_again *again, uint64_t state, const smp_warp_memory *memory);
-void warp_look_again(warp_block *block);
-void warp_stop_waiting(warp_block *block, const char *what);
+void warp_look_again(warp_block *block, const warp_frame *in);
+void warp_stop_waiting(warp_block *block, const warp_frame *in, const char *what);
 
 /* Numbers the instructions of a whole module (module.c). */
 bool warp_number_module(smp_warp_module *module);

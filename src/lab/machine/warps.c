@@ -256,7 +256,7 @@ static turn count_spin(warp_block *block, warp_frame *frame, const warp_inst *in
         frame->avoid = g->all;
         return TURN_ENDS;
     }
-    if (frame->spins >= (block->launch->together ? LANE_SPINS : WARP_SPINS) && !frame->depth) {
+    if (frame->spins >= (block->launch->together ? LANE_SPINS : WARP_SPINS)) {
         frame->spins = 0;
         set_pc(frame, g->all, inst->target);
         return TURN_GIVES_WAY;
@@ -413,6 +413,8 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
         }
         const uint32_t group = pick_group(frame, &pc, &next);
         const bool goes_on = run_group(block, frame, group, pc, next);
+        if (!goes_on && frame->depth) /* others have no turn before it returns */
+            warp_look_again(block, frame);
         if (block->stop)
             return false;
         if (block->jumps > LONG_JUMPS && !block->said && block->launch->print) {
@@ -429,7 +431,7 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
                       "the block jumped back two thousand million times and does not end");
             return false;
         }
-        if (!goes_on)
+        if (!goes_on && !frame->depth)
             return false;
     }
     return true;
@@ -549,7 +551,7 @@ void warp_run_block(warp_block *block, uint64_t index)
     warp_begin_block(block, index);
     while (warp_step_block(block, &spins))
         if (block->alone)
-            warp_look_again(block);
+            warp_look_again(block, NULL);
     if (block->observer)
         block->observer->end(block->observer);
 }

@@ -121,7 +121,7 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
                          const warp_code *code, uint32_t lanes)
 {
     enum { COST = 32 }; /* a call takes as long as so many jumps */
-    if (frame->depth >= MOST_DEPTH) {
+    if (block->calls >= MOST_DEPTH) {
         warp_stop(block, frame, inst, "calls are nested deeper than %d", MOST_DEPTH);
         return;
     }
@@ -153,7 +153,10 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
     WARP_ACTIVE_LANES(lanes)
     for (uint32_t i = 0; i < c->argument_count && i < code->param_count; i++)
         memcpy(ptx_local(inner, l, code->params[i].offset), ptx_local(frame, l, c->arguments[i]), code->params[i].size);
-    if (warp_run_frame(block, inner))
+    block->calls++;
+    const bool returned = warp_run_frame(block, inner);
+    block->calls--;
+    if (returned)
         WARP_ACTIVE_LANES(lanes)
     for (uint32_t i = 0; i < c->result_count && i < code->result_count; i++)
         memcpy(ptx_local(frame, l, c->results[i]), ptx_local(inner, l, code->results[i].offset), code->results[i].size);
