@@ -193,6 +193,19 @@ class Rare(CliCase):
             if shutil.which("convert") and not subprocess.run(["convert", "in.png", name], cwd=self.folder).returncode:
                 self.damage((self.folder / name).read_bytes(), name[2:])
 
+    def test_a_size_beyond_a_limit_is_told_as_one(self):
+        def files(side):
+            yield "a.sgi", struct.pack(">HBBHHHH", 474, 0, 1, 3, side, side, 3).ljust(512, b"\0")
+            yield "a.dds", (b"DDS " + struct.pack("<7I", 124, 0x1007, side, side, 4 * side, 0, 0).ljust(72, b"\0") +
+                            struct.pack("<8I5I", 32, 65, 0, 32, 255 << 16, 255 << 8, 255, 255 << 24, 4096, 0, 0, 0, 0))
+            yield "a.xbm", b"#define a_width %d\n#define a_height %d\nstatic char a[] = {0,1};\n" % (side, side)
+        for side, status, words, said in ((65535, 6, (), "more than the limit of"), (20, 3, (), "is damaged, or of"),
+                                          (20000, 6, ("--max-memory", "20G"), "more than FFmpeg reads"),
+                                          (9000, 6, (), "out of proportion")):
+            for name, data in files(side):
+                self.write(name, data)
+                self.assertIn(said, self.smp("convert", name, "x.png", *words, status=status).stderr, (name, side))
+
     def test_sgi(self):
         for shape, words in (((21, 37), {}), ((21, 37, 3), {}), ((21, 37, 4), {}), ((21, 37), {"bpc": 2})):
             array = np.repeat(self.rng.integers(0, 256, shape, dtype=np.uint8), 3, 1)

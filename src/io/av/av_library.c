@@ -1,6 +1,9 @@
 /* FFmpeg's libraries, opened while the program runs: see av_library.h. */
 #include "io/av/av_library.h"
 
+#include <stdarg.h>
+#include <string.h>
+
 const char *const smp_av_extensions[] = {"m4a", "m4b", "mp4", "m4v", "mov", "3gp",  "aac", "mkv", "mka", "webm",
                                          "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr",
                                          "au",  "snd", "sph", "wv",  "ape", "tta",  "spx", NULL};
@@ -8,6 +11,14 @@ const char *const smp_av_extensions[] = {"m4a", "m4b", "mp4", "m4v", "mov", "3gp
 #ifdef SMP_HAVE_AV
 
 smp_av smp_av_functions;
+_Thread_local unsigned smp_av_too_large[2];
+
+/* Prints nothing. No code of an error tells a size that is refused from damage, but a message does. */
+static void hear(void *, int, const char *format, va_list list)
+{
+    for (int i = 0; !strncmp(format, "Picture size %ux%u", 18) && i < 2; i++)
+        smp_av_too_large[i] = va_arg(list, unsigned);
+}
 
 #define FILE_OF(name, major) "lib" name ".so." AV_STRINGIFY(major)
 
@@ -24,7 +35,7 @@ bool smp_av_load(void)
     SMP_AVCODEC_FUNCTIONS(TAKE, avcodec)
     SMP_AVUTIL_FUNCTIONS(TAKE, avutil)
     if (all)
-        smp_av_functions.av_log_set_level(AV_LOG_QUIET);
+        smp_av_functions.av_log_set_callback(hear);
     return all;
 }
 

@@ -31,7 +31,7 @@ const char *smp_av_kind(const uint8_t *head, size_t size);
              av_packet_free)
 #define SMP_AVUTIL_FUNCTIONS(M, with)                                                                                  \
     SMP_EACH(M, with, av_frame_alloc, av_frame_free, av_malloc, av_free, av_channel_layout_from_mask,                  \
-             av_frame_get_side_data, av_pix_fmt_desc_get, av_dict_get, av_log_set_level, av_get_packed_sample_fmt)
+             av_frame_get_side_data, av_pix_fmt_desc_get, av_dict_get, av_log_set_callback, av_get_packed_sample_fmt)
 
 typedef struct smp_av {
     SMP_AVFORMAT_FUNCTIONS(SMP_LIBRARY_FIELD, )
@@ -41,4 +41,7 @@ typedef struct smp_av {
 
 /* Filled by smp_library_load. */
 extern smp_av smp_av_functions;
+
+/* Width and height of the picture that FFmpeg last found too large, in this thread. */
+extern _Thread_local unsigned smp_av_too_large[2];
 #endif

@@ -37,9 +37,8 @@ typedef struct picture_state {
 
 static smp_code fail_damaged(const smp_reader *reader, smp_error *err)
 {
-    smp_fail(err, SMP_E_DECODE, "the %s is damaged, larger than it may be, or of a kind that FFmpeg does not read",
-             reader->format->name);
-    return smp_hint(err, "what FFmpeg says: ffmpeg -i IN OUT.png; larger pictures: --max-pixels, --max-memory");
+    smp_fail(err, SMP_E_DECODE, "the %s is damaged, or of a kind that FFmpeg does not read", reader->format->name);
+    return smp_hint(err, "what FFmpeg says: ffmpeg -i IN OUT.png");
 }
 
 static smp_code fail_truncated(const smp_reader *reader, smp_error *err)
@@ -48,13 +47,30 @@ static smp_code fail_truncated(const smp_reader *reader, smp_error *err)
     return smp_hint_damaged(err);
 }
 
+enum { BYTES = 16 /* that a pixel may take */ };
+
 /* A few bytes can ask for any memory: 256 MB are free, and what is worth a larger file. */
 static int64_t most_pixels(const smp_reader *reader, size_t size)
 {
-    enum { FREE = 256 << 20, BYTES_A_BYTE = 384, BYTES = 16 /* of a pixel */ };
+    enum { FREE = 256 << 20, BYTES_A_BYTE = 384 };
     const uint64_t worth = smp_max_u64(FREE, (uint64_t)size * BYTES_A_BYTE) / BYTES,
                    most = reader->options.limits.max_pixels ? reader->options.limits.max_pixels : INT64_MAX;
     return (int64_t)(reader->options.memory_meant ? most : smp_min_u64(most, worth));
+}
+
+static smp_code fail_too_large(smp_reader *reader, size_t size, smp_error *err)
+{
+    smp_shape *shape = &reader->media.shape;
+    shape->width = smp_av_too_large[0];
+    shape->height = smp_av_too_large[1];
+    const uint64_t bytes = (uint64_t)shape->width * (uint64_t)shape->height * BYTES;
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err));
+    if (smp_check_sides(reader->format->name, shape, err))
+        return smp_fail(err, SMP_E_LIMIT, "the picture has %lld x %lld pixels, more than FFmpeg reads",
+                        (long long)shape->width, (long long)shape->height);
+    SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, bytes, err));
+    SMP_TRY(smp_check_media(&reader->options, &reader->media, bytes, size, err));
+    return fail_damaged(reader, err);
 }
 
 /* By the decoder of that name, or the other one. */
@@ -74,11 +90,12 @@ static smp_code decode(smp_reader *reader, picture_state *s, const char *name, c
     s->codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
     s->packet->data = s->data;
     s->packet->size = (int)s->size;
+    smp_av_too_large[0] = 0;
     const bool got =
         av->avcodec_open2(s->codec, codec, NULL) >= 0 && av->avcodec_send_packet(s->codec, s->packet) >= 0 &&
         (av->avcodec_receive_frame(s->codec, s->frame) >= 0 ||
          (av->avcodec_send_packet(s->codec, NULL) >= 0 && av->avcodec_receive_frame(s->codec, s->frame) >= 0));
-    return got ? SMP_OK : fail_damaged(reader, err);
+    return got ? SMP_OK : smp_av_too_large[0] ? fail_too_large(reader, s->size, err) : fail_damaged(reader, err);
 }
 
 static void end_decoding(picture_state *s)
@@ -350,7 +367,7 @@ static smp_code exr_read_open(smp_reader *reader, smp_error *err)
 /* Colours are taken as they are coded, also behind a JFIF header, as coders of such files mean them. */
 static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
 {
-    enum { FRAME = 8, SCANS = 1000, RCT = 9 /* bits, by which FFmpeg takes colours for others */ };
+    enum { FRAME = 8, RCT = 9 /* bits, by which FFmpeg takes colours for others */ };
     picture_state *s = reader->state;
     smp_jpeg_seen seen;
     smp_source whole;
@@ -360,8 +377,8 @@ static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
     (void)smp_source_seek(&reader->source, 0);
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
     smp_source_memory(&whole, s->data, s->size);
-    smp_jpeg_look(&whole, 2, SCANS, &seen);
-    if ((!seen.whole && seen.scans < SCANS) || !seen.lossless || s->size < seen.lossless + FRAME)
+    smp_jpeg_look(&whole, 2, INT32_MAX, &seen);
+    if (!seen.whole || !seen.lossless || s->size < seen.lossless + FRAME)
         return fail_truncated(reader, err);
     const int bits = s->data[seen.lossless + 2], parts = s->data[seen.lossless + FRAME - 1];
     if (parts != 1 && (parts != 3 || s->ycc || bits == RCT)) {
@@ -369,7 +386,7 @@ static smp_code ljpeg_read_open(smp_reader *reader, smp_error *err)
                  s->ycc ? ", luma and chroma" : "");
         return smp_hint(err, "convert it first: jpeg IN OUT.ppm (apt-get install libjpeg-tools)");
     }
-    if (!seen.whole || seen.parts != parts)
+    if (seen.parts != (uint64_t)parts)
         return fail_damaged(reader, err);
     SMP_TRY(decode(reader, s, "mjpeg", "mjpeg", err));
     s->low = parts > 1;

@@ -6,7 +6,8 @@
 
 /* What is found on the way to the picture's end. */
 typedef struct smp_jpeg_seen {
-    int scans, parts;  /* that begin, and the components of all of these */
+    int scans;         /* that begin, */
+    uint64_t parts;    /* and the components of all of these */
     uint64_t lossless; /* where the header of a frame (SOF3) is, behind its marker; 0: there is none */
     bool whole;        /* the end is there */
 } smp_jpeg_seen;
