@@ -137,9 +137,9 @@ static uint64_t ape_size(const uint8_t *footer, uint64_t end)
 }
 
 typedef struct tails {
-    uint64_t ape, ape_end, id3, id3v1; /* where they begin; 0: there is none. An ape behind its end does not fit */
+    uint64_t ape, ape_end, id3, id3v1; /* where they begin; 0: there is none */
     uint64_t begin;                    /* of the first */
-    bool lyrics;
+    bool lyrics, unfit;                /* unfit: the APE tag reaches beyond the file's beginning */
 } tails;
 
 /* Finds them from the end on, in whatever order; of two of a kind the last. */
@@ -154,8 +154,9 @@ static void find(const smp_source *source, tails *t)
             t->id3v1 = t->id3v1 ? t->id3v1 : end - size;
         } else if (end > APE && smp_source_look(source, end - APE, b, APE) && !memcmp(b, "APETAGEX", 8)) {
             size = ape_size(b, end);
+            t->unfit = !size && !t->ape;
             t->ape_end = t->ape ? t->ape_end : end - APE;
-            t->ape = t->ape ? t->ape : end - size;
+            t->ape = t->ape || !size ? t->ape : end - size;
             size += size && smp_get_le(b + 20, 4) >> 31 ? APE : 0;
         } else if (end > FOOTER && smp_source_look(source, end - FOOTER, b, FOOTER) && !memcmp(b, "3DI", 3)) {
             size = 2 * FOOTER + (uint64_t)smp_get_syncsafe(b + 6);
@@ -184,8 +185,8 @@ smp_code smp_tail_tags_take(smp_reader *reader, smp_error *err)
     find(&reader->source, &t);
     if (t.lyrics)
         smp_note(&reader->notes, "its Lyrics3 tag is left out");
-    const uint64_t size = t.ape && t.ape < t.ape_end ? t.ape_end - t.ape : 0;
-    if (t.ape > t.ape_end)
+    const uint64_t size = t.ape ? t.ape_end - t.ape : 0;
+    if (t.unfit)
         smp_note(&reader->notes, "its APE tag is damaged: it is left out");
     else if (size > MOST_APE)
         smp_note(&reader->notes, "its APE tag of %llu bytes is left out", (unsigned long long)size);
