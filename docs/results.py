@@ -476,7 +476,7 @@ def times(report):
     text = "\n## Predicted times\n\nHow far `kernel --time` is from what was measured, in percent of it. Of others' "
     text += "programs each was predicted before it was measured (tests/time/foreign.py).\n\n"
     text += table(["set", *head], [row(s["title"], s["summary"]) for s in report["sets"]]) + "\n"
-    for s in (one for one in report["sets"] if "worst" in one):
+    for s in (one for one in report["sets"] if one["worst"]):
         text += f"**{s['title']}**:\n\n"
         if len(s["families"]) > 1:
             text += table(["family", *head], [row(name, of) for name, of in s["families"].items()]) + "\n"
