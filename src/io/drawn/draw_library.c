@@ -1,6 +1,7 @@
 /* See draw_library.h. */
 #include "io/drawn/draw_library.h"
 
+#include <iconv.h>
 #include <string.h>
 
 enum { FOLDERS = 32, ALL_LEVELS = ~3 /* G_LOG_LEVEL_MASK */ };
@@ -44,6 +45,8 @@ bool smp_pdf_load(void)
     bool all = library != NULL;
     SMP_CAIRO_FUNCTIONS(TAKE)
     SMP_PDF_FUNCTIONS(TAKE)
+    static iconv_t texts; /* in UTF-16, of which a confined process cannot open the table */
+    texts = texts ? texts : iconv_open("UTF-8", "UTF-16BE");
     if (all)
         (void)smp_draw_functions.g_log_set_handler("Poppler", ALL_LEVELS, note_fault, NULL);
     return all;

@@ -60,6 +60,9 @@ typedef struct smp_rsvg_rectangle {
     X(int, poppler_document_get_n_pages, (void *document))                                                             \
     X(char *, poppler_document_get_title, (void *document))                                                            \
     X(char *, poppler_document_get_author, (void *document))                                                           \
+    X(char *, poppler_document_get_subject, (void *document))                                                          \
+    X(char *, poppler_document_get_keywords, (void *document))                                                         \
+    X(char *, poppler_document_get_creator, (void *document))                                                          \
     X(void *, poppler_document_get_page, (void *document, int index))                                                  \
     X(void, poppler_page_get_size, (void *page, double *width, double *height))                                        \
     X(void, poppler_page_render, (void *page, void *cairo))

@@ -157,9 +157,16 @@ static smp_code pdf_read_open(smp_reader *reader, smp_error *err)
     if (pages > 1 && !reader->options.page)
         smp_note(&reader->notes, "the file holds %lld pages; the first is read (--page N reads another)",
                  (long long)pages);
-    SMP_NEED(keep_text(&media->meta, "Title", draw->poppler_document_get_title(d->document)) &&
-                 keep_text(&media->meta, "Author", draw->poppler_document_get_author(d->document)),
-             "texts", 0, err);
+    const struct {
+        const char *key;
+        char *(*get)(void *document);
+    } texts[] = {{"Title", draw->poppler_document_get_title},
+                 {"Author", draw->poppler_document_get_author},
+                 {"Description", draw->poppler_document_get_subject},
+                 {"Keywords", draw->poppler_document_get_keywords},
+                 {"Software", draw->poppler_document_get_creator}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        SMP_NEED(keep_text(&media->meta, texts[i].key, texts[i].get(d->document)), "texts", 0, err);
     return SMP_OK;
 }
 
