@@ -7,6 +7,7 @@
 
 #include "base/paths.h"
 #include "base/text/utf8.h"
+#include "io/audio/tags.h"
 #include "io/format.h"
 #include "io/meta/orientation.h"
 
@@ -18,11 +19,12 @@ typedef struct file {
 
 #define PUT(...) snprintf(to, SMP_FIELD_TEXT, __VA_ARGS__)
 
+/* A tag, by whatever name its format has it. */
 static const char *text_of(const file *f, const char *key)
 {
     const smp_meta *meta = &f->media->meta;
     for (size_t i = 0; i < meta->text_count; i++)
-        if (!strcasecmp(meta->texts[i].key, key))
+        if (!strcasecmp(smp_tag_any_key(meta->texts[i].key), key))
             return meta->texts[i].value;
     return "";
 }
@@ -65,6 +67,7 @@ static void put(const file *f, int field, char *to)
     const int64_t numbers[FIELDS] = {
         [WIDTH] = f->shape.width,       [HEIGHT] = f->shape.height, [FRAMES] = f->shape.height,
         [CHANNELS] = f->shape.channels, [BITS] = f->media->bits,    [PAGES] = pages};
+    const char *text = field >= TITLE && field <= ALBUM ? text_of(f, words[field]) : "";
     char exif[SMP_EXIF_TEXT] = "";
     if (field == DATE || field == TIME)
         date_of(f, exif);
@@ -80,7 +83,7 @@ static void put(const file *f, int field, char *to)
                     : strlen(exif) > 11 ? 11
                                         : strlen(exif)));
     else if (field >= TITLE && field <= ALBUM)
-        PUT("%s", text_of(f, words[field]));
+        PUT("%s", text[0] || !smp_meta_exif_says(&f->media->meta, words[field], exif) ? text : exif);
     else if (field == FORMAT || field >= PATH)
         PUT("%s", field == FORMAT ? f->media->file_format : field == PATH ? f->path : smp_base_name(f->path));
     else
@@ -122,7 +125,8 @@ const char *smp_field_whole(const char *word, size_t length, const smp_media *me
 {
     const file f = {NULL, media, {0}};
     const int i = find(word, length);
-    return i >= TITLE && i <= ALBUM ? text_of(&f, words[i]) : NULL;
+    const char *text = i >= TITLE && i <= ALBUM ? text_of(&f, words[i]) : "";
+    return text[0] ? text : NULL;
 }
 
 void smp_field_name(const char *word, size_t length, const char *path, const smp_media *media,

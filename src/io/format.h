@@ -277,7 +277,7 @@ bool smp_blob_set(smp_blob *blob, const void *data, size_t size);
 /* Adds a text. Bytes that are not UTF-8 are taken as Latin-1. A carriage return is a newline, or part of one. Control
  * characters except tab and newline are dropped.
  * False: out of memory. */
-enum { SMP_EXIF_TEXT = 64 }; /* bytes of a text in EXIF that is kept */
+enum { SMP_EXIF_TEXT = 400 }; /* bytes of a text in EXIF that is told */
 enum { SMP_EXIF_MODEL = 0x0110, SMP_EXIF_CHANGED = 0x0132, SMP_EXIF_TAKEN = 0x9003 /* DateTimeOriginal */ };
 /* The text of a tag; false, and "": there is none. */
 bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT]);
@@ -328,6 +328,9 @@ bool smp_exif_drop_text(smp_blob *exif, uint32_t tag);
 
 /* Notes that EXIF stays where it names people, texts of theirs or a place. */
 void smp_meta_tell_kept(const smp_meta *meta, smp_notes *notes);
+
+/* What EXIF says of "Title", "Artist", "Comment" or "Copyright". False, and "": nothing. */
+bool smp_meta_exif_says(const smp_meta *meta, const char *key, char text[SMP_EXIF_TEXT]);
 
 /* Takes out a data set of record 2. False: there is none. */
 bool smp_iptc_drop(smp_blob *iptc, uint8_t set);

@@ -233,6 +233,17 @@ class TagChanges(CliCase):
         self.assertEqual(line("{duration}|{rate}|{channels}|{frames}|{width}", "s.wav"), "2.000000|16000|1|32000|\n")
         self.assertIn("'{wide}' is not a field", self.smp("info", "--format", "{wide}", "a.png", status=2).stderr)
 
+    def test_a_title_in_whatever_place_a_picture_has_it(self):
+        Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(self.folder / "a.png")
+        line = lambda name: self.smp("info", "-q", "--format", "{title}|{artist}", name, status=(0, 3)).stdout
+        for name in ("a.jpg", "a.tif", "b.png", "a.pdf"):
+            self.smp("convert", "a.png", name, "-q", "--tag", "title=R\u00e4in", "--tag", "artist=Ann")
+            self.assertIn(line(name), ("R\u00e4in|Ann\n", ""), name)
+        both = Image.Exif()
+        both[0x9C9B], both[0x013B] = "R\u00e4in\0".encode("utf-16-le"), "Ann"
+        Image.open(self.folder / "a.png").save(self.folder / "c.jpg", exif=both)
+        self.assertEqual(line("c.jpg"), "R\u00e4in|Ann\n")
+
     def test_a_line_of_what_a_picture_shows(self):
         ways = [np.array([[(10, 20, 31)] * 9, [(40, 81, 240)] * 9], np.uint8), np.full((5, 3), 51, np.uint8),
                 np.dstack([np.full((4, 4, 3), 255, np.uint8), np.zeros((4, 4), np.uint8)])]

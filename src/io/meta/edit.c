@@ -141,18 +141,24 @@ void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes)
         smp_note(notes, "what its %s said of %s is dropped, since --tag says it", from + 2, key);
 }
 
+bool smp_meta_exif_says(const smp_meta *meta, const char *key, char text[SMP_EXIF_TEXT])
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < ROWS; i++)
+        for (int k = 0; k < EXIF_TAGS && !strcasecmp(rows[i].key, key); k++)
+            if (rows[i].exif[k] && smp_exif_text(&meta->exif, rows[i].exif[k], text))
+                return true;
+    return false;
+}
+
 void smp_meta_tell_kept(const smp_meta *meta, smp_notes *notes)
 {
     enum { PLACE = 0x8825 };
     char what[60] = "", text[SMP_EXIF_TEXT];
     uint32_t at;
-    for (size_t i = 0; i < ROWS; i++) {
-        int k = 0;
-        while (k < EXIF_TAGS && !smp_exif_text(&meta->exif, rows[i].exif[k], text))
-            k++;
-        if (k < EXIF_TAGS)
+    for (size_t i = 0; i < ROWS; i++)
+        if (smp_meta_exif_says(meta, rows[i].key, text))
             snprintf(what + strlen(what), sizeof what - strlen(what), ", %s", rows[i].key);
-    }
     if (smp_tiff_number(meta->exif.data, meta->exif.size, PLACE, &at))
         strcat(what, ", GPS");
     if (what[0])

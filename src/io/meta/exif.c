@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/utf8.h"
 #include "io/bytes.h"
 #include "io/format.h"
 
@@ -136,8 +137,18 @@ static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
 
 bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT])
 {
-    size_t count;
+    enum { WINDOWS = 0x9C9B, WINDOWS_END = 0x9C9F /* tags in UTF-16 */, LONGEST = 4 /* bytes of a character */ };
+    size_t count, used = 0;
+    uint32_t code = 1;
     const uint8_t *said = text_at(exif, tag, &count);
+    if (said && tag >= WINDOWS && tag <= WINDOWS_END) {
+        for (size_t at = 0; at + 1 < count && code && used + LONGEST < SMP_EXIF_TEXT;) {
+            at += smp_utf16_decode(said + at, count - at, false, &code);
+            used += smp_utf8_encode(text + used, code);
+        }
+        text[used] = '\0';
+        return text[0] != '\0';
+    }
     snprintf(text, SMP_EXIF_TEXT, "%.*s", !said ? 0 : (int)(count < SMP_EXIF_TEXT ? count : SMP_EXIF_TEXT - 1),
              said ? (const char *)said : "");
     return text[0] != '\0';
