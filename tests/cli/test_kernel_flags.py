@@ -373,6 +373,100 @@ int main()
         told = self.smp("kernel", "a.cu", "--code", "ptx", "--fail-on", "leaks").stdout
         self.assertTrue(told.startswith("0 5 7070707 1 2 4 5 3 6\n"), told)
 
+    def test_copies_and_graphs_that_a_stream_captures_are_nodes(self):
+        """Rows, boxes, symbols, arrays and a graph: nothing is done before the launch, then all in order."""
+        self.write("a.cu", """
+            #include <cstdio>
+            __device__ int symbol[4];
+            int main()
+            {
+                int *x, h[4] = {1, 2, 3, 4}, low[4] = {}, back[4] = {}, got[4] = {};
+                cudaStream_t s;
+                cudaGraph_t inner, outer;
+                cudaGraphExec_t run, all;
+                cudaArray_t array;
+                cudaChannelFormatDesc word = cudaCreateChannelDesc<int>();
+                cudaMalloc(&x, 64);
+                cudaMemset(x, 0, 64);
+                cudaMallocArray(&array, &word, 4, 1);
+                cudaStreamCreate(&s);
+                cudaMemcpy3DParms box = {};
+                box.srcPtr = make_cudaPitchedPtr(h, 4, 4, 1), box.dstPtr = make_cudaPitchedPtr(x + 4, 4, 4, 1);
+                box.extent = make_cudaExtent(4, 1, 4), box.kind = cudaMemcpyHostToDevice;
+                cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
+                cudaMemcpy2DAsync(x, 8, h, 4, 4, 2, cudaMemcpyHostToDevice, s);  // 1 0 2 0
+                cudaMemcpy3DAsync(&box, s);                                      // 1 2 3 4
+                cudaMemset2DAsync(x + 8, 8, 1, 4, 2, s);
+                cudaMemset3DAsync(make_cudaPitchedPtr(x + 12, 4, 4, 1), 2, make_cudaExtent(4, 1, 3), s);
+                cudaStreamEndCapture(s, &inner);
+                cudaGraphInstantiate(&run, inner, 0);
+                cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
+                cudaGraphLaunch(run, s);
+                cudaMemcpyToSymbolAsync(symbol, x, 16, 0, cudaMemcpyDeviceToDevice, s);
+                cudaMemcpyFromSymbolAsync(low, symbol, 8, 4, cudaMemcpyDeviceToHost, s);
+                cudaMemcpy2DToArrayAsync(array, 0, 0, x + 4, 16, 16, 1, cudaMemcpyDeviceToDevice, s);
+                cudaMemcpy2DFromArrayAsync(back, 16, array, 0, 0, 16, 1, cudaMemcpyDeviceToHost, s);
+                cudaStreamEndCapture(s, &outer);
+                for (int i = 0; i < 2; i++) {
+                    cudaMemcpyFromSymbol(got, symbol, 16);
+                    printf("%d%d%d%d %d%d %d%d:", got[0], got[1], got[2], got[3], low[0], low[1], back[0], back[3]);
+                    for (int k = 0; k < 16; k += 4) {
+                        cudaMemcpy(got, x + k, 16, cudaMemcpyDeviceToHost);
+                        printf(" %x %x %x %x", got[0], got[1], got[2], got[3]);
+                    }
+                    puts("");
+                    cudaGraphInstantiate(&all, outer, 0);
+                    cudaGraphLaunch(all, s);
+                }
+            }""")
+        told = self.smp("kernel", "a.cu").stdout
+        self.assertTrue(told.startswith("0000 00 00: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+                                        "1020 02 14: 1 0 2 0 1 2 3 4 1010101 0 1010101 0 2020202 2020202 2020202 0\n"),
+                        told)
+
+    def test_a_capture_ends_with_a_mistake_or_its_stream(self):
+        """The legacy stream may not wait for it (906): then it takes no work (901), and gives no graph; the next does.
+        Of a stream that is destroyed nothing is left."""
+        self.write("a.cu", """
+            #include <cstdio>
+            #include <malloc.h>
+            __global__ void set(int *x) { x[threadIdx.x] = 1; }
+            int main()
+            {
+                int *x, status = 7, h;
+                cudaStream_t s;
+                cudaEvent_t e;
+                cudaGraph_t g = (cudaGraph_t)&x;
+                cudaMalloc(&x, 128);
+                cudaMemset(x, 0, 128);
+                cudaEventCreate(&e);
+                cudaStreamCreate(&s);
+                cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
+                cudaEventRecord(e, s);
+                printf("%d ", cudaStreamWaitEvent(0, e, 0));
+                cudaStreamIsCapturing(s, &status);
+                set<<<1, 32, 0, s>>>(x);
+                printf("%d %d %d ", (int)status, cudaGetLastError(), cudaEventRecord(e, s));
+                printf("%d ", cudaStreamEndCapture(s, &g));
+                printf("%d ", g != nullptr);
+                printf("%d ", cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+                set<<<1, 32, 0, s>>>(x);
+                printf("%d ", cudaStreamEndCapture(s, &g));
+                cudaMemcpy(&h, x, 4, cudaMemcpyDeviceToHost);
+                printf("%d %d ", g != nullptr, h);
+                const size_t before = mallinfo2().uordblks;
+                for (int i = 0; i < 100; i++) {
+                    cudaStreamCreate(&s);
+                    cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
+                    for (int k = 0; k < 10; k++)
+                        cudaMemsetAsync(x, 0, 128, s);
+                    cudaStreamDestroy(s);
+                }
+                printf("%d\\n", mallinfo2().uordblks < before + 10000);
+            }""".replace("&status", "(cudaStreamCaptureStatus *)&status"))
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        self.assertTrue(told.startswith("906 2 901 901 901 0 0 0 1 0 1\n"), told)
+
     def test_many_blocks_launch_and_allocate(self):
         """The list of launches and the memory are one for all: blocks do not run in several of the host's threads."""
         self.write("a.cu", """

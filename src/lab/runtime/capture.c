@@ -1,9 +1,14 @@
-/* What is captured: the stream that began, those that joined it by waiting for its events, and its events. */
+/* What is captured: the stream that began, those that joined it by waiting for its events, and its events. Their work
+ * becomes nodes of a graph, until a mistake: then it is an error, and the capture ends without one. */
 #include "base/alloc.h"
-#include "lab/runtime/runtime.h"
+#include "lab/runtime/graph.h"
+
+enum { ILLEGAL_STATE = 401, UNSUPPORTED = 900, INVALIDATED };
 
 static const void **members; /* the first began; of no capture: none */
 static size_t member_count, member_capacity;
+static graph *captured;
+static bool is_own, spoilt; /* is_own: the program has no such graph yet */
 
 static int join(const void *member)
 {
@@ -27,40 +32,148 @@ static bool is_legacy(const void *stream)
 int lab_capture_follows(const void *member, const void *followed)
 {
     LAB_ALONE;
-    if (!lab_captures(followed) || lab_captures(member))
-        return LAB_SUCCESS;
-    return is_legacy(member) ? lab_error(LAB_CAPTURE_IMPLICIT) : join(member);
+    const bool follows = lab_captures(followed), has = lab_captures(member);
+    if (follows && !has && is_legacy(member)) {
+        spoilt = true;
+        return lab_error(LAB_CAPTURE_IMPLICIT);
+    }
+    if (spoilt && (follows || has))
+        return lab_error(INVALIDATED);
+    return follows && !has ? join(member) : LAB_SUCCESS;
+}
+/* The capture ends, and the program gets no graph of it. */
+static void drop(void)
+{
+    if (is_own)
+        cudaGraphDestroy(captured);
+    member_count = 0;
+    spoilt = false;
 }
 void lab_capture_forgets(const void *member)
 {
     LAB_ALONE;
     size_t kept = 0;
     if (member_count && member == members[0]) /* without it the capture cannot end */
-        member_count = 0;
+        drop();
     for (size_t i = 0; i < member_count; i++)
         if (members[i] != member)
             members[kept++] = members[i];
     member_count = kept;
 }
-int lab_capture_begin(const void *stream)
+
+/* to: null: a graph of its own. */
+static int begin(const void *stream, graph *to)
 {
     LAB_ALONE;
-    enum { ILLEGAL_STATE = 401, UNSUPPORTED = 900 };
-    return is_legacy(stream) || member_count ? lab_error(member_count ? ILLEGAL_STATE : UNSUPPORTED) : join(stream);
+    if (is_legacy(stream) || member_count)
+        return lab_error(member_count ? ILLEGAL_STATE : UNSUPPORTED);
+    captured = to;
+    is_own = !to;
+    int error = to ? LAB_SUCCESS : cudaGraphCreate(&captured, 0);
+    if (!error && (error = join(stream)))
+        drop();
+    return error;
 }
-bool lab_capture_end(const void *stream)
-{
-    LAB_ALONE;
-    if (!member_count || stream != members[0])
-        return false;
-    member_count = 0;
-    return true;
-}
+LAB_ALIAS(cudaStreamBeginCapture, (const void *stream, int), begin(stream, NULL))
+LAB_ALIAS(cudaStreamBeginCaptureToGraph, (const void *stream, graph *to, node *const *, const void *, size_t, int),
+          begin(stream, to))
 LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
 {
     LAB_ALONE;
-    *status = lab_captures(stream);
+    *status = lab_captures(stream) ? 1 + spoilt : 0;
     return LAB_SUCCESS;
 }
 LAB_ALIAS(cudaThreadExchangeStreamCaptureMode, (int *), LAB_SUCCESS)
 LAB_ALIAS(cudaStreamUpdateCaptureDependencies, (void), LAB_SUCCESS)
+LAB_API int cudaStreamGetCaptureInfo(const void *stream, int *status, uint64_t *number, graph **of, node *const **after,
+                                     const void **edges, size_t *count)
+{
+    LAB_ALONE;
+    cudaStreamIsCapturing(stream, status);
+    if (number)
+        *number = 1;
+    if (of)
+        *of = *status ? captured : NULL;
+    if (after)
+        *after = NULL;
+    if (edges)
+        *edges = NULL;
+    if (count)
+        *count = 0;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
+{
+    LAB_ALONE;
+    const bool ends = member_count && stream == members[0], good = ends && !spoilt;
+    if (out)
+        *out = good ? captured : NULL;
+    if (good)
+        member_count = 0;
+    else if (ends)
+        drop();
+    return good ? LAB_SUCCESS : lab_error(ends ? INVALIDATED : LAB_INVALID_VALUE);
+}
+
+/* A node for work on a stream that is captured; null and an error: there is none. False: it is not captured. */
+static bool capture(const void *stream, node_kind kind, node **out, int *error)
+{
+    LAB_ALONE;
+    if (!lab_captures(stream))
+        return false;
+    *out = spoilt ? NULL : lab_graph_add(captured, kind);
+    *error = *out ? LAB_SUCCESS : lab_error(spoilt ? INVALIDATED : LAB_OUT_OF_MEMORY);
+    return true;
+}
+LAB_API int cudaLaunchHostFunc(void *stream, host_function *function, void *data)
+{
+    node *n = NULL;
+    int error = LAB_SUCCESS;
+    if (!capture(stream, HOST_NODE, &n, &error))
+        function(data); /* which may wait for another thread's calls */
+    if (n)
+        n->host = (host_params){function, data};
+    return error;
+}
+
+bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
+                        size_t shared, bool together, const lab_dim3 *cluster, int *error)
+{
+    node *n = NULL;
+    const bool taken = capture(stream, KERNEL_NODE, &n, error);
+    const kernel_params params = {function, grid, block, (unsigned)shared, arguments, NULL};
+    if (n) {
+        *error = lab_graph_take_kernel(n, &params);
+        n->together = together;
+        n->cluster = *cluster;
+    }
+    return taken;
+}
+
+bool lab_capture_copy(void *stream, const lab_copy_3d *copy, int *error)
+{
+    node *n = NULL;
+    const bool taken = capture(stream, COPY_NODE, &n, error);
+    if (n)
+        n->copy = *copy;
+    return taken;
+}
+
+bool lab_capture_set(void *stream, void *to, size_t pitch, int value, size_t width, size_t height, int *error)
+{
+    node *n = NULL;
+    const bool taken = capture(stream, SET_NODE, &n, error);
+    if (n)
+        n->set = (set_params){to, pitch, (unsigned)value, 1, width, height};
+    return taken;
+}
+
+bool lab_capture_graph(void *stream, graph *g, int *error)
+{
+    LAB_ALONE;
+    node *n;
+    const bool taken = lab_captures(stream);
+    if (taken)
+        *error = spoilt ? lab_error(INVALIDATED) : cudaGraphAddChildGraphNode(&n, captured, NULL, 0, g);
+    return taken;
+}

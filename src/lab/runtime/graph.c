@@ -1,83 +1,17 @@
 /* Graphs: lists of work that run in the order in which it was added, which obeys every dependency that a node can have
- * when it is added. A stream that is captured adds to such a list. */
+ * when it is added. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "lab/runtime/runtime.h"
-
-/* cudaGraphNodeType, but for PARENT_NODE: one of that or of CONDITION_NODE has graphs in it. */
-typedef enum node_kind {
-    KERNEL_NODE,
-    COPY_NODE,
-    SET_NODE,
-    HOST_NODE,
-    PARENT_NODE,
-    EMPTY_NODE,
-    CONDITION_NODE = 13
-} node_kind;
-
-/* cudaKernelNodeParams, cudaMemsetParams, cudaHostNodeParams */
-typedef struct kernel_params {
-    const void *function;
-    lab_dim3 grid, block;
-    unsigned shared;
-    void **arguments, **extra;
-} kernel_params;
-
-typedef struct set_params {
-    void *memory;
-    size_t pitch;
-    unsigned value, element;
-    size_t width, height;
-} set_params;
-
-typedef void host_function(void *data);
-typedef struct host_params {
-    host_function *function;
-    void *data;
-} host_params;
-
-/* What a handle leads to: kernels set the value. */
-typedef struct condition {
-    unsigned value, usual, assigned; /* assigned: a launch begins with the usual value */
-} condition;
-
-/* cudaConditionalNodeParams */
-enum { COND_IF, COND_WHILE, COND_SWITCH };
-typedef struct condition_params {
-    condition *handle;
-    unsigned how, count;
-    struct graph **graphs; /* given back */
-} condition_params;
-
-/* Programs hold nodes by their address. An executable graph's have the numbers of those that it was made of; those of a
- * clone and of a graph in another have their own, and name the original's. */
-typedef struct node {
-    uint64_t number, original;
-    node_kind kind;
-    kernel_params kernel; /* its arguments point into `bytes` */
-    unsigned char *bytes;
-    bool together;
-    lab_dim3 cluster; /* all 0: as the kernel says */
-    lab_copy_3d copy;
-    set_params set;
-    host_params host;
-    condition_params bodies; /* of a parent: a graph, whatever the condition */
-} node;
-
-typedef struct graph {
-    node **nodes;
-    size_t count, capacity;
-} graph;
+#include "lab/runtime/graph.h"
 
 static uint64_t last_number;
 static int run(const node *n);
-static graph *captured; /* of the stream that is captured */
 
-static node *add(graph *g, node_kind kind)
+node *lab_graph_add(graph *g, node_kind kind)
 {
     LAB_ALONE;
     node *n = smp_alloc(sizeof *n);
@@ -91,8 +25,7 @@ static node *add(graph *g, node_kind kind)
     return n;
 }
 
-/* Arguments are copied now, as a launch does. */
-static int take_kernel(node *n, const kernel_params *given)
+int lab_graph_take_kernel(node *n, const kernel_params *given)
 {
     const smp_warp_param *params;
     const smp_warp_kernel *kernel = lab_kernel(given->function);
@@ -157,7 +90,7 @@ static int copy_nodes(graph *to, const graph *from)
 {
     for (size_t i = 0; i < from->count; i++) {
         const node *given = from->nodes[i];
-        node *n = add(to, given->kind);
+        node *n = lab_graph_add(to, given->kind);
         if (!n)
             return lab_error(LAB_OUT_OF_MEMORY);
         n->number = given->number;
@@ -166,7 +99,7 @@ static int copy_nodes(graph *to, const graph *from)
         n->copy = given->copy;
         n->set = given->set;
         n->host = given->host;
-        const int error = given->kind == KERNEL_NODE ? take_kernel(n, &given->kernel)
+        const int error = given->kind == KERNEL_NODE ? lab_graph_take_kernel(n, &given->kernel)
                           : given->bodies.graphs     ? take_bodies(n, &given->bodies, given->bodies.graphs)
                                                      : LAB_SUCCESS;
         if (error)
@@ -298,11 +231,11 @@ static int added(node **out, node *n)
     return n ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
 }
 ADD(Kernel, const kernel_params *given, {
-    const int error = added(out, add(g, KERNEL_NODE));
-    return error ? error : take_kernel(*out, given);
+    const int error = added(out, lab_graph_add(g, KERNEL_NODE));
+    return error ? error : lab_graph_take_kernel(*out, given);
 })
 ADD(Memcpy, const lab_copy_3d *given, {
-    const int error = added(out, add(g, COPY_NODE));
+    const int error = added(out, lab_graph_add(g, COPY_NODE));
     if (!error)
         (*out)->copy = *given;
     return error;
@@ -312,18 +245,19 @@ ADD(Memset, const set_params *given, {
     if ((given->element != 1 && given->element != 2 && given->element != 4) ||
         !smp_mul_size(given->width, given->element, &bytes))
         return lab_error(LAB_INVALID_VALUE);
-    const int error = added(out, add(g, SET_NODE));
+    const int error = added(out, lab_graph_add(g, SET_NODE));
     if (!error)
         (*out)->set = *given;
     return error;
 })
 ADD(Host, const host_params *given, {
-    const int error = added(out, add(g, HOST_NODE));
+    const int error = added(out, lab_graph_add(g, HOST_NODE));
     if (!error)
         (*out)->host = *given;
     return error;
 })
-LAB_ALIAS(cudaGraphAddEmptyNode, (node * *out, graph *g, node *const *, size_t), added(out, add(g, EMPTY_NODE)))
+LAB_ALIAS(cudaGraphAddEmptyNode, (node * *out, graph *g, node *const *, size_t),
+          added(out, lab_graph_add(g, EMPTY_NODE)))
 
 /* A node of graphs, which are copied before it is added: one may be the graph that it is for. */
 static int add_bodies(node **out, graph *g, node_kind kind, const condition_params *given, graph *const *from)
@@ -332,7 +266,7 @@ static int add_bodies(node **out, graph *g, node_kind kind, const condition_para
     int error = take_bodies(&held, given, from);
     for (unsigned k = 0; !error && k < held.bodies.count; k++)
         number_nodes(held.bodies.graphs[k], NULL);
-    error = error ? error : added(out, add(g, kind));
+    error = error ? error : added(out, lab_graph_add(g, kind));
     if (!error)
         (*out)->bodies = held.bodies;
     return error;
@@ -411,17 +345,10 @@ LAB_API int cudaGraphAddNode(node **out, graph *g, node *const *after, const voi
     }
 }
 
-static lab_copy_3d plain_copy(void *to, const void *from, size_t size, int kind)
-{
-    return (lab_copy_3d){.from = {(void *)(uintptr_t)from, size, size, 1},
-                         .to = {to, size, size, 1},
-                         .extent = {size, 1, 1},
-                         .kind = kind};
-}
 LAB_API int cudaGraphAddMemcpyNode1D(node **out, graph *g, node *const *after, size_t count, void *to, const void *from,
                                      size_t size, int kind)
 {
-    const lab_copy_3d copy = plain_copy(to, from, size, kind);
+    const lab_copy_3d copy = lab_copy_rows(to, size, from, size, size, 1, kind);
     return cudaGraphAddMemcpyNode(out, g, after, count, &copy);
 }
 
@@ -446,8 +373,11 @@ static void assign(const graph *g)
             assign(b->graphs[k]);
     }
 }
-LAB_API int cudaGraphLaunch(const graph *g, void *)
+LAB_API int cudaGraphLaunch(graph *g, void *stream)
 {
+    int error;
+    if (lab_capture_graph(stream, g, &error))
+        return error;
     assign(g);
     return run_all(g);
 }
@@ -467,7 +397,7 @@ static node *find_kernel(const graph *g, uint64_t number)
 LAB_API int cudaGraphExecKernelNodeSetParams(const graph *g, const node *of, const kernel_params *given)
 {
     node *n = find_kernel(g, of->number);
-    return n ? take_kernel(n, given) : lab_error(LAB_INVALID_VALUE);
+    return n ? lab_graph_take_kernel(n, given) : lab_error(LAB_INVALID_VALUE);
 }
 
 /* cudaGraphExecUpdateResultInfo: what went wrong, and at which nodes. */
@@ -501,100 +431,4 @@ LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *resu
     empty(error ? &made : g);
     *g = error ? *g : made;
     return error;
-}
-
-/* ------------------------------------------------------------------------------------------------ capturing */
-
-LAB_API int cudaStreamBeginCapture(void *stream, int)
-{
-    LAB_ALONE;
-    const int error = lab_capture_begin(stream);
-    return error ? error : new_graph(&captured);
-}
-LAB_API int cudaStreamBeginCaptureToGraph(void *stream, graph *to, node *const *, const void *, size_t, int mode)
-{
-    const int error = cudaStreamBeginCapture(stream, mode);
-    if (!error) {
-        smp_free(captured);
-        captured = to;
-    }
-    return error;
-}
-LAB_API int cudaStreamGetCaptureInfo(const void *stream, int *status, uint64_t *number, graph **of, node *const **after,
-                                     const void **edges, size_t *count)
-{
-    LAB_ALONE;
-    *status = lab_captures(stream);
-    if (number)
-        *number = 1;
-    if (of)
-        *of = *status ? captured : NULL;
-    if (after)
-        *after = NULL;
-    if (edges)
-        *edges = NULL;
-    if (count)
-        *count = 0;
-    return LAB_SUCCESS;
-}
-LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
-{
-    LAB_ALONE;
-    graph *const made = lab_capture_end(stream) ? captured : NULL;
-    if (out)
-        *out = made;
-    captured = made ? NULL : captured;
-    return made ? LAB_SUCCESS : lab_error(LAB_INVALID_VALUE);
-}
-/* A node for work on a stream that is captured; null and an error: no memory. False: it is not captured. */
-static bool capture(const void *stream, node_kind kind, node **out, int *error)
-{
-    LAB_ALONE;
-    if (!lab_captures(stream))
-        return false;
-    *out = add(captured, kind);
-    *error = *out ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
-    return true;
-}
-LAB_API int cudaLaunchHostFunc(void *stream, host_function *function, void *data)
-{
-    node *n = NULL;
-    int error = LAB_SUCCESS;
-    if (!capture(stream, HOST_NODE, &n, &error))
-        function(data); /* which may wait for another thread's calls */
-    if (n)
-        n->host = (host_params){function, data};
-    return error;
-}
-
-bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
-                        size_t shared, bool together, const lab_dim3 *cluster, int *error)
-{
-    node *n = NULL;
-    const bool taken = capture(stream, KERNEL_NODE, &n, error);
-    const kernel_params params = {function, grid, block, (unsigned)shared, arguments, NULL};
-    if (n) {
-        *error = take_kernel(n, &params);
-        n->together = together;
-        n->cluster = *cluster;
-    }
-    return taken;
-}
-
-bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error)
-{
-    node *n = NULL;
-    const bool taken = capture(stream, COPY_NODE, &n, error);
-    if (n)
-        n->copy = plain_copy(to, from, size, kind);
-    return taken;
-}
-
-bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error)
-{
-    node *n = NULL;
-    const bool taken = capture(stream, SET_NODE, &n, error);
-    if (n)
-        n->set = (set_params){to, size, (unsigned)value, 1, size, 1};
-    return taken;
 }

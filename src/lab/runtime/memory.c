@@ -196,11 +196,21 @@ LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned)
     return LAB_SUCCESS;
 }
 
+lab_copy_3d lab_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                          int kind)
+{
+    return (lab_copy_3d){.from = {(void *)(uintptr_t)from, from_pitch, width, height},
+                         .to = {to, to_pitch, width, height},
+                         .extent = {width, height, 1},
+                         .kind = kind};
+}
+
 LAB_ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), copy(to, from, size, kind))
 LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
 {
     int error;
-    return lab_capture_copy(stream, to, from, size, kind, &error) ? error : copy(to, from, size, kind);
+    const lab_copy_3d all = lab_copy_rows(to, size, from, size, size, 1, kind);
+    return lab_capture_copy(stream, &all, &error) ? error : copy(to, from, size, kind);
 }
 LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          int kind)
@@ -216,10 +226,14 @@ LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
         error = copy((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
     return error;
 }
-LAB_ALIAS(cudaMemcpy2DAsync,
-          (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind,
-           void *),
-          cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind))
+LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, int kind, void *stream)
+{
+    int error;
+    const lab_copy_3d all = lab_copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+    return lab_capture_copy(stream, &all, &error) ? error
+                                                  : cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
 /* cudaMemcpy3DParms: a row is counted in elements where there is an array, and a place in an array, too. */
 LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
 {
@@ -241,7 +255,11 @@ LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
         }
     return error;
 }
-LAB_ALIAS(cudaMemcpy3DAsync, (const lab_copy_3d *p, void *), cudaMemcpy3D(p))
+LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *stream)
+{
+    int error;
+    return lab_capture_copy(stream, p, &error) ? error : cudaMemcpy3D(p);
+}
 LAB_API int cudaMemset(void *p, int value, size_t size)
 {
     LAB_ALONE;
@@ -260,7 +278,7 @@ LAB_API int cudaMemset(void *p, int value, size_t size)
 LAB_API int cudaMemsetAsync(void *p, int value, size_t size, void *stream)
 {
     int error;
-    return lab_capture_set(stream, p, value, size, &error) ? error : cudaMemset(p, value, size);
+    return lab_capture_set(stream, p, size, value, size, 1, &error) ? error : cudaMemset(p, value, size);
 }
 LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
@@ -272,14 +290,21 @@ LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t 
     return error;
 }
 
-LAB_ALIAS(cudaMemset2DAsync, (void *p, size_t pitch, int value, size_t width, size_t height, void *),
-          cudaMemset2D(p, pitch, value, width, height))
+LAB_API int cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, void *stream)
+{
+    int error;
+    return lab_capture_set(stream, p, pitch, value, width, height, &error)
+               ? error
+               : cudaMemset2D(p, pitch, value, width, height);
+}
 
 /* ------------------------------------------------------------------------------------------------ symbols */
 
-static int copy_symbol(const void *symbol, void *to, const void *from, size_t size, size_t offset)
+static int copy_symbol(const void *symbol, void *to, const void *from, size_t size, size_t offset, int kind,
+                       void *stream)
 {
     LAB_ALONE;
+    int error;
     size_t bytes;
     char *memory = lab_symbol(symbol, &bytes);
     if (!memory)
@@ -288,21 +313,27 @@ static int copy_symbol(const void *symbol, void *to, const void *from, size_t si
         lab_host_misses_symbol(to ? "cudaMemcpyFromSymbol" : "cudaMemcpyToSymbol", size, offset, bytes);
     if (offset > bytes || size > bytes - offset || (size && !to && !from))
         return lab_error(LAB_INVALID_VALUE);
-    smp_warp_memory_know(lab_memory(), to ? to : memory + offset, size);
+    from = to ? memory + offset : from;
+    to = to ? to : memory + offset;
+    const lab_copy_3d all = lab_copy_rows(to, size, from, size, size, 1, kind);
+    if (lab_capture_copy(stream, &all, &error))
+        return error;
+    smp_warp_memory_know(lab_memory(), to, size);
     lab_enter();
-    memmove(to ? to : memory + offset, to ? (const void *)(memory + offset) : from, size);
+    memmove(to, from, size);
     lab_leave();
     return LAB_SUCCESS;
 }
 
-LAB_ALIAS(cudaMemcpyToSymbol, (const void *symbol, const void *from, size_t size, size_t offset, int),
-          copy_symbol(symbol, NULL, from, size, offset))
-LAB_ALIAS(cudaMemcpyFromSymbol, (void *to, const void *symbol, size_t size, size_t offset, int),
-          copy_symbol(symbol, to, NULL, size, offset))
-LAB_ALIAS(cudaMemcpyToSymbolAsync, (const void *symbol, const void *from, size_t size, size_t offset, int kind, void *),
-          cudaMemcpyToSymbol(symbol, from, size, offset, kind))
-LAB_ALIAS(cudaMemcpyFromSymbolAsync, (void *to, const void *symbol, size_t size, size_t offset, int kind, void *),
-          cudaMemcpyFromSymbol(to, symbol, size, offset, kind))
+LAB_ALIAS(cudaMemcpyToSymbol, (const void *symbol, const void *from, size_t size, size_t offset, int kind),
+          copy_symbol(symbol, NULL, from, size, offset, kind, NULL))
+LAB_ALIAS(cudaMemcpyFromSymbol, (void *to, const void *symbol, size_t size, size_t offset, int kind),
+          copy_symbol(symbol, to, NULL, size, offset, kind, NULL))
+LAB_ALIAS(cudaMemcpyToSymbolAsync,
+          (const void *symbol, const void *from, size_t size, size_t offset, int kind, void *stream),
+          copy_symbol(symbol, NULL, from, size, offset, kind, stream))
+LAB_ALIAS(cudaMemcpyFromSymbolAsync, (void *to, const void *symbol, size_t size, size_t offset, int kind, void *stream),
+          copy_symbol(symbol, to, NULL, size, offset, kind, stream))
 LAB_API int cudaGetSymbolAddress(void **p, const void *symbol)
 {
     size_t size;

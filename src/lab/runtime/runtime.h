@@ -62,6 +62,9 @@ typedef struct lab_extent {
     size_t width, height, depth;
 } lab_extent;
 
+lab_copy_3d lab_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                          int kind);
+
 /* The rows of an array, and the bytes of an element; false: it is none, or does not hold this part. */
 bool lab_array_rows(const void *array, const size_t at[3], const size_t extent[3], lab_pitched *rows, size_t *element);
 
@@ -75,6 +78,9 @@ LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                          int kind);
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
 LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
+LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, int kind, void *stream);
+LAB_API int cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, void *stream);
 LAB_API int cudaMallocAsync(void **p, size_t size, void *stream);
 LAB_API int cudaLaunchHostFunc(void *stream, void (*function)(void *data), void *data);
 enum { LAB_DEVICE_TO_DEVICE = 3 }; /* of cudaMemcpyKind */
@@ -104,17 +110,17 @@ int lab_run(const void *function, lab_dim3 grid, lab_dim3 block, void **argument
             const lab_dim3 *cluster, smp_warp_tasks *tasks);
 int lab_run_all(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                 const lab_dim3 *cluster);
+struct lab_graph; /* graph.h */
 /* Whether a stream is captured, or an event was recorded in one that is. What follows one that is captured becomes so:
  * an event that a stream records, a stream that waits for an event. */
 bool lab_captures(const void *member);
 int lab_capture_follows(const void *member, const void *followed);
 void lab_capture_forgets(const void *member);
-int lab_capture_begin(const void *stream);
-bool lab_capture_end(const void *stream); /* false: it did not begin one */
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error);
-bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);
-bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error);
+bool lab_capture_copy(void *stream, const lab_copy_3d *copy, int *error);
+bool lab_capture_set(void *stream, void *to, size_t pitch, int value, size_t width, size_t height, int *error);
+bool lab_capture_graph(void *stream, struct lab_graph *g, int *error);
 
 /* What the host does with memory (host.c): it allocates; frees, or tries to; gives a call an address where that many
  * bytes of a buffer are not; or the device's address for the host's. */

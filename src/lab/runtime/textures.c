@@ -111,28 +111,27 @@ static bool has_bytes(const lab_array *a, size_t x, size_t y, size_t size)
 {
     return has_rows(a, x, y, 0, 0) && size <= (a->size.height - y) * a->pitch - (y < a->size.height ? x : 0);
 }
+LAB_ALIAS(cudaMemcpy2DToArrayAsync,
+          (lab_array * to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind,
+           void *stream),
+          has_rows(to, x, y, width, height)
+              ? cudaMemcpy2DAsync(to->memory + y * to->pitch + x, to->pitch, from, pitch, width, height, kind, stream)
+              : lab_error(LAB_INVALID_VALUE))
 LAB_ALIAS(cudaMemcpy2DToArray,
           (lab_array * to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind),
-          has_rows(to, x, y, width, height)
-              ? cudaMemcpy2D(to->memory + y * to->pitch + x, to->pitch, from, pitch, width, height, kind)
-              : lab_error(LAB_INVALID_VALUE))
+          cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, NULL))
 LAB_ALIAS(cudaMemcpyToArray, (lab_array * to, size_t x, size_t y, const void *from, size_t size, int kind),
           has_bytes(to, x, y, size) ? cudaMemcpy(to->memory + y * to->pitch + x, from, size, kind)
                                     : lab_error(LAB_INVALID_VALUE))
-LAB_ALIAS(cudaMemcpy2DFromArray,
-          (void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width, size_t height, int kind),
-          has_rows(from, x, y, width, height)
-              ? cudaMemcpy2D(to, pitch, from->memory + y * from->pitch + x, from->pitch, width, height, kind)
-              : lab_error(LAB_INVALID_VALUE))
-
-LAB_ALIAS(cudaMemcpy2DToArrayAsync,
-          (lab_array * to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, int kind,
-           void *),
-          cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind))
 LAB_ALIAS(cudaMemcpy2DFromArrayAsync,
           (void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width, size_t height, int kind,
-           void *),
-          cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind))
+           void *stream),
+          has_rows(from, x, y, width, height) ? cudaMemcpy2DAsync(to, pitch, from->memory + y * from->pitch + x,
+                                                                  from->pitch, width, height, kind, stream)
+                                              : lab_error(LAB_INVALID_VALUE))
+LAB_ALIAS(cudaMemcpy2DFromArray,
+          (void *to, size_t pitch, const lab_array *from, size_t x, size_t y, size_t width, size_t height, int kind),
+          cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL))
 
 /* cudaResourceDesc */
 enum { OF_ARRAY, OF_MIPMAPS, OF_LINEAR, OF_ROWS };
