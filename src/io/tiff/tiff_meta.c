@@ -20,26 +20,14 @@ static const struct {
 };
 enum { TEXTS = sizeof texts / sizeof texts[0] };
 
-/* Whether an entry of a first directory says where and how samples lie, or stands for what is kept apart from EXIF. */
+/* Whether an entry of a first directory says where and how samples lie, or stands for what is kept apart from EXIF;
+ * 34377 and 37724 are resources and layers of Photoshop, from 50706 on DNG's. */
 static bool is_of_file(uint32_t tag)
 {
-    static const uint16_t ranges[][2] = {{TIFF_SUBFILE, 268},
-                                         {TIFF_STRIP_OFFSETS, TIFF_ORIENTATION},
-                                         {TIFF_SAMPLES, TIFF_PLANAR},
-                                         {288, TIFF_UNIT}, /* free bytes, gray response, fax */
-                                         {297, 301},       /* of pages; the curve of samples */
-                                         {TIFF_PREDICTOR, TIFF_PREDICTOR},
-                                         {TIFF_PALETTE, 347},
-                                         {512, 532}, /* JPEG, luma and chroma */
-                                         {TIFF_XMP, TIFF_XMP},
-                                         {TIFF_IPTC, TIFF_IPTC},
-                                         {34377, 34377}, /* resources of Photoshop, */
-                                         {37724, 37724}, /* and its layers */
-                                         {TIFF_EXIF_FOLDER, TIFF_EXIF_FOLDER},
-                                         {TIFF_ICC, TIFF_ICC},
-                                         {TIFF_GPS_FOLDER, TIFF_GPS_FOLDER},
-                                         {TIFF_DNG, 50834}, /* of DNG */
-                                         {50879, 52600}};
+    static const uint16_t ranges[][2] = {{254, 268},     {273, 274},     {277, 284},     {288, 301},
+                                         {317, 317},     {320, 347},     {512, 532},     {700, 700},
+                                         {33723, 33723}, {34377, 34377}, {34665, 34665}, {34675, 34675},
+                                         {34853, 34853}, {37724, 37724}, {50706, 50834}, {50879, 52600}};
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
         if (tag >= ranges[i][0] && tag <= ranges[i][1])
             return true;
