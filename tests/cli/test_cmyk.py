@@ -78,6 +78,15 @@ class Inks(CliCase):
         self.write("in.psd", psd(array, profile))
         self.assertTrue(np.array_equal(self.made("in.psd"), got))
         self.assertIn("CMYK to sRGB by its profile", self.smp("info", "in.psd").stdout)
+        data = (self.folder / "in.psd").read_bytes()
+        exif = b"II*\0\x08\0\0\0\1\0\x3B\1\2\0\4\0\0\0Ann\0\0\0\0\0"
+        more = b"".join(b"8BIM" + number.to_bytes(2, "big") + bytes(2) + len(part).to_bytes(4, "big") + part
+                        for number, part in ((1058, exif), (1060, b"<x/>"), (1005, b"\0\x90\0\0\0\1\0\1" * 2)))
+        size = int.from_bytes(data[30:34], "big")
+        self.write("in.psd", data[:30] + (size + len(more)).to_bytes(4, "big") + more + data[34:])
+        told = self.smp("info", "--format", "{artist}", "in.psd").stdout + self.smp("info", "in.psd").stdout
+        for part in ("Ann\n", "144.0 x 144.0 dpi", "XML:com.adobe.xmp (4 bytes)", "CMYK to sRGB by its profile"):
+            self.assertIn(part, told)
         self.put("in.jpg", np.broadcast_to(array[:1, :1], (16, 16, 4)), profile, quality=100)
         self.assertLessEqual(np.abs(self.made("in.jpg").astype(int) - want[0, 0]).max(), 6)
         self.assertEqual(self.smp("run", "-f", "-e", "profile", "in.tif", "out.png").stderr, "")

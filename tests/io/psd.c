@@ -20,6 +20,8 @@ static void put_bytes(psd_file *file, const void *bytes, size_t size)
     file->size += size;
 }
 
+static bool large; /* a PSB: longer numbers */
+
 /* layers: the section of layers, of `size` bytes, which may be null. The picture has two pixels. */
 static psd_file begin_psd(uint32_t channels, uint32_t bits, uint32_t mode, const void *layers, size_t size,
                           uint32_t coding)
@@ -35,6 +37,8 @@ static psd_file begin_psd(uint32_t channels, uint32_t bits, uint32_t mode, const
     for (uint32_t i = 0; mode == 2 && i < 768; i++)
         put(&file, i / 256 * 50 + i % 256, 1);
     put(&file, 0, 4);
+    file.bytes[5] = large ? 2 : 1;
+    put(&file, 0, large ? 4 : 0);
     put(&file, (uint32_t)size, 4);
     put_bytes(&file, layers, size);
     put(&file, coding, 2);
@@ -94,14 +98,50 @@ SMP_TEST(psd_runs_are_decoded)
     expect_psd(begin_psd(3, 8, 3, "", 0, 1), "\0\2\0\3\0\4\377a\1bc\200\1de", "abdace", 15, 6, SMP_U8);
     const uint16_t deep[] = {0x0101, 0x0304};
     expect_psd(begin_psd(1, 16, 1, "", 0, 1), "\0\5\377\1\1\3\4", deep, 7, 4, SMP_U16);
-    static const char *const damaged[] = {"\0\2\376a", "\0\2\0a", "\0\2\2a", "\0\1\377"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const damaged[] = {"\0\2\0a", "\0\2\2a", "\0\1\377"};
+    for (size_t i = 0; i < 3; i++) {
         psd_file file = begin_psd(1, 8, 1, "", 0, 1);
         put_bytes(&file, damaged[i], 4);
         smp_error err = {0};
         picture p;
         assert_int_equal(read_memory(file.bytes, file.size, &p, &err), SMP_E_DECODE);
     }
+}
+
+SMP_TEST(psd_oddities_of_other_writers_are_noted)
+{
+    static const struct {
+        const char *samples, *want, *note;
+        uint32_t channels, coding;
+    } cases[] = {{"\0\2\376a", "aa", "longer than the rows", 1, 1},
+                 {"\0\4\2abc", "ab", "longer than the rows", 1, 1},
+                 {"\310a\310a\144a\200\377", "\221\221\0\200aaa\377", "not blended with white", 4, 0},
+                 {"\310a\310a\200a\200\377", "\221\221\2\200aaa\377", "", 4, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const bool alpha = cases[i].channels > 1;
+        psd_file file =
+            begin_psd(cases[i].channels, 8, alpha ? 3 : 1, "\0\0\0\2\377\377\0\0\0\0", alpha ? 10 : 0, cases[i].coding);
+        put_bytes(&file, cases[i].samples, alpha ? 8 : i ? 6 : 4);
+        char notes[300];
+        picture p;
+        read_with_notes(file.bytes, file.size, &p, notes, sizeof notes);
+        assert_memory_equal(p.data, cases[i].want, 2 * cases[i].channels);
+        assert_true(cases[i].note[0] ? strstr(notes, cases[i].note) != NULL : !notes[0]);
+        free_picture(&p);
+    }
+}
+
+SMP_TEST(psb_is_a_psd_of_longer_numbers)
+{
+    large = true;
+    expect_psd(begin_psd(3, 8, 3, "", 0, 0), "abcdef", "acebdf", 6, 6, SMP_U8);
+    expect_psd(begin_psd(3, 8, 3, "", 0, 1), "\0\0\0\2\0\0\0\3\0\0\0\4\377a\1bc\200\1de", "abdace", 21, 6, SMP_U8);
+    static const char negative[] = "\0\0\0\0\0\0\0\2\377\377\0\0\0\0", block[] = "\0\0\0\0\0\0\0\0\0\0\0\0"
+                                                                                 "8B64FXid\0\0\0\0\0\0\0\2xx"
+                                                                                 "8B64Lr16\0\0\0\0\0\0\0\4\377\376\0\0";
+    expect_psd(begin_psd(2, 8, 1, negative, sizeof negative - 1, 0), "ab\7\10", "a\7b\10", 4, 4, SMP_U8);
+    expect_psd(begin_psd(2, 8, 1, block, sizeof block - 1, 0), "ab\7\10", "a\7b\10", 4, 4, SMP_U8);
+    large = false;
 }
 
 /* A channel behind the colours is a selection that was saved, unless the count of layers is negative or a block says

@@ -1,6 +1,7 @@
-/* Photoshop files, read by rows: the merged picture in gray, RGB, CMYK, indexed colour or black and white, with 8, 16
- * or 32 bits, uncompressed or RLE. A channel after the colours is alpha only when the file says that it is the merged
- * picture's transparency; otherwise it is a saved selection. Source: Adobe Photoshop File Formats Specification. */
+/* Photoshop files, PSD and PSB, read by rows: the merged picture in gray, RGB, CMYK, indexed colour or black and white,
+ * with 8, 16 or 32 bits, uncompressed or RLE. A channel after the colours is alpha only when the file says that it is
+ * the merged picture's transparency; otherwise it is a saved selection. Source: Adobe Photoshop File Formats
+ * Specification. */
 #include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -21,11 +22,15 @@ enum {
 };
 enum { MODE_BITMAP = 0, MODE_GRAY = 1, MODE_INDEXED = 2, MODE_RGB = 3, MODE_CMYK = 4, MODE_DUOTONE = 8 };
 enum { PLAIN = 0, RUNS = 1 };
+enum { RESOLUTION = 1005, IPTC = 1028, PROFILE = 1039, EXIF = 1058, XMP = 1060 };
 
 typedef struct psd {
     int mode, bits, planes;
+    bool large; /* PSB: some numbers have twice as many bytes */
     bool runs;
-    size_t row; /* bytes of a row of a plane */
+    bool overlong, unblended; /* to be noted: runs beyond a row; colours that no white was blended into */
+    size_t row;               /* bytes of a row of a plane */
+    size_t room;              /* for a compressed one */
     uint8_t palette[PALETTE];
     smp_cmyk *cmyk;                      /* of CMYK */
     smp_stored_rows stored[MOST_PLANES]; /* uncompressed */
@@ -37,30 +42,31 @@ typedef struct psd {
 
 static bool sniff(const uint8_t *head, size_t size)
 {
-    return size >= 6 && memcmp(head, "8BPS\0\1", 6) == 0;
+    return size >= 6 && memcmp(head, "8BPS\0", 5) == 0 && (head[5] == 1 || head[5] == 2);
 }
 
 /* ------------------------------------------------------------------------------------------------ header */
 
-static bool look(const smp_source *source, uint64_t at, int bytes, uint32_t *value)
+static bool look(const smp_source *source, uint64_t at, int bytes, uint64_t *value)
 {
-    uint8_t raw[4];
+    uint8_t raw[8];
     if (!smp_source_look(source, at, raw, (size_t)bytes))
         return false;
-    *value = smp_get_be(raw, bytes);
+    *value = smp_get_bytes(raw, bytes, true);
     return true;
 }
 
 /* A negative layer count means that the first channel after the colours is the merged picture's transparency. */
 static bool count_is_negative(const smp_source *source, uint64_t at)
 {
-    uint32_t count;
+    uint64_t count;
     return look(source, at, 2, &count) && count >= 0x8000;
 }
 
 /* 16-bit and 32-bit pictures have their layers in additional blocks. at, end: the range of these blocks. */
-static bool blocks_say_alpha(const smp_source *source, uint64_t at, uint64_t end)
+static bool blocks_say_alpha(const smp_source *source, uint64_t at, uint64_t end, bool large)
 {
+    uint64_t size;
     for (int n = 0; n < MOST_BLOCKS && at + 12 <= end; n++) {
         uint8_t block[12];
         if (!smp_source_look(source, at, block, sizeof block))
@@ -73,31 +79,58 @@ static bool blocks_say_alpha(const smp_source *source, uint64_t at, uint64_t end
         if (memcmp(key, "Mtrn", 4) == 0 || memcmp(key, "Mt16", 4) == 0 || memcmp(key, "Mt32", 4) == 0)
             return true;
         if (memcmp(key, "Layr", 4) == 0 || memcmp(key, "Lr16", 4) == 0 || memcmp(key, "Lr32", 4) == 0)
-            return count_is_negative(source, at + 12);
-        at += 12 + (uint64_t)smp_get_be(block + 8, 4);
+            return count_is_negative(source, at + (large ? 16 : 12));
+        const int bytes = large && block[2] == '6' ? 8 : 4;
+        if (!look(source, at + 8, bytes, &size) || size > end - at)
+            return false;
+        at += 8 + (uint64_t)bytes + size;
     }
     return false;
 }
 
 /* at, length: the section of layers. */
-static bool layers_say_alpha(const smp_source *source, uint64_t at, uint32_t length)
+static bool layers_say_alpha(const smp_source *source, uint64_t at, uint64_t length, bool large)
 {
-    uint32_t layers, mask;
-    if (length < 4 || !look(source, at, 4, &layers))
+    const int word = large ? 8 : 4;
+    uint64_t layers, mask;
+    if (length < (uint64_t)word || !look(source, at, word, &layers))
         return false;
     if (layers >= 2)
-        return count_is_negative(source, at + 4);
-    uint64_t end = at + length, behind = at + 4 + layers;
-    return look(source, behind, 4, &mask) && blocks_say_alpha(source, behind + 4 + mask, end);
+        return count_is_negative(source, at + (uint64_t)word);
+    uint64_t end = at + length, behind = at + (uint64_t)word + layers;
+    return look(source, behind, 4, &mask) && blocks_say_alpha(source, behind + 4 + mask, end, large);
+}
+
+/* What is kept of a resource. False: out of memory. */
+static bool keep_resource(smp_meta *meta, uint32_t id, const uint8_t *data, size_t size)
+{
+    static const double fixed = 65536, inch = 0.0254;
+    if (id == RESOLUTION && size >= 12) {
+        meta->x_density = (double)smp_get_be(data, 4) / fixed / inch;
+        meta->y_density = (double)smp_get_be(data + 8, 4) / fixed / inch;
+    }
+    if (id == EXIF && !smp_blob_set(&meta->exif, data, size))
+        return false;
+    smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
+    return id == PROFILE ? smp_blob_set(&meta->icc, data, size)
+           : id == IPTC  ? smp_blob_set(&meta->iptc, data, size)
+                         : id != XMP || smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data, size);
 }
 
 /* at, end: the section of resources, each "8BIM", a number, a name, a size and bytes; all but numbers of even length.
  */
-static smp_code keep_profile(smp_reader *reader, uint64_t at, uint64_t end, smp_error *err)
+static smp_code keep_resources(smp_reader *reader, uint64_t at, uint64_t end, smp_error *err)
 {
-    enum { PROFILE = 1039, MOST_PROFILE = 4 << 20, MOST_RESOURCES = 1000 };
+    enum { MOST_BYTES = 4 << 20, MOST_RESOURCES = 1000, KEPT = 5 };
+    static const struct {
+        uint32_t id;
+        const char *name;
+    } kept[KEPT] = {{RESOLUTION, "the resolution"},
+                    {IPTC, "IPTC records"},
+                    {PROFILE, "the ICC profile"},
+                    {EXIF, "EXIF"},
+                    {XMP, "XMP"}};
     const smp_source *source = &reader->source;
-    smp_blob *icc = &reader->media.meta.icc;
     for (int n = 0; n < MOST_RESOURCES && at + 12 <= end; n++) {
         uint8_t head[7], size[4];
         if (!smp_source_look(source, at, head, sizeof head) || memcmp(head, "8BIM", 4) != 0)
@@ -106,17 +139,20 @@ static smp_code keep_profile(smp_reader *reader, uint64_t at, uint64_t end, smp_
         if (!smp_source_look(source, at, size, sizeof size))
             break;
         const uint64_t bytes = smp_get_be(size, 4);
+        size_t i = 0;
+        while (i < KEPT && kept[i].id != smp_get_be(head + 4, 2))
+            i++;
         at += 4;
         if (bytes > end || at > end - bytes)
             break;
-        const bool profile = smp_get_be(head + 4, 2) == PROFILE && bytes && !icc->size;
-        if (profile && bytes > MOST_PROFILE)
-            smp_note(&reader->notes, "the ICC profile is left out: it has %llu bytes", (unsigned long long)bytes);
-        else if (profile) {
-            SMP_NEED(icc->data = smp_alloc_raw((size_t)bytes), "an ICC profile", bytes, err);
-            icc->size = (size_t)bytes;
-            if (!smp_source_look(source, at, icc->data, icc->size))
-                return smp_fail(err, SMP_E_READ, "cannot read the PSD's ICC profile");
+        if (i < KEPT && bytes > MOST_BYTES)
+            smp_note(&reader->notes, "%s is left out: it has %llu bytes", kept[i].name, (unsigned long long)bytes);
+        else if (i < KEPT && bytes) {
+            uint8_t *data = smp_alloc_raw((size_t)bytes);
+            const bool done = data && (!smp_source_look(source, at, data, (size_t)bytes) ||
+                                       keep_resource(&reader->media.meta, kept[i].id, data, (size_t)bytes));
+            smp_free(data);
+            SMP_NEED(done, "a PSD", bytes, err);
         }
         at += (bytes + 1) & ~UINT64_C(1);
     }
@@ -130,8 +166,9 @@ static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_
     smp_source *source = &reader->source;
     *at = HEADER;
     for (int section = 0; section < 3; section++) {
-        uint32_t length;
-        if (!look(source, *at, 4, &length) || length > source->size - *at - 4) {
+        const int word = section == 2 && state->large ? 8 : 4;
+        uint64_t length;
+        if (!look(source, *at, word, &length) || length > source->size - *at - (uint64_t)word) {
             smp_source_seek(source, source->size);
             return smp_source_ended(source, err);
         }
@@ -139,10 +176,10 @@ static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_
             (length < PALETTE || !smp_source_look(source, *at + 4, state->palette, PALETTE)))
             return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: it has no palette");
         if (section == 1)
-            SMP_TRY(keep_profile(reader, *at + 4, *at + 4 + length, err));
+            SMP_TRY(keep_resources(reader, *at + 4, *at + 4 + length, err));
         if (section == 2)
-            *alpha = layers_say_alpha(source, *at + 4, length);
-        *at += 4 + (uint64_t)length;
+            *alpha = layers_say_alpha(source, *at + (uint64_t)word, length, state->large);
+        *at += (uint64_t)word + length;
     }
     return SMP_OK;
 }
@@ -182,6 +219,7 @@ static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *c
                smp_hint(err, "save it as RGB of 8 or 16 bits a channel, or as PNG");
     if (*channels < (uint32_t)colours || *channels > 56)
         return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: %u channels in mode %s", *channels, mode_name(mode));
+    state->large = head[5] == 2;
     state->mode = (int)mode;
     state->bits = (int)bits;
     shape->height = smp_get_be(head + 14, 4);
@@ -212,38 +250,43 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
     smp_source *source = &reader->source;
     const smp_shape *shape = &reader->media.shape;
     const uint64_t rows = (uint64_t)shape->height, packed = rows * (uint64_t)state->planes;
-    const uint64_t memory = 8 * (packed + 1) + UINT16_MAX + state->row * (uint64_t)state->planes;
-    uint64_t start = at + 2 * rows * channels;
+    const int word = state->large ? 4 : 2;
+    state->room = state->large ? 2 * state->row + UINT16_MAX : UINT16_MAX;
+    const uint64_t memory = 8 * (packed + 1) + state->room + state->row * (uint64_t)state->planes;
+    uint64_t start = at + (uint64_t)word * rows * channels;
     SMP_TRY(smp_check_picture(&reader->options.limits, shape->width, shape->height, memory, err));
     SMP_TRY(smp_check_size(source, start, err));
     state->starts = smp_alloc_array((size_t)packed + 1, sizeof *state->starts);
-    state->packed = smp_alloc_raw(UINT16_MAX);
+    state->packed = smp_alloc_raw(state->room);
     state->lines = smp_alloc_array(state->row, (size_t)state->planes);
     SMP_NEED(state->starts && state->packed && state->lines, "a PSD", memory, err);
     smp_source_seek(source, at);
     for (uint64_t i = 0; i < rows * channels; i++) { /* of all channels, to detect a file that was cut off */
-        uint8_t size[2];
-        SMP_TRY(smp_source_fill(source, size, 2, err));
+        uint8_t size[4];
+        SMP_TRY(smp_source_fill(source, size, (size_t)word, err));
         if (i <= packed)
             state->starts[i] = start;
-        start += smp_get_be(size, 2);
+        start += smp_get_be(size, word);
     }
     if (channels == (uint32_t)state->planes)
         state->starts[packed] = start;
     return smp_check_size(source, start, err);
 }
 
-static smp_code unpack(const psd *state, const uint8_t *from, size_t size, uint8_t *to, smp_error *err)
+/* Runs may reach past the row, as GIMP and others write them. */
+static smp_code unpack(psd *state, const uint8_t *from, size_t size, uint8_t *to, smp_error *err)
 {
     size_t left = state->row;
     const uint8_t *end = from + size;
     while (left && from < end) {
         const int code = (int8_t)*from++;
-        const size_t count = code < 0 ? 1 - (size_t)code : (size_t)code + 1, stored = code < 0 ? 1 : count;
+        size_t count = code < 0 ? 1 - (size_t)code : (size_t)code + 1, stored = code < 0 ? 1 : count;
         if (code == INT8_MIN) /* a no-op */
             continue;
-        if (count > left || stored > (size_t)(end - from))
+        if (stored > (size_t)(end - from))
             break;
+        state->overlong |= count > left;
+        count = count < left ? count : left;
         if (code < 0)
             memset(to, *from, count);
         else
@@ -264,6 +307,8 @@ static smp_code plane_row(smp_reader *reader, int plane, int64_t y, const uint8_
         return smp_stored_rows_get(&state->stored[plane], &reader->source, y, at, err);
     const uint64_t *start = state->starts + plane * reader->media.shape.height + y;
     const size_t size = (size_t)(start[1] - start[0]);
+    if (size > state->room)
+        return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: a row has %zu bytes", size);
     if (!smp_source_look(&reader->source, start[0], state->packed, size))
         return smp_fail(err, SMP_E_READ, "cannot read row %lld of the PSD", (long long)y);
     uint8_t *line = state->lines + (size_t)plane * state->row;
@@ -281,8 +326,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     uint8_t head[HEADER];
     psd *state = reader->state;
     SMP_TRY(smp_source_fill(source, head, HEADER, err));
-    uint32_t channels, coding;
-    uint64_t at;
+    uint32_t channels;
+    uint64_t at, coding;
     bool alpha = false;
     SMP_TRY(read_header(reader, head, &channels, err));
     SMP_TRY(find_picture(reader, &at, &alpha, err));
@@ -294,7 +339,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     }
     at += 2;
     if (coding != PLAIN && coding != RUNS)
-        return smp_fail(err, SMP_E_DECODE, "the PSD's picture has an unsupported compression (%u)", coding),
+        return smp_fail(err, SMP_E_DECODE, "the PSD's picture has an unsupported compression (%u)", (unsigned)coding),
                smp_hint(err, "save it as PNG");
     const int colours = colours_of((uint32_t)state->mode);
     media->shape.alpha = alpha && channels > (uint32_t)colours && state->mode != MODE_INDEXED;
@@ -323,15 +368,16 @@ static uint32_t sample_at(const psd *state, const uint8_t *row, int64_t x)
 }
 
 /* Photoshop blends the merged colours with white where they are transparent: undoes this. */
-static uint32_t without_white(uint32_t colour, uint32_t alpha, uint32_t full)
+static uint32_t without_white(psd *state, uint32_t colour, uint32_t alpha, uint32_t full)
 {
     if (!alpha || alpha == full)
         return colour;
     uint64_t dark = ((uint64_t)(full - colour) * full + alpha / 2) / alpha;
+    state->unblended |= full - colour > alpha + full / UINT8_MAX; /* by more than rounding */
     return dark > full ? 0 : full - (uint32_t)dark;
 }
 
-static void convert_pixel(const psd *state, const uint8_t *const *rows, int64_t x, uint32_t *samples)
+static void convert_pixel(psd *state, const uint8_t *const *rows, int64_t x, uint32_t *samples)
 {
     const uint32_t full = state->bits == 16 ? UINT16_MAX : UINT8_MAX;
     for (int c = 0; c < state->planes; c++)
@@ -347,7 +393,7 @@ static void convert_pixel(const psd *state, const uint8_t *const *rows, int64_t 
         samples[3] = samples[4]; /* alpha, if any */
     } else if (state->mode == MODE_RGB && state->planes == 4 && state->bits < 32) {
         for (int c = 0; c < 3; c++)
-            samples[c] = without_white(samples[c], samples[3], full);
+            samples[c] = without_white(state, samples[c], samples[3], full);
     }
 }
 
@@ -413,11 +459,13 @@ static bool put_plain(const psd *state, const uint8_t *const *planes, int64_t wi
 
 static smp_code read_row(smp_reader *reader, int64_t y, void *row, smp_error *err)
 {
-    const psd *state = reader->state;
+    psd *state = reader->state;
     const smp_shape *shape = &reader->media.shape;
     const uint8_t *planes[MOST_PLANES];
     for (int c = 0; c < state->planes; c++)
         SMP_TRY(plane_row(reader, c, y, &planes[c], err));
+    if (state->overlong)
+        smp_note(&reader->notes, "its rows' runs are longer than the rows: what is beyond is left out");
     if (put_plain(state, planes, shape->width, row))
         return SMP_OK;
     for (int64_t x = 0; x < shape->width; x++) {
@@ -433,6 +481,9 @@ static smp_code read_row(smp_reader *reader, int64_t y, void *row, smp_error *er
                 ((uint8_t *)row)[at] = (uint8_t)samples[c];
         }
     }
+    if (state->unblended)
+        smp_note(&reader->notes, "where it is transparent, its colours are not blended with white, as Photoshop blends "
+                                 "them: read as if they were, they differ from those of its layers");
     return SMP_OK;
 }
 
@@ -448,7 +499,7 @@ static void read_close(smp_reader *reader)
 
 const smp_file_format smp_format_psd = {
     .name = "PSD",
-    .extensions = (const char *const[]){"psd", NULL},
+    .extensions = (const char *const[]){"psd", "psb", NULL},
     .kind = SMP_IMAGE,
     .sniff = sniff,
     .read_state = sizeof(psd),
