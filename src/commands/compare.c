@@ -20,7 +20,7 @@ typedef struct compare_settings {
     double time_limit;
     bool hot, explain, fuse;
     int fail_on; /* index into fail_words */
-    const char *json, *csv, *html;
+    const char *time, *json, *csv, *html;
     bool serve, no_open;
 } compare_settings;
 
@@ -43,6 +43,8 @@ static const smp_option options[] = {
          "repeat the picture N times to the right and downwards (a sound behind itself): small ones do not fill a GPU"},
     {"hot", 0, SMP_O_FLAG, offsetof(compare_settings, hot),
      .help = "time with the caches as a run of the same variant leaves them (else they are emptied)"},
+    {"time", 0, SMP_O_STRING, offsetof(compare_settings, time), .argument = "GPU",
+     .help = "predict times of this GPU, h200 (default the GPU that is here, or h100)"},
     {"fail-on", 0, SMP_O_CHOICE, offsetof(compare_settings, fail_on), .fallback = "wrong", .argument = "WHAT",
      .help = "exit with status 7 when a variant is wrong, or, with slower, when one is slower than naive",
      .choices = fail_words},
@@ -272,7 +274,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
         .hot = settings->hot,
         .times = true,
         .counts = true,
-        .predicted = true,
+        .predicted = settings->time ? settings->time : "",
         .measured = true,
         .threads = (int)common->threads,
         .progress = smp_progress_step,

@@ -189,7 +189,7 @@ static smp_code predict(const explain_settings *settings, const smp_cli_job *job
     smp_progress progress;
     smp_run_request run = job->request;
     const smp_compare_request request = {.counts = true,
-                                         .predicted = true,
+                                         .predicted = "",
                                          .default_only = true,
                                          .variant = settings->plan.variant,
                                          .threads = (int)settings->plan.base.common.threads,

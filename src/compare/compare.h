@@ -22,12 +22,13 @@ typedef struct smp_compare_request {
     int64_t repeat;    /* samples of each variant, at least */
     double time_limit; /* seconds in all: half for times, half for counts */
     bool hot; /* each sample finds the caches as a run of the same variant left them; false: caches are flushed */
-    bool times, counts;  /* what is wanted */
-    bool predicted;      /* with counts: times that a GPU would take, too */
-    bool measured;       /* also ask the GPU for counts (sass, hw), not only the model */
-    bool default_only;   /* only the variant that a run would take (and naive, when times are wanted); for `run` */
-    const char *variant; /* with default_only: the variant asked for, or null */
-    int threads;         /* of the emulator; 0: all */
+    bool times, counts;    /* what is wanted */
+    const char *predicted; /* with counts: times of this GPU ("h100"), too; "": of the one that is here, else of an
+                              H100; null: none */
+    bool measured;         /* also ask the GPU for counts (sass, hw), not only the model */
+    bool default_only;     /* only the variant that a run would take (and naive, when times are wanted); for `run` */
+    const char *variant;   /* with default_only: the variant asked for, or null */
+    int threads;           /* of the emulator; 0: all */
     const smp_read_options *read; /* for files that the program names; null: the defaults */
     smp_code (*progress)(void *context, int64_t done, int64_t total); /* as in smp_run_request; may be null */
     void *progress_context;

@@ -156,6 +156,17 @@ class Compare(CliCase):
             self.assertRegex(table, rf"  {name} +{told['us']:.3g} +{told['low_us']:.3g} \.\. {told['high_us']:.3g} ")
         self.assertIn("not measured", table)
         self.assertLessEqual(max(map(len, table.splitlines())), 100)
+        for option, sooner in (("--hot", True), ("--time=h200", False)):  # code that is in L2; another GPU
+            (step,) = json.loads(self.smp("compare", *options, option, "--json", "-").stdout)["steps"]
+            for variant in step["variants"]:
+                told = variant.get("predicted", {})
+                if "us" in told:
+                    self.assertEqual(told["gpu"], "h100" if sooner else "h200")
+                    self.assertTrue(told["us"] < times[variant["variant"]]["us"] or not sooner)
+
+    def test_a_gpu_that_is_not_known_is_an_error(self):
+        done = self.smp("compare", "-e", "invert", CHELSEA, "--time", "rtx", status=2)
+        self.assertIn("h100, h200", done.stderr)
 
     def test_no_time_is_predicted_without_sass(self):
         options = ("-e", "transpose", CHELSEA, "--device", "cpu", "--time-limit", "0", "--repeat", "1")

@@ -2,6 +2,7 @@
 """Kernels of this project: `compare --device cuda` times them by events, beside what was predicted of them.
 
 own.py SMEMPIPE OUT.csv [--only NAME]... [--seconds 12]
+own.py SMEMPIPE OUT.csv --measured CSV [--gpu h200] ...    predictions of the present model, beside times of another run
 
 Columns as in tests/data/time/own_h200.csv. event_us: by how much events before and behind a launch are apart when the
 kernel is empty, less what Nsight Compute says that the empty kernel takes. SMEMPIPE is of a build with the kernels'
@@ -72,10 +73,11 @@ def event_us():
         return apart - sorted(launch["us"] for launch in launches)[len(launches) // 2]
 
 
-def rows(name, arguments):
+def rows(name, arguments, known):
+    """known: the rows of another run, by their names, where no GPU is here."""
     enlarge, stages = RUNS[name]
-    words = [arguments.smempipe, "compare", "--device", "cuda", "--enlarge", str(enlarge), "--json", "-",
-             "--time-limit", str(arguments.seconds)]
+    words = [arguments.smempipe, "compare", "--enlarge", str(enlarge), "--json", "-", "--time-limit",
+             str(arguments.seconds), "--device", *(["cpu", "--time", arguments.gpu] if known else ["cuda"])]
     for stage in stages:
         words += ["-e", stage]
     done = subprocess.run([*words, str(PICTURE)], capture_output=True, text=True, check=False)
@@ -84,12 +86,15 @@ def rows(name, arguments):
     for step in json.loads(done.stdout)["steps"]:
         for variant in step["variants"]:
             predicted = variant.get("predicted", {})
-            if "us" not in predicted or not variant.get("median_seconds"):
+            us = 1e6 * (variant.get("median_seconds") or 0)
+            if known:
+                us = float(known.get((name, step["step"], variant["variant"]), {"us": 0})["us"])
+            if "us" not in predicted or not us:
                 print(f"{name}, {step['step']}, {variant['variant']}: "
                       f"{predicted.get('not_predicted', 'not predicted or not timed')}", file=sys.stderr)
                 continue
             yield {"run": name, "step": step["step"], "input": step["input"], "variant": variant["variant"],
-                   "us": round(1e6 * variant["median_seconds"], 2), "predicted_us": round(predicted["us"], 2),
+                   "us": round(us, 2), "predicted_us": round(predicted["us"], 2),
                    "low_us": round(predicted["low_us"], 2), "high_us": round(predicted["high_us"], 2),
                    "bound": predicted["bound"], "launches": len(variant["launches"])}
 
@@ -100,13 +105,19 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--only", action="append")
     parser.add_argument("--seconds", type=float, default=12)
+    parser.add_argument("--measured")
+    parser.add_argument("--gpu", default="h200")
     arguments = parser.parse_args()
-    added = round(event_us(), 2)
+    known = {}
+    if arguments.measured:
+        with open(arguments.measured, encoding="utf-8") as file:
+            known = {(row["run"], row["step"], row["variant"]): row for row in csv.DictReader(file)}
+    added = float(next(iter(known.values()))["event_us"]) if known else round(event_us(), 2)
     with open(arguments.out, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for name in arguments.only or RUNS:
-            for row in rows(name, arguments):
+            for row in rows(name, arguments, known):
                 writer.writerow(dict(row, event_us=added))
             file.flush()
 

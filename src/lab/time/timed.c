@@ -9,12 +9,10 @@
 /* "h100", "h100,each", "h100,listing,what-if" */
 static bool read_wish(const char *text, smp_time_gpu *gpu, smp_time_wish *wish)
 {
-    char name[16];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
     wish->each = strstr(text, ",each") != NULL;
     wish->listing = strstr(text, ",listing") != NULL;
     wish->what_if = strstr(text, ",what-if") != NULL;
-    return smp_time_gpu_find(name, gpu);
+    return smp_time_gpu_read(text, gpu);
 }
 
 /* Whether a launch has no time, before it ran, and why. */

@@ -138,6 +138,8 @@ double smp_compare_speedup(const smp_compare_step *step, const smp_compare_varia
 /* Rates by a predicted time; 0 where it is not known. */
 double smp_compare_predicted_gbs(const smp_compare_step *step, const smp_compare_variant *variant);
 double smp_compare_predicted_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
+/* Whether the GPU whose times are predicted is the one that was measured. */
+bool smp_compare_is_beside(const smp_compare *compare);
 /* The median that was measured on the GPU whose time is predicted, in us; 0: it was measured elsewhere, or not. */
 double smp_compare_measured_us(const smp_compare *compare, const smp_compare_variant *variant);
 bool smp_compare_any_predicted(const smp_compare *compare);
