@@ -79,6 +79,17 @@ static u32 permute(u64 both, u32 selector)
     return result;
 }
 
+/* The n-th set bit from `base` on, below it for a negative n; 0: that one alone. */
+static u32 nth_set(u32 mask, u32 base, s32 n)
+{
+    u32 left = n < 0 ? 0 - (u32)n : n ? (u32)n : 1;
+    mask &= n ? UINT32_MAX : UINT32_C(1) << (base & 31);
+    for (u32 at = base; at < 32; at = n < 0 ? at - 1 : at + 1)
+        if (mask >> at & 1 && !--left)
+            return at;
+    return UINT32_MAX;
+}
+
 static u32 dot4(u32 a, u32 b, bool sa, bool sb)
 {
     u32 sum = 0;
