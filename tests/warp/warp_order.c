@@ -85,6 +85,31 @@ SMP_TEST(an_atomic_read_hides_no_plain_one_of_its_thread)
     assert_int_equal(races_of(text), 0);
 }
 
+/* The same of blocks of a cluster, that read the first one's word before the fourth updates it. */
+SMP_TEST(atomic_readers_of_a_cluster_hide_no_plain_one)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry op()\n{\n.reg .b32 %%r<4>; .reg .pred %%p;\n"
+        ".shared .align 4 .b32 s[1];\nmov.u32 %%r0, %%cluster_ctarank; mov.u32 %%r1, s; st.shared.u32 [s], %%r0;\n"
+        "barrier.cluster.arrive; barrier.cluster.wait; mapa.shared::cluster.u32 %%r2, %%r1, 0;\n"
+        "setp.eq.u32 %%p, %%r0, 1; @%%p ld%s.shared::cluster.u32 %%r3, [%%r2];\n"
+        "setp.eq.u32 %%p, %%r0, 2; @%%p ld%s.shared::cluster.u32 %%r3, [%%r2];\n"
+        "setp.eq.u32 %%p, %%r0, 3; @%%p ld%s.shared::cluster.u32 %%r3, [%%r2];\n"
+        "setp.eq.u32 %%p, %%r0, 4; @%%p atom.shared::cluster.add.u32 %%r3, [%%r2], 1;\n"
+        "barrier.cluster.arrive; barrier.cluster.wait;\nret;\n}\n";
+    for (int plain = 1; plain <= 4; plain++) { /* 4: none */
+        lab l;
+        const char *kinds[5];
+        for (int i = 1; i <= 4; i++)
+            kinds[i] = i == plain ? "" : ".relaxed.cluster";
+        lab_open(&l, text, kinds[1], kinds[2], kinds[3]);
+        lab_must_run(&l, "cluster",
+                     &(smp_warp_launch){.grid = {8, 1, 1}, .block = {1, 1, 1}, .cluster = {8, 1, 1}, .params = ""});
+        assert_int_equal(l.result.finding_count, plain < 4);
+        lab_close(&l);
+    }
+}
+
 /* Each thread writes, counts itself, waits until all are counted, and reads what another has written. */
 SMP_TEST(an_acquire_sees_what_was_released)
 {

@@ -152,17 +152,18 @@ static void check(warp_block *block, const warp_far_touch *now, uint32_t of, uin
     const bool both_atomic = now->atomic && f->write.atomic;
     if (unordered(block, &f->write, now, of) && !both_atomic && !same_value)
         race(block, &f->write, f->write.atomic ? "updates" : "writes", is, now, of, granule);
-    else if (how != WARP_READS && unordered(block, &f->read, now, of) && !(now->atomic && f->read.atomic))
-        race(block, &f->read, "reads", is, now, of, granule);
-    else if (how != WARP_READS && unordered(block, &f->other, now, of) && !(now->atomic && f->other.atomic))
-        race(block, &f->other, "reads", is, now, of, granule);
-    if (how != WARP_READS)
-        f->write = *now;
-    else {
-        if (f->read.epoch == now->epoch && (f->read.rank != now->rank || f->other.epoch != now->epoch))
-            f->other = f->read;
-        f->read = *now;
+    else if (how != WARP_READS) {
+        const warp_far_touch *r = f->readers, *const end = r + (now->atomic ? 2 : 4);
+        while (r < end && !unordered(block, r, now, of))
+            r++;
+        if (r < end)
+            race(block, r, "reads", is, now, of, granule);
     }
+    warp_far_touch *const reader = f->readers + (now->atomic ? 2 : 0);
+    if (how == WARP_READS && reader->epoch == now->epoch &&
+        (reader->rank != now->rank || reader[1].epoch != now->epoch))
+        reader[1] = *reader;
+    *(how == WARP_READS ? reader : &f->write) = *now;
 }
 
 /* Whether a store leaves the bytes as they are. */
