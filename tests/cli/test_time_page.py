@@ -145,6 +145,19 @@ class TimePage(CliCase):
         self.assertIn("not modelled: clusters", text)
         self.assertNotRegex(text, "µs| ms|bound by|GHz")
 
+    def test_what_is_left_out_and_waited_for(self):
+        self.write("part.h", "__device__ void add(int *x)\n{\n    atomicAdd(x + threadIdx.x % 32, threadIdx.x);\n}\n")
+        self.write("a.cu", '#include <cstdio>\n#include "part.h"\n__global__ void f(int *x)\n{\n    add(x);\n'
+                   '    if (x[40]) printf("once");\n}\n'
+                   "int main() { int *x; cudaMalloc(&x, 256); cudaMemset(x, 0, 256); f<<<1024, 256>>>(x);\n"
+                   "cudaMemset(x + 40, 1, 1); f<<<1, 32>>>(x); }\n")  # fmt: skip
+        self.smp("kernel", "a.cu", "--time", "--html", "page.html", "-q", env=self.environment)
+        page = (self.folder / "page.html").read_text()
+        self.assertEqual(plain_of(page).count("; left out of its time: what printf takes on a GPU</td>"), 1)
+        text = Page(drawn(self, page)).text
+        self.assertEqual(text.count("left out of its time: what printf takes on a GPU"), 1)
+        self.assertRegex(text, r"drain \d+ %: for what part\.h:3 writes")
+
     @needs_browser
     def test_names_are_text(self):
         page = self.page()

@@ -365,14 +365,16 @@ void smp_lab_time_model_json(smp_json *json, const smp_lab_report *report)
 static void plain_row(FILE *to, const smp_warp_result *r, const smp_predicted *p)
 {
     enum { CELL = 32, COLUMNS = 7 };
-    char launch[CELL], cycles[CELL], us[CELL], low[CELL], high[CELL], why[sizeof p->refusal + CELL];
+    char launch[CELL], cycles[CELL], us[CELL], low[CELL], high[CELL];
+    char why[sizeof p->refusal + sizeof p->left_out + 2 * CELL];
     snprintf(launch, sizeof launch, "%u", p->order);
     snprintf(us, sizeof us, "%.4g", p->us);
     snprintf(low, sizeof low, "%.4g", p->low_us);
     snprintf(high, sizeof high, "%.4g", p->high_us);
     snprintf(cycles, sizeof cycles, "%.0f", p->cycles);
-    snprintf(why, sizeof why, "%s%s", p->refusal[0] ? "not modelled: " : "", p->refusal[0] ? p->refusal : p->bound);
-    const bool known = !p->refusal[0];
+    const bool known = !p->refusal[0], leaves_out = known && p->left_out[0];
+    snprintf(why, sizeof why, "%s%s%s%s", known ? "" : "not modelled: ", known ? p->bound : p->refusal,
+             leaves_out ? "; left out of its time: " : "", leaves_out ? p->left_out : "");
     const char *const cells[] = {
         launch, r->kernel, known ? us : "", known ? low : "", known ? high : "", known ? cycles : "", why};
     smp_page_row(to, "td", cells, COLUMNS);

@@ -131,7 +131,9 @@ function stallBar(tones, row, most) {
 const mainStall = row => {
   if (row.share < 0.005) return "";
   const [first] = reasonsOf(row.stalls).filter(([reason]) => reason !== "selected");
-  return first ? `${words(first[0])} ${whole(first[1])}` : "";
+  const at = row.waits_for_file === row.file ? "line " : `${baseName(row.waits_for_file ?? "")}:`;
+  const waits = row.waits_for_line ? `: for what ${at}${row.waits_for_line} writes` : "";
+  return first ? `${words(first[0])} ${whole(first[1])}${waits}` : "";
 };
 
 function legend(tones) {
@@ -150,7 +152,8 @@ function timedLines(p) {
       line.sums[reason] = (line.sums[reason] ?? 0) + share * row.share;
     lines.set(key, line);
   }
-  return [...lines.values()].map(line => ({...line,
+  const waits = line => p.lines.find(l => l.line === line.line && l.file === line.file && l.waits_for_line);
+  return [...lines.values()].map(line => ({...waits(line), ...line,
     stalls: Object.fromEntries(Object.entries(line.sums).map(([reason, sum]) => [reason, sum / line.share]))}));
 }
 
@@ -198,7 +201,7 @@ function timeSection(data, launch, tones, open) {
   return h("section", {id}, head, fold([h("b", intervalOf(p)),
     `, bound by ${p.bound}; grid ${launch.grid.join("x")}, block ${launch.block.join("x")}`], open,
     h("div.halves", h("div", resources(p)), h("div", h("h3", "Occupancy and memory"), facts(p))),
-    prices(p), occupancies(p),
+    p.left_out && h("p.warn", `left out of its time: ${p.left_out}`), prices(p), occupancies(p),
     legend(tones), h("div.halves", h("div", files.map(file => timedSource(k, lines, file, tones, pick))),
       h("div", sassOf(p, tones, marks)))));
 }
