@@ -144,6 +144,13 @@ SMP_TEST(psb_is_a_psd_of_longer_numbers)
     large = false;
 }
 
+SMP_TEST(psd_runs_of_more_than_a_row_are_damage)
+{
+    psd_file file = begin_psd(1, 8, 1, "", 0, 1);
+    put_bytes(&file, "\0\4\201a\201a", 6);
+    expect_error(file.bytes, file.size, SMP_E_DECODE, "another length than the row");
+}
+
 /* A channel behind the colours is a selection that was saved, unless the count of layers is negative or a block says
  * that the picture's transparency was merged. */
 SMP_TEST(psd_alpha_is_what_the_file_says)

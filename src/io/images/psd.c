@@ -273,30 +273,33 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
     return smp_check_size(source, start, err);
 }
 
-/* Runs may reach past the row, as GIMP and others write them. */
+/* The last run may reach past the row, as GIMP writes it. */
 static smp_code unpack(psd *state, const uint8_t *from, size_t size, uint8_t *to, smp_error *err)
 {
-    size_t left = state->row;
+    enum { LONGEST = 128 };
+    size_t left = state->row, beyond = 0;
     const uint8_t *end = from + size;
-    while (left && from < end) {
+    while (from < end) {
         const int code = (int8_t)*from++;
-        size_t count = code < 0 ? 1 - (size_t)code : (size_t)code + 1, stored = code < 0 ? 1 : count;
+        const size_t count = code < 0 ? 1 - (size_t)code : (size_t)code + 1, stored = code < 0 ? 1 : count;
         if (code == INT8_MIN) /* a no-op */
             continue;
         if (stored > (size_t)(end - from))
             break;
-        state->overlong |= count > left;
-        count = count < left ? count : left;
+        const size_t kept = count < left ? count : left;
         if (code < 0)
-            memset(to, *from, count);
+            memset(to, *from, kept);
         else
-            memcpy(to, from, count);
+            memcpy(to, from, kept);
         from += stored;
-        to += count;
-        left -= count;
+        to += kept;
+        left -= kept;
+        beyond += count - kept;
     }
-    return left ? smp_fail(err, SMP_E_DECODE, "the PSD is damaged: a row's runs have another length than the row")
-                : SMP_OK;
+    state->overlong |= beyond > 0;
+    return left || beyond > LONGEST
+               ? smp_fail(err, SMP_E_DECODE, "the PSD is damaged: a row's runs have another length than the row")
+               : SMP_OK;
 }
 
 /* Decodes a row of a plane to the file's samples. */
