@@ -8,7 +8,7 @@ import unittest
 import zlib
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageCms
 
 from harness import SANITIZED, CliCase, chunk, png_chunks, png_header
 
@@ -61,12 +61,26 @@ class Animations(CliCase):
         return out
 
     def test_comments_of_a_gif_are_kept(self):
-        for comment, kept in ((b"Made by hand", "Made by hand"), (b"x" * 300, "x" * 255)):
-            Image.new("L", (4, 3)).save(self.folder / "a.gif", comment=comment)
-            done = self.smp("convert", "-f", "a.gif", "out.png")
-            self.assertEqual("first 255 bytes" in done.stderr, len(comment) > 255)
+        for comment in ("Made by hand", "x" * 300):
+            Image.new("L", (4, 3)).save(self.folder / "a.gif", comment=comment.encode())
+            self.assertEqual(self.smp("convert", "-f", "a.gif", "out.png").stderr, "")
             with Image.open(self.folder / "out.png") as picture:
-                self.assertEqual(picture.text["Comment"], kept)
+                self.assertEqual(picture.text["Comment"], comment)
+
+    def test_profile_and_xmp_of_a_gif_are_kept(self):
+        blocks = lambda data: b"".join(bytes([len(part)]) + part for part in
+                                       (data[i:i + 255] for i in range(0, len(data), 255))) + b"\0"
+        Image.new("RGB", (4, 3), (9, 8, 7)).save(self.folder / "a.gif")
+        data = (self.folder / "a.gif").read_bytes()
+        profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+        at, trailer = 13 + 3 * (2 << (data[10] & 7)), bytes([1, *range(255, -1, -1), 0])  # behind the palette
+        for text in (b"<x/>", b"<x>" + b"word " * 70 + b"</x>"):
+            self.write("b.gif", data[:at] + b"!\xff\x0bICCRGBG1012" + blocks(profile) + b"!\xff\x0bXMP DataXMP" + text +
+                       trailer + data[at:])
+            self.smp("convert", "-f", "b.gif", "out.png")
+            with Image.open(self.folder / "out.png") as picture:
+                self.assertEqual(picture.info["icc_profile"], profile)
+                self.assertEqual(picture.text["XML:com.adobe.xmp"], text.decode())
 
     def check(self, name, wanted):
         got = self.frames_of(name)

@@ -72,6 +72,32 @@ static smp_code take_memory(smp_reader *reader, gif_reader *state, smp_error *er
     return canvas ? smp_canvas_open(&state->canvas, &reader->media.shape, err) : SMP_OK;
 }
 
+static smp_code keep_meta(smp_reader *reader, const smp_gif *gif, smp_error *err)
+{
+    enum { MOST = 4 << 20, TRAILER = 257 /* behind XMP: XMP Specification, part 3, 1.1.2 */ };
+    const struct {
+        uint64_t at;
+        const char *name, *key;
+        size_t behind;
+    } parts[] = {{gif->comment, "a comment", "Comment", 0},
+                 {gif->xmp, "XMP", SMP_XMP_KEY, TRAILER},
+                 {gif->profile, "the ICC profile", NULL, 0}};
+    smp_meta *meta = &reader->media.meta;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t size = 0, behind = parts[i].behind;
+        uint8_t *data = parts[i].at ? smp_gif_blocks(&reader->source, parts[i].at, behind > 0, &size) : NULL;
+        bool done = data || !parts[i].at;
+        if (size > MOST)
+            smp_note(&reader->notes, "%s is left out: it has %zu bytes", parts[i].name, size);
+        else if (size > behind)
+            done = parts[i].key ? smp_meta_add_text(meta, parts[i].key, (char *)data, size - behind)
+                                : smp_blob_set(&meta->icc, data, size);
+        smp_free(data);
+        SMP_NEED(done, parts[i].name, size, err);
+    }
+    return SMP_OK;
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
@@ -88,11 +114,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->shape.format = SMP_U8;
     media->bits = 8;
     media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {8, true}};
-    const char *comment = (const char *)gif->comment + 1;
-    const size_t length = strnlen(comment, gif->comment[0]);
-    SMP_NEED(!length || smp_meta_add_text(&media->meta, "Comment", comment, length), "a comment", length, err);
-    if (length == UINT8_MAX)
-        smp_note(&reader->notes, "of its comment the first %zu bytes are kept", length);
+    SMP_TRY(keep_meta(reader, gif, err));
     if (gif->broken)
         smp_note(&reader->notes, "the GIF is damaged or cut short behind its picture %lld", (long long)gif->pictures);
     if (gif->grown)

@@ -3,11 +3,12 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/checked.h"
 #include "io/bytes.h"
 
 enum { HEADER = 13, PICTURE = 9, CONTROL = 0xF9, APPLICATION = 0xFF, HAS_PALETTE = 0x80, INTERLACED = 0x40 };
-enum { COMMENT = 0xFE };
+enum { COMMENT = 0xFE, NAME = 11 /* bytes of an application's */ };
 enum { BLOCK_EXTENSION = 0x21, BLOCK_PICTURE = 0x2C, BLOCK_END = 0x3B };
 
 static uint64_t palette_bytes(uint8_t flags)
@@ -33,6 +34,19 @@ static bool skip_blocks(const smp_source *source, uint64_t *at)
     return *at <= source->size;
 }
 
+uint8_t *smp_gif_blocks(const smp_source *source, uint64_t at, bool lengths, size_t *size)
+{
+    uint64_t end = at;
+    uint8_t *data = skip_blocks(source, &end) ? smp_alloc((size_t)(end - at)) : NULL;
+    *size = 0;
+    for (uint8_t n; data && take(source, &at, &n, 1) && n; at += n, *size += n) {
+        if (lengths)
+            data[(*size)++] = n;
+        (void)smp_source_look(source, at, data + *size, n);
+    }
+    return data;
+}
+
 static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
 {
     uint8_t head[6];
@@ -40,13 +54,17 @@ static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
         return false;
     const uint8_t kind = head[0];
     uint8_t loop[16]; /* a block of 11 bytes, one of 3, of which the last two are the number */
-    if (kind == APPLICATION && smp_source_look(source, *at, loop, sizeof loop) && loop[0] == 11 &&
-        !memcmp(loop + 1, "NETSCAPE2.0", 11) && loop[12] == 3 && loop[13] == 1) {
+    const bool named = kind == APPLICATION && smp_source_look(source, *at, loop, sizeof loop) && loop[0] == NAME;
+    if (named && !gif->profile && !memcmp(loop + 1, "ICCRGBG1012", NAME))
+        gif->profile = *at + 1 + NAME;
+    if (named && !gif->xmp && !memcmp(loop + 1, "XMP DataXMP", NAME))
+        gif->xmp = *at + 1 + NAME;
+    if (named && !memcmp(loop + 1, "NETSCAPE2.0", NAME) && loop[12] == 3 && loop[13] == 1) {
         const uint32_t repeats = smp_get_le(loop + 14, 2);
         gif->plays = repeats ? repeats + 1 : 0;
     }
-    if (kind == COMMENT && !gif->comment[0] && smp_source_look(source, *at, gif->comment, 1))
-        (void)smp_source_look(source, *at, gif->comment, (size_t)gif->comment[0] + 1);
+    if (kind == COMMENT && !gif->comment)
+        gif->comment = *at;
     if (kind == CONTROL && smp_source_look(source, *at, head, 6) && head[0] >= 4) {
         const int delay = (int)smp_get_le(head + 2, 2);
         const int disposal = smp_gif_disposal(head[1]);

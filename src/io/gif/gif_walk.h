@@ -18,16 +18,20 @@ typedef struct smp_gif {
     int64_t width, height;                   /* of the canvas */
     int64_t x, y, inner_width, inner_height; /* of the first picture on it */
     bool interlaced;
-    int transparent;      /* the colour of the first picture that is not painted; -1: none */
-    int64_t pictures;     /* that are whole */
-    bool broken;          /* what follows them is not */
-    bool grown;           /* the canvas was too small for the first */
-    bool clears;          /* a picture is taken away before the next one */
-    int delay;            /* of the first picture, in hundredths of a second; 0: none is said */
-    uint32_t plays;       /* how often they are shown; 0: for ever */
-    bool uneven;          /* pictures have different delays */
-    uint8_t comment[256]; /* the first block of the first one, behind its length */
+    int transparent;                /* the colour of the first picture that is not painted; -1: none */
+    int64_t pictures;               /* that are whole */
+    bool broken;                    /* what follows them is not */
+    bool grown;                     /* the canvas was too small for the first */
+    bool clears;                    /* a picture is taken away before the next one */
+    int delay;                      /* of the first picture, in hundredths of a second; 0: none is said */
+    uint32_t plays;                 /* how often they are shown; 0: for ever */
+    bool uneven;                    /* pictures have different delays */
+    uint64_t comment, xmp, profile; /* where the blocks of the first of each begin; 0: there is none */
 } smp_gif;
+
+/* What the blocks from there on hold; lengths: with the bytes that say how long each is, as XMP has them. Null: out of
+ * memory. */
+uint8_t *smp_gif_blocks(const smp_source *source, uint64_t at, bool lengths, size_t *size);
 
 /* Fails with SMP_E_DECODE when the first picture is damaged or reaches past the end of the file. */
 smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err);
