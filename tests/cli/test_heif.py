@@ -80,6 +80,11 @@ class Heif(CliCase):
         self.write("in.avif", heif([(b"av01", colour, shown), (b"av01", alpha, mask)], refer(b"auxl", 2, 1)))
         self.assertEqual(self.read("in.avif", "the transparency is left out: it has not the size").shape, (16, 256, 3))
 
+    def test_the_film_beside_a_picture_is_told(self):
+        (colour, shown), = coded(self.encode(np.dstack([RAMP] * 3), "a.avif", "-y", "444"))
+        self.write("in.avif", heif([(b"av01", colour, shown)], brand=b"avis", more=box(b"moov", bytes(40))))
+        self.assertEqual(self.read("in.avif", "is an animation; only the first is read").shape, (16, 256, 3))
+
     def test_kinds_that_are_not_read_are_named(self):
         for kind, name in ((b"unci", "uncompressed samples"), (b"tili", "a tiled picture"), (b"vvc1", "H.266"),
                            (b"j2k1", "JPEG 2000"), (b"mski", "a mask"), (b"avc1", "H.264")):

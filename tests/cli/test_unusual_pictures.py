@@ -189,6 +189,12 @@ class UnusualPictures(CliCase):
         self.assertIn("1 file done", done.stderr)
         self.assertEqual(len(json.loads((self.folder / "lines").read_text())["input_notes"]), 2)
 
+    def test_metadata_that_goes_on_in_another_marker_is_told(self):
+        for name, body in (("EXIF", b"Exif\0\0II*\0\x08\0\0\0" + bytes(6)),
+                           ("XMP", b"http://ns.adobe.com/xmp/extension/\0" + bytes(40))):
+            self.write("in.jpg", jpeg(marker(0xE1, body), marker(0xE1, body)))
+            self.assertEqual(self.smp("convert", "-f", "in.jpg", "out.png").stderr.count(f"{name} that goes on in"), 1)
+
     def test_colours_that_a_palette_lacks_are_counted(self):
         colours = bytes([1, 2, 3, 0, 4, 5, 6, 0])
         for bits, coding, rows in ((4, 0, bytes([0x01, 0x20, 0, 0, 0x10, 0xF0, 0, 0])),

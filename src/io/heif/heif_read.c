@@ -266,6 +266,8 @@ static void describe(heif_state *state, smp_reader *reader)
         smp_note(&reader->notes, "the transparency is left out: it has not the size of the picture");
     if (others > 0)
         smp_note(&reader->notes, "the file holds %d pictures; only the primary one is read", others + 1);
+    if (state->heif.film)
+        smp_note(&reader->notes, "the file is an animation; " SMP_FIRST_ALONE);
 }
 
 smp_code smp_heif_read_open(smp_reader *reader, smp_error *err)
