@@ -193,12 +193,6 @@ static void settle_counts(warp_block *block)
         warp_settle_count(block, i);
 }
 
-/* Whether the launch has no time left: then it has none in one thread. */
-static bool is_late(const warp_block *block)
-{
-    return block->deadline > 0 && smp_now() > block->deadline;
-}
-
 static void *run_share(void *given)
 {
     share *s = given;
@@ -206,7 +200,8 @@ static void *run_share(void *given)
     for (uint64_t i = s->from; i < s->to && !s->block->stop; i++, s->done++)
         warp_run_block(s->block, launch->blocks ? launch->blocks[i] : i);
     settle_counts(s->block);
-    if (launch->met && s->block->stop && !is_late(s->block))
+    const bool late = s->block->deadline > 0 && smp_now() > s->block->deadline; /* then it is in one thread, too */
+    if (launch->met && s->block->stop && !late)
         *launch->met = true;
     return NULL;
 }
