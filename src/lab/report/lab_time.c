@@ -26,7 +26,7 @@ static bool is_measured(const char *name)
     return smp_time_gpu_find(name, &gpu) && gpu.measured;
 }
 
-static const smp_predicted *first_of(const smp_warp_result *r)
+static smp_predicted *first_of(const smp_warp_result *r)
 {
     return r->predictions && r->predictions->count ? &r->predictions->items[0] : NULL;
 }
@@ -155,10 +155,10 @@ static const char *saved_text(const smp_predicted *p, double us, char *text, siz
     return text;
 }
 
-static const smp_predicted_mend *mend_of(const smp_predicted *p, const smp_warp_row *row)
+smp_predicted_mend *smp_lab_mend_of(smp_predicted *p, const smp_warp_row *row)
 {
     for (size_t i = 0; p && i < p->mend_count; i++) {
-        const smp_predicted_mend *m = &p->mends[i];
+        smp_predicted_mend *m = &p->mends[i];
         if (m->file == row->file && m->line == row->line && m->place == row->place && m->width == row->width &&
             m->space == (uint8_t)row->space && m->op == (uint8_t)row->op)
             return m;
@@ -168,8 +168,8 @@ static const smp_predicted_mend *mend_of(const smp_predicted *p, const smp_warp_
 
 const char *smp_lab_saved(const smp_warp_result *result, const smp_warp_row *row, char text[SMP_LAB_SAVED])
 {
-    const smp_predicted *p = first_of(result);
-    const smp_predicted_mend *m = mend_of(p, row);
+    smp_predicted *p = first_of(result);
+    const smp_predicted_mend *m = smp_lab_mend_of(p, row);
     text[0] = 0;
     if (m) {
         memcpy(text, "; ", 2);
@@ -180,8 +180,8 @@ const char *smp_lab_saved(const smp_warp_result *result, const smp_warp_row *row
 
 double smp_lab_saved_us(const smp_warp_result *result, const smp_warp_row *row)
 {
-    const smp_predicted *p = first_of(result);
-    const smp_predicted_mend *m = mend_of(p, row);
+    smp_predicted *p = first_of(result);
+    const smp_predicted_mend *m = smp_lab_mend_of(p, row);
     return m && smp_lab_time_differs(p, m->us) ? m->us : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "base/whole_file.h"
+#include "lab/report/lab.h"
 
 enum { MOST_SOURCE = 16 << 20, STATIC_SHARED = 48 << 10 /* of a block, without cudaFuncSetAttribute */ };
 #define IMPOSSIBLE UINT64_MAX
@@ -318,6 +319,22 @@ static void change_text(const member *m, const char *source, const smp_lab_layou
         snprintf(text, size, "%s%s, each index i -> %s", name, was, part);
 }
 
+/* What rows of the array save was predicted with their own conflicts gone. Of the kernel's wavefronts the layout leaves
+ * some, which take shared memory as long as they do now: no row saves more than the rest of the time. */
+static void bound_prices(const member *m, uint64_t gone, uint64_t all)
+{
+    const double left = all > gone ? (double)(all - gone) / (double)all : 0;
+    const smp_warp_result *r = m->result;
+    for (size_t i = 0; r->predictions && i < r->row_count; i++)
+        for (size_t k = 0; r->rows[i].conflicts && k < r->predictions->count; k++) {
+            smp_predicted *p = &r->predictions->items[k];
+            smp_predicted_mend *mend = smp_lab_mend_of(p, &r->rows[i]);
+            const double most = p->us * (1 - p->use[SMP_TIME_SHARED_MEMORY] * left);
+            if (mend && mend->us > most && !strcmp(r->rows[i].array, r->arrays[m->array].name))
+                mend->us = most;
+        }
+}
+
 /* Tells a result what its kernel costs with the layout. */
 static void tell(const member *m, const tip_source *s, const search *found, bool exact)
 {
@@ -329,6 +346,7 @@ static void tell(const member *m, const tip_source *s, const search *found, bool
         return;
     for (size_t i = 0; i < m->result->row_count; i++)
         all += m->result->rows[i].wavefronts;
+    bound_prices(m, m->before - after, all);
     change_text(m, s ? s->text : NULL, &found->best, change, sizeof change);
     if (m->path)
         snprintf(where, sizeof where, " (%.80s:%u)", smp_base_name(m->path), m->declared.line);
