@@ -4,7 +4,8 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "commands/lab/kernel_fatbin.h"
+#include "commands/lab/kernel_elf.h"
+#include "lab/stage/fatbin.h"
 
 enum { FATBIN_HEAD = 16, IMAGE_HEAD = 64, MOST = 512 };
 

@@ -7,7 +7,7 @@
 #include "base/paths.h"
 #include "cli/dashes.h"
 #include "commands/lab/kernel.h"
-#include "commands/lab/kernel_fatbin.h"
+#include "commands/lab/kernel_elf.h"
 
 static bool is_cuda(const char *file)
 {

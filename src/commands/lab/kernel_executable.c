@@ -1,63 +1,16 @@
 /* Executables that nvcc made: takes the PTX or cubin of each of their source files out, makes SASS of it, and lists
  * both for the lab's runtime library, which takes the place of the one that they ask for. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/hash/sha256.h"
 #include "base/os/tool.h"
 #include "commands/lab/kernel.h"
-#include "commands/lab/kernel_fatbin.h"
+#include "commands/lab/kernel_elf.h"
+#include "lab/stage/fatbin.h"
 #include "lab/stage/toolkit.h"
-
-/* The PTX of the newest architecture up to that of --arch, else the oldest; without PTX a cubin of that architecture,
- * else of the newest. */
-static const smp_kernel_image *choose(const smp_kernel_fatbin *fatbin, int arch)
-{
-    const smp_kernel_image *ptx = NULL, *cubin = NULL;
-    for (size_t i = 0; i < fatbin->count; i++) {
-        const smp_kernel_image *image = &fatbin->images[i];
-        if (!image->is_ptx) {
-            if (!cubin || (cubin->arch != arch && (image->arch == arch || image->arch > cubin->arch)))
-                cubin = image;
-            continue;
-        }
-        const bool fits = image->arch <= arch;
-        if (!ptx || (fits && (ptx->arch > arch || image->arch > ptx->arch)) || (!fits && image->arch < ptx->arch))
-            ptx = image;
-    }
-    return ptx ? ptx : cubin;
-}
-
-/* Keeps bytes in the cache by their hash; *path is from smp_alloc. */
-static smp_code keep(const unsigned char *bytes, size_t size, const char *ending, char **path, smp_error *err)
-{
-    smp_sha256 hash;
-    char text[65];
-    smp_sha256_begin(&hash);
-    smp_sha256_add(&hash, bytes, size);
-    smp_sha256_end(&hash, text);
-    char *cache = smp_toolkit_cache();
-    char *folder = cache ? smp_asprintf("%s/images", cache) : NULL;
-    char *work = folder ? smp_asprintf("%s/%.32s.%d", folder, text, (int)getpid()) : NULL;
-    *path = folder ? smp_asprintf("%s/%.32s.%s", folder, text, ending) : NULL;
-    smp_code code = work && *path ? SMP_OK : smp_fail_memory(err, "a path", PATH_MAX);
-    if (!code && access(*path, R_OK)) {
-        FILE *to = smp_toolkit_make_folders(folder) ? fopen(work, "wb") : NULL;
-        const bool wrote = to && fwrite(bytes, 1, size, to) == size;
-        if ((to && fclose(to)) || !wrote || rename(work, *path)) {
-            smp_fail(err, SMP_E_WRITE, "cannot write %s: %s", *path, strerror(errno));
-            code = smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
-            unlink(work);
-        }
-    }
-    smp_free_all(work, folder, cache);
-    return code;
-}
 
 /* The PTX of all files that were linked, one text behind another; null: of one there is none. CUDA's own runtime for
  * the device is among them, and is what the lab does itself. */
@@ -72,7 +25,7 @@ static smp_code join_parts(const smp_kernel_elf *elf, int arch, char **all, smp_
         unsigned char *bytes = NULL;
         size_t size = 0;
         code = smp_kernel_next_fatbin(elf->parts, elf->parts_size, &at, fatbin, &found, err);
-        const smp_kernel_image *image = !code && found ? choose(fatbin, arch) : NULL;
+        const smp_kernel_image *image = !code && found ? smp_kernel_choose_image(fatbin, arch) : NULL;
         whole = image || !found;
         code = code || !image ? code : smp_kernel_unpack(image, &bytes, &size, err);
         if (bytes && !memmem(bytes, size, own, strlen(own))) {
@@ -94,7 +47,7 @@ static smp_code join_parts(const smp_kernel_elf *elf, int arch, char **all, smp_
 static smp_code add(const smp_kernel_settings *settings, const smp_kernel_elf *elf, const smp_kernel_fatbin *fatbin,
                     const char *file, smp_kernel_modules *to, smp_error *err)
 {
-    const smp_kernel_image *image = choose(fatbin, atoi(smp_compile_arch(settings->arch)));
+    const smp_kernel_image *image = smp_kernel_choose_image(fatbin, atoi(smp_compile_arch(settings->arch)));
     const bool ptx_wanted = settings->code && !strcmp(settings->code, "ptx"),
                sass_wanted = settings->code && !strcmp(settings->code, "sass");
     unsigned char *bytes = NULL;
@@ -123,7 +76,7 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_elf *e
     if (image->is_ptx && bytes) /* zeros fill it up */
         size = strlen((const char *)bytes);
     if (!code)
-        code = keep(bytes, size, image->is_ptx ? "ptx" : "cubin", &m->source, err);
+        code = smp_kernel_keep_image(bytes, size, image->is_ptx ? "ptx" : "cubin", &m->source, err);
     if (!code)
         code =
             smp_assemble(m->source, settings->arch, settings->code, &settings->flags.ptxas, NULL, &m->sass, why, err);
@@ -132,7 +85,7 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_elf *e
     if (parts && (!code || !sass_wanted)) { /* the cubin is that of all parts together */
         m->linked = m->source;
         m->is_ptx = true;
-        code = keep((const unsigned char *)parts, strlen(parts), "ptx", &m->source, err);
+        code = smp_kernel_keep_image((const unsigned char *)parts, strlen(parts), "ptx", &m->source, err);
     }
     smp_free(parts);
     if (code && err) { /* not the file in the cache */

@@ -11,7 +11,6 @@
 #include "base/hash/sha256.h"
 #include "base/os/tool.h"
 #include "base/paths.h"
-#include "lab/stage/compile.h"
 #include "lab/stage/kernel_source.h"
 #include "lab/stage/toolkit.h"
 
@@ -29,6 +28,12 @@ typedef struct input {
     size_t size;
     char *ptxas, *nvdisasm;
 } input;
+
+const char *smp_compile_arch(const char *arch)
+{
+    const char *digits = arch + strcspn(arch, "0123456789");
+    return *digits ? digits : "90";
+}
 
 static void close_input(input *in)
 {

@@ -17,3 +17,5 @@ smp_code smp_assemble(const char *file, const char *arch, const char *wanted, co
 /* The cubin of the user's PTX file, or a cubin itself: a path, from smp_alloc. Null: there is no ptxas, or it refuses.
  */
 char *smp_assemble_cubin(const char *file, const char *arch, const smp_flag_list *flags);
+
+const char *smp_compile_arch(const char *arch); /* "90" of "sm_90" */

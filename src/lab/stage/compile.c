@@ -15,6 +15,7 @@
 #include "base/os/tool.h"
 #include "base/paths.h"
 #include "io/sandbox_program.h"
+#include "lab/stage/assemble.h"
 #include "lab/stage/compile_end.h"
 #include "lab/stage/device_code.h"
 #include "lab/stage/kernel_source.h"
@@ -44,13 +45,6 @@ static smp_code no_nvcc(smp_error *err)
     return smp_hint(
         err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl, or apt-get install "
              "nvidia-cuda-toolkit, or clang for kernels of plain CUDA; no GPU is needed. A .ptx file runs without it");
-}
-
-/* "90" of "sm_90". */
-const char *smp_compile_arch(const char *arch)
-{
-    const char *digits = arch + strcspn(arch, "0123456789");
-    return *digits ? digits : "90";
 }
 
 typedef struct words {

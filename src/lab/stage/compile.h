@@ -24,5 +24,3 @@ typedef struct smp_compile_settings {
  * program of several files *ptx is null: PTX of each is in it, or the SASS of all where they are linked (-rdc). */
 smp_code smp_compile(const smp_compile_settings *settings, const char *file, char **ptx, char **program,
                      smp_error *err);
-
-const char *smp_compile_arch(const char *arch); /* "90" of "sm_90" */

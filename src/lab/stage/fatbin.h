@@ -1,4 +1,4 @@
-/* Reads what nvcc put into an executable: which CUDA runtime it asks for, and the PTX and SASS of its kernels. */
+/* Images of device code: PTX and cubins in the fatbins that nvcc makes, and files of them in the cache. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,24 +6,6 @@
 #include <stdint.h>
 
 #include "base/error.h"
-
-typedef struct smp_kernel_elf {
-    unsigned char *bytes; /* from smp_alloc */
-    size_t size;
-    const unsigned char *code; /* the section of its kernels; null: it has none */
-    size_t code_size;
-    const unsigned char *parts; /* that of files that were linked (-rdc=true): their own code; null: none */
-    size_t parts_size;
-    char runtime[40]; /* "libcudart.so.13"; "": it asks for none */
-    bool fixed_path;  /* it names folders of libraries that come before LD_LIBRARY_PATH (DT_RPATH) */
-} smp_kernel_elf;
-
-/* Whether a file begins as an ELF file does. */
-bool smp_kernel_is_elf(const char *path);
-
-/* An executable of this kind of machine; SMP_E_DECODE says what else it is. */
-smp_code smp_kernel_elf_open(const char *path, smp_kernel_elf *out, smp_error *err);
-void smp_kernel_elf_free(smp_kernel_elf *elf);
 
 /* One PTX or one cubin of a fatbin, which holds those of a source file. */
 typedef struct smp_kernel_image {
@@ -47,3 +29,11 @@ smp_code smp_kernel_next_fatbin(const unsigned char *code, size_t size, size_t *
 
 /* The bytes of an image, with a zero behind them, from smp_alloc. */
 smp_code smp_kernel_unpack(const smp_kernel_image *image, unsigned char **bytes, size_t *size, smp_error *err);
+
+/* The PTX of the newest architecture up to that of --arch, else the oldest; without PTX a cubin of that architecture,
+ * else of the newest. Null: it has neither. */
+const smp_kernel_image *smp_kernel_choose_image(const smp_kernel_fatbin *fatbin, int arch);
+
+/* Keeps bytes in the cache by their hash; ending: "ptx"; *path is from smp_alloc. */
+smp_code smp_kernel_keep_image(const unsigned char *bytes, size_t size, const char *ending, char **path,
+                               smp_error *err);

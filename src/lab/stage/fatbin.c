@@ -1,18 +1,21 @@
-/* See kernel_fatbin.h. The form of fatbins is not documented by NVIDIA; what is read here is what nvcc 11 to 13 write,
- * and what else is met is refused. */
-#include "commands/lab/kernel_fatbin.h"
+/* See fatbin.h. The form of fatbins is not documented by NVIDIA; what is read here is what nvcc 11 to 13 write, and
+ * what else is met is refused. */
+#include "lab/stage/fatbin.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef SMP_HAVE_ZSTD
 #include <zstd.h>
 #endif
 
 #include "base/alloc.h"
-#include "commands/lab/kernel.h"
-#include "lab/machine/elf.h"
+#include "base/hash/sha256.h"
 #include "lab/machine/fatbin.h"
+#include "lab/stage/toolkit.h"
 
 enum { MOST_UNPACKED = 1 << 28 };
 
@@ -22,71 +25,6 @@ static uint64_t number_at(const unsigned char *p, int bytes)
     for (int i = bytes; i--;)
         value = value << 8 | p[i];
     return value;
-}
-
-bool smp_kernel_is_elf(const char *path)
-{
-    char begin[SELFMAG] = "";
-    FILE *file = fopen(path, "rb");
-    const bool is = file && fread(begin, 1, SELFMAG, file) == SELFMAG && !memcmp(begin, ELFMAG, SELFMAG);
-    if (file)
-        fclose(file);
-    return is;
-}
-
-/* Reads which libraries an executable needs, and where they are sought. */
-static void read_dynamic(const smp_elf *file, smp_kernel_elf *elf, const Elf64_Shdr *dynamic, const Elf64_Shdr *texts)
-{
-    static const char runtime[] = "libcudart.so", own[] = "libsmp_cudart.so"; /* where smempipe compiled it */
-    bool fixed = false, later = false;
-    for (size_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic->sh_size; at += sizeof(Elf64_Dyn)) {
-        Elf64_Dyn entry;
-        memcpy(&entry, elf->bytes + dynamic->sh_offset + at, sizeof entry);
-        fixed = fixed || entry.d_tag == DT_RPATH;
-        later = later || entry.d_tag == DT_RUNPATH;
-        const char *name = entry.d_tag == DT_NEEDED ? smp_elf_text(file, texts, entry.d_un.d_val) : "";
-        if ((!strncmp(name, runtime, sizeof runtime - 1) || (!strcmp(name, own) && !elf->runtime[0])) &&
-            strlen(name) < sizeof elf->runtime && !strchr(name, '/'))
-            memcpy(elf->runtime, name, strlen(name) + 1);
-    }
-    elf->fixed_path = fixed && !later;
-}
-
-smp_code smp_kernel_elf_open(const char *path, smp_kernel_elf *out, smp_error *err)
-{
-    smp_elf file;
-    Elf64_Shdr one, texts;
-    char *bytes;
-    *out = (smp_kernel_elf){.size = 0};
-    smp_code code = smp_kernel_read(path, &bytes, &out->size, err);
-    out->bytes = (unsigned char *)bytes;
-    if (code)
-        return code;
-    if (!smp_elf_open(bytes, out->size, &file) || !file.head.e_shnum || file.head.e_ident[EI_DATA] != ELFDATA2LSB ||
-        (file.head.e_type != ET_EXEC && file.head.e_type != ET_DYN))
-        return smp_fail(err, SMP_E_DECODE, "it is not an executable whose sections can be read"),
-               smp_at(err, "%s", path);
-    for (size_t i = 0; i < file.head.e_shnum; i++) {
-        if (!smp_elf_section(&file, i, &one) || one.sh_type == SHT_NOBITS)
-            continue;
-        if (one.sh_type == SHT_DYNAMIC && smp_elf_section(&file, one.sh_link, &texts))
-            read_dynamic(&file, out, &one, &texts);
-        const char *name = smp_elf_text(&file, &file.names, one.sh_name);
-        if (!strcmp(name, ".nv_fatbin")) {
-            out->code = smp_elf_bytes(&file, &one);
-            out->code_size = one.sh_size;
-        } else if (!strcmp(name, "__nv_relfatbin")) {
-            out->parts = smp_elf_bytes(&file, &one);
-            out->parts_size = one.sh_size;
-        }
-    }
-    return SMP_OK;
-}
-
-void smp_kernel_elf_free(smp_kernel_elf *elf)
-{
-    smp_free(elf->bytes);
-    *elf = (smp_kernel_elf){.size = 0};
 }
 
 /* Header of an image: its kind in 2 bytes, 2 more, the size of this header in 4, of what follows in 8, of that what is
@@ -216,4 +154,46 @@ smp_code smp_kernel_unpack(const smp_kernel_image *image, unsigned char **bytes,
     smp_free(*bytes);
     *bytes = NULL;
     return damaged(err);
+}
+
+const smp_kernel_image *smp_kernel_choose_image(const smp_kernel_fatbin *fatbin, int arch)
+{
+    const smp_kernel_image *ptx = NULL, *cubin = NULL;
+    for (size_t i = 0; i < fatbin->count; i++) {
+        const smp_kernel_image *image = &fatbin->images[i];
+        if (!image->is_ptx) {
+            if (!cubin || (cubin->arch != arch && (image->arch == arch || image->arch > cubin->arch)))
+                cubin = image;
+            continue;
+        }
+        const bool fits = image->arch <= arch;
+        if (!ptx || (fits && (ptx->arch > arch || image->arch > ptx->arch)) || (!fits && image->arch < ptx->arch))
+            ptx = image;
+    }
+    return ptx ? ptx : cubin;
+}
+
+smp_code smp_kernel_keep_image(const unsigned char *bytes, size_t size, const char *ending, char **path, smp_error *err)
+{
+    smp_sha256 hash;
+    char text[65];
+    smp_sha256_begin(&hash);
+    smp_sha256_add(&hash, bytes, size);
+    smp_sha256_end(&hash, text);
+    char *cache = smp_toolkit_cache();
+    char *folder = cache ? smp_asprintf("%s/images", cache) : NULL;
+    char *work = folder ? smp_asprintf("%s/%.32s.%d", folder, text, (int)getpid()) : NULL;
+    *path = folder ? smp_asprintf("%s/%.32s.%s", folder, text, ending) : NULL;
+    smp_code code = work && *path ? SMP_OK : smp_fail_memory(err, "a path", PATH_MAX);
+    if (!code && access(*path, R_OK)) {
+        FILE *to = smp_toolkit_make_folders(folder) ? fopen(work, "wb") : NULL;
+        const bool wrote = to && fwrite(bytes, 1, size, to) == size;
+        if ((to && fclose(to)) || !wrote || rename(work, *path)) {
+            smp_fail(err, SMP_E_WRITE, "cannot write %s: %s", *path, strerror(errno));
+            code = smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
+            unlink(work);
+        }
+    }
+    smp_free_all(work, folder, cache);
+    return code;
 }
