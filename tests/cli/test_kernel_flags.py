@@ -139,8 +139,6 @@ class Words(CliCase):
         self.write("b.cu", PLAIN)
         said = self.smp("kernel", "a.cu", "b.cu", "--only", "f", status=2).stderr
         self.assertIn("--only runs a kernel of one file, and 'b.cu' is another", said)
-        self.write("c.cpp", "int main() {}\n")
-        self.assertIn("name the .cu files of the program with it", self.smp("kernel", "c.cpp", status=2).stderr)
 
 
 @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")

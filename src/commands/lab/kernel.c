@@ -322,7 +322,8 @@ static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
     const size_t files = settings->compare ? smp_options_before_dashes() : 1; /* as far as they are files */
     for (size_t i = 0; i < files && i <= more->count; i++) {
         const char *file = i ? more->items[i - 1] : settings->file;
-        const bool is_cuda = smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
+        const bool is_cuda =
+            smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh") || (!i && smp_kernel_is_host(file));
         cuda += is_cuda;
         others += !is_cuda && (smp_ends_with(file, ".ptx") || smp_ends_with(file, ".cubin"));
     }
@@ -382,12 +383,14 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
     if (settings->code && strcmp(settings->code, "sass") != 0 && strcmp(settings->code, "ptx") != 0)
         return smp_fail(err, SMP_E_USAGE, "--code %s is unknown", settings->code), smp_hint(err, "sass or ptx");
     SMP_TRY(smp_kernel_check_time(settings, err));
-    if (!smp_kernel_is_file(settings->file))
+    const bool is_host = smp_kernel_is_host(settings->file);
+    if (!smp_kernel_is_file(settings->file) && !is_host)
         return smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file),
-               smp_hint(err, smp_kernel_is_host(settings->file)
-                                 ? "name the .cu files of the program with it; kernels that "
-                                   "the driver's calls or NVRTC load are not seen"
-                                 : "nvcc -ptx -lineinfo makes PTX of a CUDA source");
+               smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
+    if (settings->only && is_host)
+        return smp_fail(err, SMP_E_USAGE, "--only runs a kernel of a .cu file, and '%s' is one of the host's",
+                        settings->file),
+               smp_hint(err, "name the file of the kernel, or leave --only out: the program runs");
     if (settings->only && settings->sources.count) {
         smp_fail(err, SMP_E_USAGE, "--only runs a kernel of one file, and '%s' is another", settings->sources.items[0]);
         return smp_hint(err, "name the file of the kernel alone");

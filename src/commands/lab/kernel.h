@@ -219,3 +219,5 @@ char *smp_kernel_runtime_folder(void);
 #define SMP_LAB_TIME    "SMEMPIPE_LAB_TIME"
 #define SMP_LAB_LEAKS   "SMEMPIPE_LAB_LEAKS"
 #define SMP_LAB_DIGEST  "SMEMPIPE_LAB_DIGEST"
+#define SMP_LAB_ARCH    "SMEMPIPE_LAB_ARCH"
+#define SMP_LAB_CODE    "SMEMPIPE_LAB_CODE" /* of modules that the program loads */

@@ -160,8 +160,17 @@ static smp_code run_executable(const smp_kernel_settings *settings, const char *
         if (all->count > from && source)
             add_fits(settings, source, all, from);
     }
+    for (size_t i = from; i < all->count && !modules.count; i++) { /* it loads them itself */
+        static const char mark[] = "counted from PTX: ";
+        const char *why = strstr(all->results[i].notes, mark);
+        sass = sass && !why;
+        no_ptx = no_ptx || all->results[i].unchecked;
+        if (why && !modules.why[0])
+            snprintf(modules.why, sizeof modules.why, "%.*s", (int)strcspn(why, "\n") - (int)strlen(mark),
+                     why + strlen(mark));
+    }
     if (!from)
-        note_code(all, sass && modules.count, no_ptx, modules.why);
+        note_code(all, sass && (modules.count || all->count), no_ptx, modules.why);
     smp_kernel_modules_close(&modules);
     return code;
 }
@@ -169,7 +178,8 @@ static smp_code run_executable(const smp_kernel_settings *settings, const char *
 static smp_code run_file(const smp_kernel_settings *settings, const char *file, size_t number, smp_kernel_results *all,
                          smp_error *err)
 {
-    const bool cuda = is_cuda(file), program_runs = cuda && !settings->only, is_ptx = smp_ends_with(file, ".ptx");
+    const bool cuda = is_cuda(file) || smp_kernel_is_host(file), program_runs = cuda && !settings->only,
+               is_ptx = smp_ends_with(file, ".ptx");
     const size_t from = all->count;
     char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_ASSEMBLE_WHY] = "";
     smp_code code = SMP_OK;
@@ -279,7 +289,7 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
     bool programs = false;
     for (size_t i = 0; i <= files; i++) {
         const char *file = i ? settings->program_args.items[i - 1] : settings->file;
-        programs = programs || (!own.only && (is_cuda(file) || is_executable(file)));
+        programs = programs || (!own.only && (is_cuda(file) || smp_kernel_is_host(file) || is_executable(file)));
     }
     if (own.program_args.count && !programs)
         return smp_fail(err, SMP_E_USAGE, "'%s' is one argument too many: no program runs", own.program_args.items[0]),

@@ -21,7 +21,8 @@ bool smp_kernel_is_elf(const char *path)
 /* Reads which libraries an executable needs, and where they are sought. */
 static void read_dynamic(const smp_elf *file, smp_kernel_elf *elf, const Elf64_Shdr *dynamic, const Elf64_Shdr *texts)
 {
-    static const char runtime[] = "libcudart.so", own[] = "libsmp_cudart.so"; /* where smempipe compiled it */
+    static const char runtime[] = "libcudart.so", nvrtc[] = "libnvrtc.so",
+                      own[] = "libsmp_cudart.so"; /* where smempipe compiled it */
     bool fixed = false, later = false;
     for (size_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic->sh_size; at += sizeof(Elf64_Dyn)) {
         Elf64_Dyn entry;
@@ -29,6 +30,8 @@ static void read_dynamic(const smp_elf *file, smp_kernel_elf *elf, const Elf64_S
         fixed = fixed || entry.d_tag == DT_RPATH;
         later = later || entry.d_tag == DT_RUNPATH;
         const char *name = entry.d_tag == DT_NEEDED ? smp_elf_text(file, texts, entry.d_un.d_val) : "";
+        elf->driver = elf->driver || !strcmp(name, SMP_KERNEL_DRIVER) || !strcmp(name, own);
+        elf->nvrtc = elf->nvrtc || !strncmp(name, nvrtc, sizeof nvrtc - 1);
         if ((!strncmp(name, runtime, sizeof runtime - 1) || (!strcmp(name, own) && !elf->runtime[0])) &&
             strlen(name) < sizeof elf->runtime && !strchr(name, '/'))
             memcpy(elf->runtime, name, strlen(name) + 1);

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+#define SMP_KERNEL_DRIVER "libcuda.so.1"
+
 typedef struct smp_kernel_elf {
     unsigned char *bytes; /* from smp_alloc */
     size_t size;
@@ -15,6 +17,8 @@ typedef struct smp_kernel_elf {
     const unsigned char *parts; /* that of files that were linked (-rdc=true): their own code; null: none */
     size_t parts_size;
     char runtime[40]; /* "libcudart.so.13"; "": it asks for none */
+    bool driver;      /* it asks for the driver's library */
+    bool nvrtc;       /* it asks for NVRTC's, of which the lab takes a call */
     bool fixed_path;  /* it names folders of libraries that come before LD_LIBRARY_PATH (DT_RPATH) */
 } smp_kernel_elf;
 

@@ -103,8 +103,10 @@ static smp_code write_list(smp_kernel_modules *modules, smp_error *err)
     char *list = folder ? smp_asprintf("%s/modules", folder) : NULL;
     char *library = folder ? smp_asprintf("%s/%s", folder, modules->runtime) : NULL;
     char *own = modules->library ? smp_asprintf("%s/libsmp_cudart.so", modules->library) : NULL;
+    char *driver = folder ? smp_asprintf("%s/" SMP_KERNEL_DRIVER, folder) : NULL;
     FILE *to = list ? fopen(list, "w") : NULL;
-    bool wrote = to && library && own && !symlink(own, library);
+    bool wrote =
+        to && library && own && driver && !symlink(own, driver) && (!strcmp(library, driver) || !symlink(own, library));
     for (size_t i = 0; to && i < modules->count; i++) {
         const smp_kernel_module *m = &modules->items[i];
         fprintf(to, "%016llx\t%s\t%s\n", (unsigned long long)m->key, m->is_ptx ? m->source : "",
@@ -114,7 +116,7 @@ static smp_code write_list(smp_kernel_modules *modules, smp_error *err)
         wrote = false;
     if (!wrote)
         smp_fail(err, SMP_E_WRITE, "cannot make temporary files: %s", strerror(errno));
-    smp_free_all(list, library, own);
+    smp_free_all(list, library, own, driver);
     return wrote ? SMP_OK : SMP_E_WRITE;
 }
 
@@ -122,7 +124,8 @@ static smp_code refuse(const char *file, const smp_kernel_elf *elf, smp_error *e
 {
     if (!elf->code) {
         smp_fail(err, SMP_E_DECODE, "it holds no CUDA kernels that nvcc compiled");
-        smp_hint(err, "a .cu, a .ptx, a .cubin, or a program of nvcc -cudart shared that has its kernels in itself");
+        smp_hint(err, "a .cu, a .ptx, a .cubin, or a program of nvcc -cudart shared that has its kernels in itself, or "
+                      "loads them by the driver's calls");
     } else {
         smp_fail(err, SMP_E_DECODE, "CUDA's runtime library is linked into it, so that the lab cannot take its place");
         smp_hint(err, "build it with nvcc -cudart shared -lineinfo (CMake: CUDA_RUNTIME_LIBRARY Shared)");
@@ -136,15 +139,15 @@ smp_code smp_kernel_modules_open(const smp_kernel_settings *settings, const char
     smp_kernel_elf elf;
     *out = (smp_kernel_modules){.count = 0};
     smp_code code = smp_kernel_elf_open(file, &elf, err);
-    if (!code && !(elf.code && elf.runtime[0]))
+    if (!code && !elf.driver && !(elf.code && elf.runtime[0]))
         code = refuse(file, &elf, err);
     if (!code && !(out->library = smp_kernel_runtime_folder())) {
         smp_fail(err, SMP_E_PROCESS, "the lab's runtime library libsmp_cudart.so is not beside this program");
         code = smp_hint(err, "install smempipe whole (cmake --install)");
     }
     if (!code) {
-        memcpy(out->runtime, elf.runtime, sizeof out->runtime);
-        out->preload = elf.fixed_path;
+        snprintf(out->runtime, sizeof out->runtime, "%s", elf.runtime[0] ? elf.runtime : SMP_KERNEL_DRIVER);
+        out->preload = elf.fixed_path || elf.nvrtc;
     }
     smp_kernel_fatbin *fatbin = smp_alloc(sizeof *fatbin);
     if (!code && !fatbin)
@@ -157,6 +160,8 @@ smp_code smp_kernel_modules_open(const smp_kernel_settings *settings, const char
         else if (found)
             code = add(settings, &elf, fatbin, file, out, err);
     }
+    if (!code && out->count && !elf.runtime[0])
+        code = refuse(file, &elf, err);
     code = code ? code : write_list(out, err);
     smp_free(fatbin);
     smp_kernel_elf_free(&elf);

@@ -13,6 +13,8 @@
 #include "commands/lab/kernel.h"
 #include "io/files/source.h"
 
+enum { MOST_VARIABLES = 20 }; /* of the program's environment */
+
 char *smp_kernel_runtime_folder(void)
 {
     char path[PATH_MAX];
@@ -30,6 +32,7 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *fil
                                           .arch = settings->arch,
                                           .flags = &settings->flags,
                                           .sources = program ? &settings->sources : NULL,
+                                          .host = smp_kernel_is_host(file),
                                           .only = program ? NULL : settings->only,
                                           .runtime = runtime,
                                           .gpu = program && settings->device,
@@ -105,7 +108,7 @@ static char *before(const char *name, const char *first, const char *file)
 /* Makes the environment by which the program finds the library and both find each other; from smp_alloc,
  * null-terminated. */
 static void make_environment(const smp_kernel_settings *settings, const smp_kernel_process *process,
-                             const char *results, char *environment[17])
+                             const char *results, char *environment[MOST_VARIABLES])
 {
     const smp_kernel_modules *m = process->modules;
     size_t n = 0;
@@ -115,6 +118,9 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
     environment[n++] = smp_asprintf(SMP_LAB_SASS "=%s", process->sass ? process->sass : "");
     environment[n++] = smp_asprintf(SMP_LAB_CUBIN "=%s", process->cubin ? process->cubin : "");
     environment[n++] = smp_asprintf(SMP_LAB_MODULES "=%s%s", m ? m->folder : "", m ? "/modules" : "");
+    environment[n++] = smp_asprintf(SMP_LAB_ARCH "=%s", settings->arch);
+    if (settings->code)
+        environment[n++] = smp_asprintf(SMP_LAB_CODE "=%s", settings->code);
     if (settings->each)
         environment[n++] = smp_asprintf(SMP_LAB_EACH "=1");
     environment[n++] = smp_asprintf(SMP_LAB_THREADS "=%d", smp_machine_processors());
@@ -154,7 +160,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
     size_t unfinished = 0;
     char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
     char *program = smp_asprintf("%s%s", strchr(process->program, '/') ? "" : "./", process->program);
-    char *environment[17];
+    char *environment[MOST_VARIABLES];
     const int fd = smp_spool_file();
     FILE *from = fd < 0 ? NULL : fdopen(fd, "r");
     *results = NULL;

@@ -232,7 +232,10 @@ smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, size_t *open, bool
     r->patterns = (smp_warp_patterns){.count = 0};
     r->file_count = r->row_count = r->finding_count = r->array_count = 0;
     memset(r->steps, 0, sizeof r->steps);
-    r->fit = (smp_warp_fit){.arch = 0};
+    if (r->fit.registers > UINT8_MAX ||
+        !smp_warp_fit_of(r->fit.arch, r->fit.registers, r->shared + r->dynamic_shared,
+                         r->block[0] * r->block[1] * r->block[2], &r->fit)) /* as its registers say */
+        r->fit = (smp_warp_fit){.arch = 0};
     TRUTH(r->watched);
     TRUTH(r->unchecked);
     TRUTH(r->asserted);

@@ -313,7 +313,7 @@ typedef struct smp_warp_result {
     bool refused;   /* a finding is of an instruction that a GPU does not run: it would end the launch */
     bool stopped;   /* before its end: error says why */
     smp_error error;
-    smp_warp_fit fit; /* the caller's to fill in */
+    smp_warp_fit fit; /* the caller's to fill in; of registers and arch alone a file of results makes the rest */
     smp_warp_steps steps[SMP_WARP_STEPS];
     smp_warp_array *arrays; /* in shared memory */
     size_t array_count;

@@ -159,12 +159,12 @@ bool lab_capture_copy(void *stream, const lab_copy_3d *copy, int *error)
     return taken;
 }
 
-bool lab_capture_set(void *stream, void *to, size_t pitch, int value, size_t width, size_t height, int *error)
+bool lab_capture_set(void *stream, const lab_values *values, int *error)
 {
     node *n = NULL;
     const bool taken = capture(stream, SET_NODE, &n, error);
     if (n)
-        n->set = (set_params){to, pitch, (unsigned)value, 1, width, height};
+        n->set = *values;
     return taken;
 }
 

@@ -1,9 +1,10 @@
-/* The device that programs are told of (an H100), streams, events and errors. Work is done when it is asked for, so
+/* The device that programs are told of (an H100), streams and events. Work is done when it is asked for, so
  * streams and events have nothing to wait for. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "lab/runtime/runtime.h"
 
 enum {
@@ -196,7 +197,11 @@ LAB_API lab_channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
     return (lab_channels){{x, y, z, w}, kind};
 }
 
-LAB_ALIAS(cudaSetDevice, (int device), lab_error(device ? LAB_INVALID_DEVICE : LAB_SUCCESS))
+LAB_API int cudaSetDevice(int device)
+{
+    lab_use_primary();
+    return lab_error(device ? LAB_INVALID_DEVICE : LAB_SUCCESS);
+}
 
 /* cudaFuncAttributeMaxDynamicSharedMemorySize, NonPortableClusterSizeAllowed; the others are wishes. */
 LAB_API int cudaFuncSetAttribute(const void *function, int attribute, int value)
@@ -222,6 +227,7 @@ LAB_ALIAS(cudaGetDevice, (int *device), put(device, 0))
 LAB_ALIAS(cudaGetDeviceCount, (int *count), put(count, 1))
 LAB_ALIAS(cudaDriverGetVersion, (int *version), put(version, RUNTIME))
 LAB_ALIAS(cudaRuntimeGetVersion, (int *version), put(version, RUNTIME))
+LAB_ALIAS(cuDriverGetVersion, (int *version), put(version, RUNTIME))
 LAB_ALIAS(cudaDeviceCanAccessPeer, (int *can, int device, int peer),
           device || peer ? lab_error(LAB_INVALID_DEVICE) : put(can, 0))
 LAB_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
@@ -283,12 +289,58 @@ int lab_resident_blocks(const void *function, int threads, size_t shared, int *b
         *blocks = (int)fit.blocks;
     return LAB_SUCCESS;
 }
-LAB_ALIAS(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
-          (int *blocks, const void *function, int threads, size_t shared),
-          lab_resident_blocks(function, threads, shared, blocks))
-LAB_ALIAS(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
-          (int *blocks, const void *function, int threads, size_t shared, unsigned),
-          cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared))
+LAB_BOTH(cudaOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor,
+         (int *blocks, const void *function, int threads, size_t shared),
+         lab_resident_blocks(function, threads, shared, blocks))
+LAB_BOTH(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+         (int *blocks, const void *function, int threads, size_t shared, unsigned),
+         cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared))
+
+/* ------------------------------------------------------------------------------------------------ handles */
+
+static struct {
+    lab_kind kind;
+    void *handle;
+} * held;
+static size_t held_count, held_capacity;
+
+void *lab_hold(lab_kind kind, size_t bytes)
+{
+    LAB_ALONE;
+    void *handle = calloc(1, bytes);
+    if (handle && smp_grow(&held, &held_capacity, held_count + 1, sizeof *held)) {
+        held[held_count].kind = kind;
+        held[held_count++].handle = handle;
+        return handle;
+    }
+    free(handle);
+    return NULL;
+}
+
+static size_t place_of(lab_kind kind, const void *handle)
+{
+    size_t i = held_count;
+    while (i && (held[i - 1].handle != handle || held[i - 1].kind != kind))
+        i--;
+    return i;
+}
+
+bool lab_holds(lab_kind kind, const void *handle)
+{
+    LAB_ALONE;
+    return place_of(kind, handle);
+}
+
+bool lab_let_go(lab_kind kind, void *handle)
+{
+    LAB_ALONE;
+    const size_t place = place_of(kind, handle);
+    if (!place)
+        return false;
+    held[place - 1] = held[--held_count];
+    free(handle);
+    return true;
+}
 
 /* ------------------------------------------------------------------------------------------------ waiting */
 
@@ -305,25 +357,36 @@ LAB_API int cudaPeekAtLastError(void)
     lab_noticed();
     return lab_last_error(false);
 }
-LAB_ALIAS(cudaStreamSynchronize, (void *), lab_broken())
 
-static int create(void **out)
+bool lab_is_stream(const void *stream)
+{
+    enum { LAST_SPECIAL = 2 /* null, legacy, per thread */ };
+    return (uintptr_t)stream <= LAST_SPECIAL || lab_holds(LAB_STREAM, stream);
+}
+LAB_BOTH(cudaStreamSynchronize, cuStreamSynchronize, (const void *stream),
+         lab_is_stream(stream) ? lab_broken() : lab_error(LAB_INVALID_HANDLE))
+LAB_BOTH(cudaStreamQuery, cuStreamQuery, (const void *stream), cudaStreamSynchronize(stream))
+
+static int create(lab_kind kind, void **out)
 {
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
-    *out = calloc(1, sizeof(double));
+    *out = lab_hold(kind, sizeof(double));
     return *out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY;
 }
-LAB_ALIAS(cudaStreamCreate, (void **stream), create(stream))
-LAB_ALIAS(cudaStreamCreateWithFlags, (void **stream, unsigned), create(stream))
-LAB_ALIAS(cudaStreamCreateWithPriority, (void **stream, unsigned, int), create(stream))
-LAB_API int cudaStreamDestroy(void *stream)
+static int destroy(lab_kind kind, void *handle)
 {
-    lab_capture_forgets(stream);
-    free(stream);
+    if (!lab_holds(kind, handle))
+        return lab_error(LAB_INVALID_HANDLE);
+    lab_capture_forgets(handle);
+    lab_let_go(kind, handle);
     return LAB_SUCCESS;
 }
-LAB_ALIAS(cudaStreamQuery, (void *stream), cudaStreamSynchronize(stream))
+LAB_ALIAS(cudaStreamCreate, (void **stream), create(LAB_STREAM, stream))
+LAB_BOTH(cudaStreamCreateWithFlags, cuStreamCreate, (void **stream, unsigned), create(LAB_STREAM, stream))
+LAB_BOTH(cudaStreamCreateWithPriority, cuStreamCreateWithPriority, (void **stream, unsigned, int),
+         create(LAB_STREAM, stream))
+LAB_BOTH(cudaStreamDestroy, cuStreamDestroy_v2, (void *stream), destroy(LAB_STREAM, stream))
 /* A callback. Earlier work is done, so it runs at once, or becomes a node of a graph. */
 typedef struct callback {
     void (*function)(void *stream, int status, void *data);
@@ -345,83 +408,47 @@ LAB_API int cudaStreamAddCallback(void *stream, void (*function)(void *stream, i
     *c = (callback){function, stream, data};
     return cudaLaunchHostFunc(stream, call_back, c);
 }
-LAB_ALIAS(cudaStreamWaitEvent, (const void *stream, const void *event, unsigned), lab_capture_follows(stream, event))
+LAB_DRIVER(cuStreamAddCallback, (void *stream, void (*function)(void *, int, void *), void *data, unsigned flags),
+           lab_is_stream(stream) ? cudaStreamAddCallback(stream, function, data, flags) : LAB_INVALID_HANDLE)
+LAB_DRIVER(cuLaunchHostFunc, (void *stream, void (*function)(void *data), void *data),
+           !lab_is_stream(stream) ? LAB_INVALID_HANDLE
+           : function             ? cudaLaunchHostFunc(stream, function, data)
+                                  : LAB_INVALID_VALUE)
+LAB_BOTH(cudaStreamWaitEvent, cuStreamWaitEvent, (const void *stream, const void *event, unsigned),
+         lab_is_stream(stream) && lab_holds(LAB_EVENT, event) ? lab_capture_follows(stream, event)
+                                                              : lab_error(LAB_INVALID_HANDLE))
 NOTHING(cudaStreamAttachMemAsync)
 NOTHING(cudaStreamSetAttribute)
 NOTHING(cudaCtxResetPersistingL2Cache)
 
-LAB_ALIAS(cudaEventCreate, (void **event), create(event))
-LAB_ALIAS(cudaEventCreateWithFlags, (void **event, unsigned), create(event))
-LAB_API int cudaEventDestroy(void *event)
-{
-    lab_capture_forgets(event);
-    free(event);
-    return LAB_SUCCESS;
-}
+LAB_ALIAS(cudaEventCreate, (void **event), create(LAB_EVENT, event))
+LAB_BOTH(cudaEventCreateWithFlags, cuEventCreate, (void **event, unsigned), create(LAB_EVENT, event))
+LAB_BOTH(cudaEventDestroy, cuEventDestroy_v2, (void *event), destroy(LAB_EVENT, event))
 /* The time of an event is this machine's: how long the emulation took. */
 LAB_API int cudaEventRecord(double *event, const void *stream)
 {
     struct timespec t;
-    if (!event)
+    if (!lab_holds(LAB_EVENT, event) || !lab_is_stream(stream))
         return lab_error(LAB_INVALID_HANDLE);
     lab_capture_forgets(event);
     clock_gettime(CLOCK_MONOTONIC, &t);
     *event = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
     return lab_capture_follows(event, stream);
 }
-LAB_ALIAS(cudaEventRecordWithFlags, (double *event, const void *stream, unsigned), cudaEventRecord(event, stream))
-NOTHING(cudaEventSynchronize)
-NOTHING(cudaEventQuery)
+LAB_BOTH(cudaEventRecordWithFlags, cuEventRecordWithFlags, (double *event, const void *stream, unsigned),
+         cudaEventRecord(event, stream))
+LAB_DRIVER(cuEventRecord, (double *event, const void *stream), cudaEventRecord(event, stream))
+LAB_BOTH(cudaEventSynchronize, cuEventSynchronize, (const void *event),
+         lab_error(lab_holds(LAB_EVENT, event) ? lab_broken() : LAB_INVALID_HANDLE))
+LAB_BOTH(cudaEventQuery, cuEventQuery, (const void *event), cudaEventSynchronize(event))
 LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const double *to)
 {
-    if (!milliseconds || !from || !to)
+    if (!milliseconds || !lab_holds(LAB_EVENT, from) || !lab_holds(LAB_EVENT, to))
         return lab_error(milliseconds ? LAB_INVALID_HANDLE : LAB_INVALID_VALUE);
     *milliseconds = (float)(*to - *from);
     return LAB_SUCCESS;
 }
-LAB_ALIAS(cudaEventElapsedTime_v2, (float *milliseconds, const double *from, const double *to),
-          cudaEventElapsedTime(milliseconds, from, to))
-
-/* ------------------------------------------------------------------------------------------------ errors */
-
-static const struct {
-    int error;
-    const char *name, *text;
-} errors[] = {{LAB_SUCCESS, "cudaSuccess", "no error"},
-              {LAB_INVALID_VALUE, "cudaErrorInvalidValue", "invalid argument"},
-              {LAB_OUT_OF_MEMORY, "cudaErrorMemoryAllocation", "out of memory"},
-              {LAB_INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-              {LAB_INVALID_SYMBOL, "cudaErrorInvalidSymbol", "invalid device symbol"},
-              {LAB_INVALID_FUNCTION, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-              {LAB_INVALID_DEVICE, "cudaErrorInvalidDevice", "invalid device ordinal"},
-              {LAB_INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-              {LAB_OUT_OF_RESOURCES, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
-              {LAB_ILLEGAL_ADDRESS, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
-              {LAB_ILLEGAL_INSTRUCTION, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
-              {LAB_MISALIGNED_ADDRESS, "cudaErrorMisalignedAddress", "misaligned address"},
-              {LAB_ASSERT, "cudaErrorAssert", "device-side assert triggered"},
-              {LAB_LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"},
-              {LAB_REGISTERED, "cudaErrorHostMemoryAlreadyRegistered",
-               "part or all of the requested memory range is already mapped"},
-              {LAB_NOT_REGISTERED, "cudaErrorHostMemoryNotRegistered",
-               "pointer does not correspond to a registered memory region"},
-              {LAB_TOO_LARGE, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
-              {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"},
-              {LAB_CAPTURE_IMPLICIT, "cudaErrorStreamCaptureImplicit",
-               "operation would make the legacy stream depend on a capturing blocking stream"},
-              {LAB_CLUSTER_SIZE, "cudaErrorInvalidClusterSize", "cluster misconfiguration"}};
-
-LAB_API const char *cudaGetErrorString(int error)
-{
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].error == error)
-            return errors[i].text;
-    return "unrecognized error code";
-}
-LAB_API const char *cudaGetErrorName(int error)
-{
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].error == error)
-            return errors[i].name;
-    return "unrecognized error code";
-}
+LAB_BOTH(cudaEventElapsedTime_v2, cuEventElapsedTime_v2, (float *milliseconds, const double *from, const double *to),
+         cudaEventElapsedTime(milliseconds, from, to))
+LAB_DRIVER(cuEventElapsedTime, (float *milliseconds, const double *from, const double *to),
+           cudaEventElapsedTime(milliseconds, from, to))

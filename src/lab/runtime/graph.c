@@ -122,24 +122,6 @@ static void number_nodes(graph *g, const graph *as)
     }
 }
 
-static int set_memory(const set_params *set)
-{
-    int error = LAB_SUCCESS;
-    for (size_t y = 0; y < set->height && !error; y++) {
-        char *row = (char *)set->memory + y * set->pitch;
-        if (set->element <= 1)
-            error = cudaMemset(row, (int)set->value, set->width);
-        else {
-            error = cudaMemset(row, 0, set->width * set->element); /* checks the range */
-            lab_enter();
-            for (size_t i = 0; i < set->width && !error; i++)
-                memcpy(row + i * set->element, &set->value, set->element);
-            lab_leave();
-        }
-    }
-    return error;
-}
-
 static int run_all(const graph *g)
 {
     int error = LAB_SUCCESS;
@@ -173,7 +155,7 @@ static int run(const node *n)
     case COPY_NODE:
         return cudaMemcpy3D(&n->copy);
     case SET_NODE:
-        return set_memory(&n->set);
+        return lab_fill(&n->set);
     case HOST_NODE:
         n->host.function(n->host.data);
         return LAB_SUCCESS;

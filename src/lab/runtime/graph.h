@@ -21,14 +21,7 @@ typedef struct kernel_params {
     unsigned shared;
     void **arguments, **extra;
 } kernel_params;
-
-typedef struct set_params {
-    void *memory;
-    size_t pitch;
-    unsigned value, element;
-    size_t width, height;
-} set_params;
-
+typedef lab_values set_params;
 typedef void host_function(void *data);
 typedef struct host_params {
     host_function *function;

@@ -417,6 +417,11 @@ static smp_code run_launch(one_launch *l)
                             &l->result, &l->err);
     if (!code && getenv("SMEMPIPE_LAB_DIGEST"))
         l->result.digest = smp_warp_memory_digest(lab_memory());
+    const char *arch = getenv("SMEMPIPE_LAB_ARCH"), *why = l->sass ? NULL : lab_kernel_why(l->function);
+    if (arch && registers)
+        l->result.fit = (smp_warp_fit){.arch = atoi(arch + strcspn(arch, "0123456789")), .registers = registers};
+    if (!code && why)
+        smp_warp_note(&l->result, "counted from PTX: %s", why);
     if (!code && !l->ptx)
         smp_warp_note(&l->result, "mistakes are not looked for: the program has no PTX of it");
     else if (!code && l->sass && l->together)
@@ -510,15 +515,6 @@ LAB_API int cudaGetKernel(const void **kernel, const void *function)
     *kernel = function;
     return LAB_SUCCESS;
 }
-
-/* cudaLaunchConfig_t */
-typedef struct lab_config {
-    lab_dim3 grid, block;
-    size_t shared;
-    void *stream;
-    void *attributes;
-    unsigned attribute_count;
-} lab_config;
 
 /* cudaLaunchAttribute: an id, and a value of 64 bytes. */
 static void read_attributes(const lab_config *config, bool *together, lab_dim3 *cluster)

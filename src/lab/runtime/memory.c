@@ -7,7 +7,7 @@
 #include "lab/machine/buffers.h"
 #include "lab/runtime/runtime.h"
 
-enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE };
+enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int inside;
@@ -42,6 +42,7 @@ static int allocate(void **out, size_t size)
     LAB_ALONE;
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
+    lab_use_primary();
     *out = smp_warp_buffer(lab_memory(), size, NULL);
     lab_host_allocates(*out, size);
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
@@ -53,6 +54,7 @@ static int allocate_on_device(void **out, size_t size)
         return lab_error(LAB_INVALID_VALUE);
     if (lab_broken())
         return lab_broken();
+    lab_use_primary();
     lab_enter();
     *out = smp_warp_device_buffer(lab_memory(), size);
     lab_host_allocates(*out, size);
@@ -87,17 +89,17 @@ static bool fits_rows(const char *call, const void *at, size_t pitch, size_t wid
 static int direction(const void *to, const void *from, int kind)
 {
     LAB_ALONE;
-    enum { HOST_TO_HOST, DEFAULT = 4 };
+    enum { HOST_TO_HOST };
     const bool to_device = smp_warp_memory_is_device(lab_memory(), to) || is_buffer(to, 1);
     const bool from_device = smp_warp_memory_is_device(lab_memory(), from) || is_buffer(from, 1);
-    return kind != DEFAULT            ? kind
+    return kind != BY_ADDRESS         ? kind
            : to_device && from_device ? DEVICE_TO_DEVICE
            : to_device                ? HOST_TO_DEVICE
            : from_device              ? DEVICE_TO_HOST
                                       : HOST_TO_HOST;
 }
 
-static int copy(void *to, const void *from, size_t size, int kind)
+static int copy(const char *call, void *to, const void *from, size_t size, int kind)
 {
     LAB_ALONE;
     kind = direction(to, from, kind);
@@ -109,12 +111,12 @@ static int copy(void *to, const void *from, size_t size, int kind)
                               : from_device && !is_buffer(from, size) ? from
                                                                       : NULL;
     if (wrong || (size && (!to || !from))) {
-        lab_host_misses("cudaMemcpy", wrong, size);
+        lab_host_misses(call, wrong, size);
         return lab_error(LAB_INVALID_VALUE);
     }
     if (size && ((kind == HOST_TO_DEVICE && smp_warp_memory_is_device(lab_memory(), from)) ||
                  (kind == DEVICE_TO_HOST && smp_warp_memory_is_device(lab_memory(), to))))
-        lab_host_confuses("cudaMemcpy", size);
+        lab_host_confuses(call, size);
     smp_warp_memory_know_copy(lab_memory(), to, from, size);
     lab_enter();
     memmove(to, from, size);
@@ -123,10 +125,10 @@ static int copy(void *to, const void *from, size_t size, int kind)
 }
 
 LAB_ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
-LAB_ALIAS(cudaMallocHost, (void **p, size_t size), allocate(p, size))
-LAB_ALIAS(cudaMallocManaged, (void **p, size_t size, unsigned), allocate(p, size))
-LAB_ALIAS(cudaHostAlloc, (void **p, size_t size, unsigned), allocate(p, size))
-LAB_ALIAS(cudaMallocAsync, (void **p, size_t size, void *), allocate_on_device(p, size))
+LAB_BOTH(cudaMallocHost, cuMemAllocHost_v2, (void **p, size_t size), allocate(p, size))
+LAB_BOTH(cudaMallocManaged, cuMemAllocManaged, (void **p, size_t size, unsigned), allocate(p, size))
+LAB_BOTH(cudaHostAlloc, cuMemHostAlloc, (void **p, size_t size, unsigned), allocate(p, size))
+LAB_BOTH(cudaMallocAsync, cuMemAllocAsync, (void **p, size_t size, void *), allocate_on_device(p, size))
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     enum { PITCH = 512 };
@@ -149,6 +151,7 @@ static bool is_registered(const void *host)
 LAB_API int cudaFree(void *p)
 {
     LAB_ALONE;
+    lab_use_primary();
     const bool freed = !p || (!is_registered(p) && smp_warp_buffer_free(lab_memory(), p));
     if (p)
         lab_host_frees(p, freed);
@@ -205,12 +208,12 @@ lab_copy_3d lab_copy_rows(void *to, size_t to_pitch, const void *from, size_t fr
                          .kind = kind};
 }
 
-LAB_ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), copy(to, from, size, kind))
+LAB_ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), copy("cudaMemcpy", to, from, size, kind))
 LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
 {
     int error;
     const lab_copy_3d all = lab_copy_rows(to, size, from, size, size, 1, kind);
-    return lab_capture_copy(stream, &all, &error) ? error : copy(to, from, size, kind);
+    return lab_capture_copy(stream, &all, &error) ? error : copy("cudaMemcpy", to, from, size, kind);
 }
 LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          int kind)
@@ -223,7 +226,7 @@ LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                     !fits_rows("cudaMemcpy2D", from, from_pitch, width, height))))
         return lab_error(LAB_INVALID_VALUE);
     for (size_t y = 0; y < height && !error; y++)
-        error = copy((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
+        error = copy("cudaMemcpy2D", (char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
     return error;
 }
 LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -250,7 +253,7 @@ LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
             const size_t from_row = (p->from_at[2] + z) * from.height + p->from_at[1] + y;
             const size_t to_row = (p->to_at[2] + z) * to.height + p->to_at[1] + y;
             error =
-                copy((char *)to.memory + to_row * to.pitch + p->to_at[0] * to_element,
+                copy("cudaMemcpy3D", (char *)to.memory + to_row * to.pitch + p->to_at[0] * to_element,
                      (const char *)from.memory + from_row * from.pitch + p->from_at[0] * from_element, size, p->kind);
         }
     return error;
@@ -260,43 +263,54 @@ LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *stream)
     int error;
     return lab_capture_copy(stream, p, &error) ? error : cudaMemcpy3D(p);
 }
-LAB_API int cudaMemset(void *p, int value, size_t size)
+int lab_fill(const lab_values *v)
 {
     LAB_ALONE;
-    if (!is_buffer(p, size)) {
-        lab_host_misses("cudaMemset", p, size);
-        return lab_error(LAB_INVALID_VALUE);
-    }
+    size_t bytes;
     if (lab_broken())
         return lab_broken();
-    smp_warp_memory_know(lab_memory(), p, size);
+    if ((v->element != 1 && v->element != 2 && v->element != 4) || (uintptr_t)v->memory % v->element ||
+        (v->height > 1 && v->pitch % v->element) || !smp_mul_size(v->width, v->element, &bytes) ||
+        !fits_rows(v->height > 1 ? "cudaMemset2D" : "cudaMemset", v->memory, v->pitch, bytes, v->height))
+        return lab_error(LAB_INVALID_VALUE);
     lab_enter();
-    memset(p, value, size);
+    for (size_t y = 0; y < v->height; y++) {
+        char *row = (char *)v->memory + y * v->pitch;
+        smp_warp_memory_know(lab_memory(), row, bytes);
+        if (v->element == 1)
+            memset(row, (int)v->value, bytes);
+        for (size_t i = 0; i < v->width && v->element > 1; i++)
+            memcpy(row + i * v->element, &v->value, v->element);
+    }
     lab_leave();
     return LAB_SUCCESS;
 }
-LAB_API int cudaMemsetAsync(void *p, int value, size_t size, void *stream)
+static int fill_on(void *stream, const lab_values v)
 {
     int error;
-    return lab_capture_set(stream, p, size, value, size, 1, &error) ? error : cudaMemset(p, value, size);
+    return !lab_is_stream(stream)                ? lab_error(LAB_INVALID_HANDLE)
+           : lab_capture_set(stream, &v, &error) ? error
+                                                 : lab_fill(&v);
 }
-LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
-{
-    int error = lab_broken();
-    if (!error && !fits_rows("cudaMemset2D", p, pitch, width, height))
-        return lab_error(LAB_INVALID_VALUE);
-    for (size_t y = 0; y < height && !error; y++)
-        error = cudaMemset((char *)p + y * pitch, value, width);
-    return error;
-}
-
-LAB_API int cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, void *stream)
-{
-    int error;
-    return lab_capture_set(stream, p, pitch, value, width, height, &error)
-               ? error
-               : cudaMemset2D(p, pitch, value, width, height);
-}
+#define VALUES(pitch, value, bytes, width, height) ((lab_values){p, pitch, (unsigned)(value), bytes, width, height})
+LAB_ALIAS(cudaMemset, (void *p, int value, size_t size), lab_fill(&VALUES(0, value, 1, size, 1)))
+LAB_ALIAS(cudaMemsetAsync, (void *p, int value, size_t size, void *stream),
+          fill_on(stream, VALUES(0, value, 1, size, 1)))
+LAB_ALIAS(cudaMemset2D, (void *p, size_t pitch, int value, size_t width, size_t height),
+          lab_fill(&VALUES(pitch, value, 1, width, height)))
+LAB_ALIAS(cudaMemset2DAsync, (void *p, size_t pitch, int value, size_t width, size_t height, void *stream),
+          fill_on(stream, VALUES(pitch, value, 1, width, height)))
+/* The driver's */
+#define FILLS(bits, type)                                                                                              \
+    LAB_DRIVER(cuMemsetD##bits##_v2, (void *p, type value, size_t count),                                              \
+               lab_fill(&VALUES(0, value, (bits) / 8, count, 1)))                                                      \
+    LAB_DRIVER(cuMemsetD##bits##Async, (void *p, type value, size_t count, void *stream),                              \
+               fill_on(stream, VALUES(0, value, (bits) / 8, count, 1)))                                                \
+    LAB_DRIVER(cuMemsetD2D##bits##_v2, (void *p, size_t pitch, type value, size_t width, size_t height),               \
+               lab_fill(&VALUES(pitch, value, (bits) / 8, width, height)))
+FILLS(8, unsigned char)
+FILLS(16, unsigned short)
+FILLS(32, unsigned)
 
 /* ------------------------------------------------------------------------------------------------ symbols */
 
@@ -351,10 +365,10 @@ LAB_API int cudaGetSymbolSize(size_t *size, const void *symbol)
 
 /* ------------------------------------------------------------------------------------------------ advice */
 
-LAB_ALIAS(cudaMemPrefetchAsync, (void), LAB_SUCCESS)
-LAB_ALIAS(cudaMemPrefetchAsync_v2, (void), LAB_SUCCESS)
-LAB_ALIAS(cudaMemAdvise, (void), LAB_SUCCESS)
-LAB_ALIAS(cudaMemAdvise_v2, (void), LAB_SUCCESS)
+LAB_BOTH(cudaMemPrefetchAsync, cuMemPrefetchAsync, (void), LAB_SUCCESS)
+LAB_BOTH(cudaMemPrefetchAsync_v2, cuMemPrefetchAsync_v2, (void), LAB_SUCCESS)
+LAB_BOTH(cudaMemAdvise, cuMemAdvise, (void), LAB_SUCCESS)
+LAB_BOTH(cudaMemAdvise_v2, cuMemAdvise_v2, (void), LAB_SUCCESS)
 LAB_API int cudaMemGetInfo(size_t *unused, size_t *total)
 {
     if (!unused || !total)
@@ -379,5 +393,92 @@ LAB_API int cudaPointerGetAttributes(void *attributes, const void *p)
     out->device = 0;
     out->on_device = known ? p : NULL;
     out->on_host = p;
+    return LAB_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------ the driver's */
+
+LAB_DRIVER(cuMemAlloc_v2, (void **p, size_t size), size ? allocate_on_device(p, size) : LAB_INVALID_VALUE)
+LAB_DRIVER(cuMemAllocPitch_v2, (void **p, size_t *pitch, size_t width, size_t height, unsigned),
+           width &&height ? cudaMallocPitch(p, pitch, width, height) : LAB_INVALID_VALUE)
+LAB_DRIVER(cuMemFree_v2, (void *p), cudaFree(p))
+LAB_DRIVER(cuMemFreeHost, (void *p), p ? cudaFree(p) : LAB_INVALID_VALUE)
+LAB_DRIVER(cuMemFreeAsync, (void *p, void *stream), cudaFreeAsync(p, stream))
+LAB_DRIVER(cuMemHostRegister_v2, (void *host, size_t size, unsigned flags), cudaHostRegister(host, size, flags))
+LAB_DRIVER(cuMemHostUnregister, (void *host), cudaHostUnregister(host))
+LAB_DRIVER(cuMemHostGetDevicePointer_v2, (void **p, void *host, unsigned), cudaHostGetDevicePointer(p, host, 0))
+LAB_DRIVER(cuMemGetInfo_v2, (size_t * unused, size_t *total), cudaMemGetInfo(unused, total))
+
+/* Host memory that is none is no crash. */
+static int copy_on(const char *call, void *to, const void *from, size_t size, int kind, void *stream)
+{
+    int error;
+    const lab_copy_3d all = lab_copy_rows(to, size, from, size, size, 1, kind);
+    if (!lab_is_stream(stream))
+        return LAB_INVALID_HANDLE;
+    if ((kind == HOST_TO_DEVICE && !smp_warp_memory_is_device(lab_memory(), from) && !lab_readable(from, size)) ||
+        (kind == DEVICE_TO_HOST && !smp_warp_memory_is_device(lab_memory(), to) && !lab_readable(to, size)))
+        return LAB_INVALID_VALUE;
+    return lab_capture_copy(stream, &all, &error) ? error : copy(call, to, from, size, kind);
+}
+#define COPIES(name, ending, kind)                                                                                     \
+    LAB_DRIVER(name##ending, (void *to, const void *from, size_t size), copy_on(#name, to, from, size, kind, NULL))    \
+    LAB_DRIVER(name##Async##ending, (void *to, const void *from, size_t size, void *stream),                           \
+               copy_on(#name "Async", to, from, size, kind, stream))
+COPIES(cuMemcpy, , BY_ADDRESS)
+COPIES(cuMemcpyHtoD, _v2, HOST_TO_DEVICE)
+COPIES(cuMemcpyDtoH, _v2, DEVICE_TO_HOST)
+COPIES(cuMemcpyDtoD, _v2, DEVICE_TO_DEVICE)
+
+/* Half of a CUDA_MEMCPY2D */
+typedef struct side {
+    size_t x, y; /* x in bytes */
+    int type;
+    void *host, *device, *array;
+    size_t pitch;
+} side;
+typedef struct copy_2d {
+    side from, to;
+    size_t width, height;
+} copy_2d;
+enum { OF_HOST = 1, OF_DEVICE, OF_ARRAY, OF_EITHER };
+
+/* Where it lies; false: nowhere, or it has no such rows. */
+static bool take_side(const side *s, const copy_2d *c, lab_pitched *out)
+{
+    size_t element = 1;
+    static const size_t nothing[3];
+    *out = (lab_pitched){s->type == OF_HOST ? s->host : s->device, s->pitch ? s->pitch : c->width, c->width, 0};
+    if (s->type != OF_ARRAY)
+        return s->type >= OF_HOST && s->type <= OF_EITHER;
+    return lab_array_rows(s->array, nothing, nothing, out, &element) && s->x % element + c->width % element == 0 &&
+           lab_array_rows(s->array, (size_t[3]){s->x / element, s->y}, (size_t[3]){c->width / element, c->height}, out,
+                          &element);
+}
+static int copy_2d_of(const copy_2d *c)
+{
+    lab_pitched from, to;
+    if (!c || !take_side(&c->from, c, &from) || !take_side(&c->to, c, &to))
+        return LAB_INVALID_VALUE;
+    const int kind = c->from.type == OF_EITHER || c->to.type == OF_EITHER ? BY_ADDRESS
+                     : c->from.type == OF_HOST                            ? (c->to.type == OF_HOST ? 0 : HOST_TO_DEVICE)
+                     : c->to.type == OF_HOST                              ? DEVICE_TO_HOST
+                                                                          : DEVICE_TO_DEVICE;
+    return cudaMemcpy2D((char *)to.memory + c->to.y * to.pitch + c->to.x, to.pitch,
+                        (char *)from.memory + c->from.y * from.pitch + c->from.x, from.pitch, c->width, c->height,
+                        kind);
+}
+LAB_DRIVER(cuMemcpy2D_v2, (const copy_2d *c), copy_2d_of(c))
+LAB_DRIVER(cuMemcpy2DUnaligned_v2, (const copy_2d *c), copy_2d_of(c))
+LAB_DRIVER(cuMemcpy2DAsync_v2, (const copy_2d *c, void *), copy_2d_of(c))
+
+LAB_API int cuMemGetAddressRange_v2(uint64_t *start, uint64_t *size, const void *p)
+{
+    LAB_ALONE;
+    uint64_t from, bytes;
+    if (!smp_warp_buffer_of(lab_memory(), (uint64_t)(uintptr_t)p, &from, &bytes))
+        return LAB_NOT_FOUND;
+    *(start ? start : &from) = from;
+    *(size ? size : &bytes) = bytes;
     return LAB_SUCCESS;
 }

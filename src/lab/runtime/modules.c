@@ -1,6 +1,6 @@
 /* The program's device code and what it registers of it. `smempipe kernel` says where the code is: of a .cu that it
  * compiled one PTX (SMEMPIPE_LAB_PTX, _SASS, _CUBIN); of an executable a list (SMEMPIPE_LAB_MODULES), in which a fatbin
- * is found by its bytes. A module is read when a program first needs it. */
+ * is found by its bytes. A module is read when a program first needs it, and one of images.c at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,18 @@
 #include "lab/machine/fatbin.h"
 #include "lab/runtime/runtime.h"
 
-typedef struct module {
-    char *ptx_path, *sass_path, *cubin_path; /* null: there is none; the last where it does not lie beside the SASS */
+typedef struct lab_module {
+    lab_code code;
     smp_warp_module *ptx, *sass;
     bool read;
+    /* of one that the program loads: the host's names of its kernels, as they lie in it; in which context */
+    char *names;
+    void *context;
+    struct lab_module *next;
+    bool closed;
 } module;
+
+static module *loaded; /* those */
 
 typedef struct entry {
     const void *host;
@@ -47,45 +54,47 @@ static char *read_file(const char *path, size_t *size)
 
 /* The path is that of nvdisasm's text, and the cubin lies beside it. Without them, or where they cannot be read, PTX is
  * counted. */
-static void read_sass(module *m)
+static smp_code read_sass(module *m, smp_error *err)
 {
-    const char *path = m->sass_path, *dot = path ? strrchr(path, '.') : NULL;
+    const char *path = m->code.sass, *dot = path ? strrchr(path, '.') : NULL;
     char cubin[4096];
-    smp_error err = {0};
     size_t size, cubin_size;
+    smp_code code = SMP_OK;
     if (!dot)
-        return;
+        return SMP_OK;
     snprintf(cubin, sizeof cubin, "%.*s.cubin", (int)(dot - path), path);
     char *text = read_file(path, &size), *binary = read_file(cubin, &cubin_size);
-    if (text && binary &&
-        smp_warp_load_sass(path, text, size, binary, cubin_size, m->ptx, lab_memory(), &m->sass, &err)) {
-        if (!m->ptx)
-            lab_die(&err);
-        fprintf(stderr, "smempipe kernel: the SASS cannot be read (%s): PTX is counted\n", err.message);
-    }
+    if (text && binary)
+        code = smp_warp_load_sass(path, text, size, binary, cubin_size, m->ptx, lab_memory(), &m->sass, err);
     smp_free_all(text, binary);
+    if (!code || !m->ptx)
+        return code;
+    fprintf(stderr, "smempipe kernel: the SASS cannot be read (%s): PTX is counted\n", err->message);
+    return SMP_OK;
+}
+
+static smp_code read_code(module *m, smp_error *err)
+{
+    size_t size;
+    m->read = true;
+    char *text = read_file(m->code.ptx, &size);
+    if (!text && !m->code.sass)
+        return smp_fail(err, SMP_E_READ, "this program was built for smempipe kernel and is run by it");
+    const smp_code code = text ? smp_warp_load_ptx(m->code.ptx, text, size, lab_memory(), &m->ptx, err) : SMP_OK;
+    smp_free(text);
+    if (code && !m->code.sass)
+        return code;
+    if (code)
+        fprintf(stderr, "smempipe kernel: %s: %s: SASS is counted, and no mistakes are looked for\n", err->where,
+                err->message);
+    return read_sass(m, err);
 }
 
 static module *with_code(module *m)
 {
     smp_error err = {0};
-    size_t size;
-    if (!m || m->read)
-        return m;
-    m->read = true;
-    char *text = read_file(m->ptx_path, &size);
-    if (!text && !m->sass_path) {
-        smp_fail(&err, SMP_E_READ, "this program was built for smempipe kernel and is run by it");
+    if (m && !m->read && read_code(m, &err))
         lab_die(&err);
-    }
-    if (text && smp_warp_load_ptx(m->ptx_path, text, size, lab_memory(), &m->ptx, &err)) {
-        if (!m->sass_path)
-            lab_die(&err);
-        fprintf(stderr, "smempipe kernel: %s: %s: SASS is counted, and no mistakes are looked for\n", err.where,
-                err.message);
-    }
-    smp_free(text);
-    read_sass(m);
     return m;
 }
 
@@ -98,8 +107,8 @@ static module *find_in_list(const char *list, uint64_t key)
     for (char *line = text; line && *line && !found;) {
         char *end = line + strcspn(line, "\n"), *ptx = strchr(line, '\t'), *sass = ptx ? strchr(ptx + 1, '\t') : NULL;
         if (sass && sass < end && strtoull(line, NULL, 16) == key && (found = smp_alloc(sizeof *found))) {
-            found->ptx_path = sass > ptx + 1 ? smp_strndup(ptx + 1, (size_t)(sass - ptx - 1)) : NULL;
-            found->sass_path = end > sass + 1 ? smp_strndup(sass + 1, (size_t)(end - sass - 1)) : NULL;
+            found->code.ptx = sass > ptx + 1 ? smp_strndup(ptx + 1, (size_t)(sass - ptx - 1)) : NULL;
+            found->code.sass = end > sass + 1 ? smp_strndup(sass + 1, (size_t)(end - sass - 1)) : NULL;
         }
         line = end + (*end == '\n');
     }
@@ -113,12 +122,12 @@ static module *the_only(void)
     static module only;
     const char *ptx = getenv("SMEMPIPE_LAB_PTX"), *sass = getenv("SMEMPIPE_LAB_SASS"),
                *cubin = getenv("SMEMPIPE_LAB_CUBIN");
-    if (!only.ptx_path && ptx && ptx[0])
-        only.ptx_path = smp_strdup(ptx);
-    if (!only.sass_path && sass && sass[0])
-        only.sass_path = smp_strdup(sass);
-    if (!only.cubin_path && cubin && cubin[0])
-        only.cubin_path = smp_strdup(cubin);
+    if (!only.code.ptx && ptx && ptx[0])
+        only.code.ptx = smp_strdup(ptx);
+    if (!only.code.sass && sass && sass[0])
+        only.code.sass = smp_strdup(sass);
+    if (!only.code.cubin && cubin && cubin[0])
+        only.code.cubin = smp_strdup(cubin);
     return &only;
 }
 
@@ -267,14 +276,84 @@ bool lab_registers(const void *host, uint32_t *registers)
     if (!e || e->looked)
         return e && e->registers;
     e->looked = true;
-    const char *dot = m && m->sass_path ? strrchr(m->sass_path, '.') : NULL;
+    const char *sass = m ? m->code.sass : NULL, *dot = sass ? strrchr(sass, '.') : NULL;
     if (dot)
-        snprintf(path, sizeof path, "%.*s.cubin", (int)(dot - m->sass_path), m->sass_path);
-    char *cubin = read_file(dot ? path : m ? m->cubin_path : NULL, &size);
+        snprintf(path, sizeof path, "%.*s.cubin", (int)(dot - sass), sass);
+    char *cubin = read_file(dot ? path : m ? m->code.cubin : NULL, &size);
     const bool known = cubin && smp_warp_registers(cubin, size, e->name, registers);
     e->registers = known ? *registers : 0;
     smp_free(cubin);
     return known;
+}
+
+/* ------------------------------------------------------------------------------------------------ loaded modules */
+
+smp_code lab_module_open(const lab_code *code, lab_module **out, smp_error *err)
+{
+    LAB_ALONE;
+    module *m = smp_alloc(sizeof *m);
+    SMP_NEED(m, "a module", sizeof *m, err);
+    *m = (module){.code = *code, .next = loaded};
+    loaded = m;
+    (void)lab_current(&m->context);
+    m->closed = true; /* until it is read */
+    SMP_TRY(read_code(m, err));
+    const smp_warp_module *from = m->ptx ? m->ptx : m->sass;
+    if (!from)
+        return smp_fail(err, SMP_E_READ, "its code cannot be read");
+    const size_t count = smp_warp_kernel_count(from);
+    m->names = smp_alloc(count + 1);
+    SMP_NEED(m->names, "kernels", count, err);
+    for (size_t i = 0; i < count; i++)
+        enter((void **)&m, &m->names[i], smp_warp_kernel_symbol(smp_warp_kernel_at(from, i)));
+    m->closed = false;
+    *out = m;
+    return SMP_OK;
+}
+
+bool lab_is_module(const lab_module *m)
+{
+    LAB_ALONE;
+    const module *at = loaded;
+    while (at && at != m)
+        at = at->next;
+    return at && !at->closed;
+}
+
+const void *lab_module_kernel(const lab_module *m, const char *symbol)
+{
+    LAB_ALONE;
+    for (size_t i = 0; i < entry_count; i++)
+        if (entries[i].of == m && !strcmp(entries[i].name, symbol))
+            return entries[i].host;
+    return NULL;
+}
+
+void *lab_module_variable(const lab_module *m, const char *name, size_t *size)
+{
+    LAB_ALONE;
+    return smp_warp_variable(m->ptx ? m->ptx : m->sass, name, size);
+}
+
+const char *lab_kernel_why(const void *host)
+{
+    const entry *e = entry_of(host);
+    return e && e->of ? e->of->code.why : NULL;
+}
+
+/* Their code stays: what was counted of it knows it by its address. */
+void lab_modules_close(const lab_module *m, const void *context)
+{
+    LAB_ALONE;
+    size_t kept = 0;
+    for (module *at = loaded; at; at = at->next)
+        at->closed = at->closed || (m ? at == m : at->context == context);
+    for (size_t i = 0; i < entry_count; i++)
+        if (!entries[i].of || !entries[i].of->closed)
+            entries[kept++] = entries[i];
+        else
+            smp_free(entries[i].name);
+    entry_count = kept;
 }
 
 LAB_API void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, void *, void *,

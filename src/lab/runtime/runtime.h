@@ -18,15 +18,23 @@ enum {
     LAB_INVALID_VALUE = 1,
     LAB_OUT_OF_MEMORY = 2,
     LAB_INVALID_CONFIGURATION = 9,
+    LAB_NOT_INITIALIZED = 3,
     LAB_INVALID_SYMBOL = 13,
     LAB_INVALID_FUNCTION = 98,
     LAB_INVALID_DEVICE = 101,
+    LAB_INVALID_IMAGE = 200,
+    LAB_INVALID_CONTEXT = 201,
+    LAB_NO_BINARY = 209,
+    LAB_INVALID_PTX = 218,
+    LAB_FILE_NOT_FOUND = 301,
     LAB_INVALID_HANDLE = 400,
+    LAB_NOT_FOUND = 500,
     LAB_ILLEGAL_ADDRESS = 700,
     LAB_OUT_OF_RESOURCES = 701, /* registers */
     LAB_ILLEGAL_INSTRUCTION = 715,
     LAB_MISALIGNED_ADDRESS = 716,
     LAB_LAUNCH_FAILURE = 719,
+    LAB_CONTEXT_DESTROYED = 709,
     LAB_ASSERT = 710,
     LAB_REGISTERED = 712,
     LAB_NOT_REGISTERED = 713,
@@ -39,6 +47,15 @@ enum {
 typedef struct lab_dim3 {
     unsigned x, y, z;
 } lab_dim3;
+
+/* cudaLaunchConfig_t */
+typedef struct lab_config {
+    lab_dim3 grid, block;
+    size_t shared;
+    void *stream;
+    void *attributes;
+    unsigned attribute_count;
+} lab_config;
 
 /* cudaPitchedPtr, cudaMemcpy3DParms */
 typedef struct lab_pitched {
@@ -67,6 +84,15 @@ lab_copy_3d lab_copy_rows(void *to, size_t to_pitch, const void *from, size_t fr
 
 /* The rows of an array, and the bytes of an element; false: it is none, or does not hold this part. */
 bool lab_array_rows(const void *array, const size_t at[3], const size_t extent[3], lab_pitched *rows, size_t *element);
+
+/* cudaMemsetParams: elements of 1, 2 or 4 bytes in rows */
+typedef struct lab_values {
+    void *memory;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} lab_values;
+int lab_fill(const lab_values *v);
 
 LAB_API int cudaMalloc(void **p, size_t size);
 LAB_API int cudaFree(void *p);
@@ -97,6 +123,36 @@ int lab_broken(void);
 /* The program asks for errors of launches: those that were refused so far are not the lab's to complain about. */
 void lab_noticed(void);
 
+/* The number that the driver has for an error of the runtime. */
+int lab_driver_error(int error);
+
+/* What programs hold by a pointer: bytes of zeros, null: no memory; whether one is of that kind, and lives; frees it,
+ * unless it is none. */
+typedef enum lab_kind { LAB_STREAM, LAB_EVENT, LAB_ARRAY, LAB_CONTEXT, LAB_LINK, LAB_ALLOCATION } lab_kind;
+void *lab_hold(lab_kind kind, size_t bytes);
+bool lab_holds(lab_kind kind, const void *handle);
+bool lab_let_go(lab_kind kind, void *handle);
+
+/* Whether it is a stream that lives, or one that always does. */
+bool lab_is_stream(const void *stream);
+
+/* Threads without one of the driver's contexts get the runtime's where they call the runtime. */
+void lab_use_primary(void);
+int lab_current(void **out); /* null: this thread has none */
+/* What a call of the driver lacks: cuInit, a context that lives; LAB_SUCCESS: nothing. */
+int lab_lacks(void);
+/* A call of the driver that is a single expression, in a context. */
+#define LAB_DRIVER(name, parameters, result)                                                                           \
+    LAB_API int name parameters                                                                                        \
+    {                                                                                                                  \
+        const int lacks = lab_lacks();                                                                                 \
+        return lacks ? lacks : lab_driver_error(result);                                                               \
+    }
+
+/* The same, by the names that the runtime and the driver have for it. */
+#define LAB_BOTH(runtime, driver, parameters, result)                                                                  \
+    LAB_ALIAS(runtime, parameters, result) LAB_DRIVER(driver, parameters, result)
+
 /* The processors of the device that programs are told of, and the blocks of a kernel that one holds. */
 enum { LAB_PROCESSORS = 132 };
 int lab_resident_blocks(const void *function, int threads, size_t shared, int *blocks);
@@ -119,7 +175,7 @@ void lab_capture_forgets(const void *member);
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error);
 bool lab_capture_copy(void *stream, const lab_copy_3d *copy, int *error);
-bool lab_capture_set(void *stream, void *to, size_t pitch, int value, size_t width, size_t height, int *error);
+bool lab_capture_set(void *stream, const lab_values *values, int *error);
 bool lab_capture_graph(void *stream, struct lab_graph *g, int *error);
 
 /* What the host does with memory (host.c): it allocates; frees, or tries to; gives a call an address where that many
@@ -139,6 +195,30 @@ bool lab_reaches(const char *call, const void *at, size_t size);
 
 /* Reports a missing function, once for each name. */
 int lab_missing(const char *name);
+
+/* Where a module's code lies: paths, from smp_alloc, null: there is none. */
+typedef struct lab_code {
+    char *ptx, *sass;
+    char *cubin; /* where it does not lie beside the SASS */
+    char *why;   /* there is no SASS */
+} lab_code;
+typedef struct lab_module lab_module;
+
+/* A module that the program loads; it has the texts of `code` from now on. Closed, its kernels have no names. */
+smp_code lab_module_open(const lab_code *code, lab_module **out, smp_error *err);
+bool lab_is_module(const lab_module *m);
+void lab_modules_close(const lab_module *m, const void *context); /* it, or without it those loaded in a context */
+/* The host's name of the kernel of this symbol; null: there is none. */
+const void *lab_module_kernel(const lab_module *m, const char *symbol);
+void *lab_module_variable(const lab_module *m, const char *name, size_t *size);
+/* Why there is no SASS of a kernel; null: there is. */
+const char *lab_kernel_why(const void *host);
+
+/* Loads PTX, a cubin or a fatbin of the program's memory, or of a file. log: what is wrong with it, for the program. */
+enum { LAB_LOG = 512 };
+int lab_load(const void *image, const char *path, lab_module **out, char log[LAB_LOG]);
+/* Whether the host may read all of that. */
+bool lab_readable(const void *at, size_t size);
 
 /* The device's memory of a __device__ variable; null: it is none. */
 void *lab_symbol(const void *host, size_t *size);

@@ -1,6 +1,5 @@
 /* Arrays, textures and surfaces. An array is a buffer whose rows follow each other, so that copies to it are copies of
  * rows. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -12,10 +11,7 @@ typedef struct lab_channels {
     int bits[4], kind;
 } lab_channels;
 
-enum { ARRAY_MAGIC = 0x41727261 };
-
 typedef struct lab_array {
-    uint32_t magic;
     lab_channels channels;
     lab_extent size, given; /* at least 1, and 0 for what is not there */
     unsigned flags;
@@ -49,13 +45,13 @@ LAB_API int cudaMalloc3DArray(lab_array **out, const lab_channels *channels, lab
     if (!smp_mul_size(size.width, channel_bytes(channels), &bytes) || !smp_mul_size(bytes, size.height, &bytes) ||
         !smp_mul_size(bytes, size.depth, &bytes) || bytes > INT32_MAX)
         return lab_error(LAB_OUT_OF_MEMORY);
-    lab_array *a = malloc(sizeof *a);
+    lab_array *a = lab_hold(LAB_ARRAY, sizeof *a);
     const int error = a ? cudaMalloc(&memory, bytes) : lab_error(LAB_OUT_OF_MEMORY);
     if (error) {
-        free(a);
+        lab_let_go(LAB_ARRAY, a);
         return error;
     }
-    *a = (lab_array){ARRAY_MAGIC, *channels, size, given, flags, memory, size.width * channel_bytes(channels)};
+    *a = (lab_array){*channels, size, given, flags, memory, size.width * channel_bytes(channels)};
     *out = a;
     return LAB_SUCCESS;
 }
@@ -66,7 +62,7 @@ LAB_API int cudaMallocArray(lab_array **out, const lab_channels *channels, size_
 }
 LAB_API int cudaArrayGetInfo(lab_channels *channels, lab_extent *size, unsigned *flags, const lab_array *a)
 {
-    if (!a || a->magic != ARRAY_MAGIC)
+    if (!lab_holds(LAB_ARRAY, a))
         return lab_error(LAB_INVALID_VALUE);
     if (channels)
         *channels = a->channels;
@@ -80,7 +76,7 @@ LAB_ALIAS(cudaGetChannelDesc, (lab_channels * channels, const lab_array *a), cud
 bool lab_array_rows(const void *array, const size_t at[3], const size_t extent[3], lab_pitched *rows, size_t *element)
 {
     const lab_array *a = array;
-    if (a->magic != ARRAY_MAGIC)
+    if (!lab_holds(LAB_ARRAY, a))
         return false;
     const size_t size[3] = {a->size.width, a->size.height, a->size.depth};
     for (int i = 0; i < 3; i++)
@@ -94,17 +90,16 @@ LAB_API int cudaFreeArray(lab_array *a)
 {
     if (!a)
         return LAB_SUCCESS;
-    if (a->magic != ARRAY_MAGIC)
+    if (!lab_holds(LAB_ARRAY, a))
         return lab_error(LAB_INVALID_VALUE);
     const int error = cudaFree(a->memory);
-    a->magic = 0;
-    free(a);
+    lab_let_go(LAB_ARRAY, a);
     return error;
 }
 /* Whether so many bytes of so many rows lie in an array from there on. */
 static bool has_rows(const lab_array *a, size_t x, size_t y, size_t width, size_t height)
 {
-    return a && a->magic == ARRAY_MAGIC && x <= a->pitch && width <= a->pitch - x && y <= a->size.height &&
+    return lab_holds(LAB_ARRAY, a) && x <= a->pitch && width <= a->pitch - x && y <= a->size.height &&
            height <= a->size.height - y;
 }
 static bool has_bytes(const lab_array *a, size_t x, size_t y, size_t size)
@@ -168,7 +163,7 @@ static bool describe(const lab_resource *from, warp_texture *to)
     lab_channels channels = {.kind = WARP_TEXEL_FLOAT};
     size_t size[3] = {1, 1, 1};
     const void *memory = NULL;
-    if (from->kind == OF_ARRAY && from->of.array && from->of.array->magic == ARRAY_MAGIC) {
+    if (from->kind == OF_ARRAY && lab_holds(LAB_ARRAY, from->of.array)) {
         const lab_array *a = from->of.array;
         channels = a->channels;
         memory = a->memory;
@@ -222,11 +217,12 @@ LAB_API int cudaCreateTextureObject(uint64_t *out, const lab_resource *from, con
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
 }
 
-LAB_API int cudaDestroyTextureObject(uint64_t handle)
+static int destroy_texture(uint64_t handle)
 {
     LAB_ALONE;
     return lab_error(!handle || warp_texture_remove(handle) ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
+LAB_BOTH(cudaDestroyTextureObject, cuTexObjectDestroy, (uint64_t handle), destroy_texture(handle))
 
 LAB_API int cudaCreateSurfaceObject(uint64_t *out, const lab_resource *from)
 {
@@ -239,3 +235,77 @@ LAB_API int cudaCreateSurfaceObject(uint64_t *out, const lab_resource *from)
 }
 
 LAB_ALIAS(cudaDestroySurfaceObject, (uint64_t handle), cudaDestroyTextureObject(handle))
+
+/* ------------------------------------------------------------------------------------------------ the driver's */
+
+/* CUDA_ARRAY_DESCRIPTOR, whose format is CUarray_format. */
+typedef struct lab_plane {
+    size_t width, height;
+    unsigned format, channels;
+} lab_plane;
+
+/* No bits: it is none that is here. */
+static lab_channels channels_of(unsigned format, unsigned count)
+{
+    enum { HALF = 0x10, FLOAT = 0x20, SIGNED = 8 };
+    const bool is_float = format == HALF || format == FLOAT;
+    const unsigned width = is_float ? (format == HALF ? 2 : 3) : format & ~(unsigned)SIGNED;
+    lab_channels channels = {.kind = is_float ? WARP_TEXEL_FLOAT : format & SIGNED ? 0 : 1};
+    for (unsigned i = 0; i < count && (count == 1 || count == 2 || count == 4) && width >= 1 && width <= 3; i++)
+        channels.bits[i] = 4 << width;
+    return channels;
+}
+static int create_array(lab_array **out, const lab_plane *p)
+{
+    const lab_channels channels = p ? channels_of(p->format, p->channels) : (lab_channels){.kind = 0};
+    return p ? cudaMallocArray(out, &channels, p->width, p->height, 0) : LAB_INVALID_VALUE;
+}
+LAB_DRIVER(cuArrayCreate_v2, (lab_array * *out, const lab_plane *p), create_array(out, p))
+LAB_DRIVER(cuArrayDestroy, (lab_array * a), a ? cudaFreeArray(a) : LAB_INVALID_HANDLE)
+
+/* CUDA_RESOURCE_DESC: as the runtime's, with a format and a count of channels in place of channels. */
+typedef struct lab_driver_resource {
+    int kind;
+    lab_array *array; /* or memory */
+    unsigned format, channels;
+    size_t sizes[3]; /* bytes, or width, height and pitch */
+} lab_driver_resource;
+
+static lab_resource resource_of(const lab_driver_resource *from)
+{
+    lab_resource r = {.kind = from->kind, .of.array = from->array};
+    if (from->kind == OF_LINEAR || from->kind == OF_ROWS) /* channels lie at one place in both */
+        r.of.linear.channels = channels_of(from->format, from->channels);
+    if (from->kind == OF_LINEAR)
+        r.of.linear.size = from->sizes[0];
+    else if (from->kind == OF_ROWS)
+        memcpy(&r.of.rows.width, from->sizes, sizeof from->sizes);
+    return r;
+}
+
+/* CUDA_TEXTURE_DESC */
+typedef struct lab_driver_sampling {
+    int address[3], filter;
+    unsigned flags, anisotropy, of_mipmaps;
+    float levels[3], border[4];
+} lab_driver_sampling;
+
+static int create_texture(uint64_t *out, const lab_driver_resource *from, const lab_driver_sampling *how)
+{
+    enum { AS_INTEGER = 1, NORMALIZED = 2, SRGB = 0x10, WORD = 32 };
+    warp_texture t = {.at = 0};
+    if (!out || !from || !how)
+        return LAB_INVALID_VALUE;
+    const lab_resource r = resource_of(from);
+    const bool is_fraction = describe(&r, &t) && t.kind != WARP_TEXEL_FLOAT && t.bits[0] < WORD;
+    lab_sampling s = {.filter = how->filter,
+                      .read_mode = is_fraction && !(how->flags & AS_INTEGER),
+                      .srgb = (how->flags & SRGB) != 0,
+                      .normalized = (how->flags & NORMALIZED) != 0};
+    memcpy(s.address, how->address, sizeof s.address);
+    memcpy(s.border, how->border, sizeof s.border);
+    return cudaCreateTextureObject(out, &r, &s, NULL);
+}
+LAB_DRIVER(cuTexObjectCreate,
+           (uint64_t * out, const lab_driver_resource *from, const lab_driver_sampling *how, const void *),
+           create_texture(out, from, how))

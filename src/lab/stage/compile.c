@@ -111,6 +111,13 @@ static void put_folder(FILE *to, const char *option, const char *path, const cha
     smp_free_all(place, real);
 }
 
+/* ".cu", ".c" */
+static const char *ending_of(const char *file)
+{
+    const char *name = smp_base_name(file), *dot = strrchr(name, '.');
+    return dot ? dot : ".cu";
+}
+
 static const smp_nvcc_flags no_flags;
 
 static const smp_nvcc_flags *flags_of(const smp_compile_settings *settings)
@@ -126,7 +133,7 @@ static size_t other_sources(const smp_compile_settings *settings)
 /* Whether the program has its device code in itself alone, and no PTX of one source tells it. */
 static bool is_linked(const smp_compile_settings *settings)
 {
-    return other_sources(settings) || flags_of(settings)->linked;
+    return settings->host || other_sources(settings) || flags_of(settings)->linked;
 }
 
 /* Whether the first file is included by its path, as the others are, so that its folder is no folder of headers of the
@@ -153,6 +160,27 @@ static bool put_options(const smp_compile_settings *settings, const char *source
     return to && !fclose(to);
 }
 
+/* A folder of libraries, in which the program shall find them. */
+static void put_libraries(FILE *to, const char *folder)
+{
+    put_option(to, "-L", folder);
+    put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", folder);
+}
+
+/* The lab's library, also where the program opens the driver's by itself, and behind it NVRTC's, where it is used. */
+static void put_own(FILE *to, const char *runtime)
+{
+    char *file = smp_toolkit_library("nvrtc"), *folder = file ? smp_folder_part(file) : NULL;
+    put_libraries(to, runtime);
+    fputs("-Xlinker\n--push-state\n-Xlinker\n--no-as-needed\n-lsmp_cudart\n-Xlinker\n--as-needed\n", to);
+    if (folder) {
+        put_option(to, "", file);
+        put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", folder);
+    }
+    fputs("-Xlinker\n--pop-state\n", to);
+    smp_free_all(file, folder);
+}
+
 static bool put_linking(const smp_compile_settings *settings, const char *nvcc, const char *work)
 {
     static const char *const below[] = {"../lib64", "../lib", "../targets/x86_64-linux/lib",
@@ -165,33 +193,20 @@ static bool put_linking(const smp_compile_settings *settings, const char *nvcc, 
     for (size_t i = 0;
          to && (settings->gpu || flags_of(settings)->linked) && slash && i < sizeof below / sizeof below[0]; i++) {
         char *folder = smp_asprintf("%.*s/%s", (int)(slash - real), real, below[i]);
-        if (folder && smp_is_folder(folder)) { /* where CUDA's runtime library lies, which the program shall find */
-            put_option(to, "-L", folder);
-            put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", folder);
-        }
+        if (folder && smp_is_folder(folder)) /* where CUDA's runtime library lies */
+            put_libraries(to, folder);
         smp_free(folder);
     }
     for (size_t i = 0; to && i < flags_of(settings)->folders.count; i++) {
         char *folder = smp_real_path(flags_of(settings)->folders.items[i]);
-        if (folder) {
-            put_option(to, "-L", folder);
-            put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", folder);
-        }
+        if (folder)
+            put_libraries(to, folder);
         smp_free(folder);
     }
-    if (to && !settings->gpu) {
-        put_option(to, "-L", settings->runtime);
-        put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", settings->runtime);
-    }
+    if (to && !settings->gpu)
+        put_own(to, settings->runtime);
     smp_free(real);
     return to && !fclose(to);
-}
-
-/* ".cu", ".c" */
-static const char *ending_of(const char *file)
-{
-    const char *name = smp_base_name(file), *dot = strrchr(name, '.');
-    return dot ? dot : ".cu";
 }
 
 /* The other files are included, so that each finds its own folder's headers first. */
@@ -213,14 +228,22 @@ static bool put_others(const smp_compile_settings *settings, const char *work)
     return wrote;
 }
 
+/* What the first file is called in the folder of a compilation; from smp_alloc. */
+static char *first_name(const smp_compile_settings *settings, const char *file)
+{
+    return settings->host ? smp_asprintf(OTHERS, (size_t)0, ending_of(file)) : smp_strdup(SOURCE);
+}
+
 /* The first file; messages and lines of a copy name the original. */
 static bool put_source(const smp_compile_settings *settings, const char *source, const char *text, size_t size,
                        const char *work)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which may stand at the beginning alone */
     const size_t skipped = size >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
-    FILE *to = create(work, SOURCE);
+    char *name = first_name(settings, source);
+    FILE *to = name ? create(work, name) : NULL;
     bool wrote = to;
+    smp_free(name);
     if (to && is_included(settings, source))
         wrote = fprintf(to, "%s#include \"%s\"\n", smp_older_calls, source) > 0;
     else if (to) {
@@ -257,7 +280,7 @@ static smp_code check(const smp_compile_settings *settings, smp_error *err)
 }
 
 /* What a whole program is made of. */
-static void add_program(const smp_compile_settings *settings, words *w)
+static void add_program(const smp_compile_settings *settings, const char *file, words *w)
 {
     const smp_nvcc_flags *flags = flags_of(settings);
     const char *number = smp_compile_arch(settings->arch);
@@ -276,7 +299,7 @@ static void add_program(const smp_compile_settings *settings, words *w)
     }
     add(w, "-o");
     add(w, PROGRAM);
-    add(w, SOURCE);
+    add_owned(w, first_name(settings, file));
     for (size_t i = 0; i < other_sources(settings); i++)
         add_owned(w, smp_asprintf(OTHERS, i + 1, ending_of(settings->sources->items[i])));
     for (size_t i = 0; i < flags->libraries.count; i++)
@@ -287,7 +310,7 @@ static void add_program(const smp_compile_settings *settings, words *w)
 }
 
 /* The command line, whose names are ours. */
-static void command_of(const smp_compile_settings *settings, const char *nvcc, bool program, words *w)
+static void command_of(const smp_compile_settings *settings, const char *file, const char *nvcc, bool program, words *w)
 {
     const smp_nvcc_flags *flags = flags_of(settings);
     const char *number = smp_compile_arch(settings->arch);
@@ -300,7 +323,7 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
     add(w, "--extended-lambda");
     add(w, "-lineinfo");
     if (program)
-        add(w, "-Xcompiler=-g1"); /* lines of the host's calls */
+        add(w, "-Xcompiler=-g1,-gdwarf-4"); /* lines of the host's calls; addr2line misreads files of version 5 */
     add(w, "-Xcompiler=@" OPTIONS);
     if (settings->no_fma)
         add(w, "--fmad=false");
@@ -315,7 +338,7 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
         add(w, PTX);
         add(w, SOURCE);
     } else
-        add_program(settings, w);
+        add_program(settings, file, w);
     w->items[w->count] = NULL;
 }
 
@@ -538,7 +561,7 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
         code = smp_hint(err, "install smempipe whole (cmake --install), or run one kernel with --only");
     }
     if (!code) {
-        command_of(settings, nvcc, program != NULL, &w);
+        command_of(settings, file, nvcc, program != NULL, &w);
         code = find_kept(settings, &w, &s, program ? &has_main : NULL, err);
     }
     if (!code && program && !has_main) {

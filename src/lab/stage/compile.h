@@ -12,6 +12,7 @@ typedef struct smp_compile_settings {
     const char *std, *arch;       /* "c++17", "sm_90" */
     const smp_nvcc_flags *flags;  /* null: none */
     const smp_flag_list *sources; /* more files of the program: .cu, .cpp, .c; null: none */
+    bool host;                    /* the first file is of the host, too: the program loads its kernels itself */
     const char *only;    /* kernels, by commas: templates get these arguments, and code of the host may not compile */
     bool no_fma;         /* multiplications and additions are not fused: the same bytes everywhere */
     const char *runtime; /* the folder of libsmp_cudart.so, which programs link; null: none is at hand */

@@ -41,9 +41,11 @@ static bool misses(const char *messages, smp_error *err)
         length -= strlen(second);
     smp_fail(err, SMP_E_DECODE, of_cuda ? "the lab has no %.*s" : "%.*s is used, and nothing defines it", (int)length,
              name);
-    smp_hint(err, of_cuda ? "it has the runtime's functions, and those of cuBLAS and cuRAND that docs/kernel-lab.md "
-                            "lists: other libraries, and the driver's calls, need a GPU"
-                          : "name the file that defines it, or its library (-l) behind --");
+    smp_hint(err, !strncmp(name, "nvrtc", strlen("nvrtc"))
+                      ? "pip install nvidia-cuda-nvrtc: its library compiles here, too"
+                  : of_cuda ? "it has the runtime's functions, and those of the driver, cuBLAS and cuRAND that "
+                              "docs/kernel-lab.md lists: others need a GPU"
+                            : "name the file that defines it, or its library (-l) behind --");
     return true;
 }
 

@@ -61,9 +61,9 @@ static const row rows[] = {
 /* Letters that their value may follow at once: -DN=4 */
 static const row letters[] = {{"-D", DEFINE}, {"-I", INCLUDE}, {"-L", FOLDER}, {"-l", LIBRARY}};
 
-/* Libraries that libsmp_cudart is, as far as it is (of the driver's, which many name without need, nothing), and those
+/* Libraries that libsmp_cudart is, as far as it is, with NVRTC, which is linked behind it where it is used, and those
  * that nvcc links by itself. */
-static const char *const own[] = {"cublas", "cublasLt", "curand", "cuda", NULL};
+static const char *const own[] = {"cublas", "cublasLt", "curand", "cuda", "nvrtc", NULL};
 static const char *const of_nvcc[] = {"cudart", "cudart_static", "cudadevrt", NULL};
 static const char *const of_gpus[] = {"cufft", "cufftw", "cusparse", "cusolver", "cutensor", "cudnn",
                                       "nccl",  "nppc",   "nppial",   "nppif",    "nvjpeg",   "cupti", NULL};

@@ -75,6 +75,25 @@ char *smp_toolkit_find(const char *name)
     return found ? found : find_in_wheels(name);
 }
 
+char *smp_toolkit_library(const char *name)
+{
+    static const char *const places[] = {"%s/../lib64/lib%s.so.1*", "%s/../lib/lib%s.so.1*",
+                                         "%1$s/../../*%2$s/lib/lib%2$s.so.1*", "%.0s/usr/lib/*-linux-gnu/lib%s.so.1*"};
+    char *nvcc = smp_toolkit_find("nvcc"), *real = nvcc ? smp_real_path(nvcc) : NULL;
+    char *folder = real ? smp_folder_part(real) : NULL, *path = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && folder && !path; i++) {
+        glob_t found;
+        char pattern[PATH_MAX];
+        snprintf(pattern, sizeof pattern, places[i], folder, name);
+        if (glob(pattern, 0, NULL, &found))
+            continue;
+        path = smp_real_path(found.gl_pathv[0]);
+        globfree(&found);
+    }
+    smp_free_all(nvcc, real, folder);
+    return path;
+}
+
 static bool has(const char *folder, const char *name)
 {
     char *path = smp_asprintf("%s/%s", folder, name);

@@ -6,6 +6,9 @@
 /* nvcc, ptxas, nvdisasm: in PATH, CUDA_HOME, /usr/local/cuda or Python's wheels; from smp_alloc, null: not there. */
 char *smp_toolkit_find(const char *name);
 
+/* A library of the toolkit: "nvrtc"; a path, from smp_alloc, null: not there. */
+char *smp_toolkit_library(const char *name);
+
 /* Folders that a tool of this path needs besides those of the system: its toolkit, and compilers in PATH. Paths from
  * smp_alloc, null-terminated. */
 enum { SMP_TOOLKIT_FOLDERS = 16 };

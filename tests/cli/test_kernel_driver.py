@@ -1,0 +1,51 @@
+"""smempipe kernel on programs that load their kernels themselves: by the driver's calls, and of NVRTC."""
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from harness import ROOT, CliCase
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+TOOLKIT = pathlib.Path(os.path.realpath(NVCC)).parent.parent if NVCC else pathlib.Path("/nowhere")
+RUNTIME = ROOT / "tests" / "lab" / "runtime"
+DRIVER = RUNTIME / "driver.cpp"
+
+
+@unittest.skipUnless((TOOLKIT / "include/nvrtc.h").exists() and any(TOOLKIT.glob("lib*/libnvrtc.so*")), "no NVRTC")
+class DriverTest(CliCase):
+    def nvcc(self, *words):
+        subprocess.run([NVCC, *words], check=True, cwd=self.folder, stderr=subprocess.DEVNULL)
+
+    def test_calls_give_what_a_driver_gives(self):
+        done = self.smp("kernel", DRIVER)
+        self.assertIn("driver: PASS\n", done.stdout + done.stderr)
+        self.assertIn("64x1x1, 256 bytes of shared memory, 2 launches\n", done.stdout)
+        self.assertRegex(done.stdout, r"copy +driver\.cpp:\d+: cuMemcpyHtoD of 8 bytes")
+        self.assertEqual(done.stderr.count("a module is not loaded"), 5)
+
+    def test_lines_are_those_of_the_text_that_nvrtc_got(self):
+        done = self.smp("kernel", DRIVER, "--", "race", status=1)
+        self.assertRegex(done.stdout, r"race +.*reversed\.cu:8 thread 32,0,0 and .*reversed\.cu:12")
+        self.assertRegex(done.stdout, r" 8 +t\[i\] = x\[i\];")
+
+    def test_a_program_that_is_built_already(self):
+        self.nvcc("-o", "program", DRIVER, "-lcuda", "-lnvrtc")
+        done = self.smp("kernel", "./program", "--fail-on", "races")
+        self.assertIn("driver: PASS\n", done.stdout + done.stderr)
+
+    def test_what_is_missing_is_named(self):
+        self.write("a.cpp", "#include <cuda.h>\n#include <cstdio>\nint main() { cuInit(0);\n"
+                            "printf(\"%d\\n\", cuCtxEnablePeerAccess(nullptr, 0)); }")
+        done = self.smp("kernel", "a.cpp")
+        self.assertIn("801\n", done.stdout)
+        self.assertIn("has no cuCtxEnablePeerAccess", done.stderr)
+        self.write("b.cpp", "extern \"C\" void cuNothing(); int main() { cuNothing(); }")
+        self.assertIn("error: the lab has no cuNothing\n", self.smp("kernel", "b.cpp", status=3).stderr)
+        done = self.smp("kernel", "a.cpp", "--only", "k", status=2)
+        self.assertIn("'a.cpp' is one of the host's", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
