@@ -30,6 +30,33 @@ class DriverTest(CliCase):
         self.assertRegex(done.stdout, r"race +.*reversed\.cu:8 thread 32,0,0 and .*reversed\.cu:12")
         self.assertRegex(done.stdout, r" 8 +t\[i\] = x\[i\];")
 
+    @unittest.skipUnless(shutil.which("nvdisasm"), "no nvdisasm")
+    def test_a_file_with_sass_alone(self):
+        self.nvcc("-fatbin", "-lineinfo", "-gencode=arch=compute_75,code=sm_75",
+                  "-gencode=arch=compute_90,code=sm_90", "-o", "k.fatbin", RUNTIME / "reversed.cu")  # fmt: skip
+        done = self.smp("kernel", DRIVER, "--", "k.fatbin")
+        self.assertIn("driver: PASS\n", done.stdout + done.stderr)
+        self.assertIn("mistakes are not looked for: the program has no PTX of it", done.stdout)
+
+    @unittest.skipUnless(shutil.which("nvdisasm"), "no nvdisasm")
+    def test_the_host_has_the_variables_of_sass_alone(self):
+        self.write("a.cu", """#include <cstdio>
+            __constant__ int c[2] = {1, 2};
+            __device__ int total = 5, zeros[8];
+            __global__ void k() { atomicAdd(&total, c[1]); zeros[threadIdx.x & 7] = c[0]; }
+            int main()
+            {
+                int own[2] = {7, 10}, t, z[8];
+                k<<<1, 32>>>();
+                const int wrong = cudaMemcpyToSymbol(c, own, sizeof own);
+                k<<<1, 32>>>();
+                cudaMemcpyFromSymbol(&t, total, sizeof t);
+                cudaMemcpyFromSymbol(z, zeros, sizeof z);
+                printf("%d %d %d\\n", wrong, t, z[7]);
+            }""")
+        self.nvcc("-cudart", "shared", "-gencode=arch=compute_90,code=sm_90", "-o", "program", "a.cu")
+        self.assertTrue(self.smp("kernel", "./program").stdout.startswith("0 389 7\n"))
+
     def test_a_program_that_is_built_already(self):
         self.nvcc("-o", "program", DRIVER, "-lcuda", "-lnvrtc")
         done = self.smp("kernel", "./program", "--fail-on", "races")

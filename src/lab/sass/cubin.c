@@ -115,7 +115,7 @@ static uint64_t address_of(cubin *c, uint64_t number)
     const int service = ptx_service_of(name);
     if (service >= 0)
         return SASS_SERVICES + (uint64_t)service;
-    void *variable = c->variables ? smp_warp_variable(c->variables, name, &size) : NULL;
+    void *variable = smp_warp_variable(c->variables, name, &size);
     if (variable)
         return (uint64_t)(uintptr_t)variable;
     const uint16_t section = symbol.st_shndx;
@@ -154,10 +154,39 @@ static void relocate(cubin *c, size_t section, unsigned char *bytes, size_t size
     }
 }
 
+/* Without PTX the variables are those that the cubin has. */
+static smp_code declare_variables(cubin *c)
+{
+    static const char constants[] = ".nv.constant3", globals[] = ".nv.global";
+    struct smp_warp_module *m = c->module;
+    for (size_t i = 0; i < c->elf.symbols.sh_size / sizeof(Elf64_Sym); i++) {
+        Elf64_Sym s;
+        Elf64_Shdr in;
+        const char *name = smp_elf_symbol(&c->elf, i, &s);
+        if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || !s.st_size || !smp_elf_section(&c->elf, s.st_shndx, &in) ||
+            s.st_value > in.sh_size || s.st_size > in.sh_size - s.st_value)
+            continue;
+        const char *section = smp_elf_text(&c->elf, &c->elf.names, in.sh_name);
+        const unsigned char *data = smp_elf_bytes(&c->elf, &in);
+        if (strncmp(section, constants, strlen(constants)) != 0 && strncmp(section, globals, strlen(globals)) != 0)
+            continue;
+        SMP_NEED(smp_grow(&m->variables, &m->variable_capacity, m->variable_count + 1, sizeof *m->variables),
+                 "variables", m->variable_count, c->err);
+        warp_variable v = {.name = smp_strdup(name), .size = s.st_size};
+        v.memory = smp_warp_buffer(c->memory, v.size, name);
+        m->variables[m->variable_count++] = v;
+        SMP_NEED(v.name && v.memory, "a variable", v.size, c->err);
+        if (data)
+            memcpy(v.memory, data + s.st_value, v.size);
+    }
+    c->variables = m;
+    return SMP_OK;
+}
+
 /* __constant__ variables are the host's to write. */
 static smp_code add_variables(cubin *c, size_t section, warp_bank *bank)
 {
-    for (size_t i = 0; i < c->elf.symbols.sh_size / sizeof(Elf64_Sym) && c->variables; i++) {
+    for (size_t i = 0; i < c->elf.symbols.sh_size / sizeof(Elf64_Sym); i++) {
         size_t size;
         Elf64_Sym s;
         const char *name = smp_elf_symbol(&c->elf, i, &s);
@@ -259,7 +288,8 @@ smp_code sass_read_cubin(const void *bytes, size_t size, struct smp_warp_module 
     if (!smp_elf_open(bytes, size, &c.elf) || !c.elf.head.e_shnum)
         return broken(&c);
     c.loaded = smp_alloc_array((size_t)c.elf.head.e_shnum + 1, sizeof *c.loaded);
-    const smp_code code = c.loaded ? read_sections(&c) : smp_fail_memory(err, "a cubin", size);
+    smp_code code = !c.loaded ? smp_fail_memory(err, "a cubin", size) : variables ? SMP_OK : declare_variables(&c);
+    code = code ? code : read_sections(&c);
     smp_free(c.loaded);
     return code;
 }
