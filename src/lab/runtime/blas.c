@@ -1,5 +1,6 @@
-/* Stand-ins for cuBLAS' matrix products: the host computes what they leave in memory, and nothing is counted. Sums are
- * of doubles in the order of k, and rounded once. */
+/* Stand-ins for cuBLAS' matrix products, as which calls of vectors are done, too: the host computes what they leave in
+ * memory, and nothing is counted. Sums are of doubles in the order of k, and rounded once. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,8 @@ typedef struct product {
     int transpose[2]; /* of a and b */
     int m, n, k, batch, scalar_type;
     bool pointers, device_scalars;
+    bool is_sum, is_root;   /* c is a result, which lies where scalars do, and factors are given; its root */
+    bool scales;            /* a is the host's */
     const void *scalars[2]; /* alpha, beta */
     double factors[2];      /* unless they are on the device */
     matrix a, b, c;
@@ -145,7 +148,9 @@ static int multiply(const product *p, int of)
                 sums[i] += a[q * m + i] * b[j * k + q];
         for (size_t i = 0; i < m; i++) /* with a beta of 0 C is not read */
             put(column, i, p->c.type,
-                p->factors[0] * sums[i] + (p->factors[1] != 0 ? p->factors[1] * element(column, i, p->c.type) : 0));
+                p->is_root ? sqrt(sums[i])
+                           : p->factors[0] * sums[i] +
+                                 (p->factors[1] != 0 ? p->factors[1] * element(column, i, p->c.type) : 0));
         smp_warp_memory_know(lab_memory(), column, m * size);
     }
     smp_free_all(a, b, sums);
@@ -160,11 +165,11 @@ static void run(void *data)
     if (lab_broken())
         return;
     lab_enter();
-    for (int i = 0; i < 2 && p->device_scalars; i++)
+    for (int i = 0; i < 2 && p->device_scalars && !p->is_sum; i++)
         p->factors[i] = element(p->scalars[i], 0, p->scalar_type);
-    if (reaches(p, &p->a, p->transpose[0] ? p->k : p->m, p->transpose[0] ? p->m : p->k) &&
+    if ((p->scales || reaches(p, &p->a, p->transpose[0] ? p->k : p->m, p->transpose[0] ? p->m : p->k)) &&
         reaches(p, &p->b, p->transpose[1] ? p->n : p->k, p->transpose[1] ? p->k : p->n) &&
-        reaches(p, &p->c, p->m, p->n))
+        ((p->is_sum && !p->device_scalars) || reaches(p, &p->c, p->m, p->n)))
         p->status = DONE;
     for (int i = 0; i < p->batch && !p->status; i++)
         p->status = multiply(p, i);
@@ -178,7 +183,8 @@ static int start(const handle *h, const product *given)
         return NO_HANDLE;
     const int rows_a = given->transpose[0] ? given->k : given->m, rows_b = given->transpose[1] ? given->n : given->k;
     if (given->m < 0 || given->n < 0 || given->k < 0 || given->batch < 0 || given->a.lead < rows_a ||
-        given->b.lead < rows_b || given->c.lead < given->m || !given->scalars[0] || !given->scalars[1])
+        given->b.lead < rows_b || given->c.lead < given->m ||
+        (given->is_sum ? !given->c.at : !given->scalars[0] || !given->scalars[1]))
         return INVALID;
     if (!bytes_of(given->a.type) || !bytes_of(given->b.type) || !bytes_of(given->c.type))
         return NOT_SUPPORTED;
@@ -188,7 +194,7 @@ static int start(const handle *h, const product *given)
         return NO_MEMORY;
     *p = *given;
     p->device_scalars = h->device_scalars;
-    for (int i = 0; i < 2 && !p->device_scalars; i++)
+    for (int i = 0; i < 2 && !p->device_scalars && !p->is_sum; i++)
         p->factors[i] = element(p->scalars[i], 0, p->scalar_type);
     p->status = -1;
     const int error = cudaLaunchHostFunc(h->on, run, p), status = error ? FAILED : p->status;
@@ -254,4 +260,68 @@ LAB_API int cublasGemmStridedBatchedEx(const handle *h, SIZES, const void *alpha
                                        void *c, int type_c, int ldc, long long sc, int batch, int compute, int)
 {
     PRODUCT("cublasGemmStridedBatchedEx", scalar_of(compute), type_a, type_b, type_c, sa, sb, sc, batch, false);
+}
+
+/* Vectors are matrices of one row, whose elements lie a step apart. */
+#define SUM(name, root, count, x, type_x, step_x, y, type_y, step_y, result, type)                                     \
+    start(h, &(product){.call = name,                                                                                  \
+                        .is_sum = true,                                                                                \
+                        .is_root = root,                                                                               \
+                        .transpose = {0, 1},                                                                           \
+                        .m = 1,                                                                                        \
+                        .n = 1,                                                                                        \
+                        .k = count,                                                                                    \
+                        .batch = 1,                                                                                    \
+                        .factors = {1, 0},                                                                             \
+                        .a = {x, type_x, step_x, 0},                                                                   \
+                        .b = {y, type_y, step_y, 0},                                                                   \
+                        .c = {result, type, 1, 0}})
+#define SCALED(name, depth, count, type, alpha, beta, x, step_x, y, step_y)                                            \
+    start(h, &(product){.call = name,                                                                                  \
+                        .scales = true,                                                                                \
+                        .m = 1,                                                                                        \
+                        .n = count,                                                                                    \
+                        .k = depth,                                                                                    \
+                        .batch = 1,                                                                                    \
+                        .scalar_type = type,                                                                           \
+                        .scalars = {alpha, beta},                                                                      \
+                        .a = {&one_##type, type, 1, 0},                                                                \
+                        .b = {x, type, step_x, 0},                                                                     \
+                        .c = {y, type, step_y, 0}})
+static const float one_R_32F = 1;
+static const double one_R_64F = 1;
+#define VECTORS(letter, type)                                                                                          \
+    LAB_ALIAS(cublas##letter##dot_v2,                                                                                  \
+              (const handle *h, int n, const void *x, int step_x, const void *y, int step_y, void *result),            \
+              SUM("cublas" #letter "dot", false, n, x, type, step_x, y, type, step_y, result, type))                   \
+    LAB_ALIAS(cublas##letter##nrm2_v2, (const handle *h, int n, const void *x, int step, void *result),                \
+              SUM("cublas" #letter "nrm2", true, n, x, type, step, x, type, step, result, type))                       \
+    LAB_ALIAS(cublas##letter##axpy_v2,                                                                                 \
+              (const handle *h, int n, const void *alpha, const void *x, int step_x, void *y, int step_y),             \
+              SCALED("cublas" #letter "axpy", 1, n, type, alpha, &one_##type, x, step_x, y, step_y))                   \
+    LAB_ALIAS(cublas##letter##scal_v2, (const handle *h, int n, const void *alpha, void *x, int step),                 \
+              SCALED("cublas" #letter "scal", 0, n, type, &one_##type, alpha, x, step, x, step))
+VECTORS(S, R_32F)
+VECTORS(D, R_64F)
+LAB_ALIAS(cublasDotEx,
+          (const handle *h, int n, const void *x, int type_x, int step_x, const void *y, int type_y, int step_y,
+           void *result, int type, int),
+          SUM("cublasDotEx", false, n, x, type_x, step_x, y, type_y, step_y, result, type))
+
+static const char *name_of(int status)
+{
+    return status == DONE            ? "CUBLAS_STATUS_SUCCESS"
+           : status == NO_HANDLE     ? "CUBLAS_STATUS_NOT_INITIALIZED"
+           : status == NO_MEMORY     ? "CUBLAS_STATUS_ALLOC_FAILED"
+           : status == INVALID       ? "CUBLAS_STATUS_INVALID_VALUE"
+           : status == NOT_SUPPORTED ? "CUBLAS_STATUS_NOT_SUPPORTED"
+                                     : "CUBLAS_STATUS_EXECUTION_FAILED";
+}
+LAB_API const char *cublasGetStatusName(int status)
+{
+    return name_of(status);
+}
+LAB_API const char *cublasGetStatusString(int status)
+{
+    return name_of(status) + sizeof "CUBLAS_STATUS";
 }

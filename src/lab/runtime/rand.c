@@ -1,10 +1,13 @@
 /* cuRAND's host API: numbers of the distributions that are asked for, the same for the same seed, though not those of
  * cuRAND's generators. */
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/checked.h"
 #include "lab/runtime/runtime.h"
+#include "lab/stage/toolkit.h"
 
 /* curandStatus_t */
 enum { DONE = 0, NO_GENERATOR = 101, NO_MEMORY = 102, NOT_SUPPORTED = 103, LAUNCH_FAILED = 201 };
@@ -92,3 +95,23 @@ static int generate(generator *g, const char *call, bool is_normal, void *out, s
     }
 FLOATS(, float)
 FLOATS(Double, double)
+
+/* Tables for kernels that make Sobol' numbers are those of CUDA's own library, which has them without a GPU. */
+static int table_of(const char *name, void *out, int set)
+{
+    LAB_ALONE;
+    static void *library;
+    int (*get)(void *, int);
+    char *path = library ? NULL : smp_toolkit_library("curand");
+    library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : library;
+    smp_free(path);
+    *(void **)&get = library ? dlsym(library, name) : NULL;
+    if (get)
+        return get(out, set);
+    (void)lab_missing(name);
+    return NOT_SUPPORTED;
+}
+LAB_ALIAS(curandGetDirectionVectors32, (void *out, int set), table_of("curandGetDirectionVectors32", out, set))
+LAB_ALIAS(curandGetDirectionVectors64, (void *out, int set), table_of("curandGetDirectionVectors64", out, set))
+LAB_ALIAS(curandGetScrambleConstants32, (void *out), table_of("curandGetScrambleConstants32", out, 0))
+LAB_ALIAS(curandGetScrambleConstants64, (void *out), table_of("curandGetScrambleConstants64", out, 0))

@@ -79,6 +79,28 @@ static void products(cublasHandle_t h)
     cudaFree(da), cudaFree(db), cudaFree(dha), cudaFree(dhb), cudaFree(dc);
 }
 
+static void vectors(cublasHandle_t h)
+{
+    float *x = on_device(std::vector<float>{3, 9, 4, 9, 12, 9}), *y = on_device(std::vector<float>{1, 2, 3});
+    float got, two = 2;
+    double *d = on_device(std::vector<double>(3)), twice = 2;
+    check(!cublasSdot(h, 3, x, 2, y, 1, &got) && got == 3 + 8 + 36, "cublasSdot");
+    check(!cublasSnrm2(h, 3, x, 2, &got) && got == 13, "cublasSnrm2");
+    cublasSaxpy(h, 3, &two, x, 2, y, 1);
+    check(to_host(y, 3) == std::vector<float>{7, 10, 27}, "cublasSaxpy");
+    cublasSscal(h, 3, &two, x, 2);
+    check(to_host(x, 6) == std::vector<float>{6, 9, 8, 9, 24, 9}, "cublasSscal");
+    check(!cublasDscal(h, 3, &twice, d, 1) && to_host(d, 1)[0] == 0, "cublasDscal");
+    cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE);
+    cublasDotEx(h, 3, x, CUDA_R_32F, 2, y, CUDA_R_32F, 1, d, CUDA_R_64F, CUDA_R_64F);
+    check(to_host(d, 1)[0] == 6 * 7 + 8 * 10 + 24 * 27, "cublasDotEx");
+    check(cublasSdot(h, 3, x, 2, y, 1, &got) == CUBLAS_STATUS_EXECUTION_FAILED, "a result on the host");
+    cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
+    check(cublasSdot(h, 4, x, 2, y, 1, &got) == CUBLAS_STATUS_EXECUTION_FAILED, "a vector beyond its buffer");
+    check(!strcmp(cublasGetStatusName(CUBLAS_STATUS_INVALID_VALUE), "CUBLAS_STATUS_INVALID_VALUE"), "a name");
+    cudaFree(x), cudaFree(y), cudaFree(d);
+}
+
 static void captured(cublasHandle_t h)
 {
     cudaStream_t stream;
@@ -124,6 +146,9 @@ static void numbers()
     check(u == to_host(x, COUNT), "the same seed");
     curandDestroyGenerator(g);
     cudaFree(x);
+    curandDirectionVectors32_t *directions;
+    check(!curandGetDirectionVectors32(&directions, CURAND_DIRECTION_VECTORS_32_JOEKUO6) &&
+              directions[0][1] == 1u << 30, "curandGetDirectionVectors32");
 }
 
 int main(int count, char **words)
@@ -139,6 +164,7 @@ int main(int count, char **words)
                   CUBLAS_STATUS_EXECUTION_FAILED, "a matrix beyond its buffer");
     } else {
         products(h);
+        vectors(h);
         captured(h);
         numbers();
     }
