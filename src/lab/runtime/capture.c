@@ -115,57 +115,43 @@ LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
     return good ? LAB_SUCCESS : lab_error(ends ? INVALIDATED : LAB_INVALID_VALUE);
 }
 
-/* A node for work on a stream that is captured; null and an error: there is none. False: it is not captured. */
-static bool capture(const void *stream, node_kind kind, node **out, int *error)
+/* Work on a stream that is captured becomes such a node, or an error. False: it is not captured. */
+static bool capture(const void *stream, const node *as, int *error)
 {
     LAB_ALONE;
-    if (!lab_captures(stream))
-        return false;
-    *out = spoilt ? NULL : lab_graph_add(captured, kind);
-    *error = *out ? LAB_SUCCESS : lab_error(spoilt ? INVALIDATED : LAB_OUT_OF_MEMORY);
-    return true;
+    const bool taken = lab_captures(stream);
+    if (taken)
+        *error = lab_error(spoilt ? INVALIDATED : lab_graph_add(captured, as) ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
+    return taken;
 }
 LAB_API int cudaLaunchHostFunc(void *stream, host_function *function, void *data)
 {
-    node *n = NULL;
     int error = LAB_SUCCESS;
-    if (!capture(stream, HOST_NODE, &n, &error))
+    if (!capture(stream, &(node){.kind = HOST_NODE, .host = {function, data}}, &error))
         function(data); /* which may wait for another thread's calls */
-    if (n)
-        n->host = (host_params){function, data};
     return error;
 }
 
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error)
 {
-    node *n = NULL;
-    const bool taken = capture(stream, KERNEL_NODE, &n, error);
+    LAB_ALONE;
     const kernel_params params = {function, grid, block, (unsigned)shared, arguments, NULL};
-    if (n) {
-        *error = lab_graph_take_kernel(n, &params);
-        n->together = together;
-        n->cluster = *cluster;
-    }
+    const node as = {.kind = KERNEL_NODE, .together = together, .cluster = *cluster};
+    const bool taken = capture(stream, &as, error);
+    if (taken && !*error)
+        *error = lab_graph_take_kernel(captured->nodes[captured->count - 1], &params);
     return taken;
 }
 
 bool lab_capture_copy(void *stream, const lab_copy_3d *copy, int *error)
 {
-    node *n = NULL;
-    const bool taken = capture(stream, COPY_NODE, &n, error);
-    if (n)
-        n->copy = *copy;
-    return taken;
+    return capture(stream, &(node){.kind = COPY_NODE, .copy = *copy}, error);
 }
 
 bool lab_capture_set(void *stream, const lab_values *values, int *error)
 {
-    node *n = NULL;
-    const bool taken = capture(stream, SET_NODE, &n, error);
-    if (n)
-        n->set = *values;
-    return taken;
+    return capture(stream, &(node){.kind = SET_NODE, .set = *values}, error);
 }
 
 bool lab_capture_graph(void *stream, graph *g, int *error)

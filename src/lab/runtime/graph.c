@@ -11,7 +11,7 @@
 static uint64_t last_number;
 static int run(const node *n);
 
-node *lab_graph_add(graph *g, node_kind kind)
+node *lab_graph_add(graph *g, const node *as)
 {
     LAB_ALONE;
     node *n = smp_alloc(sizeof *n);
@@ -19,8 +19,8 @@ node *lab_graph_add(graph *g, node_kind kind)
         smp_free(n);
         return NULL;
     }
+    *n = *as;
     n->number = ++last_number;
-    n->kind = kind;
     g->nodes[g->count++] = n;
     return n;
 }
@@ -90,15 +90,16 @@ static int copy_nodes(graph *to, const graph *from)
 {
     for (size_t i = 0; i < from->count; i++) {
         const node *given = from->nodes[i];
-        node *n = lab_graph_add(to, given->kind);
+        const node plain = {.kind = given->kind,
+                            .together = given->together,
+                            .cluster = given->cluster,
+                            .copy = given->copy,
+                            .set = given->set,
+                            .host = given->host};
+        node *n = lab_graph_add(to, &plain);
         if (!n)
             return lab_error(LAB_OUT_OF_MEMORY);
         n->number = given->number;
-        n->together = given->together;
-        n->cluster = given->cluster;
-        n->copy = given->copy;
-        n->set = given->set;
-        n->host = given->host;
         const int error = given->kind == KERNEL_NODE ? lab_graph_take_kernel(n, &given->kernel)
                           : given->bodies.graphs     ? take_bodies(n, &given->bodies, given->bodies.graphs)
                                                      : LAB_SUCCESS;
@@ -213,33 +214,22 @@ static int added(node **out, node *n)
     return n ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
 }
 ADD(Kernel, const kernel_params *given, {
-    const int error = added(out, lab_graph_add(g, KERNEL_NODE));
+    const int error = added(out, lab_graph_add(g, &(node){.kind = KERNEL_NODE}));
     return error ? error : lab_graph_take_kernel(*out, given);
 })
-ADD(Memcpy, const lab_copy_3d *given, {
-    const int error = added(out, lab_graph_add(g, COPY_NODE));
-    if (!error)
-        (*out)->copy = *given;
-    return error;
-})
+LAB_ALIAS(cudaGraphAddMemcpyNode, (node * *out, graph *g, node *const *, size_t, const lab_copy_3d *given),
+          added(out, lab_graph_add(g, &(node){.kind = COPY_NODE, .copy = *given})))
 ADD(Memset, const set_params *given, {
     size_t bytes;
     if ((given->element != 1 && given->element != 2 && given->element != 4) ||
         !smp_mul_size(given->width, given->element, &bytes))
         return lab_error(LAB_INVALID_VALUE);
-    const int error = added(out, lab_graph_add(g, SET_NODE));
-    if (!error)
-        (*out)->set = *given;
-    return error;
+    return added(out, lab_graph_add(g, &(node){.kind = SET_NODE, .set = *given}));
 })
-ADD(Host, const host_params *given, {
-    const int error = added(out, lab_graph_add(g, HOST_NODE));
-    if (!error)
-        (*out)->host = *given;
-    return error;
-})
+LAB_ALIAS(cudaGraphAddHostNode, (node * *out, graph *g, node *const *, size_t, const host_params *given),
+          added(out, lab_graph_add(g, &(node){.kind = HOST_NODE, .host = *given})))
 LAB_ALIAS(cudaGraphAddEmptyNode, (node * *out, graph *g, node *const *, size_t),
-          added(out, lab_graph_add(g, EMPTY_NODE)))
+          added(out, lab_graph_add(g, &(node){.kind = EMPTY_NODE})))
 
 /* A node of graphs, which are copied before it is added: one may be the graph that it is for. */
 static int add_bodies(node **out, graph *g, node_kind kind, const condition_params *given, graph *const *from)
@@ -248,10 +238,7 @@ static int add_bodies(node **out, graph *g, node_kind kind, const condition_para
     int error = take_bodies(&held, given, from);
     for (unsigned k = 0; !error && k < held.bodies.count; k++)
         number_nodes(held.bodies.graphs[k], NULL);
-    error = error ? error : added(out, lab_graph_add(g, kind));
-    if (!error)
-        (*out)->bodies = held.bodies;
-    return error;
+    return error ? error : added(out, lab_graph_add(g, &held));
 }
 LAB_API int cudaGraphAddChildGraphNode(node **out, graph *g, node *const *, size_t, graph *child)
 {

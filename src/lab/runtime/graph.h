@@ -65,7 +65,7 @@ LAB_API int cudaGraphCreate(graph **out, unsigned flags);
 LAB_API int cudaGraphDestroy(graph *g);
 LAB_API int cudaGraphAddChildGraphNode(node **out, graph *g, node *const *after, size_t count, graph *child);
 
-/* A node behind the others; null: no memory. */
-node *lab_graph_add(graph *g, node_kind kind);
+/* A node like that behind the others, with a number of its own; null: no memory. */
+node *lab_graph_add(graph *g, const node *as);
 /* What a kernel's node launches. Arguments are copied now, as a launch does. */
 int lab_graph_take_kernel(node *n, const kernel_params *given);
