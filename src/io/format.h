@@ -274,6 +274,11 @@ smp_code smp_check_sides(const char *format, const smp_shape *shape, smp_error *
 /* Copies a blob; false: out of memory. An empty blob stays null. */
 bool smp_blob_set(smp_blob *blob, const void *data, size_t size);
 
+/* Reads a part of the file that is metadata, "EXIF"; none where it does not lie in the file, or has more than 32 MB,
+ * which is noted. False: out of memory. */
+bool smp_meta_read(const smp_source *source, const char *what, uint64_t at, uint64_t size, smp_blob *blob,
+                   smp_notes *notes);
+
 /* Adds a text. Bytes that are not UTF-8 are taken as Latin-1. A carriage return is a newline, or part of one. Control
  * characters except tab and newline are dropped.
  * False: out of memory. */

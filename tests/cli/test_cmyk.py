@@ -104,8 +104,8 @@ class Inks(CliCase):
                                            (k[..., :3] * k[..., 3:] + 127) // 255))
 
     def test_a_profile_of_a_psd_that_is_too_large_is_told(self):
-        self.write("in.psd", psd(inks(), bytes(5 << 20)))
-        self.assertIn("the ICC profile is left out: it has 5242880 bytes", self.smp("info", "in.psd").stderr)
+        self.write("in.psd", psd(inks(), bytes(33 << 20)))
+        self.assertIn("the ICC profile is left out: it has 34603008 bytes", self.smp("info", "in.psd").stderr)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ enum {
 };
 enum { MODE_BITMAP = 0, MODE_GRAY = 1, MODE_INDEXED = 2, MODE_RGB = 3, MODE_CMYK = 4, MODE_DUOTONE = 8 };
 enum { PLAIN = 0, RUNS = 1 };
-enum { RESOLUTION = 1005, IPTC = 1028, PROFILE = 1039, EXIF = 1058, XMP = 1060 };
 
 typedef struct psd {
     int mode, bits, planes;
@@ -101,37 +100,35 @@ static bool layers_say_alpha(const smp_source *source, uint64_t at, uint64_t len
     return look(source, behind, 4, &mask) && blocks_say_alpha(source, behind + 4 + mask, end, large);
 }
 
-/* What is kept of a resource. False: out of memory. */
-static bool keep_resource(smp_meta *meta, uint32_t id, const uint8_t *data, size_t size)
+/* Of the resource "resolution info". */
+static void keep_resolution(smp_meta *meta, const smp_blob *info)
 {
     static const double fixed = 65536, inch = 0.0254;
-    if (id == RESOLUTION && size >= 12) {
-        meta->x_density = (double)smp_get_be(data, 4) / fixed / inch;
-        meta->y_density = (double)smp_get_be(data + 8, 4) / fixed / inch;
-    }
-    if (id == EXIF && !smp_blob_set(&meta->exif, data, size))
-        return false;
-    smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
-    return id == PROFILE ? smp_blob_set(&meta->icc, data, size)
-           : id == IPTC  ? smp_blob_set(&meta->iptc, data, size)
-                         : id != XMP || smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data, size);
+    if (info->size < 12)
+        return;
+    meta->x_density = (double)smp_get_be(info->data, 4) / fixed / inch;
+    meta->y_density = (double)smp_get_be(info->data + 8, 4) / fixed / inch;
 }
 
 /* at, end: the section of resources, each "8BIM", a number, a name, a size and bytes; all but numbers of even length.
  */
 static smp_code keep_resources(smp_reader *reader, uint64_t at, uint64_t end, smp_error *err)
 {
-    enum { MOST_BYTES = 4 << 20, MOST_RESOURCES = 1000, KEPT = 5 };
-    static const struct {
+    enum { MOST_RESOURCES = 1000, KEPT = 5 };
+    const smp_source *source = &reader->source;
+    smp_meta *meta = &reader->media.meta;
+    smp_blob resolution = {0}, xmp = {0};
+    const struct {
         uint32_t id;
         const char *name;
-    } kept[KEPT] = {{RESOLUTION, "the resolution"},
-                    {IPTC, "IPTC records"},
-                    {PROFILE, "the ICC profile"},
-                    {EXIF, "EXIF"},
-                    {XMP, "XMP"}};
-    const smp_source *source = &reader->source;
-    for (int n = 0; n < MOST_RESOURCES && at + 12 <= end; n++) {
+        smp_blob *blob;
+    } kept[KEPT] = {{1005, "the resolution", &resolution},
+                    {1028, "IPTC", &meta->iptc},
+                    {1039, "the ICC profile", &meta->icc},
+                    {1058, "EXIF", &meta->exif},
+                    {1060, "the XMP packet", &xmp}};
+    bool done = true;
+    for (int n = 0; n < MOST_RESOURCES && at + 12 <= end && done; n++) {
         uint8_t head[7], size[4];
         if (!smp_source_look(source, at, head, sizeof head) || memcmp(head, "8BIM", 4) != 0)
             break;
@@ -139,23 +136,20 @@ static smp_code keep_resources(smp_reader *reader, uint64_t at, uint64_t end, sm
         if (!smp_source_look(source, at, size, sizeof size))
             break;
         const uint64_t bytes = smp_get_be(size, 4);
-        size_t i = 0;
-        while (i < KEPT && kept[i].id != smp_get_be(head + 4, 2))
-            i++;
         at += 4;
         if (bytes > end || at > end - bytes)
             break;
-        if (i < KEPT && bytes > MOST_BYTES)
-            smp_note(&reader->notes, "%s is left out: it has %llu bytes", kept[i].name, (unsigned long long)bytes);
-        else if (i < KEPT && bytes) {
-            uint8_t *data = smp_alloc_raw((size_t)bytes);
-            const bool done = data && (!smp_source_look(source, at, data, (size_t)bytes) ||
-                                       keep_resource(&reader->media.meta, kept[i].id, data, (size_t)bytes));
-            smp_free(data);
-            SMP_NEED(done, "a PSD", bytes, err);
-        }
+        for (int i = 0; i < KEPT && done; i++)
+            if (kept[i].id == smp_get_be(head + 4, 2) && !kept[i].blob->size)
+                done = smp_meta_read(source, kept[i].name, at, bytes, kept[i].blob, &reader->notes);
         at += (bytes + 1) & ~UINT64_C(1);
     }
+    keep_resolution(meta, &resolution);
+    smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
+    if (done && xmp.size)
+        done = smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)xmp.data, xmp.size);
+    smp_free_all(resolution.data, xmp.data);
+    SMP_NEED(done, "metadata of a PSD", 0, err);
     return SMP_OK;
 }
 

@@ -38,6 +38,21 @@ bool smp_blob_set(smp_blob *blob, const void *data, size_t size)
     return true;
 }
 
+bool smp_meta_read(const smp_source *source, const char *what, uint64_t at, uint64_t size, smp_blob *blob,
+                   smp_notes *notes)
+{
+    enum { MOST = 32 << 20 };
+    if (size > MOST)
+        smp_note(notes, "%s is left out: it has %llu bytes", what, (unsigned long long)size);
+    if (!size || size > MOST)
+        return true;
+    uint8_t *data = smp_alloc_raw((size_t)size);
+    const bool done =
+        data && (!smp_source_look(source, at, data, (size_t)size) || smp_blob_set(blob, data, (size_t)size));
+    smp_free(data);
+    return done;
+}
+
 static bool is_utf8(const char *text, size_t length)
 {
     uint32_t code = 0;

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "io/audio/tags.h"
 
-enum { KEPT_BYTES = 32 << 20, KEPT_ENTRY = 8192 /* bytes: EXIF must fit a marker of a JPEG */ };
+enum { KEPT_ENTRY = 8192 /* bytes: EXIF must fit a marker of a JPEG */ };
 
 static const struct {
     uint32_t tag;
@@ -34,49 +34,23 @@ static bool is_of_file(uint32_t tag)
     return false;
 }
 
-/* The bytes of an entry; null where there is none. *failed: out of memory. */
-static uint8_t *load(const smp_tiff *tiff, uint32_t tag, size_t *size, smp_notes *notes, bool *failed)
+/* The bytes of an entry, if there is one. False: out of memory. */
+static bool keep_blob(const smp_tiff *tiff, uint32_t tag, const char *what, smp_blob *blob, smp_reader *reader)
 {
     const smp_tiff_entry *entry = smp_tiff_find(tiff, tag);
-    if (!entry || !entry->size)
-        return NULL;
-    if (entry->size > KEPT_BYTES) {
-        smp_note(notes, "the entry %u of the TIFF is left out: it has %llu bytes", tag,
-                 (unsigned long long)entry->size);
-        return NULL;
-    }
-    *size = (size_t)entry->size;
-    uint8_t *data = smp_alloc_raw(*size);
-    *failed = *failed || !data;
-    if (data && !smp_source_look(tiff->source, entry->at, data, *size)) {
-        smp_free(data);
-        data = NULL;
-    }
-    return data;
+    return !entry || smp_meta_read(tiff->source, what, entry->at, entry->size, blob, &reader->notes);
 }
 
 static bool keep_text(const smp_tiff *tiff, uint32_t tag, const char *key, smp_reader *reader)
 {
-    size_t size = 0;
-    bool failed = false;
-    uint8_t *data = load(tiff, tag, &size, &reader->notes, &failed);
-    while (data && size && !data[size - 1])
-        size--;
-    if (data && size)
-        failed = !smp_meta_add_text(&reader->media.meta, key, (const char *)data, size);
-    smp_free(data);
-    return !failed;
-}
-
-static bool keep_blob(const smp_tiff *tiff, uint32_t tag, smp_blob *blob, smp_notes *notes)
-{
-    size_t size = 0;
-    bool failed = false;
-    uint8_t *data = load(tiff, tag, &size, notes, &failed);
-    if (data)
-        failed = !smp_blob_set(blob, data, size);
-    smp_free(data);
-    return !failed;
+    smp_blob text = {0};
+    bool done = keep_blob(tiff, tag, key, &text, reader);
+    while (text.size && !text.data[text.size - 1])
+        text.size--;
+    if (text.size)
+        done = smp_meta_add_text(&reader->media.meta, key, (const char *)text.data, text.size);
+    smp_free(text.data);
+    return done;
 }
 
 static void keep_resolution(const smp_tiff *tiff, smp_meta *meta)
@@ -138,11 +112,11 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error 
         orientation <= 8)
         media->orientation = (int)orientation;
     keep_resolution(tiff, &media->meta);
-    done = keep_blob(tiff, TIFF_ICC, &media->meta.icc, &reader->notes);
+    done = keep_blob(tiff, TIFF_ICC, "the ICC profile", &media->meta.icc, reader);
     for (int i = 0; i < TEXTS && done; i++)
         done = keep_text(tiff, texts[i].tag, texts[i].key, reader);
     done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) &&
-           keep_blob(tiff, TIFF_IPTC, &media->meta.iptc, &reader->notes) &&
+           keep_blob(tiff, TIFF_IPTC, "IPTC", &media->meta.iptc, reader) &&
            keep_exif(tiff, &media->meta, &reader->notes);
     return done ? SMP_OK : smp_fail_memory(err, "metadata of a TIFF", 0);
 }

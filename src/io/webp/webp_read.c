@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 
-enum { PORTION = 1 << 16, PORTIONS = 64, KEPT_BYTES = 32 << 20 };
+enum { PORTION = 1 << 16, PORTIONS = 64 };
 
 typedef struct webp_reader {
     smp_webp webp;
@@ -28,26 +28,14 @@ typedef struct webp_reader {
     int64_t drawn; /* pictures before it */
 } webp_reader;
 
-static bool load(const smp_source *source, smp_webp_range range, smp_blob *blob, smp_notes *notes, const char *what)
-{
-    if (!range.size)
-        return true;
-    if (range.size > KEPT_BYTES) {
-        smp_note(notes, "%s is left out: it has %llu bytes", what, (unsigned long long)range.size);
-        return true;
-    }
-    blob->size = (size_t)range.size;
-    blob->data = smp_alloc_raw(blob->size);
-    return blob->data && smp_source_look(source, range.at, blob->data, blob->size);
-}
-
 static smp_code keep_metadata(smp_reader *reader, const smp_webp *webp, smp_error *err)
 {
     smp_meta *meta = &reader->media.meta;
     smp_blob xmp = {.size = 0};
-    bool done = load(&reader->source, webp->icc, &meta->icc, &reader->notes, "the ICC profile") &&
-                load(&reader->source, webp->exif, &meta->exif, &reader->notes, "EXIF") &&
-                load(&reader->source, webp->xmp, &xmp, &reader->notes, "the XMP packet");
+    bool done =
+        smp_meta_read(&reader->source, "the ICC profile", webp->icc.at, webp->icc.size, &meta->icc, &reader->notes) &&
+        smp_meta_read(&reader->source, "EXIF", webp->exif.at, webp->exif.size, &meta->exif, &reader->notes) &&
+        smp_meta_read(&reader->source, "the XMP packet", webp->xmp.at, webp->xmp.size, &xmp, &reader->notes);
     if (done && xmp.size)
         done = smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)xmp.data, xmp.size);
     smp_free(xmp.data);
