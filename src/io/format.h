@@ -229,6 +229,10 @@ smp_code smp_check_frames(const smp_limits *limits, int64_t frames, smp_error *e
 smp_code smp_check_media(const smp_read_options *options, const smp_media *media, uint64_t memory, uint64_t size,
                          smp_error *err);
 
+/* The memory that a file of this size is worth, since some bytes can ask for any, unless the user says how much there
+ * may be. Real pictures of the largest sizes take 5 to 150 bytes for each of their file. */
+uint64_t smp_worth(const smp_read_options *options, uint64_t file);
+
 /* The most `bytes` that smp_check_picture was asked about, in this thread, for the reader opened last. */
 uint64_t smp_checked_bytes(void);
 

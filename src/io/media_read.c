@@ -16,12 +16,16 @@ uint64_t smp_checked_bytes(void)
     return checked;
 }
 
-/* Some bytes can ask for any memory: those of a file must be worth it, unless the user says how much there may be. Real
- * pictures of the largest sizes take 5 to 150 bytes for each of their file. */
-static smp_code check_proportion(const smp_read_options *options, uint64_t file, uint64_t bytes, smp_error *err)
+uint64_t smp_worth(const smp_read_options *options, uint64_t file)
 {
     enum { FREE = 256 << 20, BYTES_A_BYTE = 384 };
-    if (options->memory_meant || file == UINT64_MAX || bytes <= FREE || bytes / BYTES_A_BYTE <= file)
+    return options->memory_meant || file > UINT64_MAX / BYTES_A_BYTE ? UINT64_MAX
+                                                                     : smp_max_u64(FREE, file * BYTES_A_BYTE);
+}
+
+static smp_code check_proportion(const smp_read_options *options, uint64_t file, uint64_t bytes, smp_error *err)
+{
+    if (bytes <= smp_worth(options, file))
         return SMP_OK;
     smp_fail(err, SMP_E_LIMIT,
              "reading the picture takes %.0f MB of memory, which is out of proportion for a file of %llu bytes",

@@ -49,15 +49,6 @@ static smp_code fail_truncated(const smp_reader *reader, smp_error *err)
 
 enum { BYTES = 16 /* that a pixel may take */ };
 
-/* A few bytes can ask for any memory: 256 MB are free, and what is worth a larger file. */
-static int64_t most_pixels(const smp_reader *reader, size_t size)
-{
-    enum { FREE = 256 << 20, BYTES_A_BYTE = 384 };
-    const uint64_t worth = smp_max_u64(FREE, (uint64_t)size * BYTES_A_BYTE) / BYTES,
-                   most = reader->options.limits.max_pixels ? reader->options.limits.max_pixels : INT64_MAX;
-    return (int64_t)(reader->options.memory_meant ? most : smp_min_u64(most, worth));
-}
-
 static smp_code fail_too_large(smp_reader *reader, size_t size, smp_error *err)
 {
     smp_shape *shape = &reader->media.shape;
@@ -76,6 +67,7 @@ static smp_code fail_too_large(smp_reader *reader, size_t size, smp_error *err)
 /* By the decoder of that name, or the other one. */
 static smp_code decode(smp_reader *reader, picture_state *s, const char *name, const char *other, smp_error *err)
 {
+    const uint64_t most = reader->options.limits.max_pixels;
     const AVCodec *first = av->avcodec_find_decoder_by_name(name),
                   *codec = first ? first : av->avcodec_find_decoder_by_name(other);
     if (!codec)
@@ -86,7 +78,7 @@ static smp_code decode(smp_reader *reader, picture_state *s, const char *name, c
     s->frame = av->av_frame_alloc();
     SMP_NEED(s->packet && s->frame, "a decoder", 1, err);
     s->codec->thread_count = 1;
-    s->codec->max_pixels = most_pixels(reader, s->size);
+    s->codec->max_pixels = (int64_t)smp_min_u64(most ? most : INT64_MAX, smp_worth(&reader->options, s->size) / BYTES);
     s->codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
     s->packet->data = s->data;
     s->packet->size = (int)s->size;
