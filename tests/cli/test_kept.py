@@ -132,6 +132,9 @@ class Kept(CliCase):
         data = (self.folder / "in.jpg").read_bytes().replace(struct.pack(">HH", 316, 2), struct.pack(">HH", 316, 13))
         self.write("odd.jpg", data)
         self.assertIn("the entry 316 of EXIF is left out", self.smp("convert", "odd.jpg", "odd.tif").stderr)
+        Image.new("L", (4, 3)).save(self.folder / "in.tif", tiffinfo={316: "host", 34735: (1, 1, 0, 0)})  # of GeoTIFF
+        told = self.smp("convert", "-f", "in.tif", "out.tif").stderr
+        self.assertTrue("programs' own or long: 34735\n" in told and b"host" in (self.folder / "out.tif").read_bytes())
 
     def test_sounds_into_every_format(self):
         with wave.open(str(self.folder / "in.wav"), "wb") as file:

@@ -3,10 +3,12 @@
 #include "io/tiff/tiff_glue.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "io/audio/sound.h"
 #include "io/audio/tags.h"
 
 enum { KEPT_ENTRY = 8192 /* bytes: EXIF must fit a marker of a JPEG */ };
@@ -20,15 +22,24 @@ static const struct {
 };
 enum { TEXTS = sizeof texts / sizeof texts[0] };
 
-/* Whether an entry of a first directory says where and how samples lie, or stands for what is kept apart from EXIF;
- * 34377 and 37724 are resources and layers of Photoshop, from 50706 on DNG's. */
-static bool is_of_file(uint32_t tag)
+typedef uint16_t range[2];
+
+/* Entries of a first directory that say where and how samples lie, or stand for what is kept apart from EXIF; 34377 and
+ * 37724 are resources and layers of Photoshop, from 50706 on DNG's. */
+static const range of_file[] = {{254, 268},     {273, 274},     {277, 284},     {288, 301},     {317, 317},
+                                {320, 347},     {512, 532},     {700, 700},     {33723, 33723}, {34377, 34377},
+                                {34665, 34665}, {34675, 34675}, {34853, 34853}, {37724, 37724}, {50706, 50834},
+                                {50879, 52600}, {59932, 59933}};
+
+/* Those that mean the same in EXIF. Others may hold places in the file, or places on Earth of its pixels. */
+static const range of_exif[] = {{1, 32767},     {33432, 33437}, {34850, 34869},
+                                {36864, 42111}, {42240, 42240}, {50341, 50341}};
+
+#define IS(tag, ranges) is_in(tag, ranges, sizeof(ranges) / sizeof *(ranges))
+
+static bool is_in(uint32_t tag, const range *ranges, size_t count)
 {
-    static const uint16_t ranges[][2] = {{254, 268},     {273, 274},     {277, 284},     {288, 301},
-                                         {317, 317},     {320, 347},     {512, 532},     {700, 700},
-                                         {33723, 33723}, {34377, 34377}, {34665, 34665}, {34675, 34675},
-                                         {34853, 34853}, {37724, 37724}, {50706, 50834}, {50879, 52600}};
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+    for (size_t i = 0; i < count; i++)
         if (tag >= ranges[i][0] && tag <= ranges[i][1])
             return true;
     return false;
@@ -82,21 +93,24 @@ static bool join_exif(smp_tiff_tags *folders, smp_blob *out)
 static bool keep_exif(const smp_tiff *tiff, smp_meta *meta, smp_notes *notes)
 {
     smp_tiff_tags folders[TIFF_FOLDERS] = {0};
+    smp_names left = {.count = 0};
     bool done =
         smp_tiff_folders_take(folders, tiff, TIFF_EXIF, notes) && smp_tiff_folders_take(folders, tiff, TIFF_GPS, notes);
     for (size_t i = 0; i < tiff->count && done; i++) {
         const smp_tiff_entry *entry = &tiff->entries[i];
-        bool text = false;
+        bool apart = IS(entry->tag, of_file) || entry->tag == TIFF_TITLE;
         for (int k = 0; k < TEXTS; k++)
-            text |= entry->tag == texts[k].tag;
-        if (is_of_file(entry->tag) || entry->tag == TIFF_TITLE)
-            continue;
-        if (entry->size <= KEPT_ENTRY)
+            apart |= entry->size > KEPT_ENTRY && entry->tag == texts[k].tag;
+        char number[12];
+        snprintf(number, sizeof number, "%u", entry->tag);
+        if (!apart && IS(entry->tag, of_exif) && entry->size <= KEPT_ENTRY)
             done = smp_tiff_tags_take(&folders[TIFF_FIRST], tiff, entry, notes);
-        else if (!text)
-            smp_note(notes, "the entry %u of the TIFF is left out: it has %llu bytes", entry->tag,
-                     (unsigned long long)entry->size);
+        else if (!apart)
+            smp_names_add(&left, number);
     }
+    if (left.count)
+        smp_note(notes, "entries of the TIFF are left out, which are other programs' own or long: %s",
+                 smp_names_end(&left));
     if (done && (folders[TIFF_FIRST].count || folders[TIFF_EXIF].count || folders[TIFF_GPS].count))
         done = join_exif(folders, &meta->exif);
     smp_tiff_folders_free(folders);
@@ -176,7 +190,7 @@ static bool put_exif(const smp_meta *meta, smp_tiff_tags *folders, smp_notes *no
             const uint32_t tag = entry->tag;
             const bool dropped = entry->type == TYPE_ASCII && !smp_exif_text(&meta->exif, tag, text),
                        resolution = tag == TIFF_X_RESOLUTION || tag == TIFF_Y_RESOLUTION || tag == TIFF_UNIT;
-            if (!dropped && (resolution ? !(meta->x_density > 0) : !is_of_file(tag)))
+            if (!dropped && (resolution ? !(meta->x_density > 0) : !IS(tag, of_file)))
                 done = smp_tiff_tags_take(folders, &tiff, entry, notes);
         }
         done = done && smp_tiff_folders_take(folders, &tiff, TIFF_EXIF, notes) &&
