@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from harness import ROOT, CliCase
+from harness import ROOT, SANITIZED, CliCase
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 TOOLKIT = pathlib.Path(os.path.realpath(NVCC)).parent.parent if NVCC else pathlib.Path("/nowhere")
@@ -13,7 +13,8 @@ RUNTIME = ROOT / "tests" / "lab" / "runtime"
 DRIVER = RUNTIME / "driver.cpp"
 
 
-@unittest.skipUnless((TOOLKIT / "include/nvrtc.h").exists() and any(TOOLKIT.glob("lib*/libnvrtc.so*")), "no NVRTC")
+@unittest.skipUnless((TOOLKIT / "include/nvrtc.h").exists() and any(TOOLKIT.glob("lib*/libnvrtc.so*")) and not SANITIZED,
+                     "no NVRTC, or a sanitizer")
 class DriverTest(CliCase):
     def nvcc(self, *words):
         subprocess.run([NVCC, *words], check=True, cwd=self.folder, stderr=subprocess.DEVNULL)
@@ -57,6 +58,7 @@ class DriverTest(CliCase):
         self.nvcc("-cudart", "shared", "-gencode=arch=compute_90,code=sm_90", "-o", "program", "a.cu")
         self.assertTrue(self.smp("kernel", "./program").stdout.startswith("0 389 7\n"))
 
+    @unittest.skipUnless(any(TOOLKIT.glob("lib*/stubs/libcuda.so")), "no library of the driver to link")
     def test_a_program_that_is_built_already(self):
         self.nvcc("-o", "program", DRIVER, "-lcuda", "-lnvrtc")
         done = self.smp("kernel", "./program", "--fail-on", "races")

@@ -18,6 +18,12 @@ static void expect(const char *what, long long got, long long wanted)
 }
 #define IS(wanted, call) expect(#call, call, wanted)
 #define RUNS(call)       IS(CUDA_SUCCESS, call)
+#if CUDA_VERSION < 13000
+#define CREATE(context) cuCtxCreate(context, 0, device)
+#else
+static CUctxCreateParams params;
+#define CREATE(context) cuCtxCreate(context, &params, 0, device)
+#endif
 
 static std::string compile(bool race, bool cubin)
 {
@@ -160,7 +166,6 @@ int main(int count, char **words)
     CUmodule module;
     CUfunction f;
     CUdeviceptr p;
-    CUctxCreateParams params = {};
     int devices = 0;
     void *found = nullptr;
     const char *name = nullptr;
@@ -169,8 +174,8 @@ int main(int count, char **words)
     RUNS(cuInit(0));
     IS(CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&p, 4));
     RUNS(cuDeviceGet(&device, 0));
-    RUNS(cuCtxCreate(&context, &params, 0, device));
-    RUNS(cuCtxCreate(&other, &params, 0, device));
+    RUNS(CREATE(&context));
+    RUNS(CREATE(&other));
     RUNS(cuCtxPopCurrent(&current));
     expect("the current context", current == other, 1);
     RUNS(cuCtxDestroy(other));
