@@ -11,10 +11,10 @@ NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 TOOLKIT = pathlib.Path(os.path.realpath(NVCC)).parent.parent if NVCC else pathlib.Path("/nowhere")
 RUNTIME = ROOT / "tests" / "lab" / "runtime"
 DRIVER = RUNTIME / "driver.cpp"
+NVRTC = (TOOLKIT / "include/nvrtc.h").exists() and any(TOOLKIT.glob("lib*/libnvrtc.so*"))
 
 
-@unittest.skipUnless((TOOLKIT / "include/nvrtc.h").exists() and any(TOOLKIT.glob("lib*/libnvrtc.so*")) and not SANITIZED,
-                     "no NVRTC, or a sanitizer")
+@unittest.skipUnless(NVRTC and not SANITIZED, "no NVRTC, or a sanitizer")
 class DriverTest(CliCase):
     def nvcc(self, *words):
         subprocess.run([NVCC, *words], check=True, cwd=self.folder, stderr=subprocess.DEVNULL)
