@@ -123,6 +123,7 @@ class Kept(CliCase):
                     if tag not in (0x010D, 0x0112, 0x011A, 0x011B, 0x0128, 0x8769, 0x8825, 0xA005)}
         held = entries("in.jpg")
         self.assertEqual((len(held), held[0, 0x9003]), (24, "2001:02:03 04:05:06"))
+        self.assertEqual(self.smp("info", "--format", "{date}", "in.jpg").stdout, "2024-03-17\n")  # of where it belongs
         for name in ("png", "webp", "avif", "jxl", "jp2", "tif"):
             if not self.smp("convert", "-q", "-f", "in.jpg", f"out.{name}", status=(0, 4)).returncode:
                 self.smp("convert", "-f", f"out.{name}", "last.tif")

@@ -115,18 +115,17 @@ static bool inner_folder(const uint8_t *data, size_t size, bool big, uint32_t ta
     return smp_tiff_number(data, size, tag, &at) && open_folder(data, size, big, at, folder);
 }
 
-/* The bytes of a text in the first directory or in EXIF's own; null: there is none. */
+/* The bytes of a text in EXIF's own directory or in the first; null: there is none. */
 static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
 {
     uint8_t *data = exif->data;
     const size_t size = exif->size;
     bool big;
-    tiff_folder folder;
-    if (!first_folder(data, size, &big, &folder))
+    tiff_folder first, exifs;
+    if (!first_folder(data, size, &big, &first))
         return NULL;
-    size_t entry = find_entry(data, big, &folder, tag);
-    if (!entry && inner_folder(data, size, big, TAG_EXIF_FOLDER, &folder))
-        entry = find_entry(data, big, &folder, tag);
+    size_t entry = inner_folder(data, size, big, TAG_EXIF_FOLDER, &exifs) ? find_entry(data, big, &exifs, tag) : 0;
+    entry = entry ? entry : find_entry(data, big, &first, tag);
     const uint64_t type = entry ? smp_get_bytes(data + entry + 2, 2, big) : 0;
     if (type != TYPE_ASCII && type != TYPE_BYTE && type != TYPE_UNDEFINED && type != TYPE_UTF8)
         return NULL;

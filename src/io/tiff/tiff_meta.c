@@ -188,7 +188,8 @@ static bool put_exif(const smp_meta *meta, smp_tiff_tags *folders, smp_notes *no
         for (size_t i = 0; i < tiff.count && done; i++) {
             const smp_tiff_entry *entry = &tiff.entries[i];
             const uint32_t tag = entry->tag;
-            const bool dropped = entry->type == TYPE_ASCII && !smp_exif_text(&meta->exif, tag, text),
+            const bool dropped = (entry->type == TYPE_ASCII || entry->type == TYPE_UTF8) &&
+                                 !smp_exif_text(&meta->exif, tag, text),
                        resolution = tag == TIFF_X_RESOLUTION || tag == TIFF_Y_RESOLUTION || tag == TIFF_UNIT;
             if (!dropped && (resolution ? !(meta->x_density > 0) : !IS(tag, of_file)))
                 done = smp_tiff_tags_take(folders, &tiff, entry, notes);
