@@ -114,7 +114,6 @@ smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err
     sum->illegal = sum->illegal || more->illegal;
     sum->refused = sum->refused || more->refused;
     sum->instructions += more->instructions;
-    sum->lane_instructions += more->lane_instructions;
     if (more->stop && !sum->stop) {
         sum->stop = true;
         sum->error = more->error;

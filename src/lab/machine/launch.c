@@ -189,8 +189,13 @@ typedef struct share {
 
 static void settle_counts(warp_block *block)
 {
-    for (uint32_t i = 0; i < block->launch->kernel->inst_count; i++)
+    for (uint32_t i = 0; i < block->launch->kernel->inst_count; i++) {
+        warp_tally *tally = &block->tallies[i];
+        tally->runs += tally->whole;
+        tally->lanes += tally->whole * WARP_LANES;
+        tally->whole = 0;
         warp_settle_count(block, i);
+    }
 }
 
 static void *run_share(void *given)

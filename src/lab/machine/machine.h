@@ -297,9 +297,10 @@ typedef struct warp_count {
     uint32_t stride;
 } warp_count;
 
-/* How often an instruction ran, with how many lanes in all, and how often a branch split its warp. */
+/* How often an instruction ran, with how many lanes in all, and how often a branch split its warp. whole: runs with all
+ * lanes that are in neither yet. */
 typedef struct warp_tally {
-    uint64_t runs, lanes, splits;
+    uint64_t runs, lanes, splits, whole;
 } warp_tally;
 
 typedef struct warp_fault_key {
@@ -387,7 +388,7 @@ struct warp_block {
     smp_warp_patterns patterns;
     warp_fault_key *faults;
     size_t fault_count, fault_capacity;
-    uint64_t instructions, lane_instructions, jumps;
+    uint64_t instructions, jumps;
     uint32_t calls;  /* that its warps are in */
     uint64_t clocks; /* how often the clock was read */
     bool alone;      /* no other block runs meanwhile, or the launch is done again where it met one */

@@ -199,7 +199,8 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->dynamic_shared = launch->dynamic_shared;
     result->stack = stack_of(block->code);
     result->instructions = block->instructions;
-    result->lane_instructions = block->lane_instructions;
+    for (size_t i = 0; i < all; i++)
+        result->lane_instructions += block->tallies[i].lanes;
     result->illegal = block->illegal;
     result->refused = block->refused;
     result->unchecked = block->code->counts_only;

@@ -340,9 +340,10 @@ static void execute(warp_block *block, warp_frame *frame, const warp_inst *inst,
     block->observer->cost(block->observer, block->counts[inst->index].in[SMP_WARP_SHARED].wavefronts - before);
 }
 
-static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)
+static __attribute__((noinline)) turn step_group(warp_block *block, warp_frame *frame, const warp_inst *inst,
+                                                 lane_group *g)
 {
-    if (inst->flow == WARP_NEXT) { /* most are */
+    if (inst->flow == WARP_NEXT) {
         if (g->on)
             execute(block, frame, inst, g->on);
         else
@@ -371,30 +372,38 @@ static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *in
 static bool run_group(warp_block *block, warp_frame *frame, uint32_t lanes, uint32_t pc, uint32_t next)
 {
     const warp_inst *const code = frame->code->insts;
-    lane_group g = {.all = lanes, .pc = pc, .next = next};
+    const bool streams = block->observer && block->observer->streams;
     for (;;) {
-        const warp_inst *inst = &code[g.pc];
-        g.on = lanes;
+        const warp_inst *inst = &code[pc];
+        uint32_t on = lanes;
         if (inst->guard != WARP_NO_ROW) {
             const uint32_t holds = warp_pred(frame, inst->guard);
-            g.on &= inst->guard_not ? ~holds : holds;
+            on &= inst->guard_not ? ~holds : holds;
         }
         if (block->instructions++ >= block->look_at && !has_time(block, frame, inst))
             return false;
         warp_tally *tally = &block->tallies[inst->index];
-        const uint32_t active = (uint32_t)warp_lanes_in(g.on);
-        tally->runs++;
-        tally->lanes += active;
-        block->lane_instructions += active;
-        if (block->observer && block->observer->streams)
-            block->observer->step(block->observer, frame, inst, g.on);
-        const turn then = step_group(block, frame, inst, &g);
-        if (then != TURN_GOES_ON)
-            return then == TURN_ENDS;
+        tally->whole += on == WARP_ALL;
+        if (on != WARP_ALL) {
+            tally->runs++;
+            tally->lanes += (uint32_t)warp_lanes_in(on);
+        }
+        if (streams)
+            block->observer->step(block->observer, frame, inst, on);
+        if (inst->flow == WARP_NEXT && on && !streams) { /* most are */
+            inst->execute(block, frame, inst, on);
+            pc++;
+        } else {
+            lane_group g = {.all = lanes, .on = on, .pc = pc, .next = next};
+            const turn then = step_group(block, frame, inst, &g);
+            if (then != TURN_GOES_ON)
+                return then == TURN_ENDS;
+            pc = g.pc;
+        }
         if (block->stop)
             return false;
-        if (g.pc >= next) {
-            set_pc(frame, lanes, g.pc);
+        if (pc >= next) {
+            set_pc(frame, lanes, pc);
             return true;
         }
     }
