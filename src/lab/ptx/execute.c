@@ -28,21 +28,21 @@ void ptx_blend(warp_frame *frame, uint32_t at, char row_class, const void *resul
     }
 }
 
-static inline const void *source(const warp_frame *frame, const warp_inst *inst, int index)
+static __attribute__((noinline)) void run_for_some(warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    return index < inst->sources ? frame->rows + inst->s[index] : NULL;
+    row result;
+    inst->alu(&result, frame->rows + inst->s[0], frame->rows + inst->s[1], frame->rows + inst->s[2]);
+    ptx_blend(frame, inst->d[0], (char)inst->d_class, &result, lanes);
 }
 
+/* A source that the instruction lacks is some row that is not looked at. */
 void ptx_run_alu(warp_block *, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    const void *a = frame->rows + inst->s[0], *b = source(frame, inst, 1), *c = source(frame, inst, 2);
-    if (lanes == WARP_ALL) {
-        inst->alu(frame->rows + inst->d[0], a, b, c);
-        return;
-    }
-    row result;
-    inst->alu(&result, a, b, c);
-    ptx_blend(frame, inst->d[0], (char)inst->d_class, &result, lanes);
+    unsigned char *rows = frame->rows;
+    if (lanes == WARP_ALL)
+        inst->alu(rows + inst->d[0], rows + inst->s[0], rows + inst->s[1], rows + inst->s[2]);
+    else
+        run_for_some(frame, inst, lanes);
 }
 
 /* Subnormal 32-bit floats become zeros of their sign. */

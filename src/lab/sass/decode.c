@@ -42,7 +42,6 @@ bool sass_only(sass_parser *parser, const sass_line *line, const char *known)
 bool sass_source(sass_parser *parser, const sass_line *line, sass_op *op, int slot, int operand, int words,
                  bool is_float)
 {
-    enum { WHOLE = 32, LOW = 33, HIGH = 34 };
     if (operand >= line->count)
         return sass_refuse(parser, line, "an operand is missing");
     const sass_operand *o = &line->operands[operand];
@@ -53,7 +52,10 @@ bool sass_source(sass_parser *parser, const sass_line *line, sass_op *op, int sl
                                    memmem(line->text.at, line->text.size, "@srel", 5)
                                ? "an address of code: calls by pointer, and kernels that kernels launch, do not run"
                                : "an operand of an unknown form");
-    op->shift[slot] = (uint8_t)(o->byte >= 0 ? 8 * o->byte : o->half == 1 ? LOW : o->half == 2 ? HIGH : WHOLE);
+    op->shift[slot] = (uint8_t)(o->byte >= 0   ? 8 * o->byte
+                                : o->half == 1 ? SASS_LOW
+                                : o->half == 2 ? SASS_HIGH
+                                               : SASS_WHOLE);
     op->change[slot] =
         (uint16_t)((o->negate ? is_float ? SASS_NEGATE_FLOAT : SASS_NEGATE : 0) |
                    (o->absolute ? is_float ? SASS_ABS_FLOAT : SASS_ABS : 0) | (o->invert ? SASS_INVERT : 0));
@@ -167,7 +169,7 @@ void sass_decode(sass_parser *parser, const sass_line *line)
     op->groups = parser->groups;
     for (int i = 0; i < 4; i++) {
         op->source[i] = parser->zero;
-        op->shift[i] = 32;
+        op->shift[i] = SASS_WHOLE;
     }
     for (int i = 0; i < 3; i++)
         op->pred[i] = parser->truth;

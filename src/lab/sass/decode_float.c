@@ -4,6 +4,7 @@
 
 #include "lab/ptx/execute.h"
 #include "lab/ptx/half.h"
+#include "lab/ptx/lanes.h"
 #include "lab/sass/sass.h"
 
 static void set_modes(const sass_line *line, sass_op *op)
@@ -30,13 +31,32 @@ static bool scale_product(sass_parser *parser, const sass_line *line, sass_op *o
     return true;
 }
 
+/* What changes nothing of its sources and result is PTX's instruction. */
+static void run_as_ptx(warp_inst *inst, const sass_op *op, int sources, const char *name)
+{
+    if (op->flush || op->saturate || op->rounding)
+        return;
+    for (int i = 0; i < sources; i++)
+        if (op->change[i] || op->shift[i] != SASS_WHOLE)
+            return;
+    inst->alu = warp_lane_row_find(name)->alu;
+    inst->execute = ptx_run_alu;
+    inst->d_class = 'w';
+    inst->d[0] = op->to;
+    memcpy(inst->s, op->source, (size_t)sources * sizeof *inst->s);
+}
+
 static bool decode_arithmetic(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     const char *name = line->words[0];
     const int sources = !strcmp(name, "FFMA") ? 3 : 2;
+    const bool adds = !strcmp(name, "FADD");
     set_modes(line, op);
-    inst->execute = sass_function_of(sources == 3 ? SASS_FFMA : !strcmp(name, "FADD") ? SASS_FADD : SASS_FMUL);
-    return sass_operands(parser, line, op, sources, 1, true) && scale_product(parser, line, op);
+    inst->execute = sass_function_of(sources == 3 ? SASS_FFMA : adds ? SASS_FADD : SASS_FMUL);
+    if (!sass_operands(parser, line, op, sources, 1, true) || !scale_product(parser, line, op))
+        return false;
+    run_as_ptx(inst, op, sources, sources == 3 ? "fma.f32" : adds ? "add.f32" : "mul.f32");
+    return true;
 }
 
 static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -205,7 +225,7 @@ static bool halves_source(sass_parser *parser, const sass_line *line, sass_op *o
     }
     if (!sass_source(parser, line, op, slot, *at, 1, true))
         return false;
-    op->shift[slot] = 32;
+    op->shift[slot] = SASS_WHOLE;
     op->change[slot] = (uint16_t)((o->half == 1   ? SASS_LOW_HALF
                                    : o->half == 2 ? SASS_HIGH_HALF
                                                   : 0) |

@@ -8,15 +8,17 @@
 /* Source `i`: its row, or the changed copy of it in `room`. */
 static inline const uint32_t *sass_take(const warp_frame *frame, const sass_op *op, int i, uint32_t room[WARP_LANES])
 {
-    enum { WHOLE = 32, LOW = 33, HIGH = 34 };
     const uint32_t *row = warp_words(frame, op->source[i]);
     const uint32_t change = op->change[i], shift = op->shift[i];
-    if (!change && shift == WHOLE)
+    if (!change && shift == SASS_WHOLE)
         return row;
-    if (shift == WHOLE)
+    if (shift == SASS_WHOLE)
         memcpy(room, row, sizeof(uint32_t) * WARP_LANES);
     else {
-        const uint32_t by = shift == LOW ? 0 : shift == HIGH ? 16 : shift, mask = shift >= LOW ? 0xffff : 0xff;
+        const uint32_t by = shift == SASS_LOW    ? 0
+                            : shift == SASS_HIGH ? 16
+                                                 : shift,
+                       mask = shift >= SASS_LOW ? 0xffff : 0xff;
         WARP_EACH_LANE room[l] = row[l] >> by & mask;
     }
     if (change & SASS_ABS)

@@ -77,11 +77,14 @@ enum {
     SASS_ABS_HALVES = 256
 };
 
+/* Beside how far a byte of a source is shifted to the right: nothing is; its lower or upper half is taken. */
+enum { SASS_WHOLE = 32, SASS_LOW, SASS_HIGH };
+
 /* The part of an instruction that the machine's does not hold. */
 typedef struct sass_op {
     uint32_t source[4]; /* rows; 64 bits: the low row */
     uint16_t change[4];
-    uint8_t shift[4];    /* a byte of the source: how far to the right; 32: all of it */
+    uint8_t shift[4];
     uint32_t to;         /* the result's row; 64 bits: the low row */
     uint32_t pred_to[2]; /* predicates that are written, or WARP_NO_ROW */
     uint32_t pred[3];    /* predicates that are read */
@@ -107,9 +110,9 @@ typedef struct sass_op {
     F(SHIFT, shift)                                                                                                    \
     F(COMPARE, compare)                                                                                                \
     F(SELECT, select)                                                                                                  \
-    F(PERMUTE, permute) F(MINMAX, minmax) F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul)        \
-        F(FFMA, ffma) F(FMINMAX, fminmax) F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles)                  \
-            F(DCOMPARE, dcompare)
+    F(PERMUTE, permute)                                                                                                \
+    F(MINMAX, minmax) F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul) F(FFMA, ffma)              \
+        F(FMINMAX, fminmax) F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles) F(DCOMPARE, dcompare)
 #define SASS_FUNCTION(upper, lower) SASS_##upper,
 typedef enum sass_function { SASS_FUNCTION_LIST(SASS_FUNCTION) SASS_FUNCTIONS } sass_function;
 extern warp_execute *const sass_functions_base[SASS_FUNCTIONS];
