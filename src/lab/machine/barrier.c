@@ -60,7 +60,10 @@ void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, ui
         barrier->waiting += (uint32_t)warp_lanes_in(lanes);
         frame->ready &= ~lanes;
         frame->at_barrier |= lanes;
-        WARP_ACTIVE_LANES(lanes)
+        if (lanes == WARP_ALL)
+            memset(frame->barrier, (int)id, sizeof frame->barrier);
+        else
+            WARP_ACTIVE_LANES(lanes)
         frame->barrier[l] = (uint8_t)id;
     }
     if (barrier->expected && barrier->arrived >= barrier->expected) /* the next to come are of its next round */

@@ -57,6 +57,7 @@ static void load(warp_block *block, const resident *r)
     const uint32_t now = block->order.interval; /* time is one for all blocks */
     block->order = r->order;
     block->order.interval = now + 1;
+    block->quick = 0;
     block->rank = r->rank;
     block->cluster_phase = r->cluster_phase;
     warp_begin_turn(block);

@@ -373,6 +373,7 @@ struct warp_block {
     unsigned char *register_file, *local_file, *shared;
     uint32_t shared_size, dynamic_base;
     const struct warp_row_functions *rows; /* for this processor (rows.h) */
+    uint32_t quick; /* the floor of which loads are counted, and noted or not, later: some are done at once */
     warp_granule *granules;
     warp_times times;
     warp_pending pending;

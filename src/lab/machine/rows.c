@@ -10,6 +10,18 @@
 #define NAME(name, isa)  NAME_(name, isa)
 
 typedef uint32_t eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint32_t word __attribute__((may_alias));
+typedef long long four __attribute__((vector_size(32)));
+
+/* Eight words, and one, by their address; a word eight times; whether any of eight is not 0. */
+#define EIGHT(from)  (*(eight *)(uintptr_t)(from))
+#define WORD(from)   (*(word *)(uintptr_t)(from))
+#define EIGHTFOLD(v) ((v) - (eight){0})
+#ifdef __AVX__
+#define IS_ANY(v) (!__builtin_ia32_ptestz256((four)(v), (four)(v)))
+#else
+#define IS_ANY(v) ((((four)(v))[0] | ((four)(v))[1] | ((four)(v))[2] | ((four)(v))[3]) != 0)
+#endif
 
 /* ------------------------------------------------------------------------------------------------ reads */
 
@@ -98,24 +110,22 @@ static __attribute__((noinline)) void check_reads(warp_block *block, const warp_
 /* ------------------------------------------------------------------------------------------------ shared memory */
 
 /* The first lane's place, where the lanes lie as the last time, inside and aligned. False: they do not. */
-static inline bool lies_alike(const warp_block *block, const warp_frame *frame, const warp_inst *inst,
-                              const warp_memo *memo, uint32_t *place)
+static inline bool lies_alike(const warp_frame *frame, const warp_inst *inst, const warp_memo *memo, uint32_t *place)
 {
     const uint32_t *row = warp_words(frame, inst->s[0]), first = row[0] << inst->scale;
-    uint32_t base = first + (uint32_t)inst->offset, differs = 0;
-    for (int l = 0; l < WARP_LANES; l++)
-        differs |= ((row[l] << inst->scale) - first) ^ memo->delta[l];
+    uint32_t base = first + (uint32_t)inst->offset;
+    eight differs = {0};
+    for (uint32_t l = 0; l < WARP_LANES; l += WARP_EIGHT)
+        differs |= ((EIGHT(row + l) << inst->scale) - first) ^ EIGHT(memo->delta + l);
     if (inst->parts && inst->add != WARP_NO_ROW) {
         const uint32_t *more = warp_words(frame, inst->add);
         base += more[0];
-        for (int l = 0; l < WARP_LANES; l++)
-            differs |= more[l] ^ more[0];
+        for (uint32_t l = 0; l < WARP_LANES; l += WARP_EIGHT)
+            differs |= EIGHT(more + l) ^ more[0];
     }
     base -= inst->parts ? inst->bias : 0;
     *place = base;
-    return !differs && (int64_t)base + memo->low >= 0 &&
-           (int64_t)base + memo->high + memo->width <= (int64_t)block->shared_size &&
-           !((base | memo->mixed) & (memo->width - 1u));
+    return !IS_ANY(differs) && base + (uint32_t)memo->low <= memo->room && !(base & (memo->width - 1u));
 }
 
 static __attribute__((noinline)) void record(warp_block *block, const warp_memo *memo, uint32_t index, uint32_t base)
@@ -158,6 +168,7 @@ static void note_pending(warp_block *block)
     const uint32_t count = block->pending.count;
     block->pending.count = 0;
     block->pending.noted = block->order.floor;
+    block->quick = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t inst = block->pending.reads[i].inst;
         note_reads(block, &block->memos[inst], block->pending.reads[i].base,
@@ -188,73 +199,83 @@ static __attribute__((noinline)) bool note_writes(warp_block *block, const warp_
                                                   uint32_t base)
 {
     const warp_memo *memo = &block->memos[inst->index];
-    const uint32_t floor = block->order.floor;
+    const uint32_t floor = block->order.floor, interval = block->order.interval;
     const warp_times *times = &block->times;
     warp_touch now = {warp_stamp(block, frame, 0), inst->index, 0};
     if (inst->orderly || !times->settled || block->order.atomic_read == floor)
         return false;
     warp_note_pending(block);
-    for (uint32_t l = 0; l < WARP_LANES; l++, now.stamp++) {
+    for (uint32_t l = 0, next; l < WARP_LANES; l = next) {
         const uint32_t at = (base + memo->delta[l]) >> 2;
-        if ((times->written[at] >= floor) | (times->read[at] >= floor))
+        uint32_t *written = times->written + at, *read = times->read + at;
+        next = l + (l % WARP_EIGHT == 0 && memo->rows >> l / WARP_EIGHT & 1 ? WARP_EIGHT : 1);
+        if (next == l + 1 ? (*written >= floor) | (*read >= floor)
+                          : IS_ANY((EIGHT(written) >= floor) | (EIGHT(read) >= floor)))
             return false;
-        block->granules[at].write = now;
-        times->written[at] = block->order.interval; /* what was not read is not settled */
+        for (uint32_t i = 0; i < next - l; i++, now.stamp++)
+            block->granules[at + i].write = now;
+        for (uint32_t i = 0; i < next - l; i++)
+            written[i] = interval; /* what was not read is not settled */
     }
     return true;
 }
 
 /* Words of all lanes, which lie as the memo says from `from` on. Returns whether one of their times (of the first
  * lane's on; null: none are looked at) is not of the `span` ones from `begin` on. */
-static inline __attribute__((always_inline)) bool load_row(const warp_memo *memo, const unsigned char *from,
-                                                           uint32_t *row, const uint32_t *times, uint32_t begin,
-                                                           uint32_t span)
+static __attribute__((noinline)) bool load_apart(const warp_memo *memo, const unsigned char *from, uint32_t *row,
+                                                 const uint32_t *times, uint32_t begin, uint32_t span)
 {
-    eight open = {0};
     uint32_t any = 0;
     for (uint32_t k = 0; k < WARP_EIGHTS; k++) {
-        const int32_t *delta = (const int32_t *)memo->delta + k * WARP_EIGHT, first = delta[0];
-        eight *to = (eight *)(void *)row + k;
+        const int32_t *delta = (const int32_t *)memo->delta + k * WARP_EIGHT;
         if (memo->same[k] < k)
-            *to = ((eight *)(void *)row)[memo->same[k]];
-        else if (memo->ones >> k & 1) {
-            uint32_t word;
-            memcpy(&word, from + first, sizeof word);
-            *to = word - (eight){0};
-            any |= times && times[first / 4] - begin >= span;
-        } else if (memo->rows >> k & 1 && memo->width == sizeof *row) {
-            *to = *(const eight *)(const void *)(from + first);
-            if (times)
-                open |= (eight)(*(const eight *)(const void *)(times + first / 4) - begin >= span);
-        } else
+            memcpy(row + k * WARP_EIGHT, row + memo->same[k] * WARP_EIGHT, WARP_EIGHT * sizeof *row);
+        else
             for (uint32_t l = 0; l < WARP_EIGHT; l++) {
                 memcpy(&row[k * WARP_EIGHT + l], from + delta[l], sizeof *row);
                 any |= times && times[delta[l] / 4] - begin >= span;
             }
     }
-    for (uint32_t l = 0; l < WARP_EIGHT && times; l++)
-        any |= open[l];
     return any;
 }
 
-static inline void load_words(const warp_frame *frame, const warp_inst *inst, const warp_memo *memo,
-                              const unsigned char *from)
+/* The same of eights that each lie side by side, or each at one place. */
+static inline __attribute__((always_inline)) bool load_eights(const warp_memo *memo, const unsigned char *from,
+                                                              uint32_t *row, const uint32_t *times, uint32_t begin,
+                                                              uint32_t span, bool ones)
 {
-    for (uint32_t i = 0; i < inst->vec; i++, from += 4)
-        if (inst->d[i] != WARP_NO_ROW)
-            (void)load_row(memo, from, warp_words(frame, inst->d[i]), NULL, 0, 0);
+    const unsigned char *time = (const unsigned char *)times;
+    uint32_t any = 0;
+    eight open = {0};
+    for (uint32_t k = 0; k < WARP_EIGHTS; k++) {
+        const int32_t first = (int32_t)memo->delta[k * WARP_EIGHT];
+        if (ones)
+            EIGHT(row + k * WARP_EIGHT) = EIGHTFOLD(WORD(from + first));
+        else
+            EIGHT(row + k * WARP_EIGHT) = EIGHT(from + first);
+        if (times && memo->fresh >> k & 1 && ones)
+            any |= WORD(time + first) - begin >= span;
+        else if (times && memo->fresh >> k & 1)
+            open |= (eight)(EIGHT(time + first) - begin >= span);
+    }
+    return ones ? any : times && IS_ANY(open);
 }
 
-static inline __attribute__((always_inline)) bool load_looking(const warp_frame *frame, const warp_inst *inst,
-                                                               const warp_memo *memo, const unsigned char *from,
-                                                               const uint32_t *times, uint32_t begin, uint32_t span)
+static inline bool load_words(const warp_frame *frame, const warp_inst *inst, const warp_memo *memo,
+                              const unsigned char *from, const uint32_t *times, uint32_t begin, uint32_t span)
 {
     bool any = false;
-    if (inst->vec == 1 && inst->d[0] != WARP_NO_ROW)
-        return load_row(memo, from, warp_words(frame, inst->d[0]), times, begin, span);
-    for (uint32_t i = 0; i < inst->vec; i++)
-        any |= inst->d[i] == WARP_NO_ROW ||
-               load_row(memo, from + 4 * i, warp_words(frame, inst->d[i]), times + i, begin, span);
+    for (uint32_t i = 0; i < inst->vec; i++, from += 4, times += times ? 1 : 0) {
+        uint32_t *row = warp_words(frame, inst->d[i]);
+        if (inst->d[i] == WARP_NO_ROW)
+            any |= times != NULL;
+        else if (memo->plain == WARP_ONES)
+            any |= load_eights(memo, from, row, times, begin, span, true);
+        else if (memo->plain == WARP_ROWS)
+            any |= load_eights(memo, from, row, times, begin, span, false);
+        else
+            any |= load_apart(memo, from, row, times, begin, span);
+    }
     return any;
 }
 
@@ -271,70 +292,115 @@ static inline void store_words(const warp_frame *frame, const warp_inst *inst, c
     }
 }
 
-static __attribute__((noinline)) void look_at_reads(warp_block *block, const warp_frame *frame, const warp_inst *inst,
-                                                    uint32_t base)
+static __attribute__((noinline)) void look_at_reads(warp_block *block, const warp_frame *frame, const warp_inst *inst)
 {
     uint32_t offset[WARP_LANES];
     warp_memo *memo = &block->memos[inst->index];
-    if (inst->vec == 1 && !inst->orderly && !are_younger(block, memo, base)) {
+    if (inst->vec == 1 && !inst->orderly && !are_younger(block, memo, memo->place)) {
         warp_note_pending(block);
-        note_reads(block, memo, base, (warp_touch){warp_stamp(block, frame, 0), inst->index, 0});
+        note_reads(block, memo, memo->place, (warp_touch){warp_stamp(block, frame, 0), inst->index, 0});
         return;
     }
     for (int l = 0; l < WARP_LANES; l++)
-        offset[l] = base + memo->delta[l];
+        offset[l] = memo->place + memo->delta[l];
     check_reads(block, frame, inst, WARP_ALL, offset);
 }
 
+/* Whether there is room for no further one. */
+static inline bool wait_to_note(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t base)
+{
+    warp_pending *p = &block->pending;
+    p->reads[p->count].stamp = warp_stamp(block, frame, 0);
+    p->reads[p->count].inst = inst->index;
+    p->reads[p->count++].base = base;
+    return p->count == WARP_PENDING;
+}
+
 /* Loads words, and looks at their times. A read of what was written before the last barrier can wait to be noted. */
-static inline void load_checked(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t base)
+static void load_checked(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t base)
 {
     const warp_memo *memo = &block->memos[inst->index];
-    const unsigned char *at = block->shared + base;
     const uint32_t floor = block->order.floor, first = block->order.first;
     const warp_times *times = &block->times;
     warp_pending *p = &block->pending;
-    const bool waits = p->noted != floor;
-    if (!times->written || block->order.partial || inst->orderly) {
-        load_words(frame, inst, memo, at);
-        look_at_reads(block, frame, inst, base);
-        return;
-    }
-    if (load_looking(frame, inst, memo, at, (waits ? times->written : times->settled) + base / 4, waits ? first : floor,
-                     waits ? floor - first : 1)) {
-        look_at_reads(block, frame, inst, base);
+    const bool waits = p->noted != floor, looks = times->written && !block->order.partial && !inst->orderly;
+    const uint32_t *sought = !looks ? NULL : (waits ? times->written : times->settled) + base / 4;
+    if (load_words(frame, inst, memo, block->shared + base, sought, waits ? first : floor, waits ? floor - first : 1) ||
+        !looks) {
+        look_at_reads(block, frame, inst);
         return;
     }
     if (!waits)
         return;
     p->count = p->floor == floor ? p->count : 0;
     p->floor = floor;
-    p->reads[p->count].stamp = warp_stamp(block, frame, 0);
-    p->reads[p->count].inst = inst->index;
-    p->reads[p->count++].base = base;
-    if (p->count == WARP_PENDING)
+    if (wait_to_note(block, frame, inst, base))
         note_pending(block);
 }
 
-static bool shared(warp_block *block, warp_frame *frame, const warp_inst *inst, bool load)
+/* Any load that lies as the instruction's last one did. What follows is quick where it is of a word in eights, counted
+ * later, and not looked at or noted later. */
+static void load_alike(warp_block *block, warp_frame *frame, const warp_inst *inst)
 {
     warp_memo *memo = &block->memos[inst->index];
-    const bool looks = !block->code->counts_only;
-    uint32_t base;
-    if (!lies_alike(block, frame, inst, memo, &base) || (looks && block->granule_shift != 2))
-        return false;
-    if (looks && !load && !note_writes(block, frame, inst, base))
-        return false;
+    const uint32_t base = memo->place;
+    const warp_pending *p = &block->pending;
+    const bool looks = !block->code->counts_only, alone = block->records || block->observer;
     memo->again++;
-    if (block->records || block->observer)
-        note_count(block, memo, inst->index, base);
     frame->tried = 0;
-    if (!load)
-        store_words(frame, inst, memo, block->shared + base);
-    else if (looks)
+    if (alone)
+        note_count(block, memo, inst->index, base);
+    if (looks)
         load_checked(block, frame, inst, base);
     else
-        load_words(frame, inst, memo, block->shared + base);
+        (void)load_words(frame, inst, memo, block->shared + base, NULL, 0, 0);
+    const uint32_t floor = block->order.floor;
+    block->quick = alone || (looks && (p->floor != floor || p->noted == floor)) ? 0 : floor;
+}
+
+static inline __attribute__((always_inline)) warp_loaded load_eight(warp_block *block, const warp_frame *frame,
+                                                                    const warp_inst *inst, const warp_memo *memo,
+                                                                    uint32_t base, bool ones)
+{
+    const uint32_t first = block->order.first, since = block->order.floor - first;
+    const unsigned char *from = block->shared + base;
+    uint32_t *row = warp_words(frame, inst->d[0]);
+    if (block->code->counts_only)
+        (void)load_eights(memo, from, row, NULL, 0, 0, ones);
+    else if (load_eights(memo, from, row, block->times.written + base / 4, first, since, ones))
+        return WARP_LOADED_NEWS;
+    else if (wait_to_note(block, frame, inst, base))
+        return WARP_LOADED_LAST;
+    return WARP_LOADED;
+}
+
+/* Has no calls: vectors make those dear. */
+static warp_loaded load(warp_block *block, warp_frame *frame, const warp_inst *inst, warp_memo *memo)
+{
+    uint32_t base;
+    if (!lies_alike(frame, inst, memo, &base))
+        return WARP_LOADED_NOT;
+    memo->place = base;
+    if (!memo->quick || block->quick != block->order.floor || block->order.partial)
+        return WARP_LOADED_NEXT;
+    memo->again++;
+    frame->tried = 0;
+    return memo->plain == WARP_ONES ? load_eight(block, frame, inst, memo, base, true)
+                                    : load_eight(block, frame, inst, memo, base, false);
+}
+
+static bool store(warp_block *block, warp_frame *frame, const warp_inst *inst)
+{
+    warp_memo *memo = &block->memos[inst->index];
+    uint32_t base;
+    if (!memo->plain || !lies_alike(frame, inst, memo, &base) ||
+        (!block->code->counts_only && !note_writes(block, frame, inst, base)))
+        return false;
+    memo->again++;
+    frame->tried = 0;
+    if (block->records || block->observer)
+        note_count(block, memo, inst->index, base);
+    store_words(frame, inst, memo, block->shared + base);
     return true;
 }
 
@@ -419,12 +485,17 @@ static bool global(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     else if (block->watch)
         warp_watch_access(block, frame, inst, WARP_ALL, address, &extent, access);
     if (load)
-        load_words(frame, inst, memo, (const unsigned char *)(uintptr_t)address[0]);
+        (void)load_words(frame, inst, memo, (const unsigned char *)(uintptr_t)address[0], NULL, 0, 0);
     else
         store_words(frame, inst, memo, (unsigned char *)(uintptr_t)address[0]);
     return true;
 }
 
 extern const struct warp_row_functions NAME(warp_row_functions, SMP_ISA);
-const struct warp_row_functions NAME(warp_row_functions, SMP_ISA) = {
-    .shared = shared, .global = global, .check_reads = check_reads, .note_pending = note_pending};
+const struct warp_row_functions NAME(warp_row_functions, SMP_ISA) = {.load = load,
+                                                                     .load_alike = load_alike,
+                                                                     .look_at_reads = look_at_reads,
+                                                                     .store = store,
+                                                                     .global = global,
+                                                                     .check_reads = check_reads,
+                                                                     .note_pending = note_pending};

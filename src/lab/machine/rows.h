@@ -4,9 +4,25 @@
 
 #include "lab/machine/memo.h"
 
+/* What became of a load: nothing, as it lies otherwise; nothing yet, it lies alike; words were loaded that are to be
+ * looked at; all; all, and what is pending is to be noted. */
+typedef enum warp_loaded {
+    WARP_LOADED_NOT,
+    WARP_LOADED_NEXT,
+    WARP_LOADED_NEWS,
+    WARP_LOADED,
+    WARP_LOADED_LAST
+} warp_loaded;
+
 struct warp_row_functions {
-    /* A load or store whose memo is `plain`. False: nothing was done, it lies otherwise. */
-    bool (*shared)(warp_block *block, warp_frame *frame, const warp_inst *inst, bool load);
+    /* A load of shared memory by a whole warp whose memo is plain; then, by what that returns, all that is left to do,
+     * and looking at what was read. */
+    warp_loaded (*load)(warp_block *block, warp_frame *frame, const warp_inst *inst, warp_memo *memo);
+    void (*load_alike)(warp_block *block, warp_frame *frame, const warp_inst *inst);
+    void (*look_at_reads)(warp_block *block, const warp_frame *frame, const warp_inst *inst);
+    /* A store of shared memory by a whole warp. False: nothing was done, the last one was not plain, or lay otherwise.
+     */
+    bool (*store)(warp_block *block, warp_frame *frame, const warp_inst *inst);
     bool (*global)(warp_block *block, warp_frame *frame, const warp_inst *inst, const warp_access *access,
                    const uint64_t address[WARP_LANES]);
     /* Races of reads of one granule a lane. */
@@ -29,6 +45,22 @@ static inline void warp_note_pending(warp_block *block)
 {
     if (block->pending.count && block->pending.floor == block->order.floor)
         block->rows->note_pending(block);
+}
+
+/* A load of shared memory by a whole warp. False: nothing was done, the last one was not plain, or lay otherwise. */
+static inline bool warp_load_again(warp_block *block, warp_frame *frame, const warp_inst *inst)
+{
+    warp_memo *memo = &block->memos[inst->index];
+    const warp_loaded was = memo->plain ? block->rows->load(block, frame, inst, memo) : WARP_LOADED_NOT;
+    if (was == WARP_LOADED)
+        return true;
+    if (was == WARP_LOADED_LAST)
+        block->rows->note_pending(block);
+    else if (was == WARP_LOADED_NEXT)
+        block->rows->load_alike(block, frame, inst);
+    else if (was == WARP_LOADED_NEWS)
+        block->rows->look_at_reads(block, frame, inst);
+    return was != WARP_LOADED_NOT;
 }
 
 /* Counts the accesses of an instruction that lay as its last one did, and are not counted yet. */

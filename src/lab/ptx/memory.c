@@ -246,8 +246,10 @@ static void access_shared(warp_block *block, warp_frame *frame, const warp_inst 
     }
     lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
     if (words && access.width == 4u * inst->vec && inst->space != WARP_GENERIC) {
-        block->memos[inst->index].plain =
-            lanes == WARP_ALL && !inst->acquires && (load || inst->vec == 1) && (inst->parts || !inst->address_wide);
+        if (lanes == WARP_ALL && !inst->acquires && (load || inst->vec == 1) && (inst->parts || !inst->address_wide) &&
+            (block->code->counts_only || block->granule_shift == 2))
+            warp_make_plain(&block->memos[inst->index], block->shared_size,
+                            inst->vec == 1 && !inst->orderly && inst->d[0] != WARP_NO_ROW);
         pass_words(frame, inst, lanes, block->shared, address, load);
         return;
     }
@@ -307,7 +309,10 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
     }
     if (space == WARP_GLOBAL && inst->width == 4 && !inst->source_wide && (load || inst->vec == 1)) {
         warp_memo *memo = &block->memos[inst->index];
-        memo->plain = lanes == WARP_ALL && memo->known && inst->space == WARP_GLOBAL;
+        if (lanes == WARP_ALL && memo->known && inst->space == WARP_GLOBAL)
+            warp_make_plain(memo, 0, false);
+        else
+            memo->plain = 0;
         pass_words(frame, inst, lanes, NULL, address, load);
         return;
     }
@@ -320,7 +325,8 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
 }
 
 /* Generic addresses: the lanes of each space apart, as the hardware replays them. */
-static void access_any(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, bool load)
+static __attribute__((noinline)) void access_any(warp_block *block, warp_frame *frame, const warp_inst *inst,
+                                                 uint32_t lanes, bool load)
 {
     uint64_t address[WARP_LANES];
     ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
@@ -338,22 +344,15 @@ static void access_any(warp_block *block, warp_frame *frame, const warp_inst *in
     }
 }
 
-/* An access of shared memory that lies as the instruction's last one did. False: it does not, nothing was done. */
-static inline bool shared_again(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, bool load)
-{
-    return lanes == WARP_ALL && inst->space == WARP_SHARED && block->memos[inst->index].plain &&
-           block->rows->shared(block, frame, inst, load);
-}
-
 void ptx_run_load(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    if (!shared_again(block, frame, inst, lanes, true))
+    if (lanes != WARP_ALL || inst->space != WARP_SHARED || !warp_load_again(block, frame, inst))
         access_any(block, frame, inst, lanes, true);
 }
 
 void ptx_run_store(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    if (!shared_again(block, frame, inst, lanes, false))
+    if (lanes != WARP_ALL || inst->space != WARP_SHARED || !block->rows->store(block, frame, inst))
         access_any(block, frame, inst, lanes, false);
 }
 
