@@ -13,7 +13,7 @@ from . import _library as _c
 
 _SOUNDS = frozenset("wav wave rf64 flac mp3 mp2 mpga opus ogg oga m4a m4b aiff aif aifc caf w64".split())
 _PICTURES = frozenset("jpg jpeg jpe jfif png apng webp tif tiff bmp dib gif heic heif hif avif qoi tga ppm pgm pnm pam "
-                      "pfm psd hdr npy ico cur dds pcx jxl jp2 j2k jpc j2c jpx exr dng cr2 cr3 crw nef nrw arw sr2 "
+                      "pfm psd psb hdr npy ico cur dds pcx jxl jp2 j2k jpc j2c jpx exr dng cr2 cr3 crw nef nrw arw sr2 "
                       "raf orf rw2 pef srw mrw ljpg ljpeg sgi ras sun xbm".split())
 _LABELS = ("cls", "txt", "json")  # of a tar's members, in this order where labels= names none
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
