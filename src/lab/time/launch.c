@@ -92,6 +92,11 @@ static bool is_less(const load *a, const load *b)
     return a->sum < b->sum || (a->sum <= b->sum && a->sm < b->sm);
 }
 
+static int by_sum(const void *a, const void *b)
+{
+    return is_less(a, b) ? -1 : is_less(b, a);
+}
+
 static void sink(load *heap, size_t count)
 {
     for (size_t i = 0;;) {
@@ -107,8 +112,8 @@ static void sink(load *heap, size_t count)
     }
 }
 
-/* The busiest SM beside the one that was simulated, by instructions, where a block goes to the SM that has had least.
- */
+/* The busiest SM beside the one that was simulated, by instructions: blocks go to SMs in turn, and once all are full,
+ * to the one that has had least. */
 static double find_imbalance(const time_sm *sm)
 {
     const time_trace *t = sm->trace;
@@ -116,16 +121,21 @@ static double find_imbalance(const time_sm *sm)
     const double highest = 3, small = 0.03;
     if (t->block_count != t->blocks || t->blocks <= sms)
         return 1;
+    const uint64_t wave = (uint64_t)sm->resident * sms;
     load *heap = smp_alloc_array(sms, sizeof *heap);
     double own = 0, most = 0;
     for (uint32_t i = 0; heap && i < sms; i++)
         heap[i] = (load){0, i};
     for (uint64_t b = 0; heap && b < t->blocks; b++) {
         const double instructions = t->block_instructions[b];
-        heap[0].sum += instructions;
-        most = heap[0].sum > most ? heap[0].sum : most;
+        if (b == wave)
+            qsort(heap, sms, sizeof *heap, by_sum);
+        load *to = &heap[b < wave ? b % sms : 0];
+        to->sum += instructions;
+        most = to->sum > most ? to->sum : most;
         own += b % sms == t->sm && b / sms < sm->simulated ? instructions : 0;
-        sink(heap, sms);
+        if (b >= wave)
+            sink(heap, sms);
     }
     smp_free(heap);
     double worst = own > 0 && most > 0 ? most / (own * (double)sm->per_sm / (double)sm->simulated) : 1;
@@ -160,8 +170,7 @@ double time_extrapolate(time_sm *sm, double *imbalance)
     *imbalance = by_work < FEW_WORK ? of_few(sm, by_work, total, simulated) : by_work;
     total *= *imbalance;
     sm->times = (double)sm->per_sm / (double)sm->simulated * (by_work < FEW_WORK ? by_work : 1);
-    const double all = sm->times / total,
-                 l2 = (double)sm->beyond.l2_busy / TIME_TICK * all,
+    const double all = sm->times / total, l2 = (double)sm->beyond.l2_busy / TIME_TICK * all,
                  dram = (sm->beyond.dram_read + sm->beyond.dram_write) / sm->beyond.dram_bytes * all,
                  busiest = l2 > dram ? l2 : dram;
     return total * (1 + sm->gpu->imbalance * (busiest < 1 ? busiest : 1));
