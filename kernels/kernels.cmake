@@ -133,12 +133,14 @@ target_compile_options(smp_traced_flags INTERFACE
 target_compile_definitions(smp_traced_flags INTERFACE _GNU_SOURCE SMP_TRACED)
 target_include_directories(smp_traced_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/kernels)
 
-# smp_kernel_files(TABLE [APART] SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the last
-# defines `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects. APART: traced kernels and
-# fatbins are not among them. ${TABLE}_traced is set to the objects of a library of the former, ${TABLE}_fatbins to the
-# source of a library of the latter, empty where there are none (device/kernel_table.h).
+# smp_kernel_files(TABLE [APART] [ALONE NAME] SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table;
+# the last defines `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects. APART: traced kernels
+# and fatbins are not among them. ${TABLE}_traced is set to the objects of a library of the former, ${TABLE}_fatbins to
+# the source of a library of the latter, empty where there are none (device/kernel_table.h).
+# The host's compiler gets eight files in one, each in a namespace, for half of the time of small ones; ALONE: a file
+# that is one by itself, NAME.plain.cpp. Headers come before, so that each is read once, outside.
 function(smp_kernel_files table)
-  cmake_parse_arguments(PARSE_ARGV 1 option "APART" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 option "APART" "ALONE" "")
   set(folder ${CMAKE_BINARY_DIR}/kernels/${table})
   file(MAKE_DIRECTORY ${folder})
   set(plain "")
@@ -157,19 +159,27 @@ function(smp_kernel_files table)
     set(shares ${CMAKE_MATCH_2})
   endif()
   set(index 0)
+  set(number 0)
+  set(groups "")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${option_UNPARSED_ARGUMENTS}) # whose headers are read
   foreach(source ${option_UNPARSED_ARGUMENTS})
     get_filename_component(source ${source} ABSOLUTE)
     get_filename_component(name ${source} NAME_WE)
     file(RELATIVE_PATH included ${CMAKE_SOURCE_DIR}/kernels ${source}) # so that a compiler cache serves every clone
+    if(name STREQUAL option_ALONE)
+      set(group ${name})
+    else()
+      math(EXPR group "${number} / 8")
+      math(EXPR number "${number} + 1")
+    endif()
+    list(APPEND groups ${group})
+    file(STRINGS ${source} headers REGEX "^#include \".*h\"")
+    list(APPEND headers_${group} ${headers})
     foreach(kind plain traced)
-      set(wrapper ${folder}/${name}.${kind}.cpp)
       set(list "const smp_simt_kernel *const *const ${table}_${kind}_${name}")
-      string(CONCAT text "// Written by CMake: ${name}.cu for the emulator, ${kind}.\n"
-        "#include \"lib/gpu_kernel.h\"\nnamespace smp_${kind}_${name} {\nstatic smp_simt_kernel *smp_simt_list;\n"
+      string(APPEND ${kind}_${group} "namespace smp_${kind}_${name} {\nstatic smp_simt_kernel *smp_simt_list;\n"
         "#include \"${included}\"\n}\nextern \"C\" {\nextern ${list};\n"
         "${list} = &smp_${kind}_${name}::smp_simt_list;\n}\n")
-      file(GENERATE OUTPUT ${wrapper} CONTENT "${text}")
-      list(APPEND ${kind} ${wrapper})
       set(${kind}_declaration "extern const smp_simt_kernel *const *const ${table}_${kind}_${name};\n")
     endforeach()
     string(APPEND declarations "${plain_declaration}")
@@ -224,6 +234,17 @@ function(smp_kernel_files table)
     endif()
     string(APPEND rows "    {\"${name}\", ${image}, &${table}_plain_${name}, ${traced_list}},\n")
   endforeach()
+  list(REMOVE_DUPLICATES groups)
+  foreach(group ${groups})
+    list(REMOVE_DUPLICATES headers_${group})
+    list(JOIN headers_${group} "\n" headers)
+    foreach(kind plain traced)
+      set(wrapper ${folder}/${group}.${kind}.cpp)
+      file(GENERATE OUTPUT ${wrapper} CONTENT
+        "// Written by CMake: kernel files for the emulator, ${kind}.\n${headers}\n${${kind}_${group}}")
+      list(APPEND ${kind} ${wrapper})
+    endforeach()
+  endforeach()
   # The program and the library of fatbins know each other by the fatbins' sum.
   set(build "")
   if(option_APART)
@@ -277,11 +298,6 @@ function(smp_kernel_files table)
       $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
     add_library(${table}_traced OBJECT EXCLUDE_FROM_ALL ${traced})
     target_link_libraries(${table}_traced PRIVATE smp_traced_flags)
-    if(SMP_PRECOMPILE AND option_APART) # what each wrapper includes first
-      set(first "$<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/kernels/lib/gpu_kernel.h>")
-      target_precompile_headers(${table}_plain PRIVATE ${first})
-      target_precompile_headers(${table}_traced PRIVATE ${first})
-    endif()
     set(objects $<TARGET_OBJECTS:${table}_plain>)
     if(option_APART)
       string(CONCAT text "/* Written by CMake: the traced kernels that a library carries. */\n"

@@ -141,20 +141,23 @@ class Build:
         self.folder = scratch
         self.test = [os.path.join(os.path.abspath(folder), "tests", "unit_tests"), "gpu_orders"]
         entries = json.loads(read(os.path.join(folder, "compile_commands.json")))
-        self.traced = {os.path.basename(e["file"]).split(".")[0]: e for e in entries
-                       if "/smp_kernel_files/" in e["file"] and e["file"].endswith(".traced.cpp")}
+        self.traced = {}  # NAME: how its wrapper is compiled, and that without the other kernel files in it
+        for entry in entries:
+            if "/smp_kernel_files/" in entry["file"] and entry["file"].endswith(".traced.cpp"):
+                headers, *parts = re.split(r"(?m)^(?=namespace )", read(entry["file"]))
+                self.traced.update((part.split()[1].removeprefix("smp_traced_"), (entry, headers + part))
+                                   for part in parts)
         self.path = {os.path.basename(path)[:-3]: path for path in files(".cu")}
         self.as_is, self.locks = {}, {name: threading.Lock() for name in self.traced}
         self.switched = {}  # (kernel, mutated file): the library with all its waits
 
     def compile(self, kernel, mutated, text, folder):
         """A library with the traced kernels of KERNEL.cu, `mutated` replaced by text; its copy is found first."""
-        entry = self.traced[kernel]
+        entry, wrapper = self.traced[kernel]
         for name in includes(self.path[kernel]):
             os.makedirs(os.path.join(folder, os.path.dirname(name)), exist_ok=True)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text if name == mutated else read(os.path.join(KERNELS, name)))
-        wrapper = read(entry["file"])
         source, made, library = (os.path.join(folder, "mutant" + end) for end in (".cpp", ".o", ".so"))
         with open(source, "w", encoding="utf-8") as file:
             file.write('extern "C" { extern int smp_mutant; int smp_mutant = %d; }\n%s' % (NO_PLACE, wrapper))
