@@ -25,8 +25,9 @@ echo "The blurred picture is $PWD/$picture"
 echo "The program is $PWD/$program; other pipelines are in $PWD/pipelines"
 echo
 if [ "${1-}" = --first ]; then
-    echo "It runs pipelines, on any processor. For the rest (faster kernels for this one; explain, compare, kernel and"
-    echo "what else needs the kernel lab; the emulator of a GPU; libsmempipe.so):"
+    echo "It runs pipelines, on any processor and slowly: a blur takes a hundred times as long as with the rest."
+    echo "That is kernels for this processor, explain, compare, kernel and what else needs the kernel lab, the emulator"
+    echo "of a GPU, libsmempipe.so:"
     echo "samples/quickstart.sh"
     exit
 fi
