@@ -190,6 +190,7 @@ static smp_code predict(const explain_settings *settings, const smp_cli_job *job
     smp_run_request run = job->request;
     const smp_compare_request request = {.counts = true,
                                          .predicted = "",
+                                         .hot = true, /* a run empties no caches */
                                          .default_only = true,
                                          .variant = settings->plan.variant,
                                          .threads = (int)settings->plan.base.common.threads,

@@ -144,6 +144,11 @@ static smp_code check_names(const smp_compare_request *request, smp_error *err)
     for (size_t n = 0; n < request->variant_count; n++)
         if (!some_step(request, names_variant, request->variants[n]))
             return no_such(request, "has a variant", request->variants[n], err);
+    const char *gpu = request->predicted;
+    smp_time_gpu known;
+    if (gpu && gpu[0] && !smp_time_gpu_find(gpu, &known))
+        return smp_fail(err, SMP_E_USAGE, "--time %s is not a GPU that is known", gpu),
+               smp_hint(err, "%s", smp_time_gpu_names());
     return SMP_OK;
 }
 
@@ -413,30 +418,28 @@ static smp_code walk(smp_comparison *c, const part *parts, const smp_view *in, b
 /* ------------------------------------------------------------------------------------------------ the whole */
 
 /* Chooses the GPU whose times are predicted. */
-static smp_code choose_predicted(smp_comparison *c, bool is_gpu, smp_error *err)
+static void choose_predicted(smp_comparison *c, bool is_gpu)
 {
     const smp_device_info *info = &c->device->info;
     const char *name = c->request->predicted;
     smp_compare *out = c->out;
-    smp_time_gpu gpu;
+    smp_time_gpu gpu, here = {.name = NULL};
     if (!name)
-        return SMP_OK;
-    if (name[0] && !smp_time_gpu_find(name, &gpu))
-        return smp_fail(err, SMP_E_USAGE, "--time %s is not a GPU that is known", name),
-               smp_hint(err, "%s", smp_time_gpu_names());
+        return;
     if (!smp_own_folder()) {
         snprintf(out->no_predictions, sizeof out->no_predictions,
                  "this build has no SASS of its kernels; with nvcc and nvdisasm, cmake -DSMP_CUDA_ARCHS=90 adds it");
-        return SMP_OK;
+        return;
     }
-    if (!name[0] && !(is_gpu ? smp_time_gpu_of(info->name, info->units, &gpu) : smp_time_gpu_find("h100", &gpu))) {
+    const bool known = is_gpu && smp_time_gpu_of(info->name, info->units, &here);
+    if (!smp_time_gpu_find(name[0] ? name : known ? here.name : is_gpu ? "" : "h100", &gpu)) {
         snprintf(out->no_predictions, sizeof out->no_predictions, "the model does not know this GPU");
-        return SMP_OK;
+        return;
     }
+    out->predicted_here = known && !strcmp(here.name, gpu.name);
     snprintf(out->predicted_gpu, sizeof out->predicted_gpu, "%s", gpu.name);
     snprintf(out->predicted_title, sizeof out->predicted_title, "%s", gpu.title);
     out->predicted_copy_gbs = smp_time_gpu_copy_gbs(&gpu);
-    return SMP_OK;
 }
 
 static smp_code open_model(smp_comparison *c, smp_error *err)
@@ -444,7 +447,7 @@ static smp_code open_model(smp_comparison *c, smp_error *err)
     const smp_device_info *info = &c->device->info;
     bool gpu = !strcmp(info->kind, "cuda");
     SMP_TRY(smp_model_open(gpu ? info : NULL, c->request->threads, &c->model, err));
-    SMP_TRY(choose_predicted(c, gpu, err));
+    choose_predicted(c, gpu);
     smp_model_text(c->model, c->out->counter_device, sizeof c->out->counter_device);
     return SMP_OK;
 }

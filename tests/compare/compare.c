@@ -394,7 +394,7 @@ SMP_TEST(the_table_tells_noise)
     }
 }
 
-/* Of a CPU's times nothing is said of how far a GPU's prediction is off. */
+/* Of another device's times nothing is said of how far a GPU's prediction is off. */
 SMP_TEST(a_prediction_stands_beside_the_same_gpus_time)
 {
     double seconds[] = {80e-6, 80e-6, 80e-6};
@@ -407,7 +407,8 @@ SMP_TEST(a_prediction_stands_beside_the_same_gpus_time)
     c.step_count = 1;
     assert_true(smp_spread_of(seconds, 3, &variant.time));
     for (int gpu = 0; gpu < 2; gpu++) {
-        snprintf(c.device.kind, sizeof c.device.kind, "%s", gpu ? "cuda" : "cpu");
+        snprintf(c.device.kind, sizeof c.device.kind, "cuda"); /* the other one is an H100 */
+        c.predicted_here = gpu;
         char *table = render(NULL, &c), *json = render(smp_compare_json, &c), *row = strstr(table, "90 .. 120");
         assert_true(row && strstr(row, gpu ? " 80   +25 %" : " 10      10"));
         assert_true(!strstr(table, "measured   error") == !gpu);

@@ -67,17 +67,10 @@ double smp_compare_predicted_speedup(const smp_compare_step *step, const smp_com
     return variant->predicted.us > 0 ? step->variants[0].predicted.us / variant->predicted.us : 0;
 }
 
-bool smp_compare_is_beside(const smp_compare *compare)
-{
-    return !strcmp(compare->device.kind, "cuda") && strstr(compare->device.name, compare->predicted_title);
-}
-
 double smp_compare_measured_us(const smp_compare *compare, const smp_compare_variant *variant)
 {
     const double us = 1e6;
-    return compare->predicted_gpu[0] && smp_compare_is_beside(compare) && variant->sample_count
-               ? variant->time.median * us
-               : 0;
+    return compare->predicted_here && variant->sample_count ? variant->time.median * us : 0;
 }
 
 double smp_compare_ways(const smp_shared_count *count)

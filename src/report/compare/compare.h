@@ -102,6 +102,7 @@ typedef struct smp_compare {
     char source_note[SMP_COUNT_KINDS][420]; /* why a source of counts is missing; "" */
     char predicted_gpu[12];                 /* whose times are predicted, "h100"; "": nobody's */
     char predicted_title[16];               /* "H100" */
+    bool predicted_here;                    /* that GPU is the one that was measured */
     double predicted_copy_gbs;              /* at which the model takes that GPU to copy */
     char no_predictions[200];               /* why there are none; "" */
     int threads, sm_clock, memory_clock;    /* MHz under load; 0: unknown */
@@ -138,8 +139,6 @@ double smp_compare_speedup(const smp_compare_step *step, const smp_compare_varia
 /* Rates by a predicted time; 0 where it is not known. */
 double smp_compare_predicted_gbs(const smp_compare_step *step, const smp_compare_variant *variant);
 double smp_compare_predicted_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
-/* Whether the GPU whose times are predicted is the one that was measured. */
-bool smp_compare_is_beside(const smp_compare *compare);
 /* The median that was measured on the GPU whose time is predicted, in us; 0: it was measured elsewhere, or not. */
 double smp_compare_measured_us(const smp_compare *compare, const smp_compare_variant *variant);
 bool smp_compare_any_predicted(const smp_compare *compare);

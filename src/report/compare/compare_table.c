@@ -147,7 +147,7 @@ static void put_predicted(FILE *to, const smp_compare *compare, const smp_compar
     snprintf(interval, sizeof interval, "%s .. %s", digits(a, sizeof a, p->low_us / unit),
              digits(b, sizeof b, p->high_us / unit));
     smp_text_cell(to, interval, INTERVAL);
-    if (smp_compare_is_beside(compare)) { /* rates stand with the measured times */
+    if (compare->predicted_here) { /* rates stand with the measured times */
         smp_text_cell(to, measured > 0 ? digits(a, sizeof a, measured / unit) : "-", RATE);
         smp_text_number(to, SHARE, "%+.0f %%", 100 * (p->us / measured - 1), measured > 0);
     } else {
@@ -173,8 +173,8 @@ static void put_predicted_block(FILE *to, const smp_compare *compare, const smp_
     smp_text_column(to, title, PREDICTED);
     smp_text_cell(to, longest < US ? "us" : "ms", TIME);
     smp_text_cell(to, "interval", INTERVAL);
-    smp_text_cell(to, smp_compare_is_beside(compare) ? "measured" : "GB/s", RATE);
-    smp_text_cell(to, smp_compare_is_beside(compare) ? "error" : "% copy", SHARE);
+    smp_text_cell(to, compare->predicted_here ? "measured" : "GB/s", RATE);
+    smp_text_cell(to, compare->predicted_here ? "error" : "% copy", SHARE);
     smp_text_cell(to, "x naive", TIMES);
     fprintf(to, "  bound by%s\n", paint->off);
     for (size_t i = 0; i < step->variant_count; i++)
@@ -189,7 +189,7 @@ static void put_predictions_note(FILE *to, const smp_compare *compare)
         smp_lab_time_error(compare->predicted_gpu, text, sizeof text);
         fputs("predicted: ", to);
         smp_text_wrap(to, text, 11, 2);
-        if (smp_compare_is_beside(compare))
+        if (compare->predicted_here)
             smp_text_wrap(
                 to,
                 "measured beside predicted: events around a step's launches add some 4 us to the kernels' own "
