@@ -55,7 +55,7 @@ SMP_INLINE __m128i join_mask(int c, int k)
 }
 #endif
 
-SMP_INLINE void part_bytes(uint8_t (*restrict part)[SMP_BLOCK], const uint8_t *restrict from, int64_t n)
+SMP_APART void part_bytes(uint8_t (*restrict part)[SMP_BLOCK], const uint8_t *restrict from, int64_t n)
 {
     int64_t i = 0;
 #ifdef __SSSE3__
@@ -75,7 +75,7 @@ SMP_INLINE void part_bytes(uint8_t (*restrict part)[SMP_BLOCK], const uint8_t *r
             part[k][i] = from[3 * i + k];
 }
 
-SMP_INLINE void join_bytes(uint8_t *restrict to, uint8_t (*restrict made)[SMP_BLOCK], int64_t n)
+SMP_APART void join_bytes(uint8_t *restrict to, uint8_t (*restrict made)[SMP_BLOCK], int64_t n)
 {
     int64_t i = 0;
 #ifdef __SSSE3__
@@ -109,7 +109,7 @@ SMP_INLINE float fraction_of(uint8_t x)
 }
 
 /* Finite values below 2^22 to bytes. Gives how many are clipped, if that is wanted. */
-SMP_INLINE int round_plane(uint8_t *restrict to, const float *restrict from, int64_t n, const int counts)
+SMP_APART int round_plane(uint8_t *restrict to, const float *restrict from, int64_t n, int counts)
 {
     int clipped = 0;
     int64_t i = 0;
