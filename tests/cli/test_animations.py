@@ -81,6 +81,23 @@ class Animations(CliCase):
             with Image.open(self.folder / "out.png") as picture:
                 self.assertEqual(picture.info["icc_profile"], profile)
                 self.assertEqual(picture.text["XML:com.adobe.xmp"], text.decode())
+            self.write("c.gif", data[:at] + b"!\xff\x0bXMP DataXMP" + blocks(text) + data[at:])
+            self.smp("convert", "-f", "c.gif", "out.png")
+            with Image.open(self.folder / "out.png") as picture:
+                self.assertEqual(picture.text["XML:com.adobe.xmp"], text.decode())
+
+    def test_parts_behind_the_pictures_of_a_gif_that_are_cut_or_long_or_more_are_told(self):
+        self.needs("GIF")
+        Image.new("RGB", (4, 3), (9, 8, 7)).save(self.folder / "a.gif")
+        data = (self.folder / "a.gif").read_bytes()[:-1]
+        long = b"!\xfe" + (b"\xff" + b"x" * 255) * ((32 << 20) // 256) + b"\x01x\0;"
+        for more, said in ((b"!\xfe\xc8words", "cut short behind its picture 1"),
+                           (b"!\xff\x0bXMP DataXMP<x/>", "cut short behind its picture 1"),
+                           (b"!\xff\x0bICCRGBG1012\xc8words", "cut short behind its picture 1"),
+                           (b"!\xfe\x03one\0!\xfe\x03two\0;", "comments behind the first are left out"),
+                           (long, "a comment is left out: it has 33554435 bytes")):
+            self.write("b.gif", data + more)
+            self.assertIn(said, self.smp("convert", "-f", "b.gif", "out.png", "--max-memory", "24M").stderr)
 
     def check(self, name, wanted):
         got = self.frames_of(name)

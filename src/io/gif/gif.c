@@ -72,29 +72,41 @@ static smp_code take_memory(smp_reader *reader, gif_reader *state, smp_error *er
     return canvas ? smp_canvas_open(&state->canvas, &reader->media.shape, err) : SMP_OK;
 }
 
+/* Bytes of XMP, which stands there with no lengths of blocks: what is taken for them leads into a trailer of 1, 255,
+ * 254 and so on to 0, and the empty block. Source: XMP Specification, part 3, 1.1.2. Some programs cut it in blocks. */
+static size_t xmp_bytes(uint8_t *data, size_t size)
+{
+    enum { TRAILER = 258 };
+    size_t i = 1;
+    while (size >= TRAILER && i < TRAILER - 1 && data[size - TRAILER + i] == TRAILER - 2 - i)
+        i++;
+    return i == TRAILER - 1 && data[size - TRAILER] == 1 ? size - TRAILER : smp_gif_join(data, size);
+}
+
 static smp_code keep_meta(smp_reader *reader, const smp_gif *gif, smp_error *err)
 {
-    enum { MOST = 4 << 20, TRAILER = 257 /* behind XMP: XMP Specification, part 3, 1.1.2 */ };
     const struct {
-        uint64_t at;
+        const smp_gif_blocks *blocks;
         const char *name, *key;
-        size_t behind;
-    } parts[] = {{gif->comment, "a comment", "Comment", 0},
-                 {gif->xmp, "XMP", SMP_XMP_KEY, TRAILER},
-                 {gif->profile, "the ICC profile", NULL, 0}};
+        size_t (*join)(uint8_t *data, size_t size);
+    } parts[] = {{&gif->comment, "a comment", "Comment", smp_gif_join},
+                 {&gif->xmp, "XMP", SMP_XMP_KEY, xmp_bytes},
+                 {&gif->profile, "the ICC profile", NULL, smp_gif_join}};
     smp_meta *meta = &reader->media.meta;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        size_t size = 0, behind = parts[i].behind;
-        uint8_t *data = parts[i].at ? smp_gif_blocks(&reader->source, parts[i].at, behind > 0, &size) : NULL;
-        bool done = data || !parts[i].at;
-        if (size > MOST)
-            smp_note(&reader->notes, "%s is left out: it has %zu bytes", parts[i].name, size);
-        else if (size > behind)
-            done = parts[i].key ? smp_meta_add_text(meta, parts[i].key, (char *)data, size - behind)
-                                : smp_blob_set(&meta->icc, data, size);
-        smp_free(data);
+        smp_blob blob = {0};
+        const uint64_t size = parts[i].blocks->size;
+        bool done = smp_meta_read(&reader->source, parts[i].name, parts[i].blocks->at, size, &blob, &reader->notes);
+        blob.size = parts[i].join(blob.data, blob.size);
+        if (blob.size && parts[i].key)
+            done = smp_meta_add_text(meta, parts[i].key, (char *)blob.data, blob.size);
+        else if (blob.size)
+            done = smp_blob_set(&meta->icc, blob.data, blob.size);
+        smp_free(blob.data);
         SMP_NEED(done, parts[i].name, size, err);
     }
+    if (gif->more_comments)
+        smp_note(&reader->notes, "comments behind the first are left out");
     return SMP_OK;
 }
 

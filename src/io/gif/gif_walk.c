@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "io/bytes.h"
 
@@ -34,17 +33,12 @@ static bool skip_blocks(const smp_source *source, uint64_t *at)
     return *at <= source->size;
 }
 
-uint8_t *smp_gif_blocks(const smp_source *source, uint64_t at, bool lengths, size_t *size)
+size_t smp_gif_join(uint8_t *blocks, size_t size)
 {
-    uint64_t end = at;
-    uint8_t *data = skip_blocks(source, &end) ? smp_alloc((size_t)(end - at)) : NULL;
-    *size = 0;
-    for (uint8_t n; data && take(source, &at, &n, 1) && n; at += n, *size += n) {
-        if (lengths)
-            data[(*size)++] = n;
-        (void)smp_source_look(source, at, data + *size, n);
-    }
-    return data;
+    size_t joined = 0;
+    for (size_t at = 0, n; at < size && (n = blocks[at++]) && n < size - at; at += n, joined += n)
+        memmove(blocks + joined, blocks + at, n);
+    return joined;
 }
 
 static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
@@ -55,16 +49,16 @@ static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
     const uint8_t kind = head[0];
     uint8_t loop[16]; /* a block of 11 bytes, one of 3, of which the last two are the number */
     const bool named = kind == APPLICATION && smp_source_look(source, *at, loop, sizeof loop) && loop[0] == NAME;
-    if (named && !gif->profile && !memcmp(loop + 1, "ICCRGBG1012", NAME))
-        gif->profile = *at + 1 + NAME;
-    if (named && !gif->xmp && !memcmp(loop + 1, "XMP DataXMP", NAME))
-        gif->xmp = *at + 1 + NAME;
+    const uint64_t from = *at + (named ? 1 + NAME : 0);
+    smp_gif_blocks *part = kind == COMMENT ? &gif->comment : NULL;
+    if (named && !memcmp(loop + 1, "ICCRGBG1012", NAME))
+        part = &gif->profile;
+    if (named && !memcmp(loop + 1, "XMP DataXMP", NAME))
+        part = &gif->xmp;
     if (named && !memcmp(loop + 1, "NETSCAPE2.0", NAME) && loop[12] == 3 && loop[13] == 1) {
         const uint32_t repeats = smp_get_le(loop + 14, 2);
         gif->plays = repeats ? repeats + 1 : 0;
     }
-    if (kind == COMMENT && !gif->comment)
-        gif->comment = *at;
     if (kind == CONTROL && smp_source_look(source, *at, head, 6) && head[0] >= 4) {
         const int delay = (int)smp_get_le(head + 2, 2);
         const int disposal = smp_gif_disposal(head[1]);
@@ -75,7 +69,11 @@ static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
             gif->delay = delay;
         }
     }
-    return skip_blocks(source, at);
+    const bool whole = skip_blocks(source, at);
+    gif->more_comments |= part == &gif->comment && part->at;
+    if (whole && part && !part->at)
+        *part = (smp_gif_blocks){from, *at - from};
+    return whole;
 }
 
 static bool read_picture(const smp_source *source, uint64_t *at, smp_gif *gif)
