@@ -13,6 +13,7 @@ typedef struct resident {
     warp_frame *frames;
     unsigned char *register_file, *local_file, *shared;
     warp_granule *granules;
+    warp_lane_times *lanes;
     warp_barrier barriers[WARP_BARRIERS];
     uint64_t index, jumps;
     uint32_t id[3], rank, cluster_phase;
@@ -34,7 +35,7 @@ static bool open_resident(resident *r, const warp_block *block)
 
 static void close_resident(resident *r)
 {
-    smp_free_all(r->frames, r->register_file, r->local_file, r->shared, r->granules);
+    smp_free_all(r->frames, r->register_file, r->local_file, r->shared, r->granules, r->lanes);
 }
 
 /* The memory of a block, whose rows the frames point into. */
@@ -44,6 +45,7 @@ static void enter(warp_block *block, const resident *r)
     block->local_file = r->local_file;
     block->shared = r->shared;
     block->granules = r->granules;
+    block->lanes = r->lanes;
 }
 
 static void load(warp_block *block, const resident *r)
@@ -71,6 +73,7 @@ static void save(const warp_block *block, resident *r)
     r->index = block->index;
     r->jumps = block->jumps;
     r->order = block->order;
+    r->lanes = block->lanes;
     r->rank = block->rank;
     r->cluster_phase = block->cluster_phase;
 }

@@ -169,7 +169,7 @@ static void close_block(warp_block *block)
     smp_free_all(block->register_file, block->local_file, block->shared, block->granules, block->times.written,
                  block->counts, block->memos);
     smp_warp_patterns_free(&block->patterns);
-    smp_free_all(block->tallies, block->faults);
+    smp_free_all(block->tallies, block->faults, block->lanes);
     warp_close_watch(block);
     warp_close_banks(block);
     smp_free(block);

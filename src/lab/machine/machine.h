@@ -270,7 +270,7 @@ struct warp_frame {
     bool inside;   /* of a kernel's: its lanes wait in a function, while other warps have their turn */
     uint32_t rank; /* of the block in its cluster */
     uint32_t warp;
-    uint32_t turn;             /* __syncwarp calls so far in this interval: orders accesses of the warp */
+    uint32_t turn;             /* __syncwarp calls of all lanes so far in this interval: orders accesses of the warp */
     uint32_t turn_since, seen; /* intervals: before them the warp's own accesses, and the block's that were released */
     uint8_t barrier[WARP_LANES];
     uint32_t groups[WARP_LANES], waited[WARP_LANES]; /* of cp.async: committed, and known to be there */
@@ -337,6 +337,9 @@ typedef struct warp_order {
     uint32_t known[WARP_MOST_WARPS][WARP_MOST_WARPS];
 } warp_order;
 
+/* Of the lanes of a warp that __syncwarp named, as `known`: what came before for lane `to` is at [to][from]. */
+typedef uint32_t warp_lane_times[WARP_LANES][WARP_LANES];
+
 /* Callbacks that follow a launch as it runs (lab/time). Without streams only begin, touch and end are called. */
 struct warp_observer {
     bool streams;                                                       /* this block's instructions are wanted */
@@ -379,6 +382,7 @@ struct warp_block {
     warp_pending pending;
     uint32_t granule_shift;
     warp_order order;
+    warp_lane_times *lanes; /* of each warp; null: no __syncwarp named some lanes alone */
     warp_watch *watch; /* null: mistakes in global memory are not looked for */
     warp_barrier barriers[WARP_BARRIERS];
     const warp_inst *const *insts; /* of the module, by index */
@@ -488,13 +492,20 @@ static inline uint64_t warp_stamp(const warp_block *block, const warp_frame *fra
     return (uint64_t)block->order.interval << 32 | (uint64_t)frame->turn << 16 | warp_thread(frame, lane);
 }
 
+/* Whether a __syncwarp of some lanes lies between an access of one thread and what another of its warp does now. */
+static inline bool warp_lanes_ordered(const warp_block *block, uint32_t when, uint32_t from, uint32_t to)
+{
+    return block->lanes && when < block->lanes[to / WARP_LANES][to % WARP_LANES][from % WARP_LANES];
+}
+
 /* Whether an earlier access of this block, by its stamp, is not ordered before a later one. */
 static inline bool warp_unordered(const warp_block *block, uint64_t was, uint64_t now)
 {
     if (was >> 32 < block->order.floor || (uint16_t)was == (uint16_t)now)
         return false;
     const uint32_t from = (uint16_t)was / WARP_LANES, to = (uint16_t)now / WARP_LANES;
-    if (from == to && (uint16_t)(was >> 16) < (uint16_t)(now >> 16))
+    if (from == to && ((uint16_t)(was >> 16) < (uint16_t)(now >> 16) ||
+                       warp_lanes_ordered(block, (uint32_t)(was >> 32), (uint16_t)was, (uint16_t)now)))
         return false;
     return !block->order.partial || was >> 32 >= block->order.known[to][from];
 }

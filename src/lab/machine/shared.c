@@ -1,6 +1,6 @@
 /* Shared memory: what an access costs in wavefronts, and whether it races, reads what nobody wrote or leaves the
  * block's memory. Two accesses of different threads to one place, at least one of them a write, race unless a barrier
- * lies between them or, within a warp, a __syncwarp. */
+ * lies between them or, within a warp, a __syncwarp of both. */
 #include <string.h>
 
 #include "lab/machine/cluster.h"

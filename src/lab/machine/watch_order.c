@@ -148,6 +148,8 @@ bool warp_watch_ordered(warp_block *block, const warp_frame *frame, uint32_t thr
     if (!own)
         return block->cluster || was_released(block, was, address, was_read);
     const uint32_t other = was->who & WARP_WHO_THREAD, from = other / WARP_LANES, to = thread / WARP_LANES;
-    return was->when < order->floor || other == thread || (from == to && was->when < frame->turn_since) ||
+    return was->when < order->floor || other == thread ||
+           (from == to &&
+            (was->when < frame->turn_since || warp_lanes_ordered(block, was->when, other, thread))) ||
            was->when < frame->seen || (order->partial && was->when < order->known[to][from]);
 }

@@ -1,6 +1,7 @@
 /* Instructions in which lanes of a warp, or warps of a block, work together: barriers, shuffles, votes, reductions. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "lab/ptx/execute.h"
 
 /* modes */
@@ -138,10 +139,37 @@ bool ptx_decode_elect(ptx_parser *parser, const ptx_statement *s, warp_inst *ins
 
 /* ------------------------------------------------------------------------------------------------ execution */
 
-/* Orders the accesses of the warp's lanes. */
-void ptx_run_sync(warp_block *block, warp_frame *frame, const warp_inst *, uint32_t)
+/* Each of these lanes knows then what any of them knew. */
+static void order_lanes(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint32_t known[WARP_LANES] = {0};
+    if (!block->lanes)
+        block->lanes = smp_alloc_array(block->warps, sizeof *block->lanes);
+    if (!block->lanes) {
+        warp_stop(block, frame, inst, "out of memory");
+        return;
+    }
+    warp_lane_times *times = &block->lanes[frame->warp];
+    WARP_ACTIVE_LANES(lanes)
+    for (uint32_t from = 0; from < WARP_LANES; from++)
+        known[from] = (*times)[l][from] > known[from] ? (*times)[l][from] : known[from];
+    block->order.interval++;
+    WARP_ACTIVE_LANES(lanes)
+    known[l] = block->order.interval;
+    WARP_ACTIVE_LANES(lanes)
+    memcpy((*times)[l], known, sizeof known);
+}
+
+/* Orders the accesses of the lanes that the mask names. That of SASS is not here: ptxas removes most of them. */
+void ptx_run_sync(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     enum { MOST_TURNS = 0xffff };
+    const uint32_t others = block->frames[frame->warp].live & ~lanes;
+    if (others && !frame->code->param_base &&
+        others & ~warp_words(frame, inst->s[inst->submode])[__builtin_ctz(lanes)]) {
+        order_lanes(block, frame, inst, lanes);
+        return;
+    }
     frame->turn_since = ++block->order.interval;
     if (++frame->turn >= MOST_TURNS) {
         frame->turn = 0;

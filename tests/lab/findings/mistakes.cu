@@ -45,6 +45,29 @@ __global__ void syncwarp_between_warps(int *x, int *y)
     __syncwarp();
     y[t] = x[N - 1 - t]; //! race
 }
+__global__ void syncwarp_of_one_half(int *x, int *y)
+{
+    int t = threadIdx.x;
+    x[t] = t; //! race
+    if (t % 32 < 16)
+        __syncwarp(0xffff);
+    y[t] = x[t ^ 16]; //! race
+}
+__global__ void syncwarp_of_halves(int *x, int *y)
+{
+    __shared__ int s[N];
+    int t = threadIdx.x;
+    s[t] = x[t]; //! race
+    __syncwarp(0xffffu << (t & 16));
+    y[t] = s[t ^ 31]; //! race
+}
+__global__ void tile_reads_another(int *x, int *y)
+{
+    __shared__ int s[N];
+    s[threadIdx.x] = x[threadIdx.x]; //! race
+    cg::tiled_partition<16>(cg::this_thread_block()).sync();
+    y[threadIdx.x] = s[N - 1 - threadIdx.x]; //! race
+}
 __global__ void fence_is_no_barrier(int *x, int *y)
 {
     int t = threadIdx.x;
@@ -521,6 +544,7 @@ int main(int argc, char **argv)
     for (auto *kernel : in_place)
         kernel<<<1, N>>>(*ones);
     void (*two[])(int *, int *) = {neighbour_without_barrier, other_lanes_without_syncwarp, syncwarp_between_warps,
+                                   syncwarp_of_one_half, syncwarp_of_halves, tile_reads_another,
                                    fence_is_no_barrier, loop_without_second_barrier, read_beside_atomics,
                                    half_of_the_warps_wait, in_functions, copy_not_waited_for, copy_one_group_short,
                                    copy_without_commit, copy_waited_for_without_barrier, barrier_instead_of_wait,
