@@ -117,7 +117,17 @@ static uint32_t after(const warp_inst *inst, uint32_t pc)
     return inst->flow == WARP_CONVERGE && inst->target ? inst->target : pc + 1;
 }
 
-/* What an operation gives a lane that its mask leaves out is undefined. */
+/* Of these lanes one that another names whose mask is another; WARP_LANES: there is none. */
+static uint32_t differing(const warp_frame *frame, const uint32_t *named, uint32_t lanes, uint32_t lane)
+{
+    WARP_ACTIVE_LANES(lanes & named[lane])
+    if ((named[l] ^ named[lane]) & frame->live)
+        return l;
+    return WARP_LANES;
+}
+
+/* What an operation gives a lane that its mask leaves out is undefined, and so where lanes that name each other differ
+ * in their masks. */
 static void check_named(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t *named = warp_words(frame, inst->s[inst->submode]);
@@ -127,6 +137,14 @@ static void check_named(warp_block *block, const warp_frame *frame, const warp_i
     WARP_ACTIVE_LANES(lanes & ~own)
     warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
                "a warp operation is called by a lane that its mask 0x%x leaves out", named[l]);
+    WARP_ACTIVE_LANES(frame->code->param_base ? 0 : lanes & own)
+    {
+        const uint32_t other = differing(frame, named, lanes & own, l);
+        if (other < WARP_LANES)
+            warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
+                       "a warp operation names lanes 0x%x, of which lane %u names 0x%x: all must name the same",
+                       named[l], other, named[other]);
+    }
 }
 
 /* Lanes reach a collective instruction. True: all its members are here, and it was executed for them. */

@@ -489,6 +489,15 @@ __global__ void syncwarp_without_itself(int *x)
         __syncwarp(0x0f); //! barrier
     x[threadIdx.x] = 1;
 }
+__global__ void syncwarp_of_two_masks(int *x)
+{
+    __syncwarp(threadIdx.x < 16 ? 0xffffu : ~0u); //! barrier
+    x[threadIdx.x] = 1;
+}
+__global__ void shuffle_of_two_masks(int *x)
+{
+    x[threadIdx.x] = __shfl_xor_sync(threadIdx.x < 16 ? 0xffffu : ~0u, threadIdx.x, 1); //! barrier
+}
 __global__ void ballot_without_itself(int *x)
 {
     if (threadIdx.x < 8)
@@ -592,6 +601,8 @@ int main(int argc, char **argv)
     shuffle_from_outside<<<1, 32>>>(x);
     shuffle_without_itself<<<1, 32>>>(x);
     syncwarp_without_itself<<<1, 32>>>(x);
+    syncwarp_of_two_masks<<<1, 32>>>(x);
+    shuffle_of_two_masks<<<1, 32>>>(x);
     ballot_without_itself<<<1, 32>>>(x);
     printf("%d\n", (int)cudaDeviceSynchronize());
     return 0;
