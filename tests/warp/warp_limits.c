@@ -131,6 +131,34 @@ SMP_TEST(a_block_that_waits_beside_others_ends_the_launch)
     lab_close(&l);
 }
 
+/* Of two threads of which nothing tells what they write: block 0 takes its time before it writes what block 1 waits for
+ * in a function. That one's warp waits for its other one, too, which has its turn. */
+SMP_TEST(a_warp_that_waits_in_a_function_beside_others_goes_on)
+{
+    lab l;
+    lab_open(&l, ".version 8.0\n.target sm_90\n.address_size 64\n.func wait(.param .b64 p)\n{\n"
+                 ".reg .b32 %%r; .reg .b64 %%rd; .reg .pred %%p;\nld.param.u64 %%rd, [p];\n"
+                 "again: ld.volatile.global.u32 %%r, [%%rd]; setp.eq.u32 %%p, %%r, 0; @%%p bra again;\nret;\n}\n"
+                 ".visible .entry k(.param .u64 p)\n{\n"
+                 ".reg .b32 %%r<4>;\n.reg .b64 %%rd<2>; .reg .pred %%p;\nld.param.u64 %%rd0, [p];\n"
+                 "mov.u32 %%r0, %%ctaid.x; add.u64 %%rd1, %%rd0, 4; mov.u32 %%r2, %%tid.x;\n"
+                 "mov.u32 %%r1, 0; setp.ne.u32 %%p, %%r0, 0; @%%p bra waits;\n"
+                 "more: add.u32 %%r1, %%r1, 1; setp.lt.u32 %%p, %%r1, 10000000;\n"
+                 "@%%p bra more; st.volatile.global.u32 [%%rd0], 1; ret;\n"
+                 "waits: setp.ge.u32 %%p, %%r2, 32; @%%p bra second;\n"
+                 "{.param .b64 q; st.param.b64 [q], %%rd1; call.uni wait, (q);}\n"
+                 "{.param .b64 q; st.param.b64 [q], %%rd0; call.uni wait, (q);}\n"
+                 "st.volatile.global.u32 [%%rd0+8], 1; ret;\n"
+                 "second: st.volatile.global.u32 [%%rd1], 1;\nret;\n}\n");
+    assert_int_equal(l.code, SMP_OK);
+    l.words = smp_warp_buffer(l.memory, 8 * sizeof *l.words, "words");
+    (void)lab_run(&l, &(smp_warp_launch){.grid = {2, 1, 1}, .block = {64, 1, 1}, .params = &l.words, .threads = 2});
+    if (l.code)
+        fail_msg("%s", l.err.message);
+    assert_int_equal(l.words[2], 1);
+    lab_close(&l);
+}
+
 /* Of two warps both; or one for what the other writes, and then none waits. Lanes outside the function could write, and
  * a warp that waits in one below. */
 SMP_TEST(a_warp_that_waits_in_a_function_is_stopped)

@@ -68,8 +68,9 @@ void warp_stop_waiting(warp_block *block, const warp_frame *in, const char *what
 }
 
 /* Lanes in a function wait, as long as they run alone. Other warps, but for those that wait in functions, have a turn:
- * false: something went on. Others could go on, but have no turn here: lanes of the warp outside the function, other
- * blocks, warps that wait in functions for what has changed since; then the block stops, and it is no mistake. */
+ * false: something went on, or may have: beside blocks of other threads, which write memory meanwhile, that is not
+ * known. Others could go on, but have no turn here: lanes of the warp outside the function, other blocks, warps that
+ * wait in functions for what has changed since; then the block stops, and it is no mistake. */
 static bool waits_in_call(warp_block *block, const warp_frame *in, uint64_t state)
 {
     const smp_warp_memory *memory = block->launch->memory;
@@ -86,7 +87,8 @@ static bool waits_in_call(warp_block *block, const warp_frame *in, uint64_t stat
             warp_run_frame(block, &block->frames[w]);
     own->inside = false;
     *a = before;
-    if (block->stop || state != warp_state(block, in) || before.memory != smp_warp_memory_digest(memory))
+    if (block->stop || !block->alone || state != warp_state(block, in) ||
+        before.memory != smp_warp_memory_digest(memory))
         return false;
     if (others)
         warp_stop(
@@ -105,7 +107,7 @@ void warp_look_again(warp_block *block, const warp_frame *in)
         return;
     a->next = block->jumps + ((uint64_t)SAMPLE << (a->digests < 20 ? a->digests : 20)); /* all memory takes its time */
     const uint64_t state = warp_state(block, in);
-    if (!warp_comes_again(a, state, launch->met ? NULL : launch->memory) ||
+    if (!warp_comes_again(a, state, launch->met || !block->alone ? NULL : launch->memory) ||
         (in && !launch->met && !waits_in_call(block, in, state)))
         return;
     const bool is_last = block->index + 1 == blocks;
