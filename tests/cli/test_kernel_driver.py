@@ -60,7 +60,7 @@ class DriverTest(CliCase):
 
     @unittest.skipUnless(any(TOOLKIT.glob("lib*/stubs/libcuda.so")), "no library of the driver to link")
     def test_a_program_that_is_built_already(self):
-        self.nvcc("-o", "program", DRIVER, "-lcuda", "-lnvrtc")
+        self.nvcc("-cudart", "shared", "-o", "program", DRIVER, "-lcuda", "-lnvrtc")
         done = self.smp("kernel", "./program", "--fail-on", "races")
         self.assertIn("driver: PASS\n", done.stdout + done.stderr)
 

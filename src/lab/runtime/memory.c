@@ -7,7 +7,7 @@
 #include "lab/machine/buffers.h"
 #include "lab/runtime/runtime.h"
 
-enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
+enum { WITHIN_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int inside;
@@ -89,14 +89,13 @@ static bool fits_rows(const char *call, const void *at, size_t pitch, size_t wid
 static int direction(const void *to, const void *from, int kind)
 {
     LAB_ALONE;
-    enum { HOST_TO_HOST };
     const bool to_device = smp_warp_memory_is_device(lab_memory(), to) || is_buffer(to, 1);
     const bool from_device = smp_warp_memory_is_device(lab_memory(), from) || is_buffer(from, 1);
     return kind != BY_ADDRESS         ? kind
            : to_device && from_device ? DEVICE_TO_DEVICE
            : to_device                ? HOST_TO_DEVICE
            : from_device              ? DEVICE_TO_HOST
-                                      : HOST_TO_HOST;
+                                      : WITHIN_HOST;
 }
 
 static int copy(const char *call, void *to, const void *from, size_t size, int kind)
@@ -409,17 +408,31 @@ LAB_DRIVER(cuMemHostUnregister, (void *host), cudaHostUnregister(host))
 LAB_DRIVER(cuMemHostGetDevicePointer_v2, (void **p, void *host, unsigned), cudaHostGetDevicePointer(p, host, 0))
 LAB_DRIVER(cuMemGetInfo_v2, (size_t * unused, size_t *total), cudaMemGetInfo(unused, total))
 
-/* Host memory that is none is no crash. */
+/* Rows of the host's that are none are no crash. */
+static bool can_read(const lab_pitched *rows, const size_t extent[3])
+{
+    size_t size = 0;
+    return !extent[0] || !extent[1] || smp_warp_memory_is_device(lab_memory(), rows->memory) ||
+           (smp_mul_size(rows->pitch, extent[1] - 1, &size) && smp_add_size(size, extent[0], &size) &&
+            lab_readable(rows->memory, size));
+}
+/* Whether a copy is done here; *error: how it went otherwise. */
+static bool is_now(const lab_copy_3d *c, void *stream, int *error)
+{
+    *error = LAB_INVALID_HANDLE;
+    if (!lab_is_stream(stream))
+        return false;
+    *error = LAB_INVALID_VALUE;
+    if (((c->kind == WITHIN_HOST || c->kind == HOST_TO_DEVICE) && !can_read(&c->from, c->extent)) ||
+        ((c->kind == WITHIN_HOST || c->kind == DEVICE_TO_HOST) && !can_read(&c->to, c->extent)))
+        return false;
+    return !lab_capture_copy(stream, c, error);
+}
 static int copy_on(const char *call, void *to, const void *from, size_t size, int kind, void *stream)
 {
     int error;
     const lab_copy_3d all = lab_copy_rows(to, size, from, size, size, 1, kind);
-    if (!lab_is_stream(stream))
-        return LAB_INVALID_HANDLE;
-    if ((kind == HOST_TO_DEVICE && !smp_warp_memory_is_device(lab_memory(), from) && !lab_readable(from, size)) ||
-        (kind == DEVICE_TO_HOST && !smp_warp_memory_is_device(lab_memory(), to) && !lab_readable(to, size)))
-        return LAB_INVALID_VALUE;
-    return lab_capture_copy(stream, &all, &error) ? error : copy(call, to, from, size, kind);
+    return is_now(&all, stream, &error) ? copy(call, to, from, size, kind) : error;
 }
 #define COPIES(name, ending, kind)                                                                                     \
     LAB_DRIVER(name##ending, (void *to, const void *from, size_t size), copy_on(#name, to, from, size, kind, NULL))    \
@@ -455,22 +468,26 @@ static bool take_side(const side *s, const copy_2d *c, lab_pitched *out)
            lab_array_rows(s->array, (size_t[3]){s->x / element, s->y}, (size_t[3]){c->width / element, c->height}, out,
                           &element);
 }
-static int copy_2d_of(const copy_2d *c)
+static int copy_2d_of(const copy_2d *c, void *stream)
 {
+    int error;
     lab_pitched from, to;
     if (!c || !take_side(&c->from, c, &from) || !take_side(&c->to, c, &to))
         return LAB_INVALID_VALUE;
     const int kind = c->from.type == OF_EITHER || c->to.type == OF_EITHER ? BY_ADDRESS
-                     : c->from.type == OF_HOST                            ? (c->to.type == OF_HOST ? 0 : HOST_TO_DEVICE)
-                     : c->to.type == OF_HOST                              ? DEVICE_TO_HOST
-                                                                          : DEVICE_TO_DEVICE;
-    return cudaMemcpy2D((char *)to.memory + c->to.y * to.pitch + c->to.x, to.pitch,
-                        (char *)from.memory + c->from.y * from.pitch + c->from.x, from.pitch, c->width, c->height,
-                        kind);
+                     : c->from.type == OF_HOST ? (c->to.type == OF_HOST ? WITHIN_HOST : HOST_TO_DEVICE)
+                     : c->to.type == OF_HOST   ? DEVICE_TO_HOST
+                                               : DEVICE_TO_DEVICE;
+    const lab_copy_3d all =
+        lab_copy_rows((char *)to.memory + c->to.y * to.pitch + c->to.x, to.pitch,
+                      (char *)from.memory + c->from.y * from.pitch + c->from.x, from.pitch, c->width, c->height, kind);
+    return is_now(&all, stream, &error)
+               ? cudaMemcpy2D(all.to.memory, to.pitch, all.from.memory, from.pitch, c->width, c->height, kind)
+               : error;
 }
-LAB_DRIVER(cuMemcpy2D_v2, (const copy_2d *c), copy_2d_of(c))
-LAB_DRIVER(cuMemcpy2DUnaligned_v2, (const copy_2d *c), copy_2d_of(c))
-LAB_DRIVER(cuMemcpy2DAsync_v2, (const copy_2d *c, void *), copy_2d_of(c))
+LAB_DRIVER(cuMemcpy2D_v2, (const copy_2d *c), copy_2d_of(c, NULL))
+LAB_DRIVER(cuMemcpy2DUnaligned_v2, (const copy_2d *c), copy_2d_of(c, NULL))
+LAB_DRIVER(cuMemcpy2DAsync_v2, (const copy_2d *c, void *stream), copy_2d_of(c, stream))
 
 LAB_API int cuMemGetAddressRange_v2(uint64_t *start, uint64_t *size, const void *p)
 {

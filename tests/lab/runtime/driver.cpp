@@ -1,6 +1,7 @@
 /* The driver's calls and NVRTC, right and wrong ones: "driver: PASS" where each gives what a GPU's driver gives. Of an
  * argument, "race" has the kernel race, and another is a file of it to load. */
 #include <cuda.h>
+#include <cuda_runtime.h>
 #include <nvrtc.h>
 
 #include <cstdio>
@@ -85,6 +86,26 @@ static void launches(CUmodule module, bool by_buffer, int factor)
     RUNS(cuMemFree(x));
 }
 
+/* What a stream is captured into is not done yet. copy: of rows of the host's, whose first letter is changed */
+static void captured(CUDA_MEMCPY2D *copy, const char *there)
+{
+    CUstream stream;
+    cudaGraph_t graph;
+    size_t nodes = 0;
+    char letter = '?';
+    RUNS(cuStreamCreate(&stream, 0));
+    IS(cudaSuccess, cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    ((char *)copy->srcHost)[0] = 'A';
+    RUNS(cuMemcpy2DAsync(copy, stream));
+    IS(cudaSuccess, cudaStreamEndCapture(stream, &graph));
+    IS(cudaSuccess, cudaGraphGetNodes(graph, nullptr, &nodes));
+    expect("nodes", nodes, 1);
+    RUNS(cuMemcpyDtoH(&letter, copy->dstDevice + copy->dstXInBytes, 1));
+    expect("a letter that a graph is to copy", letter, there[1]);
+    RUNS(cuStreamDestroy(stream));
+    IS(CUDA_ERROR_INVALID_HANDLE, cuMemcpy2DAsync(copy, stream));
+}
+
 static void memory()
 {
     CUdeviceptr p;
@@ -106,6 +127,9 @@ static void memory()
     expect("rows", memcmp(rows, "xabcxxfghxxxxxx", 15), 0);
     back.Height = 1 << 20;
     IS(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&back));
+    captured(&c, rows[0]);
+    c.srcHost = (void *)4096;
+    IS(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&c));
     RUNS(cuMemsetD16(p, 0x1234, 8));
     RUNS(cuMemcpyDtoH(words, p, sizeof words));
     expect("a word", words[7], 0x1234);
