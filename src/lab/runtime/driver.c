@@ -61,7 +61,7 @@ static int take_name(char *out, int size)
 }
 OF_DEVICE(cuDeviceGetName, (char *name, int size, int device), device, take_name(name, size))
 OF_DEVICE(cuDeviceTotalMem_v2, (size_t * bytes, int device), device, take_property(bytes, TOTAL_MEMORY, sizeof *bytes))
-OF_DEVICE(cuDeviceGetUuid_v2, (char *uuid, int device), device, take_property(uuid, 0, UUID))
+OF_DEVICE(cuDeviceGetUuid_v2, (char *uuid, int device), device, take_property(uuid, NAME, UUID))
 
 OF_DEVICE(cuDeviceGetAttribute, (int *value, int attribute, int device), device,
           cudaDeviceGetAttribute(value, attribute, device)) /* by the numbers of the runtime */

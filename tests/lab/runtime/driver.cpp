@@ -181,6 +181,10 @@ static void wrong_handles(CUmodule module, CUcontext other)
     IS(CUDA_ERROR_INVALID_HANDLE, cuStreamDestroy(stream));
     IS(CUDA_ERROR_INVALID_HANDLE, cuEventSynchronize(event));
     IS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetName(wild, 64, 3));
+    CUuuid uuid;
+    RUNS(cuDeviceGetUuid(&uuid, 0));
+    RUNS(cuDeviceGetName(wild, 64, 0));
+    expect("letters of the name in its uuid", memcmp(uuid.bytes, wild, 4) == 0, 0);
 }
 
 int main(int count, char **words)
