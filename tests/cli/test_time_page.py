@@ -132,6 +132,7 @@ class TimePage(CliCase):
         self.assertGreater(len(marked), 0)
         self.assertEqual(shown.count('<tr class="on">'), len(marked))
 
+    @needs_browser
     def test_what_is_not_modelled(self):
         """A reason and no number, in the plain table too."""
         self.smp("kernel", os.path.join(LAB, "runtime", "cluster.cu"), "--time", "--html", "refused.html", "-q", "--",
@@ -145,6 +146,7 @@ class TimePage(CliCase):
         self.assertIn("not modelled: clusters", text)
         self.assertNotRegex(text, "µs| ms|bound by|GHz")
 
+    @needs_browser
     def test_what_is_left_out_and_waited_for(self):
         self.write("part.h", "__device__ void add(int *x)\n{\n    atomicAdd(x + threadIdx.x % 32, threadIdx.x);\n}\n")
         self.write("a.cu", '#include <cstdio>\n#include "part.h"\n__global__ void f(int *x)\n{\n    add(x);\n'

@@ -137,10 +137,10 @@ bool smp_lab_time_sum(const smp_lab_report *report, const char *kernel, double *
 
 /* Whether so many microseconds of a launch's time are a difference that the model can tell. */
 bool smp_lab_time_differs(const smp_predicted *predicted, double us);
+smp_predicted_mend *smp_lab_mend_of(smp_predicted *p, const smp_warp_row *row); /* null: p, or of p, there is none */
 /* "; saves 11 us (9.4 to 13.2), 48 %", of the row's advice, or without what it wastes; "" where that is not known.
  * Returns text. */
 enum { SMP_LAB_SAVED = 80 };
-smp_predicted_mend *smp_lab_mend_of(smp_predicted *p, const smp_warp_row *row); /* null: p, or of p, there is none */
 const char *smp_lab_saved(const smp_warp_result *result, const smp_warp_row *row, char text[SMP_LAB_SAVED]);
 /* The same in microseconds of the first launch; 0: not known, or no difference that the model can tell. */
 double smp_lab_saved_us(const smp_warp_result *result, const smp_warp_row *row);
