@@ -68,6 +68,12 @@ class KernelStage(CliCase):
                     self.run_text(text, *more)
                     np.testing.assert_array_equal(np.load(self.folder / "out.npy"), expected)
 
+    def test_explain_shows_the_kernel_of_whole_pictures_and_no_copy(self):
+        self.write("a.pipe", f"smempipe 1\nkind image\n{BLUR}\n")
+        told = json.loads(self.smp("explain", "a.pipe", "in.npy", "--device", "simt", "--json").stdout)
+        kernels = [one["kernel"] for step in told["steps"] for one in step.get("launches", [])]
+        self.assertEqual(kernels, ["blur3"])
+
     def test_the_sample_runs(self):
         pipe = os.path.join(KERNELS, "blur3.pipe")
         self.smp("run", pipe, "in.npy", "out.npy")

@@ -222,6 +222,10 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     *info = (smp_cuda_launch_info){.limit = "threads"};
     if (launch->foreign) { /* its registers are known when it is loaded, which is when it runs */
         info->kernel = smp_launch_decide(launch, io, params, &info->grid);
+        if (launch->foreign->copies) {
+            info->kernel = ""; /* the driver copies */
+            return SMP_OK;
+        }
         const unsigned threads = info->grid.block[0] * info->grid.block[1] * info->grid.block[2];
         const int64_t shared = (int64_t)launch->foreign->entry->shared + launch->foreign->shared + gpu->shared_reserved;
         const int64_t by_shared = shared ? gpu->base.info.shared_per_unit / shared : INT32_MAX;
