@@ -546,6 +546,16 @@ int main()
         self.assertIn("2048 ran, error 69\nerror 719\n", done.stdout)
         self.assertIn("kernel 'endless', block 0,0,0: it launches, copies and fills more than 4194304", done.stderr)
 
+    def test_launches_share_the_time_limit_of_the_host_s(self):
+        self.write("a.cu", """
+            #include <cstdio>
+            __global__ void bomb() { bomb<<<2, 1>>>(); }
+            int main() { bomb<<<1, 1>>>(); printf("error %d\\n", cudaDeviceSynchronize()); }""")
+        done = self.smp("kernel", "a.cu", "--code", "ptx", "--time-limit", "0.5", "--", "-rdc=true", status=6,
+                        timeout=60)
+        self.assertIn("error 719\n", done.stdout)
+        self.assertIn("kernels still launch bomb here after the time limit of 0.5 s", done.stderr)
+
     def test_what_launches_needs_its_flag_and_its_program(self):
         done = self.smp("kernel", LAUNCHES, status=3)
         self.assertIn("-rdc=true, which stands behind --", done.stderr)

@@ -136,9 +136,10 @@ typedef struct smp_warp_task {
 typedef struct smp_warp_tasks {
     smp_warp_task *items;
     size_t count, capacity;
-    uint32_t depth; /* of the kernel whose they are: 0: the host launched it */
-    uint32_t tails; /* so many wait for the tail */
-    int error;      /* the last one of cudaGetLastError */
+    uint32_t depth;  /* of the kernel whose they are: 0: the host launched it */
+    uint32_t tails;  /* so many wait for the tail */
+    int error;       /* the last one of cudaGetLastError */
+    double deadline; /* of smp_now, for all that follows from the host's launch; 0: none */
 } smp_warp_tasks;
 void smp_warp_tasks_free(smp_warp_tasks *tasks, smp_warp_memory *memory);
 

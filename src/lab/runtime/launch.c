@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "lab/runtime/runtime.h"
 #include "lab/time/time.h"
 
@@ -327,6 +328,11 @@ static int check_launch(one_launch *l)
     uint32_t registers = 0;
     if (!l->kernel)
         return lab_error(LAB_INVALID_HANDLE);
+    if (l->tasks->deadline > 0 && smp_now() > l->tasks->deadline) {
+        smp_fail(&l->err, SMP_E_LIMIT, "kernels still launch %.200s here after the time limit of %s s",
+                 smp_warp_kernel_name(l->kernel), getenv("SMEMPIPE_LAB_SECONDS"));
+        return refuse(l, LAB_LAUNCH_FAILURE);
+    }
     (void)lab_registers(l->function, &registers);
     const smp_warp_launch shape = {.kernel = l->kernel,
                                    .grid = {grid.x, grid.y, grid.z},

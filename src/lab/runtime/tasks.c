@@ -1,9 +1,11 @@
 /* What kernels launch, copy and fill on the device. It is done once the kernel has ended, in the order of its calls,
  * each launch with what it launches itself before the next, and what is for the tail last: so does the hardware where
  * all is in one stream, and other streams promise no order. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "lab/runtime/runtime.h"
 
 /* The tasks of a kernel come before all that waits, of which the last is the next. False: no memory. */
@@ -63,12 +65,14 @@ static int run_task(const smp_warp_task *t, smp_warp_tasks *more)
 int lab_run_all(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                 const lab_dim3 *cluster)
 {
-    smp_warp_tasks waiting = {.count = 0}, tasks = {.count = 0};
+    const char *limit = getenv("SMEMPIPE_LAB_SECONDS");
+    const double seconds = limit ? strtod(limit, NULL) : 0, deadline = seconds > 0 ? smp_now() + seconds : 0;
+    smp_warp_tasks waiting = {.count = 0}, tasks = {.deadline = deadline};
     int error = lab_run(function, grid, block, arguments, shared, together, cluster, &tasks);
     bool room = push_all(&waiting, &tasks);
     while (waiting.count && room && !lab_broken()) {
         const smp_warp_task next = waiting.items[--waiting.count];
-        tasks = (smp_warp_tasks){.depth = next.depth};
+        tasks = (smp_warp_tasks){.depth = next.depth, .deadline = deadline};
         const int own = run_task(&next, &tasks);
         error = error ? error : own;
         smp_free(next.params);
