@@ -41,7 +41,7 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
     const int inside = walk->io->in.format != SMP_F32; /* integer samples stay inside 0..white */
     const int64_t most = gaussian_at_once(g->g->radius);
     for (int64_t i = 0; i < rows; i += most) {
-        gaussian_down(g->rows, walk->window + i * STENCIL_PITCH, g->w, tile->lanes, g->g->radius);
+        SMP_PASTE(gaussian_down, SMP_ISA)(g->rows, walk->window + i * STENCIL_PITCH, g->w, tile->lanes, g->g->radius);
         for (int64_t j = 0; j < most && i + j < rows; j++) {
             stencil_prefetch_out(&walk->io->out, tile, y + i + j + 8);
             stencil_store(walk->io, tile, y + i + j, g->rows + j * STENCIL_PITCH, inside);

@@ -37,7 +37,7 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
     const float amount = s->amount, threshold = s->threshold * io->in.white;
     const int64_t most = gaussian_at_once(g->g->radius);
     for (int64_t i = 0; i < rows; i += most) {
-        gaussian_down(g->rows, walk->window + i * STENCIL_PITCH, g->w, tile->lanes, g->g->radius);
+        SMP_PASTE(gaussian_down, SMP_ISA)(g->rows, walk->window + i * STENCIL_PITCH, g->w, tile->lanes, g->g->radius);
         for (int64_t j = 0; j < most && i + j < rows; j++) {
             float *restrict o = g->rows + j * STENCIL_PITCH;
             const float *restrict v = g->line;
