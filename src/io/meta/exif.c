@@ -115,23 +115,28 @@ static bool inner_folder(const uint8_t *data, size_t size, bool big, uint32_t ta
     return smp_tiff_number(data, size, tag, &at) && open_folder(data, size, big, at, folder);
 }
 
-/* The bytes of a text in EXIF's own directory or in the first; null: there is none. */
+/* The bytes of a text that is not empty in EXIF's own directory, or in the first; null: there is none. */
 static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
 {
     uint8_t *data = exif->data;
     const size_t size = exif->size;
     bool big;
-    tiff_folder first, exifs;
-    if (!first_folder(data, size, &big, &first))
+    tiff_folder folders[2] = {0};
+    if (!first_folder(data, size, &big, &folders[1]))
         return NULL;
-    size_t entry = inner_folder(data, size, big, TAG_EXIF_FOLDER, &exifs) ? find_entry(data, big, &exifs, tag) : 0;
-    entry = entry ? entry : find_entry(data, big, &first, tag);
-    const uint64_t type = entry ? smp_get_bytes(data + entry + 2, 2, big) : 0;
-    if (type != TYPE_ASCII && type != TYPE_BYTE && type != TYPE_UNDEFINED && type != TYPE_UTF8)
-        return NULL;
-    *count = smp_get_bytes(data + entry + 4, 4, big);
-    const size_t at = *count <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);
-    return at <= size && *count <= size - at ? data + at : NULL;
+    (void)inner_folder(data, size, big, TAG_EXIF_FOLDER, &folders[0]);
+    for (int i = 0; i < 2; i++) {
+        const size_t entry = find_entry(data, big, &folders[i], tag);
+        const uint64_t type = entry ? smp_get_bytes(data + entry + 2, 2, big) : 0;
+        if (type != TYPE_ASCII && type != TYPE_BYTE && type != TYPE_UNDEFINED && type != TYPE_UTF8)
+            continue;
+        *count = smp_get_bytes(data + entry + 4, 4, big);
+        const size_t at = *count <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);
+        const bool lies = at <= size && *count && *count <= size - at;
+        if (lies && (data[at] || memcmp(data + at, data + at + 1, *count - 1) != 0))
+            return data + at;
+    }
+    return NULL;
 }
 
 bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT])
@@ -171,11 +176,14 @@ bool smp_exif_says(const smp_blob *exif, const char *key, const char *value)
 
 bool smp_exif_drop_text(smp_blob *exif, uint32_t tag)
 {
-    size_t count;
-    uint8_t *said = text_at(exif, tag, &count);
-    const bool any = said && count && (said[0] || memcmp(said, said + 1, count - 1) != 0);
-    if (any)
-        memset(said, 0, count);
+    bool any = false;
+    for (int places = 0; places < 2; places++) {
+        size_t count;
+        uint8_t *said = text_at(exif, tag, &count);
+        if (said)
+            memset(said, 0, count);
+        any = any || said;
+    }
     return any;
 }
 
