@@ -137,6 +137,27 @@ class Kept(CliCase):
         told = self.smp("convert", "-f", "in.tif", "out.tif").stderr
         self.assertTrue("programs' own or long: 34735\n" in told and b"host" in (self.folder / "out.tif").read_bytes())
 
+    def test_entries_that_would_say_how_samples_of_a_tiff_lie(self):
+        exif = Image.Exif()
+        exif.update({0x010F: "Maker", 0x013B: "Ann", 32996: 3, 32997: 5, 33422: b"\0\1\1\2"})
+        exif[0x8769] = {0x010F: "", 0x013B: ""}  # which hides nothing of the first directory
+        Image.new("RGB", (4, 3)).save(self.folder / "in.jpg", exif=exif)
+        told = self.smp("convert", "in.jpg", "out.tif").stderr
+        self.assertIn("in a TIFF may say how samples lie: 32996, 32997, 33422\n", told)
+        with Image.open(self.folder / "out.tif") as picture:
+            tags = picture.tag_v2
+            self.assertEqual([tags.get(tag) for tag in (271, 315, 32996, 32997, 33422)], ["Maker", "Ann"] + [None] * 3)
+        self.assertEqual(self.smp("info", "--format", "{artist}", "in.jpg").stdout, "Ann\n")
+
+    def test_entries_of_a_tiff_that_are_together_too_long_for_a_jpeg(self):
+        info = {271: "Maker", 37724: b"Adobe Photoshop Document Data Block\0"}
+        Image.new("L", (4, 3)).save(self.folder / "in.tif", tiffinfo=info | {40000 + i: b"x" * 8000 for i in range(9)})
+        told = self.smp("convert", "in.tif", "out.jpg").stderr
+        self.assertIn("or long: 40004, 40005, 40006, 40007, 40008\n", told)
+        self.assertIn("layers that Photoshop put into the TIFF are left out", told)
+        with Image.open(self.folder / "out.jpg") as picture:
+            self.assertEqual(picture.getexif()[271], "Maker")
+
     def test_sounds_into_every_format(self):
         with wave.open(str(self.folder / "in.wav"), "wb") as file:
             file.setparams((2, 2, 48000, 0, "NONE", ""))

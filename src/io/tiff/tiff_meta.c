@@ -11,7 +11,8 @@
 #include "io/audio/sound.h"
 #include "io/audio/tags.h"
 
-enum { KEPT_ENTRY = 8192 /* bytes: EXIF must fit a marker of a JPEG */ };
+/* Bytes of an entry, and of all of the first directory: EXIF must fit a marker of a JPEG. */
+enum { KEPT_ENTRY = 8192, KEPT_ENTRIES = 4 * KEPT_ENTRY, OF_ENTRY = 12 /* bytes, beside its values */ };
 
 static const struct {
     uint32_t tag;
@@ -90,9 +91,16 @@ static bool join_exif(smp_tiff_tags *folders, smp_blob *out)
     return true;
 }
 
+static void leave_out(smp_names *left, uint32_t tag)
+{
+    char number[12];
+    snprintf(number, sizeof number, "%u", tag);
+    smp_names_add(left, number);
+}
+
 static bool keep_exif(const smp_tiff *tiff, smp_meta *meta, smp_notes *notes)
 {
-    smp_tiff_tags folders[TIFF_FOLDERS] = {0};
+    smp_tiff_tags folders[TIFF_FOLDERS] = {0}, *first = &folders[TIFF_FIRST];
     smp_names left = {.count = 0};
     bool done =
         smp_tiff_folders_take(folders, tiff, TIFF_EXIF, notes) && smp_tiff_folders_take(folders, tiff, TIFF_GPS, notes);
@@ -101,17 +109,19 @@ static bool keep_exif(const smp_tiff *tiff, smp_meta *meta, smp_notes *notes)
         bool apart = IS(entry->tag, of_file) || entry->tag == TIFF_TITLE;
         for (int k = 0; k < TEXTS; k++)
             apart |= entry->size > KEPT_ENTRY && entry->tag == texts[k].tag;
-        char number[12];
-        snprintf(number, sizeof number, "%u", entry->tag);
-        if (!apart && IS(entry->tag, of_exif) && entry->size <= KEPT_ENTRY)
-            done = smp_tiff_tags_take(&folders[TIFF_FIRST], tiff, entry, notes);
+        const bool fits =
+            entry->size <= KEPT_ENTRY && first->bytes + first->count * OF_ENTRY + entry->size <= KEPT_ENTRIES;
+        if (!apart && IS(entry->tag, of_exif) && fits)
+            done = smp_tiff_tags_take(first, tiff, entry, notes);
         else if (!apart)
-            smp_names_add(&left, number);
+            leave_out(&left, entry->tag);
     }
     if (left.count)
         smp_note(notes, "entries of the TIFF are left out, which are other programs' own or long: %s",
                  smp_names_end(&left));
-    if (done && (folders[TIFF_FIRST].count || folders[TIFF_EXIF].count || folders[TIFF_GPS].count))
+    if (smp_tiff_find(tiff, TIFF_LAYERS))
+        smp_note(notes, "the layers that Photoshop put into the TIFF are left out: its picture is read");
+    if (done && (first->count || folders[TIFF_EXIF].count || folders[TIFF_GPS].count))
         done = join_exif(folders, &meta->exif);
     smp_tiff_folders_free(folders);
     return done;
@@ -174,12 +184,22 @@ static bool put_resolution(const smp_meta *meta, smp_tiff_tags *tags)
            smp_tiff_tags_numbers(tags, TIFF_UNIT, TYPE_SHORT, 1, &unit);
 }
 
+/* Whether it is a text that is empty, as smp_exif_drop_text leaves it. */
+static bool is_empty(const smp_blob *exif, const smp_tiff_entry *entry)
+{
+    if ((entry->type != TYPE_ASCII && entry->type != TYPE_UTF8) || !entry->size || entry->size > KEPT_ENTRIES ||
+        entry->at >= exif->size || entry->size > exif->size - entry->at)
+        return false;
+    const uint8_t *text = exif->data + entry->at;
+    return !text[0] && !memcmp(text, text + 1, (size_t)entry->size - 1);
+}
+
 static bool put_exif(const smp_meta *meta, smp_tiff_tags *folders, smp_notes *notes)
 {
     smp_source source;
     smp_tiff tiff;
     smp_error err;
-    char text[SMP_EXIF_TEXT];
+    smp_names left = {.count = 0};
     bool done = true;
     if (meta->exif.size < 8)
         return true;
@@ -188,12 +208,17 @@ static bool put_exif(const smp_meta *meta, smp_tiff_tags *folders, smp_notes *no
         for (size_t i = 0; i < tiff.count && done; i++) {
             const smp_tiff_entry *entry = &tiff.entries[i];
             const uint32_t tag = entry->tag;
-            const bool dropped = (entry->type == TYPE_ASCII || entry->type == TYPE_UTF8) &&
-                                 !smp_exif_text(&meta->exif, tag, text),
-                       resolution = tag == TIFF_X_RESOLUTION || tag == TIFF_Y_RESOLUTION || tag == TIFF_UNIT;
-            if (!dropped && (resolution ? !(meta->x_density > 0) : !IS(tag, of_file)))
+            const bool resolution = tag == TIFF_X_RESOLUTION || tag == TIFF_Y_RESOLUTION || tag == TIFF_UNIT;
+            if (resolution ? meta->x_density > 0 : IS(tag, of_file) || is_empty(&meta->exif, entry))
+                continue;
+            if (IS(tag, of_exif))
                 done = smp_tiff_tags_take(folders, &tiff, entry, notes);
+            else
+                leave_out(&left, tag);
         }
+        if (left.count)
+            smp_note(notes, "entries of EXIF are left out, which in a TIFF may say how samples lie: %s",
+                     smp_names_end(&left));
         done = done && smp_tiff_folders_take(folders, &tiff, TIFF_EXIF, notes) &&
                smp_tiff_folders_take(folders, &tiff, TIFF_GPS, notes);
     } else
