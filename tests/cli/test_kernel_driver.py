@@ -43,8 +43,9 @@ class DriverTest(CliCase):
     def test_the_host_has_the_variables_of_sass_alone(self):
         self.write("a.cu", """#include <cstdio>
             __constant__ int c[2] = {1, 2};
-            __device__ int total = 5, zeros[8];
-            __global__ void k() { atomicAdd(&total, c[1]); zeros[threadIdx.x & 7] = c[0]; }
+            __device__ int total = 5, zeros[8], *first = &total;
+            __constant__ int *eighth = zeros + 7;
+            __global__ void k() { atomicAdd(first, c[1]); zeros[threadIdx.x & 7] = c[0]; *eighth = 3; }
             int main()
             {
                 int own[2] = {7, 10}, t, z[8];
@@ -56,7 +57,7 @@ class DriverTest(CliCase):
                 printf("%d %d %d\\n", wrong, t, z[7]);
             }""")
         self.nvcc("-cudart", "shared", "-gencode=arch=compute_90,code=sm_90", "-o", "program", "a.cu")
-        self.assertTrue(self.smp("kernel", "./program").stdout.startswith("0 389 7\n"))
+        self.assertTrue(self.smp("kernel", "./program").stdout.startswith("0 389 3\n"))
 
     @unittest.skipUnless(any(TOOLKIT.glob("lib*/stubs/libcuda.so")), "no library of the driver to link")
     def test_a_program_that_is_built_already(self):

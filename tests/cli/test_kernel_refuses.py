@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 import struct
+import subprocess
 import unittest
 
 from harness import ROOT, SANITIZED, CliCase
@@ -111,6 +112,27 @@ class Refuses(CliCase):
                 self.assertIn("it is compiled for sm_90", error)
                 self.assertIn("--arch sm_90", error)
         self.assertIn("--args gives 0", self.smp("kernel", "a.ptx", *LAUNCH, "--arch", "sm_90", status=2).stderr)
+
+    @unittest.skipUnless(NVCC and NVDISASM, "no nvcc, or no nvdisasm")
+    def test_variables_that_their_section_has_no_room_for(self):
+        """Each is copied, so that a small file whose variables lie over each other takes any memory."""
+        self.write("a.cu", "__constant__ int a[64], b[64];\n"
+                           "__global__ void f(int *x) { *x = a[threadIdx.x] + b[threadIdx.x]; }\n")
+        subprocess.run([NVCC, "-arch=sm_90", "-cubin", "a.cu"], check=True, cwd=self.folder)
+        launch = "--only f --grid 1 --block 32 --args x=s32[1]".split()
+        self.smp("kernel", "a.cubin", *launch)
+        data = bytearray((self.folder / "a.cubin").read_bytes())
+        (table,), (count,) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<H", data, 60)
+        sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + 64 * i) for i in range(count)]
+        (symbols,) = [s for s in sections if s[1] == 2]
+        whole = 0
+        for at in range(symbols[4], symbols[4] + symbols[5], 24):
+            if struct.unpack_from("<Q", data, at + 16) == (256,):
+                struct.pack_into("<QQ", data, at + 8, 0, 512)
+                whole += 1
+        self.assertEqual(whole, 2)
+        self.write("b.cubin", bytes(data))
+        self.assertIn("the cubin is damaged", self.smp("kernel", "b.cubin", *launch, status=3).stderr)
 
     def test_the_ptx_of_a_cubin(self):
         self.write("a.cubin", cubin(90))

@@ -12,8 +12,17 @@
 enum { WITH_PAYLOAD = 4, PARAM_BANK = 0x0a, FRAME_SIZE = 0x11, STACK_SIZE = 0x12, PARAM_INFO = 0x17, CLUSTER = 0x3d };
 enum { RESERVED_SHARED = 0x400, LOCAL_ALIGNMENT = 16, MOST_LOCAL = 1 << 20 };
 
+/* Where bytes of a section lie in memory. */
+typedef struct place {
+    uint64_t section, start, size;
+    const char *name; /* in the file */
+    unsigned char *memory;
+} place;
+
 typedef struct cubin {
     smp_elf elf;
+    place *places; /* of the variables that are its own, in the order of sections and of their starts */
+    size_t place_count, place_capacity;
     unsigned char **loaded; /* of each section: the buffer of its variables */
     struct smp_warp_module *module;
     const smp_warp_module *variables;
@@ -106,6 +115,21 @@ static smp_code read_info(cubin *c, const Elf64_Shdr *section, warp_code *code)
 
 /* ------------------------------------------------------------------------------------------------ banks */
 
+/* The last one that begins at or before a byte of a section; null: there is none. */
+static const place *place_of(const place *places, size_t count, uint64_t section, uint64_t at)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const place *p = &places[middle];
+        if (p->section < section || (p->section == section && p->start <= at))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && places[low - 1].section == section ? &places[low - 1] : NULL;
+}
+
 static uint64_t address_of(cubin *c, uint64_t number)
 {
     Elf64_Sym symbol;
@@ -115,6 +139,9 @@ static uint64_t address_of(cubin *c, uint64_t number)
     const int service = ptx_service_of(name);
     if (service >= 0)
         return SASS_SERVICES + (uint64_t)service;
+    const place *own = place_of(c->places, c->place_count, symbol.st_shndx, symbol.st_value);
+    if (own && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT)
+        return (uint64_t)(uintptr_t)own->memory + symbol.st_value - own->start;
     void *variable = smp_warp_variable(c->variables, name, &size);
     if (variable)
         return (uint64_t)(uintptr_t)variable;
@@ -130,35 +157,43 @@ static uint64_t address_of(cubin *c, uint64_t number)
     return c->loaded[section] ? (uint64_t)(uintptr_t)c->loaded[section] + symbol.st_value : 0;
 }
 
-/* The addresses that a bank holds; what is added to one is told beside it, or, of 8.x, stands in its place. */
-static void relocate(cubin *c, size_t section, unsigned char *bytes, size_t size)
+/* The addresses that they hold; what is added to one is told beside it, or, of 8.x, stands in its place. */
+static void relocate(cubin *c, const place *places, size_t count)
 {
     for (size_t i = 0; i < c->elf.head.e_shnum; i++) {
         Elf64_Shdr s;
-        if (!smp_elf_section(&c->elf, i, &s) || (s.sh_type != SHT_RELA && s.sh_type != SHT_REL) || s.sh_info != section)
+        if (!smp_elf_section(&c->elf, i, &s) || (s.sh_type != SHT_RELA && s.sh_type != SHT_REL) ||
+            !place_of(places, count, s.sh_info, UINT64_MAX))
             continue;
         const bool beside = s.sh_type == SHT_RELA;
         const size_t element = beside ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
         for (size_t k = 0; k < s.sh_size / element; k++) {
             Elf64_Rela entry = {.r_addend = 0};
             memcpy(&entry, smp_elf_bytes(&c->elf, &s) + k * element, element);
-            const uint64_t at = entry.r_offset;
+            const place *in = place_of(places, count, s.sh_info, entry.r_offset);
+            const uint64_t at = in ? entry.r_offset - in->start : 0;
             uint64_t value = 0;
-            if (at > size || size - at < sizeof value)
+            if (!in || at > in->size || in->size - at < sizeof value)
                 continue;
             if (!beside)
-                memcpy(&value, bytes + at, sizeof value);
+                memcpy(&value, in->memory + at, sizeof value);
             value += address_of(c, ELF64_R_SYM(entry.r_info)) + (uint64_t)entry.r_addend;
-            memcpy(bytes + at, &value, sizeof value);
+            memcpy(in->memory + at, &value, sizeof value);
         }
     }
 }
 
-/* Without PTX the variables are those that the cubin has. */
-static smp_code declare_variables(cubin *c)
+static int compare_places(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return x->section != y->section ? (x->section > y->section) - (x->section < y->section)
+                                    : (x->start > y->start) - (x->start < y->start);
+}
+
+/* Finds the variables that the cubin has; those of a section are no more than it holds. */
+static smp_code find_variables(cubin *c)
 {
     static const char constants[] = ".nv.constant3", globals[] = ".nv.global";
-    struct smp_warp_module *m = c->module;
     for (size_t i = 0; i < c->elf.symbols.sh_size / sizeof(Elf64_Sym); i++) {
         Elf64_Sym s;
         Elf64_Shdr in;
@@ -167,19 +202,47 @@ static smp_code declare_variables(cubin *c)
             s.st_value > in.sh_size || s.st_size > in.sh_size - s.st_value)
             continue;
         const char *section = smp_elf_text(&c->elf, &c->elf.names, in.sh_name);
-        const unsigned char *data = smp_elf_bytes(&c->elf, &in);
         if (strncmp(section, constants, strlen(constants)) != 0 && strncmp(section, globals, strlen(globals)) != 0)
             continue;
+        SMP_NEED(smp_grow(&c->places, &c->place_capacity, c->place_count + 1, sizeof *c->places), "variables",
+                 c->place_count, c->err);
+        c->places[c->place_count++] =
+            (place){.section = s.st_shndx, .start = s.st_value, .size = s.st_size, .name = name};
+    }
+    if (c->place_count)
+        qsort(c->places, c->place_count, sizeof *c->places, compare_places);
+    uint64_t room = 0;
+    for (size_t i = 0; i < c->place_count; i++) {
+        const place *p = &c->places[i];
+        Elf64_Shdr in;
+        if (!i || p[-1].section != p->section)
+            room = smp_elf_section(&c->elf, p->section, &in) ? in.sh_size : 0;
+        if (p->size > room)
+            return broken(c);
+        room -= p->size;
+    }
+    return SMP_OK;
+}
+
+/* Without PTX the variables are those that the cubin has. */
+static smp_code declare_variables(cubin *c)
+{
+    struct smp_warp_module *m = c->module;
+    SMP_TRY(find_variables(c));
+    for (place *p = c->places; p < c->places + c->place_count; p++) {
         SMP_NEED(smp_grow(&m->variables, &m->variable_capacity, m->variable_count + 1, sizeof *m->variables),
                  "variables", m->variable_count, c->err);
-        warp_variable v = {.name = smp_strdup(name), .size = s.st_size};
-        v.memory = smp_warp_buffer(c->memory, v.size, name);
-        m->variables[m->variable_count++] = v;
-        SMP_NEED(v.name && v.memory, "a variable", v.size, c->err);
+        p->memory = smp_warp_buffer(c->memory, p->size, p->name);
+        warp_variable *v = &m->variables[m->variable_count++];
+        *v = (warp_variable){.name = smp_strdup(p->name), .size = p->size, .memory = p->memory};
+        SMP_NEED(v->name && v->memory, "a variable", v->size, c->err);
+        Elf64_Shdr in;
+        const unsigned char *data = smp_elf_section(&c->elf, p->section, &in) ? smp_elf_bytes(&c->elf, &in) : NULL;
         if (data)
-            memcpy(v.memory, data + s.st_value, v.size);
+            memcpy(p->memory, data + p->start, p->size);
     }
     c->variables = m;
+    relocate(c, c->places, c->place_count);
     return SMP_OK;
 }
 
@@ -218,7 +281,7 @@ static smp_code read_bank(cubin *c, size_t section, const Elf64_Shdr *s, const c
     SMP_NEED(bank->bytes, "a constant bank", s->sh_size, c->err);
     bank->size = (uint32_t)s->sh_size;
     memcpy(bank->bytes, data, s->sh_size);
-    relocate(c, section, bank->bytes, bank->size);
+    relocate(c, &(place){.section = section, .size = bank->size, .memory = bank->bytes}, 1);
     return add_variables(c, section, bank);
 }
 
@@ -290,6 +353,6 @@ smp_code sass_read_cubin(const void *bytes, size_t size, struct smp_warp_module 
     c.loaded = smp_alloc_array((size_t)c.elf.head.e_shnum + 1, sizeof *c.loaded);
     smp_code code = !c.loaded ? smp_fail_memory(err, "a cubin", size) : variables ? SMP_OK : declare_variables(&c);
     code = code ? code : read_sections(&c);
-    smp_free(c.loaded);
+    smp_free_all(c.loaded, c.places);
     return code;
 }
