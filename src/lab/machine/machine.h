@@ -90,6 +90,7 @@ struct warp_inst {
     bool columns;       /* matrices: column by column, or transposed; cvt: the sign fills a word */
     bool result_unused; /* atomics */
     bool replaces;      /* an exchange whose result nobody reads: a write */
+    bool copies;        /* PTX: a load whose value is stored and no more, maybe with the padding of a structure */
     bool orderly;  /* PTX: a load or store that races with no atomic one, being one itself, or tried again by a swap */
     bool acquires; /* PTX: what others released before is seen after it */
     bool releases; /* PTX: what was done before it is seen by those that acquire it */
@@ -383,7 +384,7 @@ struct warp_block {
     uint32_t granule_shift;
     warp_order order;
     warp_lane_times *lanes; /* of each warp; null: no __syncwarp named some lanes alone */
-    warp_watch *watch; /* null: mistakes in global memory are not looked for */
+    warp_watch *watch;      /* null: mistakes in global memory are not looked for */
     warp_barrier barriers[WARP_BARRIERS];
     const warp_inst *const *insts; /* of the module, by index */
     warp_count *counts;            /* of each */

@@ -122,10 +122,27 @@ static void early(warp_block *block, const warp_granule *g, const warp_touch *no
                "%s %s before its thread has waited for the copy (cp.async) into it", does, place);
 }
 
+static bool is_written(const warp_block *block, uint32_t granule)
+{
+    return warp_interval_of(&block->granules[granule].write) >= block->order.first || warp_written_far(block, granule);
+}
+
+/* Structures are copied with their padding: what lies beside written bytes in a load whose value is stored alone. */
+static bool is_padding(const warp_block *block, uint32_t granule, const warp_inst *inst)
+{
+    const uint32_t count = ((uint32_t)inst->width * inst->vec) >> block->granule_shift;
+    bool written = false;
+    for (uint32_t i = 0; i < count && inst->copies; i++)
+        written = written || is_written(block, (granule & ~(count - 1)) + i);
+    return written;
+}
+
 void warp_check_read(warp_block *block, uint32_t granule, const warp_touch *now)
 {
     const warp_granule *g = &block->granules[granule];
-    if (warp_interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
+    if (!is_written(block, granule) && is_padding(block, granule, block->insts[now->inst]))
+        return;
+    if (!is_written(block, granule))
         uninitialised(block, now, "reads", granule);
     else if (is_pending(block, &g->write))
         early(block, g, now, "reads", granule);
@@ -157,8 +174,7 @@ static void check_write(warp_block *block, warp_granule *g, const warp_touch *no
 
 static void check_update(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
 {
-    if (warp_interval_of(&g->write) < block->order.first && !block->insts[now->inst]->replaces &&
-        !warp_written_far(block, granule))
+    if (!is_written(block, granule) && !block->insts[now->inst]->replaces)
         uninitialised(block, now, "updates", granule);
     check_write(block, g, now, granule, false);
 }

@@ -271,23 +271,27 @@ void ptx_mark_tried(warp_code *code)
     smp_free(atomics);
 }
 
-/* Results of atomics that nothing reads: a counter's equal addresses merge (bank.h). Registers of other kernels do not
- * come in between: a row belongs to one. */
+/* Results of atomics that nothing reads: a counter's equal addresses merge (bank.h). Loads whose results are stored and
+ * no more. Registers of other kernels do not come in between: a row belongs to one. */
 void ptx_mark_unused(warp_code *code)
 {
-    enum { MASK = 4 /* the narrowest row */, EXCHANGE = 6 };
-    bool *read = smp_alloc(code->register_bytes / MASK + 1);
+    enum { MASK = 4 /* the narrowest row */, EXCHANGE = 6, STORED = 1, USED = 2 };
+    unsigned char *read = smp_alloc(code->register_bytes / MASK + 1);
     for (size_t k = 0; read && k < code->count; k++) {
         const warp_inst *other = &code->insts[k];
+        const bool stores = other->execute == ptx_run_store && other->space != WARP_LOCAL;
         for (int n = 0; n < WARP_SOURCES && n < 8 + other->sources; n++)
             if (other->s[n] && other->s[n] < code->register_bytes)
-                read[other->s[n] / MASK] = true;
+                read[other->s[n] / MASK] |= stores && n ? STORED : USED;
     }
     for (size_t i = 0; read && i < code->count; i++) {
         warp_inst *inst = &code->insts[i];
         if (inst->execute == ptx_run_atomic)
             inst->result_unused = !inst->dests || inst->d[0] >= code->register_bytes || !read[inst->d[0] / MASK];
         inst->replaces = inst->execute == ptx_run_atomic && inst->result_unused && inst->mode == EXCHANGE;
+        inst->copies = inst->execute == ptx_run_load;
+        for (int n = 0; n < inst->dests && inst->copies; n++)
+            inst->copies = inst->d[n] >= code->register_bytes || !(read[inst->d[n] / MASK] & USED);
     }
     smp_free(read);
 }

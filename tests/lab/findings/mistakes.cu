@@ -340,6 +340,25 @@ __global__ void shared_unwritten(int *x)
     __syncthreads();
     x[threadIdx.x] = s[threadIdx.x]; //! uninitialised
 }
+__global__ void component_unwritten(int *x)
+{
+    __shared__ int2 s[N];
+    s[threadIdx.x].x = 1;
+    __syncthreads();
+    int2 v = s[N - 1 - threadIdx.x]; //! uninitialised
+    x[threadIdx.x] = v.x + v.y;
+}
+__global__ void member_unwritten(int *x)
+{
+    struct pair {
+        char c;
+        int i;
+    };
+    __shared__ pair s[N];
+    s[threadIdx.x].c = 1;
+    __syncthreads();
+    ((pair *)x)[threadIdx.x] = s[N - 1 - threadIdx.x]; //! uninitialised
+}
 __global__ void shared_beyond(int *x)
 {
     extern __shared__ int dynamic[];
@@ -549,7 +568,8 @@ int main(int argc, char **argv)
     int *const ones[] = {x};
     void (*in_place[])(int *) = {shift_in_place, reverse_in_place, last_one_wins, scan_with_one_barrier,
                                  tree_without_barrier, store_beside_atomics, shared_without_barrier,
-                                 shared_without_second_barrier, shared_histogram, shared_unwritten};
+                                 shared_without_second_barrier, shared_histogram, shared_unwritten,
+                                 component_unwritten, member_unwritten};
     for (auto *kernel : in_place)
         kernel<<<1, N>>>(*ones);
     void (*two[])(int *, int *) = {neighbour_without_barrier, other_lanes_without_syncwarp, syncwarp_between_warps,

@@ -95,6 +95,26 @@ __global__ void odd_lanes(int *x, int *y)
     __syncwarp();
     y[threadIdx.x] += x[threadIdx.x ^ 1];
 }
+struct padded_first {
+    char c;
+    int i;
+};
+struct padded_last {
+    float4 v;
+    char c;
+};
+__global__ void structures_with_padding(int *x, int *y)
+{
+    __shared__ padded_first s[N];
+    __shared__ padded_last last[N];
+    const int t = threadIdx.x;
+    s[t].c = 1;
+    s[t].i = last[t].c = 2;
+    last[t].v = make_float4(1, 2, 3, 4);
+    __syncthreads();
+    ((padded_first *)x)[t] = s[N - 1 - t];
+    ((padded_last *)y)[t] = last[N - 1 - t];
+}
 __global__ void own_element(int *x, int *y)
 {
     for (int k = 0; k < 4; k++)
@@ -587,7 +607,8 @@ int main()
     cudaMemset(x, 0, size);
     void (*blocks_of_one[])(int *, int *) = {
         shift_behind_a_barrier, scan_of_two_buffers, tree, lanes_of_a_warp, warp_tree,
-        tiles_of_a_warp, what_a_wider_tile_knew, lanes_that_know_by_others, odd_lanes, own_element, all_write_one_value,
+        tiles_of_a_warp, what_a_wider_tile_knew, lanes_that_know_by_others, odd_lanes,
+        structures_with_padding, own_element, all_write_one_value,
         bytes_side_by_side, halves_side_by_side, members, vectors, histogram, maximum_by_swaps, own_slots, broadcast,
         some_warps_wait, one_warp_makes_another_takes, group_of_sixteen, in_a_function, shared_then_global,
         lock_of_a_block, atomics_of_its_block, rotate_in_registers, each_its_column,
