@@ -1,4 +1,6 @@
 /* Outputs that are sounds: tags that say how loud the input is (ReplayGain) are wrong of a sound that was changed. */
+#include <math.h>
+
 #include "base/alloc.h"
 #include "run/run_internal.h"
 
@@ -16,13 +18,13 @@ static bool changes_level(const smp_plan *plan, const smp_sink *sink)
     return step->file != NULL;
 }
 
-/* Whether they may have moved what is where in it. */
+/* Whether they may have moved what is where in it. A rate alone moves nothing: its frames are rounded to whole ones. */
 static bool changes_times(const smp_plan *plan, const smp_sink *sink)
 {
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input])
         if (step->work.values.exactness == SMP_MOVE ||
-            (double)step->in.height * step->out.rate != (double)step->out.height * step->in.rate)
+            fabs((double)step->in.height * step->out.rate - (double)step->out.height * step->in.rate) >= step->in.rate)
             return true;
     return step->file != NULL;
 }

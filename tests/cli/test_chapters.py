@@ -112,6 +112,14 @@ class Chapters(CliCase):
         self.smp("convert", "in.wav", "a.wav", "--chapters", "none.txt", status=3)
         self.assertFalse((self.folder / "a.wav").exists())
 
+    def test_a_rate_moves_nothing(self):
+        self.write("odd.wav", self.riff(chunk(b"data", np.zeros(3 * 8000 + 1, "<i2").tobytes())))
+        self.smp("convert", "odd.wav", "a.wav", "--chapters", "ch.txt")
+        done = self.smp("convert", "a.wav", "b.wav", "-e", "resample 44100")  # 132305.5125 frames
+        self.assertEqual((done.stderr, self.told("b.wav")), ("", self.WANTED))
+        done = self.smp("convert", "a.wav", "c.wav", "-e", "trim end=3s")
+        self.assertIn("about times (chapters", done.stderr)
+
     def test_what_is_lost_is_told(self):
         self.smp("convert", "in.wav", "a.wav", "--chapters", "ch.txt")
         self.assertIn("its list of chapters is left out", self.smp("convert", "a.wav", "a.w64").stderr)
