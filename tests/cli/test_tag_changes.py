@@ -252,6 +252,10 @@ class TagChanges(CliCase):
         both[0x9C9B], both[0x013B] = "R\u00e4in\0".encode("utf-16-le"), "Ann"
         Image.open(self.folder / "a.png").save(self.folder / "c.jpg", exif=both)
         self.assertEqual(line("c.jpg"), "R\u00e4in|Ann\n")
+        both[0x013B] = "Jos\u00e9".encode("latin-1")
+        for name in ("c.jpg", "c.tif"):
+            Image.open(self.folder / "a.png").save(self.folder / name, exif=both)
+            self.assertTrue(line(name).endswith("|Jos\u00e9\n"), name)
 
     def test_a_line_of_what_a_picture_shows(self):
         ways = [np.array([[(10, 20, 31)] * 9, [(40, 81, 240)] * 9], np.uint8), np.full((5, 3), 51, np.uint8),

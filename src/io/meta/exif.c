@@ -142,19 +142,23 @@ static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
 bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT])
 {
     enum { WINDOWS = 0x9C9B, WINDOWS_END = 0x9C9F /* tags in UTF-16 */, LONGEST = 4 /* bytes of a character */ };
+    const bool wide = tag >= WINDOWS && tag <= WINDOWS_END;
+    bool latin = false; /* as smp_meta_add_text takes it */
     size_t count, used = 0;
     uint32_t code = 1;
     const uint8_t *said = text_at(exif, tag, &count);
-    if (said && tag >= WINDOWS && tag <= WINDOWS_END) {
-        for (size_t at = 0; at + 1 < count && code && used + LONGEST < SMP_EXIF_TEXT;) {
-            at += smp_utf16_decode(said + at, count - at, false, &code);
-            used += smp_utf8_encode(text + used, code);
-        }
-        text[used] = '\0';
-        return text[0] != '\0';
+    const size_t length = !said ? 0 : wide ? count / 2 * 2 : strnlen((const char *)said, count);
+    for (size_t at = 0; at < length && !wide && !latin; latin = code == SMP_UTF8_INVALID)
+        at += smp_utf8_decode((const char *)said + at, length - at, &code);
+    for (size_t at = 0; at < length && code && used + LONGEST < SMP_EXIF_TEXT;) {
+        if (latin)
+            code = said[at++];
+        else
+            at += wide ? smp_utf16_decode(said + at, length - at, false, &code)
+                       : smp_utf8_decode((const char *)said + at, length - at, &code);
+        used += smp_utf8_encode(text + used, code);
     }
-    snprintf(text, SMP_EXIF_TEXT, "%.*s", !said ? 0 : (int)(count < SMP_EXIF_TEXT ? count : SMP_EXIF_TEXT - 1),
-             said ? (const char *)said : "");
+    text[used] = '\0';
     return text[0] != '\0';
 }
 
