@@ -190,10 +190,11 @@ class UnusualPictures(CliCase):
         self.assertEqual(len(json.loads((self.folder / "lines").read_text())["input_notes"]), 2)
 
     def test_metadata_that_goes_on_in_another_marker_is_told(self):
-        for name, body in (("EXIF", b"Exif\0\0II*\0\x08\0\0\0" + bytes(6)),
-                           ("XMP", b"http://ns.adobe.com/xmp/extension/\0" + bytes(40))):
-            self.write("in.jpg", jpeg(marker(0xE1, body), marker(0xE1, body)))
-            self.assertEqual(self.smp("convert", "-f", "in.jpg", "out.png").stderr.count(f"{name} that goes on in"), 1)
+        exif, xmp = b"Exif\0\0II*\0\x08\0\0\0" + bytes(6), b"http://ns.adobe.com/xmp/extension/\0" + bytes(40)
+        for first, more, said in ((exif, b"Exif\0\0" + bytes(9), "EXIF that goes on in another marker"),
+                                  (exif, exif, "a second EXIF is left out"), (xmp, xmp, "XMP that goes on in")):
+            self.write("in.jpg", jpeg(marker(0xE1, first), marker(0xE1, more)))
+            self.assertEqual(self.smp("convert", "-f", "in.jpg", "out.png").stderr.count(said), 1, said)
 
     def test_colours_that_a_palette_lacks_are_counted(self):
         colours = bytes([1, 2, 3, 0, 4, 5, 6, 0])

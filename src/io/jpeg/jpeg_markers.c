@@ -74,7 +74,8 @@ static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
         smp_jpeg_need(base, smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + xmp, size - xmp), "XMP", size);
         markers->xmp = true;
     } else if (size > 6 && memcmp(data, "Exif\0", 6) == 0) {
-        smp_note(base->notes, "EXIF that goes on in another marker is left out");
+        const bool whole = size > 10 && (!memcmp(data + 6, "II*\0", 4) || !memcmp(data + 6, "MM\0*", 4));
+        smp_note(base->notes, whole ? "a second EXIF is left out" : "EXIF that goes on in another marker is left out");
     } else if (size > 34 && memcmp(data, "http://ns.adobe.com/xmp/extension/", 34) == 0) {
         smp_note(base->notes, "XMP that goes on in other markers is left out");
     }
