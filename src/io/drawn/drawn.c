@@ -247,7 +247,7 @@ static smp_code size_of_svg(smp_reader *reader, double *wide, double *high, smp_
     view->y = -floor(ink.y);
     *wide = ink.x + ink.width + view->x;
     *high = ink.y + ink.height + view->y;
-    smp_note(&reader->notes, "it gives no valid width and height: the picture is all that it draws, %.6g x %.6g",
+    smp_note(&reader->notes, "it gives no valid width and height: the picture is as large as its shapes, %.6g x %.6g",
              ceil(*wide), ceil(*high));
     return SMP_OK;
 }
