@@ -546,6 +546,37 @@ int main()
         self.assertIn("2048 ran, error 69\nerror 719\n", done.stdout)
         self.assertIn("kernel 'endless', block 0,0,0: it launches, copies and fills more than 4194304", done.stderr)
 
+    def test_what_is_destroyed_or_invented_is_no_handle(self):
+        self.write("a.cu", """
+            #include <cstdio>
+            __global__ void k() {}
+            int main()
+            {
+                cudaStream_t s, gone;
+                cudaEvent_t a, b;
+                cudaGraph_t g;
+                cudaGraphExec_t run;
+                float ms;
+                cudaStreamCreate(&s), cudaStreamCreate(&gone), cudaEventCreate(&a), cudaEventCreate(&b);
+                cudaGraphCreate(&g, 0);
+                printf("%d", cudaGraphInstantiate(&run, g, 0));
+                printf(" %d", cudaGraphLaunch(run, s));
+                printf(" %d,", cudaGraphExecDestroy(run));
+                printf(" %d", cudaGraphLaunch(run, s));
+                printf(" %d", cudaGraphExecDestroy(run));
+                printf(" %d", cudaGraphLaunch((cudaGraphExec_t)0x1234, s));
+                printf(" %d", cudaGraphInstantiate(&run, (cudaGraph_t)0x10, 0));
+                cudaEventRecord(a, s);
+                printf(" %d", cudaEventElapsedTime(&ms, a, b));
+                cudaStreamDestroy(gone);
+                cudaGetLastError();
+                k<<<1, 1, 0, gone>>>();
+                printf(" %d", cudaGetLastError());
+                printf(" %d\\n", cudaMemcpyAsync(&ms, &ms, 4, cudaMemcpyHostToHost, gone));
+            }""")
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        self.assertIn("0 0 0, 400 400 400 400 400 400 400\n", told)
+
     def test_launches_share_the_time_limit_of_the_host_s(self):
         self.write("a.cu", """
             #include <cstdio>

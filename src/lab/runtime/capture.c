@@ -115,10 +115,15 @@ LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
     return good ? LAB_SUCCESS : lab_error(ends ? INVALIDATED : LAB_INVALID_VALUE);
 }
 
-/* Work on a stream that is captured becomes such a node, or an error. False: it is not captured. */
+/* Work on a stream that is captured becomes such a node, or an error, as on what is no stream. False: it is not
+ * captured. */
 static bool capture(const void *stream, const node *as, int *error)
 {
     LAB_ALONE;
+    if (!lab_is_stream(stream)) {
+        *error = lab_error(LAB_INVALID_HANDLE);
+        return true;
+    }
     const bool taken = lab_captures(stream);
     if (taken)
         *error = lab_error(spoilt ? INVALIDATED : lab_graph_add(captured, as) ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);

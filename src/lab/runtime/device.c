@@ -443,7 +443,7 @@ LAB_BOTH(cudaEventSynchronize, cuEventSynchronize, (const void *event),
 LAB_BOTH(cudaEventQuery, cuEventQuery, (const void *event), cudaEventSynchronize(event))
 LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const double *to)
 {
-    if (!milliseconds || !lab_holds(LAB_EVENT, from) || !lab_holds(LAB_EVENT, to))
+    if (!milliseconds || !lab_holds(LAB_EVENT, from) || !lab_holds(LAB_EVENT, to) || *from <= 0 || *to <= 0)
         return lab_error(milliseconds ? LAB_INVALID_HANDLE : LAB_INVALID_VALUE);
     *milliseconds = (float)(*to - *from);
     return LAB_SUCCESS;

@@ -55,7 +55,7 @@ static void empty(graph *g)
         node *n = g->nodes[i];
         for (unsigned k = 0; n->bodies.graphs && k < n->bodies.count; k++) {
             empty(n->bodies.graphs[k]);
-            smp_free(n->bodies.graphs[k]);
+            lab_let_go(LAB_GRAPH, n->bodies.graphs[k]);
         }
         smp_free_all(n->bytes, n->kernel.arguments, n->bodies.graphs, n);
     }
@@ -63,9 +63,9 @@ static void empty(graph *g)
     *g = (graph){0};
 }
 
-static int new_graph(graph **out)
+static int new_graph(lab_kind kind, graph **out)
 {
-    *out = smp_alloc(sizeof **out);
+    *out = lab_hold(kind, sizeof **out);
     return *out ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
 }
 
@@ -79,7 +79,7 @@ static int take_bodies(node *n, const condition_params *given, graph *const *fro
     n->bodies = (condition_params){given->handle, given->how, 0, NULL};
     n->bodies.graphs = smp_alloc_array((error ? 0 : given->count) + 1, sizeof *n->bodies.graphs);
     for (unsigned k = 0; k < given->count && n->bodies.graphs && !error; k++) {
-        error = new_graph(&n->bodies.graphs[k]);
+        error = new_graph(LAB_GRAPH, &n->bodies.graphs[k]);
         n->bodies.count += !error;
         error = error || !from ? error : copy_nodes(n->bodies.graphs[k], from[k]);
     }
@@ -170,16 +170,19 @@ static int run(const node *n)
 
 /* ------------------------------------------------------------------------------------------------ building */
 
-LAB_ALIAS(cudaGraphCreate, (graph * *out, unsigned), new_graph(out))
-LAB_API int cudaGraphDestroy(graph *g)
+LAB_ALIAS(cudaGraphCreate, (graph * *out, unsigned), new_graph(LAB_GRAPH, out))
+static int destroy(lab_kind kind, graph *g)
 {
+    if (!lab_holds(kind, g))
+        return lab_error(LAB_INVALID_HANDLE);
     empty(g);
-    smp_free(g);
+    lab_let_go(kind, g);
     return LAB_SUCCESS;
 }
+LAB_ALIAS(cudaGraphDestroy, (graph * g), destroy(LAB_GRAPH, g))
 LAB_API int cudaGraphClone(graph **out, const graph *from)
 {
-    int error = new_graph(out);
+    int error = new_graph(LAB_GRAPH, out);
     error = error ? error : copy_nodes(*out, from);
     if (!error)
         number_nodes(*out, NULL);
@@ -325,7 +328,7 @@ LAB_API int cudaGraphAddMemcpyNode1D(node **out, graph *g, node *const *after, s
 
 LAB_API int cudaGraphInstantiate(graph **out, const graph *from, unsigned long long)
 {
-    const int error = new_graph(out);
+    const int error = lab_holds(LAB_GRAPH, from) ? new_graph(LAB_GRAPH_EXEC, out) : lab_error(LAB_INVALID_HANDLE);
     return error ? error : copy_nodes(*out, from);
 }
 LAB_ALIAS(cudaGraphInstantiateWithFlags, (graph * *out, const graph *from, unsigned long long flags),
@@ -345,12 +348,14 @@ static void assign(const graph *g)
 LAB_API int cudaGraphLaunch(graph *g, void *stream)
 {
     int error;
+    if (!lab_holds(LAB_GRAPH_EXEC, g) || !lab_is_stream(stream))
+        return lab_error(LAB_INVALID_HANDLE);
     if (lab_capture_graph(stream, g, &error))
         return error;
     assign(g);
     return run_all(g);
 }
-LAB_ALIAS(cudaGraphExecDestroy, (graph * g), cudaGraphDestroy(g))
+LAB_ALIAS(cudaGraphExecDestroy, (graph * g), destroy(LAB_GRAPH_EXEC, g))
 /* A kernel's node by its number, in the graph or in those in it. Null: none. */
 static node *find_kernel(const graph *g, uint64_t number)
 {
@@ -365,6 +370,8 @@ static node *find_kernel(const graph *g, uint64_t number)
 }
 LAB_API int cudaGraphExecKernelNodeSetParams(const graph *g, const node *of, const kernel_params *given)
 {
+    if (!lab_holds(LAB_GRAPH_EXEC, g))
+        return lab_error(LAB_INVALID_HANDLE);
     node *n = find_kernel(g, of->number);
     return n ? lab_graph_take_kernel(n, given) : lab_error(LAB_INVALID_VALUE);
 }
@@ -390,6 +397,8 @@ static bool are_alike(const graph *a, const graph *b)
 LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *result)
 {
     enum { UPDATED, TOPOLOGY_CHANGED = 2, UPDATE_FAILURE = 910 };
+    if (!lab_holds(LAB_GRAPH_EXEC, g) || !lab_holds(LAB_GRAPH, from))
+        return lab_error(LAB_INVALID_HANDLE);
     *result = (update_result){are_alike(g, from) ? UPDATED : TOPOLOGY_CHANGED, NULL, NULL};
     if (result->result != UPDATED)
         return lab_error(UPDATE_FAILURE);

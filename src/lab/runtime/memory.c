@@ -287,9 +287,7 @@ int lab_fill(const lab_values *v)
 static int fill_on(void *stream, const lab_values v)
 {
     int error;
-    return !lab_is_stream(stream)                ? lab_error(LAB_INVALID_HANDLE)
-           : lab_capture_set(stream, &v, &error) ? error
-                                                 : lab_fill(&v);
+    return lab_capture_set(stream, &v, &error) ? error : lab_fill(&v);
 }
 #define VALUES(pitch, value, bytes, width, height) ((lab_values){p, pitch, (unsigned)(value), bytes, width, height})
 LAB_ALIAS(cudaMemset, (void *p, int value, size_t size), lab_fill(&VALUES(0, value, 1, size, 1)))

@@ -128,7 +128,16 @@ int lab_driver_error(int error);
 
 /* What programs hold by a pointer: bytes of zeros, null: no memory; whether one is of that kind, and lives; frees it,
  * unless it is none. */
-typedef enum lab_kind { LAB_STREAM, LAB_EVENT, LAB_ARRAY, LAB_CONTEXT, LAB_LINK, LAB_ALLOCATION } lab_kind;
+typedef enum lab_kind {
+    LAB_STREAM,
+    LAB_EVENT,
+    LAB_ARRAY,
+    LAB_CONTEXT,
+    LAB_LINK,
+    LAB_ALLOCATION,
+    LAB_GRAPH,
+    LAB_GRAPH_EXEC
+} lab_kind;
 void *lab_hold(lab_kind kind, size_t bytes);
 bool lab_holds(lab_kind kind, const void *handle);
 bool lab_let_go(lab_kind kind, void *handle);
