@@ -302,6 +302,8 @@ bool smp_meta_attach(smp_meta *meta, const smp_attached *one);
 bool smp_exif_says(const smp_blob *exif, const char *key, const char *value);
 
 bool smp_exif_says_resolution(const smp_blob *exif);
+/* Takes the resolution from EXIF where the file says none elsewhere. */
+void smp_meta_keep_exif_resolution(smp_meta *meta);
 /* Sets the resolution, whole pixels an inch, where there is one. */
 void smp_exif_set_resolution(uint8_t *data, size_t size, uint32_t dpi);
 

@@ -203,6 +203,7 @@ static void complete_media(smp_reader *reader)
     if (!media->live)
         smp_source_keep_no_more(&reader->source);
     media->shape.speakers = smp_coding_sound(&media->meta.coding)->mask;
+    smp_meta_keep_exif_resolution(&media->meta);
     smp_meta_apply_orientation(&media->meta, media->orientation);
     if (reader->format->kind != SMP_AUDIO && media->shape.kind == SMP_IMAGE)
         media->shape.curve = smp_meta_curve(&media->meta);

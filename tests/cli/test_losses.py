@@ -1,4 +1,5 @@
 """What a conversion would lose without a word: colours, depth, rates, texts; and words that are mistakes."""
+import json
 import unittest
 import wave
 
@@ -159,6 +160,20 @@ class Losses(CliCase):
         for ending in ("npy", "raw"):
             self.assertIn("Title is left out", self.smp("convert", "t.wav", f"t.{ending}").stderr)
             self.assertEqual(self.smp("convert", "-f", "s.wav", f"t.{ending}").stderr, "")
+
+    def test_a_resolution_that_exif_alone_says_counts(self):
+        for unit, number, dpi in ((2, 300, 300), (3, 118, 299.72), (1, 300, None), (2, 0, None)):
+            exif = Image.Exif()
+            exif[0x011A] = exif[0x011B] = float(number)
+            exif[0x0128] = unit
+            Image.new("RGB", (60, 40)).save(self.folder / "a.jpg", exif=exif)
+            jpeg = (self.folder / "a.jpg").read_bytes()
+            at = jpeg.index(b"JFIF") - 4
+            (self.folder / "a.jpg").write_bytes(jpeg[:at] + jpeg[at + 18:])  # as cameras write them
+            self.smp("convert", "--force", "a.jpg", "b.bmp")
+            about = json.loads(self.smp("info", "--json", "b.bmp").stdout).get("metadata", {})
+            there = about.get("pixels_per_metre_x")
+            self.assertAlmostEqual(there * 0.0254 if there else 0, dpi or 0, delta=0.1, msg=(unit, number))
 
     def test_resolution_of_a_picture_that_keeps_its_size(self):
         """Samples stay as they are coded, and each output has the resolution of its own branch."""

@@ -33,6 +33,7 @@ enum {
     TYPE_UTF8 = 129 /* EXIF 3.0, 4.6.2 */
 };
 enum { HEADER = 8, ENTRY = 12 /* bytes */ };
+enum { INCHES = 2, CENTIMETRES = 3 /* of the resolution's unit */ };
 
 /* An image file directory (IFD): entries of 12 bytes, then the offset of the next directory. */
 typedef struct tiff_folder {
@@ -247,13 +248,46 @@ static void exchange(uint8_t *data, bool big, const tiff_folder *folder, uint32_
     memcpy(data + b + 2, said, sizeof said);
 }
 
-static void set_resolution(uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag, uint32_t dpi)
+/* Where the numbers of a fraction are; 0: there is none. */
+static size_t find_fraction(const uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag)
 {
     const size_t entry = find_entry(data, big, folder, tag);
     if (!entry || smp_get_bytes(data + entry + 2, 2, big) != TYPE_RATIONAL)
-        return;
+        return 0;
     const size_t at = smp_get_bytes(data + entry + 8, 4, big);
-    if (at < HEADER || at > size || size - at < 8)
+    return at < HEADER || at > size || size - at < 8 ? 0 : at;
+}
+
+static double fraction(const uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag)
+{
+    const size_t at = find_fraction(data, size, big, folder, tag);
+    const double below = at ? (double)smp_get_bytes(data + at + 4, 4, big) : 0;
+    return below > 0 ? (double)smp_get_bytes(data + at, 4, big) / below : 0;
+}
+
+void smp_meta_keep_exif_resolution(smp_meta *meta)
+{
+    const uint8_t *data = meta->exif.data;
+    const size_t size = meta->exif.size;
+    bool big;
+    tiff_folder first;
+    uint32_t unit = INCHES;
+    if (meta->x_density > 0 || !first_folder(data, size, &big, &first))
+        return;
+    const double x = fraction(data, size, big, &first, TAG_X_RESOLUTION),
+                 y = fraction(data, size, big, &first, TAG_Y_RESOLUTION);
+    (void)smp_tiff_number(data, size, TAG_RESOLUTION_UNIT, &unit);
+    if (!(x > 0) || !(y > 0) || (unit != INCHES && unit != CENTIMETRES))
+        return;
+    meta->x_density = x * (unit == INCHES ? 1 / 0.0254 : 100);
+    meta->y_density = y * (unit == INCHES ? 1 / 0.0254 : 100);
+    meta->density_is_aspect = false;
+}
+
+static void set_resolution(uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag, uint32_t dpi)
+{
+    const size_t at = find_fraction(data, size, big, folder, tag);
+    if (!at)
         return;
     smp_put_bytes(data + at, dpi, 4, big);
     smp_put_bytes(data + at + 4, 1, 4, big);
@@ -261,7 +295,6 @@ static void set_resolution(uint8_t *data, size_t size, bool big, const tiff_fold
 
 void smp_exif_set_resolution(uint8_t *data, size_t size, uint32_t dpi)
 {
-    enum { INCHES = 2 };
     bool big;
     tiff_folder first;
     if (!first_folder(data, size, &big, &first))
