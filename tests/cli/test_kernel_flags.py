@@ -465,6 +465,36 @@ int main()
         told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
         self.assertTrue(told.startswith("906 2 901 901 901 0 0 0 1 0 1\n"), told)
 
+    def test_what_is_captured_is_not_waited_for(self):
+        self.write("a.cu", """
+            #include <cstdio>
+            template <typename F> void capture(F wait)
+            {
+                cudaStream_t s;
+                cudaEvent_t e;
+                cudaGraph_t g = nullptr;
+                cudaStreamCreate(&s), cudaEventCreate(&e);
+                cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+                cudaEventRecord(e, s);
+                printf("%d", wait(s, e));
+                printf(" %d", cudaStreamEndCapture(s, &g));
+                printf(" %d, ", g != nullptr);
+            }
+            int main()
+            {
+                cudaStream_t other;
+                cudaGraph_t g;
+                cudaStreamCreate(&other);
+                capture([](cudaStream_t s, cudaEvent_t) { return cudaStreamSynchronize(s); });
+                capture([](cudaStream_t s, cudaEvent_t) { return cudaStreamQuery(s); });
+                capture([](cudaStream_t, cudaEvent_t) { return cudaDeviceSynchronize(); });
+                capture([](cudaStream_t, cudaEvent_t e) { return cudaEventSynchronize(e); });
+                capture([=](cudaStream_t, cudaEvent_t) { return cudaStreamSynchronize(other); });
+                printf("%d %d\\n", cudaStreamEndCapture(other, &g), cudaDeviceSynchronize());
+            }""")
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        self.assertIn("900 901 0, 900 901 0, 900 901 0, 907 901 0, 0 0 1, 401 0\n", told)
+
     def test_many_blocks_launch_and_allocate(self):
         """The list of launches and the memory are one for all: blocks do not run in several of the host's threads."""
         self.write("a.cu", """

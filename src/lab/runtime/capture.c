@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "lab/runtime/graph.h"
 
-enum { ILLEGAL_STATE = 401, UNSUPPORTED = 900, INVALIDATED };
+enum { ILLEGAL_STATE = 401, UNSUPPORTED = 900, INVALIDATED, UNMATCHED = 903, CAPTURED_EVENT = 907 };
 
 static const void **members; /* the first began; of no capture: none */
 static size_t member_count, member_capacity;
@@ -40,6 +40,15 @@ int lab_capture_follows(const void *member, const void *followed)
     if (spoilt && (follows || has))
         return lab_error(INVALIDATED);
     return follows && !has ? join(member) : LAB_SUCCESS;
+}
+int lab_capture_waits(const void *member)
+{
+    LAB_ALONE;
+    if (member ? !lab_captures(member) : !member_count)
+        return lab_broken();
+    const int error = spoilt ? INVALIDATED : lab_holds(LAB_EVENT, member) ? CAPTURED_EVENT : UNSUPPORTED;
+    spoilt = true;
+    return lab_error(error);
 }
 /* The capture ends, and the program gets no graph of it. */
 static void drop(void)
@@ -112,7 +121,7 @@ LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
         member_count = 0;
     else if (ends)
         drop();
-    return good ? LAB_SUCCESS : lab_error(ends ? INVALIDATED : LAB_INVALID_VALUE);
+    return good ? LAB_SUCCESS : lab_error(ends ? INVALIDATED : lab_captures(stream) ? UNMATCHED : ILLEGAL_STATE);
 }
 
 /* Work on a stream that is captured becomes such a node, or an error, as on what is no stream. False: it is not

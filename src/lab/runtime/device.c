@@ -345,8 +345,8 @@ bool lab_let_go(lab_kind kind, void *handle)
 /* ------------------------------------------------------------------------------------------------ waiting */
 
 /* These report errors of kernels. Errors of the host are reported by the call itself and cudaGetLastError. */
-LAB_ALIAS(cudaDeviceSynchronize, (void), lab_broken())
-LAB_ALIAS(cudaThreadSynchronize, (void), lab_broken())
+LAB_ALIAS(cudaDeviceSynchronize, (void), lab_capture_waits(NULL))
+LAB_ALIAS(cudaThreadSynchronize, (void), lab_capture_waits(NULL))
 LAB_API int cudaGetLastError(void)
 {
     lab_noticed();
@@ -364,7 +364,9 @@ bool lab_is_stream(const void *stream)
     return (uintptr_t)stream <= LAST_SPECIAL || lab_holds(LAB_STREAM, stream);
 }
 LAB_BOTH(cudaStreamSynchronize, cuStreamSynchronize, (const void *stream),
-         lab_is_stream(stream) ? lab_broken() : lab_error(LAB_INVALID_HANDLE))
+         !lab_is_stream(stream) ? lab_error(LAB_INVALID_HANDLE)
+         : stream               ? lab_capture_waits(stream)
+                                : lab_broken())
 LAB_BOTH(cudaStreamQuery, cuStreamQuery, (const void *stream), cudaStreamSynchronize(stream))
 
 static int create(lab_kind kind, void **out)
@@ -439,7 +441,7 @@ LAB_BOTH(cudaEventRecordWithFlags, cuEventRecordWithFlags, (double *event, const
          cudaEventRecord(event, stream))
 LAB_DRIVER(cuEventRecord, (double *event, const void *stream), cudaEventRecord(event, stream))
 LAB_BOTH(cudaEventSynchronize, cuEventSynchronize, (const void *event),
-         lab_error(lab_holds(LAB_EVENT, event) ? lab_broken() : LAB_INVALID_HANDLE))
+         lab_holds(LAB_EVENT, event) ? lab_capture_waits(event) : lab_error(LAB_INVALID_HANDLE))
 LAB_BOTH(cudaEventQuery, cuEventQuery, (const void *event), cudaEventSynchronize(event))
 LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const double *to)
 {

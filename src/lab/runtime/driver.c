@@ -197,7 +197,7 @@ int lab_current(void **out)
 OF_DEVICE(cuCtxSetCurrent, (void *c), 0, set_current(c))
 OF_DEVICE(cuCtxGetCurrent, (void **out), 0, lab_current(out))
 
-LAB_DRIVER(cuCtxSynchronize, (void), lab_broken())
+LAB_DRIVER(cuCtxSynchronize, (void), lab_capture_waits(NULL))
 LAB_DRIVER(cuCtxGetDevice, (int *device), put(device, 0))
 LAB_DRIVER(cuCtxGetLimit, (size_t * value, int limit), cudaDeviceGetLimit(value, limit))
 LAB_DRIVER(cuCtxGetStreamPriorityRange, (int *least, int *greatest), cudaDeviceGetStreamPriorityRange(least, greatest))

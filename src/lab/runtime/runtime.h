@@ -181,6 +181,9 @@ struct lab_graph; /* graph.h */
 bool lab_captures(const void *member);
 int lab_capture_follows(const void *member, const void *followed);
 void lab_capture_forgets(const void *member);
+/* The program waits for it, or asks whether it is done; null: for the device. What is captured is never done: an error,
+ * and the capture ends without a graph. */
+int lab_capture_waits(const void *member);
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error);
 bool lab_capture_copy(void *stream, const lab_copy_3d *copy, int *error);
