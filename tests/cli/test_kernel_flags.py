@@ -607,6 +607,23 @@ int main()
         told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
         self.assertIn("0 0 0, 400 400 400 400 400 400 400\n", told)
 
+    def test_copies_have_a_direction_and_rows_in_their_pitch(self):
+        self.write("a.cu", """
+            #include <cstdio>
+            int main()
+            {
+                char *x, h[64];
+                cudaMalloc(&x, 64);
+                printf("%d", cudaMemcpy(x, h, 64, (cudaMemcpyKind)77));
+                printf(" %d", cudaMemcpy2D(x, 16, h, 16, 16, 4, (cudaMemcpyKind)-1));
+                printf(" %d", cudaMemcpy2D(x, 15, h, 16, 16, 4, cudaMemcpyHostToDevice));
+                printf(" %d", cudaMemcpy2D(h, 16, x, 15, 16, 4, cudaMemcpyDeviceToHost));
+                printf(" %d %s\\n", cudaMemcpy2D(x, 16, h, 16, 16, 4, cudaMemcpyDefault),
+                       cudaGetErrorName((cudaError_t)12));
+            }""")
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        self.assertIn("21 21 12 12 0 cudaErrorInvalidPitchValue\n", told)
+
     def test_launches_share_the_time_limit_of_the_host_s(self):
         self.write("a.cu", """
             #include <cstdio>

@@ -11,7 +11,9 @@ static const struct row {
     {2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
     {3, "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
     {9, "cudaErrorInvalidConfiguration", NULL, "invalid configuration argument"},
+    {12, "cudaErrorInvalidPitchValue", NULL, "invalid pitch argument"},
     {13, "cudaErrorInvalidSymbol", NULL, "invalid device symbol"},
+    {21, "cudaErrorInvalidMemcpyDirection", NULL, "invalid copy direction for memcpy"},
     {98, "cudaErrorInvalidDeviceFunction", NULL, "invalid device function"},
     {101, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {200, "cudaErrorInvalidKernelImage", "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
@@ -83,6 +85,7 @@ LAB_ALIAS(cuGetErrorName, (int error, const char **out), tell(out, row_of(error)
 int lab_driver_error(int error)
 {
     return error == LAB_INVALID_CONFIGURATION ? LAB_INVALID_VALUE
+           : error == LAB_INVALID_PITCH       ? LAB_INVALID_VALUE
            : error == LAB_INVALID_SYMBOL      ? LAB_NOT_FOUND
            : error == LAB_INVALID_FUNCTION    ? LAB_INVALID_HANDLE
                                               : error;

@@ -84,6 +84,11 @@ static bool fits_rows(const char *call, const void *at, size_t pitch, size_t wid
     return fits;
 }
 
+static bool is_direction(int kind)
+{
+    return kind >= 0 && kind <= BY_ADDRESS;
+}
+
 /* The direction that cudaMemcpyDefault leaves to the addresses: those of buffers are the device's, as are those of
  * its memory that is no buffer any more. */
 static int direction(const void *to, const void *from, int kind)
@@ -101,6 +106,8 @@ static int direction(const void *to, const void *from, int kind)
 static int copy(const char *call, void *to, const void *from, size_t size, int kind)
 {
     LAB_ALONE;
+    if (!is_direction(kind))
+        return lab_error(LAB_INVALID_DIRECTION);
     kind = direction(to, from, kind);
     const bool to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
     const bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
@@ -218,6 +225,8 @@ LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                          int kind)
 {
     int error = lab_broken();
+    if (!error && (!is_direction(kind) || width > to_pitch || width > from_pitch))
+        return lab_error(is_direction(kind) ? LAB_INVALID_PITCH : LAB_INVALID_DIRECTION);
     kind = direction(to, from, kind);
     if (!error && (((kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) &&
                     !fits_rows("cudaMemcpy2D", to, to_pitch, width, height)) ||
