@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import SANITIZED, CliCase
+from harness import PROGRAM, SANITIZED, CliCase
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 SOURCE = """#include <cstdio>
@@ -144,6 +144,22 @@ int main()
 """)
         done = self.smp("kernel", "a.cu", "--time-limit", "1", status=(0, 1, 3), timeout=60)
         self.assertIn("702", done.stdout + done.stderr)
+
+    @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer, which needs more addresses")
+    def test_what_a_limit_of_addresses_leaves_unnoticed_is_told_once(self):
+        self.write("a.cu", """#include <cstdio>
+int main()
+{
+    int *x, *y;
+    cudaMalloc(&x, 128);
+    cudaMalloc(&y, 128);
+    puts("ends");
+}
+""")
+        limited = "ulimit -v 60000000; exec \"$0\" kernel a.cu --code ptx"
+        done = subprocess.run(["sh", "-c", limited, PROGRAM], cwd=self.folder, capture_output=True, text=True)
+        self.assertIn("ends\n", done.stdout)
+        self.assertEqual(done.stderr.count("accesses device memory is not noticed"), 1, done.stderr)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ static int allocate(void **out, size_t size)
 
 static int allocate_on_device(void **out, size_t size)
 {
+    static int said;
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
     if (lab_broken())
@@ -58,6 +59,10 @@ static int allocate_on_device(void **out, size_t size)
     lab_enter();
     *out = smp_warp_device_buffer(lab_memory(), size);
     lab_host_allocates(*out, size);
+    if (*out && !said && !smp_warp_memory_is_device(lab_memory(), *out))
+        said =
+            fprintf(stderr, "smempipe kernel: code of the host that accesses device memory is not noticed: it has no "
+                            "addresses of its own here (ulimit -v)\n");
     lab_leave();
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
 }
