@@ -110,6 +110,19 @@ SMP_TEST(atomic_readers_of_a_cluster_hide_no_plain_one)
     }
 }
 
+/* Thread 0 makes an mbarrier at which all arrive, and makes it again once all have. */
+SMP_TEST(making_an_mbarrier_races_with_those_who_use_it)
+{
+    static const char body[] = "setp.eq.u32 %%p1, %%r0, 0; @%%p1 mbarrier.init.shared.b64 [s], 128;\n%s\n"
+                               "mbarrier.arrive.shared.b64 _, [s];\n%s\n"
+                               "@%%p1 mbarrier.inval.shared.b64 [s]; @%%p1 mbarrier.init.shared.b64 [s], 128;";
+    char text[400];
+    snprintf(text, sizeof text, body, "", "bar.sync 0;");
+    assert_int_equal(races_of(text), 1);
+    snprintf(text, sizeof text, body, "bar.sync 0;", "bar.sync 0;");
+    assert_int_equal(races_of(text), 0);
+}
+
 /* Each thread writes, counts itself, waits until all are counted, and reads what another has written. */
 SMP_TEST(an_acquire_sees_what_was_released)
 {

@@ -75,6 +75,7 @@ bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *
         return ptx_wrong_form(parser, s);
     inst->mode = (uint8_t)kind;
     inst->submode = ptx_has(s, "noinc");
+    inst->orderly = kind != INIT;
     inst->execute = ptx_run_mbarrier;
     inst->d[0] = WARP_NO_ROW;
     inst->dests = 0;
@@ -251,10 +252,14 @@ void ptx_complete_bytes(warp_block *block, const warp_frame *frame, const warp_i
     memcpy(block->shared + offset, &bits, sizeof bits);
 }
 
-static void run_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, unsigned char *at)
+/* What makes an mbarrier is a plain write, and races with those who use it, whose accesses are atomic. */
+static void run_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, unsigned char *memory,
+                     uint32_t offset)
 {
+    unsigned char *const at = memory + offset;
     uint64_t bits;
     memcpy(&bits, at, sizeof bits);
+    const uint64_t was = bits;
     if (inst->mode == INIT) {
         const uint32_t most = UINT32_C(1) << COUNT_BITS, word = warp_words(frame, inst->s[1])[lane];
         const uint32_t count = inst->parts ? (most - (word >> 1)) & (most - 1) : word;
@@ -263,12 +268,16 @@ static void run_lane(warp_block *block, warp_frame *frame, const warp_inst *inst
             return;
         }
         bits = pack((barrier){.expected = count, .pending = count});
+        if (bits != was)
+            warp_check_shared(block, frame, inst, lane, offset, sizeof bits, WARP_WRITES);
     } else if (!is_made(block, frame, inst, lane, bits)) {
         return;
     } else if (inst->mode == INVAL) {
         bits = NO_BARRIER;
     } else {
         barrier b = unpack(bits);
+        if (memory == block->shared)
+            warp_check_shared(block, frame, inst, lane, offset, sizeof bits, WARP_READS);
         if (inst->mode == WAIT || inst->mode == WAIT_PARITY) {
             wait(block, frame, inst, lane, &b);
             return;
@@ -305,9 +314,10 @@ void ptx_run_mbarrier(warp_block *block, warp_frame *frame, const warp_inst *ins
             memory = warp_memory_of(block, (uint32_t)rank - 1);
             offset &= WARP_PLACE_MASK;
         }
-        if (!block->stop &&
-            ptx_is_inside(block, frame, inst, l, offset, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier"))
-            run_lane(block, frame, inst, l, memory + offset);
+        if (block->stop ||
+            !ptx_is_inside(block, frame, inst, l, offset, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier"))
+            continue;
+        run_lane(block, frame, inst, l, memory, (uint32_t)offset);
     }
 }
 
