@@ -192,13 +192,17 @@ class TagChanges(CliCase):
         for words in (("c.jpg", "--untag", "--strip"), ("c.bmp", "--untag"), ("c.png", "--tag", "title=New")):
             self.assertNotIn("EXIF stays", self.smp("convert", "a.jpg", *words, "--force").stderr, words)
 
-    def test_imagemagicks_raw_profiles_are_told(self):
+    def test_imagemagicks_raw_profiles_are_changed(self):
+        xmp = (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+               b'<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" dc:title="Old"/></rdf:RDF></x:xmpmeta>')
         info = PngInfo()
-        info.add_text("Raw profile type xmp", "\nxmp\n       4\n3c782f3e\n", zip=True)
+        info.add_text("Raw profile type xmp", f"\nxmp\n{len(xmp):8}\n{xmp.hex()}\n", zip=True)
         Image.new("RGB", (20, 10)).save(self.folder / "a.png", pnginfo=info)
         told = self.smp("convert", "a.png", "b.png", "--tag", "title=New").stderr
-        self.assertIn("the text 'Raw profile type xmp' stays, whatever it says of title: --untag drops it", told)
-        self.assertNotIn("dropped", told)
+        self.assertIn("what its XMP said of title is dropped, since --tag says it", told)
+        texts = self.texts("b.png")[0]
+        self.assertEqual((sorted(texts), texts["Title"]), (["Title", "XML:com.adobe.xmp"], "New"))
+        self.assertNotIn("Old", texts["XML:com.adobe.xmp"])
         self.smp("convert", "a.png", "c.png", "--untag", "--tag", "title=New")
         self.assertEqual(self.texts("c.png")[0], {"Title": "New"})
 

@@ -125,6 +125,44 @@ class UnusualPictures(CliCase):
         self.assertEqual(done.stderr, "")
         self.assertIn("primaries 9, transfer 16", self.smp("info", "in.png").stdout)
 
+    def test_metadata_in_texts_of_digits(self):
+        """As ImageMagick and exiv2 write them."""
+        def raw(name, data, said=None, before=b""):
+            body = before + data.hex().encode()
+            digits = b"\n".join(body[i : i + 72] for i in range(0, len(body), 72))
+            size = len(data) if said is None else said
+            return chunk(b"zTXt", b"Raw profile type " + name + b"\0\0" +
+                         zlib.compress(b"\n%s\n%8d\n%s\n" % (name, size, digits)))
+
+        exif, other = tiff([(0x0112, 3, 1, 6)]), tiff([(0x0112, 3, 1, 3)])
+        records = b"\x1c\2\x69\0\x08Headline"
+        resource = b"8BIM\x04\x04\0\0" + struct.pack(">I", len(records)) + records + bytes(len(records) % 2)
+        xmp, app1 = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"/>', b"http://ns.adobe.com/xap/1.0/\0"
+        title = chunk(b"tEXt", b"Title\0x")
+        for what in ((raw(b"exif", b"Exif\0\0" + exif), raw(b"iptc", resource), raw(b"xmp", xmp)),
+                     (raw(b"APP1", b"Exif\0\0" + exif), raw(b"8bim", resource), raw(b"APP1", app1 + xmp)),
+                     (raw(b"exif", exif), raw(b"iptc", records), raw(b"xmp", xmp), raw(b"xmp", b"<y/>")),
+                     (raw(b"exif", other), chunk(b"eXIf", exif), raw(b"8bim", resource), raw(b"xmp", xmp))):
+            self.write("in.png", png_bytes(ROWS, 16, extra=b"".join(what) + title))
+            self.assertEqual(self.smp("convert", "-f", "in.png", "out.jpg").stderr, "")
+            data = (self.folder / "out.jpg").read_bytes()
+            self.assertEqual(cv2.imread(str(self.folder / "out.jpg")).shape, (16, 8, 3))
+            self.assertEqual(self.exif_of("out.jpg"), tiff([(0x0112, 3, 1, 1)]))
+            self.assertIn(resource, data)
+            self.assertIn(app1 + xmp, data)
+            self.assertIn(b"Title: x", data)
+            self.assertNotIn(b"Raw profile", data)
+            self.smp("convert", "-f", "in.png", "out.png")
+            self.assertNotIn(b"Raw profile", (self.folder / "out.png").read_bytes())
+        for damaged in (raw(b"exif", exif, said=7), raw(b"exif", exif, said=2**33), raw(b"exif", exif, before=b"x"),
+                        raw(b"exif", exif, before=b"1"), chunk(b"tEXt", b"Raw profile type exif\0Canon")):
+            self.write("in.png", png_bytes(ROWS, 16, extra=damaged + title))
+            done = self.smp("convert", "-f", "in.png", "out.jpg")
+            self.assertIn("the text 'Raw profile type exif' is damaged and is left out", done.stderr)
+            self.assertIsNone(self.exif_of("out.jpg"))
+        self.write("in.png", png_bytes(ROWS, 16, extra=raw(b"8bim", resource[:-3]) + raw(b"exif", b"") + title))
+        self.assertEqual(self.smp("convert", "-f", "in.png", "out.jpg").stderr, "")
+
     def test_orientation_behind_the_picture_is_the_same_from_a_pipe(self):
         plain = png_bytes(ROWS, 16)
         late = plain[:-12] + chunk(b"eXIf", tiff([(0x0112, 3, 1, 6)])) + chunk(b"tEXt", b"Title\0x") + plain[-12:]

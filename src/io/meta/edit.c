@@ -118,7 +118,6 @@ bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
 void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes)
 {
     static const char *const spaces[2] = {"http://purl.org/dc/elements/1.1/", "http://ns.adobe.com/tiff/1.0/"};
-    static const char raw[] = "Raw profile type "; /* ImageMagick's texts, in hexadecimal digits */
     size_t row = 0;
     while (row < ROWS && strcasecmp(rows[row].key, smp_tag_any_key(key)) != 0)
         row++;
@@ -129,8 +128,6 @@ void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes)
         const struct smp_text *text = &meta->texts[i];
         for (int k = 0; k < 2 && strcmp(text->key, SMP_XMP_KEY) == 0; k++)
             xmp = smp_xmp_drop(text->value, spaces[k], rows[row].xmp[k]) || xmp;
-        if (!strncasecmp(text->key, raw, strlen(raw)))
-            smp_note(notes, "the text '%.40s' stays, whatever it says of %s: --untag drops it", text->key, key);
     }
     for (int k = 0; k < EXIF_TAGS; k++)
         exif = smp_exif_drop_text(&meta->exif, rows[row].exif[k]) || exif;

@@ -92,6 +92,9 @@ void smp_png_keep_texts(smp_png *state, smp_media *media);
  * them when the source can be read elsewhere. */
 smp_code smp_png_read_late(smp_reader *reader, smp_error *err);
 
+/* Behind the others: texts that hold EXIF, XMP or IPTC in digits become those, where the file has none. */
+smp_code smp_png_read_raw(smp_reader *reader, smp_error *err);
+
 /* Checks the chunks from `position` on, after the picture, as libpng does. */
 smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *err);
 

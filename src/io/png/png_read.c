@@ -260,6 +260,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_png_create(&state->base, true, err));
     SMP_TRY(smp_png_guard(&state->base, read_header, state, err));
     SMP_TRY(smp_png_read_late(reader, err));
+    SMP_TRY(smp_png_read_raw(reader, err));
     if (state->moves && reader->options.frames)
         return smp_png_frames_open(reader, state->pictures, state->plays, err);
     if (!state->plain_format || state->cut.is || !reader->source.seekable || memcmp(state->frame + 4, "IDAT", 4) != 0)
