@@ -85,7 +85,42 @@ SMP_TEST(an_atomic_read_hides_no_plain_one_of_its_thread)
     assert_int_equal(races_of(text), 0);
 }
 
-/* The same of blocks of a cluster, that read the first one's word before the fourth updates it. */
+/* Thread 32 writes s plainly and updates it, and thread 64 updates it, or reads it as an atomic does. */
+SMP_TEST(an_atomic_hides_no_plain_write_of_its_thread)
+{
+    static const char body[] = "setp.eq.u32 %%p1, %%r0, 32; @%%p1 %s.u32 [s], %%r0;\n"
+                               "@%%p1 atom.shared.add.u32 %%r4, [s], 1;\nsetp.eq.u32 %%p1, %%r0, 64; @%%p1 %s;";
+    static const char update[] = "atom.shared.add.u32 %r4, [s], 1", read[] = "ld.relaxed.cta.shared.u32 %r4, [s]";
+    char text[600];
+    snprintf(text, sizeof text, body, "st.shared", update);
+    assert_int_equal(races_of(text), 1);
+    snprintf(text, sizeof text, body, "st.shared", read);
+    assert_int_equal(races_of(text), 1);
+    snprintf(text, sizeof text, body, "st.relaxed.cta.shared", update);
+    assert_int_equal(races_of(text), 0);
+}
+
+/* The same of block 1 of a cluster and block 2, that update the first one's word. */
+SMP_TEST(an_atomic_of_a_cluster_hides_no_plain_write)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry op()\n{\n.reg .b32 %%r<4>; .reg .pred %%p;\n"
+        ".shared .align 4 .b32 s[1];\nmov.u32 %%r0, %%cluster_ctarank; mov.u32 %%r1, s; st.shared.u32 [s], %%r0;\n"
+        "barrier.cluster.arrive; barrier.cluster.wait; mapa.shared::cluster.u32 %%r2, %%r1, 0;\n"
+        "setp.eq.u32 %%p, %%r0, 1; @%%p st%s.shared::cluster.u32 [%%r2], %%r0;\n"
+        "setp.eq.u32 %%p, %%r0, 0; @!%%p atom.shared::cluster.add.u32 %%r3, [%%r2], 1;\n"
+        "barrier.cluster.arrive; barrier.cluster.wait;\nret;\n}\n";
+    for (int plain = 0; plain < 2; plain++) {
+        lab l;
+        lab_open(&l, text, plain ? "" : ".relaxed.cluster");
+        lab_must_run(&l, "cluster",
+                     &(smp_warp_launch){.grid = {4, 1, 1}, .block = {1, 1, 1}, .cluster = {4, 1, 1}, .params = ""});
+        assert_int_equal(l.result.finding_count, plain);
+        lab_close(&l);
+    }
+}
+
+/* Blocks of a cluster that read the first one's word before the fourth updates it hide no plain reader either. */
 SMP_TEST(atomic_readers_of_a_cluster_hide_no_plain_one)
 {
     static const char text[] =

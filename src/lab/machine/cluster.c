@@ -149,9 +149,9 @@ static void check(warp_block *block, const warp_far_touch *now, uint32_t of, uin
 {
     warp_far *f = &block->cluster->members[of].far[granule];
     const char *is = how == WARP_READS ? "reads" : how == WARP_UPDATES ? "updates" : "writes";
-    const bool both_atomic = now->atomic && f->write.atomic;
-    if (unordered(block, &f->write, now, of) && !both_atomic && !same_value)
-        race(block, &f->write, f->write.atomic ? "updates" : "writes", is, now, of, granule);
+    const warp_far_touch *const write = now->atomic && f->write.atomic ? &f->beneath : &f->write;
+    if (unordered(block, write, now, of) && !same_value)
+        race(block, write, write->atomic ? "updates" : "writes", is, now, of, granule);
     else if (how != WARP_READS) {
         const warp_far_touch *r = f->readers, *const end = r + (now->atomic ? 2 : 4);
         while (r < end && !unordered(block, r, now, of))
@@ -163,6 +163,8 @@ static void check(warp_block *block, const warp_far_touch *now, uint32_t of, uin
     if (how == WARP_READS && reader->epoch == now->epoch &&
         (reader->rank != now->rank || reader[1].epoch != now->epoch))
         reader[1] = *reader;
+    if (how != WARP_READS && now->atomic && !f->write.atomic)
+        f->beneath = f->write;
     *(how == WARP_READS ? reader : &f->write) = *now;
 }
 

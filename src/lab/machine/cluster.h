@@ -18,10 +18,10 @@ typedef struct warp_far_touch {
     bool atomic;
 } warp_far_touch;
 
-/* Of plain readers the last, and one before it, of another block where there is one; the same of atomic ones, with
- * which atomic writers do not race. */
+/* beneath: the last plain writer, where `write` is an atomic one. Of plain readers the last, and one before it, of
+ * another block where there is one; the same of atomic ones, with which atomic writers do not race. */
 typedef struct warp_far {
-    warp_far_touch write, readers[4];
+    warp_far_touch write, beneath, readers[4];
 } warp_far;
 
 typedef struct warp_member {

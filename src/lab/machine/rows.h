@@ -152,7 +152,10 @@ static inline void warp_note_read(warp_block *block, uint32_t at, const warp_tou
 
 static inline void warp_note_write(const warp_block *block, uint32_t at, const warp_touch *now)
 {
-    block->granules[at].write = *now;
+    warp_granule *g = &block->granules[at];
+    if (now->how & ~g->write.how & 1)
+        g->beneath = g->write;
+    g->write = *now;
     if (!block->times.settled)
         return;
     block->times.written[at] = warp_copy_of(now) ? UINT32_MAX : warp_interval_of(now);

@@ -68,6 +68,15 @@ static inline bool is_atomic(const warp_touch *touch)
 {
     return touch->how & 1;
 }
+/* The write that an access races with, of the last one and, for an atomic access, the plain one before atomic ones;
+ * null: there is none. */
+static inline const warp_touch *racing_write(const warp_block *block, const warp_granule *g, const warp_touch *now)
+{
+    if (!is_atomic(now) || !is_atomic(&g->write))
+        return warp_unordered(block, g->write.stamp, now->stamp) ? &g->write : NULL;
+    return warp_unordered(block, g->beneath.stamp, now->stamp) ? &g->beneath : NULL;
+}
+
 /* "s[12]", "byte 48 of shared memory" */
 static void place_text(const warp_block *block, uint32_t offset, char *text, size_t size)
 {
@@ -140,27 +149,26 @@ static bool is_padding(const warp_block *block, uint32_t granule, const warp_ins
 void warp_check_read(warp_block *block, uint32_t granule, const warp_touch *now)
 {
     const warp_granule *g = &block->granules[granule];
+    const warp_touch *write = racing_write(block, g, now);
     if (!is_written(block, granule) && is_padding(block, granule, block->insts[now->inst]))
         return;
     if (!is_written(block, granule))
         uninitialised(block, now, "reads", granule);
     else if (is_pending(block, &g->write))
         early(block, g, now, "reads", granule);
-    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->write)))
-        race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", "reads", now->inst, warp_thread_of(now),
-             granule);
+    else if (write)
+        race(block, write, is_atomic(write) ? "updates" : "writes", "reads", now->inst, warp_thread_of(now), granule);
     warp_note_read(block, granule, now);
 }
 
 static void check_write(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule, bool same_value)
 {
     const char *is = is_atomic(now) ? "updates" : "writes";
+    const warp_touch *write = racing_write(block, g, now);
     if (!warp_copy_of(now) && is_pending(block, &g->write))
         early(block, g, now, is, granule);
-    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(is_atomic(now) && is_atomic(&g->write)) &&
-             !same_value)
-        race(block, &g->write, is_atomic(&g->write) ? "updates" : "writes", is, now->inst, warp_thread_of(now),
-             granule);
+    else if (write && !same_value)
+        race(block, write, is_atomic(write) ? "updates" : "writes", is, now->inst, warp_thread_of(now), granule);
     else {
         const warp_touch *const readers[] = {&g->plain.read, &g->plain.other, &g->atomic.read, &g->atomic.other};
         for (int i = 0, count = is_atomic(now) ? 2 : 4; i < count; i++)

@@ -15,9 +15,10 @@ typedef struct warp_readers {
     warp_touch read, other;
 } warp_readers;
 
-/* Atomic readers are apart from plain ones, with which alone atomic writers race. */
+/* Atomic readers are apart from plain ones, with which alone atomic writers race. beneath: the last plain writer, where
+ * `write` is an atomic one. */
 typedef struct warp_granule {
-    warp_touch write;
+    warp_touch write, beneath;
     warp_readers plain, atomic;
 } warp_granule;
 
