@@ -26,6 +26,8 @@ static bool decode(char *text, uint8_t **data, size_t *size)
     char *at = text + strspn(text, BLANK), *end;
     at += strcspn(at, BLANK);
     const unsigned long long said = strtoull(at, &end, 10);
+    if (end == at)
+        return false;
     uint8_t *to = *data = (uint8_t *)text;
     for (at = end + strspn(end, BLANK); *at; at += strspn(at, BLANK)) {
         const int high = digit(at[0]), low = high < 0 ? -1 : digit(at[1]);
