@@ -1,5 +1,6 @@
 /* Stand-ins for cuBLAS' matrix products, as which calls of vectors are done, too: the host computes what they leave in
  * memory, and nothing is counted. Sums are of doubles in the order of k, and rounded once. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,7 @@ typedef struct matrix {
     const void *at;
     int type, lead;
     long long apart;
+    bool backwards; /* the last column is the first in memory */
 } matrix;
 
 typedef struct product {
@@ -124,11 +126,13 @@ static bool reaches(const product *p, const matrix *m, int rows, int columns)
 /* Doubles in columns of `rows`, transposed where that is asked for. */
 static double *pack(const matrix *m, const char *at, int transpose, size_t rows, size_t columns)
 {
-    const size_t lead = (size_t)m->lead;
+    const size_t lead = (size_t)m->lead, last = (transpose ? rows : columns) - 1;
     double *to = smp_alloc_array(rows * columns + 1, sizeof *to);
     for (size_t j = 0; to && j < columns; j++)
-        for (size_t i = 0; i < rows; i++)
-            to[j * rows + i] = element(at, transpose ? i * lead + j : j * lead + i, m->type);
+        for (size_t i = 0; i < rows; i++) {
+            const size_t column = transpose ? i : j, row = transpose ? j : i;
+            to[j * rows + i] = element(at, (m->backwards ? last - column : column) * lead + row, m->type);
+        }
     return to;
 }
 
@@ -141,7 +145,7 @@ static int multiply(const product *p, int of)
     double *sums = smp_alloc_array(m + 1, sizeof *sums);
     const bool has_memory = a && b && sums;
     for (size_t j = 0; has_memory && j < n; j++) {
-        char *column = c + j * (size_t)p->c.lead * size;
+        char *column = c + (p->c.backwards ? n - 1 - j : j) * (size_t)p->c.lead * size;
         memset(sums, 0, m * sizeof *sums);
         for (size_t q = 0; q < k; q++)
             for (size_t i = 0; i < m; i++)
@@ -182,8 +186,9 @@ static int start(const handle *h, const product *given)
     if (!h)
         return NO_HANDLE;
     const int rows_a = given->transpose[0] ? given->k : given->m, rows_b = given->transpose[1] ? given->n : given->k;
-    if (given->m < 0 || given->n < 0 || given->k < 0 || given->batch < 0 || given->a.lead < rows_a ||
-        given->b.lead < rows_b || given->c.lead < given->m ||
+    const bool vectors = given->is_sum || given->scales; /* of any step */
+    if (given->m < 0 || given->n < 0 || given->k < 0 || given->batch < 0 ||
+        (!vectors && (given->a.lead < rows_a || given->b.lead < rows_b || given->c.lead < given->m)) ||
         (given->is_sum ? !given->c.at : !given->scalars[0] || !given->scalars[1]))
         return INVALID;
     if (!bytes_of(given->a.type) || !bytes_of(given->b.type) || !bytes_of(given->c.type))
@@ -262,7 +267,16 @@ LAB_API int cublasGemmStridedBatchedEx(const handle *h, SIZES, const void *alpha
     PRODUCT("cublasGemmStridedBatchedEx", scalar_of(compute), type_a, type_b, type_c, sa, sb, sc, batch, false);
 }
 
-/* Vectors are matrices of one row, whose elements lie a step apart. */
+/* Vectors are matrices of one row, whose elements lie a step apart; of a negative one the last is the first in memory.
+ * Without elements there is nothing to do, and a sum is 0. */
+static matrix vector(const void *at, int type, int step)
+{
+    return (matrix){at, type, step < 0 ? -(step + 1) + (step > INT_MIN) : step, 0, step < 0};
+}
+static int count_of(int n)
+{
+    return n < 0 ? 0 : n;
+}
 #define SUM(name, root, count, x, type_x, step_x, y, type_y, step_y, result, type)                                     \
     start(h, &(product){.call = name,                                                                                  \
                         .is_sum = true,                                                                                \
@@ -270,24 +284,24 @@ LAB_API int cublasGemmStridedBatchedEx(const handle *h, SIZES, const void *alpha
                         .transpose = {0, 1},                                                                           \
                         .m = 1,                                                                                        \
                         .n = 1,                                                                                        \
-                        .k = count,                                                                                    \
+                        .k = count_of(count),                                                                          \
                         .batch = 1,                                                                                    \
                         .factors = {1, 0},                                                                             \
-                        .a = {x, type_x, step_x, 0},                                                                   \
-                        .b = {y, type_y, step_y, 0},                                                                   \
+                        .a = vector(x, type_x, step_x),                                                                \
+                        .b = vector(y, type_y, step_y),                                                                \
                         .c = {result, type, 1, 0}})
 #define SCALED(name, depth, count, type, alpha, beta, x, step_x, y, step_y)                                            \
     start(h, &(product){.call = name,                                                                                  \
                         .scales = true,                                                                                \
                         .m = 1,                                                                                        \
-                        .n = count,                                                                                    \
+                        .n = count_of(count),                                                                          \
                         .k = depth,                                                                                    \
                         .batch = 1,                                                                                    \
                         .scalar_type = type,                                                                           \
                         .scalars = {alpha, beta},                                                                      \
                         .a = {&one_##type, type, 1, 0},                                                                \
-                        .b = {x, type, step_x, 0},                                                                     \
-                        .c = {y, type, step_y, 0}})
+                        .b = vector(x, type, step_x),                                                                  \
+                        .c = vector(y, type, step_y)})
 static const float one_R_32F = 1;
 static const double one_R_64F = 1;
 #define VECTORS(letter, type)                                                                                          \
@@ -295,12 +309,12 @@ static const double one_R_64F = 1;
               (const handle *h, int n, const void *x, int step_x, const void *y, int step_y, void *result),            \
               SUM("cublas" #letter "dot", false, n, x, type, step_x, y, type, step_y, result, type))                   \
     LAB_ALIAS(cublas##letter##nrm2_v2, (const handle *h, int n, const void *x, int step, void *result),                \
-              SUM("cublas" #letter "nrm2", true, n, x, type, step, x, type, step, result, type))                       \
+              SUM("cublas" #letter "nrm2", true, step > 0 ? n : 0, x, type, step, x, type, step, result, type))        \
     LAB_ALIAS(cublas##letter##axpy_v2,                                                                                 \
               (const handle *h, int n, const void *alpha, const void *x, int step_x, void *y, int step_y),             \
               SCALED("cublas" #letter "axpy", 1, n, type, alpha, &one_##type, x, step_x, y, step_y))                   \
     LAB_ALIAS(cublas##letter##scal_v2, (const handle *h, int n, const void *alpha, void *x, int step),                 \
-              SCALED("cublas" #letter "scal", 0, n, type, &one_##type, alpha, x, step, x, step))
+              SCALED("cublas" #letter "scal", 0, step > 0 ? n : 0, type, &one_##type, alpha, x, step, x, step))
 VECTORS(S, R_32F)
 VECTORS(D, R_64F)
 LAB_ALIAS(cublasDotEx,

@@ -91,6 +91,16 @@ static void vectors(cublasHandle_t h)
     cublasSscal(h, 3, &two, x, 2);
     check(to_host(x, 6) == std::vector<float>{6, 9, 8, 9, 24, 9}, "cublasSscal");
     check(!cublasDscal(h, 3, &twice, d, 1) && to_host(d, 1)[0] == 0, "cublasDscal");
+    check(!cublasSdot(h, 3, x, -2, y, 1, &got) && got == 24 * 7 + 8 * 10 + 6 * 27, "cublasSdot backwards");
+    check(!cublasSdot(h, 3, x, 0, y, -1, &got) && got == 6 * 44, "cublasSdot of one element");
+    check(!cublasSdot(h, -1, x, 1, y, 1, &got) && got == 0, "cublasSdot of nothing");
+    check(!cublasSnrm2(h, 3, x, -2, &got) && got == 0, "cublasSnrm2 backwards");
+    check(!cublasSscal(h, 3, &two, x, -2) && !cublasSaxpy(h, -1, &two, x, 1, y, 1), "nothing to do");
+    float *z = on_device(std::vector<float>{1, 2, 3, 4, 5, 6});
+    check(!cublasSaxpy(h, 3, &two, y, 1, z, -2) && to_host(z, 6) == std::vector<float>{55, 2, 23, 4, 19, 6},
+          "cublasSaxpy backwards");
+    check(to_host(x, 6) == std::vector<float>{6, 9, 8, 9, 24, 9}, "what was not to be scaled");
+    cudaFree(z);
     cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE);
     cublasDotEx(h, 3, x, CUDA_R_32F, 2, y, CUDA_R_32F, 1, d, CUDA_R_64F, CUDA_R_64F);
     check(to_host(d, 1)[0] == 6 * 7 + 8 * 10 + 24 * 27, "cublasDotEx");
