@@ -284,14 +284,13 @@ bool smp_meta_read(const smp_source *source, const char *what, uint64_t at, uint
                    smp_notes *notes);
 
 /* Adds a text. Bytes that are not UTF-8 are taken as Latin-1. A carriage return is a newline, or part of one. Control
- * characters except tab and newline are dropped.
- * False: out of memory. */
+ * characters except tab and newline are dropped. False: out of memory. */
+bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length);
+
 enum { SMP_EXIF_TEXT = 400 }; /* bytes of a text in EXIF that is told */
 enum { SMP_EXIF_MODEL = 0x0110, SMP_EXIF_CHANGED = 0x0132, SMP_EXIF_TAKEN = 0x9003 /* DateTimeOriginal */ };
-/* The text of a tag; false, and "": there is none. */
+/* The text of a tag, in EXIF's own directory or the first; false, and "": there is none. */
 bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT]);
-
-bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length);
 
 /* Adds a copy of what a sound's tags hold besides texts. False: out of memory. */
 bool smp_meta_attach(smp_meta *meta, const smp_attached *one);
@@ -334,7 +333,7 @@ void smp_xmp_exchange_axes(char *xmp);
 /* Elements and attributes of a namespace and name become blanks. False: there are none. */
 bool smp_xmp_drop(char *xmp, const char *space, const char *property);
 
-/* A text of EXIF becomes empty. False: there is none. */
+/* A text of EXIF becomes empty, in both directories. False: there is none. */
 bool smp_exif_drop_text(smp_blob *exif, uint32_t tag);
 
 /* Notes that EXIF stays where it names people, texts of theirs or a place. */
