@@ -230,14 +230,16 @@ LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                          int kind)
 {
     int error = lab_broken();
-    if (!error && (!is_direction(kind) || width > to_pitch || width > from_pitch))
-        return lab_error(is_direction(kind) ? LAB_INVALID_PITCH : LAB_INVALID_DIRECTION);
+    const bool wide = width > to_pitch || width > from_pitch;
+    if (!error && !is_direction(kind))
+        return lab_error(LAB_INVALID_DIRECTION);
     kind = direction(to, from, kind);
     if (!error && (((kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) &&
                     !fits_rows("cudaMemcpy2D", to, to_pitch, width, height)) ||
                    ((kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE) &&
-                    !fits_rows("cudaMemcpy2D", from, from_pitch, width, height))))
-        return lab_error(LAB_INVALID_VALUE);
+                    !fits_rows("cudaMemcpy2D", from, from_pitch, width, height)) ||
+                   wide))
+        return lab_error(wide ? LAB_INVALID_PITCH : LAB_INVALID_VALUE);
     for (size_t y = 0; y < height && !error; y++)
         error = copy("cudaMemcpy2D", (char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
     return error;
