@@ -624,6 +624,21 @@ int main()
         told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
         self.assertIn("21 21 12 12 0 cudaErrorInvalidPitchValue\n", told)
 
+    def test_pinned_memory_has_its_own_call_to_free_it(self):
+        self.write("a.cu", """
+            #include <cstdio>
+            int main()
+            {
+                int *h, *x;
+                cudaMallocHost(&h, 64), cudaMalloc(&x, 128);
+                printf("%d %d", cudaFree(h), cudaFreeHost(x));
+                printf(" %d %d\\n", cudaFreeHost(h), cudaFree(x));
+            }""")
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        self.assertIn("1 1 0 0\n", told)
+        self.assertIn("cudaFree of a buffer of 64 bytes: cudaFreeHost is for what", told)
+        self.assertIn("cudaFreeHost of a buffer of 128 bytes", told)
+
     def test_launches_share_the_time_limit_of_the_host_s(self):
         self.write("a.cu", """
             #include <cstdio>

@@ -12,6 +12,7 @@ typedef struct warp_buffer {
     void *owned;
     bool device;                 /* of the arena */
     bool kernels;                /* of a kernel's malloc */
+    bool pinned;                 /* of the host's, which cudaFreeHost frees */
     char name[WARP_BUFFER_NAME]; /* how findings call it; "": by its address */
     struct warp_seen *cells;     /* who accessed it (watch.c); null: nobody yet */
     size_t cells_size;

@@ -111,19 +111,25 @@ static allocation *allocation_of(const void *at)
     return NULL;
 }
 
-void lab_host_frees(const void *start, bool freed)
+void lab_host_frees(const char *call, const void *start, bool freed)
 {
     allocation *a = allocation_of(start);
     char *place = caller();
     if (freed && a)
         a->freed = place;
     else if (a && a->freed && a->start == start)
-        tell(SMP_WARP_FREE, place, a->freed, "cudaFree of a buffer of %zu bytes that was freed before", a->size);
+        tell(SMP_WARP_FREE, place, a->freed, "%s of a buffer of %zu bytes that was freed before", call, a->size);
+    else if (a && a->start == start)
+        tell(SMP_WARP_FREE, place, a->made,
+             "%s of a buffer of %zu bytes: cudaFreeHost is for what cudaMallocHost and "
+             "cudaHostAlloc gave, cudaFree for all else",
+             call, a->size);
     else if (a)
-        tell(SMP_WARP_FREE, place, a->made, "cudaFree of byte %zu of a buffer of %zu bytes: it begins earlier",
+        tell(SMP_WARP_FREE, place, a->made, "%s of byte %zu of a buffer of %zu bytes: it begins earlier", call,
              (size_t)((const char *)start - a->start), a->size);
     else if (!freed)
-        tell(SMP_WARP_FREE, place, NULL, "cudaFree of an address that no cudaMalloc gave");
+        tell(SMP_WARP_FREE, place, NULL, "%s of an address that no %s gave", call,
+             strcmp(call, "cudaFree") ? "cudaMallocHost" : "cudaMalloc");
 }
 
 static void tell_beyond(const char *place, const char *made, const char *call, size_t size, size_t from, size_t all,

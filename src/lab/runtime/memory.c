@@ -37,13 +37,15 @@ void lab_leave(void)
 }
 
 /* Allocates memory that the host may access, too. */
-static int allocate(void **out, size_t size)
+static int allocate(void **out, size_t size, bool pinned)
 {
     LAB_ALONE;
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
     lab_use_primary();
     *out = smp_warp_buffer(lab_memory(), size, NULL);
+    if (*out)
+        warp_find_buffer(lab_memory(), (uint64_t)(uintptr_t)*out)->pinned = pinned;
     lab_host_allocates(*out, size);
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
 }
@@ -136,9 +138,9 @@ static int copy(const char *call, void *to, const void *from, size_t size, int k
 }
 
 LAB_ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
-LAB_BOTH(cudaMallocHost, cuMemAllocHost_v2, (void **p, size_t size), allocate(p, size))
-LAB_BOTH(cudaMallocManaged, cuMemAllocManaged, (void **p, size_t size, unsigned), allocate(p, size))
-LAB_BOTH(cudaHostAlloc, cuMemHostAlloc, (void **p, size_t size, unsigned), allocate(p, size))
+LAB_BOTH(cudaMallocHost, cuMemAllocHost_v2, (void **p, size_t size), allocate(p, size, true))
+LAB_BOTH(cudaMallocManaged, cuMemAllocManaged, (void **p, size_t size, unsigned), allocate(p, size, false))
+LAB_BOTH(cudaHostAlloc, cuMemHostAlloc, (void **p, size_t size, unsigned), allocate(p, size, true))
 LAB_BOTH(cudaMallocAsync, cuMemAllocAsync, (void **p, size_t size, void *), allocate_on_device(p, size))
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
@@ -159,23 +161,25 @@ static bool is_registered(const void *host)
     return b && !b->owned && !b->device;
 }
 
-LAB_API int cudaFree(void *p)
+static int free_buffer(const char *call, void *p, bool pinned)
 {
     LAB_ALONE;
     lab_use_primary();
-    const bool freed = !p || (!is_registered(p) && smp_warp_buffer_free(lab_memory(), p));
+    const warp_buffer *b = warp_find_buffer(lab_memory(), (uint64_t)(uintptr_t)p);
+    const bool freed = !p || (!is_registered(p) && b && b->pinned == pinned && smp_warp_buffer_free(lab_memory(), p));
     if (p)
-        lab_host_frees(p, freed);
+        lab_host_frees(call, p, freed);
     return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
-LAB_ALIAS(cudaFreeHost, (void *p), cudaFree(p))
+LAB_ALIAS(cudaFree, (void *p), free_buffer("cudaFree", p, false))
+LAB_ALIAS(cudaFreeHost, (void *p), free_buffer("cudaFreeHost", p, true))
 /* What a graph allocates and frees stays where it is: its launches find it at one address. */
 LAB_API int cudaFreeAsync(void *p, void *stream)
 {
     LAB_ALONE;
     if (!p || !lab_captures(stream) || !is_buffer(p, 1))
         return cudaFree(p);
-    lab_host_frees(p, true);
+    lab_host_frees("cudaFree", p, true);
     return LAB_SUCCESS;
 }
 
@@ -415,7 +419,7 @@ LAB_DRIVER(cuMemAlloc_v2, (void **p, size_t size), size ? allocate_on_device(p, 
 LAB_DRIVER(cuMemAllocPitch_v2, (void **p, size_t *pitch, size_t width, size_t height, unsigned),
            width &&height ? cudaMallocPitch(p, pitch, width, height) : LAB_INVALID_VALUE)
 LAB_DRIVER(cuMemFree_v2, (void *p), cudaFree(p))
-LAB_DRIVER(cuMemFreeHost, (void *p), p ? cudaFree(p) : LAB_INVALID_VALUE)
+LAB_DRIVER(cuMemFreeHost, (void *p), p ? cudaFreeHost(p) : LAB_INVALID_VALUE)
 LAB_DRIVER(cuMemFreeAsync, (void *p, void *stream), cudaFreeAsync(p, stream))
 LAB_DRIVER(cuMemHostRegister_v2, (void *host, size_t size, unsigned flags), cudaHostRegister(host, size, flags))
 LAB_DRIVER(cuMemHostUnregister, (void *host), cudaHostUnregister(host))

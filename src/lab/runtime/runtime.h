@@ -195,7 +195,7 @@ bool lab_capture_graph(void *stream, struct lab_graph *g, int *error);
 /* What the host does with memory (host.c): it allocates; frees, or tries to; gives a call an address where that many
  * bytes of a buffer are not; or the device's address for the host's. */
 void lab_host_allocates(const void *start, size_t size);
-void lab_host_frees(const void *start, bool freed);
+void lab_host_frees(const char *call, const void *start, bool freed);
 void lab_host_misses(const char *call, const void *at, size_t size);
 void lab_host_misses_symbol(const char *call, size_t size, size_t from, size_t all);
 void lab_host_confuses(const char *call, size_t size);
