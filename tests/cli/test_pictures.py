@@ -191,6 +191,10 @@ class Pictures(CliCase):
             "in.psd",
             b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 3, height, width, 8, 3) + bytes(12) + b"\0\0" + planes)
         self.check_against(self.decoded("in.psd"), rgb, "psd")
+        self.write("spot.psd", b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 5, height, width, 8, 3) + bytes(12) +
+                   b"\0\0" + planes + planes[:2 * height * width])
+        told = self.smp("convert", "spot.psd", "spot.png").stderr
+        self.assertIn("2 channels beside its colours are left out: saved selections, or other inks", told)
 
     def test_writes_what_opencv_reads(self):
         want = self.opencv_sample("chelsea.png")

@@ -347,10 +347,13 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->bits = state->bits;
     if (state->bits == 32 && !media->meta.icc.size) /* light, as Photoshop keeps 32 bits */
         media->meta.gamma = 1;
-    const bool selections = channels > (uint32_t)state->planes;
+    const uint32_t others = channels - (uint32_t)state->planes;
+    if (others)
+        smp_note(&reader->notes, "%u channel%s beside its colours %s left out: saved selections, or other inks", others,
+                 others == 1 ? "" : "s", others == 1 ? "is" : "are");
     snprintf(media->detail, sizeof media->detail, "merged picture, %s%s%s%s", mode_name((uint32_t)state->mode),
              smp_cmyk_profiled(state->cmyk) ? " to sRGB by its profile" : "", state->runs ? ", runs" : "",
-             selections ? ", without saved selections" : "");
+             others ? ", without saved selections" : "");
     return state->runs ? open_runs(reader, at, channels, err) : open_plain(reader, at, channels, err);
 }
 
