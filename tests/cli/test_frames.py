@@ -251,10 +251,21 @@ class Frames(CliCase):
                 self.assertTrue(np.array_equal(got[shown], want[shown]), i)
         self.smp("run", "-q", "-e", "alpha flatten", "--frames", "a.gif", "a.y4m")
         self.assertIn(b" F100:7 ", (self.folder / "a.y4m").read_bytes()[:60])
-        self.write("b.gif", head + blocks[0] + block(16, 0, 4, 4, 1) + b";")
+        self.write("b.gif", head + blocks[0] + block(0, 0, 20, 12, 1) + b";")
         got = self.smp("run", "-e", "invert", "--frames", "b.gif", "b%d.png", status=3).stderr
-        self.assertIn("picture 2 lies outside", got)
+        self.assertIn("picture 2 is larger than its canvas", got)
         self.assertIn("b1.png", self.files())
+        cleared, inside, rest = block(0, 0, 19, 11, 2), block(10, 2, 8, 6, 2), block(20, 11, 3, 3, 2)
+        self.write("c.gif", head + cleared + inside + b";")
+        self.write("d.gif", head + cleared + inside.replace(b",\x0a\0\2\0", b",\x10\0\7\0") + rest + rest + b";")
+        self.assertEqual(self.smp("convert", "--frames", "c.gif", "c%d.npy").stderr, "")
+        told = self.smp("convert", "--frames", "d.gif", "d%d.npy").stderr
+        self.assertEqual(told.count("picture 2 reaches beyond the canvas and is cut there"), 1)
+        want = np.zeros((11, 19, 4), np.uint8)
+        want[7:11, 16:19] = np.load(self.folder / "c2.npy")[2:6, 10:13]
+        self.assertTrue(want.any())
+        self.assertTrue(np.array_equal(np.load(self.folder / "d2.npy"), want))
+        self.assertFalse(np.load(self.folder / "d3.npy").any() or np.load(self.folder / "d4.npy").any())
 
     def test_each_picture_of_an_animated_webp(self):
         """Pictures of parts of the canvas that are laid on it, replace it, are cleared, as RFC 9649 says; Pillow draws

@@ -27,6 +27,7 @@ typedef struct gif_reader {
     bool begun;
     /* With --frames: */
     smp_canvas canvas;
+    bool clips;                /* a picture was not all on it */
     uint8_t *row;              /* RGBA */
     int transparent, disposal; /* of the picture that is drawn */
     int64_t drawn;             /* pictures so far */
@@ -251,10 +252,18 @@ static smp_code paint(gif_reader *state, smp_error *err)
 {
     const GifImageDesc *image = &state->library->Image;
     const ColorMapObject *map = image->ColorMap ? image->ColorMap : state->library->SColorMap;
-    smp_canvas_begin(&state->canvas, image->Left, image->Top, image->Width, image->Height, state->disposal);
-    for (int64_t y = 0; y < image->Height; y++) {
+    const int64_t left = smp_min_i64(image->Left, state->gif.width), top = smp_min_i64(image->Top, state->gif.height);
+    const int64_t width = smp_min_i64(image->Width, state->gif.width - left);
+    const int64_t height = smp_min_i64(image->Height, state->gif.height - top);
+    if ((width < image->Width || height < image->Height) && !state->clips) {
+        smp_note(&state->reader->notes, "picture %lld reaches beyond the canvas and is cut there",
+                 (long long)state->drawn + 1);
+        state->clips = true;
+    }
+    smp_canvas_begin(&state->canvas, left, top, width, height, state->disposal);
+    for (int64_t y = 0; y < height; y++) {
         uint8_t *to = state->row;
-        for (int64_t x = 0; x < image->Width; x++, to += 4) {
+        for (int64_t x = 0; x < width; x++, to += 4) {
             const int index = state->rows[y * image->Width + x];
             memset(to, 0, 4);
             if (index == state->transparent)
@@ -279,8 +288,8 @@ static smp_code draw(gif_reader *state, smp_error *err)
     SMP_TRY(find_picture(state, err));
     smp_code code = SMP_OK;
     if (image->Left < 0 || image->Top < 0 || image->Width < 1 || image->Height < 1 ||
-        image->Left + image->Width > state->gif.width || image->Top + image->Height > state->gif.height)
-        return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: picture %lld lies outside of its canvas",
+        (int64_t)image->Width * image->Height > state->gif.width * state->gif.height) /* for which there is memory */
+        return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: picture %lld is larger than its canvas",
                         (long long)state->drawn + 1);
     if (image->Interlace)
         code = read_interlaced(state, image->Width, image->Height, err);
