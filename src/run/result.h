@@ -58,6 +58,7 @@ typedef struct smp_run_report {
     uint64_t output_clipped;             /* samples that the writers clamped to integers (sound) */
     smp_notes input_notes, output_notes; /* of the reader and the writers */
     char shape_in[48], shape_out[48];
+    bool copied; /* the output has the input's coded data */
     smp_step_report *steps;
     size_t step_count;
     char *drawn; /* what random values came to, a line a stage: smp_plan.drawn; null: nothing is drawn */

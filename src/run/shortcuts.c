@@ -187,6 +187,7 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     const bool failed = wants_memory(wrote) || wrote == SMP_E_ENCODE;
     *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ &&
               !(failed && smp_run_is_replaceable(request->output));
+    report->copied = *copied;
     const char *why = wants_memory(wrote)      ? " for want of memory"
                       : wrote == SMP_E_ENCODE ? ", since its encoder failed"
                                               : ", since the library refuses it";

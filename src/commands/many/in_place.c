@@ -172,7 +172,7 @@ static void finished(void *context, const smp_batch_file *file, smp_run_report *
         smp_failures_add(&w->failures, report->input, &told);
     else
         smp_remarks_add(&w->remarks, report);
-    w->coded_again += !report->status && report->step_count && loses(w, file->output);
+    w->coded_again += !report->status && !report->copied && loses(w, file->output);
 }
 
 static void tick(void *context, const smp_batch_count *count)
