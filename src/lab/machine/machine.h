@@ -298,10 +298,9 @@ typedef struct warp_count {
     uint32_t stride;
 } warp_count;
 
-/* How often an instruction ran, with how many lanes in all, and how often a branch split its warp. whole: runs with all
- * lanes that are in neither yet. */
+/* How often an instruction ran, with how many lanes in all, and how often a branch split its warp. */
 typedef struct warp_tally {
-    uint64_t runs, lanes, splits, whole;
+    uint64_t runs, lanes, splits, whole; /* whole: runs with all lanes that are in neither yet */
 } warp_tally;
 
 typedef struct warp_fault_key {
@@ -337,9 +336,6 @@ typedef struct warp_order {
     uint64_t acquired[WARP_ACQUIRED];
     uint32_t known[WARP_MOST_WARPS][WARP_MOST_WARPS];
 } warp_order;
-
-/* Of the lanes of a warp that __syncwarp named, as `known`: what came before for lane `to` is at [to][from]. */
-typedef uint32_t warp_lane_times[WARP_LANES][WARP_LANES];
 
 /* Callbacks that follow a launch as it runs (lab/time). Without streams only begin, touch and end are called. */
 struct warp_observer {

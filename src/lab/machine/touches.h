@@ -38,3 +38,6 @@ typedef struct warp_pending {
         uint32_t inst, base;
     } reads[WARP_PENDING];
 } warp_pending;
+
+/* Of lanes of a warp that __syncwarp named, as warp_order.known: what came before for lane `to` is at [to][from]. */
+typedef uint32_t warp_lane_times[32][32];
