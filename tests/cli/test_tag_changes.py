@@ -212,6 +212,15 @@ class TagChanges(CliCase):
             told = self.smp("convert", "in.png", "a.jpg", "--tag", key + "=zz", status=2).stderr
             self.assertIn("--tag sets one tag, as in title=Rain, and XML:com.adobe.xmp is a packet of many", told)
 
+    def test_comments_of_no_bytes_and_of_all_that_a_marker_holds(self):
+        for size, fits in ((0, True), (65533, True), (65534, False)):
+            info = PngInfo()
+            info.add_text("Comment", "x" * size)
+            Image.new("RGB", (20, 10)).save(self.folder / "a.png", pnginfo=info)
+            told = self.smp("convert", "-f", "a.png", "b.jpg").stderr
+            self.assertEqual("longer than a marker of a JPEG" not in told, fits, size)
+            self.assertEqual((self.folder / "b.jpg").read_bytes().count(b"\xff\xfe"), fits, size)
+
     def test_a_tag_that_does_not_fit_leaves_the_old_one(self):
         self.small_png("in.png")
         self.smp("convert", "in.png", "a.jpg", "--tag", "title=Old")

@@ -160,7 +160,7 @@ static void put_iptc(jpeg_writer *state)
 static void put_metadata(jpeg_writer *state)
 {
     const smp_meta *meta = state->meta;
-    state->marker = smp_alloc_raw(MARKER_BYTES);
+    state->marker = smp_alloc_raw(MARKER_BYTES + 1); /* and the end of a text */
     if (!state->marker)
         smp_jpeg_stop(&state->base, smp_fail_memory(state->base.err, "JPEG", MARKER_BYTES));
     if (meta->exif.size >= 8 && meta->exif.size + 6 <= MARKER_BYTES) {
@@ -184,8 +184,9 @@ static void put_metadata(jpeg_writer *state)
             continue;
         char other[SMP_TAG_KEY];
         const bool plain = strcmp(key, "Comment") == 0 && !smp_jpeg_comment_key(value, strlen(value), other);
-        int size = snprintf((char *)state->marker, MARKER_BYTES, "%s%s%s", plain ? "" : key, plain ? "" : ": ", value);
-        if (size > 0 && size < MARKER_BYTES)
+        int size =
+            snprintf((char *)state->marker, MARKER_BYTES + 1, "%s%s%s", plain ? "" : key, plain ? "" : ": ", value);
+        if (size >= 0 && size <= MARKER_BYTES)
             jpeg_write_marker(&state->jpeg, JPEG_COM, state->marker, (unsigned)size);
         else
             smp_note(&state->writer->notes, "the text '%.80s' is left out: it is longer than a marker of a JPEG", key);
