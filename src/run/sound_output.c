@@ -42,8 +42,8 @@ smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const ch
                  moved = times ? smp_meta_drop_times(&changed) : 0;
     if (dropped && !options->strip)
         smp_note(&report->output_notes,
-                 "%zu tag%s of its loudness (ReplayGain, R 128) are left out: stages changed its samples", dropped,
-                 dropped == 1 ? "" : "s");
+                 "%zu tag%s of its loudness (ReplayGain, R 128) %s left out: stages changed its samples", dropped,
+                 dropped == 1 ? "" : "s", dropped == 1 ? "is" : "are");
     if (moved && !options->strip)
         smp_note(&report->output_notes,
                  "what its tags say about times (chapters, timed lyrics) is left out: stages moved its samples");

@@ -181,7 +181,7 @@ class Id3(CliCase):
             self.assertIn(one, data)
         self.assertEqual(data.count(b"TXXX"), 1)
         done = self.smp("run", "-f", "-e", "gain -1dB", "a.mp3", "b.mp3")
-        self.assertIn("1 tag of its loudness", done.stderr)
+        self.assertIn("1 tag of its loudness (ReplayGain, R 128) is left out", done.stderr)
         self.assertNotIn(b"RVA2", (self.folder / "b.mp3").read_bytes())
         self.write("c.mp3", id3(frame(b"CHAP", b"c\0" + bytes(16))) + self.sound)
         self.assertIn("about times", self.smp("run", "-f", "-e", "trim end=0.5s", "c.mp3", "b.mp3").stderr)
