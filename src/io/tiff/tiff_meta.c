@@ -25,12 +25,12 @@ enum { TEXTS = sizeof texts / sizeof texts[0] };
 
 typedef uint16_t range[2];
 
-/* Entries of a first directory that say where and how samples lie, or stand for what is kept apart from EXIF; 34377 and
- * 37724 are resources and layers of Photoshop, from 50706 on DNG's. */
-static const range of_file[] = {{254, 268},     {273, 274},     {277, 284},     {288, 301},     {317, 317},
-                                {320, 347},     {512, 532},     {700, 700},     {33723, 33723}, {34377, 34377},
-                                {34665, 34665}, {34675, 34675}, {34853, 34853}, {37724, 37724}, {50706, 50834},
-                                {50879, 52600}, {59932, 59933}};
+/* Entries of a first directory that say where samples lie and what they mean, or stand for what is kept apart from
+ * EXIF; 34377 and 37724 are resources and layers of Photoshop, from 50706 on DNG's. */
+static const range of_file[] = {{254, 268},     {273, 274},     {277, 284},     {288, 301},
+                                {317, 347},     {512, 532},     {700, 700},     {33723, 33723},
+                                {34377, 34377}, {34665, 34665}, {34675, 34675}, {34853, 34853},
+                                {37724, 37724}, {50706, 50834}, {50879, 52600}, {59932, 59933}};
 
 /* Those that mean the same in EXIF. Others may hold places in the file, or places on Earth of its pixels. */
 static const range of_exif[] = {{1, 32767},     {33432, 33437}, {34850, 34869},
