@@ -1,5 +1,5 @@
-"""smempipe kernel: what it finds in kernels of one mistake each (tests/lab/findings/mistakes.cu), and that it finds
-nothing in right ones that look alike (right.cu)."""
+"""smempipe kernel: what it finds in kernels of one mistake each (tests/lab/findings/mistakes*.cu), and that it finds
+nothing in right ones that look alike (right*.cu)."""
 import collections
 import json
 import os
@@ -44,14 +44,17 @@ class Findings(CliCase):
         return found
 
     def test_each_mistake_is_told_with_its_lines(self):
-        wanted, found = marked("mistakes.cu"), collections.defaultdict(set)
-        for which in ("0", "1", "2", "3", "4"):  # a GPU runs nothing behind the last four
-            for kernel, findings in self.findings("mistakes.cu", "--", which).items():
-                found[kernel] |= findings
-        self.assertEqual(sorted(set(wanted) - set(found)), [])
-        missed = {kernel for kernel, (kind, lines) in wanted.items() if (kind, *lines) not in found[kernel]}
-        self.assertEqual(missed, set())
-        self.assertGreaterEqual(len(wanted), 60)
+        count = 0
+        for name, programs in (("mistakes.cu", "01234"), ("mistakes_warps.cu", "0")):
+            wanted, found = marked(name), collections.defaultdict(set)
+            for which in programs:  # a GPU runs nothing behind the last four
+                for kernel, findings in self.findings(name, "--", which).items():
+                    found[kernel] |= findings
+            self.assertEqual(sorted(set(wanted) - set(found)), [])
+            missed = {kernel for kernel, (kind, lines) in wanted.items() if (kind, *lines) not in found[kernel]}
+            self.assertEqual(missed, set())
+            count += len(wanted)
+        self.assertGreaterEqual(count, 60)
 
     def test_a_line_that_reads_and_writes_beyond_is_told_twice(self):
         self.write("a.cu", "__global__ void f(const float *x, float *y, int n)\n{\n"
@@ -70,9 +73,12 @@ class Findings(CliCase):
         self.assertEqual(wanted - shown, set())
 
     def test_nothing_is_told_of_right_kernels(self):
-        found = self.findings("right.cu", "--fail-on", "races,uninitialised,bounds,barriers,leaks")
-        self.assertEqual({kernel: told for kernel, told in found.items() if told}, {})
-        self.assertGreaterEqual(len(found), 60)
+        count = 0
+        for name in ("right.cu", "right_warps.cu"):
+            found = self.findings(name, "--fail-on", "races,uninitialised,bounds,barriers,leaks")
+            self.assertEqual({kernel: told for kernel, told in found.items() if told}, {})
+            count += len(found)
+        self.assertGreaterEqual(count, 60)
 
     @unittest.skipUnless(shutil.which("addr2line"), "no addr2line: binutils")
     def test_each_mistake_of_the_host_is_told_with_its_lines(self):

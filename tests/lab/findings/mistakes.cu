@@ -30,43 +30,12 @@ __global__ void neighbour_without_barrier(int *x, int *y)
     x[t] = t; //! race
     y[t] = x[(t + 40) % N]; //! race
 }
-__global__ void other_lanes_without_syncwarp(int *x, int *y)
-{
-    int t = threadIdx.x % 32;
-    if (threadIdx.x < 32) {
-        x[t] = t; //! race
-        y[t] = x[31 - t]; //! race
-    }
-}
 __global__ void syncwarp_between_warps(int *x, int *y)
 {
     int t = threadIdx.x;
     x[t] = t; //! race
     __syncwarp();
     y[t] = x[N - 1 - t]; //! race
-}
-__global__ void syncwarp_of_one_half(int *x, int *y)
-{
-    int t = threadIdx.x;
-    x[t] = t; //! race
-    if (t % 32 < 16)
-        __syncwarp(0xffff);
-    y[t] = x[t ^ 16]; //! race
-}
-__global__ void syncwarp_of_halves(int *x, int *y)
-{
-    __shared__ int s[N];
-    int t = threadIdx.x;
-    s[t] = x[t]; //! race
-    __syncwarp(0xffffu << (t & 16));
-    y[t] = s[t ^ 31]; //! race
-}
-__global__ void tile_reads_another(int *x, int *y)
-{
-    __shared__ int s[N];
-    s[threadIdx.x] = x[threadIdx.x]; //! race
-    cg::tiled_partition<16>(cg::this_thread_block()).sync();
-    y[threadIdx.x] = s[N - 1 - threadIdx.x]; //! race
 }
 __global__ void fence_is_no_barrier(int *x, int *y)
 {
@@ -492,36 +461,6 @@ __global__ void return_before_the_barrier(int *x)
     x[threadIdx.x] = 1;
     __syncthreads(); //! barrier
 }
-__global__ void shuffle_from_outside(int *x)
-{
-    if (threadIdx.x < 16)
-        x[threadIdx.x] = __shfl_sync(0xffff, threadIdx.x, threadIdx.x + 16); //! barrier
-}
-__global__ void shuffle_without_itself(int *x)
-{
-    if (threadIdx.x < 8)
-        x[threadIdx.x] = __shfl_sync(0x0f, threadIdx.x, threadIdx.x & 3); //! barrier
-}
-__global__ void syncwarp_without_itself(int *x)
-{
-    if (threadIdx.x < 8)
-        __syncwarp(0x0f); //! barrier
-    x[threadIdx.x] = 1;
-}
-__global__ void syncwarp_of_two_masks(int *x)
-{
-    __syncwarp(threadIdx.x < 16 ? 0xffffu : ~0u); //! barrier
-    x[threadIdx.x] = 1;
-}
-__global__ void shuffle_of_two_masks(int *x)
-{
-    x[threadIdx.x] = __shfl_xor_sync(threadIdx.x < 16 ? 0xffffu : ~0u, threadIdx.x, 1); //! barrier
-}
-__global__ void ballot_without_itself(int *x)
-{
-    if (threadIdx.x < 8)
-        x[threadIdx.x] = __ballot_sync(0x0f, 1); //! barrier
-}
 __global__ void null_pointer(int *x)
 {
     x[threadIdx.x] = 1; //! bounds
@@ -572,8 +511,7 @@ int main(int argc, char **argv)
                                  component_unwritten, member_unwritten};
     for (auto *kernel : in_place)
         kernel<<<1, N>>>(*ones);
-    void (*two[])(int *, int *) = {neighbour_without_barrier, other_lanes_without_syncwarp, syncwarp_between_warps,
-                                   syncwarp_of_one_half, syncwarp_of_halves, tile_reads_another,
+    void (*two[])(int *, int *) = {neighbour_without_barrier, syncwarp_between_warps,
                                    fence_is_no_barrier, loop_without_second_barrier, read_beside_atomics,
                                    half_of_the_warps_wait, in_functions, copy_not_waited_for, copy_one_group_short,
                                    copy_without_commit, copy_waited_for_without_barrier, barrier_instead_of_wait,
@@ -618,12 +556,6 @@ int main(int argc, char **argv)
     array_of_a_thread<<<1, N>>>(x, 3);
     barrier_in_a_branch<<<1, N>>>(x);
     return_before_the_barrier<<<1, N>>>(x);
-    shuffle_from_outside<<<1, 32>>>(x);
-    shuffle_without_itself<<<1, 32>>>(x);
-    syncwarp_without_itself<<<1, 32>>>(x);
-    syncwarp_of_two_masks<<<1, 32>>>(x);
-    shuffle_of_two_masks<<<1, 32>>>(x);
-    ballot_without_itself<<<1, 32>>>(x);
     printf("%d\n", (int)cudaDeviceSynchronize());
     return 0;
 }

@@ -36,65 +36,6 @@ __global__ void tree(int *x, int *y)
         __syncthreads();
     }
 }
-__global__ void lanes_of_a_warp(int *x, int *y)
-{
-    int t = threadIdx.x;
-    x[t] = t;
-    __syncwarp();
-    y[t] = x[t ^ 31];
-}
-__global__ void warp_tree(int *x, int *y)
-{
-    for (int d = 16; d; d /= 2) {
-        int v = x[(threadIdx.x & ~31) + (threadIdx.x % 32 ^ d)];
-        __syncwarp();
-        x[threadIdx.x] += v;
-        __syncwarp();
-    }
-}
-template <int SIZE> __device__ int other_of_tile(int *x, int mask)
-{
-    auto tile = cg::tiled_partition<SIZE>(cg::this_thread_block());
-    x[threadIdx.x] += mask;
-    tile.sync();
-    int v = x[threadIdx.x ^ mask];
-    tile.sync();
-    return v;
-}
-__global__ void tiles_of_a_warp(int *x, int *y)
-{
-    __shared__ int s[N];
-    s[threadIdx.x] = x[threadIdx.x] = threadIdx.x;
-    y[threadIdx.x] = other_of_tile<4>(x, 3) + other_of_tile<16>(x, 15) + other_of_tile<8>(x, 7);
-    y[threadIdx.x] += other_of_tile<4>(s, 3) + other_of_tile<16>(s, 15) + other_of_tile<8>(s, 7);
-}
-__global__ void what_a_wider_tile_knew(int *x, int *y)
-{
-    const int t = threadIdx.x;
-    x[t] = t;
-    __syncwarp(0xffffu << (t & 16));
-    __syncwarp(0xfu << (t & 28));
-    y[t] = x[t ^ 15];
-}
-__global__ void lanes_that_know_by_others(int *x, int *y)
-{
-    const int t = threadIdx.x;
-    x[t] = t;
-    __syncwarp(0x3u << (t & 30));
-    __syncwarp(0x5u << (t & 29) % 32);
-    y[t] = x[t ^ 3];
-}
-__global__ void odd_lanes(int *x, int *y)
-{
-    if (threadIdx.x % 2) {
-        cg::coalesced_group odd = cg::coalesced_threads();
-        x[threadIdx.x] = 1;
-        odd.sync();
-        y[threadIdx.x] = x[threadIdx.x ^ 2];
-    }
-    __syncwarp();
-    y[threadIdx.x] += x[threadIdx.x ^ 1];
-}
 struct padded_first {
     char c;
     int i;
@@ -570,14 +511,6 @@ __global__ void early_return_of_warps(int *x, int *y)
     x[threadIdx.x] = 1;
     __syncwarp();
 }
-__global__ void shuffles(int *x, int *y)
-{
-    int v = x[threadIdx.x];
-    for (int d = 16; d; d /= 2)
-        v += __shfl_xor_sync(0xffffffff, v, d);
-    if (threadIdx.x % 32 == 0)
-        atomicAdd(y, v);
-}
 __global__ void indexed(int *x, int *y)
 {
     int v[8];
@@ -606,14 +539,12 @@ int main()
     cudaMallocManaged(&managed, N * sizeof *managed);
     cudaMemset(x, 0, size);
     void (*blocks_of_one[])(int *, int *) = {
-        shift_behind_a_barrier, scan_of_two_buffers, tree, lanes_of_a_warp, warp_tree,
-        tiles_of_a_warp, what_a_wider_tile_knew, lanes_that_know_by_others, odd_lanes,
-        structures_with_padding, own_element, all_write_one_value,
+        shift_behind_a_barrier, scan_of_two_buffers, tree, structures_with_padding, own_element, all_write_one_value,
         bytes_side_by_side, halves_side_by_side, members, vectors, histogram, maximum_by_swaps, own_slots, broadcast,
         some_warps_wait, one_warp_makes_another_takes, group_of_sixteen, in_a_function, shared_then_global,
         lock_of_a_block, atomics_of_its_block, rotate_in_registers, each_its_column,
         counted_barriers, warps_take_turns, copy_and_wait, stages_of_copies, wait_for_all, divergent_copies, heap,
-        early_return_of_warps, shuffles, indexed, reads_symbol};
+        early_return_of_warps, indexed, reads_symbol};
     for (auto *kernel : blocks_of_one) {
         cudaMemset(y, 0, size);
         kernel<<<1, N>>>(x, y);
