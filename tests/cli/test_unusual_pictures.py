@@ -13,6 +13,7 @@ from PIL import Image
 
 from harness import SANITIZED, CliCase, chunk, png_bytes, png_chunks, png_header
 
+VIDEO = b"\0\0\0\x18ftypmp42" + bytes(99)
 ROWS = [bytes((x * 5 + y * 11 + c * 40) & 255 for x in range(16) for c in range(3)) for y in range(8)]
 
 
@@ -195,6 +196,7 @@ class UnusualPictures(CliCase):
         for data, name, note in (
             (still + still, "o1.png", "another PNG follows; only the first is read"),
             (photo + photo, "o2.png", "another JPEG follows; only the first is read"),
+            (photo + VIDEO, "o4.png", "a video follows, as in a motion photo: it is left out"),
             (animation, "o3.png", "an animation of 5 pictures"),
         ):
             done = self.smp("run", "-e", "invert", "-", name, input=data, text=False)
@@ -204,6 +206,11 @@ class UnusualPictures(CliCase):
             one = still if data.startswith(still[:8]) else photo
             self.smp("run", "-e", "invert", "-", "one-" + name, input=one, text=False)
             self.smp("diff", name, "one-" + name)
+
+    def test_a_video_behind_a_photo_that_gets_a_tag_in_place_is_told(self):
+        self.write("in.jpg", jpeg() + VIDEO)
+        done = self.smp("convert", "in.jpg", "--in-place", "--tag", "title=Rain")
+        self.assertIn("in.jpg: a video follows, as in a motion photo: it is left out", done.stderr)
 
     def test_metadata_that_is_damaged_or_invalid_is_left_out_with_a_note(self):
         text = chunk(b"tEXt", b"Title\0x")

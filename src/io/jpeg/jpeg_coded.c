@@ -7,8 +7,9 @@
 
 enum { SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, RST_0 = 0xD0, RST_7 = 0xD7, APP_0 = 0xE0, APP_15 = 0xEF, COM = 0xFE };
 
-/* Moves what is kept to the beginning, and returns its size; 0 where a marker is expected and none is there. */
-static size_t keep_picture(uint8_t *data, size_t size)
+/* Moves what is kept to the beginning, and returns its size; 0 where a marker is expected and none is there. *followed:
+ * as smp_jpeg_follower. */
+static size_t keep_picture(uint8_t *data, size_t size, const char **followed)
 {
     size_t at = 2, kept = 0;
     smp_source source;
@@ -20,6 +21,7 @@ static size_t keep_picture(uint8_t *data, size_t size)
         if (data[at] != 0xFF || marker < 0xC0 || marker == SOI || (marker >= RST_0 && marker <= RST_7))
             return 0;
         if (marker == EOI) {
+            *followed = smp_jpeg_follower(data + at + 2, size - at - 2);
             memmove(data + kept, data + at, 2);
             return kept + 2;
         }
@@ -47,8 +49,11 @@ smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err)
     if (code || source->size > SIZE_MAX || source->size < 4 || !smp_source_seek(source, 0))
         return code;
     const size_t size = (size_t)source->size;
+    const char *followed = NULL;
     SMP_NEED(coded->data = smp_alloc_raw(size), "a JPEG", size, err);
     if (smp_source_read(source, coded->data, size) == size)
-        coded->size = keep_picture(coded->data, size);
+        coded->size = keep_picture(coded->data, size, &followed);
+    if (coded->size)
+        smp_jpeg_note_next(reader, followed);
     return SMP_OK;
 }

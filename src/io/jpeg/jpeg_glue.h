@@ -76,9 +76,9 @@ static inline void smp_jpeg_need(smp_jpeg *state, bool done, const char *what, u
 smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err);
 
 /* The scan that begins `at` in the source, after the header was read: *rows, of shape as->shape, from smp_alloc. Null:
- * it is not plain, or there is no memory for it. *followed: another JPEG comes behind it. In jpeg_scan.c. */
+ * it is not plain, or there is no memory for it. *followed: as smp_jpeg_follower. In jpeg_scan.c. */
 void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
-                        const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed);
+                        const smp_limits *limits, smp_scan *as, uint8_t **rows, const char **followed);
 
 /* Keeps how the picture is coded, after its header was read; and says how one is to be coded, after jpeg_set_defaults:
  * so as the input was, unless a quality is asked for (then its scans alone). In jpeg_coding.c. */
@@ -100,6 +100,10 @@ void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_opti
 
 /* In jpeg_read.c and jpeg_write.c; jpeg.c puts them into the table. */
 bool smp_jpeg_sniff(const uint8_t *head, size_t size);
+/* What is told of a file that goes on with these bytes behind its picture; null: nothing is known. */
+enum { SMP_JPEG_FOLLOWER = 8 /* bytes, at most */ };
+const char *smp_jpeg_follower(const uint8_t *head, size_t size);
+void smp_jpeg_note_next(smp_reader *reader, const char *followed); /* unless the file is an MPO, which is told */
 SMP_DECLARE_READER(smp_jpeg, rows);
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err);
 SMP_DECLARE_WRITER(smp_jpeg, rows);

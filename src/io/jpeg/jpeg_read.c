@@ -27,9 +27,9 @@ typedef struct jpeg_reader {
     bool created;
     uint8_t *cmyk; /* a row, when it must be converted */
     smp_cmyk *to_rgb;
-    uint8_t *scan; /* its rows, when they are given instead of the picture's */
-    bool followed; /* with a scan: another JPEG comes behind it */
-    bool told;     /* that the file is cut short */
+    uint8_t *scan;        /* its rows, when they are given instead of the picture's */
+    const char *followed; /* with a scan: as smp_jpeg_follower */
+    bool told;            /* that the file is cut short */
     /* of the call in progress */
     uint8_t *to;
     int64_t stride, rows;
@@ -431,22 +431,30 @@ smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_
     return smp_jpeg_guard(&state->base, read_rows, state, err);
 }
 
-/* Whether another JPEG follows directly. */
-static bool is_followed(jpeg_reader *state)
+const char *smp_jpeg_follower(const uint8_t *head, size_t size)
 {
-    enum { HEAD = 3 };
-    uint8_t head[HEAD];
-    const uint8_t *more;
-    size_t have = state->source.bytes_in_buffer < HEAD ? state->source.bytes_in_buffer : HEAD;
-    memcpy(head, state->source.next_input_byte, have);
-    size_t rest = smp_source_peek(&state->reader->source, &more, HEAD - have);
-    memcpy(head + have, more, rest);
-    return smp_jpeg_sniff(head, have + rest);
+    return smp_jpeg_sniff(head, size)                  ? "another JPEG follows; " SMP_FIRST_ALONE
+           : size >= 8 && !memcmp(head + 4, "ftyp", 4) ? "a video follows, as in a motion photo: it is left out"
+                                                       : NULL;
 }
 
-static void note_next(jpeg_reader *state)
+/* What follows directly. */
+static const char *follower(jpeg_reader *state)
 {
-    smp_note(state->base.notes, "another JPEG follows; " SMP_FIRST_ALONE);
+    uint8_t head[SMP_JPEG_FOLLOWER];
+    const uint8_t *more;
+    size_t have = state->source.bytes_in_buffer < sizeof head ? state->source.bytes_in_buffer : sizeof head;
+    memcpy(head, state->source.next_input_byte, have);
+    size_t rest = smp_source_peek(&state->reader->source, &more, sizeof head - have);
+    memcpy(head + have, more, rest);
+    return smp_jpeg_follower(head, have + rest);
+}
+
+void smp_jpeg_note_next(smp_reader *reader, const char *followed)
+{
+    jpeg_reader *state = reader->state;
+    if (followed && state->markers.pictures < 2)
+        smp_note(state->base.notes, "%s", followed);
 }
 
 static void read_end(void *context)
@@ -462,8 +470,8 @@ static void read_end(void *context)
     if (state->base.cut.reached) {
         if (!state->told)
             tell_cut(state, lacks);
-    } else if (state->markers.pictures < 2 && is_followed(state))
-        note_next(state);
+    } else
+        smp_jpeg_note_next(state->reader, follower(state));
 }
 
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)
@@ -471,8 +479,7 @@ smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)
     jpeg_reader *state = reader->state;
     if (!state->scan)
         return smp_jpeg_guard(&state->base, read_end, state, err);
-    if (state->markers.pictures < 2 && state->followed)
-        note_next(state);
+    smp_jpeg_note_next(reader, state->followed);
     return SMP_OK;
 }
 

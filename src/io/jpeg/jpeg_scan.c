@@ -284,10 +284,10 @@ static bool put_rows(const struct jpeg_decompress_struct *jpeg, scan *s, smp_sca
 }
 
 void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
-                        const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed)
+                        const smp_limits *limits, smp_scan *as, uint8_t **rows, const char **followed)
 {
     *rows = NULL;
-    *followed = false;
+    *followed = NULL;
     if (!is_plain(jpeg) || source->size == UINT64_MAX || source->size <= at || source->size - at > LARGEST)
         return;
     const size_t size = (size_t)(source->size - at);
@@ -297,10 +297,11 @@ void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_sou
     if (smp_check_picture(limits, jpeg->image_width, jpeg->image_height, 3 * (uint64_t)size, &unsaid) ||
         !(s.rows = smp_alloc_raw(most_bytes(&s, size))))
         return;
-    uint8_t behind[3];
+    uint8_t behind[SMP_JPEG_FOLLOWER];
     bool good = take_out(&s, source, at);
-    *followed = good && source->size - s.tail >= sizeof behind &&
-                smp_source_look(source, s.tail, behind, sizeof behind) && smp_jpeg_sniff(behind, sizeof behind);
+    const size_t rest = good ? (size_t)smp_min_u64(source->size - s.tail, sizeof behind) : 0;
+    if (rest && smp_source_look(source, s.tail, behind, rest))
+        *followed = smp_jpeg_follower(behind, rest);
     good = good && put_rows(jpeg, &s, as);
     if (good)
         *rows = s.rows;
