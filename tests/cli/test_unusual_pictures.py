@@ -127,13 +127,13 @@ class UnusualPictures(CliCase):
         self.assertIn("primaries 9, transfer 16", self.smp("info", "in.png").stdout)
 
     def test_metadata_in_texts_of_digits(self):
-        """As ImageMagick and exiv2 write them."""
-        def raw(name, data, said=None, before=b""):
+        """As ImageMagick, exiv2 and exiftool write them."""
+        def raw(name, data, said=None, before=b"", line=None):
             body = before + data.hex().encode()
             digits = b"\n".join(body[i : i + 72] for i in range(0, len(body), 72))
             size = len(data) if said is None else said
             return chunk(b"zTXt", b"Raw profile type " + name + b"\0\0" +
-                         zlib.compress(b"\n%s\n%8d\n%s\n" % (name, size, digits)))
+                         zlib.compress(b"\n%s\n%8d\n%s\n" % (line or name, size, digits)))
 
         exif, other = tiff([(0x0112, 3, 1, 6)]), tiff([(0x0112, 3, 1, 3)])
         records = b"\x1c\2\x69\0\x08Headline"
@@ -142,6 +142,8 @@ class UnusualPictures(CliCase):
         title = chunk(b"tEXt", b"Title\0x")
         for what in ((raw(b"exif", b"Exif\0\0" + exif), raw(b"iptc", resource), raw(b"xmp", xmp)),
                      (raw(b"APP1", b"Exif\0\0" + exif), raw(b"8bim", resource), raw(b"APP1", app1 + xmp)),
+                     (raw(b"APP1", b"Exif\0\0" + exif, line=b"generic profile"),
+                      raw(b"iptc", resource, line=b"IPTC profile"), raw(b"xmp", xmp)),
                      (raw(b"exif", exif), raw(b"iptc", records), raw(b"xmp", xmp), raw(b"xmp", b"<y/>")),
                      (raw(b"exif", other), chunk(b"eXIf", exif), raw(b"8bim", resource), raw(b"xmp", xmp))):
             self.write("in.png", png_bytes(ROWS, 16, extra=b"".join(what) + title))

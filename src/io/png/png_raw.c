@@ -1,5 +1,5 @@
 /* Metadata in texts of a PNG: "Raw profile type exif", APP1, iptc, 8bim and xmp hold a name, a size and hexadecimal
- * digits. ImageMagick and exiv2 write them so. Source: ImageMagick, coders/png.c. */
+ * digits. ImageMagick, exiv2 and exiftool write them so. Source: ImageMagick, coders/png.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -24,7 +24,7 @@ static int digit(char letter)
 static bool decode(char *text, uint8_t **data, size_t *size)
 {
     char *at = text + strspn(text, BLANK), *end;
-    at += strcspn(at, BLANK);
+    at += strcspn(at, "\r\n"); /* a name may have blanks in it: "IPTC profile" */
     const unsigned long long said = strtoull(at, &end, 10);
     if (end == at)
         return false;
