@@ -337,6 +337,26 @@ SMP_TEST(a_race_names_both_threads)
     lab_close(&l);
 }
 
+/* A program writes them which may have overwritten them before. */
+SMP_TEST(results_with_accesses_that_banks_do_not_serve_are_read_without_these)
+{
+    smp_warp_row rows[] = {{.width = 0, .worst_active = 1}, {.width = 8, .worst_active = 1, .worst_offset = {5}}};
+    const smp_warp_result wrong = {.kernel = "k", .symbol = "k", .code = "sass", .rows = rows, .row_count = 2};
+    smp_warp_result read;
+    smp_error err;
+    bool end;
+    size_t open = 0;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    smp_warp_result_write(file, &wrong);
+    rewind(file);
+    assert_int_equal(smp_warp_result_read(file, &read, &open, &end, &err), SMP_OK);
+    fclose(file);
+    assert_int_equal(read.rows[0].worst_active, 0);
+    assert_int_equal(read.rows[1].worst_offset[0], 0);
+    smp_warp_result_free(&read);
+}
+
 SMP_TEST(results_cross_a_pipe)
 {
     lab l;

@@ -91,8 +91,10 @@ static bool get_rows(FILE *from, size_t count, smp_warp_result *r)
         AT_MOST(smp_warp_space, row->space, SMP_WARP_LOCAL);
         AT_MOST(smp_warp_op, row->op, SMP_WARP_COPY);
         AT_MOST(smp_bank_op, row->worst_op, SMP_BANK_ASYNC_L2);
-        if (row->width > MOST_WIDTH || (row->width & (row->width - 1)))
+        if (!row->width || row->width > MOST_WIDTH || (row->width & (row->width - 1)))
             row->worst_active = 0; /* banks serve no such access */
+        for (int lane = 0; lane < SMP_WARP && row->worst_active; lane++)
+            row->worst_offset[lane] &= ~(row->width - 1); /* and none across words */
         TRUTH(row->far);
         TRUTH(row->by_data);
         TRUTH(row->spill);
