@@ -36,9 +36,10 @@ static void check(const char *text, size_t length, size_t size)
 {
     uint64_t offset, bytes, before = 0;
     for (const char *at = text, *end = text + length; at < end; at += strlen(at) + 1, before = offset + bytes) {
-        int name = 0;
-        if (sscanf(at, "%" SCNu64 " %" SCNu64 " %n", &offset, &bytes, &name) != 2 || !name || offset > size ||
-            bytes > size - offset || offset < before + 512 || leads_away(at + name))
+        char *name; /* which may begin with a blank */
+        offset = strtoumax(at, &name, 10);
+        bytes = strtoumax(name, &name, 10);
+        if (*name != ' ' || offset > size || bytes > size - offset || offset < before + 512 || leads_away(name + 1))
             abort();
     }
 }
