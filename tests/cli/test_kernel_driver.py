@@ -65,6 +65,16 @@ class DriverTest(CliCase):
         done = self.smp("kernel", "./program", "--fail-on", "races")
         self.assertIn("driver: PASS\n", done.stdout + done.stderr)
 
+    def test_memory_is_mapped_in_two_processes(self):
+        """The third launch is the child's."""
+        done = self.smp("kernel", RUNTIME / "virtual.cu")
+        self.assertTrue(done.stdout.startswith("virtual: PASS\n"), done.stdout)
+        self.assertEqual(done.stdout.count("add  grid 2x1x1, block 256x1x1"), 2)
+        self.assertEqual(done.stdout.count("shared memory, 2 launches\n"), 1)
+        self.assertRegex(done.stdout, r"calls of the host\n  copy .*cudaMemset of 16 bytes at address.*\n  free .*\n$")
+        done = self.smp("kernel", RUNTIME / "virtual.cu", "--", "-O3", "--", "unmapped")
+        self.assertIn("of a buffer of 2097152 bytes that cuMemUnmap has unmapped", done.stdout)
+
     def test_what_is_missing_is_named(self):
         self.write("a.cpp", "#include <cuda.h>\n#include <cstdio>\nint main() { cuInit(0);\n"
                             "printf(\"%d\\n\", cuCtxEnablePeerAccess(nullptr, 0)); }")

@@ -29,9 +29,36 @@ void smp_warp_memory_reserve(smp_warp_memory *memory)
     (void)reserve(memory);
 }
 
-void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size)
+void *warp_addresses(smp_warp_memory *memory, size_t size, size_t alignment)
 {
     size_t pages;
+    if (!reserve(memory) || !smp_add_size(size, 2 * (size_t)PAGE - 1, &pages)) /* one more between buffers */
+        return NULL;
+    unsigned char *const free = memory->arena + memory->arena_used;
+    const size_t before = (0 - (size_t)(uintptr_t)free) & (alignment - 1);
+    pages = pages / PAGE * PAGE;
+    if (!smp_add_size(pages, before, &pages) || pages > memory->arena_size - memory->arena_used)
+        return NULL;
+    memory->arena_used += pages;
+    return free + before;
+}
+
+bool warp_buffer_at(smp_warp_memory *memory, void *start, size_t size, int file)
+{
+    const int access = memory->is_open ? PROT_READ | PROT_WRITE : PROT_NONE;
+    const warp_buffer buffer = {
+        .start = (uint64_t)(uintptr_t)start, .size = size, .device = true, .unknown = file < 0 ? size : 0};
+    if (size > GPU_BYTES - memory->device_bytes ||
+        (file < 0 ? mprotect(start, size + PAGE, access)
+                  : mmap(start, size, access, MAP_SHARED | MAP_FIXED, file, 0) != start) ||
+        !warp_insert_buffer(memory, &buffer, NULL))
+        return false;
+    memory->device_bytes += size;
+    return true;
+}
+
+void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size)
+{
     if (!reserve(memory)) {
         void *own = smp_warp_buffer(memory, size, NULL);
         warp_buffer *b = warp_find_buffer(memory, (uint64_t)(uintptr_t)own);
@@ -39,19 +66,8 @@ void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size)
             b->unknown = size;
         return own;
     }
-    if (!smp_add_size(size, 2 * (size_t)PAGE - 1, &pages)) /* one more between buffers */
-        return NULL;
-    pages = pages / PAGE * PAGE;
-    if (size > GPU_BYTES - memory->device_bytes || pages > memory->arena_size - memory->arena_used)
-        return NULL;
-    unsigned char *start = memory->arena + memory->arena_used;
-    const warp_buffer buffer = {.start = (uint64_t)(uintptr_t)start, .size = size, .device = true, .unknown = size};
-    if (mprotect(start, pages, memory->is_open ? PROT_READ | PROT_WRITE : PROT_NONE) ||
-        !warp_insert_buffer(memory, &buffer, NULL))
-        return NULL;
-    memory->arena_used += pages;
-    memory->device_bytes += size;
-    return start;
+    void *start = warp_addresses(memory, size, PAGE);
+    return start && warp_buffer_at(memory, start, size, -1) ? start : NULL;
 }
 
 void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer)
@@ -59,7 +75,8 @@ void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer)
     const size_t size = (size_t)buffer->size;
     memory->device_bytes -= size;
     if (size)
-        (void)madvise((void *)(uintptr_t)buffer->start, size, MADV_DONTNEED);
+        (void)mmap((void *)(uintptr_t)buffer->start, size, memory->is_open ? PROT_READ | PROT_WRITE : PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     if (smp_grow(&memory->freed, &memory->freed_capacity, memory->freed_count + 1, sizeof *memory->freed))
         memory->freed[memory->freed_count++] = *buffer;
 }
@@ -119,8 +136,8 @@ static bool describe_freed(const smp_warp_memory *memory, uint64_t address, char
 {
     for (size_t i = memory->freed_count; i--;)
         if (address - memory->freed[i].start < memory->freed[i].size) {
-            snprintf(text, size, "of a buffer of %llu bytes that cudaFree has freed",
-                     (unsigned long long)memory->freed[i].size);
+            snprintf(text, size, "of a buffer of %llu bytes that %s", (unsigned long long)memory->freed[i].size,
+                     memory->freed[i].mapped ? "cuMemUnmap has unmapped" : "cudaFree has freed");
             return true;
         }
     return false;

@@ -13,6 +13,7 @@ typedef struct warp_buffer {
     bool device;                 /* of the arena */
     bool kernels;                /* of a kernel's malloc */
     bool pinned;                 /* of the host's, which cudaFreeHost frees */
+    bool mapped;                 /* by cuMemMap, which cudaFree does not free */
     char name[WARP_BUFFER_NAME]; /* how findings call it; "": by its address */
     struct warp_seen *cells;     /* who accessed it (watch.c); null: nobody yet */
     size_t cells_size;
@@ -48,6 +49,10 @@ warp_buffer *warp_find_buffer(const smp_warp_memory *memory, uint64_t address);
 /* malloc and free of kernels: 0: there is no memory; false: it is not the address of such a buffer. */
 uint64_t warp_kernel_buffer(smp_warp_memory *memory, uint64_t size);
 bool warp_kernel_buffer_free(smp_warp_memory *memory, uint64_t address);
+/* Addresses of the device that nothing has yet, a page more behind them; null: none are left. alignment: a power of 2.
+ * They become a buffer, of memory of its own or of a file's. */
+void *warp_addresses(smp_warp_memory *memory, size_t size, size_t alignment);
+bool warp_buffer_at(smp_warp_memory *memory, void *start, size_t size, int file);
 void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer);
 void warp_close_arena(smp_warp_memory *memory);
 

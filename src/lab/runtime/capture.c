@@ -168,6 +168,12 @@ bool lab_capture_set(void *stream, const lab_values *values, int *error)
     return capture(stream, &(node){.kind = SET_NODE, .set = *values}, error);
 }
 
+bool lab_capture_memory(void *stream, void *memory, size_t allocated, int *error)
+{
+    const node as = {.kind = allocated ? ALLOCATION_NODE : FREE_NODE, .set = {.memory = memory, .width = allocated}};
+    return capture(stream, &as, error);
+}
+
 bool lab_capture_graph(void *stream, graph *g, int *error)
 {
     LAB_ALONE;

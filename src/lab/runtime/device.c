@@ -129,6 +129,9 @@ LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
                  {89, 1},
                  {95, 1},
                  {97, SMP_WARP_MAX_SHARED},
+                 {102, 1}, /* virtual memory, as files, compressible */
+                 {103, 1},
+                 {107, 1},
                  {106, BLOCKS_A_PROCESSOR},
                  {108, PERSISTING_BYTES},
                  {109, WINDOW_BYTES},

@@ -160,6 +160,10 @@ static int run(const node *n)
     case HOST_NODE:
         n->host.function(n->host.data);
         return LAB_SUCCESS;
+    case ALLOCATION_NODE:
+        return lab_allocate_at(n->set.memory, n->set.width);
+    case FREE_NODE:
+        return cudaFree(n->set.memory);
     case PARENT_NODE:
     case CONDITION_NODE:
         return run_bodies(&n->bodies);
@@ -234,6 +238,22 @@ LAB_ALIAS(cudaGraphAddHostNode, (node * *out, graph *g, node *const *, size_t, c
 LAB_ALIAS(cudaGraphAddEmptyNode, (node * *out, graph *g, node *const *, size_t),
           added(out, lab_graph_add(g, &(node){.kind = EMPTY_NODE})))
 
+/* cudaMemAllocNodeParams. Its memory has an address now, and is there once the node has run. */
+typedef struct allocation_params {
+    char pool[88];
+    const void *access;
+    size_t access_count, bytes;
+    void *memory;
+} allocation_params;
+ADD(MemAlloc, allocation_params *p, {
+    p->memory = p->bytes ? lab_address(p->bytes) : NULL;
+    if (!p->memory)
+        return lab_error(p->bytes ? LAB_OUT_OF_MEMORY : LAB_INVALID_VALUE);
+    return added(out, lab_graph_add(g, &(node){.kind = ALLOCATION_NODE, .set = {p->memory, .width = p->bytes}}));
+})
+LAB_ALIAS(cudaGraphAddMemFreeNode, (node * *out, graph *g, node *const *, size_t, void *memory),
+          added(out, lab_graph_add(g, &(node){.kind = FREE_NODE, .set = {.memory = memory}})))
+
 /* A node of graphs, which are copied before it is added: one may be the graph that it is for. */
 static int add_bodies(node **out, graph *g, node_kind kind, const condition_params *given, graph *const *from)
 {
@@ -279,6 +299,8 @@ typedef struct node_params {
         set_params set;
         host_params host;
         graph *child;
+        allocation_params allocation;
+        void *memory;
         condition_params condition;
     } of;
 } node_params;
@@ -307,6 +329,10 @@ LAB_API int cudaGraphAddNode(node **out, graph *g, node *const *after, const voi
         return cudaGraphAddChildGraphNode(out, g, after, count, given->of.child);
     case EMPTY_NODE:
         return cudaGraphAddEmptyNode(out, g, after, count);
+    case ALLOCATION_NODE:
+        return cudaGraphAddMemAllocNode(out, g, after, count, &given->of.allocation);
+    case FREE_NODE:
+        return cudaGraphAddMemFreeNode(out, g, after, count, given->of.memory);
     case CONDITION_NODE:
         error = is_condition(&given->of.condition) ? add_bodies(out, g, CONDITION_NODE, &given->of.condition, NULL)
                                                    : lab_error(LAB_INVALID_VALUE);

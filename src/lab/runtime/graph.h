@@ -11,6 +11,8 @@ typedef enum node_kind {
     HOST_NODE,
     PARENT_NODE,
     EMPTY_NODE,
+    ALLOCATION_NODE = 10, /* its memory and bytes are `set`'s */
+    FREE_NODE,
     CONDITION_NODE = 13
 } node_kind;
 

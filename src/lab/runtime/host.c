@@ -169,10 +169,7 @@ void lab_host_misses(const char *call, const void *at, size_t size)
 bool lab_reaches(const char *call, const void *at, size_t size)
 {
     LAB_ALONE;
-    uint64_t start, bytes;
-    const uint64_t address = (uint64_t)(uintptr_t)at;
-    const bool fits =
-        !size || (smp_warp_buffer_of(lab_memory(), address, &start, &bytes) && size <= bytes - (address - start));
+    const bool fits = lab_is_buffer(at, size);
     if (!fits)
         lab_host_misses(call, at, size);
     return fits;

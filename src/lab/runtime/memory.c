@@ -8,6 +8,7 @@
 #include "lab/runtime/runtime.h"
 
 enum { WITHIN_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
+enum { ADDRESS = 512 }; /* to a multiple of which memory is aligned */
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int inside;
@@ -69,13 +70,39 @@ static int allocate_on_device(void **out, size_t size)
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
 }
 
-/* Whether a range that is said to be on the device is a buffer's. */
-static bool is_buffer(const void *at, size_t size)
+bool lab_is_buffer(const void *at, size_t size)
 {
     LAB_ALONE;
-    uint64_t start, bytes;
-    const uint64_t address = (uint64_t)(uintptr_t)at;
-    return !size || (smp_warp_buffer_of(lab_memory(), address, &start, &bytes) && size <= bytes - (address - start));
+    uint64_t start, bytes, address = (uint64_t)(uintptr_t)at, left = size;
+    while (left && smp_warp_buffer_of(lab_memory(), address, &start, &bytes)) {
+        bytes -= address - start;
+        address += bytes;
+        left -= left < bytes ? left : bytes;
+    }
+    return !left;
+}
+
+void *lab_address(size_t size)
+{
+    LAB_ALONE;
+    return warp_addresses(lab_memory(), size, ADDRESS);
+}
+int lab_allocate_at(void *memory, size_t size)
+{
+    LAB_ALONE;
+    if (lab_is_buffer(memory, 1))
+        return LAB_SUCCESS;
+    lab_host_allocates(memory, size);
+    return lab_error(warp_buffer_at(lab_memory(), memory, size, -1) ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
+}
+/* A captured stream's memory comes with the graph's launch. */
+static int allocate_on(void **out, size_t size, void *stream)
+{
+    int error;
+    if (!out || !size || !lab_captures(stream))
+        return allocate_on_device(out, size);
+    *out = lab_address(size);
+    return *out && lab_capture_memory(stream, *out, size, &error) ? error : lab_error(LAB_OUT_OF_MEMORY);
 }
 
 /* Whether rows that are said to be on the device are a buffer's; tells if not. */
@@ -85,7 +112,7 @@ static bool fits_rows(const char *call, const void *at, size_t pitch, size_t wid
     size_t size = 0;
     if (width && height && (!smp_mul_size(pitch, height - 1, &size) || !smp_add_size(size, width, &size)))
         size = SIZE_MAX;
-    const bool fits = is_buffer(at, size);
+    const bool fits = lab_is_buffer(at, size);
     if (!fits)
         lab_host_misses(call, at, size);
     return fits;
@@ -101,8 +128,8 @@ static bool is_direction(int kind)
 static int direction(const void *to, const void *from, int kind)
 {
     LAB_ALONE;
-    const bool to_device = smp_warp_memory_is_device(lab_memory(), to) || is_buffer(to, 1);
-    const bool from_device = smp_warp_memory_is_device(lab_memory(), from) || is_buffer(from, 1);
+    const bool to_device = smp_warp_memory_is_device(lab_memory(), to) || lab_is_buffer(to, 1);
+    const bool from_device = smp_warp_memory_is_device(lab_memory(), from) || lab_is_buffer(from, 1);
     return kind != BY_ADDRESS         ? kind
            : to_device && from_device ? DEVICE_TO_DEVICE
            : to_device                ? HOST_TO_DEVICE
@@ -120,9 +147,9 @@ static int copy(const char *call, void *to, const void *from, size_t size, int k
     const bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
     if (lab_broken())
         return lab_broken();
-    const void *const wrong = to_device && !is_buffer(to, size)       ? to
-                              : from_device && !is_buffer(from, size) ? from
-                                                                      : NULL;
+    const void *const wrong = to_device && !lab_is_buffer(to, size)       ? to
+                              : from_device && !lab_is_buffer(from, size) ? from
+                                                                          : NULL;
     if (wrong || (size && (!to || !from))) {
         lab_host_misses(call, wrong, size);
         return lab_error(LAB_INVALID_VALUE);
@@ -141,7 +168,7 @@ LAB_ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
 LAB_BOTH(cudaMallocHost, cuMemAllocHost_v2, (void **p, size_t size), allocate(p, size, true))
 LAB_BOTH(cudaMallocManaged, cuMemAllocManaged, (void **p, size_t size, unsigned), allocate(p, size, false))
 LAB_BOTH(cudaHostAlloc, cuMemHostAlloc, (void **p, size_t size, unsigned), allocate(p, size, true))
-LAB_BOTH(cudaMallocAsync, cuMemAllocAsync, (void **p, size_t size, void *), allocate_on_device(p, size))
+LAB_BOTH(cudaMallocAsync, cuMemAllocAsync, (void **p, size_t size, void *stream), allocate_on(p, size, stream))
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     enum { PITCH = 512 };
@@ -166,21 +193,19 @@ static int free_buffer(const char *call, void *p, bool pinned)
     LAB_ALONE;
     lab_use_primary();
     const warp_buffer *b = warp_find_buffer(lab_memory(), (uint64_t)(uintptr_t)p);
-    const bool freed = !p || (!is_registered(p) && b && b->pinned == pinned && smp_warp_buffer_free(lab_memory(), p));
+    const bool freed =
+        !p || (!is_registered(p) && b && b->pinned == pinned && !b->mapped && smp_warp_buffer_free(lab_memory(), p));
     if (p)
         lab_host_frees(call, p, freed);
     return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
 LAB_ALIAS(cudaFree, (void *p), free_buffer("cudaFree", p, false))
 LAB_ALIAS(cudaFreeHost, (void *p), free_buffer("cudaFreeHost", p, true))
-/* What a graph allocates and frees stays where it is: its launches find it at one address. */
 LAB_API int cudaFreeAsync(void *p, void *stream)
 {
-    LAB_ALONE;
-    if (!p || !lab_captures(stream) || !is_buffer(p, 1))
-        return cudaFree(p);
-    lab_host_frees("cudaFree", p, true);
-    return LAB_SUCCESS;
+    int error;
+    return p && smp_warp_memory_is_device(lab_memory(), p) && lab_capture_memory(stream, p, 0, &error) ? error
+                                                                                                       : cudaFree(p);
 }
 
 static bool meets_buffer(uint64_t start, uint64_t end)
@@ -208,7 +233,7 @@ LAB_API int cudaHostUnregister(void *host)
 }
 LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned)
 {
-    if (!device || !is_buffer(host, 1))
+    if (!device || !lab_is_buffer(host, 1))
         return lab_error(LAB_INVALID_VALUE);
     *device = host;
     return LAB_SUCCESS;

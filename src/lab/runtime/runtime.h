@@ -81,6 +81,10 @@ typedef struct lab_extent {
     size_t width, height, depth;
 } lab_extent;
 
+/* An address of device memory that is not there yet, null: none is left; then it is, if it was not. */
+void *lab_address(size_t size);
+int lab_allocate_at(void *memory, size_t size);
+
 lab_copy_3d lab_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                           int kind);
 
@@ -138,7 +142,8 @@ typedef enum lab_kind {
     LAB_LINK,
     LAB_ALLOCATION,
     LAB_GRAPH,
-    LAB_GRAPH_EXEC
+    LAB_GRAPH_EXEC,
+    LAB_PHYSICAL
 } lab_kind;
 void *lab_hold(lab_kind kind, size_t bytes);
 bool lab_holds(lab_kind kind, const void *handle);
@@ -190,6 +195,8 @@ bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_d
                         size_t shared, bool together, const lab_dim3 *cluster, int *error);
 bool lab_capture_copy(void *stream, const lab_copy_3d *copy, int *error);
 bool lab_capture_set(void *stream, const lab_values *values, int *error);
+bool lab_capture_memory(void *stream, void *memory, size_t allocated,
+                        int *error); /* allocated: bytes; 0: it is freed */
 bool lab_capture_graph(void *stream, struct lab_graph *g, int *error);
 
 /* What the host does with memory (host.c): it allocates; frees, or tries to; gives a call an address where that many
@@ -206,6 +213,8 @@ const smp_warp_result *lab_host_result(bool leaks);
 void lab_stand_in(const char *library, const char *what);
 /* Whether bytes that such a call is given are a buffer's; a finding if not. */
 bool lab_reaches(const char *call, const void *at, size_t size);
+/* Whether bytes are a buffer's, or those of several that are mapped side by side. */
+bool lab_is_buffer(const void *at, size_t size);
 
 /* Reports a missing function, once for each name. */
 int lab_missing(const char *name);
