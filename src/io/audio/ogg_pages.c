@@ -9,7 +9,8 @@
 enum {
     SERIAL = 1,
     MOST_SEGMENTS = 255,
-    SEGMENT = 255 /* bytes of one that does not end a packet */
+    SEGMENT = 255, /* bytes of one that does not end a packet */
+    SKIP_AT = 10   /* of OpusHead */
 };
 
 uint32_t smp_ogg_checksum(const uint8_t *data, size_t size)
@@ -121,10 +122,46 @@ static smp_code write_packets(smp_ogg_pages *p, smp_output *output, smp_error *e
     return SMP_OK;
 }
 
+/* Takes the last packet of a page, or what is there of it. False: nothing is left. */
+static bool drop_packet(uint8_t *page, size_t *size)
+{
+    uint8_t *const lengths = page + SMP_OGG_HEADER;
+    const size_t had = page[SMP_OGG_SEGMENTS_AT];
+    size_t segments = had ? had - 1 : 0, bytes = 0;
+    while (segments && lengths[segments - 1] == SEGMENT)
+        segments--;
+    for (size_t i = 0; i < segments; i++)
+        bytes += lengths[i];
+    memmove(lengths + segments, lengths + had, bytes);
+    page[SMP_OGG_SEGMENTS_AT] = (uint8_t)segments;
+    *size = SMP_OGG_HEADER + segments + bytes;
+    return segments;
+}
+
+static smp_code put_sound(smp_ogg_pages *p, smp_output *output, smp_error *err)
+{
+    const bool last = p->page[SMP_OGG_FLAGS_AT] & SMP_OGG_LAST;
+    if (!p->end)
+        return write_page(p->page, p->used, output, err);
+    if (!last || drop_packet(p->page, &p->used)) {
+        SMP_TRY(p->held_size ? write_page(p->held, p->held_size, output, err) : SMP_OK);
+        memcpy(p->held, p->page, p->used);
+        p->held_size = p->used;
+    } else if (p->page[SMP_OGG_FLAGS_AT] & SMP_OGG_GOES_ON)
+        drop_packet(p->held, &p->held_size);
+    if (!last)
+        return SMP_OK;
+    p->held[SMP_OGG_FLAGS_AT] |= SMP_OGG_LAST;
+    smp_put_bytes(p->held + SMP_OGG_GRANULE_AT, (uint64_t)p->end, 8, false);
+    return write_page(p->held, p->held_size, output, err);
+}
+
 /* A page that is whole. */
 static smp_code put_page(smp_ogg_pages *p, smp_output *output, smp_error *err)
 {
     const uint32_t number = smp_get_le(p->page + SMP_OGG_NUMBER_AT, 4);
+    if (!number)
+        p->skip = smp_get_le(p->page + SMP_OGG_HEADER + p->page[SMP_OGG_SEGMENTS_AT] + SKIP_AT, 2);
     if (!p->headers || !number)
         return write_page(p->page, p->used, output, err);
     if (p->ended < p->headers) {
@@ -137,7 +174,7 @@ static smp_code put_page(smp_ogg_pages *p, smp_output *output, smp_error *err)
         return write_packets(p, output, err);
     }
     smp_put_le(p->page + SMP_OGG_NUMBER_AT, number - p->taken + p->made, 4);
-    return write_page(p->page, p->used, output, err);
+    return put_sound(p, output, err);
 }
 
 smp_code smp_ogg_pages_put(smp_ogg_pages *p, smp_output *output, const void *data, size_t size, smp_error *err)

@@ -1,5 +1,5 @@
 /* Rewrites Ogg pages before they are written: a fixed serial number and a new checksum; on request another comment in
- * the second packet. */
+ * the second packet, and an earlier end. */
 #pragma once
 
 #include "io/audio/sound.h"
@@ -30,6 +30,10 @@ typedef struct smp_ogg_pages {
     int ended;            /* of these, how many are whole */
     smp_bytes packets[2]; /* these */
     uint32_t taken, made; /* pages of them that came, and that were written */
+    int64_t skip;         /* of an Opus: samples at 48 kHz that decoders drop at the beginning */
+    int64_t end;          /* where the stream ends instead, the last packet left out; 0: where it does */
+    uint8_t held[SMP_OGG_MOST];
+    size_t held_size; /* then the last page, which goes when the next has come */
 } smp_ogg_pages;
 
 /* Takes the next bytes of a stream of pages and writes the complete pages. */

@@ -363,7 +363,7 @@ static void gather(smp_writer *writer, smp_sndfile *s, const char *from, int64_t
     }
 }
 
-static smp_code ended(smp_writer *writer, smp_sndfile *s, bool good, smp_error *err)
+static smp_code ended(const smp_writer *writer, smp_sndfile *s, bool good, smp_error *err)
 {
     s->err = NULL;
     if (s->code != SMP_OK || good)
@@ -382,11 +382,16 @@ static smp_code pass_on(smp_writer *writer, smp_sndfile *s, smp_error *err)
     return ended(writer, s, put_rows == n, err);
 }
 
+/* The output of Vorbis depends on the portions that it is given, so they do not depend on strips. */
+static int64_t portion_of(const smp_writer *writer)
+{
+    return smp_min_i64(SMP_SNDFILE_SAMPLES / writer->shape.channels, SMP_SNDFILE_PORTION);
+}
+
 smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     smp_sndfile *s = writer->state;
-    /* The output of Vorbis depends on the portions that it is given, so they do not depend on strips. */
-    const int64_t portion = smp_min_i64(SMP_SNDFILE_SAMPLES / writer->shape.channels, SMP_SNDFILE_PORTION);
+    const int64_t portion = portion_of(writer);
     for (int64_t y = 0, n; y < rows; y += n) {
         n = smp_min_i64(rows - y, portion - s->have);
         gather(writer, s, (const char *)from + y * stride, stride, n);
@@ -399,11 +404,34 @@ smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t st
     return SMP_OK;
 }
 
+/* The library fills its last packet, which reaches behind the end, with zeros or with samples that were there before.
+ * A step at the end is heard before it. So the library gets whole packets, as the sound would go on, and that last one
+ * is left out. */
+static smp_code end_opus(const smp_writer *writer, smp_sndfile *s, int64_t have, smp_error *err)
+{
+    enum { PACKET = 960 /* samples, at 48 kHz */ };
+    const int channels = writer->shape.channels, fine = 48000 / (int)writer->shape.rate;
+    const int64_t past = smp_min_i64(s->put, portion_of(writer)), end = s->put * fine + s->pages->skip,
+                  more = (end + PACKET - 1) / PACKET * PACKET / fine - s->put, older = (past - have) * channels;
+    float *frames = smp_alloc_array((size_t)((past + more) * channels), sizeof *frames);
+    SMP_NEED(frames, "a sound", (size_t)(past + more) * sizeof *frames, err);
+    memcpy(frames, s->buffer + have * channels, (size_t)older * sizeof *frames);
+    memcpy(frames + older, s->buffer, (size_t)(have * channels) * sizeof *frames);
+    const bool memory = smp_sound_predict(frames, past, more, channels);
+    s->pages->end = end;
+    s->err = err;
+    const bool good = memory && sf_writef_float(s->file, frames + past * channels, more) == more;
+    smp_free(frames);
+    return memory ? ended(writer, s, good, err) : smp_fail_memory(err, "a sound", (size_t)past);
+}
+
 smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
 {
     smp_sndfile *s = writer->state;
+    const int64_t have = s->have;
     smp_sound_note_over(writer, &s->over);
-    SMP_TRY(s->have ? pass_on(writer, s, err) : SMP_OK);
+    SMP_TRY(have ? pass_on(writer, s, err) : SMP_OK);
+    SMP_TRY(s->file && s->put && writer->format == &smp_format_opus ? end_opus(writer, s, have, err) : SMP_OK);
     s->err = err;
     int failed = s->file ? sf_close(s->file) : 0;
     s->file = NULL;

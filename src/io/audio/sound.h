@@ -75,6 +75,9 @@ typedef struct smp_sound_over {
 float smp_sound_finite(float v, smp_sound_over *over, uint64_t *clipped);
 void smp_sound_note_over(smp_writer *writer, smp_sound_over *over);
 
+/* Of frames there are `have`: puts `more` behind them, as those would go on. False: out of memory. */
+bool smp_sound_predict(float *frames, int64_t have, int64_t more, int channels);
+
 /* Notes that the format has another bitrate, in kbit/s, than the one asked for. */
 void smp_sound_note_bitrate(smp_writer *writer, int used);
 
