@@ -87,7 +87,7 @@ static const char *said(const smp_meta *meta, long number, const char *of)
 static bool add_texts(const smp_meta *meta, smp_chapters *list)
 {
     bool memory = true;
-    for (size_t i = 0; memory && i < meta->text_count && list->count < SMP_MOST_CHAPTERS; i++) {
+    for (size_t i = 0; memory && i < meta->text_count; i++) {
         const char *what, *end;
         const long number = number_of(meta->texts[i].key, &what);
         const double start = number >= 0 && !*what ? smp_chapter_time(meta->texts[i].value, &end) : -1;
@@ -144,7 +144,7 @@ bool smp_chapters_of(const smp_meta *meta, smp_chapters *list)
     *list = (smp_chapters){0};
     bool memory = !meta || add_texts(meta, list);
     const bool texts = list->count;
-    for (size_t i = 0; memory && meta && !texts && i < meta->attached_count && list->count < SMP_MOST_CHAPTERS; i++)
+    for (size_t i = 0; memory && meta && !texts && i < meta->attached_count; i++)
         if (!strcmp(meta->attached[i].frame, "CHAP"))
             memory = add_frame(list, meta->attached[i].data.data, meta->attached[i].data.size);
     if (!memory)

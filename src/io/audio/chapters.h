@@ -16,10 +16,7 @@ typedef struct smp_chapters {
     bool more; /* frames say more of them than start and title */
 } smp_chapters;
 
-enum {
-    SMP_MOST_CHAPTERS = 500,
-    SMP_CHAPTER_TEXT = 32 /* bytes of "CHAPTER001", "00:01:02.500" or "CHAPTER001NAME", each with its end */
-};
+enum { SMP_CHAPTER_TEXT = 32 /* bytes of "CHAPTER001", "00:01:02.500" or "CHAPTER001NAME", each with its end */ };
 #define SMP_CHAPTERS_KEY "CHAPTER" /* --tag CHAPTER= drops all */
 
 /* Whether a text's key is one of chapters; whether a frame is. */

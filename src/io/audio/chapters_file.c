@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "io/audio/chapters.h"
+#include "io/audio/tags.h"
 
 typedef struct parser {
     smp_chapters *list;

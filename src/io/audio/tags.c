@@ -124,7 +124,8 @@ bool smp_tag_attach(smp_reader *reader, const smp_attached *one)
     if (one->data.size > SMP_MOST_PICTURE)
         smp_note(&reader->notes, "a %s of more than %d MiB in its tags is left out", what, SMP_MOST_PICTURE >> 20);
     else if (all > SMP_MOST_ATTACHED || meta->attached_count == SMP_MOST_ATTACHMENTS)
-        smp_note(&reader->notes, "pictures and frames of its tags beyond %d and beyond %d MiB are left out",
+        smp_note(&reader->notes,
+                 "pictures, chapters and other frames of its tags beyond %d and beyond %d MiB are left out",
                  SMP_MOST_ATTACHMENTS, SMP_MOST_ATTACHED >> 20);
     else
         return !one->data.size || smp_meta_attach(meta, one);
@@ -249,15 +250,17 @@ static bool counts(const struct smp_text *text)
 
 bool smp_tags_fit(const smp_meta *meta, size_t column, bool apart)
 {
+    bool seen[sizeof smp_tag_rows / sizeof smp_tag_rows[0]] = {false};
     for (size_t i = 0; i < meta->text_count; i++) {
         const struct smp_text *text = &meta->texts[i];
         const smp_tag_row *row = smp_tag_row_for(meta, text->key);
         const char *name = row ? *(const char *const *)(const void *)((const char *)row + column) : NULL;
         if ((!name || text->language[0]) && counts(text) && !(apart && smp_chapter_is(text->key)))
             return false;
-        for (size_t k = 0; k < i; k++)
-            if (row && smp_tag_row_for(meta, meta->texts[k].key) == row)
-                return false;
+        if (row && seen[row - smp_tag_rows])
+            return false;
+        if (row)
+            seen[row - smp_tag_rows] = true;
     }
     smp_chapters chapters;
     const bool more = !apart || !smp_chapters_of(meta, &chapters) || chapters.more;

@@ -6,12 +6,13 @@
 #include "io/audio/sound.h"
 
 enum {
-    SMP_MOST_PICTURE = 1 << 23,  /* bytes of a picture, or of a frame, that is kept */
-    SMP_MOST_ATTACHED = 1 << 25, /* bytes of all of them */
-    SMP_MOST_ATTACHMENTS = 200,  /* how many */
-    SMP_FRONT_COVER = 3,         /* the kind of picture (ID3v2.4.0 frames, 4.14) */
-    SMP_MOST_TAGS = 1000,        /* texts, */
-    SMP_MOST_TAG_BYTES = 1 << 20 /* and bytes of them; a note tells when there are more */
+    SMP_MOST_CHAPTERS = 999,                        /* three digits: FFmpeg reads no more from an Ogg */
+    SMP_MOST_PICTURE = 1 << 23,                     /* bytes of a picture, or of a frame, that is kept */
+    SMP_MOST_ATTACHED = 1 << 25,                    /* bytes of all of them */
+    SMP_MOST_ATTACHMENTS = SMP_MOST_CHAPTERS + 200, /* how many; a chapter may be one frame, */
+    SMP_FRONT_COVER = 3,                            /* the kind of picture (ID3v2.4.0 frames, 4.14) */
+    SMP_MOST_TAGS = 2 * SMP_MOST_CHAPTERS + 1000,   /* texts; or two of these, */
+    SMP_MOST_TAG_BYTES = 1 << 20                    /* and bytes of them; a note tells when there are more */
 };
 
 /* ------------------------------------------------------------------------------------------------ names */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "io/audio/chapters.h"
+#include "io/audio/tags.h"
 #include "io/audio/wav.h"
 
 enum { POINT = 24 /* bytes of a cue point */, MOST_LIST = 1 << 21 /* of a chunk */ };

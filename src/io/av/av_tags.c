@@ -57,7 +57,7 @@ static bool take_chapters(smp_reader *reader, const AVFormatContext *file)
 {
     smp_chapters list = {0};
     bool memory = true;
-    for (unsigned i = 0; memory && i < file->nb_chapters && i < SMP_MOST_CHAPTERS; i++) {
+    for (unsigned i = 0; memory && i < file->nb_chapters; i++) {
         const AVChapter *one = file->chapters[i];
         const AVDictionaryEntry *title = av->av_dict_get(one->metadata, "title", NULL, 0);
         const double start = (double)one->start * one->time_base.num / one->time_base.den;

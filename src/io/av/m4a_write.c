@@ -144,6 +144,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     SMP_TRY(check_options(writer, alac, err));
     smp_sound_note_lost(writer, meta, holds_any, true);
     note_pictures(writer, meta);
+    smp_mp4_note_chapters(writer, meta);
     if (writer->options.coded.picture)
         return smp_m4a_put_coded(writer, meta, err);
     SMP_TRY(open_coder(writer, s, err));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "io/audio/chapters.h"
 #include "io/av/mp4_write.h"
 
@@ -61,10 +62,11 @@ static const char *item_of(const smp_meta *meta, const struct smp_text *text)
     return row && row->mp4 && (!bytes || is_number(text->value, 8 * bytes - 1, &value)) ? row->mp4 : NULL;
 }
 
-static bool same_item(const smp_meta *meta, const struct smp_text *a, const struct smp_text *b)
+/* Whether texts a and b go to one item; items: of each text. */
+static bool same_item(const smp_meta *meta, const char *const *items, size_t a, size_t b)
 {
-    const char *one = item_of(meta, a), *other = item_of(meta, b);
-    return one && other ? !strcmp(one, other) : !one && !other && !strcasecmp(a->key, b->key);
+    const char *one = items[a], *other = items[b];
+    return one && other ? !strcmp(one, other) : !one && !other && !strcasecmp(meta->texts[a].key, meta->texts[b].key);
 }
 
 /* Puts a number of 16 bits into its place of a pair. False: it is none, or there is one already. */
@@ -112,24 +114,23 @@ static bool is_in_pair(const smp_meta *meta, const struct smp_text *text, const 
 }
 
 /* All values of an item, where the first of them is. */
-static void put_texts(smp_bytes *out, const smp_meta *meta, size_t first)
+static void put_texts(smp_bytes *out, const smp_meta *meta, const char *const *items, size_t first)
 {
-    const struct smp_text *text = &meta->texts[first];
-    const char *name = item_of(meta, text);
+    const char *name = items[first];
     const int bytes = name ? bytes_of(name) : 0;
     for (size_t i = 0; i < first; i++)
-        if (same_item(meta, &meta->texts[i], text))
+        if (same_item(meta, items, i, first))
             return;
     const size_t box = smp_mp4_begin(out, name ? name : "----");
     if (!name) {
         put_named(out, "mean", "com.apple.iTunes");
-        put_named(out, "name", text->key);
+        put_named(out, "name", meta->texts[first].key);
     }
     for (size_t i = first; i < meta->text_count; i++) {
         const char *value = meta->texts[i].value;
         uint8_t number[8];
         uint64_t whole;
-        if (!same_item(meta, &meta->texts[i], text))
+        if (!same_item(meta, items, i, first))
             continue;
         if (bytes && is_number(value, 64, &whole)) {
             smp_put_be(number, whole, bytes);
@@ -160,6 +161,16 @@ static void put_pictures(smp_bytes *out, const smp_meta *meta)
     smp_mp4_end(out, box);
 }
 
+/* An item of its own name. */
+static void put_own(smp_bytes *out, const char *name, const char *text)
+{
+    const size_t box = smp_mp4_begin(out, "----");
+    put_named(out, "mean", "com.apple.iTunes");
+    put_named(out, "name", name);
+    put_data(out, TEXT, text, strlen(text));
+    smp_mp4_end(out, box);
+}
+
 /* How iTunes says what is not heard, for players that do not know edit lists. */
 static void put_gapless(smp_bytes *out, const smp_mp4 *mp4)
 {
@@ -169,19 +180,44 @@ static void put_gapless(smp_bytes *out, const smp_mp4 *mp4)
              " 00000000 %08" PRIX64 " %08" PRIX64 " %016" PRIX64 " 00000000 00000000 00000000 "
              "00000000 00000000 00000000 00000000 00000000",
              (uint64_t)mp4->priming, padding, (uint64_t)mp4->frames);
-    const size_t box = smp_mp4_begin(out, "----");
-    put_named(out, "mean", "com.apple.iTunes");
-    put_named(out, "name", "iTunSMPB");
-    put_data(out, TEXT, text, strlen(text));
-    smp_mp4_end(out, box);
+    put_own(out, "iTunSMPB", text);
 }
 
-enum { MOST_CHAPTERS = 255 };
+enum { MOST_CHAPTERS = 255, MOST_TITLE = 255 /* bytes */ };
+
+/* Whether the box of chapters has them all. */
+static bool holds_chapters(const smp_chapters *list)
+{
+    bool held = list->count <= MOST_CHAPTERS;
+    for (size_t i = 0; held && i < list->count; i++)
+        held = !list->items[i].title || strlen(list->items[i].title) <= MOST_TITLE;
+    return held;
+}
+
+void smp_mp4_note_chapters(smp_writer *writer, const smp_meta *meta)
+{
+    smp_chapters list;
+    if (smp_chapters_of(meta, &list) && !holds_chapters(&list))
+        smp_note(&writer->notes, "most players find %d chapters at most, and %d bytes of a title", MOST_CHAPTERS,
+                 MOST_TITLE);
+    smp_chapters_free(&list);
+}
+
+/* Items of their own, as Ogg says chapters. */
+static void put_all_chapters(smp_bytes *out, const smp_chapters *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const smp_chapter_texts say = smp_chapter_say(list, i);
+        put_own(out, say.key, say.start);
+        if (list->items[i].title)
+            put_own(out, say.name, list->items[i].title);
+    }
+}
 
 /* Chapters as Nero has them, in units of 100 ns, which FFmpeg and players read. */
 static void put_chapters(smp_bytes *out, const smp_chapters *list)
 {
-    enum { UNITS = 10000000, MOST_TITLE = 255 };
+    enum { UNITS = 10000000 };
     const size_t count = list->count < MOST_CHAPTERS ? list->count : MOST_CHAPTERS, box = smp_mp4_begin(out, "chpl");
     smp_bytes_be(out, 1ULL << 56, 8); /* version 1 */
     smp_bytes_be(out, count, 1);
@@ -213,10 +249,16 @@ void smp_mp4_put_tags(smp_bytes *out, const smp_mp4 *mp4, const smp_meta *meta)
         uint8_t track[8], disc[8];
         const bool paired[] = {pair_of(meta, "TrackNumber", "TRACKTOTAL", track),
                                pair_of(meta, "DISCNUMBER", "DISCTOTAL", disc)};
-        for (size_t i = 0; i < meta->text_count; i++)
-            if (!is_in_pair(meta, &meta->texts[i], paired) &&
-                !(smp_chapter_is(meta->texts[i].key) && chapters.count <= MOST_CHAPTERS))
-                put_texts(out, meta, i);
+        const char **items = smp_alloc_array(meta->text_count + 1, sizeof *items);
+        out->failed |= !items;
+        for (size_t i = 0; items && i < meta->text_count; i++)
+            items[i] = item_of(meta, &meta->texts[i]);
+        for (size_t i = 0; items && i < meta->text_count; i++)
+            if (!is_in_pair(meta, &meta->texts[i], paired) && !smp_chapter_is(meta->texts[i].key))
+                put_texts(out, meta, items, i);
+        smp_free(items);
+        if (!holds_chapters(&chapters))
+            put_all_chapters(out, &chapters);
         for (int i = 0; i < 2; i++) {
             const size_t item = paired[i] ? smp_mp4_begin(out, i ? "disk" : "trkn") : 0;
             if (paired[i]) {

@@ -28,5 +28,8 @@ void smp_mp4_put_index(smp_bytes *out, const smp_mp4 *mp4, uint64_t at, const sm
 size_t smp_mp4_begin(smp_bytes *out, const char *name);
 void smp_mp4_end(smp_bytes *out, size_t box);
 
+/* Notes where players, which read one box of chapters, do not find all. */
+void smp_mp4_note_chapters(smp_writer *writer, const smp_meta *meta);
+
 /* The tags as iTunes has them, with how many frames are not heard. */
 void smp_mp4_put_tags(smp_bytes *out, const smp_mp4 *mp4, const smp_meta *meta);
