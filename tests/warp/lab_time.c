@@ -256,6 +256,20 @@ SMP_TEST(code_comes_later_where_l2_was_emptied)
     assert_false(smp_time_gpu_read("h300,flushed", &kept));
 }
 
+/* Without stall counts and scoreboards nothing would wait. */
+SMP_TEST(code_whose_control_bits_are_blank_is_refused)
+{
+    char why[160];
+    lab l;
+    open_lab(&l, "");
+    const warp_code *code = &kernel_of(&l)->code;
+    assert_false(time_refuses_code(code, "H100", why, sizeof why));
+    memset(code->controls, 0, code->control_count * sizeof *code->controls);
+    assert_true(time_refuses_code(code, "H100", why, sizeof why));
+    assert_non_null(strstr(why, "is not at hand"));
+    lab_close(&l);
+}
+
 SMP_TEST(units_are_counted_by_who_touched_them)
 {
     smp_time_gpu gpu;

@@ -250,6 +250,14 @@ static bool reads_of_others(const warp_code *code, const time_trace *trace)
     return false;
 }
 
+static bool has_controls(const warp_code *code)
+{
+    size_t i = 0;
+    while (i < code->control_count && !code->controls[i])
+        i++;
+    return i < code->control_count;
+}
+
 bool time_refuses_code(const warp_code *code, const char *gpu, char *why, size_t size)
 {
     loop_facts loop = {.begin = 1}; /* none ends before it begins */
@@ -267,7 +275,7 @@ bool time_refuses_code(const warp_code *code, const char *gpu, char *why, size_t
         if (!why[0] && waits)
             snprintf(why, size, waits, code->insts[i].line);
     }
-    if (!why[0] && !code->control_count)
+    if (!why[0] && !has_controls(code))
         snprintf(why, size, "the cubin of its SASS for an %s is not at hand", gpu);
     return why[0] != 0;
 }

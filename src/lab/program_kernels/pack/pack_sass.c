@@ -1,9 +1,10 @@
 /* pack_sass CUBIN TEXT VERSION OUT: packs what `nvdisasm -c -gi` wrote of a cubin, and what of the cubin that does not
  * tell (memory, parameters, constants), into a gzip file that src/lab/program_kernels/store.c reads. Of a chain of
- * inlined source lines the one that counts is kept; code and debugging sections of the cubin become zeros. A tool of
- * the build. */
+ * inlined source lines the one that counts is kept; of the cubin's code the bits stay by which ptxas steers the hardware,
+ * and debugging sections become zeros. A tool of the build. */
 #include <elf.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,19 @@ static bool is_kept(const char *name)
     return false;
 }
 
+/* Of each instruction's 128 bits 105 to 125 stay: the model of time needs them (lab/time/code.c). */
+static void blank_code(char *code, size_t size)
+{
+    enum { INST = 16, HALF = 8, BITS = 21 };
+    for (char *at = code; at + INST <= code + size; at += INST) {
+        uint64_t upper;
+        memcpy(&upper, at + HALF, sizeof upper);
+        upper &= ((UINT64_C(1) << BITS) - 1) << (105 - 64);
+        memset(at, 0, HALF);
+        memcpy(at + HALF, &upper, sizeof upper);
+    }
+}
+
 static void blank_sections(char *cubin, size_t size)
 {
     Elf64_Ehdr head;
@@ -66,7 +80,10 @@ static void blank_sections(char *cubin, size_t size)
         if (section.sh_type == SHT_NOBITS || section.sh_offset > size || section.sh_size > size - section.sh_offset ||
             section.sh_name >= names.sh_size || names.sh_offset + section.sh_name >= size)
             continue;
-        if (!is_kept(cubin + names.sh_offset + section.sh_name))
+        const char *name = cubin + names.sh_offset + section.sh_name;
+        if (begins(name, ".text."))
+            blank_code(cubin + section.sh_offset, section.sh_size);
+        else if (!is_kept(name))
             memset(cubin + section.sh_offset, 0, section.sh_size);
     }
 }
