@@ -171,10 +171,9 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
 {
     smp_compare_step *report = trial->report;
     const smp_compare *out = trial->c->out;
-    char crop[120], time[24];
+    char crop[120];
     const bool timed = out->predicted_gpu[0] && !smp_compare_crop(report, crop, sizeof crop)[0];
-    smp_trace trace = {.counts_only = true, .sass = true, .time = timed ? time : NULL};
-    snprintf(time, sizeof time, "%s%s", out->predicted_gpu, trial->c->request->hot ? "" : ",flushed");
+    smp_trace trace = {.counts_only = true, .sass = true, .time = timed ? out->predicted_gpu : NULL};
     smp_error why = {.code = SMP_OK};
     if (smp_simt_open_traced(&why)) {
         note_missing(trial, SMP_COUNT_MODEL, &why);

@@ -157,13 +157,8 @@ class Compare(CliCase):
             self.assertRegex(table, rf"  {name} +{told['us']:.3g} +{told['low_us']:.3g} \.\. {told['high_us']:.3g} ")
         self.assertIn("not measured", table)
         self.assertLessEqual(max(map(len, table.splitlines())), 100)
-        for option, sooner in (("--hot", True), ("--time=h200", False)):  # code that is in L2; another GPU
-            (step,) = json.loads(self.smp("compare", *options, option, "--json", "-").stdout)["steps"]
-            for variant in step["variants"]:
-                told = variant.get("predicted", {})
-                if "us" in told:
-                    self.assertEqual(told["gpu"], "h100" if sooner else "h200")
-                    self.assertTrue(told["us"] < times[variant["variant"]]["us"] or not sooner)
+        (step,) = json.loads(self.smp("compare", *options, "--time=h200", "--json", "-").stdout)["steps"]
+        self.assertEqual({v["predicted"]["gpu"] for v in step["variants"] if "us" in v.get("predicted", {})}, {"h200"})
 
     def test_a_gpu_that_is_not_known_is_an_error(self):
         done = self.smp("compare", "-e", "invert", CHELSEA, "--time", "rtx", status=2)
@@ -186,7 +181,7 @@ class Compare(CliCase):
         self.assertIn("-DSMP_CUDA_ARCHS=90", none)
         for table in (none, self.smp("explain", *step).stdout):
             self.assertNotRegex(table, "predicted .* us")
-        options = ("--hot", "--time-limit", "0", "--repeat", "1", "--json", "-")  # a run empties no caches
+        options = ("--time-limit", "0", "--repeat", "1", "--json", "-")
         found = json.loads(self.smp("compare", *step, *options).stdout)
         (told,) = (v.get("predicted") for v in found["steps"][0]["variants"] if v["variant"] == "swizzled")
         if not told or not told.get("us"):

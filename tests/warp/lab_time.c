@@ -246,16 +246,6 @@ SMP_TEST(only_a_loop_that_ends_by_what_it_watches_is_refused)
     }
 }
 
-/* compare empties L2 before each sample: the code of a kernel comes from DRAM then. */
-SMP_TEST(code_comes_later_where_l2_was_emptied)
-{
-    smp_time_gpu kept, emptied;
-    assert_true(smp_time_gpu_read("h200,each", &kept) && smp_time_gpu_read("h200,flushed", &emptied));
-    assert_true(emptied.code_jump - kept.code_jump > 0.9 * (kept.lat_dram - kept.lat_l2));
-    assert_true(emptied.code_next > 2 * kept.code_next && emptied.lat_dram <= kept.lat_dram);
-    assert_false(smp_time_gpu_read("h300,flushed", &kept));
-}
-
 /* Without stall counts and scoreboards nothing would wait. */
 SMP_TEST(code_whose_control_bits_are_blank_is_refused)
 {

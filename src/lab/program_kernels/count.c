@@ -91,7 +91,7 @@ static bool is_sound(const smp_warp_result *result, smp_error *err)
 static bool is_timed(const smp_trace *trace, smp_trace_time *time)
 {
     smp_time_gpu gpu;
-    if (!trace->time || !smp_time_gpu_read(trace->time, &gpu))
+    if (!trace->time || !smp_time_gpu_find(trace->time, &gpu))
         return false;
     if (gpu.arch != smp_own_architecture())
         snprintf(time->why, sizeof time->why, "its SASS is of sm_%d, and an %s runs that of sm_%d",
@@ -109,7 +109,7 @@ static void take_time(smp_trace_time *to, const smp_warp_result *result)
     snprintf(to->why, sizeof to->why, "%s", p->refusal);
 }
 
-/* time: as smp_time_run has it. */
+/* time: the GPU; null: none. */
 static smp_code execute(const smp_warp_kernel *kernel, const smp_simt_seen *seen, const char *time,
                         smp_warp_result *result, smp_error *err)
 {

@@ -1,7 +1,6 @@
 /* See gpu.h. */
 #include "lab/time/gpu.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { GPUS = 6 };
@@ -28,22 +27,6 @@ bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu)
             return true;
         }
     return false;
-}
-
-bool smp_time_gpu_read(const char *wanted, smp_time_gpu *gpu)
-{
-    char name[16];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(wanted, ","), wanted);
-    if (!smp_time_gpu_find(name, gpu))
-        return false;
-    if (strstr(wanted, ",flushed")) { /* as many requests are under way, each as much later as DRAM is */
-        const double later = gpu->lat_dram - gpu->lat_l2;
-        gpu->code_next *= gpu->lat_dram / gpu->lat_l2;
-        gpu->code_first += later;
-        gpu->code_jump += later;
-        gpu->code_far += later;
-    }
-    return true;
 }
 
 bool smp_time_gpu_of(const char *device, int sms, smp_time_gpu *gpu)

@@ -15,9 +15,6 @@ typedef struct smp_time_gpu {
 
 /* Finds a GPU by its name, in lower case; false: there is none. */
 bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu);
-/* Finds it by the first word of what smp_time_run takes. ",flushed": L2 was emptied, so the code comes from DRAM, too.
- */
-bool smp_time_gpu_read(const char *wanted, smp_time_gpu *gpu);
 /* Finds it by a name that contains its title, as drivers tell it ("NVIDIA H100 80GB HBM3"), and its SMs. */
 bool smp_time_gpu_of(const char *device, int sms, smp_time_gpu *gpu);
 /* Finds the first that runs SASS of that architecture. */

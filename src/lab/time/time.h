@@ -30,7 +30,7 @@ smp_code smp_time_predict(smp_time_recorder *recorder, const smp_warp_kernel *ke
 const char *smp_time_pipe(const char *operation);
 
 /* Runs a launch (by smp_warp_run_both, or where launch->kernel is `sass` itself by smp_warp_run) and adds its time to
- * the result. wanted: the GPU, then what else is wished: "h100,flushed,tips,each,listing,what-if"; null or an
+ * the result. wanted: the GPU, then what else is wished: "h100,tips,each,listing,what-if"; null or an
  * unknown GPU: no time. order: among the program's launches. */
 smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch *launch, const smp_warp_kernel *sass,
                       smp_warp_result *result, smp_error *err);

@@ -12,7 +12,9 @@ static bool read_wish(const char *text, smp_time_gpu *gpu, smp_time_wish *wish)
     wish->each = strstr(text, ",each") != NULL;
     wish->listing = strstr(text, ",listing") != NULL;
     wish->what_if = strstr(text, ",what-if") != NULL;
-    return smp_time_gpu_read(text, gpu);
+    char name[16];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
+    return smp_time_gpu_find(name, gpu);
 }
 
 /* Whether a launch has no time, before it ran, and why. */
