@@ -1,8 +1,7 @@
 /* Frames and their spectra on GPUs (audio/frames.h has the definition): a block of threads works on one frame, in
  * shared memory. Numbers lie end to end, or with one more after every sixteen, so that the first passes of a transform
  * meet more banks. */
-#ifndef SMP_KERNELS_AUDIO_FRAMES_CUH
-#define SMP_KERNELS_AUDIO_FRAMES_CUH
+#pragma once
 
 #include "audio/frames.h"
 #include "lib/fft.cuh"
@@ -105,5 +104,3 @@ template <typename MEMORY> SMP_DEVICE float smp_frames_sample_of(const MEMORY &z
 #define SMP_FRAMES_GPU(NAME, type, numbers, body)                                                                      \
     SMP_FRAMES_KERNEL(NAME##_naive_f32_f32, type, numbers, body<smp_fft_plain>)                                        \
     SMP_FRAMES_KERNEL(NAME##_padded_f32_f32, type, SMP_FRAMES_PADDED, body<smp_frames_padded>)
-
-#endif

@@ -1,7 +1,6 @@
 /* A sound of frames on GPUs, as istft has it (audio/stft.h): `size` samples a block, whose sums of frames lie in shared
  * memory. Geometry: a block for each `size` samples (x) and channel (y). */
-#ifndef SMP_KERNELS_AUDIO_OVERLAP_CUH
-#define SMP_KERNELS_AUDIO_OVERLAP_CUH
+#pragma once
 
 #include "audio/stft.h"
 
@@ -37,5 +36,3 @@ SMP_DEVICE void smp_overlap_add(const smp_io &io, const smp_frames &f, int64_t f
         }
     }
 }
-
-#endif

@@ -3,8 +3,7 @@
  *     static SMP_DEVICE_MEMBER float of(const smp_io &io, const PARAMS &p, float v, const smp_place &at, int channel);
  *   naive  a sample a thread.
  *   tiled  16 bytes a thread and access. */
-#ifndef SMP_KERNELS_ELEMENTWISE_PLACED_CUH
-#define SMP_KERNELS_ELEMENTWISE_PLACED_CUH
+#pragma once
 
 #include "lib/elementwise.cuh"
 
@@ -53,5 +52,3 @@ template <typename IN, typename OUT, typename PARAMS, typename AT> struct smp_pl
     }                                                                                                                  \
     SMP_KERNEL_FORMATS(NAME##_naive, PARAMS)                                                                           \
     SMP_KERNEL_FORMATS(NAME##_tiled, PARAMS)
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Reads are free of conflicts: rows lie an odd number of 32 bytes apart. Copies of rows pay for it, since they then go
  * to other places in 128 bytes than they come from (docs/banks.md, 8). */
-#ifndef SMP_KERNELS_GAUSSIAN_BANDED_MMA_CUH
-#define SMP_KERNELS_GAUSSIAN_BANDED_MMA_CUH
+#pragma once
 
 #include "gaussian/banded_mma.h"
 #include "lib/mma.cuh"
@@ -93,5 +92,3 @@ struct banded_windows {
     SMP_DEVICE_MEMBER uint2 operator[](int s) const { return from[4 * s]; }
     SMP_DEVICE_MEMBER void next() { from += 2; }
 };
-
-#endif

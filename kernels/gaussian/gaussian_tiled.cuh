@@ -17,8 +17,7 @@
  * Shared accesses of naive and tiled have no conflicts: neighbouring lanes access neighbouring float4s or samples, and
  * copies keep their offset in 128 bytes. In warp, copies of several rows' halo and loads of parts of packs have some.
  */
-#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_CUH
-#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_CUH
+#pragma once
 
 #include "gaussian/gaussian_tiled_rows.cuh"
 
@@ -280,5 +279,3 @@ SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, c
     GAUSSIAN_COLUMNS_TO(name, uint8_t, u8, type)                                                                       \
     GAUSSIAN_COLUMNS_TO(name, uint16_t, u16, type)                                                                     \
     GAUSSIAN_COLUMNS_TO(name, float, f32, type)
-
-#endif

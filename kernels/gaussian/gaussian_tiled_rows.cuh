@@ -1,7 +1,6 @@
 /* The row pass of gaussian_weights.h from lines of the input in shared memory: four samples a thread, whose taps come
  * from a window in registers. */
-#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_ROWS_CUH
-#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_ROWS_CUH
+#pragma once
 
 #include "stencil/stencil.cuh"
 
@@ -129,5 +128,3 @@ SMP_DEVICE void gaussian_rows_by_float4s(const smp_io &io, const smp_gaussian &g
         __syncthreads();
     }
 }
-
-#endif

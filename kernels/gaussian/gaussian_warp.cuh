@@ -13,8 +13,7 @@
  *   - bands are low where memory binds, since the L2 then keeps what the next ones read again, and tall where
  *     instructions do, since rows of their halo are filtered twice; both together are whole groups of rows
  *     (lib/tuning.h, src/stages/shared/stencil/warp_strip_launch.c). */
-#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_CUH
-#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_CUH
+#pragma once
 
 #include "gaussian/gaussian_weights.h"
 #include "stencil/column_walk.cuh"
@@ -333,5 +332,3 @@ SMP_DEVICE void gaussian_column_walk_plain(const smp_io &io, const smp_gaussian 
     if (finish.CLIPS)
         smp_count_clipped<OUT>(io, finish.clipped);
 }
-
-#endif

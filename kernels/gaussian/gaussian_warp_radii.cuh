@@ -1,7 +1,6 @@
 /* The kernels of gaussian that gaussian_warp.cuh makes: gaussian_warpRADIUS_CHANNELS_IN_OUT, for 1, 3 and 4 channels.
  * WARPS(R, C): the least warps an SM, for their registers. */
-#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_RADII_CUH
-#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_RADII_CUH
+#pragma once
 
 #include "gaussian/gaussian.h"
 
@@ -16,5 +15,3 @@
     GAUSSIAN_WARP_OF(R, 1, WARPS, IN, in, OUT, out)                                                                    \
     GAUSSIAN_WARP_OF(R, 3, WARPS, IN, in, OUT, out)                                                                    \
     GAUSSIAN_WARP_OF(R, 4, WARPS, IN, in, OUT, out)
-
-#endif

@@ -2,8 +2,7 @@
  * passed R rows ago and that is still in shared memory: one access of a lane's whole pack. bytes  a difference and the
  * mask are four or five instructions; a sum with 1.5 * 2^23 rounds and leaves an integer in the low 16 bits (amounts up
  * to SMP_SHARPEN_WARP_AMOUNT fit), which two samples an instruction clamp to 0..255. f32    the definition's mask. */
-#ifndef SMP_KERNELS_GAUSSIAN_SHARPEN_WARP_CUH
-#define SMP_KERNELS_GAUSSIAN_SHARPEN_WARP_CUH
+#pragma once
 
 #include "gaussian/gaussian_warp.cuh"
 #include "gaussian/sharpen.h"
@@ -81,5 +80,3 @@ template <typename T, int R, int C> SMP_DEVICE void sharpen_column_walk(const sm
     gaussian_column_walk<T, T, R, C>(io, p.blur, mask);
     smp_count_clipped<T>(io, mask.clipped);
 }
-
-#endif

@@ -4,8 +4,7 @@
  *          thread loads the two 16-byte words that hold them and shifts them into place, so that it does not matter
  *          where the run begins. Neighbouring threads load one word in common, which the first-level cache has: shared
  *          memory would save nothing. */
-#ifndef SMP_KERNELS_GEOMETRY_GATHER_CUH
-#define SMP_KERNELS_GEOMETRY_GATHER_CUH
+#pragma once
 
 #include "geometry/gather.h"
 #include "geometry/vec128.cuh"
@@ -122,5 +121,3 @@ SMP_DEVICE void gather_tiled(const smp_io &io, const SOURCE &source, const FILL 
             io, [&](int64_t x, int64_t y) { return source(&io, &p, x, y); }, fill);                                    \
     }                                                                                                                  \
     SMP_KERNEL_FORMATS(name##_tiled, type)
-
-#endif

@@ -1,6 +1,5 @@
 /* Brings the rows of a tile's input into shared memory by asynchronous copies of 16 bytes. */
-#ifndef SMP_KERNELS_GEOMETRY_TRANSPOSE_LOAD_CUH
-#define SMP_KERNELS_GEOMETRY_TRANSPOSE_LOAD_CUH
+#pragma once
 
 #include "geometry/transpose_tile.cuh"
 #include "lib/warp_control.cuh"
@@ -44,5 +43,3 @@ SMP_DEVICE void transpose_fetch_rows(const transpose_place &t, const unsigned ch
     smp_copy_commit();
     smp_copy_wait<0>();
 }
-
-#endif

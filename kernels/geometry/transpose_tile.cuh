@@ -4,8 +4,7 @@
  * mirrors decide which rows x and a are. So tiles start at 16-byte boundaries of the rows on both sides for any width,
  * and a mirror costs nothing. Rows are aligned and own their padding (smp_rows_aligned), so partial tiles move whole
  * vectors too: loads read one row for the rows that are missing, stores leave what that gives in the padding. */
-#ifndef SMP_KERNELS_GEOMETRY_TRANSPOSE_TILE_CUH
-#define SMP_KERNELS_GEOMETRY_TRANSPOSE_TILE_CUH
+#pragma once
 
 #include "geometry/transpose.h"
 #include "geometry/vec128.cuh"
@@ -73,5 +72,3 @@ template <int PX, int WIDE> SMP_DEVICE void transpose_cell(int k, int *cx, int *
     {                                                                                                                  \
         body<px>(io, p.orientation);                                                                                   \
     }
-
-#endif

@@ -1,6 +1,5 @@
 /* 16-byte vectors for the kernels of transpose's family, loaded from any address. */
-#ifndef SMP_KERNELS_GEOMETRY_VEC128_CUH
-#define SMP_KERNELS_GEOMETRY_VEC128_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 
@@ -53,5 +52,3 @@ template <int BYTES, int UNIT> struct vec128_bytes {
         vec128_shift<UNIT, count>(w, shift);
     }
 };
-
-#endif

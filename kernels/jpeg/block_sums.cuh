@@ -1,6 +1,5 @@
 /* Running sums over the threads of a block, of bit lengths and of spans (jpeg_encode.h): exact, in any order. */
-#ifndef SMP_KERNELS_JPEG_BLOCK_SUMS_CUH
-#define SMP_KERNELS_JPEG_BLOCK_SUMS_CUH
+#pragma once
 
 #include "jpeg/jpeg_encode.h"
 #include "lib/gpu_kernel.h"
@@ -57,5 +56,3 @@ template <typename T> SMP_DEVICE T jpeg_join_before(T v, T none, T *all)
     *all = whole;
     return lane > 0 ? jpeg_join(before, left) : before;
 }
-
-#endif

@@ -12,8 +12,7 @@
  *   };
  * Launch geometry: smp_geometry_samples() for smp_point_each, smp_geometry_packs() for smp_point_packs,
  * smp_geometry_tables() for smp_point_tables. */
-#ifndef SMP_KERNELS_LIB_ELEMENTWISE_CUH
-#define SMP_KERNELS_LIB_ELEMENTWISE_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 
@@ -206,5 +205,3 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_tabl
     {                                                                                                                  \
         smp_point_##HOW<IN, OUT>(io, NAME##_op<BY_CHANNEL>{p});                                                        \
     }
-
-#endif

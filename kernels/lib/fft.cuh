@@ -1,8 +1,7 @@
 /* Fourier transforms on GPUs (lib/fft.h has the definition): all threads of a block work on one transform, a butterfly
  * each at a time. Neighbouring threads read neighbouring numbers; they write numbers r apart in the first pass, r times
  * r in the next, and so on: the strides that give bank conflicts. MEMORY says where number i lies. */
-#ifndef SMP_KERNELS_LIB_FFT_CUH
-#define SMP_KERNELS_LIB_FFT_CUH
+#pragma once
 
 #include "lib/fft.h"
 #include "lib/gpu_kernel.h"
@@ -78,5 +77,3 @@ SMP_DEVICE bool smp_fft_block(const smp_fft &f, const float *w, const MEMORY &a,
     }
     return f.passes % 2;
 }
-
-#endif

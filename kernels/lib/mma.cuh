@@ -1,6 +1,5 @@
 /* Matrix products of a warp on tensor cores. */
-#ifndef SMP_KERNELS_LIB_MMA_CUH
-#define SMP_KERNELS_LIB_MMA_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 
@@ -38,5 +37,3 @@ SMP_DEVICE void smp_mma_u8(unsigned (&d)[4], const unsigned (&a)[4], unsigned b0
     }
 #endif
 }
-
-#endif

@@ -8,8 +8,7 @@
  * where there are 3 or 4, so that loops unroll and v stays in registers; else it is SMP_MAX_CHANNELS: loop to C and
  * leave out what is not there. Launch geometry: smp_geometry_pixels() for smp_pixel_each, smp_geometry_pixel_tiles()
  * for smp_pixel_tiles. */
-#ifndef SMP_KERNELS_LIB_PER_PIXEL_CUH
-#define SMP_KERNELS_LIB_PER_PIXEL_CUH
+#pragma once
 
 #include "lib/elementwise.cuh"
 #include "lib/per_pixel.h"
@@ -217,5 +216,3 @@ SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
     SMP_PIXEL_FUNCTIONS(NAME, TYPE, SAME, WORDS, READS)                                                                \
     SMP_KERNEL_INTO_F32(NAME##_naive, TYPE)                                                                            \
     SMP_KERNEL_INTO_F32(NAME##_tiled, TYPE)
-
-#endif

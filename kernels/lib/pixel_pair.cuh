@@ -3,8 +3,7 @@
  *   tiled  pieces of rows of the first picture go through shared memory, in and out in accesses of 16 bytes; the second
  *          is read pixel by pixel through the first-level cache, since its rows begin anywhere. Memory bandwidth is the
  *          bound. */
-#ifndef SMP_KERNELS_LIB_PIXEL_PAIR_CUH
-#define SMP_KERNELS_LIB_PIXEL_PAIR_CUH
+#pragma once
 
 #include "lib/per_pixel.cuh"
 #include "lib/pixel_pair.h"
@@ -119,5 +118,3 @@ SMP_DEVICE void smp_pair_tiles(const smp_io &io, const smp_place_at &at, const F
     }                                                                                                                  \
     SMP_KERNEL_FORMATS(NAME##_naive, smp_##NAME)                                                                       \
     SMP_KERNEL_FORMATS(NAME##_tiled, smp_##NAME)
-
-#endif

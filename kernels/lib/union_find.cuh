@@ -4,8 +4,7 @@
  *   below UNION_FIND_NUMBERED  the number of a slot of the same component, not above its own
  *   UNION_FIND_NUMBERED + n    a root, when all roots have numbers: its component is n
  *   UNION_FIND_LOCAL + i       slot i of the same tile, which is the root within the tile */
-#ifndef SMP_KERNELS_LIB_UNION_FIND_CUH
-#define SMP_KERNELS_LIB_UNION_FIND_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 #include "lib/union_find.h"
@@ -165,5 +164,3 @@ struct union_find_slots {
     /* The component's number, once roots have theirs. */
     SMP_DEVICE_MEMBER uint32_t number(int64_t word, int run) const { return settled(word, run) - UNION_FIND_NUMBERED; }
 };
-
-#endif

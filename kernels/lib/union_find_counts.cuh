@@ -1,6 +1,5 @@
 /* Running counts of what GPU kernels that join have found. */
-#ifndef SMP_KERNELS_LIB_UNION_FIND_COUNTS_CUH
-#define SMP_KERNELS_LIB_UNION_FIND_COUNTS_CUH
+#pragma once
 
 #include "lib/union_find.cuh"
 
@@ -41,5 +40,3 @@ SMP_DEVICE uint32_t union_find_chunks_before(union_find_sums &s, const uint32_t 
     union_find_sum_before(s.warps, mine, &all);
     return all;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * below the smaller, until none do. Barriers part what is read from what is written, so that accesses, and what they
  * cost, do not depend on the order of threads. Most runs begin below a neighbour (Komura 2015): few are left to join.
  */
-#ifndef SMP_KERNELS_LIB_UNION_FIND_TILE_CUH
-#define SMP_KERNELS_LIB_UNION_FIND_TILE_CUH
+#pragma once
 
 #include "lib/union_find.cuh"
 
@@ -150,5 +149,3 @@ SMP_DEVICE void union_find_tiles(union_find_tile &tile, const union_find_slots &
         __syncthreads();
     }
 }
-
-#endif

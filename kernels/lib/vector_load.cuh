@@ -1,8 +1,7 @@
 /* Shared by GPU kernels that read every sample of a picture and write none: groups of 16-byte vectors that hold whole
  * pixels, so that the channel of each sample is known at compile time, and a walk over such groups without
  * divisions. */
-#ifndef SMP_KERNELS_LIB_VECTOR_LOAD_CUH
-#define SMP_KERNELS_LIB_VECTOR_LOAD_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 
@@ -157,5 +156,3 @@ struct smp_walk {
     }
     SMP_DEVICE_MEMBER void next() { go(step); }
 };
-
-#endif

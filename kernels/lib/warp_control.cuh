@@ -1,6 +1,5 @@
 /* Helpers for divergent warps. */
-#ifndef SMP_KERNELS_LIB_WARP_CONTROL_CUH
-#define SMP_KERNELS_LIB_WARP_CONTROL_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 
@@ -19,5 +18,3 @@ SMP_DEVICE void smp_reconverge()
 {
     __syncwarp((unsigned)-1);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Words of 64 bits in global memory by which blocks tell each other how far they are; 0 for nothing. They are stored
  * whole, and read where all blocks see them. A word orders no other memory: what it says lies in itself. Whoever asks
  * in a loop may wait only for blocks that have begun. */
-#ifndef SMP_KERNELS_LIB_WORDS_CUH
-#define SMP_KERNELS_LIB_WORDS_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 
@@ -21,6 +20,4 @@ extern "C" void smp_simt_word_tell(unsigned long long *at, unsigned long long wo
 extern "C" unsigned long long smp_simt_word_ask(const unsigned long long *at);
 #define smp_word_tell smp_simt_word_tell
 #define smp_word_ask  smp_simt_word_ask
-#endif
-
 #endif

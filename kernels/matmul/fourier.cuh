@@ -1,6 +1,5 @@
 /* Shared by the kernels of Fourier transforms of pictures. */
-#ifndef SMP_KERNELS_MATMUL_FOURIER_CUH
-#define SMP_KERNELS_MATMUL_FOURIER_CUH
+#pragma once
 
 #include "matmul/fourier.h"
 
@@ -37,5 +36,3 @@ SMP_DEVICE void fourier_put_complex(float *to, bool pairs, float re, float im)
     }
     to[0] = re, to[1] = im;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * work, for each place p < n / d, on the d numbers p + n / d i, and leave number k of them at k + d p; those that
  * follow work on each d neighbours of one k alone. So a line of d numbers goes through the first passes with factors of
  * index p + n / d i (`place`, `apart`), and a line of n / d numbers through the rest with its own. */
-#ifndef SMP_KERNELS_MATMUL_FOURIER_PASSES_CUH
-#define SMP_KERNELS_MATMUL_FOURIER_PASSES_CUH
+#pragma once
 
 #include "matmul/fourier.cuh"
 
@@ -206,5 +205,3 @@ SMP_DEVICE void fourier_passes(const fourier_line &f, int me, int threads, const
             fourier_step<7, 1, DIRECT>(f, at, me, threads, memory, again, from, to);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The tiles of a matrix product in registers (variant register of matmul): loads, and the sums of a thread. A kernel
  * provides the operands and stores the sums. matmul_register.cu describes the whole. */
-#ifndef SMP_KERNELS_MATMUL_MATMUL_CUH
-#define SMP_KERNELS_MATMUL_MATMUL_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 #include "matmul/matmul.h"
@@ -268,5 +267,3 @@ struct matmul_inside {
         r += MATMUL_DEPTH * r_stride;
     }
 };
-
-#endif

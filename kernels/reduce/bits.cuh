@@ -1,6 +1,5 @@
 /* Shared by GPU kernels that make a picture sample by sample of something small: a bit plane, numbers. */
-#ifndef SMP_KERNELS_REDUCE_BITS_CUH
-#define SMP_KERNELS_REDUCE_BITS_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 #include "reduce/bits.h"
@@ -32,5 +31,3 @@ template <typename OUT, typename SAMPLE> SMP_DEVICE void bits_fours(const smp_io
             *reinterpret_cast<pack *>(row + i) = four;
     });
 }
-
-#endif

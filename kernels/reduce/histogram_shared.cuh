@@ -1,6 +1,5 @@
 /* Shared by the GPU kernels of histogram: a block's counters in shared memory, and how to count a pixel. */
-#ifndef SMP_KERNELS_REDUCE_HISTOGRAM_SHARED_CUH
-#define SMP_KERNELS_REDUCE_HISTOGRAM_SHARED_CUH
+#pragma once
 
 #include "lib/vector_load.cuh"
 #include "reduce/histogram.h"
@@ -128,5 +127,3 @@ SMP_DEVICE void histogram_pixels(const smp_io &io, const smp_histogram_params &p
             histogram_pixel(in, io, p, add);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the GPU kernels of stats: the pixels of a chunk, and a lane's results. */
-#ifndef SMP_KERNELS_REDUCE_STATS_CHUNK_CUH
-#define SMP_KERNELS_REDUCE_STATS_CHUNK_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 #include "reduce/stats.h"
@@ -128,5 +127,3 @@ template <typename T> SMP_DEVICE float stats_pivot(const stats_chunk &chunk, int
 {
     return smp_stats_pivot(stats_value<T>(chunk.start, channel));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* One warp's walk down its strip, row by row: what stencils have in common that keep what they need of earlier rows in
  * registers. */
-#ifndef SMP_KERNELS_STENCIL_COLUMN_WALK_CUH
-#define SMP_KERNELS_STENCIL_COLUMN_WALK_CUH
+#pragma once
 
 #include "stencil/warp_strip.cuh"
 
@@ -142,5 +141,3 @@ SMP_DEVICE void column_walk(const smp_io &io, int edge, int up, int beside, type
         }
     }
 }
-
-#endif

@@ -4,8 +4,7 @@
  * A quad is four samples of a row that begin at a multiple of four. As f32 it has 16 bytes, and is one access in shared
  * memory, and in device memory where the row is aligned. The lanes of a warp take neighbouring quads: no bank
  * conflicts. */
-#ifndef SMP_KERNELS_STENCIL_STENCIL_CUH
-#define SMP_KERNELS_STENCIL_STENCIL_CUH
+#pragma once
 
 #include "lib/gpu_kernel.h"
 
@@ -196,5 +195,3 @@ template <typename OUT, typename SAMPLE> SMP_DEVICE void stencil_each(const smp_
     smp_each(io, n, [&](int64_t y, int64_t i) { stencil_put(io, smp_out<OUT>(io.out, y), i, sample(y, i), &clipped); });
     smp_count_clipped<OUT>(io, clipped);
 }
-
-#endif

@@ -9,8 +9,7 @@
  * others. The ends of rows that wrap go sample by sample through the border rule. Rows begin at multiples of 16 bytes
  * (smp_rows_aligned); launches over others take the tiled kernels. Shared accesses: pieces lie side by side in a row;
  * only those of the halo, of several rows at a time, meet in banks, since rows lie at multiples of 128 bytes. */
-#ifndef SMP_KERNELS_STENCIL_WARP_STRIP_CUH
-#define SMP_KERNELS_STENCIL_WARP_STRIP_CUH
+#pragma once
 
 #include "stencil/stencil.cuh"
 #include "stencil/warp_strip_grid.h"
@@ -326,5 +325,3 @@ SMP_DEVICE bool strip_turn(LOADER &loader, int k, int groups, int stage, int &ne
     }
     return true;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *          access. A thread makes results in four rows of a column: it reads SIZE + 3 rows of SIZE samples for four
  *          windows, 4.5 reads a result for a side of 3 and 10 for a side of 5. The lanes of a warp have neighbouring
  *          columns, so that each read is of 32 neighbouring words, whatever the channels: no conflicts. */
-#ifndef SMP_KERNELS_STENCIL_WINDOW_CUH
-#define SMP_KERNELS_STENCIL_WINDOW_CUH
+#pragma once
 
 #include "stencil/stencil.cuh"
 
@@ -110,5 +109,3 @@ SMP_DEVICE void window_tiled(const smp_io &io, const smp_window &g, const FORMUL
     }                                                                                                                  \
     SMP_KERNEL_FORMATS(name##_naive, type)                                                                             \
     SIZES(WINDOW_TILED_, name, type, kind, formula)
-
-#endif
