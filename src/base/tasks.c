@@ -27,10 +27,8 @@ struct smp_tasks {
  * where processors are short: all tasks wait for them in the end. */
 static void step_back(void)
 {
-#ifdef __linux__        /* Linux has a priority for each thread */
     enum { STEPS = 5 }; /* nice levels: about a third of a thread's share */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, (id_t)gettid()) + STEPS);
-#endif
 }
 
 static void *worker(void *context)

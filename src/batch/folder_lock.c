@@ -16,7 +16,6 @@ bool smp_no_locks(int number)
     return number == ENOSYS || number == EOPNOTSUPP || number == ENOTSUP || number == ENOLCK || number == EINVAL;
 }
 
-#ifdef F_OFD_SETLK
 static const int64_t lists = INT64_C(1) << 40;
 
 static int64_t byte_of(const smp_folder_use *use)
@@ -74,7 +73,6 @@ static smp_code take(const char *folder, const smp_folder_use *use, int fd, bool
         busy = holder(fd, own + 1, 0);
     return busy < 0 ? SMP_OK : fail_busy(folder, busy, use, err);
 }
-#endif
 
 smp_code smp_folder_lock(const char *folder, const smp_folder_use *use, int *fd, bool *lockless, smp_error *err)
 {
@@ -95,15 +93,10 @@ smp_code smp_folder_lock(const char *folder, const smp_folder_use *use, int *fd,
             smp_hint(err, "give a folder that you may write to by -o");
         return smp_at(err, "%s", path);
     }
-#ifdef F_OFD_SETLK
     smp_code code = take(folder, use, *fd, lockless, err);
     if (code) {
         close(*fd);
         *fd = -1;
     }
     return code;
-#else
-    (void)use;
-    return SMP_OK;
-#endif
 }

@@ -237,12 +237,8 @@ static void sync_unit(smp_todo *todo, const smp_work_unit *unit)
     each_folder(todo, unit, sync_one);
     if (!todo->request->sync_pieces)
         return;
-#ifdef __linux__
     if (todo->folder_lock >= 0)
         (void)syncfs(todo->folder_lock);
-#else
-    sync();
-#endif
 }
 
 smp_code smp_work_unit_end(smp_todo *todo, smp_work_unit *unit, smp_error *err)

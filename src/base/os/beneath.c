@@ -11,10 +11,6 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 
-#ifndef O_PATH
-#define O_PATH O_RDONLY
-#endif
-
 enum { FOLDER = O_PATH | O_DIRECTORY | O_CLOEXEC };
 
 bool smp_roots_add(smp_roots *roots, const char *folder)

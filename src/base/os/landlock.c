@@ -1,14 +1,11 @@
 /* See landlock.h. The numbers are the same on all systems; the struct and the bits grew with the ABI. */
 #include "base/os/landlock.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
-#ifdef __linux__
-
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 enum { CREATE = 444, ADD = 445, RESTRICT = 446, VERSION = 1, BENEATH = 1, NETWORK_SINCE = 4, SCOPES_SINCE = 6 };
 enum {
@@ -73,27 +70,6 @@ bool smp_landlock_restrict(const smp_landlock *list)
 {
     return list->rules >= 0 && syscall(RESTRICT, list->rules, 0) == 0;
 }
-
-#else
-
-int smp_landlock_abi(void)
-{
-    return 0;
-}
-
-smp_landlock smp_landlock_begin(bool)
-{
-    return (smp_landlock){-1, 0};
-}
-
-void smp_landlock_allow(const smp_landlock *, const char *, unsigned) {}
-
-bool smp_landlock_restrict(const smp_landlock *)
-{
-    return false;
-}
-
-#endif
 
 void smp_landlock_end(smp_landlock *list)
 {

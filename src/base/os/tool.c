@@ -61,11 +61,9 @@ typedef struct cage {
 
 static void close_from(int first, bool when_it_begins)
 {
-#ifdef SYS_close_range
     enum { CLOEXEC = 4 };
     if (syscall(SYS_close_range, (unsigned)first, ~0U, when_it_begins ? CLOEXEC : 0) == 0)
         return;
-#endif
     for (int fd = first; fd < 4096; fd++)
         (void)(when_it_begins ? fcntl(fd, F_SETFD, FD_CLOEXEC) : close(fd));
 }

@@ -1,8 +1,6 @@
 /* See tool_filter.h. What Landlock grants or refuses is left to it; refused here is what it does not see. */
 #include "base/os/tool_filter.h"
 
-#if defined(__linux__) && __has_include(<linux/seccomp.h>) && __has_include(<linux/filter.h>) && \
-    __has_include(<linux/audit.h>)
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -11,11 +9,11 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
 #define ARCH AUDIT_ARCH_AARCH64
-#endif
 #endif
 
 #ifdef ARCH

@@ -4,28 +4,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <stdio.h>
-
-#include "base/os/landlock.h"
-
-#ifdef __linux__
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if __has_include(<linux/seccomp.h>) && __has_include(<linux/filter.h>) && __has_include(<linux/audit.h>)
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include "base/os/landlock.h"
+
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
 #define ARCH AUDIT_ARCH_AARCH64
-#endif
-#endif
 #endif
 
 #ifdef ARCH
@@ -149,10 +144,8 @@ static bool install_filter(int channel, int spool, bool fonts, bool threads)
     answer(&f, SECCOMP_RET_ERRNO | EPERM);
     struct sock_fprog program = {.len = f.length, .filter = f.code};
     /* Kernels before 5.16 slow a filtered process down against speculation, which guards a process from itself. */
-#ifdef SECCOMP_FILTER_FLAG_SPEC_ALLOW
     if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0)
         return true;
-#endif
     return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
@@ -164,8 +157,6 @@ static bool install_filter(int, int, bool, bool)
 }
 
 #endif
-
-#ifdef __linux__
 
 /* No rights but to read fonts: every kind of access is handled. The kernel's ABI, or 0. */
 static int restrict_by_landlock(char *const *fonts)
@@ -194,15 +185,6 @@ void smp_sandbox_decoder(int channel, int spool, uint64_t memory, char *const *f
     got->landlock = restrict_by_landlock(fonts);
     got->seccomp = install_filter(channel, spool, fonts && got->landlock, threads);
 }
-
-#else
-
-void smp_sandbox_decoder(int channel, int spool, uint64_t, char *const *, bool threads, smp_confinement *got)
-{
-    *got = (smp_confinement){.seccomp = install_filter(channel, spool, false, threads)};
-}
-
-#endif
 
 void smp_confinement_text(const smp_confinement *got, char *text, size_t size)
 {

@@ -1,8 +1,6 @@
 /* See worker_asked.h. */
 #include "io/decoder/worker_asked.h"
 
-#ifdef __linux__
-
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -207,5 +205,3 @@ smp_code smp_asked_error(smp_asked *a, const smp_answer *answer, smp_error *told
         *err = *told;
     return told->code;
 }
-
-#endif

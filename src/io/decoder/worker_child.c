@@ -3,8 +3,6 @@
  * go to memory that the program shares. */
 #include "io/decoder/worker_child.h"
 
-#ifdef __linux__
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -55,10 +53,8 @@ static void keep_only(const int *descriptors, int count)
 #endif
             (void)dup2(nothing, fd);
     const int first = SMP_FD_CHANNEL + count;
-#ifdef SYS_close_range
     if (syscall(SYS_close_range, first, ~0U, 0) == 0)
         return;
-#endif
     const long most = sysconf(_SC_OPEN_MAX);
     for (int fd = first; fd < (most > 0 && most < 65536 ? most : 65536); fd++)
         close(fd);
@@ -503,5 +499,3 @@ _Noreturn void smp_spawner(int parent, int sockets, uint64_t memory)
             ;
     }
 }
-
-#endif

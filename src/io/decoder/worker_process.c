@@ -2,12 +2,19 @@
 #include "io/decoder/worker_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -17,16 +24,6 @@
 #include "io/decoder/worker_child.h"
 #include "io/files/source.h"
 #include "io/library.h"
-
-#ifdef __linux__
-
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 enum { SPARE_SPACE = 512 << 20 /* bytes of addresses beside what a header asks for: program, libraries, metadata */ };
 
@@ -435,40 +432,3 @@ smp_lack smp_worker_lacks(void)
 {
     return (smp_lack)atomic_load(&state.lack);
 }
-
-#else /* no such processes: files are decoded in this one */
-
-smp_code smp_worker_start_encoder(smp_error *)
-{
-    return SMP_OK;
-}
-
-smp_code smp_worker_start(uint64_t, smp_error *)
-{
-    return SMP_OK;
-}
-
-smp_code smp_worker_more(smp_error *)
-{
-    return SMP_OK;
-}
-
-void smp_worker_stop(void) {}
-
-bool smp_worker_runs(void)
-{
-    return false;
-}
-
-smp_code smp_worker_confinement(char *text, size_t size, smp_error *)
-{
-    snprintf(text, size, "none on this system");
-    return SMP_OK;
-}
-
-smp_lack smp_worker_lacks(void)
-{
-    return SMP_LACKS_NOTHING; /* files are decoded here, which the documents say */
-}
-
-#endif

@@ -2,6 +2,7 @@
 #include "io/decoder/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,10 +13,6 @@
 #include "base/clock.h"
 #include "io/decoder/worker_asked.h"
 #include "io/format.h"
-
-#ifdef __linux__
-
-#include <fcntl.h>
 
 enum {
     COPIED = 1 << 20, /* bytes of rows a time, where they are copied */
@@ -427,25 +424,3 @@ smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_
     *out = reader;
     return SMP_OK;
 }
-
-#else /* no such processes: files are decoded in this one */
-
-uint64_t smp_worker_asks(void)
-{
-    return 0;
-}
-
-void *smp_reader_shared(smp_reader *, size_t)
-{
-    return NULL;
-}
-
-smp_code smp_worker_reader_open(smp_source *, const char *, const smp_read_options *options, smp_reader **out,
-                                smp_error *err)
-{
-    (void)limits;
-    *out = NULL;
-    return smp_fail(err, SMP_E_PROCESS, "there is no process that decodes");
-}
-
-#endif

@@ -1,8 +1,6 @@
 /* See worker_watch.h. */
 #include "io/decoder/worker_process.h"
 
-#ifdef __linux__
-
 #include <dirent.h>
 #include <math.h>
 #include <poll.h>
@@ -168,5 +166,3 @@ void smp_watch_end(smp_watch *watch)
 {
     (void)pass(watch);
 }
-
-#endif

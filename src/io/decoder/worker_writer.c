@@ -9,8 +9,6 @@
 #include "io/decoder/worker_asked.h"
 #include "io/format.h"
 
-#ifdef __linux__
-
 enum {
     COPIED = 4 << 20,        /* bytes of rows a time */
     SLOWEST = 50000,         /* bytes of rows a second of the processor: no encoder is slower, on any machine */
@@ -183,9 +181,3 @@ const smp_file_format smp_writer_elsewhere = {.name = "",
                                               .write_next = write_next,
                                               .write_end = write_end,
                                               .write_close = write_close};
-
-#else
-
-const smp_file_format smp_writer_elsewhere = {.name = ""};
-
-#endif

@@ -114,13 +114,11 @@ static void add_time(const smp_output *output, double start)
  */
 static void begin_writing(smp_output *output)
 {
-#ifdef SYNC_FILE_RANGE_WRITE
     if (output->target && !output->given && output->written - output->begun >= PORTION) {
         (void)sync_file_range(output->fd, (off_t)output->begun, (off_t)(output->written - output->begun),
                               SYNC_FILE_RANGE_WRITE);
         output->begun = output->written;
     }
-#endif
 }
 
 static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, smp_error *err)
@@ -471,16 +469,12 @@ smp_code smp_outputs_sync(smp_output *const *outputs, size_t count, smp_error *e
         output->used = 0;
         first = !first && output->target ? output : first;
     }
-#ifdef __linux__
     if (!first || fstat(first->fd, &place) != 0 || syncfs(first->fd) != 0)
         return SMP_OK;
     for (size_t i = 0; i < count; i++) {
         outputs[i]->lazy_sync |= fstat(outputs[i]->fd, &status) == 0 && status.st_dev == place.st_dev;
         outputs[i]->lazy_folder |= i && in_one_folder(outputs[i], outputs[i - 1]);
     }
-#else
-    (void)first, (void)place, (void)status, (void)in_one_folder;
-#endif
     return SMP_OK;
 }
 

@@ -1,17 +1,13 @@
 /* Looks at the first bytes of a pipe or socket without reading them: for decisions that come before the process that
  * will read. */
-#include <unistd.h>
-
-#include "io/files/source.h"
-
-#ifdef __linux__
-
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "io/files/source.h"
 
 enum {
     WAIT = 3000, /* milliseconds that a pipe may take to begin */
@@ -58,13 +54,3 @@ size_t smp_source_begins(int fd, uint8_t *head, size_t size, bool *all)
         return 0;
     return wait_for(fd, S_ISFIFO(status.st_mode), head, size, all);
 }
-
-#else
-
-size_t smp_source_begins(int, uint8_t *, size_t, bool *all)
-{
-    *all = false;
-    return 0;
-}
-
-#endif

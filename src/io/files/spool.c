@@ -18,11 +18,9 @@ enum { MOST_IN_MEMORY = 8 << 20 /* bytes */ };
 static int open_nameless(const char *folder)
 {
     char path[4096];
-#ifdef O_TMPFILE
     int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
     if (file >= 0)
         return file;
-#endif
     if ((size_t)snprintf(path, sizeof path, "%s/smempipe-XXXXXX", folder) >= sizeof path)
         return -1;
     int named = mkostemp(path, O_CLOEXEC);

@@ -156,7 +156,6 @@ static void path_of(int fd, char text[32])
 /* -1 where the file system has no files without a name, or no way leads to them. */
 static int open_nameless(const char *folder)
 {
-#ifdef O_TMPFILE
     struct stat own, seen;
     char path[32];
     int fd = always_named ? -1 : open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
@@ -168,9 +167,6 @@ static int open_nameless(const char *folder)
         return fd;
     }
     close(fd);
-#else
-    (void)folder;
-#endif
     return -1;
 }
 
