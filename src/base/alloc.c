@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "base/checked.h"
+#include "base/sanitized.h"
 
 static atomic_uint_fast64_t live, peak, limit, made, fail_at, refused;
 static _Atomic bool limit_hit;
@@ -26,15 +27,11 @@ typedef struct header {
  * make them larger. */
 static void ask_for_large_pages(char *block, size_t size)
 {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
     enum { PICTURE = 8 << 20, PAGE = 1 << 16 }; /* bytes; a multiple of every system's page */
     uintptr_t from = ((uintptr_t)block + PAGE - 1) & ~(uintptr_t)(PAGE - 1),
               to = ((uintptr_t)block + size) & ~(uintptr_t)(PAGE - 1);
     if (size >= PICTURE)
         (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* the system may refuse */
-#else
-    (void)block, (void)size;
-#endif
 }
 
 /* ------------------------------------------------------------------------------------------------ kept blocks */
@@ -44,14 +41,6 @@ static void ask_for_large_pages(char *block, size_t size)
 enum { KEPT = 512, WORTH_KEEPING = 1 << 20 }; /* blocks; bytes */
 
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
-#ifndef __has_feature
-#define __has_feature(name) 0 /* gcc has a macro instead */
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-enum { WATCHED = true }; /* what uses freed memory would not be seen */
-#else
-enum { WATCHED = false };
-#endif
 static char *kept[KEPT];
 static int kept_count;
 static atomic_uint_fast64_t kept_bytes, kept_most; /* changed with the lock held */
@@ -307,7 +296,7 @@ void smp_alloc_fail_at(uint64_t nth)
 
 void smp_alloc_keep(uint64_t most)
 {
-    if (!WATCHED) {
+    if (!SMP_SANITIZED) { /* which sees what uses freed memory */
         pthread_mutex_lock(&kept_lock);
         kept_most = most;
         drop_kept(most);

@@ -1,15 +1,12 @@
 /* Landlock for the whole program: see sandbox_program.h. */
 #include "io/sandbox_program.h"
 
-#include "base/alloc.h"
-
-#if defined(__linux__) && !defined(SMP_SANITIZED) /* a sanitizer starts other programs to tell what it found */
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/os/landlock.h"
 #include "base/paths.h"
 
@@ -92,30 +89,3 @@ bool smp_sandbox_closed(void)
 {
     return closed;
 }
-
-#else
-
-int smp_sandbox_abi(void)
-{
-    return 0;
-}
-
-smp_sandbox *smp_sandbox_begin(void)
-{
-    return NULL;
-}
-
-void smp_sandbox_allow(smp_sandbox *, const char *, bool) {}
-
-void smp_sandbox_allow_output(smp_sandbox *, const char *) {}
-
-void smp_sandbox_allow_temporary(smp_sandbox *) {}
-
-void smp_sandbox_close(smp_sandbox *) {}
-
-bool smp_sandbox_closed(void)
-{
-    return false;
-}
-
-#endif

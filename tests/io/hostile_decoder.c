@@ -30,7 +30,7 @@
 #define ENOUGH  5.0 /* seconds, in which every file must fail */
 #define SOON    0.5 /* the patience with one that does nothing; others must begin within it, on a busy machine too */
 
-#ifdef SMP_SANITIZED
+#if SMP_SANITIZED
 enum { MUTATIONS = 500 }; /* a fork takes longer */
 #else
 enum { MUTATIONS = 5000 };

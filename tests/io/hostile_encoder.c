@@ -27,7 +27,7 @@
 #include "io/decoder/worker_process.h"
 #include "io/format.h"
 
-#ifdef SMP_SANITIZED
+#if SMP_SANITIZED
 enum { SANITIZED = 1, MUTATIONS = 40 };
 #else
 enum { SANITIZED = 0, MUTATIONS = 300 };

@@ -25,7 +25,7 @@
 
 #define SAMPLES SMP_SOURCE_DIR "/samples/"
 
-#ifdef SMP_SANITIZED
+#if SMP_SANITIZED
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };

@@ -105,7 +105,7 @@ bool simt_guard_hit(uintptr_t at, size_t size, simt_range *clean)
 /* Checks the guards: this finds writes past a buffer even in kernels that are not traced. */
 bool simt_guards_hold(void)
 {
-#ifndef SIMT_ASAN
+#if !SMP_SANITIZED
     char intact[GUARD];
     memset(intact, GUARD_BYTE, GUARD);
     for (size_t i = 0; i < list.count; i++) {

@@ -8,14 +8,7 @@
 #include "base/alloc.h"
 #include "device/simt/simt_internal.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FIBER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FIBER_ASAN 1
-#endif
-#endif
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -36,7 +29,7 @@ struct simt_fibers {
 #else
     ucontext_t place[SIMT_THREADS], scheduler;
 #endif
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
     void *fake[SIMT_THREADS], *scheduler_fake;
     const void *host_bottom;
     size_t host_size;
@@ -126,7 +119,7 @@ static void *new_stack(simt_fibers *fibers, int n)
 
 void simt_begin(simt_fibers *fibers, intptr_t n)
 {
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
     __sanitizer_finish_switch_fiber(NULL, &fibers->host_bottom, &fibers->host_size);
 #endif
     fibers->main(fibers->context, (int)n);
@@ -135,7 +128,7 @@ void simt_begin(simt_fibers *fibers, intptr_t n)
 static void begin_context(unsigned high, unsigned low, int n)
 {
     simt_fibers *fibers = (simt_fibers *)((uintptr_t)high << 16 << 16 | low);
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
     __sanitizer_finish_switch_fiber(NULL, &fibers->host_bottom, &fibers->host_size);
 #endif
     fibers->main(fibers->context, n);
@@ -189,7 +182,7 @@ static void start(simt_fibers *fibers, int n)
     makecontext(&fibers->place[n], (void (*)(void))begin_context, 3, (unsigned)(address >> 16 >> 16), (unsigned)address,
                 n);
 #endif
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
     fibers->fake[n] = NULL;
 #endif
     fibers->started[n] = true;
@@ -199,7 +192,7 @@ void simt_fiber_enter(simt_fibers *fibers, int n)
 {
     if (!fibers->started[n])
         start(fibers, n);
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
     __sanitizer_start_switch_fiber(&fibers->scheduler_fake, stack_of(fibers, n), SIMT_STACK);
 #endif
 #ifdef FIBER_ASM
@@ -207,14 +200,14 @@ void simt_fiber_enter(simt_fibers *fibers, int n)
 #else
     swapcontext(&fibers->scheduler, &fibers->place[n]);
 #endif
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
     __sanitizer_finish_switch_fiber(fibers->scheduler_fake, NULL, NULL);
 #endif
 }
 
 void simt_fiber_leave(simt_fibers *fibers, int n)
 {
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
     __sanitizer_start_switch_fiber(&fibers->fake[n], fibers->host_bottom, fibers->host_size);
 #endif
 #ifdef FIBER_ASM
@@ -222,7 +215,7 @@ void simt_fiber_leave(simt_fibers *fibers, int n)
 #else
     swapcontext(&fibers->place[n], &fibers->scheduler);
 #endif
-#ifdef FIBER_ASAN
+#if SMP_SANITIZED
     __sanitizer_finish_switch_fiber(fibers->fake[n], &fibers->host_bottom, &fibers->host_size);
 #endif
 }

@@ -13,18 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sanitized.h"
 #include "device/kernel_table.h"
 #include "device/simt/simt.h"
 #include "lib/emulator_shim.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SIMT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SIMT_ASAN 1
-#endif
-#endif
-#ifdef SIMT_ASAN
+#if SMP_SANITIZED
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at), (void)(size))

@@ -128,7 +128,7 @@ static bool install_filter(int channel, int spool, bool fonts, bool threads)
         allow(&f, always[i]);
     allow_where_equal(&f, __NR_recvmsg, 0, (uint32_t)channel);
     allow_where_equal(&f, __NR_sendmsg, 0, (uint32_t)channel);
-#ifdef SMP_SANITIZED
+#if SMP_SANITIZED
     (void)spool;
     allow(&f, __NR_write);
     allow(&f, __NR_sigaltstack); /* AddressSanitizer asks before a longjmp */
@@ -174,7 +174,7 @@ void smp_sandbox_decoder(int channel, int spool, uint64_t memory, char *const *f
 {
     *got = (smp_confinement){.landlock = 0};
     smp_bound_resource(RLIMIT_CORE, 0);
-#ifndef SMP_SANITIZED
+#if !SMP_SANITIZED
     if (memory)
         smp_bound_resource(RLIMIT_AS, memory);
 #else

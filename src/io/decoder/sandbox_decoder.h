@@ -6,14 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A sanitizer's build: it maps terabytes that it does not use, and has more to say than an exit status. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SMP_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SMP_SANITIZED 1
-#endif
-#endif
+#include "base/sanitized.h"
 
 typedef struct smp_confinement {
     int landlock; /* the kernel's ABI, 1 or more; 0: it has none */

@@ -42,7 +42,7 @@ void smp_asked_bound_time(smp_asked *a, double before, double seconds)
 void smp_asked_bound_memory(const smp_asked *a, bool opened, uint64_t more)
 {
     smp_worker *w = a->worker;
-#ifndef SMP_SANITIZED
+#if !SMP_SANITIZED
     enum { STEP = 1 << 22 }; /* pictures of about one size have one limit */
     uint64_t most = UINT64_MAX;
     if (opened)

@@ -48,7 +48,7 @@ static void keep_only(const int *descriptors, int count)
     if (nothing < 0)
         nothing = SMP_FD_CHANNEL; /* keeps the numbers taken */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-#ifdef SMP_SANITIZED
+#if SMP_SANITIZED
         if (fd != STDERR_FILENO)
 #endif
             (void)dup2(nothing, fd);
@@ -68,7 +68,7 @@ static void leave_signals_to_the_program(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         signal(numbers[i], SIG_IGN);
-#ifndef SMP_SANITIZED /* which reports them */
+#if !SMP_SANITIZED /* which reports them */
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
         signal(crashes[i], SIG_DFL);
 #else
