@@ -70,14 +70,43 @@ void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size)
     return start && warp_buffer_at(memory, start, size, -1) ? start : NULL;
 }
 
+/* The heap lies in pieces, in which a byte or more is between buffers. */
+uint64_t warp_kernel_buffer(smp_warp_memory *memory, uint64_t size)
+{
+    enum { STEP = 512, PIECE = 8 << 20 };
+    const size_t limit = memory->heap_limit ? memory->heap_limit : WARP_USUAL_HEAP;
+    if (memory->heap_used > limit || size > limit - memory->heap_used)
+        return 0;
+    const size_t bytes = (size / STEP + 1) * STEP, piece = bytes > PIECE ? bytes : PIECE;
+    if (bytes > memory->heap_left) {
+        memory->heap = warp_addresses(memory, piece, STEP);
+        if (!memory->heap || mprotect(memory->heap, piece, PROT_READ | PROT_WRITE))
+            memory->heap = smp_alloc(piece);
+        memory->heap_left = memory->heap ? piece : 0;
+    }
+    const uint64_t start = (uint64_t)(uintptr_t)memory->heap;
+    const warp_buffer buffer = {.start = start, .size = size, .device = true, .kernels = true};
+    if (!start || !warp_insert_buffer(memory, &buffer, "malloc"))
+        return 0;
+    memory->heap += bytes;
+    memory->heap_left -= bytes;
+    memory->heap_used += size;
+    return start;
+}
+
 void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer)
 {
+    enum { MOST = 1 << 16 }; /* kernels may free for ever */
     const size_t size = (size_t)buffer->size;
-    memory->device_bytes -= size;
-    if (size)
-        (void)mmap((void *)(uintptr_t)buffer->start, size, memory->is_open ? PROT_READ | PROT_WRITE : PROT_NONE,
+    const uint64_t start = (buffer->start + PAGE - 1) / PAGE * PAGE, end = (buffer->start + size) / PAGE * PAGE;
+    *(buffer->kernels ? &memory->heap_used : &memory->device_bytes) -= size;
+    if (buffer->kernels && start < end)
+        (void)madvise((void *)(uintptr_t)start, end - start, MADV_DONTNEED);
+    else if (size && !buffer->kernels)
+        (void)mmap((void *)(uintptr_t)start, size, memory->is_open ? PROT_READ | PROT_WRITE : PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    if (smp_grow(&memory->freed, &memory->freed_capacity, memory->freed_count + 1, sizeof *memory->freed))
+    if ((!buffer->kernels || memory->freed_count < MOST) &&
+        smp_grow(&memory->freed, &memory->freed_capacity, memory->freed_count + 1, sizeof *memory->freed))
         memory->freed[memory->freed_count++] = *buffer;
 }
 
@@ -132,15 +161,12 @@ static const char *called(const warp_buffer *b, char name[NAME + 16])
     return name;
 }
 
-static bool describe_freed(const smp_warp_memory *memory, uint64_t address, char *text, size_t size)
+const warp_buffer *warp_find_freed(const smp_warp_memory *memory, uint64_t address)
 {
-    for (size_t i = memory->freed_count; i--;)
-        if (address - memory->freed[i].start < memory->freed[i].size) {
-            snprintf(text, size, "of a buffer of %llu bytes that %s", (unsigned long long)memory->freed[i].size,
-                     memory->freed[i].mapped ? "cuMemUnmap has unmapped" : "cudaFree has freed");
-            return true;
-        }
-    return false;
+    size_t i = memory->freed_count;
+    while (i && address - memory->freed[i - 1].start >= memory->freed[i - 1].size)
+        i--;
+    return i ? &memory->freed[i - 1] : NULL;
 }
 
 static bool describe_near(const smp_warp_memory *memory, uint64_t address, char *text, size_t size, uint64_t *distance)
@@ -179,13 +205,17 @@ void warp_describe(const smp_warp_memory *memory, uint64_t address, char *text, 
 {
     enum { NULL_PAGE = 1 << 16, GPU_PAGE = 2 << 20 };
     uint64_t distance;
-    *illegal = true;
+    const warp_buffer *const freed = warp_find_freed(memory, address);
+    *illegal = !freed || !freed->kernels; /* a GPU notices no access to its heap */
     if (address < NULL_PAGE)
         snprintf(text, size, "at address 0x%llx: the pointer is null", (unsigned long long)address);
     else if (0 - address <= NULL_PAGE)
         snprintf(text, size, "%llu bytes before address 0: the pointer is null", 0 - (unsigned long long)address);
-    else if (describe_freed(memory, address, text, size))
-        return;
+    else if (freed)
+        snprintf(text, size, "of a buffer of %llu bytes that %s", (unsigned long long)freed->size,
+                 freed->mapped    ? "cuMemUnmap has unmapped"
+                 : freed->kernels ? "free has freed"
+                                  : "cudaFree has freed");
     else if (describe_near(memory, address, text, size, &distance))
         *illegal = distance >= GPU_PAGE;
     else if (memory->arena && is_of_host(address))

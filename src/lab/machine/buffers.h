@@ -3,7 +3,7 @@
 
 #include "lab/machine/warp.h"
 
-enum { WARP_BUFFER_NAME = 48, WARP_COPIES_KEPT = 2 };
+enum { WARP_BUFFER_NAME = 48, WARP_COPIES_KEPT = 2, WARP_USUAL_HEAP = 8 << 20 /* cudaLimitMallocHeapSize */ };
 
 struct warp_seen;
 
@@ -26,7 +26,9 @@ struct smp_warp_memory {
     size_t count, capacity;
     unsigned char *arena; /* addresses of the device (arena.c); null: none are set apart */
     size_t arena_size, arena_used, device_bytes;
-    bool is_open;     /* to the host */
+    bool is_open;        /* to the host */
+    unsigned char *heap; /* of kernels' malloc: what is left of a piece; limit: of all that lives, 0: the usual one */
+    size_t heap_left, heap_used, heap_limit;
     uint64_t version; /* of the buffers: it changes where they do */
     uint64_t cells_bytes;
     uint32_t clock;     /* of the launches so far (watch.h) */
@@ -53,6 +55,8 @@ bool warp_kernel_buffer_free(smp_warp_memory *memory, uint64_t address);
  * They become a buffer, of memory of its own or of a file's. */
 void *warp_addresses(smp_warp_memory *memory, size_t size, size_t alignment);
 bool warp_buffer_at(smp_warp_memory *memory, void *start, size_t size, int file);
+/* The youngest one that was freed, null: none. */
+const warp_buffer *warp_find_freed(const smp_warp_memory *memory, uint64_t address);
 void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer);
 void warp_close_arena(smp_warp_memory *memory);
 

@@ -64,26 +64,16 @@ warp_buffer *warp_find_buffer(const smp_warp_memory *memory, uint64_t address)
                                                                                                 : NULL;
 }
 
-static void *add_buffer(smp_warp_memory *memory, size_t size, bool kernels, const char *name)
+void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
 {
     size_t whole;
     char *owned = smp_add_size(size, 2 * (size_t)ALIGNMENT, &whole) ? smp_alloc(whole) : NULL;
     const uint64_t start = ((uint64_t)(uintptr_t)owned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    const warp_buffer buffer = {.start = start, .size = size, .owned = owned, .kernels = kernels};
+    const warp_buffer buffer = {.start = start, .size = size, .owned = owned};
     if (owned && warp_insert_buffer(memory, &buffer, name))
         return (void *)(uintptr_t)start;
     smp_free(owned);
     return NULL;
-}
-
-void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
-{
-    return add_buffer(memory, size, false, name);
-}
-
-uint64_t warp_kernel_buffer(smp_warp_memory *memory, uint64_t size)
-{
-    return (uint64_t)(uintptr_t)add_buffer(memory, size, true, "malloc");
 }
 
 bool warp_kernel_buffer_free(smp_warp_memory *memory, uint64_t address)
