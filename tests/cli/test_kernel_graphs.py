@@ -159,18 +159,21 @@ class Graphs(CliCase):
         self.assertNotIn("leak", told)
 
     def test_streams_that_are_not_captured_run_at_once(self):
-        """Another stream works and frees at once, until it waits for an event of the one that is captured."""
+        """Another stream works and frees at once, until it waits for an event of the one that is captured; so does the
+        legacy stream, which waits for neither."""
         self.write("a.cu", "#include <cstdio>\n__global__ void set(int *x, int v) { x[threadIdx.x] = v; }\n"
                            "static int of(const int *x)\n"
                            "{ int h; cudaMemcpy(&h, x, 4, cudaMemcpyDeviceToHost); return h; }\n"
                            "int main() { int *x, *y, *z; size_t n; cudaStream_t s, t; cudaEvent_t e; cudaGraph_t g;\n"
-                           "cudaGraphExec_t run; cudaStreamCreate(&s); cudaStreamCreate(&t); cudaEventCreate(&e);\n"
+                           "cudaGraphExec_t run; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);\n"
+                           "cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking); cudaEventCreate(&e);\n"
                            "cudaMalloc(&x, 128); cudaMalloc(&z, 128); cudaMemset(x, 0, 128);\n"
                            "cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed); set<<<1, 32, 0, s>>>(x, 3);\n"
                            "cudaMallocAsync(&y, 128, t); set<<<1, 32, 0, t>>>(z, 5); cudaMemsetAsync(y, 7, 128, t);\n"
                            "printf(\"%d %d %x \", of(x), of(z), of(y)); cudaFreeAsync(y, t);\n"
                            "printf(\"%d \", (int)cudaMemset(y, 0, 4)); cudaEventRecord(e, s);\n"
-                           "cudaStreamWaitEvent(t, e, 0); set<<<1, 32, 0, t>>>(z, 6); cudaStreamEndCapture(s, &g);\n"
+                           "cudaStreamWaitEvent(t, e, 0); set<<<1, 32, 0, t>>>(z, 6); cudaEventRecord(e, t);\n"
+                           "cudaStreamWaitEvent(s, e, 0); cudaStreamEndCapture(s, &g);\n"
                            "set<<<1, 32, 0, s>>>(x, 4); cudaGraphGetNodes(g, nullptr, &n);\n"
                            "printf(\"%d %d %d \", (int)n, of(x), of(z)); cudaGraphInstantiate(&run, g, 0);\n"
                            "cudaGraphLaunch(run, s); printf(\"%d %d\\n\", of(x), of(z)); cudaFree(x); cudaFree(z); }\n")
@@ -300,6 +303,86 @@ class Graphs(CliCase):
             }""")
         told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
         self.assertIn("900 901 0, 900 901 0, 900 901 0, 907 901 0, 0 0 1, 401 0\n", told)
+
+    def test_captures_refuse_what_a_graph_would_not_repeat(self):
+        """The legacy stream depends on those that are captured, unless they do not block (906); memory is no stream's
+        work (900), but in relaxed captures; what does not come back to the stream that began is 904, what was recorded
+        elsewhere 905, another thread's end 908."""
+        self.write("a.cu", """
+            #include <cstdio>
+            #include <thread>
+            __global__ void set(int *x) { *x = 1; }
+            static int *x;
+            static cudaStream_t other, third;
+            static cudaEvent_t e, f, before;
+            template <typename F>
+            void capture(F call, unsigned flags = 0, cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal)
+            {
+                cudaStream_t s;
+                cudaGraph_t g = nullptr;
+                cudaStreamCreateWithFlags(&s, flags);
+                cudaStreamBeginCapture(s, mode);
+                set<<<1, 1, 0, s>>>(x);
+                cudaEventRecord(e, s);
+                cudaGetLastError();
+                printf("%d", (int)call(s));
+                printf(" %d", (int)cudaStreamEndCapture(s, &g));
+                printf(" %d, ", g != nullptr);
+            }
+            int main(int count, char **)
+            {
+                int h = 0;
+                auto copy = [&](cudaStream_t) { return cudaMemcpy(&h, x, 4, cudaMemcpyDeviceToHost); };
+                auto take = [](cudaStream_t) { void *p; return cudaMalloc(&p, 4); };
+                auto fork = [](cudaStream_t) { return cudaStreamWaitEvent(other, e, 0); };
+                auto work = [=](cudaStream_t s) { fork(s); set<<<1, 1, 0, other>>>(x); return cudaGetLastError(); };
+                cudaMalloc(&x, 4), cudaStreamCreate(&other), cudaStreamCreate(&third);
+                cudaEventCreate(&e), cudaEventCreate(&f), cudaEventCreate(&before);
+                capture(copy), capture(copy, cudaStreamNonBlocking);
+                capture([](cudaStream_t) { set<<<1, 1>>>(x); return cudaGetLastError(); });
+                capture([](cudaStream_t) { return cudaMemset(x, 0, 4); });
+                capture([](cudaStream_t) { return cudaStreamQuery(0); });
+                capture([](cudaStream_t) { return cudaEventRecord(f, 0); });
+                printf("\\n");
+                capture(take), capture(take, 0, cudaStreamCaptureModeThreadLocal);
+                capture(take, 0, cudaStreamCaptureModeRelaxed);
+                capture([](cudaStream_t) { return cudaFree(x); });
+                capture([=](cudaStream_t s) {
+                    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+                    cudaThreadExchangeStreamCaptureMode(&mode);
+                    const int error = take(s);
+                    cudaThreadExchangeStreamCaptureMode(&mode);
+                    return error;
+                });
+                printf("\\n");
+                capture(fork), capture(work);
+                capture([=](cudaStream_t s) {  // s -> other -> third -> s
+                    work(s);
+                    cudaEventRecord(f, other), cudaStreamWaitEvent(third, f, 0), set<<<1, 1, 0, third>>>(x);
+                    cudaEventRecord(f, third);
+                    return cudaStreamWaitEvent(s, f, 0);
+                });
+                capture([=](cudaStream_t s) {
+                    work(s);
+                    cudaEventRecord(f, other), set<<<1, 1, 0, other>>>(x);
+                    return cudaStreamWaitEvent(s, f, 0);
+                });
+                cudaEventRecord(before, other);
+                capture([](cudaStream_t s) { return cudaStreamWaitEvent(s, before, 0); });
+                printf("%d ", (int)cudaGraphGetNodes(nullptr, nullptr, nullptr));
+                capture([](cudaStream_t s) {
+                    int error;
+                    cudaGraph_t g;
+                    std::thread([&] { error = cudaStreamEndCapture(s, &g); }).join();
+                    return error;
+                });
+                printf("\\n");
+            }""")
+        told = self.smp("kernel", "a.cu", "--code", "ptx").stdout
+        self.assertEqual(told.split("\n")[:3], [
+            "906 901 0, 0 0 1, 906 901 0, 906 901 0, 906 901 0, 906 901 0, ",
+            "900 901 0, 900 901 0, 0 0 1, 900 901 0, 0 0 1, ",
+            "0 0 1, 0 904 0, 0 0 1, 0 904 0, 905 901 0, 1 908 0 1, "])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "lab/machine/buffers.h"
 #include "lab/runtime/runtime.h"
 
 enum {
@@ -153,7 +154,6 @@ LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
         return LAB_SUCCESS;                                                                                            \
     }
 NOTHING(cudaDeviceReset)
-NOTHING(cudaDeviceSetLimit)
 NOTHING(cudaDeviceSetCacheConfig)
 NOTHING(cudaDeviceSetSharedMemConfig)
 NOTHING(cudaProfilerStart)
@@ -241,13 +241,23 @@ LAB_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
         *greatest = 0;
     return LAB_SUCCESS;
 }
-LAB_API int cudaDeviceGetLimit(size_t *value, int)
+/* cudaLimit: of the stack, printf, malloc, two of launches on the device, and two of L2. */
+enum { HEAP_LIMIT = 2 };
+static size_t limits[] = {1024, 1 << 20, WARP_USUAL_HEAP, 2, 2048, 64, 0};
+static size_t *limit_of(int limit)
 {
-    if (!value)
-        return lab_error(LAB_INVALID_VALUE);
-    *value = 1 << 20;
+    return limit >= 0 && limit < (int)(sizeof limits / sizeof limits[0]) ? &limits[limit] : NULL;
+}
+LAB_API int cudaDeviceGetLimit(size_t *value, int limit)
+{
+    if (!value || !limit_of(limit))
+        return lab_error(value ? LAB_UNSUPPORTED_LIMIT : LAB_INVALID_VALUE);
+    *value = *limit_of(limit);
     return LAB_SUCCESS;
 }
+LAB_BOTH(cudaDeviceSetLimit, cuCtxSetLimit, (int limit, size_t value),
+         limit_of(limit) ? (*limit_of(limit) = value, lab_memory()->heap_limit = limits[HEAP_LIMIT], LAB_SUCCESS)
+                         : lab_error(LAB_UNSUPPORTED_LIMIT))
 
 /* cudaFuncAttributes: what programs ask most. */
 LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)
@@ -348,8 +358,8 @@ bool lab_let_go(lab_kind kind, void *handle)
 /* ------------------------------------------------------------------------------------------------ waiting */
 
 /* These report errors of kernels. Errors of the host are reported by the call itself and cudaGetLastError. */
-LAB_ALIAS(cudaDeviceSynchronize, (void), lab_capture_waits(NULL))
-LAB_ALIAS(cudaThreadSynchronize, (void), lab_capture_waits(NULL))
+LAB_ALIAS(cudaDeviceSynchronize, (void), lab_capture_waits(LAB_DEVICE))
+LAB_ALIAS(cudaThreadSynchronize, (void), lab_capture_waits(LAB_DEVICE))
 LAB_API int cudaGetLastError(void)
 {
     lab_noticed();
@@ -366,17 +376,21 @@ bool lab_is_stream(const void *stream)
     enum { LAST_SPECIAL = 2 /* null, legacy, per thread */ };
     return (uintptr_t)stream <= LAST_SPECIAL || lab_holds(LAB_STREAM, stream);
 }
+bool lab_is_blocking(const void *stream)
+{
+    return !lab_holds(LAB_STREAM, stream) || !*(const unsigned *)stream;
+}
 LAB_BOTH(cudaStreamSynchronize, cuStreamSynchronize, (const void *stream),
-         !lab_is_stream(stream) ? lab_error(LAB_INVALID_HANDLE)
-         : stream               ? lab_capture_waits(stream)
-                                : lab_broken())
+         lab_is_stream(stream) ? lab_capture_waits(stream) : lab_error(LAB_INVALID_HANDLE))
 LAB_BOTH(cudaStreamQuery, cuStreamQuery, (const void *stream), cudaStreamSynchronize(stream))
 
-static int create(lab_kind kind, void **out)
+static int create(lab_kind kind, void **out, unsigned flags)
 {
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
     *out = lab_hold(kind, sizeof(double));
+    if (*out)
+        *(unsigned *)*out = flags;
     return *out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY;
 }
 static int destroy(lab_kind kind, void *handle)
@@ -387,10 +401,10 @@ static int destroy(lab_kind kind, void *handle)
     lab_let_go(kind, handle);
     return LAB_SUCCESS;
 }
-LAB_ALIAS(cudaStreamCreate, (void **stream), create(LAB_STREAM, stream))
-LAB_BOTH(cudaStreamCreateWithFlags, cuStreamCreate, (void **stream, unsigned), create(LAB_STREAM, stream))
-LAB_BOTH(cudaStreamCreateWithPriority, cuStreamCreateWithPriority, (void **stream, unsigned, int),
-         create(LAB_STREAM, stream))
+LAB_ALIAS(cudaStreamCreate, (void **stream), create(LAB_STREAM, stream, 0))
+LAB_BOTH(cudaStreamCreateWithFlags, cuStreamCreate, (void **stream, unsigned flags), create(LAB_STREAM, stream, flags))
+LAB_BOTH(cudaStreamCreateWithPriority, cuStreamCreateWithPriority, (void **stream, unsigned flags, int),
+         create(LAB_STREAM, stream, flags))
 LAB_BOTH(cudaStreamDestroy, cuStreamDestroy_v2, (void *stream), destroy(LAB_STREAM, stream))
 /* A callback. Earlier work is done, so it runs at once, or becomes a node of a graph. */
 typedef struct callback {
@@ -426,8 +440,8 @@ NOTHING(cudaStreamAttachMemAsync)
 NOTHING(cudaStreamSetAttribute)
 NOTHING(cudaCtxResetPersistingL2Cache)
 
-LAB_ALIAS(cudaEventCreate, (void **event), create(LAB_EVENT, event))
-LAB_BOTH(cudaEventCreateWithFlags, cuEventCreate, (void **event, unsigned), create(LAB_EVENT, event))
+LAB_ALIAS(cudaEventCreate, (void **event), create(LAB_EVENT, event, 0))
+LAB_BOTH(cudaEventCreateWithFlags, cuEventCreate, (void **event, unsigned), create(LAB_EVENT, event, 0))
 LAB_BOTH(cudaEventDestroy, cuEventDestroy_v2, (void *event), destroy(LAB_EVENT, event))
 /* The time of an event is this machine's: how long the emulation took. */
 LAB_API int cudaEventRecord(double *event, const void *stream)

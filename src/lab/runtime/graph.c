@@ -154,7 +154,7 @@ static int run(const node *n)
         return lab_launch(n->kernel.function, n->kernel.grid, n->kernel.block, n->kernel.arguments, n->kernel.shared,
                           n->together, &n->cluster);
     case COPY_NODE:
-        return cudaMemcpy3D(&n->copy);
+        return lab_copy_box(&n->copy);
     case SET_NODE:
         return lab_fill(&n->set);
     case HOST_NODE:
@@ -163,7 +163,7 @@ static int run(const node *n)
     case ALLOCATION_NODE:
         return lab_allocate_at(n->set.memory, n->set.width);
     case FREE_NODE:
-        return cudaFree(n->set.memory);
+        return lab_free(n->set.memory);
     case PARENT_NODE:
     case CONDITION_NODE:
         return run_bodies(&n->bodies);
@@ -203,6 +203,8 @@ LAB_API int cudaGraphNodeFindInClone(node **out, const node *original, const gra
 }
 LAB_API int cudaGraphGetNodes(const graph *g, const node **nodes, size_t *count)
 {
+    if (!lab_holds(LAB_GRAPH, g) || !count)
+        return lab_error(LAB_INVALID_VALUE);
     for (size_t i = 0; nodes && i < *count; i++)
         nodes[i] = i < g->count ? g->nodes[i] : NULL;
     *count = nodes && *count < g->count ? *count : g->count;
@@ -354,8 +356,12 @@ LAB_API int cudaGraphAddMemcpyNode1D(node **out, graph *g, node *const *after, s
 
 LAB_API int cudaGraphInstantiate(graph **out, const graph *from, unsigned long long)
 {
-    const int error = lab_holds(LAB_GRAPH, from) ? new_graph(LAB_GRAPH_EXEC, out) : lab_error(LAB_INVALID_HANDLE);
-    return error ? error : copy_nodes(*out, from);
+    int error = lab_holds(LAB_GRAPH, from) ? new_graph(LAB_GRAPH_EXEC, out) : lab_error(LAB_INVALID_HANDLE);
+    if (!error && (error = copy_nodes(*out, from))) {
+        destroy(LAB_GRAPH_EXEC, *out);
+        *out = NULL;
+    }
+    return error;
 }
 LAB_ALIAS(cudaGraphInstantiateWithFlags, (graph * *out, const graph *from, unsigned long long flags),
           cudaGraphInstantiate(out, from, flags))

@@ -483,23 +483,23 @@ int lab_run(const void *function, lab_dim3 grid, lab_dim3 block, void **argument
 
 static const lab_dim3 no_cluster;
 
+int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+               const lab_dim3 *cluster)
+{
+    lab_enter();
+    const int error = lab_run_all(function, grid, block, arguments, shared, together, cluster);
+    lab_leave();
+    return error;
+}
+
 static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
                          void *stream, bool together, const lab_dim3 *cluster)
 {
     LAB_ALONE;
     int error;
-    if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, cluster, &error))
-        return error;
-    lab_enter();
-    error = lab_run_all(function, grid, block, arguments, shared, together, cluster);
-    lab_leave();
-    return error;
-}
-
-int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
-               const lab_dim3 *cluster)
-{
-    return locked_launch(function, grid, block, arguments, shared, NULL, together, cluster);
+    return lab_capture_launch(stream, function, grid, block, arguments, shared, together, cluster, &error)
+               ? error
+               : lab_launch(function, grid, block, arguments, shared, together, cluster);
 }
 
 LAB_ALIAS(cudaLaunchKernel,

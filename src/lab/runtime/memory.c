@@ -43,6 +43,8 @@ static int allocate(void **out, size_t size, bool pinned)
     LAB_ALONE;
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
+    if (lab_capture_forbids())
+        return LAB_CAPTURE_UNSUPPORTED;
     lab_use_primary();
     *out = smp_warp_buffer(lab_memory(), size, NULL);
     if (*out)
@@ -164,7 +166,8 @@ static int copy(const char *call, void *to, const void *from, size_t size, int k
     return LAB_SUCCESS;
 }
 
-LAB_ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
+LAB_ALIAS(cudaMalloc, (void **p, size_t size),
+          lab_capture_forbids() ? LAB_CAPTURE_UNSUPPORTED : allocate_on_device(p, size))
 LAB_BOTH(cudaMallocHost, cuMemAllocHost_v2, (void **p, size_t size), allocate(p, size, true))
 LAB_BOTH(cudaMallocManaged, cuMemAllocManaged, (void **p, size_t size, unsigned), allocate(p, size, false))
 LAB_BOTH(cudaHostAlloc, cuMemHostAlloc, (void **p, size_t size, unsigned), allocate(p, size, true))
@@ -178,7 +181,7 @@ LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     if (__builtin_mul_overflow(*pitch, height, &all))
         return lab_error(LAB_OUT_OF_MEMORY);
-    return allocate_on_device(p, all);
+    return cudaMalloc(p, all);
 }
 
 /* Memory of the program's own that is registered: a buffer of kernels' at its place. */
@@ -199,13 +202,18 @@ static int free_buffer(const char *call, void *p, bool pinned)
         lab_host_frees(call, p, freed);
     return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
 }
-LAB_ALIAS(cudaFree, (void *p), free_buffer("cudaFree", p, false))
-LAB_ALIAS(cudaFreeHost, (void *p), free_buffer("cudaFreeHost", p, true))
+int lab_free(void *p)
+{
+    return free_buffer("cudaFree", p, false);
+}
+LAB_ALIAS(cudaFree, (void *p), lab_capture_forbids() ? LAB_CAPTURE_UNSUPPORTED : lab_free(p))
+LAB_ALIAS(cudaFreeHost, (void *p),
+          lab_capture_forbids() ? LAB_CAPTURE_UNSUPPORTED : free_buffer("cudaFreeHost", p, true))
 LAB_API int cudaFreeAsync(void *p, void *stream)
 {
     int error;
     return p && smp_warp_memory_is_device(lab_memory(), p) && lab_capture_memory(stream, p, 0, &error) ? error
-                                                                                                       : cudaFree(p);
+                                                                                                       : lab_free(p);
 }
 
 static bool meets_buffer(uint64_t start, uint64_t end)
@@ -248,15 +256,15 @@ lab_copy_3d lab_copy_rows(void *to, size_t to_pitch, const void *from, size_t fr
                          .kind = kind};
 }
 
-LAB_ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), copy("cudaMemcpy", to, from, size, kind))
 LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
 {
     int error;
     const lab_copy_3d all = lab_copy_rows(to, size, from, size, size, 1, kind);
     return lab_capture_copy(stream, &all, &error) ? error : copy("cudaMemcpy", to, from, size, kind);
 }
-LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         int kind)
+LAB_ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), cudaMemcpyAsync(to, from, size, kind, NULL))
+static int copy_plane(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                      int kind)
 {
     int error = lab_broken();
     const bool wide = width > to_pitch || width > from_pitch;
@@ -279,10 +287,13 @@ LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     int error;
     const lab_copy_3d all = lab_copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
     return lab_capture_copy(stream, &all, &error) ? error
-                                                  : cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+                                                  : copy_plane(to, to_pitch, from, from_pitch, width, height, kind);
 }
+LAB_ALIAS(cudaMemcpy2D,
+          (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind),
+          cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL))
 /* cudaMemcpy3DParms: a row is counted in elements where there is an array, and a place in an array, too. */
-LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
+int lab_copy_box(const lab_copy_3d *p)
 {
     int error = LAB_SUCCESS;
     lab_pitched from = p->from, to = p->to;
@@ -305,8 +316,9 @@ LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
 LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *stream)
 {
     int error;
-    return lab_capture_copy(stream, p, &error) ? error : cudaMemcpy3D(p);
+    return lab_capture_copy(stream, p, &error) ? error : lab_copy_box(p);
 }
+LAB_ALIAS(cudaMemcpy3D, (const lab_copy_3d *p), cudaMemcpy3DAsync(p, NULL))
 int lab_fill(const lab_values *v)
 {
     LAB_ALONE;
@@ -335,21 +347,21 @@ static int fill_on(void *stream, const lab_values v)
     return lab_capture_set(stream, &v, &error) ? error : lab_fill(&v);
 }
 #define VALUES(pitch, value, bytes, width, height) ((lab_values){p, pitch, (unsigned)(value), bytes, width, height})
-LAB_ALIAS(cudaMemset, (void *p, int value, size_t size), lab_fill(&VALUES(0, value, 1, size, 1)))
+LAB_ALIAS(cudaMemset, (void *p, int value, size_t size), fill_on(NULL, VALUES(0, value, 1, size, 1)))
 LAB_ALIAS(cudaMemsetAsync, (void *p, int value, size_t size, void *stream),
           fill_on(stream, VALUES(0, value, 1, size, 1)))
 LAB_ALIAS(cudaMemset2D, (void *p, size_t pitch, int value, size_t width, size_t height),
-          lab_fill(&VALUES(pitch, value, 1, width, height)))
+          fill_on(NULL, VALUES(pitch, value, 1, width, height)))
 LAB_ALIAS(cudaMemset2DAsync, (void *p, size_t pitch, int value, size_t width, size_t height, void *stream),
           fill_on(stream, VALUES(pitch, value, 1, width, height)))
 /* The driver's */
 #define FILLS(bits, type)                                                                                              \
     LAB_DRIVER(cuMemsetD##bits##_v2, (void *p, type value, size_t count),                                              \
-               lab_fill(&VALUES(0, value, (bits) / 8, count, 1)))                                                      \
+               fill_on(NULL, VALUES(0, value, (bits) / 8, count, 1)))                                                  \
     LAB_DRIVER(cuMemsetD##bits##Async, (void *p, type value, size_t count, void *stream),                              \
                fill_on(stream, VALUES(0, value, (bits) / 8, count, 1)))                                                \
     LAB_DRIVER(cuMemsetD2D##bits##_v2, (void *p, size_t pitch, type value, size_t width, size_t height),               \
-               lab_fill(&VALUES(pitch, value, (bits) / 8, width, height)))
+               fill_on(NULL, VALUES(pitch, value, (bits) / 8, width, height)))
 FILLS(8, unsigned char)
 FILLS(16, unsigned short)
 FILLS(32, unsigned)
@@ -525,7 +537,7 @@ static int copy_2d_of(const copy_2d *c, void *stream)
         lab_copy_rows((char *)to.memory + c->to.y * to.pitch + c->to.x, to.pitch,
                       (char *)from.memory + c->from.y * from.pitch + c->from.x, from.pitch, c->width, c->height, kind);
     return is_now(&all, stream, &error)
-               ? cudaMemcpy2D(all.to.memory, to.pitch, all.from.memory, from.pitch, c->width, c->height, kind)
+               ? copy_plane(all.to.memory, to.pitch, all.from.memory, from.pitch, c->width, c->height, kind)
                : error;
 }
 LAB_DRIVER(cuMemcpy2D_v2, (const copy_2d *c), copy_2d_of(c, NULL))

@@ -27,6 +27,7 @@ enum {
     LAB_INVALID_IMAGE = 200,
     LAB_INVALID_CONTEXT = 201,
     LAB_NO_BINARY = 209,
+    LAB_UNSUPPORTED_LIMIT = 215,
     LAB_INVALID_PTX = 218,
     LAB_FILE_NOT_FOUND = 301,
     LAB_INVALID_HANDLE = 400,
@@ -42,6 +43,7 @@ enum {
     LAB_NOT_REGISTERED = 713,
     LAB_TOO_LARGE = 720, /* a cooperative launch */
     LAB_NOT_SUPPORTED = 801,
+    LAB_CAPTURE_UNSUPPORTED = 900,
     LAB_CAPTURE_IMPLICIT = 906,
     LAB_CLUSTER_SIZE = 912
 };
@@ -99,10 +101,11 @@ typedef struct lab_values {
     size_t width, height;
 } lab_values;
 int lab_fill(const lab_values *v);
+int lab_copy_box(const lab_copy_3d *p);
+int lab_free(void *p);
 
 LAB_API int cudaMalloc(void **p, size_t size);
 LAB_API int cudaFree(void *p);
-LAB_API int cudaMemcpy3D(const lab_copy_3d *p);
 LAB_API int cudaMemcpy(void *to, const void *from, size_t size, int kind);
 LAB_API int cudaMemset(void *p, int value, size_t size);
 LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
@@ -151,6 +154,7 @@ bool lab_let_go(lab_kind kind, void *handle);
 
 /* Whether it is a stream that lives, or one that always does. */
 bool lab_is_stream(const void *stream);
+bool lab_is_blocking(const void *stream); /* the legacy stream waits for it */
 
 /* Threads without one of the driver's contexts get the runtime's where they call the runtime. */
 void lab_use_primary(void);
@@ -188,9 +192,12 @@ struct lab_graph; /* graph.h */
 bool lab_captures(const void *member);
 int lab_capture_follows(const void *member, const void *followed);
 void lab_capture_forgets(const void *member);
-/* The program waits for it, or asks whether it is done; null: for the device. What is captured is never done: an error,
- * and the capture ends without a graph. */
+/* The program waits for it, or asks whether it is done. What is captured is never done: an error, and the capture ends
+ * without a graph. */
+#define LAB_DEVICE ((const void *)-1)
 int lab_capture_waits(const void *member);
+/* Whether it forbids calls that a graph would not repeat, as of memory: 900, and the capture ends without a graph. */
+bool lab_capture_forbids(void);
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, const lab_dim3 *cluster, int *error);
 bool lab_capture_copy(void *stream, const lab_copy_3d *copy, int *error);
