@@ -31,6 +31,49 @@ class DriverTest(CliCase):
         self.assertRegex(done.stdout, r"race +.*reversed\.cu:8 thread 32,0,0 and .*reversed\.cu:12")
         self.assertRegex(done.stdout, r" 8 +t\[i\] = x\[i\];")
 
+    def test_a_cache_may_move(self):
+        """What NVRTC made is found in it, and made anew where a link to its PTX leads nowhere."""
+        for name in ("one", "two", "two"):
+            done = self.smp("kernel", DRIVER, "--", "race", status=1,
+                            env=dict(os.environ, XDG_CACHE_HOME=str(self.folder / name)))  # fmt: skip
+            self.assertRegex(done.stdout, r"race +.*reversed\.cu:8 thread 32,0,0 and .*reversed\.cu:12")
+            if name == "one":
+                (self.folder / "one").rename(self.folder / "two")
+            for ptx in (self.folder / "two").glob("**/*.cubin.ptx"):
+                self.assertTrue(ptx.exists())
+                ptx.unlink()
+                ptx.symlink_to("/nowhere")
+
+    def test_graphs_of_what_is_unloaded_leave_nothing(self):
+        self.write("a.cpp", """#include <cstdio>
+            #include <cuda.h>
+            #include <cuda_runtime.h>
+            #include <malloc.h>
+            int main()
+            {
+                CUmodule m;
+                CUfunction f;
+                cudaGraph_t g;
+                cudaGraphNode_t n;
+                cudaGraphExec_t run;
+                cudaFree(nullptr);
+                cuModuleLoadData(&m, ".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry k() { ret; }");
+                cuModuleGetFunction(&f, m, "k");
+                cudaKernelNodeParams p = {(void *)f, dim3(1), dim3(1)};
+                cudaGraphCreate(&g, 0);
+                for (int i = 0; i < 100; i++)
+                    cudaGraphAddEmptyNode(&n, g, nullptr, 0);
+                cudaGraphAddKernelNode(&n, g, nullptr, 0, &p);
+                cuModuleUnload(m);
+                int errors = 0;
+                cudaGraphInstantiate(&run, g, 0);
+                const size_t before = mallinfo2().uordblks;
+                for (int i = 0; i < 100; i++)
+                    errors += cudaGraphInstantiate(&run, g, 0) == cudaErrorInvalidDeviceFunction && !run;
+                printf("%d %d\\n", errors, mallinfo2().uordblks < before + 10000);
+            }""")
+        self.assertEqual(self.smp("kernel", "a.cpp").stdout, "100 1\n")
+
     @unittest.skipUnless(shutil.which("nvdisasm"), "no nvdisasm")
     def test_a_file_with_sass_alone(self):
         self.nvcc("-fatbin", "-lineinfo", "-gencode=arch=compute_75,code=sm_75",

@@ -56,6 +56,100 @@ class Findings(CliCase):
             count += len(wanted)
         self.assertGreaterEqual(count, 60)
 
+    def test_a_kernel_s_heap_is_as_large_as_told_and_knows_what_was_freed(self):
+        """A GPU notices no read of freed memory, so the program goes on; it is no other buffer's either."""
+        self.write("a.cu", """
+            #include <cstdio>
+            __global__ void large(int *o, size_t bytes) { void *p = malloc(bytes); *o = p != nullptr; free(p); }
+            __global__ void after(int *o)
+            {
+                int *p = (int *)malloc(64), *q;
+                p[0] = 1;
+                free(p);
+                q = (int *)malloc(64);
+                *o = q[0] = 2 + (p == q);
+                *o = *o * 10 +
+                     p[0];
+                free(q);
+            }
+            __global__ void twice(int *o)
+            {
+                int *p = (int *)malloc(64 + *o);
+                free(p);
+                if (o)
+                    free(p);
+            }
+            int main()
+            {
+                int *o, h[4];
+                size_t heap;
+                const size_t ask = (8 << 20) + 1;
+                cudaMalloc(&o, 4);
+                cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize);
+                large<<<1, 1>>>(o, ask - 1), cudaMemcpy(h, o, 4, cudaMemcpyDefault);
+                large<<<1, 1>>>(o, ask), cudaMemcpy(h + 1, o, 4, cudaMemcpyDefault);
+                cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * ask);
+                large<<<1, 1>>>(o, ask), cudaMemcpy(h + 2, o, 4, cudaMemcpyDefault);
+                after<<<1, 1>>>(o), cudaMemcpy(h + 3, o, 4, cudaMemcpyDefault);
+                printf("%zu %d %d %d %d\\n", heap >> 20, h[0], h[1], h[2], h[3] / 10);
+                twice<<<1, 1>>>(o);
+                printf("%d\\n", cudaDeviceSynchronize());
+            }""")
+        told = self.smp("kernel", "a.cu", "--code", "ptx", status=1).stdout
+        self.assertTrue(told.startswith("8 1 0 1 2\n719\n"), told)
+        self.assertIn("a.cu:12 thread 0,0,0, block 0,0,0: reads 4 bytes of a buffer of 64 bytes that free has freed",
+                      told)  # fmt: skip
+        self.assertRegex(told, r"thread 0 frees 0x\w+, which was freed before \(.*a.cu:20\)")
+
+    def test_what_a_finding_says(self):
+        self.write("a.cu", """
+            #include <cassert>
+            #include <cooperative_groups.h>
+            #include <cstdio>
+            __global__ void grid(int *o) { cooperative_groups::this_grid().sync(); *o = 1; }
+            __global__ void wrong(int *o) { assert(*o == 7); }
+            __global__ void before(int *o)
+            {
+                __shared__ int s[32];
+                s[threadIdx.x] = 1;
+                __syncthreads();
+                o[threadIdx.x] = s[(int)threadIdx.x - 1];
+            }
+            __global__ void print(const char *bad)
+            {
+                __shared__ char s[2];
+                s[0] = 'x', s[1] = 0;
+                printf("[%s] [%s] [%s]\\n", bad, s, (const char *)0);
+            }
+            int main(int, char **words)
+            {
+                int *o;
+                cudaMalloc(&o, 128), cudaMemset(o, 0, 128);
+                switch (*words[1]) {
+                case 'g': grid<<<2, 1>>>(o); break;
+                case 'w': wrong<<<1, 1>>>(o); break;
+                case 'b': before<<<1, 32>>>(o); break;
+                default: print<<<1, 1>>>((const char *)0x12345);
+                }
+                cudaDeviceSynchronize();
+            }""")
+        told = {w: self.smp("kernel", "a.cu", "--code", "ptx", "--", "-O3", "--", w, status=(0, 1)) for w in "gwbp"}
+        self.assertRegex(told["g"].stderr, r"thread 0 traps: grid.sync\(\) .* cudaLaunchCooperativeKernel\n")
+        self.assertRegex(told["w"].stderr, r"a.cu:6: error: .*assertion '\*o == 7' fails in thread 0\n")
+        self.assertIn("reads 4 bytes at byte -4 of shared memory, of which the block has 128\n", told["b"].stdout)
+        self.assertIn("[(no text at 0x12345)] [x] [(null)]\n", told["p"].stdout)
+
+    def test_ptx_without_lines_has_its_own(self):
+        self.write("a.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n"
+                            ".visible .entry k(.param .u64 p) {\n.reg .b64 d<3>;\nst.global.u64 [d1], d1;\n"
+                            "L: bra L;\n}\n")
+        run = ["kernel", "a.ptx", "--only", "k", "--grid", "1", "--block", "1", "--args", "p=f32[1]"]
+        told = self.smp(*run, "--code", "ptx", status=1).stdout
+        self.assertIn("  bounds  line 6 of the PTX thread 0,0,0", told)
+        self.write("a.ptx", (self.folder / "a.ptx").read_text().replace("st.global.u64 [d1], d1;", ""))
+        self.assertIn("it waits here for ever for nothing: it accesses no memory",
+                      self.smp(*run, "--code", "ptx", status=1).stdout)  # fmt: skip
+
     def test_a_line_that_reads_and_writes_beyond_is_told_twice(self):
         self.write("a.cu", "__global__ void f(const float *x, float *y, int n)\n{\n"
                    "    if (threadIdx.x <= n)\n        y[threadIdx.x] = x[threadIdx.x];\n}\n"

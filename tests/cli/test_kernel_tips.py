@@ -96,6 +96,16 @@ class Tips(CliCase):
         self.write(name, text.encode())
         return self.smp("kernel", name, *ONE, "--fix", *options, status=status)
 
+    def test_addresses_that_were_read_have_no_tip_without_findings_either(self):
+        self.write("a.cu", "__global__ void h(const unsigned char *in, int *h)\n"
+                           "{ atomicAdd(&h[in[threadIdx.x]], 1); }\n"
+                           "int main() { unsigned char *d, b[256]; int *o; cudaMalloc(&d, 256); cudaMalloc(&o, 1024);\n"
+                           "for (int i = 0; i < 256; i++) b[i] = i * 7;\n"
+                           "cudaMemcpy(d, b, 256, cudaMemcpyHostToDevice); cudaMemset(o, 0, 1024);\n"
+                           "h<<<1, 256>>>(d, o); cudaFree(d); cudaFree(o); }\n")
+        for words in ((), ("--no-findings",)):
+            self.assertNotIn("to mend", self.smp("kernel", "a.cu", *words).stdout)
+
     def test_twenty_kernels_and_more_cost_less(self):
         shutil.copy(KERNELS, self.folder / "a.cu")
         done = self.smp("kernel", "a.cu", "--fix", "--json")

@@ -97,6 +97,15 @@ static bool waits_in_call(warp_block *block, const warp_frame *in, uint64_t stat
     return !others;
 }
 
+static bool has_accessed(const warp_block *block)
+{
+    uint64_t accesses = 0;
+    for (size_t i = 0; i < block->launch->kernel->inst_count; i++)
+        for (int s = 0; s <= SMP_WARP_LOCAL; s++)
+            accesses += block->counts[i].in[s].instructions;
+    return accesses;
+}
+
 void warp_look_again(warp_block *block, const warp_frame *in)
 {
     enum { FIRST = 1 << 21 };
@@ -110,9 +119,12 @@ void warp_look_again(warp_block *block, const warp_frame *in)
     if (!warp_comes_again(a, state, launch->met || !block->alone ? NULL : launch->memory) ||
         (in && !launch->met && !waits_in_call(block, in, state)))
         return;
-    const bool is_last = block->index + 1 == blocks;
-    warp_stop_waiting(block, in, is_last ? "a value that no block writes" : "a value that no block before it writes");
-    if (!is_last)
+    const bool is_last = block->index + 1 == blocks, reads = has_accessed(block);
+    warp_stop_waiting(block, in,
+                      !reads    ? "nothing: it accesses no memory"
+                      : is_last ? "a value that no block writes"
+                                : "a value that no block before it writes");
+    if (!is_last && reads)
         smp_hint(&block->error, "blocks run one after another; those that wait for later ones take turns where "
                                 "cudaLaunchCooperativeKernel launches them");
 }

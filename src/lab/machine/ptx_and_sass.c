@@ -209,13 +209,27 @@ static smp_code run_apart(smp_warp_launch *launch, bool apart, const smp_warp_co
     launch->deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     smp_code code = smp_warp_run(launch, result, err);
     launch->met = NULL;
-    if (met && smp_warp_copy_back(launch->memory, before)) {
+    if (met && !smp_warp_copy_back(launch->memory, before))
+        return smp_fail(err, SMP_E_PROCESS, "other buffers are there than before the launch, which has to run again");
+    if (met) {
         launch->threads = 1;
         launch->deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
         smp_warp_result_free(result);
         code = smp_warp_run(launch, result, err);
     }
     return code;
+}
+
+/* Takes over of what addresses are made, from PTX that does not run. */
+static void take_by_data(smp_warp_result *result, const warp_code *ptx)
+{
+    for (size_t i = 0; i < ptx->count; i++) {
+        const warp_inst *inst = &ptx->insts[i];
+        const char *file = inst->by_data && inst->file < ptx->file_count ? ptx->files[inst->file] : NULL;
+        for (size_t n = 0; n < result->row_count && file; n++)
+            result->rows[n].by_data = result->rows[n].by_data || (result->rows[n].line == inst->line &&
+                                                                  !strcmp(file_of(result, result->rows[n].file), file));
+    }
 }
 
 /* Counts alone, where the lab cannot execute the PTX, or need not. */
@@ -231,6 +245,7 @@ static smp_code run_sass(const smp_warp_launch *launch, const smp_warp_kernel *s
     const smp_code code = run_apart(&alone, before, before, result, err);
     if (before)
         smp_warp_copy_keep(launch->memory, before);
+    take_by_data(result, &launch->kernel->code);
     smp_warp_note(result, "mistakes are not looked for: %s", why);
     return code;
 }

@@ -268,8 +268,8 @@ static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_in
     {
         if ((uint64_t)offset[l] + access->width > block->shared_size)
             warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
-                       "%s %u bytes at byte %u of shared memory, of which the block has %u%s", doing, access->width,
-                       offset[l], block->shared_size, lacks);
+                       "%s %u bytes at byte %d of shared memory, of which the block has %u%s", doing, access->width,
+                       (int)offset[l], block->shared_size, lacks);
         else if (offset[l] % access->width)
             warp_fault(block, SMP_WARP_MISALIGNED, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
                        "%s %u bytes at byte %u of shared memory, no multiple of %u", doing, access->width, offset[l],

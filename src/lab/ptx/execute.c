@@ -225,11 +225,13 @@ void ptx_run_clock(warp_block *block, warp_frame *frame, const warp_inst *inst, 
 
 void ptx_run_trap(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    const uint32_t thread = warp_thread(frame, (uint32_t)__builtin_ctz(lanes));
-    warp_stop(
-        block, frame, inst,
-        "thread %u traps: __trap(), an assert that fails, or an access by a pointer that the compiler knows to be null",
-        thread);
+    const warp_code *code = frame->code;
+    bool waits = false; /* for its grid, whose barrier it asks for */
+    for (size_t i = 0; i < code->special_count && !block->launch->grid_memory; i++)
+        waits = waits || code->specials[i].special == WARP_ENV_2;
+    warp_stop(block, frame, inst, "thread %u traps: %s", warp_thread(frame, (uint32_t)__builtin_ctz(lanes)),
+              waits ? "grid.sync() and its like need a launch by cudaLaunchCooperativeKernel"
+                    : "__trap(), an assert that fails, or an access by a pointer that the compiler knows to be null");
 }
 
 void ptx_run_nothing(warp_block *, warp_frame *, const warp_inst *, uint32_t) {}

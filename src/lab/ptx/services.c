@@ -30,6 +30,11 @@ static const char *bytes_at(const warp_block *block, const warp_frame *frame, ui
         *size = offset < owner->code->local_bytes ? owner->code->local_bytes - offset : 0;
         return *size ? (const char *)ptx_local(owner, lane, offset) : NULL;
     }
+    const uint64_t at = address & ~WARP_WINDOW_MASK;
+    if (ptx_space_of(address) == WARP_SHARED) {
+        *size = at < block->shared_size ? block->shared_size - at : 0;
+        return *size ? (const char *)block->shared + at : NULL;
+    }
     if (!smp_warp_buffer_of(block->launch->memory, address, &start, size))
         return NULL;
     *size -= address - start;
@@ -76,7 +81,10 @@ static const char *print_one(FILE *to, const warp_block *block, const warp_frame
     } else if (c == 's') {
         uint64_t length;
         const char *string = bytes_at(block, frame, lane, value, &length);
-        fprintf(to, "%.*s", string ? (int)(length < 4096 ? length : 4096) : 0, string ? string : "");
+        if (string)
+            fprintf(to, "%.*s", (int)(length < 4096 ? length : 4096), string);
+        else
+            fprintf(to, value ? "(no text at 0x%llx)" : "(null)", (unsigned long long)value);
     } else if (c == 'p') {
         fprintf(to, "0x%llx", (unsigned long long)value);
     } else if (c == 'c') {
@@ -153,8 +161,11 @@ static uint64_t fail_assertion(const ptx_request *r)
             texts[i] = NULL;
     }
     r->block->asserted = true;
-    warp_stop(r->block, r->frame, r->inst, "assertion '%s' fails in thread %u (%s:%u)", texts[0] ? texts[0] : "?",
-              warp_thread(r->frame, r->lane), texts[1] ? texts[1] : "?", r->words[4]);
+    char place[300] = ""; /* which the instruction has, too, but for PTX without lines */
+    if (!r->inst->line)
+        snprintf(place, sizeof place, " (%s:%u)", texts[1] ? texts[1] : "?", r->words[4]);
+    warp_stop(r->block, r->frame, r->inst, "assertion '%s' fails in thread %u%s", texts[0] ? texts[0] : "?",
+              warp_thread(r->frame, r->lane), place);
     return 0;
 }
 
@@ -169,9 +180,11 @@ static uint64_t allocate(const ptx_request *r)
 static uint64_t release(const ptx_request *r)
 {
     const uint64_t address = long_of(r->words, 0);
-    if (address && !warp_kernel_buffer_free(r->block->launch->memory, address))
-        warp_stop(r->block, r->frame, r->inst, "thread %u frees 0x%llx, which malloc did not give",
-                  warp_thread(r->frame, r->lane), (unsigned long long)address);
+    smp_warp_memory *memory = r->block->launch->memory;
+    if (address && !warp_kernel_buffer_free(memory, address))
+        warp_stop(r->block, r->frame, r->inst, "thread %u frees 0x%llx, which %s", warp_thread(r->frame, r->lane),
+                  (unsigned long long)address,
+                  warp_find_freed(memory, address) ? "was freed before" : "malloc did not give");
     r->block->buffer_start = r->block->buffer_end = 0;
     return 0;
 }
@@ -180,13 +193,7 @@ static uint64_t release(const ptx_request *r)
 static uint64_t put(const ptx_request *r, uint64_t address, const void *value, uint32_t bytes)
 {
     uint64_t size = 0;
-    const uint64_t offset = address & ~WARP_WINDOW_MASK;
-    const bool shared = ptx_space_of(address) == WARP_SHARED;
-    char *at = shared ? NULL : (char *)(uintptr_t)bytes_at(r->block, r->frame, r->lane, address, &size);
-    if (shared && offset < r->block->shared_size) {
-        at = (char *)r->block->shared + offset;
-        size = r->block->shared_size - offset;
-    }
+    char *at = (char *)(uintptr_t)bytes_at(r->block, r->frame, r->lane, address, &size);
     if (!at || size < bytes)
         return INVALID_VALUE;
     warp_buffer *buffer = warp_find_buffer(r->block->launch->memory, address);

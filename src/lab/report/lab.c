@@ -266,8 +266,9 @@ static void put_place(FILE *to, const smp_warp_result *result, const smp_warp_pl
 {
     if (!p->line)
         return;
-    smp_text_clean(to, smp_lab_file(result, p->file));
-    fprintf(to, ":%u", p->line);
+    const char *file = smp_lab_file(result, p->file);
+    smp_text_clean(to, file);
+    fprintf(to, file[0] ? ":%u" : "line %u of the PTX", p->line);
     if (result->grid[0])
         fprintf(to, " thread %u,%u,%u", p->thread[0], p->thread[1], p->thread[2]);
 }

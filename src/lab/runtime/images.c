@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "base/whole_file.h"
 #include "lab/machine/fatbin.h"
 #include "lab/runtime/runtime.h"
@@ -129,8 +130,9 @@ int nvrtcCompileProgram(void *program, int count, const char *const *options)
     unsigned char *text = code ? made(program, "nvrtcGetPTXSize", "nvrtcGetPTX", &ptx_size) : NULL;
     if (text && !smp_kernel_keep_image(code, size, "cubin", &cubin, &err) &&
         !smp_kernel_keep_image(text, strlen((char *)text), "ptx", &ptx, &err) && (beside = ptx_beside(cubin)) &&
-        symlink(ptx, beside))
-        errno = 0; /* it was made before */
+        symlink(smp_base_name(ptx), beside) && access(beside, R_OK) && /* one was made before, and leads nowhere */
+        (unlink(beside) || symlink(smp_base_name(ptx), beside)))
+        fprintf(stderr, "smempipe kernel: what NVRTC compiles has no PTX in %s: %s\n", beside, strerror(errno));
     smp_free_all(words, code, text, cubin, ptx, beside);
     return error;
 }
