@@ -83,6 +83,7 @@ uint64_t warp_kernel_buffer(smp_warp_memory *memory, uint64_t size)
         if (!memory->heap || mprotect(memory->heap, piece, PROT_READ | PROT_WRITE))
             memory->heap = smp_alloc(piece);
         memory->heap_left = memory->heap ? piece : 0;
+        memory->heap_unused = memory->heap;
     }
     const uint64_t start = (uint64_t)(uintptr_t)memory->heap;
     const warp_buffer buffer = {.start = start, .size = size, .device = true, .kernels = true};
@@ -96,14 +97,14 @@ uint64_t warp_kernel_buffer(smp_warp_memory *memory, uint64_t size)
 
 void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer)
 {
-    enum { MOST = 1 << 16 }; /* kernels may free for ever */
+    enum { MOST = 1 << 16, GIVE_BACK = 1 << 20 }; /* kernels may free for ever */
     const size_t size = (size_t)buffer->size;
-    const uint64_t start = (buffer->start + PAGE - 1) / PAGE * PAGE, end = (buffer->start + size) / PAGE * PAGE;
     *(buffer->kernels ? &memory->heap_used : &memory->device_bytes) -= size;
-    if (buffer->kernels && start < end)
-        (void)madvise((void *)(uintptr_t)start, end - start, MADV_DONTNEED);
-    else if (size && !buffer->kernels)
-        (void)mmap((void *)(uintptr_t)start, size, memory->is_open ? PROT_READ | PROT_WRITE : PROT_NONE,
+    if (buffer->kernels && !memory->heap_used && memory->heap >= memory->heap_unused + GIVE_BACK) {
+        (void)madvise(memory->heap_unused, (size_t)(memory->heap - memory->heap_unused) / PAGE * PAGE, MADV_DONTNEED);
+        memory->heap_unused += (size_t)(memory->heap - memory->heap_unused) / PAGE * PAGE;
+    } else if (size && !buffer->kernels)
+        (void)mmap((void *)(uintptr_t)buffer->start, size, memory->is_open ? PROT_READ | PROT_WRITE : PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     if ((!buffer->kernels || memory->freed_count < MOST) &&
         smp_grow(&memory->freed, &memory->freed_capacity, memory->freed_count + 1, sizeof *memory->freed))

@@ -28,6 +28,7 @@ struct smp_warp_memory {
     size_t arena_size, arena_used, device_bytes;
     bool is_open;        /* to the host */
     unsigned char *heap; /* of kernels' malloc: what is left of a piece; limit: of all that lives, 0: the usual one */
+    unsigned char *heap_unused; /* from there to `heap` nothing was given back to the system */
     size_t heap_left, heap_used, heap_limit;
     uint64_t version; /* of the buffers: it changes where they do */
     uint64_t cells_bytes;

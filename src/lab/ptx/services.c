@@ -273,7 +273,10 @@ static uint64_t prepare(const ptx_request *r)
         return 0;
     }
     const uint32_t bytes = kernel->code.param_bytes;
-    const uint64_t at = warp_kernel_buffer(r->block->launch->memory, bytes > LEAST ? bytes : LEAST);
+    void *made = smp_warp_buffer(r->block->launch->memory, bytes > LEAST ? bytes : LEAST, NULL);
+    const uint64_t at = (uint64_t)(uintptr_t)made;
+    if (made)
+        warp_find_buffer(r->block->launch->memory, at)->kernels = true;
     r->block->buffer_start = r->block->buffer_end = 0;
     if (!at)
         return fail(tasks, OUT_OF_MEMORY), 0;
