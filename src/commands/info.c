@@ -1,6 +1,7 @@
 /* smempipe info: what is in these files. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
 #include "commands/info.h"
 #include "io/fields.h"
@@ -209,10 +210,11 @@ static smp_code put_format(const char *format, const char *path, smp_reader *rea
         if (at[0] == '\\' && (at[1] == 'n' || at[1] == 't')) {
             putchar(*++at == 'n' ? '\n' : '\t');
         } else if (at[0] == '{') {
-            const char *whole = smp_field_whole(at + 1, length, media);
+            char *whole;
+            SMP_NEED(smp_field_whole(at + 1, length, media, &whole), "a text", media->meta.exif.size, err);
             smp_field(at + 1, length, path, media, text);
-            whole = IS_MEAN(at + 1) ? mean : IS_COLOR(at + 1) ? color : whole;
-            smp_text_clean(stdout, whole ? whole : text);
+            smp_text_clean(stdout, IS_MEAN(at + 1) ? mean : IS_COLOR(at + 1) ? color : whole ? whole : text);
+            smp_free(whole);
             at += length + 1;
         } else
             putchar(*at);

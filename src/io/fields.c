@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "base/paths.h"
 #include "base/text/utf8.h"
 #include "io/audio/tags.h"
@@ -34,8 +35,8 @@ static const char *text_of(const file *f, const char *key)
 static void date_of(const file *f, char text[SMP_EXIF_TEXT])
 {
     int year, month, day;
-    if (!smp_exif_text(&f->media->meta.exif, SMP_EXIF_TAKEN, text) &&
-        !smp_exif_text(&f->media->meta.exif, SMP_EXIF_CHANGED, text))
+    if (!smp_exif_text(&f->media->meta.exif, SMP_EXIF_TAKEN, text, SMP_EXIF_TEXT) &&
+        !smp_exif_text(&f->media->meta.exif, SMP_EXIF_CHANGED, text, SMP_EXIF_TEXT))
         snprintf(text, SMP_EXIF_TEXT, "%s", text_of(f, "Date"));
     if (sscanf(text, "%4d:%2d:%2d", &year, &month, &day) == 3)
         text[4] = text[7] = '-';
@@ -72,7 +73,7 @@ static void put(const file *f, int field, char *to)
     if (field == DATE || field == TIME)
         date_of(f, exif);
     else if (field == CAMERA)
-        (void)smp_exif_text(&f->media->meta.exif, SMP_EXIF_MODEL, exif);
+        (void)smp_exif_text(&f->media->meta.exif, SMP_EXIF_MODEL, exif, sizeof exif);
     if (field == DURATION)
         PUT("%.*f", timed ? 6 : 0, timed ? (double)f->shape.height / f->shape.rate : 0.);
     else if (field == RATE)
@@ -83,7 +84,7 @@ static void put(const file *f, int field, char *to)
                     : strlen(exif) > 11 ? 11
                                         : strlen(exif)));
     else if (field >= TITLE && field <= ALBUM)
-        PUT("%s", text[0] || !smp_meta_exif_says(&f->media->meta, words[field], exif) ? text : exif);
+        PUT("%s", text[0] || !smp_meta_exif_says(&f->media->meta, words[field], exif, sizeof exif) ? text : exif);
     else if (field == FORMAT || field >= PATH)
         PUT("%s", field == FORMAT ? f->media->file_format : field == PATH ? f->path : smp_base_name(f->path));
     else
@@ -121,12 +122,17 @@ void smp_field(const char *word, size_t length, const char *path, const smp_medi
         put(&f, i, text);
 }
 
-const char *smp_field_whole(const char *word, size_t length, const smp_media *media)
+bool smp_field_whole(const char *word, size_t length, const smp_media *media, char **whole)
 {
     const file f = {NULL, media, {0}};
     const int i = find(word, length);
-    const char *text = i >= TITLE && i <= ALBUM ? text_of(&f, words[i]) : "";
-    return text[0] ? text : NULL;
+    const bool tag = i >= TITLE && i <= ALBUM;
+    const char *text = tag ? text_of(&f, words[i]) : "";
+    const size_t room = text[0] ? strlen(text) + 1 : 2 * media->meta.exif.size + SMP_EXIF_TEXT; /* Latin-1 grows so */
+    *whole = tag ? smp_alloc_raw(room) : NULL;
+    if (*whole && (text[0] || !smp_meta_exif_says(&media->meta, words[i], *whole, room)))
+        memcpy(*whole, text, strlen(text) + 1);
+    return *whole || !tag;
 }
 
 void smp_field_name(const char *word, size_t length, const char *path, const smp_media *media,

@@ -14,8 +14,8 @@ bool smp_is_field(const char *word, size_t length);
 /* Writes it as text; "": the file does not say. path: of the file. */
 void smp_field(const char *word, size_t length, const char *path, const smp_media *media, char text[SMP_FIELD_TEXT]);
 
-/* A tag's field in its whole length; null: the word is none. */
-const char *smp_field_whole(const char *word, size_t length, const smp_media *media);
+/* A tag's field in its whole length, from smp_alloc; null: the word is none. False: out of memory. */
+bool smp_field_whole(const char *word, size_t length, const smp_media *media, char **whole);
 
 /* The same as a part of a file's name, in which strangers' texts change no folder and no terminal: no slash, no control
  * characters, no dot in front; "no-date" where the file does not say. */

@@ -46,6 +46,7 @@ typedef struct smp_file_format {
     bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
     bool texts;                    /* it has a place for texts of any key, or tells by itself which it leaves out */
     size_t text_most;              /* bytes of KEY=TEXT that a picture's file holds; 0: it has no place for most keys */
+    const char *text_keys;         /* for which it has one, "Title Artist"; null: any */
     bool iptc;                     /* it has one for IPTC records */
     bool dpi;                      /* the same of the resolution */
     bool gamma;                    /* the same of gamma and primaries without a profile */
@@ -287,10 +288,16 @@ bool smp_meta_read(const smp_source *source, const char *what, uint64_t at, uint
  * characters except tab and newline are dropped. False: out of memory. */
 bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length);
 
-enum { SMP_EXIF_TEXT = 400 }; /* bytes of a text in EXIF that is told */
+enum { SMP_EXIF_TEXT = 400 }; /* bytes of a text in EXIF that is a part of a name or line */
 enum { SMP_EXIF_MODEL = 0x0110, SMP_EXIF_CHANGED = 0x0132, SMP_EXIF_TAKEN = 0x9003 /* DateTimeOriginal */ };
-/* The text of a tag, in EXIF's own directory or the first; false, and "": there is none. */
-bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT]);
+/* The text of a tag, in EXIF's own directory or the first, as far as there is room; false, and "": there is none. */
+bool smp_exif_text(const smp_blob *exif, uint32_t tag, char *text, size_t room);
+
+/* Whether bytes up to the first 0 are this text, once they are taken as smp_meta_add_text takes them. */
+bool smp_text_says(const void *said, size_t count, const char *value);
+
+/* Takes out the texts whose key begins so; how many. */
+size_t smp_meta_drop_texts(smp_meta *meta, const char *begin);
 
 /* Adds a copy of what a sound's tags hold besides texts. False: out of memory. */
 bool smp_meta_attach(smp_meta *meta, const smp_attached *one);
@@ -314,6 +321,10 @@ bool smp_meta_keep_exif_box(smp_meta *meta, const uint8_t *box, size_t size);
 
 /* Sets the orientation to 1, if there is one. */
 void smp_exif_reset_orientation(uint8_t *data, size_t size);
+
+/* The same for a format whose pictures nobody turns, which is noted where EXIF would have it turned. format: "a PSD".
+ */
+void smp_meta_tell_turned(smp_meta *meta, const char *format, smp_notes *notes);
 
 /* Swaps the axes: exchanges the resolutions, and width with height. */
 void smp_exif_exchange_axes(uint8_t *data, size_t size);
@@ -340,10 +351,30 @@ bool smp_exif_drop_text(smp_blob *exif, uint32_t tag);
 void smp_meta_tell_kept(const smp_meta *meta, smp_notes *notes);
 
 /* What EXIF says of "Title", "Artist", "Comment" or "Copyright". False, and "": nothing. */
-bool smp_meta_exif_says(const smp_meta *meta, const char *key, char text[SMP_EXIF_TEXT]);
+bool smp_meta_exif_says(const smp_meta *meta, const char *key, char *text, size_t room);
+
+enum { SMP_IPTC_MARK = 0x1C /* a data set begins so */ };
+/* Whether the last data set is not all there. */
+bool smp_iptc_cut(const smp_blob *iptc);
+
+/* Notes damage of XMP, IPTC and EXIF. */
+void smp_meta_check(const smp_meta *meta, smp_notes *notes);
 
 /* Takes out a data set of record 2. False: there is none. */
 bool smp_iptc_drop(smp_blob *iptc, uint8_t set);
+
+/* A resource of Photoshop among others. at: of its bytes; 0 where they are not all there. */
+typedef struct smp_resource {
+    uint32_t id;
+    uint64_t at, size;
+} smp_resource;
+
+/* The one at *at, which goes to the next; false: there is none. */
+bool smp_resource_next(const smp_source *source, uint64_t *at, uint64_t end, smp_resource *one);
+
+/* Takes IPTC records from them, if there are none yet; notes which others of a picture are left out (paths, guides).
+ * False: out of memory. */
+bool smp_meta_take_resources(smp_meta *meta, const smp_source *source, uint64_t at, uint64_t end, smp_notes *notes);
 
 /* Drops what XMP, EXIF and IPTC say of a tag, so that no program tells another value than the one that is set. */
 void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes);

@@ -55,7 +55,7 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
         {bare && meta->icc.size, "the ICC profile"},
         {bare && meta->exif.size, "EXIF"},
         {!writer->format->iptc && meta->iptc.size, "IPTC records"},
-        {bare && meta->text_count, "texts"},
+        {bare && !writer->format->texts && meta->text_count, "texts"},
         {!writer->format->dpi && says_dpi && (bare || !smp_exif_says_resolution(&meta->exif)), "the resolution"},
         {writer->format->shapes && meta->coding.rate[0], "how long each picture is shown"}, /* pages */
     };
@@ -163,10 +163,12 @@ static smp_code open_changed(smp_writer *writer, const smp_meta *meta, const smp
                         ? SMP_OK
                         : smp_fail_memory(err, "tags", change->cover.size);
     const size_t most = writer->format->text_most;
+    const char *keys = writer->format->text_keys;
     for (size_t i = 0; !code && i < change->tag_count; i++) {
         char key[SMP_TAG_KEY];
         const char *value = smp_meta_change_key(change->tags[i], key);
-        if (most || !value[0]) /* else what was said stays, for want of a place for the new */
+        const bool place = most && (!keys || strcasestr(keys, smp_tag_any_key(key)));
+        if (place || !value[0]) /* else what was said stays, for want of a place for the new */
             smp_meta_drop_said(&changed, key, &writer->notes);
         if (most && strlen(change->tags[i]) > most)
             code = smp_fail(err, SMP_E_WRITE, "the tag %s is longer than the %zu bytes that %s %s holds", key, most,

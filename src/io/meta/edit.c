@@ -7,17 +7,50 @@
 #include "io/audio/tags.h"
 #include "io/format.h"
 
-enum { EXIF_TAGS = 3, ROWS = 4 };
+enum { NAMES = 4, EXIF_TAGS = 3, SETS = 2, PEOPLES = 4 /* rows of what people are named in, or write */ };
 
-/* Where else a tag may stand: names of Dublin Core and of TIFF in XMP, EXIF's and Windows' tags, IPTC's record 2. */
+/* Where else a tag may stand: names in XMP, EXIF's and Windows' tags, data sets of IPTC's record 2. */
 static const struct {
-    const char *key, *xmp[2];
-    uint32_t exif[EXIF_TAGS];
-    uint8_t iptc;
-} rows[ROWS] = {{"Title", {"title", "DocumentName"}, {0x010D, 0x9C9B}, 5},
-                {"Comment", {"description", "ImageDescription"}, {0x010E, 0x9C9C, 0x9286}, 120},
-                {"Artist", {"creator", "Artist"}, {0x013B, 0x9C9D}, 80},
-                {"Copyright", {"rights", "Copyright"}, {0x8298}, 116}};
+    const char *key, *xmp[NAMES];
+    uint16_t exif[EXIF_TAGS];
+    uint8_t iptc[SETS];
+} rows[] = {
+    {"Title", {"dc:title", "tiff:DocumentName"}, {0x010D, 0x9C9B}, {5}},
+    {"Comment", {"dc:description", "tiff:ImageDescription"}, {0x010E, 0x9C9C, 0x9286}, {120}},
+    {"Artist", {"dc:creator", "tiff:Artist"}, {0x013B, 0x9C9D}, {80}},
+    {"Copyright", {"dc:rights", "tiff:Copyright"}, {0x8298}, {116}},
+    {"Keywords", {"dc:subject", "lr:hierarchicalSubject", "pdf:Keywords"}, {0x9C9E}, {25}},
+    {"Subject", {"dc:subject", "lr:hierarchicalSubject"}, {0x9C9F}, {25}}, /* of Dublin Core: the same words */
+    {"Date",
+     {"dc:date", "photoshop:DateCreated", "xmp:CreateDate", "exif:DateTimeOriginal"},
+     {SMP_EXIF_TAKEN, SMP_EXIF_CHANGED, 0x9004},
+     {55, 60}},
+    {"Software", {"xmp:CreatorTool", "tiff:Software"}, {0x0131}, {65}},
+    {"Location", {"core:Location"}, {0}, {92}},
+    {"City", {"photoshop:City"}, {0}, {90}},
+    {"State", {"photoshop:State"}, {0}, {95}},
+    {"Country", {"photoshop:Country"}, {0}, {101}},
+    {"Headline", {"photoshop:Headline"}, {0}, {105}},
+    {"Credit", {"photoshop:Credit"}, {0}, {110}},
+    {"Source", {"photoshop:Source", "dc:source"}, {0}, {115}},
+    {"Instructions", {"photoshop:Instructions"}, {0}, {40}},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const char *const spaces[][2] = {
+    {"dc:", "http://purl.org/dc/elements/1.1/"},   {"tiff:", "http://ns.adobe.com/tiff/1.0/"},
+    {"exif:", "http://ns.adobe.com/exif/1.0/"},    {"xmp:", "http://ns.adobe.com/xap/1.0/"},
+    {"pdf:", "http://ns.adobe.com/pdf/1.3/"},      {"photoshop:", "http://ns.adobe.com/photoshop/1.0/"},
+    {"lr:", "http://ns.adobe.com/lightroom/1.0/"}, {"core:", "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"}};
+
+static bool drop_xmp(char *xmp, const char *name)
+{
+    bool any = false;
+    for (size_t i = 0; name && i < sizeof spaces / sizeof *spaces; i++)
+        if (strncmp(name, spaces[i][0], strlen(spaces[i][0])) == 0)
+            any = smp_xmp_drop(xmp, spaces[i][1], name + strlen(spaces[i][0]));
+    return any;
+}
 
 /* Null: any. */
 static bool has_key(const char *text, const char *key)
@@ -64,12 +97,17 @@ static size_t drop_attached(smp_meta *meta, int kind, const char *names)
     return dropped;
 }
 
+size_t smp_meta_drop_texts(smp_meta *meta, const char *begin)
+{
+    return drop_texts(meta, begins_so, begin);
+}
+
 size_t smp_meta_drop_levels(smp_meta *meta)
 {
     static const char *const keys[] = {"replaygain_", "r128_", "mp3gain_", "itunnorm", "comment:itunnorm"};
     size_t dropped = drop_attached(meta, FRAMES, "RVA2 RVAD RGAD");
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-        dropped += drop_texts(meta, begins_so, keys[k]);
+        dropped += smp_meta_drop_texts(meta, keys[k]);
     return dropped;
 }
 
@@ -117,33 +155,33 @@ bool smp_meta_edit(smp_meta *meta, const smp_meta_change *change)
 
 void smp_meta_drop_said(smp_meta *meta, const char *key, smp_notes *notes)
 {
-    static const char *const spaces[2] = {"http://purl.org/dc/elements/1.1/", "http://ns.adobe.com/tiff/1.0/"};
     size_t row = 0;
     while (row < ROWS && strcasecmp(rows[row].key, smp_tag_any_key(key)) != 0)
         row++;
     if (row == ROWS)
         return;
-    bool xmp = false, exif = false;
+    bool xmp = false, exif = false, iptc = false;
     for (size_t i = 0; i < meta->text_count; i++) {
         const struct smp_text *text = &meta->texts[i];
-        for (int k = 0; k < 2 && strcmp(text->key, SMP_XMP_KEY) == 0; k++)
-            xmp = smp_xmp_drop(text->value, spaces[k], rows[row].xmp[k]) || xmp;
+        for (int k = 0; k < NAMES && strcmp(text->key, SMP_XMP_KEY) == 0; k++)
+            xmp = drop_xmp(text->value, rows[row].xmp[k]) || xmp;
     }
-    for (int k = 0; k < EXIF_TAGS; k++)
+    for (int k = 0; k < EXIF_TAGS && rows[row].exif[k]; k++)
         exif = smp_exif_drop_text(&meta->exif, rows[row].exif[k]) || exif;
-    const bool iptc = smp_iptc_drop(&meta->iptc, rows[row].iptc);
+    for (int k = 0; k < SETS && rows[row].iptc[k]; k++)
+        iptc = smp_iptc_drop(&meta->iptc, rows[row].iptc[k]) || iptc;
     char from[24];
     snprintf(from, sizeof from, "%s%s%s", xmp ? ", XMP" : "", exif ? ", EXIF" : "", iptc ? ", IPTC" : "");
     if (from[0])
         smp_note(notes, "what its %s said of %s is dropped, since --tag says it", from + 2, key);
 }
 
-bool smp_meta_exif_says(const smp_meta *meta, const char *key, char text[SMP_EXIF_TEXT])
+bool smp_meta_exif_says(const smp_meta *meta, const char *key, char *text, size_t room)
 {
     text[0] = '\0';
     for (size_t i = 0; i < ROWS; i++)
         for (int k = 0; k < EXIF_TAGS && !strcasecmp(rows[i].key, key); k++)
-            if (rows[i].exif[k] && smp_exif_text(&meta->exif, rows[i].exif[k], text))
+            if (rows[i].exif[k] && smp_exif_text(&meta->exif, rows[i].exif[k], text, room))
                 return true;
     return false;
 }
@@ -153,8 +191,8 @@ void smp_meta_tell_kept(const smp_meta *meta, smp_notes *notes)
     enum { PLACE = 0x8825 };
     char what[60] = "", text[SMP_EXIF_TEXT];
     uint32_t at;
-    for (size_t i = 0; i < ROWS; i++)
-        if (smp_meta_exif_says(meta, rows[i].key, text))
+    for (size_t i = 0; i < PEOPLES; i++)
+        if (smp_meta_exif_says(meta, rows[i].key, text, sizeof text))
             snprintf(what + strlen(what), sizeof what - strlen(what), ", %s", rows[i].key);
     if (smp_tiff_number(meta->exif.data, meta->exif.size, PLACE, &at))
         strcat(what, ", GPS");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text/utf8.h"
+#include "io/audio/sound.h"
 #include "io/bytes.h"
 #include "io/format.h"
 
@@ -19,6 +20,7 @@ enum {
     TAG_JPEG_OFFSET = 0x0201, /* of a thumbnail */
     TAG_JPEG_BYTES = 0x0202,
     TAG_EXIF_FOLDER = 0x8769,
+    TAG_GPS_FOLDER = 0x8825,
     TAG_EXIF_WIDTH = 0xA002,
     TAG_EXIF_HEIGHT = 0xA003
 };
@@ -140,7 +142,7 @@ static uint8_t *text_at(const smp_blob *exif, uint32_t tag, size_t *count)
     return NULL;
 }
 
-bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT])
+bool smp_exif_text(const smp_blob *exif, uint32_t tag, char *text, size_t room)
 {
     enum { WINDOWS = 0x9C9B, WINDOWS_END = 0x9C9F /* tags in UTF-16 */, LONGEST = 4 /* bytes of a character */ };
     const bool wide = tag >= WINDOWS && tag <= WINDOWS_END;
@@ -151,7 +153,7 @@ bool smp_exif_text(const smp_blob *exif, uint32_t tag, char text[SMP_EXIF_TEXT])
     const size_t length = !said ? 0 : wide ? count / 2 * 2 : strnlen((const char *)said, count);
     for (size_t at = 0; at < length && !wide && !latin; latin = code == SMP_UTF8_INVALID)
         at += smp_utf8_decode((const char *)said + at, length - at, &code);
-    for (size_t at = 0; at < length && code && used + LONGEST < SMP_EXIF_TEXT;) {
+    for (size_t at = 0; at < length && code && used + LONGEST < room;) {
         if (latin)
             code = said[at++];
         else
@@ -169,12 +171,11 @@ bool smp_exif_says(const smp_blob *exif, const char *key, const char *value)
         const char *key; /* PNG's */
         uint32_t tag;
     } tags[] = {{"Description", 0x010E}, {"Software", 0x0131}, {"Author", 0x013B}, {"Copyright", 0x8298}};
-    const size_t length = strlen(value);
     size_t count;
     for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
         const uint8_t *said = strcmp(tags[i].key, key) == 0 ? text_at(exif, tags[i].tag, &count) : NULL;
         if (said)
-            return count >= length && !memcmp(said, value, length) && (count == length || !said[length]);
+            return smp_text_says(said, count, value);
     }
     return false;
 }
@@ -457,24 +458,110 @@ bool smp_meta_keep_exif_box(smp_meta *meta, const uint8_t *box, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ IPTC */
 
+/* The bytes of the data set there; 0: there is none, or not all of it. An extended length, of films, is none. */
+static size_t data_set(const smp_blob *iptc, size_t at)
+{
+    enum { HEAD = 5 };
+    const size_t left = iptc->size - at;
+    if (left < HEAD || iptc->data[at] != SMP_IPTC_MARK)
+        return 0;
+    const size_t size = HEAD + smp_get_bytes(iptc->data + at + 3, 2, true);
+    return size > left ? 0 : size;
+}
+
+bool smp_iptc_cut(const smp_blob *iptc)
+{
+    size_t at = 0;
+    for (size_t size; (size = data_set(iptc, at));)
+        at += size;
+    return at < iptc->size && iptc->data[at] == SMP_IPTC_MARK;
+}
+
 bool smp_iptc_drop(smp_blob *iptc, uint8_t set)
 {
-    enum { HEAD = 5, MARK = 0x1C, APPLICATION = 2 };
+    enum { APPLICATION = 2 };
     size_t at = 0, kept = 0;
-    while (iptc->size - at >= HEAD && iptc->data[at] == MARK) { /* an extended length, of films, ends it */
+    for (size_t size; (size = data_set(iptc, at)); at += size) {
         const uint8_t *record = iptc->data + at;
-        const size_t size = HEAD + smp_get_bytes(record + 3, 2, true);
-        if (size > iptc->size - at)
-            break;
         if (record[1] != APPLICATION || record[2] != set) {
             memmove(iptc->data + kept, record, size);
             kept += size;
         }
-        at += size;
     }
     const size_t gone = at - kept;
     if (gone)
         memmove(iptc->data + kept, iptc->data + at, iptc->size - at);
     iptc->size -= gone;
     return gone;
+}
+
+/* ------------------------------------------------------------------------------------------------ damage */
+
+/* Whether all of its elements end. */
+static bool is_whole_xml(const char *at)
+{
+    static const char *const others[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<!", ">"}};
+    enum { OTHERS = sizeof others / sizeof *others };
+    int depth = 0;
+    bool any = false;
+    while ((at = strchr(at, '<'))) {
+        size_t other = 0;
+        while (other < OTHERS && strncmp(at, others[other][0], strlen(others[other][0])) != 0)
+            other++;
+        if (other < OTHERS) {
+            if (!(at = strstr(at + strlen(others[other][0]), others[other][1])))
+                return false;
+            continue;
+        }
+        const bool ends = at[1] == '/';
+        char quote = 0;
+        while (*++at && (quote || *at != '>'))
+            quote = quote == *at ? 0 : quote ? quote : strchr("\"'", *at) ? *at : 0;
+        if (!*at || (depth += ends ? -1 : at[-1] != '/') < 0)
+            return false;
+        any = true;
+    }
+    return any && !depth;
+}
+
+/* Adds the tags of entries whose values are not within the data. */
+static void find_lost(const smp_blob *exif, bool big, const tiff_folder *folder, smp_names *lost)
+{
+    static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
+    char tag[8];
+    for (size_t i = 0; i < folder->count; i++) {
+        const uint8_t *entry = exif->data + folder->first + i * ENTRY;
+        const uint64_t type = smp_get_bytes(entry + 2, 2, big), at = smp_get_bytes(entry + 8, 4, big),
+                       size = smp_get_bytes(entry + 4, 4, big) * (type < sizeof sizes ? sizes[type] : 0);
+        snprintf(tag, sizeof tag, "%u", (unsigned)smp_get_bytes(entry, 2, big));
+        if (size > 4 && (at > exif->size || size > exif->size - at))
+            smp_names_add(lost, tag);
+    }
+}
+
+void smp_meta_check(const smp_meta *meta, smp_notes *notes)
+{
+    static const uint32_t inner[] = {TAG_EXIF_FOLDER, TAG_GPS_FOLDER};
+    const smp_blob *exif = &meta->exif;
+    bool big;
+    tiff_folder folder;
+    smp_names lost = {.count = 0};
+    for (size_t i = 0; i < meta->text_count; i++)
+        if (strcmp(meta->texts[i].key, SMP_XMP_KEY) == 0 && !is_whole_xml(meta->texts[i].value))
+            smp_note(notes, "its XMP is damaged, and is kept as it is");
+    if (smp_iptc_cut(&meta->iptc))
+        smp_note(notes, "its IPTC records are damaged, and are kept as they are");
+    if (!exif->size)
+        return;
+    if (!first_folder(exif->data, exif->size, &big, &folder)) {
+        smp_note(notes, "its EXIF is damaged, and is kept as it is");
+        return;
+    }
+    find_lost(exif, big, &folder, &lost);
+    for (int i = 0; i < 2; i++)
+        if (inner_folder(exif->data, exif->size, big, inner[i], &folder))
+            find_lost(exif, big, &folder, &lost);
+    if (lost.count)
+        smp_note(notes, "its EXIF is damaged, and is kept as it is: beyond its end lies what is said of %s",
+                 smp_names_end(&lost));
 }

@@ -99,6 +99,14 @@ static char *clean_text(const char *value, size_t length)
     return text;
 }
 
+bool smp_text_says(const void *said, size_t count, const char *value)
+{
+    char *text = clean_text(said, strnlen(said, count));
+    const bool same = text && strcmp(text, value) == 0;
+    smp_free(text);
+    return same;
+}
+
 bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length)
 {
     if (!smp_grow(&meta->texts, &meta->text_capacity, meta->text_count + 1, sizeof *meta->texts))
@@ -176,6 +184,14 @@ void smp_meta_apply_orientation(smp_meta *meta, int orientation)
     smp_xmp_reset_orientation(xmp_of(meta));
     if (orientation >= 5)
         exchange_axes(meta);
+}
+
+void smp_meta_tell_turned(smp_meta *meta, const char *format, smp_notes *notes)
+{
+    const int orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
+    if (orientation > 1)
+        smp_note(notes, "EXIF's orientation (%d) is left out: programs show %s as its pixels lie", orientation, format);
+    smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
 }
 
 void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes)

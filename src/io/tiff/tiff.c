@@ -43,6 +43,7 @@ const smp_file_format smp_format_tiff = {
     .kind = SMP_IMAGE,
     .texts = true,
     .text_most = INT32_MAX,
+    .text_keys = "Title Comment Software Artist Copyright",
     .takes = (const smp_write_takes[]){{&smp_tiff_packing}, {&smp_tiff_tile}, {0}},
     .iptc = true,
     .dpi = true,
