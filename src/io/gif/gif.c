@@ -24,6 +24,7 @@ typedef struct gif_reader {
     smp_reader *reader;
     uint64_t position;
     uint8_t *rows; /* one row of colours, or all of an interlaced picture */
+    size_t room;
     bool begun;
     /* With --frames: */
     smp_canvas canvas;
@@ -67,7 +68,7 @@ static smp_code take_memory(smp_reader *reader, gif_reader *state, smp_error *er
     const size_t row = 4 * (size_t)gif->width;
     const uint64_t canvas = reader->options.frames ? smp_canvas_bytes(&reader->media.shape) : 0;
     SMP_TRY(smp_check_picture(&reader->options.limits, gif->width, gif->height, rows + row + canvas, err));
-    state->rows = smp_alloc_raw(rows);
+    state->rows = smp_alloc_raw(state->room = rows);
     state->row = smp_alloc_raw(row);
     SMP_NEED(state->rows && state->row, "rows of a GIF", rows + row, err);
     return canvas ? smp_canvas_open(&state->canvas, &reader->media.shape, err) : SMP_OK;
@@ -282,15 +283,19 @@ static smp_code paint(gif_reader *state, smp_error *err)
 static smp_code draw(gif_reader *state, smp_error *err)
 {
     const GifImageDesc *image = &state->library->Image;
+    smp_reader *reader = state->reader;
+    size_t area;
     state->transparent = -1;
     state->disposal = 0;
     state->reader->delay = 0;
     SMP_TRY(find_picture(state, err));
     smp_code code = SMP_OK;
     if (image->Left < 0 || image->Top < 0 || image->Width < 1 || image->Height < 1 ||
-        (int64_t)image->Width * image->Height > state->gif.width * state->gif.height) /* for which there is memory */
+        (area = (size_t)image->Width * (size_t)image->Height) > smp_worth(&reader->options, reader->source.size))
         return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: picture %lld is larger than its canvas",
                         (long long)state->drawn + 1);
+    if (!smp_grow(&state->rows, &state->room, area, 1)) /* one may be larger than the canvas */
+        return smp_fail_memory(err, "rows of a GIF", area);
     if (image->Interlace)
         code = read_interlaced(state, image->Width, image->Height, err);
     for (int64_t y = 0; !image->Interlace && y < image->Height && !code; y++)
@@ -347,6 +352,7 @@ const smp_file_format smp_format_gif = {
     .extensions = (const char *const[]){"gif", NULL},
     .kind = SMP_IMAGE,
     .bare = true,
+    .texts = true,
     .takes = (const smp_write_takes[]){{&smp_write_delay}, {&smp_write_loop}, {0}},
 #ifdef SMP_HAVE_GIF
     .sniff = sniff,

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/tags.h"
 #include "io/bytes.h"
 #include "io/gif/gif_walk.h"
 
@@ -31,6 +32,7 @@ typedef struct gif_writer {
     bool cut;               /* told: colours were too many */
     bool coloured;          /* a picture was not gray */
     smp_gif_colours all, own;
+    char *comment;
     int hole; /* the index in `all` that is transparent; NO_HOLE */
 } gif_writer;
 
@@ -71,13 +73,25 @@ static smp_code take_canvas(const smp_shape *shape, uint32_t **canvas, smp_error
     return *canvas ? SMP_OK : smp_fail_memory(err, "a GIF", (uint64_t)pixels * sizeof **canvas);
 }
 
-smp_code smp_gif_write_open(smp_writer *writer, const smp_meta *, smp_error *err)
+/* Keeps the first comment, which readers read. */
+static smp_code take_comment(smp_writer *writer, gif_writer *state, const smp_meta *meta, smp_error *err)
+{
+    for (size_t i = 0; meta && i < meta->text_count; i++)
+        if (state->comment || strcmp(smp_tag_any_key(meta->texts[i].key), "Comment") != 0)
+            smp_note(&writer->notes, "the text '%.80s' is left out: a GIF has no place for it", meta->texts[i].key);
+        else
+            SMP_NEED(state->comment = smp_strdup(meta->texts[i].value), "a comment", 0, err);
+    return SMP_OK;
+}
+
+smp_code smp_gif_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     gif_writer *state = writer->state = smp_alloc(sizeof *state);
     int number = 0;
     SMP_NEED(state, "a GIF", sizeof *state, err);
     state->writer = writer;
     state->hole = NO_HOLE;
+    SMP_TRY(take_comment(writer, state, meta, err));
     const size_t pixels = (size_t)writer->shape.width * (size_t)writer->shape.height;
     SMP_TRY(take_canvas(&writer->shape, &state->picture, err));
     SMP_NEED(state->indices = smp_alloc_raw(pixels), "a GIF", pixels, err);
@@ -173,6 +187,8 @@ static smp_code begin_file(gif_writer *state, smp_error *err)
         if (ok != GIF_ERROR)
             ok = EGifPutExtensionTrailer(state->library);
     }
+    if (ok != GIF_ERROR && state->comment && state->comment[0])
+        ok = EGifPutComment(state->library, state->comment);
     state->begun = true;
     return done(state, ok, err);
 }
@@ -306,7 +322,7 @@ void smp_gif_write_close(smp_writer *writer)
     state->err = &err;
     if (state->library)
         EGifCloseFile(state->library, &number);
-    smp_free_all(state->picture, state->held, state->before, state->indices, state);
+    smp_free_all(state->picture, state->held, state->before, state->indices, state->comment, state);
 }
 
 #endif
