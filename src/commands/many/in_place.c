@@ -119,7 +119,8 @@ static smp_code list_files(work *w, smp_error *err)
         const place *p = &w->places[i];
         if (i && !strcmp(p->real, w->places[i - 1].real))
             w->twice++;
-        else if (is_backup(p->real, w->how.backup))
+        else if (is_backup(p->real, w->how.backup) || /* or of another run */
+                 (smp_name_kind(p->real) == SMP_KIND_NONE && is_backup(p->real, strrchr(p->real, '.'))))
             w->backups++;
         else if (!s->many.plan.base.common.force && smp_in_place_done(p->real, w->how.work))
             w->before++;
