@@ -122,11 +122,18 @@ smp_code smp_check_media(const smp_read_options *options, const smp_media *media
     return check_proportion(options, size, memory, err);
 }
 
-/* No writer takes a profile that is damaged, or is for inks. */
+/* No writer takes a profile that is damaged, or is for inks. One of colours for gray, or the other way round, stays for
+ * the stage `profile`, which refuses it. */
 static void check_profile(smp_reader *reader)
 {
     enum { HEADER = 128, SPACE = 16 };
+    const smp_shape *shape = &reader->media.shape;
+    const int colours = shape->channels - shape->alpha;
     smp_blob *icc = &reader->media.meta.icc;
+    if (colours == 1 && smp_icc_fits(icc, 3))
+        smp_note(&reader->notes, "its ICC profile is for colours, and it is gray: no gray file is written with it");
+    else if (colours == 3 && smp_icc_fits(icc, 1))
+        smp_note(&reader->notes, "its ICC profile is for gray, and it has colours: no file of them is written with it");
     if (!icc->size || smp_icc_fits(icc, 1) || smp_icc_fits(icc, 3))
         return;
     if (icc->size >= HEADER && !memcmp(icc->data + SPACE, "CMYK", 4))
@@ -199,6 +206,7 @@ static void complete_media(smp_reader *reader)
 {
     smp_media *media = &reader->media;
     check_profile(reader);
+    smp_meta_check(&media->meta, &reader->notes);
     media->live = reader->options.want.live && media->shape.kind == SMP_AUDIO && !reader->source.seekable;
     if (!media->live)
         smp_source_keep_no_more(&reader->source);

@@ -46,6 +46,16 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     return change;
 }
 
+/* Whether steps make gray of colours, or the other way round. */
+static bool recolours(const smp_plan *plan, const smp_sink *sink)
+{
+    bool any = false;
+    for (const smp_step *step = &plan->steps[sink->step]; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input])
+        any |= !smp_run_is_form(step, false) &&
+               (step->in.channels - step->in.alpha == 1) != (step->out.channels - step->out.alpha == 1);
+    return any;
+}
+
 /* Whether a file of this name has no place for what a picture's metadata say of its colours; *what: the profile. */
 static bool loses_colours(const smp_meta *meta, const char *path, const smp_write_options *options, const char **what)
 {
@@ -60,8 +70,8 @@ static bool loses_colours(const smp_meta *meta, const char *path, const smp_writ
 }
 
 /* Colours that are not sRGB's, in a file that cannot say so. encoded: they were light. */
-static void tell_colours(const smp_meta *meta, const smp_sink *sink, bool encoded, const char *path,
-                         const smp_write_options *options, smp_notes *notes)
+static void tell_colours(const smp_meta *meta, const smp_plan *plan, const smp_sink *sink, bool encoded,
+                         const char *path, const smp_write_options *options, smp_notes *notes)
 {
     smp_icc icc;
     smp_blob made;
@@ -75,7 +85,7 @@ static void tell_colours(const smp_meta *meta, const smp_sink *sink, bool encode
     const smp_blob profile = smp_meta_profile(&said, &shape, &made);
     const bool loses = loses_colours(&said, path, options, &what);
     const bool known = profile.size && !smp_icc_read(profile.data, profile.size, &icc);
-    if (known && icc.gray != gray && !smp_icc_levels_like_srgb(&icc))
+    if (known && icc.gray != gray && recolours(plan, sink) && !smp_icc_levels_like_srgb(&icc)) /* else it was told */
         smp_note(notes,
                  "the picture's colours are not sRGB, and their profile is of %s: it is left out, and programs will "
                  "show wrong colours; `profile srgb` as the first stage converts them (-e 'profile srgb')",
@@ -117,7 +127,7 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     smp_change change = find_change(plan, sink);
     SMP_NEED(smp_meta_copy(&changed, meta), "metadata", meta->icc.size + meta->exif.size, err);
     smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
-    tell_colours(&changed, sink, change.encoded, path, options, &report->output_notes);
+    tell_colours(&changed, plan, sink, change.encoded, path, options, &report->output_notes);
     smp_code code = smp_writer_open(path, &sink->shape, &changed, &here, writer, err);
     smp_meta_free(&changed);
     return code;

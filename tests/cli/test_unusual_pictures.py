@@ -164,7 +164,7 @@ class UnusualPictures(CliCase):
             self.assertIn("the text 'Raw profile type exif' is damaged and is left out", done.stderr)
             self.assertIsNone(self.exif_of("out.jpg"))
         self.write("in.png", png_bytes(ROWS, 16, extra=raw(b"8bim", resource[:-3]) + raw(b"exif", b"") + title))
-        self.assertEqual(self.smp("convert", "-f", "in.png", "out.jpg").stderr, "")
+        self.assertIn("IPTC records are left out", self.smp("convert", "-f", "in.png", "out.jpg").stderr)
 
     def test_orientation_behind_the_picture_is_the_same_from_a_pipe(self):
         plain = png_bytes(ROWS, 16)

@@ -183,11 +183,8 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
         return smp_blob_set(&meta->icc, data + COLOUR_HEAD, size - COLOUR_HEAD);
     if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, SMP_JP2_XMP, KIND))
         return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + KIND, size - KIND);
-    if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, SMP_JP2_EXIF, KIND) && !meta->exif.size) {
-        const bool kept = smp_blob_set(&meta->exif, data + KIND, size - KIND);
-        smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
-        return kept;
-    }
+    if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, SMP_JP2_EXIF, KIND) && !meta->exif.size)
+        return smp_blob_set(&meta->exif, data + KIND, size - KIND);
     if (!strcmp(name, "uuid") || !strcmp(name, "xml "))
         smp_note(&reader->notes, "left out, since it is of another program: a box '%s' of %zu bytes", name, size);
     if (!strcmp(name, "res "))
@@ -236,6 +233,7 @@ static smp_code jp2_read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(smp_read_whole(reader, AV_INPUT_BUFFER_PADDING_SIZE, &s->data, &s->size, err));
     smp_source_memory(&file, s->data, s->size);
     SMP_NEED(s->data[0] || walk(reader, &file, 0, s->size, &whole), "metadata", 0, err);
+    smp_meta_tell_turned(&reader->media.meta, "a JPEG 2000", &reader->notes);
     if (!whole || !memmem(s->data, s->size, "\xFF\xD9", 2)) /* JPEG 2000's end: coded bits never hold it */
         return fail_truncated(reader, err);
     if (s->data[0] && s->size > SIZE_SEGMENT)

@@ -110,44 +110,31 @@ static void keep_resolution(smp_meta *meta, const smp_blob *info)
     meta->y_density = (double)smp_get_be(info->data + 8, 4) / fixed / inch;
 }
 
-/* at, end: the section of resources, each "8BIM", a number, a name, a size and bytes; all but numbers of even length.
- */
+/* at, end: the section of resources. */
 static smp_code keep_resources(smp_reader *reader, uint64_t at, uint64_t end, smp_error *err)
 {
-    enum { MOST_RESOURCES = 1000, KEPT = 5 };
-    const smp_source *source = &reader->source;
+    enum { KEPT = 4 };
     smp_meta *meta = &reader->media.meta;
+    const smp_source *source = &reader->source;
     smp_blob resolution = {0}, xmp = {0};
+    smp_resource one;
     const struct {
         uint32_t id;
         const char *name;
         smp_blob *blob;
     } kept[KEPT] = {{1005, "the resolution", &resolution},
-                    {1028, "IPTC", &meta->iptc},
                     {1039, "the ICC profile", &meta->icc},
                     {1058, "EXIF", &meta->exif},
                     {1060, "the XMP packet", &xmp}};
-    bool done = true;
-    for (int n = 0; n < MOST_RESOURCES && at + 12 <= end && done; n++) {
-        uint8_t head[7], size[4];
-        if (!smp_source_look(source, at, head, sizeof head) || memcmp(head, "8BIM", 4) != 0)
-            break;
-        at += 6 + (((uint64_t)head[6] + 2) & ~UINT64_C(1));
-        if (!smp_source_look(source, at, size, sizeof size))
-            break;
-        const uint64_t bytes = smp_get_be(size, 4);
-        at += 4;
-        if (bytes > end || at > end - bytes)
-            break;
+    bool done = smp_meta_take_resources(meta, source, at, end, &reader->notes);
+    while (done && smp_resource_next(source, &at, end, &one))
         for (int i = 0; i < KEPT && done; i++)
-            if (kept[i].id == smp_get_be(head + 4, 2) && !kept[i].blob->size)
-                done = smp_meta_read(source, kept[i].name, at, bytes, kept[i].blob, &reader->notes);
-        at += (bytes + 1) & ~UINT64_C(1);
-    }
+            if (kept[i].id == one.id && !kept[i].blob->size)
+                done = smp_meta_read(source, kept[i].name, one.at, one.size, kept[i].blob, &reader->notes);
     keep_resolution(meta, &resolution);
-    smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
     if (done && xmp.size)
         done = smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)xmp.data, xmp.size);
+    smp_meta_tell_turned(meta, "a PSD", &reader->notes);
     smp_free_all(resolution.data, xmp.data);
     SMP_NEED(done, "metadata of a PSD", 0, err);
     return SMP_OK;

@@ -81,31 +81,16 @@ static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
     }
 }
 
-/* Image resources of Photoshop, of which IPTC's are kept. Source: Adobe Photoshop File Formats Specification, Image
- * Resources Section. */
 static void keep_app13(smp_jpeg *base, const uint8_t *data, size_t size)
 {
     smp_meta *meta = base->markers->meta;
-    size_t at = sizeof SMP_JPEG_IRB;
-    if (size < at || memcmp(data, SMP_JPEG_IRB, at) != 0)
+    smp_source source;
+    const size_t prefix = sizeof SMP_JPEG_IRB, before = meta->iptc.size;
+    if (size < prefix || memcmp(data, SMP_JPEG_IRB, prefix) != 0)
         return;
-    while (!meta->iptc.data && size - at >= 12 && memcmp(data + at, "8BIM", 4) == 0) {
-        const unsigned id = (unsigned)data[at + 4] << 8 | data[at + 5];
-        const size_t name = 1 + (size_t)data[at + 6], value = at + 6 + name + name % 2 + 4;
-        if (value > size)
-            return;
-        const size_t bytes = smp_get_be(data + value - 4, 4);
-        if (bytes > size - value) {
-            if (id == SMP_JPEG_IPTC)
-                smp_note(base->notes, "IPTC records are left out: they go on in another marker, or are cut");
-            return;
-        }
-        if (id == SMP_JPEG_IPTC && bytes) {
-            keep_bytes(base, bytes);
-            smp_jpeg_need(base, smp_blob_set(&meta->iptc, data + value, bytes), "IPTC records", bytes);
-        }
-        at = value + bytes + (bytes % 2 && bytes < size - value);
-    }
+    smp_source_memory(&source, data, size);
+    smp_jpeg_need(base, smp_meta_take_resources(meta, &source, prefix, size, base->notes), "IPTC records", size);
+    keep_bytes(base, meta->iptc.size - before);
 }
 
 size_t smp_jpeg_comment_key(const char *text, size_t size, char key[SMP_TAG_KEY])

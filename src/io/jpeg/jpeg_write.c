@@ -79,7 +79,7 @@ static void destination_end(j_compress_ptr jpeg)
 /* ------------------------------------------------------------------------------------------------ metadata */
 
 /* JFIF stores whole dots an inch or a centimetre: uses whichever is closer. */
-static void put_density(struct jpeg_compress_struct *jpeg, const smp_meta *meta)
+static void put_density(struct jpeg_compress_struct *jpeg, const smp_meta *meta, smp_notes *notes)
 {
     double x = meta->x_density, y = meta->y_density;
     if (!(x > 0) || !(y > 0))
@@ -93,8 +93,11 @@ static void put_density(struct jpeg_compress_struct *jpeg, const smp_meta *meta)
         bool inches = fabs(rint(i) - i) / i <= fabs(rint(c) - c) / c;
         x *= inches ? inch : cm;
         y *= inches ? inch : cm;
-        if (rint(x) < 1 || rint(y) < 1 || x > UINT16_MAX || y > UINT16_MAX)
+        if (rint(x) < 1 || rint(y) < 1 || x > UINT16_MAX || y > UINT16_MAX) {
+            if (!smp_exif_says_resolution(&meta->exif))
+                smp_note(notes, "the resolution is left out: a JPEG holds 1 to %d pixels an inch or cm", UINT16_MAX);
             return;
+        }
         jpeg->density_unit = inches ? 1 : 2;
     }
     jpeg->X_density = (UINT16)rint(x);
@@ -219,7 +222,7 @@ static void write_header(void *context)
     smp_jpeg_set_coding(jpeg, &state->writer->options, smp_coding_jpeg(&state->writer->coding));
     jpeg->dct_method = JDCT_ISLOW;
     if (state->meta)
-        put_density(jpeg, state->meta);
+        put_density(jpeg, state->meta, &state->writer->notes);
     jpeg_start_compress(jpeg, TRUE);
     if (state->meta)
         put_metadata(state);

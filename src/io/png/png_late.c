@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/audio/sound.h"
 #include "io/bytes.h"
 #include "io/png/png_glue.h"
 
@@ -186,9 +187,12 @@ static uint64_t last_alike(const smp_source *source, uint64_t position, const ui
     return position;
 }
 
-/* Stops silently at invalid chunks, and at one that is cut short: reading the picture will report them. */
-static int find_chunks(const smp_source *source, piece *chunks)
+/* Stops silently at invalid chunks, and at one that is cut short: reading the picture will report them. *left: chunks
+ * that are not read. */
+static int find_chunks(const smp_source *source, piece *chunks, smp_names *left)
 {
+    static const char read[] = "IHDR PLTE IDAT tRNS cHRM gAMA iCCP sRGB pHYs cICP mDCV cLLI tEXt zTXt iTXt eXIf acTL "
+                               "fcTL fdAT";
     static const char types[][5] = {"tEXt", "zTXt", "iTXt", "eXIf"};
     uint64_t position = SIGNATURE;
     uint8_t frame[8];
@@ -201,6 +205,10 @@ static int find_chunks(const smp_source *source, piece *chunks)
         const uint64_t size = smp_get_be(frame, 4);
         if (memcmp(frame + 4, "IEND", 4) == 0 || size + FRAME > source->size - position)
             break;
+        char name[5] = "";
+        memcpy(name, frame + 4, 4);
+        if (!strstr(read, name))
+            smp_names_add(left, name);
         if (memcmp(frame + 4, "IDAT", 4) == 0) {
             behind = true;
             position = last_alike(source, position, frame);
@@ -216,7 +224,10 @@ static int find_chunks(const smp_source *source, piece *chunks)
 smp_code smp_png_read_late(smp_reader *reader, smp_error *err)
 {
     piece chunks[LATE_CAP];
-    const int count = find_chunks(&reader->source, chunks);
+    smp_names left = {.count = 0};
+    const int count = find_chunks(&reader->source, chunks, &left);
+    if (left.count)
+        smp_note(&reader->notes, "chunks of the PNG are left out: %s", smp_names_end(&left));
     return count ? open_beside(reader, chunks, count, err) : SMP_OK;
 }
 

@@ -40,23 +40,6 @@ static bool decode(char *text, uint8_t **data, size_t *size)
     return *size == said;
 }
 
-/* The IPTC records among image resources of Photoshop; empty: there are none. */
-static smp_blob iptc_of(uint8_t *data, size_t size)
-{
-    enum { IPTC = 0x0404, HEAD = 12 };
-    size_t at = 0;
-    while (size - at >= HEAD && memcmp(data + at, "8BIM", 4) == 0) {
-        const size_t name = 1 + (size_t)data[at + 6], value = at + 6 + name + name % 2 + 4;
-        const size_t bytes = value <= size ? smp_get_be(data + value - 4, 4) : size;
-        if (value > size || bytes > size - value)
-            break;
-        if (smp_get_be(data + at + 4, 2) == IPTC)
-            return (smp_blob){data + value, bytes};
-        at = value + bytes + (bytes % 2 && bytes < size - value);
-    }
-    return (smp_blob){0};
-}
-
 static bool has_xmp(const smp_meta *meta)
 {
     for (size_t i = 0; i < meta->text_count; i++)
@@ -66,23 +49,25 @@ static bool has_xmp(const smp_meta *meta)
 }
 
 /* Keeps what a text says where no chunk of its own says it. False: out of memory. */
-static bool keep(smp_media *media, const char *type, uint8_t *data, size_t size)
+static bool keep(smp_reader *reader, const char *type, uint8_t *data, size_t size)
 {
-    smp_meta *meta = &media->meta;
+    smp_meta *meta = &reader->media.meta;
     const size_t xmp = sizeof JPEG_XMP;
+    smp_source source;
+    smp_source_memory(&source, data, size);
     const bool in_jpeg = size > xmp && memcmp(data, JPEG_XMP, xmp) == 0;
     if (in_jpeg || strcasecmp(type, "xmp") == 0)
         return has_xmp(meta) ||
                smp_meta_add_text(meta, SMP_XMP_KEY, (char *)data + (in_jpeg ? xmp : 0), size - (in_jpeg ? xmp : 0));
     if (!strcasecmp(type, "iptc") || !strcasecmp(type, "8bim")) {
-        const bool resources = size >= 4 && memcmp(data, "8BIM", 4) == 0;
-        const smp_blob records = resources ? iptc_of(data, size) : (smp_blob){data, size};
-        return meta->iptc.size || !records.size || smp_blob_set(&meta->iptc, records.data, records.size);
+        if (size >= 4 && memcmp(data, "8BIM", 4) == 0)
+            return smp_meta_take_resources(meta, &source, 0, size, &reader->notes);
+        return meta->iptc.size || smp_blob_set(&meta->iptc, data, size);
     }
     const size_t prefix = size > 6 && memcmp(data, "Exif\0", 6) == 0 ? 6 : 0;
     if (meta->exif.size || size <= prefix)
         return true;
-    media->orientation = smp_exif_orientation(data + prefix, size - prefix);
+    reader->media.orientation = smp_exif_orientation(data + prefix, size - prefix);
     return smp_blob_set(&meta->exif, data + prefix, size - prefix);
 }
 
@@ -116,7 +101,7 @@ smp_code smp_png_read_raw(smp_reader *reader, smp_error *err)
         if (!decode(text.value, &data, &size))
             smp_note(&reader->notes, "the text '%.40s' is damaged and is left out", text.key);
         else
-            done = done && keep(&reader->media, type, data, size);
+            done = done && keep(reader, type, data, size);
     }
     /* These texts lie between the others and XMP that came from them now. */
     for (size_t i = kept; i < count; i++)
@@ -124,5 +109,9 @@ smp_code smp_png_read_raw(smp_reader *reader, smp_error *err)
     if (count > kept)
         memmove(meta->texts + kept, meta->texts + count, (meta->text_count - count) * sizeof *meta->texts);
     meta->text_count -= count - kept;
+    if (meta->exif.size) /* ImageMagick says again what it read there, and when: as it was then */
+        (void)(smp_meta_drop_texts(meta, "exif:") + smp_meta_drop_texts(meta, "date:"));
+    if (meta->icc.size)
+        (void)smp_meta_drop_texts(meta, "icc:");
     return done ? SMP_OK : smp_fail_memory(err, "metadata", sizeof *meta);
 }

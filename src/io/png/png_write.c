@@ -167,9 +167,11 @@ static void put_metadata(png_writer *state)
     png_structp png = state->base.png;
     png_infop info = state->base.info;
     put_colour(state, state->writer->shape.channels <= 2 ? 1 : 3);
-    if (meta->x_density > 0 && meta->y_density > 0 && meta->x_density < INT32_MAX && meta->y_density < INT32_MAX)
+    if (meta->x_density >= 0.5 && meta->y_density >= 0.5 && meta->x_density < INT32_MAX && meta->y_density < INT32_MAX)
         png_set_pHYs(png, info, (png_uint_32)lrint(meta->x_density), (png_uint_32)lrint(meta->y_density),
                      meta->density_is_aspect ? PNG_RESOLUTION_UNKNOWN : PNG_RESOLUTION_METER);
+    else if (meta->x_density > 0 && !smp_exif_says_resolution(&meta->exif))
+        smp_note(&state->writer->notes, "the resolution is left out: a PNG holds 1 to %d pixels a metre", INT32_MAX);
     if (meta->exif.size >= 8 && meta->exif.size < INT32_MAX) {
         state->exif = smp_alloc_raw(meta->exif.size);
         smp_png_need(&state->base, state->exif, "EXIF", meta->exif.size);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "io/audio/sound.h"
 #include "io/audio/tags.h"
+#include "io/bytes.h"
 
 /* Bytes of an entry, and of all of the first directory: EXIF must fit a marker of a JPEG. */
 enum { KEPT_ENTRY = 8192, KEPT_ENTRIES = 4 * KEPT_ENTRY, OF_ENTRY = 12 /* bytes, beside its values */ };
@@ -127,6 +128,25 @@ static bool keep_exif(const smp_tiff *tiff, smp_meta *meta, smp_notes *notes)
     return done;
 }
 
+/* IPTC has an entry of its own, which libtiff may have turned as words, and ImageMagick writes the beginning of; and
+ * may stand among Photoshop's resources. */
+static bool keep_iptc(const smp_tiff *tiff, smp_reader *reader)
+{
+    smp_meta *meta = &reader->media.meta;
+    const smp_tiff_entry *more = smp_tiff_find(tiff, TIFF_RESOURCES);
+    smp_blob own = {0};
+    bool done = keep_blob(tiff, TIFF_IPTC, "IPTC", &own, reader);
+    if (own.size > 4 && own.data[0] != SMP_IPTC_MARK && own.data[3] == SMP_IPTC_MARK)
+        smp_reverse_words(own.data, own.size, 4);
+    if (!smp_iptc_cut(&own))
+        done = done && smp_blob_set(&meta->iptc, own.data, own.size);
+    if (more && more->at <= tiff->source->size && more->size <= tiff->source->size - more->at)
+        done = done && smp_meta_take_resources(meta, tiff->source, more->at, more->at + more->size, &reader->notes);
+    done = done && (meta->iptc.size || smp_blob_set(&meta->iptc, own.data, own.size));
+    smp_free(own.data);
+    return done;
+}
+
 smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
@@ -139,8 +159,7 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error 
     done = keep_blob(tiff, TIFF_ICC, "the ICC profile", &media->meta.icc, reader);
     for (int i = 0; i < TEXTS && done; i++)
         done = keep_text(tiff, texts[i].tag, texts[i].key, reader);
-    done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) &&
-           keep_blob(tiff, TIFF_IPTC, "IPTC", &media->meta.iptc, reader) &&
+    done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) && keep_iptc(tiff, reader) &&
            keep_exif(tiff, &media->meta, &reader->notes);
     return done ? SMP_OK : smp_fail_memory(err, "metadata of a TIFF", 0);
 }
@@ -170,15 +189,19 @@ static bool put_texts(const smp_meta *meta, smp_tiff_tags *tags, smp_notes *note
     return done;
 }
 
+static uint64_t rational(double number)
+{
+    const uint64_t parts = number < 1 ? 1000000000 : 1000;
+    return (uint64_t)llrint(number * (double)parts) | parts << 32;
+}
+
 static bool put_resolution(const smp_meta *meta, smp_tiff_tags *tags)
 {
-    enum { PARTS = 1000 };
-    const double scale = meta->density_is_aspect ? 1 : 0.0254, most = (double)UINT32_MAX / PARTS;
+    const double scale = meta->density_is_aspect ? 1 : 0.0254, most = UINT32_MAX / 1e3;
     const double x = meta->x_density * scale, y = meta->y_density * scale;
     if (!(x > 0) || !(y > 0) || x > most || y > most)
         return true;
-    const uint64_t across = (uint64_t)llrint(x * PARTS) | (uint64_t)PARTS << 32;
-    const uint64_t down = (uint64_t)llrint(y * PARTS) | (uint64_t)PARTS << 32, unit = meta->density_is_aspect ? 1 : 2;
+    const uint64_t across = rational(x), down = rational(y), unit = meta->density_is_aspect ? 1 : 2;
     return smp_tiff_tags_numbers(tags, TIFF_X_RESOLUTION, TYPE_RATIONAL, 1, &across) &&
            smp_tiff_tags_numbers(tags, TIFF_Y_RESOLUTION, TYPE_RATIONAL, 1, &down) &&
            smp_tiff_tags_numbers(tags, TIFF_UNIT, TYPE_SHORT, 1, &unit);

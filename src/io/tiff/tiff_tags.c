@@ -71,13 +71,9 @@ bool smp_tiff_tags_has(const smp_tiff_tags *tags, uint32_t tag)
 
 bool smp_tiff_tags_say(const smp_tiff_tags *tags, uint32_t tag, const char *text)
 {
-    const size_t length = strlen(text);
-    for (size_t i = 0; i < tags->count; i++) {
-        const smp_blob *value = &tags->items[i].value;
+    for (size_t i = 0; i < tags->count; i++)
         if (tags->items[i].tag == tag)
-            return value->size >= length && !memcmp(value->data, text, length) &&
-                   (value->size == length || !value->data[length]);
-    }
+            return smp_text_says(tags->items[i].value.data, tags->items[i].value.size, text);
     return false;
 }
 

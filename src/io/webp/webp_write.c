@@ -46,10 +46,13 @@ smp_code smp_webp_write_shape(const smp_file_format *, const char *, smp_shape *
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static bool keep_meta(webp_writer *state, const smp_meta *meta, smp_notes *notes)
+static bool keep_meta(webp_writer *state, const smp_meta *meta, bool gray, smp_notes *notes)
 {
-    if (meta->icc.size && smp_icc_fits(&meta->icc, 3) && !smp_blob_set(&state->icc, meta->icc.data, meta->icc.size))
+    if (!gray && meta->icc.size && smp_icc_fits(&meta->icc, 3) &&
+        !smp_blob_set(&state->icc, meta->icc.data, meta->icc.size))
         return false;
+    if (gray && smp_icc_fits(&meta->icc, 1))
+        smp_note(notes, "the ICC profile is left out: it is for gray, and a WebP has colours");
     return smp_meta_keep_blocks(meta, "a WebP", &state->exif, &state->xmp, notes);
 }
 
@@ -102,7 +105,9 @@ smp_code smp_webp_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     state->pixels = smp_alloc_array((size_t)pixels, sizeof *state->pixels);
     SMP_NEED(state->pixels && smp_alloc_borrow(held), "a WebP", held, err);
     state->borrowed = held;
-    return !meta || keep_meta(state, meta, &writer->notes) ? SMP_OK : smp_fail_memory(err, "metadata", 0);
+    return !meta || keep_meta(state, meta, writer->shape.channels <= 2, &writer->notes)
+               ? SMP_OK
+               : smp_fail_memory(err, "metadata", 0);
 }
 
 smp_code smp_webp_write_row(smp_writer *writer, int64_t y, const void *from, smp_error *)
