@@ -285,6 +285,58 @@ SMP_TEST(units_are_counted_by_who_touched_them)
     time_units_close(&units);
 }
 
+/* Read after L2 has given it up, a written sector has been in DRAM, and is held anew once it is written again. */
+SMP_TEST(what_is_written_again_after_l2_gave_it_up_is_held_twice)
+{
+    smp_time_gpu gpu;
+    time_units units;
+    assert_true(smp_time_gpu_find("h100", &gpu));
+    assert_true(time_units_open(&units, &gpu, 8));
+    time_units_begin(&units, 0);
+    (void)time_units_touch(&units, 100, WARP_WRITES, UINT32_MAX, 0);
+    units.clock += units.own_age + 1;
+    (void)time_units_touch(&units, 100, WARP_READS, UINT32_MAX, 0);
+    (void)time_units_touch(&units, 100, WARP_WRITES, UINT32_MAX, 0);
+    const time_footprint f = time_units_end(&units);
+    assert_true(f.fetches == 1 && f.held_sectors == 2);
+    time_units_close(&units);
+}
+
+/* Warps run one after another in the lab: what one reads again of its local memory is as old as what all others wrote
+ * meanwhile makes it. 1,280 words of 300 warps are 49 MB, 64 are 2. */
+SMP_TEST(local_memory_of_many_warps_does_not_stay_in_l2)
+{
+    static const char stores[] = "/**/ MOV R2, RZ ;\n.L_1:\n/**/ STL [R2], R5 ;\n/**/ IADD3 R2, R2, 0x4, RZ ;\n"
+                                 "/**/ ISETP.GE.AND P0, PT, R2, 0x%x, PT ;\n/**/ @!P0 BRA `(.L_1) ;\n"
+                                 "/**/ LDL R3, [RZ] ;\n";
+    static const uint32_t bytes[] = {64 * 4, 1280 * 4};
+    enum { LINES = BLOCKS * 2 /* units of 64 bytes that a load of each block's touches */ };
+    for (size_t i = 0; i < 2; i++) {
+        char text[512];
+        lab l;
+        smp_time_gpu gpu;
+        smp_time_recorder *recorder;
+        snprintf(text, sizeof text, stores, bytes[i]);
+        open_lab(&l, text);
+        ((smp_warp_kernel *)smp_warp_kernel_at(l.sass, 0))->code.local_bytes = bytes[i];
+        assert_true(smp_time_gpu_find("h100", &gpu));
+        assert_int_equal(smp_time_record(&gpu, &recorder, &l.err), SMP_OK);
+        const smp_warp_launch launch = {.kernel = kernel_of(&l),
+                                        .grid = {BLOCKS, 1, 1},
+                                        .block = {LANES, 1, 1},
+                                        .params = &l.words,
+                                        .observer = smp_time_observer(recorder),
+                                        .memory = l.memory};
+        assert_int_equal(smp_warp_run(&launch, &l.result, &l.err), SMP_OK);
+        const time_trace *trace = time_record_end(recorder);
+        assert_non_null(trace);
+        const double lines = LINES * (i ? 2 : 1), near = 0.05; /* of global and local memory; units are sampled */
+        assert_true(trace->memory.fetches > (1 - near) * lines && trace->memory.fetches < (1 + near) * lines);
+        smp_time_record_free(recorder);
+        lab_close(&l);
+    }
+}
+
 SMP_TEST(boards_with_other_memory_are_not_known)
 {
     smp_time_gpu gpu;

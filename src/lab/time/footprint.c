@@ -138,8 +138,6 @@ static void note_written(time_units *units, time_unit *u, uint8_t bit, bool gone
     units->sum.written += u->written & bit ? 0 : units->weight;
     if (!(u->written & bit) && u->read)
         u->written |= (uint8_t)(bit << READ_BEFORE);
-    if (gone)
-        u->written &= (uint8_t) ~(3 << HELD);
     if (!(u->written >> HELD & 3) && !(other->key && other->written >> HELD & 3 && !gone))
         units->sum.held_lines += units->weight;
     units->sum.held_sectors += u->written >> HELD & bit ? 0 : units->weight;
@@ -181,6 +179,8 @@ bool time_units_touch(time_units *units, uint64_t sector, int how, uint32_t cove
     }
     const bool of_other = is_of_other(u, sector & 1, how, bytes, units->block + 1);
     const bool gone = units->clock - u->stamp > (u->sm == units->sm ? units->own_age : units->shared_age);
+    if (gone) /* what was written went to DRAM */
+        u->written &= (uint8_t) ~(3 << HELD);
     if (how != WARP_WRITES) {
         if (fresh || u->block != units->block)
             note_sharing(units, u, fresh, progress);

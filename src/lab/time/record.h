@@ -72,10 +72,29 @@ struct smp_time_recorder {
     uint32_t resident;                                         /* blocks on an SM */
     uint32_t loads, stores, loads_of_others, stores_to_others; /* of the block */
     uint64_t top, small, small_end;                            /* where the next buffer lies, or small ones */
+    double crowd;                                              /* warps that run at a time */
+    double clocks[WARP_MOST_WARPS];                            /* fetches of all of them, as one of the block tells */
+    double *slot_clocks;                                       /* the same when a slot's last block ended */
     uint64_t counted, index;                                   /* instructions before this block; its number */
     bool begun, failed, all;                                   /* all: streams of all blocks are kept */
 };
 typedef struct smp_time_recorder time_recorder;
+
+enum { TIME_PAGE = 2 << 20 }; /* of buffers */
+
+/* Where the block's local memory lies: that of a block that has ended, again. */
+static inline uint64_t time_slot_of(const time_recorder *r)
+{
+    return r->units.sm * (uint64_t)r->resident + r->units.block / r->units.sms % r->resident;
+}
+
+/* record.c: of the last record another line, or sectors of one; its word, which comes before them (null: no memory). */
+void time_record_line(time_recorder *r, uint64_t number, uint32_t sectors);
+uint32_t *time_record_word(time_recorder *r);
+
+/* touch.c: an observer's. */
+void time_record_touch(struct warp_observer *self, const warp_frame *frame, warp_space space, uint32_t lanes,
+                       const uint64_t address[WARP_LANES], uint32_t width, int how);
 
 /* Ends the recording and returns it; null: nothing ran, or there was no memory. */
 const time_trace *time_record_end(time_recorder *recorder);

@@ -1,7 +1,7 @@
 /* pack_sass CUBIN TEXT VERSION OUT: packs what `nvdisasm -c -gi` wrote of a cubin, and what of the cubin that does not
  * tell (memory, parameters, constants), into a gzip file that src/lab/program_kernels/store.c reads. Of a chain of
- * inlined source lines the one that counts is kept; of the cubin's code the bits stay by which ptxas steers the hardware,
- * and debugging sections become zeros. A tool of the build. */
+ * inlined source lines the one that counts is kept; of the cubin's code the bits stay by which ptxas steers the
+ * hardware, and debugging sections become zeros. A tool of the build. */
 #include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
