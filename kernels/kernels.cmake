@@ -209,7 +209,7 @@ function(smp_kernel_files table)
         COMMAND ${CMAKE_COMMAND} -DUSAGE=${usage} -DSASS=${sass} -DKEEP=${folder}/${name}.keep "-DARCH=${SMP_SASS_ARCH}"
           ${alone} "-DNVDISASM=${SMP_NVDISASM}" "-DPACK=$<$<BOOL:${sass}>:$<TARGET_FILE:pack_sass>>"
           -DVERSION=${PROJECT_VERSION} -P ${CMAKE_SOURCE_DIR}/kernels/nvcc.cmake --
-          ${SMP_NVCC} ${SMP_NVCC_FLAGS} -MD -MF ${fatbin}.d -MT ${fatbin} -fatbin -o ${fatbin} ${source}
+          ${SMP_NVCC} ${SMP_NVCC_FLAGS} -Xcompiler=-MD,-MF,${fatbin}.d,-MT,${fatbin} -fatbin -o ${fatbin} ${source}
         DEPENDS ${source} $<$<BOOL:${sass}>:pack_sass> DEPFILE ${fatbin}.d COMMENT "Building GPU kernels ${name}.cu"
         VERBATIM)
       list(APPEND images ${fatbin})
