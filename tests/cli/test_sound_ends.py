@@ -1,4 +1,5 @@
 """The beginning and the end of coded sounds: as long as they were, and as near to them as in the middle."""
+import struct
 import unittest
 import wave
 
@@ -41,6 +42,17 @@ class SoundEnds(CliCase):
             self.assertEqual(found.shape, given.shape)
             for channel in (0, 1, 2, 4, 5):  # the fourth is for low notes alone
                 self.assertLess(np.abs(given - found).max(0)[channel], 4 * longer[channel], (count, channel))
+
+    def test_a_w64_ends_with_its_sound(self):
+        """libsndfile takes what fills its last chunk up for sound, and so do sox and Audacity."""
+        for count in (1, 2, 3, 5, 959):
+            self.tone(count, 8000)
+            self.smp("convert", "-f", "a.wav", "a.w64")
+            data = (self.folder / "a.w64").read_bytes()
+            at = data.index(b"data") + 16
+            self.assertEqual(struct.unpack("<Q", data[at:at + 8]), (24 + 2 * count,))
+            self.assertEqual(struct.unpack("<Q", data[16:24]), (len(data),))
+            self.assertEqual(data[at + 8:], (self.folder / "a.wav").read_bytes()[44:])
 
 
 if __name__ == "__main__":

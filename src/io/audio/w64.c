@@ -99,7 +99,7 @@ static void put_head(smp_bytes *out, const char *letters, uint64_t size)
 static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t data)
 {
     const bool open = writer->options.sound.open_end;
-    smp_put_le(head + NAME, open ? OPEN : size + (data + 7) / 8 * 8, 8);
+    smp_put_le(head + NAME, open ? OPEN : size + data, 8);
     smp_put_le(head + size - 8, open ? OPEN : HEAD + data, 8);
 }
 
@@ -107,7 +107,6 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
 {
     const int type = smp_wav_type(smp_coding_sound(&writer->coding));
     SMP_TRY(smp_pcm_open_write(writer, type, false, err));
-    ((smp_pcm *)writer->state)->pad = 8;
     smp_sound_note_lost(writer, meta, NULL, false);
     smp_bytes format = {0}, out = {0};
     smp_wav_put_format(&format, writer, type);
