@@ -106,6 +106,15 @@ class Written(CliCase):
         self.smp("convert", "-f", "out.m4a", "again.m4a", "--quality", "60")
         self.assertIn("Advanced Audio", self.smp("info", "again.m4a").stdout)
 
+    def test_alac_may_end_in_a_packet_of_one_frame(self):
+        """FFmpeg's encoder ends the process there."""
+        for frames in (1, 4097):
+            for channels in (1, 2, 6):
+                self.write("in.wav", wav(tones(frames, 48000, channels) + 7, 48000, 16, 0x3F if channels == 6 else 0))
+                self.smp("convert", "-f", "in.wav", "out.m4a", "--lossless")
+                self.assertIn(f" {frames} frames", self.smp("info", "out.m4a").stdout)
+                self.smp("diff", "in.wav", "out.m4a")
+
     def test_speakers_are_kept_or_told(self):
         for mask, channels, said in ((0x107, 4, ""), (0x60F, 6, "become"), (0x3F, 6, "")):
             self.write("in.wav", wav(tones(3000, 48000, channels), 48000, 16, mask))

@@ -361,7 +361,8 @@ static int64_t heard(const av_state *s, int64_t frames)
     unsigned long long said = 0;
     if (!itunes || sscanf(itunes->value, " %*x %*x %*x %llx", &said) != 1)
         said = mp4 ? (unsigned long long)smp_mp4_heard(s->source, s->rate) : 0;
-    const bool trims = said && said < (uint64_t)frames && (uint64_t)frames - said < 2 * (uint64_t)s->codec->frame_size;
+    const bool trims =
+        said && said < (uint64_t)frames && (double)(frames - (int64_t)said) < 2 * packet_seconds(s) * s->rate;
     return trims ? (int64_t)said : frames;
 }
 

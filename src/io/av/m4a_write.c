@@ -223,6 +223,18 @@ static smp_code write_row(smp_writer *writer, int64_t, const void *from, smp_err
     return s->have == (int)s->mp4.packet ? send(writer, s, err) : SMP_OK;
 }
 
+/* ALAC's last packet has another frame beside one alone: FFmpeg's encoder dies of one with more than two channels, and
+ * its reader takes the packets of a sound of one frame for PCM. */
+static void put_second(m4a_state *s)
+{
+    const size_t bytes = s->mp4.bits == 16 ? sizeof(int16_t) : sizeof(int32_t);
+    for (int c = 0; c < s->mp4.channels; c++) {
+        uint8_t *first = s->samples + (size_t)c * s->mp4.packet * bytes;
+        memcpy(first + bytes, first, bytes);
+    }
+    s->have++;
+}
+
 static smp_code write_end(smp_writer *writer, smp_error *err)
 {
     m4a_state *s = writer->state;
@@ -231,6 +243,8 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
     if (!s->codec) /* all was written: smp_m4a_put_coded */
         return SMP_OK;
     smp_sound_note_over(writer, &s->over);
+    if (s->mp4.alac && s->have == 1 && (s->mp4.channels > 2 || !s->sent))
+        put_second(s);
     SMP_TRY(s->have ? send(writer, s, err) : SMP_OK);
     SMP_TRY(av->avcodec_send_frame(s->codec, NULL) < 0 ? fail_coder(err) : take_packets(writer, s, err));
     if (s->mp4.count * (uint64_t)s->mp4.packet < (uint64_t)(s->mp4.priming + s->mp4.frames))

@@ -131,7 +131,7 @@ static void put_times(smp_bytes *out, const smp_mp4 *mp4)
         smp_bytes_be(out, mp4->packet, 4);
     }
     smp_bytes_be(out, 1, 4);
-    smp_bytes_be(out, media_frames(mp4) - before * mp4->packet, 4);
+    smp_bytes_be(out, smp_max_u64(media_frames(mp4) - before * mp4->packet, before ? 1 : 2), 4); /* 1: PCM for FFmpeg */
     smp_mp4_end(out, box);
 }
 
