@@ -78,9 +78,11 @@ static bool is_known(const properties *p)
 {
     return p && p->type == PINNED && !(p->handles & ~AS_FILE) && p->at == OF_DEVICE && !p->device;
 }
+/* A file of the program's own has no seals to add: kernels write none of those. */
 static int hold(physical **out, int file, size_t size, const properties *as)
 {
-    *out = file == NONE || ftruncate(file, (off_t)size) ? NULL : lab_hold(LAB_PHYSICAL, sizeof **out);
+    const bool is_memory = file != NONE && !fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) && !ftruncate(file, (off_t)size);
+    *out = is_memory ? lab_hold(LAB_PHYSICAL, sizeof **out) : NULL;
     if (*out)
         **out = (physical){file, size, *as};
     return *out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY;
@@ -91,7 +93,7 @@ static int import_file(physical **out, int file, int type)
     struct stat s;
     if (!out || type != AS_FILE || fstat(file, &s) || s.st_size <= 0 || s.st_size % GRANULARITY)
         return LAB_INVALID_VALUE;
-    return hold(out, fcntl(file, F_DUPFD_CLOEXEC, 0), (size_t)s.st_size, &as);
+    return hold(out, fcntl(file, F_DUPFD_CLOEXEC, 0), (size_t)s.st_size, &as) ? LAB_INVALID_VALUE : LAB_SUCCESS;
 }
 
 static int map(char *start, size_t size, size_t offset, const physical *p, unsigned long long flags)
@@ -158,7 +160,7 @@ CALL(cuMemGetAllocationGranularity, (size_t * out, const properties *as, int),
      IF(is_known(as) && out && (*out = GRANULARITY) != 0))
 CALL(cuMemCreate, (physical * *out, size_t size, const properties *as, FLAGS),
      is_known(as) && out && size && size % GRANULARITY == 0 && !flags
-         ? hold(out, memfd_create("device memory", MFD_CLOEXEC), size, as)
+         ? hold(out, memfd_create("device memory", MFD_CLOEXEC | MFD_ALLOW_SEALING), size, as)
          : LAB_INVALID_VALUE)
 CALL(cuMemGetAllocationPropertiesFromHandle, (properties * out, const physical *p),
      IF(lab_holds(LAB_PHYSICAL, p) && out && memcpy(out, &p->as, sizeof *out)))

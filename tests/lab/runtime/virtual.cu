@@ -54,6 +54,11 @@ static void refuse(CUdeviceptr at, CUmemGenericAllocationHandle h)
     CHECK(cuMemAddressReserve(&no, PART, 3, 0, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK(cuMemImportFromShareableHandle(&other, (void *)0, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
           CUDA_ERROR_INVALID_VALUE);
+    FILE *own = tmpfile(); // no memory of a device, for all its size
+    CHECK(ftruncate(fileno(own), PART), 0);
+    CHECK(cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)fileno(own),
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          CUDA_ERROR_INVALID_VALUE);
     CHECK(cuMemMap(at, PART, 0, h, 0), CUDA_ERROR_INVALID_VALUE);            // something is there
     CHECK(cuMemMap(at + 2 * PART, PART, 0, h, 0), CUDA_ERROR_INVALID_VALUE); // not reserved
     CHECK(cuMemUnmap(at, PART / 2), CUDA_ERROR_INVALID_VALUE);
