@@ -185,6 +185,8 @@ static bool keep_box(smp_reader *reader, const char *name, const uint8_t *data, 
         return smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + KIND, size - KIND);
     if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, SMP_JP2_EXIF, KIND) && !meta->exif.size)
         return smp_blob_set(&meta->exif, data + KIND, size - KIND);
+    if (!strcmp(name, "uuid") && size > KIND && !memcmp(data, SMP_JP2_IPTC, KIND) && !meta->iptc.size)
+        return smp_blob_set(&meta->iptc, data + KIND, size - KIND);
     if (!strcmp(name, "uuid") || !strcmp(name, "xml "))
         smp_note(&reader->notes, "left out, since it is of another program: a box '%s' of %zu bytes", name, size);
     if (!strcmp(name, "res "))
