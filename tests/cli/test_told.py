@@ -175,6 +175,30 @@ class Told(CliCase):
             self.assertIn(f"EXIF's orientation (6) is left out: programs show {what} as its pixels lie", told)
             self.assertNotIn(exif, data)
 
+    def test_iptc_of_a_jpeg_2000(self):
+        self.smp("convert", "-f", self.small_png("a.png"), "a.jp2")
+        data, body = (self.folder / "a.jp2").read_bytes(), b"uuid\x33\xC7\xA4\xD2\xB8\x1D\x47\x23\xA0\xBA\xF1" + \
+            b"\xA3\xE0\x97\xAD\x38" + KEYWORDS  # as exiftool writes it
+        at = data.index(b"jp2c") - 4
+        self.write("b.jp2", data[:at] + struct.pack(">I", 4 + len(body)) + body + data[at:])
+        told, data = self.convert("b.jp2", "b.jpg")
+        self.assertEqual((told, KEYWORDS in data), ("", True))
+
+    def test_a_jpeg_coded_as_rgb_is_copied(self):
+        noise = np.random.default_rng(1).integers(0, 256, (24, 32, 3), np.uint8)
+        Image.fromarray(noise).save(self.folder / "a.jpg", quality=90, subsampling=0)
+        data = (self.folder / "a.jpg").read_bytes()
+        rest = data[2 + 2 + struct.unpack_from(">H", data, 4)[0]:]  # behind JFIF; read as RGB now
+        self.write("rgb.jpg", data[:2] + marker(0xEE, b"Adobe\0d" + bytes(5)) + rest)
+        told, copy = self.convert("rgb.jpg", "b.jpg", "--tag", "comment=New")
+        self.assertNotIn("anew", told)
+        self.assertTrue(copy.endswith(rest) and b"New" in copy)
+        self.smp("diff", "rgb.jpg", "b.jpg")
+        with Image.open(self.folder / "rgb.jpg") as want, Image.open(self.folder / "b.jpg") as got:
+            self.assertTrue(np.array_equal(np.array(want), np.array(got)))
+        if not self.smp("convert", "-q", "rgb.jpg", "b.jxl", status=(0, 4)).returncode:
+            self.smp("diff", "rgb.jpg", "b.jxl", "--psnr=35")
+
     def test_an_artist_is_told_whole(self):
         camera = Image.Exif()
         for artist in ("Ann " * 300 + "Bob", "\u00e9" * 900):

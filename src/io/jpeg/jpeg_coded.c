@@ -6,10 +6,11 @@
 #include "io/jpeg/jpeg_glue.h"
 
 enum { SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, RST_0 = 0xD0, RST_7 = 0xD7, APP_0 = 0xE0, APP_15 = 0xEF, COM = 0xFE };
+enum { ADOBE = 0xEE /* APP14: says that colours are RGB */ };
 
 /* Moves what is kept to the beginning, and returns its size; 0 where a marker is expected and none is there. *followed:
  * as smp_jpeg_follower. */
-static size_t keep_picture(uint8_t *data, size_t size, const char **followed)
+static size_t keep_picture(uint8_t *data, size_t size, bool rgb, const char **followed)
 {
     size_t at = 2, kept = 0;
     smp_source source;
@@ -31,7 +32,7 @@ static size_t keep_picture(uint8_t *data, size_t size, const char **followed)
         uint64_t next = end;
         if (marker == SOS)
             end = smp_jpeg_next_marker(&w, &next, &further) ? (size_t)next - 2 : size;
-        if (marker != COM && (marker < APP_0 || marker > APP_15)) {
+        if (marker != COM && (marker < APP_0 || marker > APP_15 || (rgb && marker == ADOBE))) {
             memmove(data + kept, data + at, end - at);
             kept += end - at;
         }
@@ -40,7 +41,15 @@ static size_t keep_picture(uint8_t *data, size_t size, const char **followed)
     return 0;
 }
 
-smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err)
+bool smp_jpeg_is_rgb(const smp_blob *coded)
+{
+    return memmem(coded->data, coded->size,
+                  "\xFF\xEE\0\x0E"
+                  "Adobe",
+                  9);
+}
+
+smp_code smp_jpeg_keep_coded(smp_reader *reader, bool rgb, smp_error *err)
 {
     smp_source *source = &reader->source;
     smp_blob *coded = &reader->media.coded;
@@ -52,7 +61,7 @@ smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err)
     const char *followed = NULL;
     SMP_NEED(coded->data = smp_alloc_raw(size), "a JPEG", size, err);
     if (smp_source_read(source, coded->data, size) == size)
-        coded->size = keep_picture(coded->data, size, &followed);
+        coded->size = keep_picture(coded->data, size, rgb, &followed);
     if (coded->size)
         smp_jpeg_note_next(reader, followed);
     return SMP_OK;

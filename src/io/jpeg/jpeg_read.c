@@ -280,8 +280,9 @@ static void read_header(void *context)
     media->shape.width = jpeg->output_width;
     media->shape.height = jpeg->output_height;
     media->shrinks = true;
-    media->copies =
-        jpeg->jpeg_color_space == JCS_GRAYSCALE || (jpeg->jpeg_color_space == JCS_YCbCr && jpeg->num_components == 3);
+    media->copies = jpeg->jpeg_color_space == JCS_GRAYSCALE ||
+                    (jpeg->jpeg_color_space == JCS_YCbCr && jpeg->num_components == 3) ||
+                    (jpeg->jpeg_color_space == JCS_RGB && jpeg->saw_Adobe_marker);
     media->shape.channels = jpeg->out_color_space == JCS_GRAYSCALE ? 1 : 3;
     media->shape.alpha = false;
     media->shape.format = SMP_U8;
@@ -344,7 +345,8 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     if (wants_scan(reader))
         smp_jpeg_read_scan(&state->jpeg, &reader->source, reader->source.position - state->source.bytes_in_buffer,
                            &reader->options.limits, &reader->media.scan, &state->scan, &state->followed);
-    return reader->options.want.coded ? smp_jpeg_keep_coded(reader, err) : SMP_OK;
+    return reader->options.want.coded ? smp_jpeg_keep_coded(reader, state->jpeg.jpeg_color_space == JCS_RGB, err)
+                                      : SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ rows */

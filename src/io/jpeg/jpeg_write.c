@@ -221,12 +221,16 @@ static void write_header(void *context)
     jpeg_set_defaults(jpeg);
     smp_jpeg_set_coding(jpeg, &state->writer->options, smp_coding_jpeg(&state->writer->coding));
     jpeg->dct_method = JDCT_ISLOW;
-    if (state->meta)
+    const smp_blob *coded = state->writer->options.coded.picture;
+    if (coded && smp_jpeg_is_rgb(coded)) {
+        jpeg->write_JFIF_header = FALSE;
+        if (state->meta && state->meta->x_density > 0 && !smp_exif_says_resolution(&state->meta->exif))
+            smp_note(&state->writer->notes, "the resolution is left out: a JPEG coded as RGB has no place for it");
+    } else if (state->meta)
         put_density(jpeg, state->meta, &state->writer->notes);
     jpeg_start_compress(jpeg, TRUE);
     if (state->meta)
         put_metadata(state);
-    const smp_blob *coded = state->writer->options.coded.picture;
     if (!coded && !state->writer->options.coded.scan.width)
         return;
     if (!coded)
