@@ -243,6 +243,15 @@ class Tags(CliCase):
         for name in ("Comment", "Date", "TrackNumber"):
             self.assertIn(name, told)
 
+    @unittest.skipUnless(shutil.which("exiftool"), "needs exiftool")
+    def test_exiftool_finds_nothing_wrong(self):
+        """It wants bytes behind the last frame of a tag, where that is longer than 127 bytes."""
+        for name in ("a.wav", "a.aiff", *(f"a.{e}" for e in self.extensions)):
+            self.smp("convert", "-q", "in.flac", name, "-e", "resample 24kHz", "--tag", "foo=" + 200 * "x")
+            told = subprocess.run(("exiftool", "-s", "-warning", "-title", name), cwd=self.folder, text=True,
+                                  capture_output=True, check=True)
+            self.assertNotIn("Warning", told.stdout, name)
+
     def test_every_pair_carries_tags_and_cover(self):
         want = {key.upper(): value for key, value in TAGS.items()}
         for first in self.extensions:

@@ -235,6 +235,7 @@ static void put_chapters(smp_bytes *out, const smp_chapters *list, double second
 
 void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds)
 {
+    enum { HEADER = 10 /* bytes of a frame's */ };
     smp_bytes frames = {0};
     smp_chapters chapters;
     place *places = smp_alloc_array(meta->text_count + 1, sizeof *places);
@@ -252,6 +253,7 @@ void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds)
             put_attached(&frames, &meta->attached[i]);
     if (said && chapters.count && seconds >= 0)
         put_chapters(&frames, &chapters, seconds);
+    smp_bytes_add(&frames, (uint8_t[HEADER]){0}, HEADER); /* exiftool calls a long frame without it damaged */
     smp_bytes_add(out, "ID3\4\0\0", 6);
     put_syncsafe(out, frames.size);
     smp_bytes_add(out, frames.data, frames.size);
