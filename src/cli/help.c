@@ -183,7 +183,7 @@ static void put_other_usages(FILE *to, const smp_command *command)
     while (row && row->name && !row->unless)
         row++;
     const smp_option *option;
-    for (size_t i = 0; row && row->name && (option = smp_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; row && row->name && (option = smp_command_option(command, i)); i++)
         if (smp_argument_unless(row, option->name))
             put_usage(to, command, option, "      ");
 }
@@ -271,7 +271,7 @@ void smp_help_command(FILE *to, const smp_command *command, bool brief)
         put_rows(to, command, &command->groups[i]);
     bool titled = false;
     const smp_option *row;
-    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; (row = smp_command_option(command, i)); i++)
         if (row->flags & SMP_O_ADVANCED) {
             if (!titled)
                 fputs("\nadvanced options:\n", to);

@@ -36,7 +36,7 @@ static bool has_argument(const smp_command *command, const char *name)
 static bool has_option(const smp_command *command, const char *name)
 {
     const smp_option *row;
-    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; (row = smp_command_option(command, i)); i++)
         if (!strcmp(row->name, name))
             return true;
     return false;

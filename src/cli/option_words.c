@@ -21,32 +21,25 @@ const smp_option *smp_option_group_rows(const smp_option_group *group)
     return group->rows ? group->rows : group->make(group->at);
 }
 
-/* The same, also of options that the command is without. */
-static const smp_option *any_option(const smp_command *command, size_t index)
+/* without: flags of those that do not count. */
+static const smp_option *option_at(const smp_command *command, size_t index, unsigned without)
 {
     for (size_t g = 0; g < SMP_COMMAND_GROUPS && command->groups[g].title; g++)
         for (const smp_option *row = smp_option_group_rows(&command->groups[g]); row->name; row++)
-            if (index-- == 0)
+            if (!(row->flags & without) && index-- == 0)
                 return row;
     return NULL;
 }
 
-const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group)
+const smp_option *smp_command_option(const smp_command *command, size_t index)
 {
-    for (size_t g = 0; g < SMP_COMMAND_GROUPS && command->groups[g].title; g++)
-        for (const smp_option *row = smp_option_group_rows(&command->groups[g]); row->name; row++)
-            if (!(row->flags & command->without) && index-- == 0) {
-                if (group)
-                    *group = command->groups[g].title;
-                return row;
-            }
-    return NULL;
+    return option_at(command, index, command->without);
 }
 
 static const smp_option *find_option(const smp_command *command, const char *name, size_t length, char letter)
 {
     const smp_option *row;
-    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; (row = smp_command_option(command, i)); i++)
         if (name ? strlen(row->name) == length && !memcmp(row->name, name, length) : row->letter == letter)
             return row;
     return NULL;
@@ -226,7 +219,7 @@ static smp_code set_defaults(const smp_command *command, void *settings, smp_err
 {
     const smp_option *row;
     memset(settings, 0, command->settings_size);
-    for (size_t i = 0; (row = any_option(command, i)); i++) {
+    for (size_t i = 0; (row = option_at(command, i, 0)); i++) {
         if (row->type == SMP_O_SIZE)
             *(uint64_t *)(void *)((char *)settings + row->offset) = row->size;
         else if (row->fallback)
@@ -251,7 +244,7 @@ bool smp_argument_unless(const smp_argument_row *row, const char *option)
 static bool replaced(const smp_command *command, const smp_argument_row *row, const void *settings)
 {
     const smp_option *option;
-    for (size_t i = 0; row->unless && (option = smp_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; row->unless && (option = smp_command_option(command, i)); i++)
         if (smp_argument_unless(row, option->name) && given(option, settings))
             return true;
     return false;
@@ -275,7 +268,7 @@ static void complete(const smp_command *command, const smp_strings *words, const
     snprintf(text, size, "smempipe %s", command->name);
     for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
         bool taken = false;
-        for (size_t i = 0; row->unless && !taken && (option = smp_command_option(command, i, NULL)); i++)
+        for (size_t i = 0; row->unless && !taken && (option = smp_command_option(command, i)); i++)
             if (smp_argument_unless(row, option->name) && given(option, settings)) {
                 const bool list = option->type == SMP_O_LIST;
                 const smp_strings *items = (const void *)((const char *)settings + option->offset);
@@ -329,7 +322,7 @@ static smp_code fail_unknown(const smp_command *command, const void *settings, c
     const char *names[MAX_WORDS];
     size_t count = 0;
     const smp_option *row;
-    for (; count < MAX_WORDS && (row = smp_command_option(command, count, NULL)); count++)
+    for (; count < MAX_WORDS && (row = smp_command_option(command, count)); count++)
         names[count] = row->name;
     const char *near = name ? smp_nearest(name, length, names, count) : NULL;
     const char *statement = name ? statement_named(command, name, length) : NULL;
@@ -555,7 +548,7 @@ static void free_strings(void *field)
 void smp_options_free(const smp_command *command, void *settings)
 {
     const smp_option *row;
-    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; (row = smp_command_option(command, i)); i++)
         if (row->type == SMP_O_LIST || row->type == SMP_O_PAIRS)
             free_strings((char *)settings + row->offset);
     for (const smp_argument_row *argument = command->arguments; argument && argument->name; argument++)

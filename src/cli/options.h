@@ -114,9 +114,8 @@ const smp_command *smp_command_find(const char *name);
 /* Whether whole builds have it, and this one is the first of samples/quickstart.sh. */
 bool smp_command_is_later(const char *name);
 
-/* The index-th option of a command over all its groups, null past the last; *group (may be null) gets the group's
- * title. */
-const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group);
+/* The index-th option of a command over all its groups, null past the last. */
+const smp_option *smp_command_option(const smp_command *command, size_t index);
 
 /* Fills settings (command->settings_size bytes) with defaults, then from argv[0 .. argc-1] (without program and
  * command). On failure (SMP_E_USAGE with a hint) settings may be freed all the same. *leaves (may be null) says whether

@@ -179,7 +179,7 @@ const char *smp_cli_pipe_argument(const smp_command *command, const void *settin
 bool smp_cli_writes_files(const smp_command *command)
 {
     const smp_option *row;
-    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; (row = smp_command_option(command, i)); i++)
         if (!strcmp(row->name, "strip"))
             return true;
     return false;

@@ -8,7 +8,7 @@ extern const unsigned char smp_template_bash[]; /* smempipe.bash, by CMakeLists.
 static void put_names(FILE *to, const smp_command *command, bool (*wanted)(const smp_option *option))
 {
     const smp_option *row;
-    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++) {
+    for (size_t i = 0; (row = smp_command_option(command, i)); i++) {
         if (wanted && !wanted(row))
             continue;
         fprintf(to, "--%s ", row->name);
@@ -37,7 +37,7 @@ static smp_code put_values(FILE *to, const smp_command *command, smp_error *err)
 {
     const smp_option *row;
     smp_code code = SMP_OK;
-    for (size_t i = 0; !code && (row = smp_command_option(command, i, NULL)); i++) {
+    for (size_t i = 0; !code && (row = smp_command_option(command, i)); i++) {
         if (row->type == SMP_O_FLAG)
             continue;
         fprintf(to, "        '%s --%s'", command->name, row->name);
@@ -76,7 +76,7 @@ smp_code smp_completion_bash(FILE *to, smp_error *err)
         put_names(to, command, smp_option_takes_word);
         fputs("'\n            replaces=' ", to);
         const smp_option *row;
-        for (size_t k = 0; (row = smp_command_option(command, k, NULL)); k++)
+        for (size_t k = 0; (row = smp_command_option(command, k)); k++)
             if (replaces_argument(command, row)) {
                 fprintf(to, "--%s ", row->name);
                 if (row->letter)

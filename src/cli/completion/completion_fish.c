@@ -56,7 +56,7 @@ smp_code smp_completion_fish(FILE *to, smp_error *err)
     for (size_t i = 0; i < smp_command_count(); i++) {
         const smp_command *command = smp_command_at(i);
         const smp_option *row;
-        for (size_t k = 0; (row = smp_command_option(command, k, NULL)); k++)
+        for (size_t k = 0; (row = smp_command_option(command, k)); k++)
             SMP_TRY(put_option(to, command, row, err));
         for (const smp_argument_row *argument = command->arguments; argument && argument->name; argument++)
             SMP_TRY(put_argument(to, command, argument, err));

@@ -66,7 +66,7 @@ smp_code smp_completion_zsh(FILE *to, smp_error *err)
         const smp_command *command = smp_command_at(i);
         const smp_option *row;
         fprintf(to, "        %s)\n            _arguments -s -S \\\n", command->name);
-        for (size_t k = 0; (row = smp_command_option(command, k, NULL)); k++)
+        for (size_t k = 0; (row = smp_command_option(command, k)); k++)
             SMP_TRY(put_option(to, row, err));
         for (const smp_argument_row *argument = command->arguments; argument && argument->name; argument++)
             SMP_TRY(put_argument(to, argument, err));
