@@ -89,6 +89,13 @@ class Told(CliCase):
         Image.new("RGB", (9, 8)).save(self.folder / "d.tif", tiffinfo={33723: KEYWORDS[:7]})
         self.assertIn("its IPTC records are damaged, and are kept as they are", self.convert("d.tif", "out.jpg")[0])
 
+    def test_markers_of_a_jpeg_that_are_not_kept_are_named(self):
+        self.write("a.jpg", jpeg(marker(0xEB, b"JP\0\1jumb"), marker(0xE1, b"FLIR\0\1"), marker(0xEC, b"Ducky\0\1"),
+                                 marker(0xE3, b""), marker(0xE2, b"ICC\x1b[0m")))
+        told = self.convert("a.jpg", "b.jpg")[0]
+        self.assertIn("left out, since it is of other programs: APP11 JP, APP1 FLIR, APP3, APP2 ICC\n", told)
+        self.assertEqual(self.convert("b.jpg", "c.jpg")[0], "")
+
     def test_texts_of_imagemagick_that_exif_and_profile_say_themselves(self):
         camera = Image.Exif()
         camera[0x010F] = "Maker"

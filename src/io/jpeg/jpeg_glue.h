@@ -6,6 +6,7 @@
 
 #include <jpeglib.h>
 
+#include "io/audio/sound.h" /* smp_names */
 #include "io/format.h"
 
 /* Begins an APP1 marker with an XMP packet, including its zero byte (XMP Specification, part 3, 1.1.3). */
@@ -128,6 +129,7 @@ struct smp_jpeg_markers {
     const char *icc_fault; /* why the profile is unusable; null: no fault */
     smp_blob icc[SMP_JPEG_ICC_PARTS];
     uint32_t pictures; /* of an MPO; 0: it is not one */
+    smp_names left;    /* what other programs put into it */
     uint8_t *data;     /* the current marker */
 };
 

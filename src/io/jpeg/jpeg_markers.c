@@ -61,6 +61,19 @@ static void keep_icc_part(smp_jpeg *base, const uint8_t *data, size_t size)
                   size);
 }
 
+/* Names a marker that is not kept by the word that it begins with. Ducky says how Photoshop coded it. */
+static void leave_out(smp_jpeg *base, int marker, const uint8_t *data, size_t size)
+{
+    enum { WORD = 16 };
+    char name[WORD + 8];
+    size_t word = 0;
+    while (word < size && word < WORD && data[word] > ' ' && data[word] < 0x7F)
+        word++;
+    snprintf(name, sizeof name, "APP%d%s%.*s", marker - JPEG_APP0, word ? " " : "", (int)word, (const char *)data);
+    if (strcmp(name, "APP12 Ducky") != 0)
+        smp_names_add(&base->markers->left, name);
+}
+
 static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
 {
     smp_jpeg_markers *markers = base->markers;
@@ -78,7 +91,8 @@ static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
         smp_note(base->notes, whole ? "a second EXIF is left out" : "EXIF that goes on in another marker is left out");
     } else if (size > 34 && memcmp(data, "http://ns.adobe.com/xmp/extension/", 34) == 0) {
         smp_note(base->notes, "XMP that goes on in other markers is left out");
-    }
+    } else
+        leave_out(base, JPEG_APP0 + 1, data, size);
 }
 
 static void keep_app13(smp_jpeg *base, const uint8_t *data, size_t size)
@@ -86,8 +100,10 @@ static void keep_app13(smp_jpeg *base, const uint8_t *data, size_t size)
     smp_meta *meta = base->markers->meta;
     smp_source source;
     const size_t prefix = sizeof SMP_JPEG_IRB, before = meta->iptc.size;
-    if (size < prefix || memcmp(data, SMP_JPEG_IRB, prefix) != 0)
+    if (size < prefix || memcmp(data, SMP_JPEG_IRB, prefix) != 0) {
+        leave_out(base, JPEG_APP0 + 13, data, size);
         return;
+    }
     smp_source_memory(&source, data, size);
     smp_jpeg_need(base, smp_meta_take_resources(meta, &source, prefix, size, base->notes), "IPTC records", size);
     keep_bytes(base, meta->iptc.size - before);
@@ -126,7 +142,8 @@ static void keep(smp_jpeg *base, int marker, const uint8_t *data, size_t size)
     } else if (marker == JPEG_APP0 + 2 && size > 4 && memcmp(data, "MPF", 4) == 0) {
         if (!smp_tiff_number(data + 4, size - 4, MPF_PICTURES, &markers->pictures))
             markers->pictures = 2;
-    }
+    } else
+        leave_out(base, marker, data, size);
 }
 
 static boolean read_marker(j_decompress_ptr jpeg)
@@ -146,9 +163,7 @@ static boolean read_marker(j_decompress_ptr jpeg)
         smp_jpeg_stop(base, SMP_E_LIMIT);
     }
     const int marker = jpeg->unread_marker;
-    const bool known =
-        marker == JPEG_COM || marker == JPEG_APP0 + 1 || marker == JPEG_APP0 + 2 || marker == JPEG_APP0 + 13;
-    if (markers->closed || !known) {
+    if (markers->closed) {
         if (size)
             jpeg->src->skip_input_data(jpeg, (long)size);
         return TRUE;

@@ -120,6 +120,8 @@ static void keep_metadata(void *context)
     smp_jpeg_keep_icc(&state->base, &meta->icc);
     if (state->cmyk)
         check(state, smp_cmyk_open(state->reader, UINT8_MAX, &state->to_rgb, state->base.err));
+    if (state->markers.left.count)
+        smp_note(state->base.notes, "left out, since it is of other programs: %s", smp_names_end(&state->markers.left));
     if (state->markers.pictures > 1)
         smp_note(state->base.notes, "the file holds %u pictures (MPO); " SMP_FIRST_ALONE, state->markers.pictures);
     double unit = jpeg->density_unit == 1 ? 1 / 0.0254 : 100; /* dots an inch, a centimetre */
