@@ -191,8 +191,10 @@ static uint64_t last_alike(const smp_source *source, uint64_t position, const ui
  * that are not read. */
 static int find_chunks(const smp_source *source, piece *chunks, smp_names *left)
 {
+    /* The last two are no loss: when the old file was written, and a viewer's background, which ImageMagick puts into
+     * every PNG. */
     static const char read[] = "IHDR PLTE IDAT tRNS cHRM gAMA iCCP sRGB pHYs cICP mDCV cLLI tEXt zTXt iTXt eXIf acTL "
-                               "fcTL fdAT";
+                               "fcTL fdAT tIME bKGD";
     static const char types[][5] = {"tEXt", "zTXt", "iTXt", "eXIf"};
     uint64_t position = SIGNATURE;
     uint8_t frame[8];
