@@ -132,6 +132,24 @@ SMP_TEST(a_warp_waits_where_its_barrier_stops_it)
     lab_close(&l);
 }
 
+/* Half of the lanes jump; the others come to the end of their way, and then the first half goes on. */
+SMP_TEST(a_warp_whose_lanes_have_parted_pays_to_go_on_with_others)
+{
+    enum { OTHERS = 11 }; /* the place where these go on */
+    lab l;
+    open_lab(&l, "/**/ LOP3.LUT R2, R0, 0x10, RZ, 0xc0, !PT ;\n/**/ ISETP.NE.AND P0, PT, R2, RZ, PT ;\n"
+                 "/**/ BSSY B0, `(.L_2) ;\n/**/ @P0 BRA `(.L_1) ;\n/**/ IADD3 R3, R5, R5, RZ ;\n"
+                 "/**/ BRA `(.L_2) ;\n.L_1:\n/**/ IADD3 R3, R5, R5, R5 ;\n.L_2:\n/**/ BSYNC B0 ;\n");
+    assert_int_equal(predict(&l, "h100,each", 0), SMP_OK);
+    const smp_predicted *p = &l.result.predictions->items[0];
+    double waits = 0;
+    for (size_t i = 0; i < p->line_count; i++)
+        if (p->lines[i].place == OTHERS)
+            waits = p->lines[i].reasons[SMP_TIME_BRANCH];
+    assert_true(waits > 0.5);
+    lab_close(&l);
+}
+
 SMP_TEST(predictions_are_the_same_twice)
 {
     lab labs[2];

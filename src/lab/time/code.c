@@ -126,6 +126,7 @@ static bool is_long(time_kind kind)
 
 static void read_inst(const warp_code *code, size_t index, const smp_time_gpu *gpu, time_inst *inst)
 {
+    static const char jump[] = "BRA `"; /* without a predicate before or behind, or .DIV */
     const warp_inst *from = &code->insts[index];
     sass_line line = {.word_count = 0};
     *inst = (time_inst){.sets = NO_BOARD, .frees = NO_BOARD, .stall = 1, .kind = TIME_PLAIN};
@@ -138,6 +139,7 @@ static void read_inst(const warp_code *code, size_t index, const smp_time_gpu *g
     inst->takes_turns = inst->kind == TIME_LOAD && sass_has(&line, "SYS"); /* volatile */
     inst->is_float = sass_has(&line, "F32") || sass_has(&line, "F64");
     inst->swaps = inst->kind == TIME_SHARED && sass_has(&line, "SPIN");
+    inst->always = from->text_size > sizeof jump && !memcmp(from->text, jump, sizeof jump - 1);
     inst->is_long = is_long((time_kind)inst->kind);
     inst->goes_on =
         inst->pipe == TIME_FMA || inst->pipe == TIME_HEAVY || inst->pipe == TIME_ALU || inst->pipe == TIME_UNIFORM;

@@ -163,6 +163,39 @@ static bool loses_swap(time_sm *sm, time_warp *w, const time_access *a)
     return lost;
 }
 
+/* Whether the warp goes on with other lanes than it came with: where an instruction does not jump though the next one
+ * lies elsewhere, or a jump of all lanes leads nowhere. They all meet at BSYNC. */
+static bool turns_to_others(const time_sm *sm, const time_warp *w, const time_access *a, uint32_t pc)
+{
+    const uint32_t next = time_pc(*w->at);
+    const time_inst *inst = a->inst, *then = &sm->code->insts[next];
+    const bool meets = then->pipe == TIME_BRANCH && then->latency == time_of(sm->gpu->converge);
+    if (!inst->always)
+        return inst->pipe != TIME_BRANCH && !inst->swaps && next != pc + 1;
+    return next == pc + 1 || (time_lanes(*w->at) != a->lanes && !meets);
+}
+
+/* What it takes until the warp goes on elsewhere. */
+static void jump(time_sm *sm, time_warp *w, time_part *part, const time_access *a, uint32_t pc)
+{
+    const time_inst *inst = a->inst;
+    const time_ticks ready = w->ready;
+    if (w->at >= w->end)
+        return;
+    const uint32_t to = time_pc(*w->at);
+    if (inst->pipe == TIME_BRANCH && (to != pc + 1 || time_lanes(*w->at) > a->lanes))
+        w->ready += inst->latency; /* lanes that went apart */
+    if (turns_to_others(sm, w, a, pc))
+        w->ready += time_of(sm->gpu->others);
+    if (to != pc + 1) {
+        w->ready += time_of(sm->gpu->jump);
+        if (to > pc || pc - to > sm->gpu->l0_instructions) /* a loop has fetched on already */
+            w->turned = w->ready;
+        part->free_at = time_later(part->free_at, sm->now + TIME_TICK + time_of(sm->gpu->jump_slot));
+    }
+    w->pending[SMP_TIME_BRANCH] += w->ready - ready;
+}
+
 void time_issue(time_sm *sm, time_warp *w)
 {
     time_part *part = &sm->parts[w->part];
@@ -201,20 +234,7 @@ void time_issue(time_sm *sm, time_warp *w)
         w->at = w->tried;
     } else
         w->at = access.lines + time_lines(head);
-    if (inst->pipe == TIME_BRANCH && w->at < w->end &&
-        (time_pc(*w->at) != pc + 1 || time_lanes(*w->at) > access.lanes)) {
-        w->ready += inst->latency; /* lanes that went apart */
-        w->pending[SMP_TIME_BRANCH] += inst->latency;
-    }
-    if (w->at < w->end && time_pc(*w->at) != pc + 1) {
-        const time_ticks jump = time_of(sm->gpu->jump);
-        w->ready += jump;
-        const uint32_t to = time_pc(*w->at);
-        if (to > pc || pc - to > sm->gpu->l0_instructions) /* a loop has fetched on already */
-            w->turned = w->ready;
-        w->pending[SMP_TIME_BRANCH] += jump;
-        part->free_at = time_later(part->free_at, sm->now + TIME_TICK + time_of(sm->gpu->jump_slot));
-    }
+    jump(sm, w, part, &access, pc);
     if (inst->kind == TIME_BARRIER && access.lanes)
         arrive(sm, w);
     if (w->at >= w->end)

@@ -68,6 +68,7 @@ typedef struct time_inst {
     uint8_t sources, copies_left;
     bool wide[TIME_SOURCES], reuse[TIME_SOURCES];
     bool bypasses;            /* L1 */
+    bool always;              /* a jump of all lanes that come to it */
     bool takes_turns;         /* with other SMs' loads of a line, which no cache on the way joins */
     bool goes_on;             /* behind a barrier that the warp waits at: until another instruction it does not stop */
     bool is_float, is_double; /* atomics */
