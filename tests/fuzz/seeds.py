@@ -123,60 +123,15 @@ def others():
         seed("pictures", f"{bits}.ico", struct.pack("<HHHBBBBHHII", 0, 1 + bits % 2, 1, 5, 3, 0, 0, 1, bits, len(info),
                                                     22) + info)
     for kind, bits in ((2, 24), (2, 32), (3, 8), (10, 24)):
-        body = samples(
-    5 *
-    3 *
-    bits //
-    8) if kind < 9 else b"".join(
-        b"\x84" +
-        samples(
-            bits //
-            8,
-            y +
-             1) for y in range(3))
-        seed(
-    "pictures",
-    f"{kind}-{bits}.tga",
-    struct.pack(
-        "<BBBHHBHHHHBB",
-        0,
-        0,
-        kind,
-        0,
-        0,
-        0,
-        0,
-        0,
-        5,
-        3,
-        bits,
-        0x20) +
-        body +
-        b"\0" *
-        8 +
-         b"TRUEVISION-XFILE.\0")
+        packed = b"".join(b"\x84" + samples(bits // 8, y + 1) for y in range(3))
+        body = packed if kind > 8 else samples(15 * bits // 8)
+        seed("pictures", f"{kind}-{bits}.tga", struct.pack("<BBB5xHHHHBB", 0, 0, kind, 0, 0, 5, 3, bits, 0x20) + body +
+             bytes(8) + b"TRUEVISION-XFILE.\0")
     for channels, depth, mode in ((1, 8, 1), (3, 8, 3), (4, 8, 3), (3, 16, 3)):
-        seed(
-    "pictures",
-    f"{channels}-{depth}.psd",
-    struct.pack(
-        ">4sH6xHIIHHIIIH",
-        b"8BPS",
-        1,
-        channels,
-        3,
-        5,
-        depth,
-        mode,
-        0,
-        0,
-        0,
-        0) +
-        samples(
-            channels *
-            15 *
-            depth //
-             8))
+        head = struct.pack(">4sH6xHIIHH", b"8BPS", 1, channels, 3, 5, depth, mode)
+        seed("pictures", f"{channels}-{depth}.psd", head + bytes(14) + samples(channels * 15 * depth // 8))
+    seed("pictures", "a.qoi", b"qoif" + struct.pack(">IIBB", 4, 2, 4, 0) + b"\xfe\1\2\3\xff\1\2\3\4\x40\x7f\xa3" +
+         b"\x5a\xc2" + bytes(7) + b"\1")
     seed("pictures", "raw.ppm", b"P6\n# c\n5 3\n255\n" + samples(45))
     seed("pictures", "gray.pgm", b"P5 5 3 65535\n" + samples(30))
     seed("pictures", "text.ppm", b"P3 2 1 255 1 2 3 4 5 6\n")
@@ -186,31 +141,9 @@ def others():
     seed("pictures", "color.pfm", b"PF\n2 2\n-1.0\n" + samples(48))
     seed("pictures", "gray.pfm", b"Pf\n2 2\n1.0\n" + samples(16))
     seed("pictures", "light.hdr", b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2 +X 3\n" + samples(24))
-    words("pictures",
-    ["BM",
-    "8BPS",
-    "8BIM",
-    "P1",
-    "P2",
-    "P3",
-    "P4",
-    "P5",
-    "P6",
-    "P7",
-    "PF",
-    "Pf",
-    "WIDTH",
-    "HEIGHT",
-    "DEPTH",
-    "MAXVAL",
-    "TUPLTYPE",
-    "ENDHDR",
-    "#?RADIANCE",
-    "FORMAT=32-bit_rle_rgbe",
-    "-Y ",
-    "+X ",
-    "EXPOSURE=",
-     "TRUEVISION-XFILE."])
+    words("pictures", ["BM", "8BPS", "8BIM", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "PF", "Pf", "WIDTH", "HEIGHT",
+          "DEPTH", "MAXVAL", "TUPLTYPE", "ENDHDR", "#?RADIANCE", "FORMAT=32-bit_rle_rgbe", "-Y ", "+X ", "EXPOSURE=",
+          "TRUEVISION-XFILE.", "qoif"])
 
 
 # ------------------------------------------------------------------------------------------------ sounds
@@ -389,21 +322,8 @@ def pipes():
     names = subprocess.run([PROGRAM, "completion", "bash"], capture_output=True, text=True, check=True).stdout
     found = set(re.findall(r"\b[a-z][a-z-]{2,15}\b", names)) | set(
         re.findall(r"[a-z_]+=", " ".join(p.read_text() for p in (ROOT / "pipelines").glob("*.pipe"))))
-    words("pipe",
-    sorted(found)[:400] + ["@input",
-    " -> @a",
-    "from @",
-    "by=@",
-    "{width/2}",
-    "{height}",
-    "%",
-    "px",
-    "dB",
-    "include ",
-    "param ",
-    "[1 2; 3 4]",
-    "\\\n",
-     "# "])
+    words("pipe", sorted(found)[:400] + ["@input", " -> @a", "from @", "by=@", "{width/2}", "{height}", "%", "px", "dB",
+          "include ", "param ", "[1 2; 3 4]", "\\\n", "# "])
 
 
 def totals():
