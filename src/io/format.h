@@ -1,11 +1,14 @@
 /* The interface of a file format: a table of functions. To add a format, write one file that defines an
  * smp_file_format, and add one row to format_list.def; help, --version and completion follow. Copy images/qoi.c and its
  * suite tests/io/qoi.c: known bytes, there and back, every truncation, damage, failed allocations. Fuzzing wants a seed
- * (tests/fuzz/seeds.py). By hand: README, cli/topic_formats.c, python/smempipe/_feed_files.py; libraries: packages.md.
+ * and the magic among its words (tests/fuzz/seeds.py). By hand: README (which has no line to spare), cli/topics/
+ * formats.txt, python/smempipe/_feed_files.py; libraries: packages.md. test_docs.py -k readme -k formats -k feed tells.
  *
  * Samples go top row first, interleaved; alpha is straight. A writer may be given 1 to 4 channels: it widens them
- * itself, and write_shape changes the shape for what is lost alone. A format without an end mark of its own takes bytes
- * behind the last row for an error (npy.c); nothing is passed over without a word. */
+ * itself; write_shape changes the shape for what is lost, and sets shape->format where the file has one depth. sniff
+ * looks at the magic alone, so that a short file is told as cut; sizes that a header says are multiplied by checked.h.
+ * A format without an end mark of its own takes bytes behind the last row for an error (npy.c); nothing is passed over
+ * without a word. */
 #pragma once
 
 #include <string.h>

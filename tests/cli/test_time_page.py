@@ -113,7 +113,7 @@ class TimePage(CliCase):
         self.assertIn("without uncoalesced access", text)
         self.assertIn("long scoreboard", text)
         self.assertIn("now, limited by warps", text)
-        self.assertRegex(text, r"Look at transposes.cu:11 of naive: .*; saves [\d.]+ µs \([\d.]+ µs to [\d.]+ µs\) as")
+        self.assertRegex(text, r"Look at transposes.cu:11 of naive: .*; saves [\d.]+ µs \([\d.]+ µs to [\d.]+ µs\)")
         self.assertRegex(text, r"STG\.E desc")
         self.assertRegex(text, r"\d+ conflicts")
         rows = sum(len(launch["predicted"]["instructions"]) + len({(i["file"], i["line"])
