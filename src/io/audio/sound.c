@@ -392,35 +392,6 @@ smp_code smp_sound_write_shape(const smp_file_format *format, const char *, smp_
     return smp_sound_can_write(format->name, shape, SMP_MAX_CHANNELS, err);
 }
 
-void smp_names_add(smp_names *names, const char *name)
-{
-    enum { OTHERS = 20 /* bytes of how many others there are */ };
-    const size_t used = strlen(names->text), length = strlen(name);
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (uint8_t)name[i]) * 16777619u;
-    for (int i = 0; i < names->count && i < SMP_NAMES; i++)
-        if (names->seen[i] == hash)
-            return;
-    if (names->count < SMP_NAMES)
-        names->seen[names->count] = hash;
-    names->count++;
-    if (names->others || used + 2 + length + OTHERS > sizeof names->text)
-        names->others++;
-    else
-        snprintf(names->text + used, sizeof names->text - used, "%s%s", used ? ", " : "", name);
-}
-
-const char *smp_names_end(smp_names *names)
-{
-    const size_t used = strlen(names->text);
-    if (names->others)
-        snprintf(names->text + used, sizeof names->text - used, "%s%d other%s", used ? " and " : "", names->others,
-                 names->others == 1 ? "" : "s");
-    names->others = 0;
-    return names->text;
-}
-
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact)
 {
     const smp_shape *shape = &reader->media.shape;

@@ -153,17 +153,6 @@ bool smp_pcm_may_have_tail(smp_writer *writer);
     .write_shape = smp_sound_write_shape, .write_rows = smp_pcm_write, .write_end = smp_pcm_write_end,                 \
     .write_close = smp_pcm_close_write
 
-/* A list of names for a note: each once, and where there is no room how many others there are. */
-enum { SMP_NAMES = 256 /* that are told apart */ };
-typedef struct smp_names {
-    char text[170];
-    int count, others; /* names in all, and those of them that the text has not */
-    uint32_t seen[SMP_NAMES];
-} smp_names;
-
-void smp_names_add(smp_names *names, const char *name);
-const char *smp_names_end(smp_names *names); /* the text, after the last one */
-
 /* Notes at the end of a sound that f32 does not hold so many of its samples. */
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact);
 

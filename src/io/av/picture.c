@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/sound.h"
 #include "io/av/whole.h"
 #include "io/bytes.h"
 #include "io/format.h"

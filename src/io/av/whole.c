@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "io/audio/ogg_pages.h"
-#include "io/audio/sound.h"
 #include "io/bytes.h"
 
 /* The bytes that the header of an ASF says the file has; 0: it does not. Source: Microsoft, Advanced Systems Format,

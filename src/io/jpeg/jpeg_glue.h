@@ -6,7 +6,6 @@
 
 #include <jpeglib.h>
 
-#include "io/audio/sound.h" /* smp_names */
 #include "io/format.h"
 
 /* Begins an APP1 marker with an XMP packet, including its zero byte (XMP Specification, part 3, 1.1.3). */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/text/utf8.h"
-#include "io/audio/sound.h"
 #include "io/bytes.h"
 #include "io/format.h"
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "io/audio/sound.h"
 #include "io/bytes.h"
 #include "io/format.h"
 

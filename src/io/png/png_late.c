@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/audio/sound.h"
 #include "io/bytes.h"
 #include "io/png/png_glue.h"
 

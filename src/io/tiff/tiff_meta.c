@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "io/audio/sound.h"
 #include "io/audio/tags.h"
 #include "io/bytes.h"
 
