@@ -129,7 +129,7 @@ void lab_host_frees(const char *call, const void *start, bool freed)
              (size_t)((const char *)start - a->start), a->size);
     else if (!freed)
         tell(SMP_WARP_FREE, place, NULL, "%s of an address that no %s gave", call,
-             strcmp(call, "cudaFree") ? "cudaMallocHost" : "cudaMalloc");
+             strstr(call, "Host") ? "cudaMallocHost" : "cudaMalloc");
 }
 
 static void tell_beyond(const char *place, const char *made, const char *call, size_t size, size_t from, size_t all,
@@ -149,10 +149,13 @@ void lab_host_misses_symbol(const char *call, size_t size, size_t from, size_t a
 void lab_host_misses(const char *call, const void *at, size_t size)
 {
     const allocation *a = allocation_of(at);
+    const warp_buffer *b = warp_find_buffer(lab_memory(), (uint64_t)(uintptr_t)at);
     char *place = caller(), where[sizeof host.findings->text / 2];
     bool illegal;
     if (!at)
         tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes: the pointer is null", call, size);
+    else if (!a && b && b->name[0] && !b->kernels)
+        tell_beyond(place, NULL, call, size, (size_t)((uintptr_t)at - b->start), b->size, "symbol");
     else if (!a && smp_warp_memory_is_device(lab_memory(), at)) {
         warp_describe(lab_memory(), (uint64_t)(uintptr_t)at, where, sizeof where, &illegal);
         tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes %s", call, size, where);

@@ -206,15 +206,20 @@ int lab_free(void *p)
 {
     return free_buffer("cudaFree", p, false);
 }
-LAB_ALIAS(cudaFree, (void *p), lab_capture_forbids() ? LAB_CAPTURE_UNSUPPORTED : lab_free(p))
+static int free_now(const char *call, void *p)
+{
+    return lab_capture_forbids() ? LAB_CAPTURE_UNSUPPORTED : free_buffer(call, p, false);
+}
+LAB_ALIAS(cudaFree, (void *p), free_now("cudaFree", p))
 LAB_ALIAS(cudaFreeHost, (void *p),
           lab_capture_forbids() ? LAB_CAPTURE_UNSUPPORTED : free_buffer("cudaFreeHost", p, true))
-LAB_API int cudaFreeAsync(void *p, void *stream)
+static int free_on(const char *call, void *p, void *stream)
 {
     int error;
-    return p && smp_warp_memory_is_device(lab_memory(), p) && lab_capture_memory(stream, p, 0, &error) ? error
-                                                                                                       : lab_free(p);
+    const bool taken = p && smp_warp_memory_is_device(lab_memory(), p) && lab_capture_memory(stream, p, 0, &error);
+    return taken ? error : free_buffer(call, p, false);
 }
+LAB_ALIAS(cudaFreeAsync, (void *p, void *stream), free_on("cudaFreeAsync", p, stream))
 
 static bool meets_buffer(uint64_t start, uint64_t end)
 {
@@ -405,6 +410,7 @@ LAB_ALIAS(cudaMemcpyFromSymbolAsync, (void *to, const void *symbol, size_t size,
 LAB_API int cudaGetSymbolAddress(void **p, const void *symbol)
 {
     size_t size;
+    lab_use_primary();
     if (!p)
         return lab_error(LAB_INVALID_VALUE);
     *p = lab_symbol(symbol, &size);
@@ -455,9 +461,9 @@ LAB_API int cudaPointerGetAttributes(void *attributes, const void *p)
 LAB_DRIVER(cuMemAlloc_v2, (void **p, size_t size), size ? allocate_on_device(p, size) : LAB_INVALID_VALUE)
 LAB_DRIVER(cuMemAllocPitch_v2, (void **p, size_t *pitch, size_t width, size_t height, unsigned),
            width &&height ? cudaMallocPitch(p, pitch, width, height) : LAB_INVALID_VALUE)
-LAB_DRIVER(cuMemFree_v2, (void *p), cudaFree(p))
+LAB_DRIVER(cuMemFree_v2, (void *p), free_now("cuMemFree", p))
 LAB_DRIVER(cuMemFreeHost, (void *p), p ? cudaFreeHost(p) : LAB_INVALID_VALUE)
-LAB_DRIVER(cuMemFreeAsync, (void *p, void *stream), cudaFreeAsync(p, stream))
+LAB_DRIVER(cuMemFreeAsync, (void *p, void *stream), free_on("cuMemFreeAsync", p, stream))
 LAB_DRIVER(cuMemHostRegister_v2, (void *host, size_t size, unsigned flags), cudaHostRegister(host, size, flags))
 LAB_DRIVER(cuMemHostUnregister, (void *host), cudaHostUnregister(host))
 LAB_DRIVER(cuMemHostGetDevicePointer_v2, (void **p, void *host, unsigned), cudaHostGetDevicePointer(p, host, 0))

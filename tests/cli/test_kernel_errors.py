@@ -1,0 +1,39 @@
+"""smempipe kernel: the errors that calls of the host give, and how findings tell them."""
+import os
+import shutil
+import unittest
+
+from harness import SANITIZED, CliCase
+
+NVCC = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
+
+
+@unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
+class Errors(CliCase):
+    def program(self, before, main, *words):
+        """What a program prints and is told, with the bodies of its functions."""
+        self.write("a.cu", "#include <cstdio>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
+                   f"{before}\nint main()\n{{\n{main}\n}}\n")  # fmt: skip
+        return self.smp("kernel", "a.cu", "--code", "ptx", *words).stdout
+
+    def test_copies_beyond_variables_are_told_as_such(self):
+        told = self.program("__device__ int g[2];", """
+            int *p, v[4] = {};
+            cudaGetSymbolAddress((void **)&p, g);
+            printf("%d ", cuMemcpyHtoD((CUdeviceptr)p, v, 8));
+            printf("%d\\n", cudaMemcpy(p + 1, v, 8, cudaMemcpyHostToDevice));""")
+        self.assertTrue(told.startswith("0 1\n"), told)
+        self.assertIn("cudaMemcpy of 8 bytes at byte 4 of a symbol of 8 bytes: 4 beyond its end", told)
+
+    def test_frees_are_told_by_their_own_names(self):
+        told = self.program("", """
+            int *p, h;
+            cudaMalloc(&p, 4), cudaFree(p);
+            cuMemFree((CUdeviceptr)p), cudaFreeAsync(p, 0), cuMemFreeAsync((CUdeviceptr)&h, 0);""")
+        for name in ("cuMemFree of a buffer", "cudaFreeAsync of a buffer",
+                     "cuMemFreeAsync of an address that no cudaMalloc gave"):  # fmt: skip
+            self.assertIn(name, told)
+
+
+if __name__ == "__main__":
+    unittest.main()
