@@ -10,7 +10,7 @@
 #include "lab/stage/toolkit.h"
 
 /* curandStatus_t */
-enum { DONE = 0, NO_GENERATOR = 101, NO_MEMORY = 102, NOT_SUPPORTED = 103, LAUNCH_FAILED = 201 };
+enum { DONE = 0, NO_GENERATOR = 101, NO_MEMORY = 102, NOT_SUPPORTED = 103, ODD_LENGTH = 105, LAUNCH_FAILED = 201 };
 enum { QUASI = 200 /* curandRngType from here on */ };
 
 typedef struct generator {
@@ -64,6 +64,8 @@ static int generate(generator *g, const char *call, bool is_normal, void *out, s
     LAB_ALONE;
     if (!g)
         return NO_GENERATOR;
+    if (is_normal && count % 2)
+        return ODD_LENGTH;
     size_t bytes;
     if (lab_broken() || !smp_mul_size(count, size, &bytes) || !lab_reaches(call, out, bytes))
         return LAUNCH_FAILED;

@@ -151,6 +151,7 @@ static void numbers()
     for (float v : to_host(x, COUNT))
         mean += v / COUNT, deviation += (v - 3) * (v - 3) / COUNT;
     check(fabs(mean - 3) < 0.06 && fabs(sqrt(deviation) - 2) < 0.05, "curandGenerateNormal");
+    check(curandGenerateNormal(g, x, COUNT - 1, 3, 2) == CURAND_STATUS_LENGTH_NOT_MULTIPLE, "an odd count");
     curandSetPseudoRandomGeneratorSeed(g, 42);
     curandGenerateUniform(g, x, COUNT);
     check(u == to_host(x, COUNT), "the same seed");
