@@ -389,6 +389,13 @@ int main()
                                 env={**os.environ, "XDG_CACHE_HOME": self.cache.name}, status=status)  # fmt: skip
                 self.assertIn(words, done.stdout + done.stderr)
                 self.assertNotIn(absent, done.stdout + done.stderr)
+        for more in ((), ("--no-findings",)):
+            with self.subTest("copies", more=more):
+                done = self.smp("kernel", os.path.join(LAB, "runtime", "mbarrier.cu"), *more, "--", "copies",
+                                env={**os.environ, "XDG_CACHE_HOME": self.cache.name})  # fmt: skip
+                self.assertIn("0 wrong", done.stdout)
+                self.assertNotIn("counted from PTX", done.stdout)
+                self.assertNotIn("differ", done.stdout)
 
     def test_matrices_of_every_type_and_layout_are_multiplied(self):
         done = self.smp("kernel", os.path.join(LAB, "runtime", "wmma.cu"), "--arch", "sm_80", "--code", "ptx", "-q",

@@ -23,8 +23,6 @@ static bool set_value(sass_parser *parser, const sass_line *line, int operand, w
 static bool decode_arrive(sass_parser *parser, const sass_line *line, warp_inst *inst)
 {
     const bool drops = sass_has(line, "OPTOUT");
-    if (sass_has(line, "A0T1"))
-        return true;
     inst->mode = sass_has(line, "A0TR") ? PTX_MBARRIER_EXPECT : drops ? PTX_MBARRIER_DROP : PTX_MBARRIER_ARRIVE;
     inst->from_type = !sass_has(line, "A0TR") && !sass_has(line, "A1T0") && !sass_has(line, "ART0");
     if (line->operands[0].kind == SASS_REGISTER && line->operands[0].number != SASS_RZ)
@@ -39,6 +37,8 @@ static bool decode_arrive(sass_parser *parser, const sass_line *line, warp_inst 
 static bool decode_syncs(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *)
 {
     const bool ends = sass_has(line, "CCTL");
+    if (sass_has(line, "A0T1"))
+        return true;
     const int at = ends ? 0 : 1;
     inst->d[0] = WARP_NO_ROW;
     inst->dests = 0;

@@ -108,6 +108,21 @@ __global__ void bulk(int *out, const int *in, unsigned bytes)
     }
 }
 
+// Each thread's copy arrives in place of nobody: cuda::memcpy_async with a cuda::barrier.
+__global__ void copies(int *out, const int *in)
+{
+    __shared__ int s[256];
+    __shared__ uint64_t b;
+    if (!threadIdx.x)
+        init(&b, 256);
+    __syncthreads();
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at(s + threadIdx.x)), "l"(in + threadIdx.x)
+                 : "memory");
+    asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(at(&b)) : "memory");
+    wait(&b, arrive(&b));
+    out[threadIdx.x] = s[255 - threadIdx.x];
+}
+
 int main(int, char **arguments)
 {
     const char *which = arguments[1];
@@ -121,6 +136,8 @@ int main(int, char **arguments)
         parts<<<1, 64>>>(out, 6);
     else if (!strcmp(which, "bulk") || !strcmp(which, "beyond"))
         bulk<<<1, 256>>>(out, in, !strcmp(which, "bulk") ? 1024 : 2048);
+    else if (!strcmp(which, "copies"))
+        copies<<<1, 256>>>(out, in);
     else
         turn<<<1, 64>>>(out, !strcmp(which, "nowait")   ? 1
                              : !strcmp(which, "hang")   ? 2
@@ -133,7 +150,7 @@ int main(int, char **arguments)
     else if (!strcmp(which, "parts"))
         for (int i = 0; i < 32; i++)
             wrong += back[i] != 15 * 32 + 6 * (31 - i);
-    else if (!strcmp(which, "bulk"))
+    else if (!strcmp(which, "bulk") || !strcmp(which, "copies"))
         for (int i = 0; i < 256; i++)
             wrong += back[i] != 255 - i;
     printf("%d wrong\n", wrong);
