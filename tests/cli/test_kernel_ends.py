@@ -161,6 +161,26 @@ int main()
         self.assertIn("ends\n", done.stdout)
         self.assertEqual(done.stderr.count("accesses device memory is not noticed"), 1, done.stderr)
 
+    @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer, which takes memory of its own")
+    def test_memory_that_a_kernel_leaves_alone_takes_none(self):
+        self.write("a.cu", """
+            #include <cstdio>
+            #include <sys/resource.h>
+            __global__ void k(char *p, size_t size) { p[size - 1] = 1; }
+            int main()
+            {
+                const size_t size = 512 << 20;
+                char *p;
+                rusage before, after;
+                cudaMalloc(&p, size);
+                getrusage(RUSAGE_SELF, &before);
+                k<<<1, 1>>>(p, size);
+                cudaDeviceSynchronize();
+                getrusage(RUSAGE_SELF, &after);
+                printf("%d\\n", after.ru_maxrss - before.ru_maxrss < 256 << 10);
+            }""")
+        self.assertTrue(self.smp("kernel", "a.cu").stdout.startswith("1\n"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -21,6 +21,19 @@ void smp_warp_copy_free(smp_warp_copy *copy)
     smp_free_all(copy->buffers, copy);
 }
 
+/* Pages that are the same already stay as they are: of those that nobody wrote there is none. */
+static void copy_pages(void *to, const void *from, uint64_t size)
+{
+    enum { PAGE = 4096 };
+    for (uint64_t at = 0; at < size; at += PAGE) {
+        unsigned char *page = (unsigned char *)to + at;
+        const unsigned char *source = (const unsigned char *)from + at;
+        const size_t bytes = size - at < PAGE ? (size_t)(size - at) : PAGE;
+        if (memcmp(page, source, bytes))
+            memcpy(page, source, bytes);
+    }
+}
+
 static bool same_buffers(const smp_warp_memory *memory, const smp_warp_copy *copy)
 {
     bool same = memory->count == copy->count;
@@ -42,7 +55,7 @@ static smp_warp_copy *take_kept(smp_warp_memory *memory)
         }
     }
     for (size_t i = 0; copy && i < copy->count; i++)
-        memcpy(copy->buffers[i].bytes, (const void *)(uintptr_t)copy->buffers[i].start, copy->buffers[i].size);
+        copy_pages(copy->buffers[i].bytes, (const void *)(uintptr_t)copy->buffers[i].start, copy->buffers[i].size);
     return copy;
 }
 
@@ -68,12 +81,12 @@ smp_warp_copy *smp_warp_copy_memory(smp_warp_memory *memory)
     }
     for (; copy->count < memory->count; copy->count++) {
         const warp_buffer *b = &memory->buffers[copy->count];
-        unsigned char *bytes = smp_alloc(b->size + 1);
+        unsigned char *bytes = smp_alloc_raw(b->size + 1); /* new pages, which zeroing would take */
         if (!bytes) {
             smp_warp_copy_free(copy);
             return NULL;
         }
-        memcpy(bytes, (const void *)(uintptr_t)b->start, b->size);
+        copy_pages(bytes, (const void *)(uintptr_t)b->start, b->size);
         copy->buffers[copy->count].start = b->start;
         copy->buffers[copy->count].size = b->size;
         copy->buffers[copy->count].bytes = bytes;
@@ -107,7 +120,7 @@ bool smp_warp_copy_back(smp_warp_memory *memory, const smp_warp_copy *copy)
     if (!same_buffers(memory, copy))
         return false;
     for (size_t i = 0; i < copy->count; i++)
-        memcpy((void *)(uintptr_t)memory->buffers[i].start, copy->buffers[i].bytes, copy->buffers[i].size);
+        copy_pages((void *)(uintptr_t)memory->buffers[i].start, copy->buffers[i].bytes, copy->buffers[i].size);
     return true;
 }
 
