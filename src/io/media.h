@@ -183,8 +183,9 @@ uint32_t smp_reader_delay(const smp_reader *reader);
  * valid until it is closed. All rows then go there. */
 void *smp_reader_shared(smp_reader *reader, size_t size);
 
-/* In the note of a reader that leaves pictures of the file unread. */
+/* In the note of a reader that leaves pictures of the file unread, or what a file has beside its sound. */
 #define SMP_FIRST_ALONE "only the first is read"
+#define SMP_SOUND_ALONE "only its best sound is read"
 
 /* Notes from reading so far; complete after the last row. */
 const smp_notes *smp_reader_notes(const smp_reader *reader);

@@ -240,7 +240,7 @@ smp_code smp_run_open_input(const smp_run_request *request, const smp_read_optio
     return smp_reader_media(*reader)->open_end && request->output ? refuse_endless(request, err) : SMP_OK;
 }
 
-/* A file that is replaced: of several pictures one would be left, and a name may say another format. */
+/* A file that is replaced: of several pictures or sounds one would be left, and a name may say another format. */
 static smp_code check_in_place(const smp_run_request *request, smp_reader *reader, smp_error *err)
 {
     const smp_media *media = smp_reader_media(reader);
@@ -249,14 +249,15 @@ static smp_code check_in_place(const smp_run_request *request, smp_reader *reade
     if (!request->write.output.in_place)
         return SMP_OK;
     for (int i = 0; i < notes->count; i++)
-        more |= strstr(notes->items[i], SMP_FIRST_ALONE) != NULL;
+        more |= strstr(notes->items[i], SMP_FIRST_ALONE) || strstr(notes->items[i], SMP_SOUND_ALONE);
     if (!smp_name_of_format(request->output, media->file_format))
         return smp_fail(err, SMP_E_WRITE, "its content is %s, and by its name it would become %s", media->file_format,
                         smp_writer_format(request->output, NULL)),
                smp_hint(err, "rename it, or write -o DIR; it is left as it is");
     if (!more || request->write.output.in_place->backup)
         return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "it holds several pictures, and one would be left");
+    smp_fail(err, SMP_E_WRITE, "it holds %s would be left",
+             media->shape.kind == SMP_AUDIO ? "more than a sound, which alone" : "several pictures, and one");
     return smp_hint(err, "write -o DIR, or --backup .orig, which keeps all of them");
 }
 

@@ -61,6 +61,22 @@ class Written(CliCase):
         ratio = 10 * np.log10((given ** 2).sum() / ((got - given) ** 2).sum())
         self.assertGreater(ratio, 20)  # a frame of displacement would leave 16 dB
 
+    def test_what_is_beside_a_sound_is_told_and_not_lost_in_place(self):
+        (self.folder / "words.srt").write_text("1\n00:00:00,000 --> 00:00:00,900\nHello\n")
+        sound, film = ("-f", "lavfi", "-i", "sine=r=16000:d=1"), ("-f", "lavfi", "-i", "testsrc=s=32x32:r=5:d=1")
+        for inputs, says in (((*sound, *film, "-c:v", "mpeg4"), "video"), ((*sound, "-i", "words.srt"), "subtitles"),
+                             ((*sound, *sound, "-c:a", "aac"), "other sounds")):
+            subprocess.run(("ffmpeg", "-y", "-v", "error", *inputs, "-map", "0", "-map", "1", "-c:s", "mov_text",
+                            "a.mp4"), cwd=self.folder, check=True)
+            data = (self.folder / "a.mp4").read_bytes()
+            self.write("a.m4b", data)
+            self.assertIn(f"warning: a.m4b: it has {says}", self.smp("convert", "-f", "a.m4b", "a.wav").stderr)
+            words = ("convert", "a.m4b", "--in-place", "--tag", "title=x")
+            self.assertIn("a.m4b: it holds more than a sound, which alone would be left",
+                          self.smp(*words, status=1).stderr)
+            self.assertEqual((self.folder / "a.m4b").read_bytes(), data)
+            self.assertIn("1 file done", self.smp(*words, "--backup", "." + says[:3]).stderr)
+
     def test_the_box_of_packets_has_a_size_of_32_bits(self):
         """faad, and players as old, read no other."""
         self.smp("convert", SAMPLES / "speech.flac", "a.m4a")

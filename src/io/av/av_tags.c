@@ -69,9 +69,19 @@ static bool take_chapters(smp_reader *reader, const AVFormatContext *file)
     return memory;
 }
 
+/* Of another stream than the sound. */
+static void note_other(smp_names *more, enum AVMediaType type)
+{
+    if (type == AVMEDIA_TYPE_AUDIO)
+        smp_names_add(more, "other sounds (to choose one: ffmpeg -i IN -map 0:a:1 -f wav - | smempipe ... -)");
+    else if (type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_SUBTITLE)
+        smp_names_add(more, type == AVMEDIA_TYPE_VIDEO ? "video" : "subtitles");
+}
+
 smp_code smp_av_take_tags(smp_reader *reader, const AVFormatContext *file, int sound, const char *kind, smp_error *err)
 {
     bool ok = true, found;
+    smp_names more = {.count = 0};
     SMP_TRY(take_own_tags(reader, kind, &found, err));
     ok = !strcmp(kind, "ogg") || take_chapters(reader, file); /* which has them as texts */
     for (const AVDictionaryEntry *entry = NULL;
@@ -83,10 +93,11 @@ smp_code smp_av_take_tags(smp_reader *reader, const AVFormatContext *file, int s
         const AVStream *stream = file->streams[i];
         if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
             ok = ok && (found || take_cover(reader, stream));
-        else if ((int)i != sound && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
-            smp_note(&reader->notes, "it has several sounds, of which the best is read: choose one with "
-                                     "ffmpeg -i IN -map 0:a:1 -f wav - | smempipe ... -");
+        else if ((int)i != sound)
+            note_other(&more, stream->codecpar->codec_type);
     }
+    if (more.count)
+        smp_note(&reader->notes, "it has %s; " SMP_SOUND_ALONE, smp_names_end(&more));
     return ok ? SMP_OK : smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
 }
 
