@@ -81,6 +81,8 @@ class Chapters(CliCase):
         flac = (self.folder / "a.flac").read_bytes()
         self.write("b.flac", flac[:42] + bytes([5]) + struct.pack(">I", len(sheet))[1:] + sheet + flac[42:])
         self.assertEqual(self.told("b.flac"), [(0, ""), (1.05, "")])
+        self.assertIn("b.flac: its block of kind CUESHEET becomes chapters: ISRC, CATALOG and more are left out",
+                      self.smp("convert", "b.flac", "d.flac").stderr)
         self.write("c.flac", flac[:42] + bytes([5]) + struct.pack(">I", 400)[1:] + sheet[:396] + bytes([255] * 4)
                    + flac[42:])
         self.smp("info", "c.flac", status=(0, 3))  # cut

@@ -163,6 +163,8 @@ smp_code smp_sound_take_flac(smp_reader *reader, smp_error *err)
         else if (kind == APPLICATION)
             smp_note(&reader->notes, "its block of kind APPLICATION is left out");
         else if (kind == CUESHEET) {
+            smp_note(&reader->notes,
+                     "its block of kind CUESHEET becomes chapters: ISRC, CATALOG and more are left out");
             cues = at + 4;
             cue_size = size;
         }
