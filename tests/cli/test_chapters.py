@@ -99,6 +99,12 @@ class Chapters(CliCase):
             found = [(round(at, 1), title) for at, title in self.told("a.wav")]
             self.assertEqual(found, [(0, "A = b"), (1.5, "Two")], text)
 
+    def test_titles_of_ffmpegs_metadata_may_have_two_lines(self):
+        self.write("x.txt", b";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\ntitle=a\\\nb \\# \\; \\= \\\\\n"
+                            b"[CHAPTER]\nTIMEBASE=1/1\nSTART=1\ntitle=c\\\\\n")
+        self.smp("convert", "in.wav", "a.wav", "--chapters", "x.txt")
+        self.assertEqual(self.told("a.wav"), [(0, "a\nb # ; = \\"), (1, "c\\")])
+
     def test_a_file_without_chapters_is_an_error(self):
         for text, says in (("", "x.txt: error: there is no chapter in it"), ("# 0:00\n", "there is no chapter"),
                            ("0:00 a\nIntro\n", "line 2 begins with no time: 'Intro'"), ("12 Monkeys\n", "line 1"),

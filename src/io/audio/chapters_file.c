@@ -23,6 +23,17 @@ static void add(parser *p, double start, const char *title)
     p->memory = p->memory && smp_chapters_add(p->list, start, title, title ? strlen(title) : 0);
 }
 
+/* The next line. FFmpeg writes a sign '\' in front of what does not end one, and other signs. */
+static char *next_line(const parser *p, char **rest)
+{
+    char *line = *rest, *end = line;
+    while (*end && *end != '\n')
+        end += 1 + (p->ffmpeg && *end == '\\' && end[1]);
+    *rest = *end ? end + 1 : NULL;
+    *end = '\0';
+    return line;
+}
+
 /* Takes the signs '\' out that FFmpeg writes in front of others. */
 static void unescape(char *text)
 {
@@ -157,7 +168,8 @@ smp_code smp_chapters_parse(char *text, smp_chapters *list, smp_error *err)
     text += strncmp(text, mark, 3) ? 0 : 3;
     p.ffmpeg = !strncmp(text, ";FFMETADATA", 11);
     size_t number = 0;
-    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+    for (char *rest = text; rest;) {
+        char *line = next_line(&p, &rest);
         number++;
         line += strspn(line, " \t\r");
         for (size_t n = strlen(line); n && strchr(" \t\r", line[n - 1]);)
