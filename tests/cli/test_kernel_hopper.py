@@ -44,6 +44,42 @@ class Hopper(CliCase):
                 done = self.smp("kernel", program, "--code", "ptx", "--", name, env=environment, status=status)
                 self.assertIn(words, done.stdout + done.stderr)
 
+    def test_an_instruction_that_reaches_several_blocks_is_one(self):
+        self.write("a.cu", """
+            #include <cooperative_groups.h>
+            namespace cg = cooperative_groups;
+            __global__ void __cluster_dims__(4, 1, 1) k(int *out)
+            {
+                __shared__ int s[32];
+                auto cluster = cg::this_cluster();
+                s[threadIdx.x] = threadIdx.x;
+                cluster.sync();
+                int v = cluster.map_shared_rank(s, threadIdx.x & 3)[threadIdx.x];
+                cluster.sync();
+                atomicAdd(cluster.map_shared_rank(s, threadIdx.x & 3) + threadIdx.x, v + 2);
+                cluster.sync();
+                out[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
+            }
+            __global__ void __cluster_dims__(4, 1, 1) late(int *out)
+            {
+                __shared__ int s[32];
+                auto cluster = cg::this_cluster();
+                s[threadIdx.x] = 1;
+                cluster.sync();
+                if (cluster.block_rank() == 3)
+                    out[threadIdx.x] = cluster.map_shared_rank(s, 1)[threadIdx.x];
+            }
+            int main()
+            {
+                int *out;
+                cudaMalloc(&out, 512);
+                k<<<4, 32>>>(out);
+                late<<<4, 32>>>(out);
+                cudaDeviceSynchronize();
+            }""")
+        kernels = json.loads(self.smp("kernel", "a.cu", "--json").stdout)["kernels"]
+        self.assertEqual([f["block"] for f in kernels[1]["findings"]], [[3, 0, 0]])  # who reaches it, not whose it is
+
     def test_clusters_are_of_the_sizes_that_a_gpu_takes(self):
         done = self.smp("kernel", os.path.join(LAB, "runtime", "cluster.cu"), "--code", "ptx", "--", "sizes",
                         env={**os.environ, "XDG_CACHE_HOME": self.cache.name})  # fmt: skip

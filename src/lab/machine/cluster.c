@@ -212,12 +212,17 @@ static bool is_written(const warp_block *block, uint32_t of, uint32_t granule)
     return m->granules[granule].write.stamp >> 32 >= m->first_interval || m->far[granule].write.epoch >= c->first_epoch;
 }
 
-static void tell_ended(warp_block *block, const warp_far_touch *touch, uint32_t of)
+static void tell_ended(warp_block *block, const warp_member *m, uint32_t of)
 {
+    const warp_far_touch *const touch = &m->last;
+    if (warp_fault_again(block, SMP_WARP_RACE, touch->inst, UINT32_MAX))
+        return;
     warp_fault(block, SMP_WARP_RACE, touch->inst, (uint16_t)touch->stamp, UINT32_MAX, 0,
                "accesses shared memory of block %u of the cluster, which may have ended: a barrier of the cluster must "
                "come before its end",
                of);
+    if (block->fault_count)
+        block->faults[block->fault_count - 1].block = block->faults[block->fault_count - 1].other_block = m->last_block;
 }
 
 static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, uint32_t rank,
@@ -262,8 +267,9 @@ uint32_t warp_touch_far(warp_block *block, warp_frame *frame, const warp_inst *i
         return lanes;
     m->was_reached = true;
     m->last = touch_of(block, frame, inst, (uint32_t)__builtin_ctz(lanes), false);
+    m->last_block = block->index;
     if (m->ended)
-        tell_ended(block, &m->last, rank);
+        tell_ended(block, m, rank);
     WARP_ACTIVE_LANES(lanes)
     {
         const uint32_t at = offset[l] & WARP_PLACE_MASK;
@@ -280,5 +286,5 @@ void warp_leave_cluster(warp_block *block)
     warp_member *m = &block->cluster->members[block->rank];
     m->ended = true;
     if (m->was_reached && m->last.epoch == block->cluster->epoch)
-        tell_ended(block, &m->last, block->rank);
+        tell_ended(block, m, block->rank);
 }

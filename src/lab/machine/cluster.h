@@ -31,6 +31,7 @@ typedef struct warp_member {
     uint32_t first_interval;
     bool ended, was_reached;
     warp_far_touch last; /* by another block; its thread is in the stamp */
+    uint64_t last_block; /* that block */
 } warp_member;
 
 struct warp_cluster {
