@@ -78,6 +78,8 @@ class Hopper(CliCase):
                 cudaDeviceSynchronize();
             }""")
         kernels = json.loads(self.smp("kernel", "a.cu", "--json").stdout)["kernels"]
+        self.assertEqual({(r["line"], r["instructions"], r["lanes"]) for r in kernels[0]["rows"]
+                          if r["space"] == "shared" and r["line"] in (10, 12)}, {(10, 4, 128), (12, 4, 128)})  # fmt: skip
         self.assertEqual([f["block"] for f in kernels[1]["findings"]], [[3, 0, 0]])  # who reaches it, not whose it is
 
     def test_clusters_are_of_the_sizes_that_a_gpu_takes(self):

@@ -281,6 +281,12 @@ uint32_t warp_touch_far(warp_block *block, warp_frame *frame, const warp_inst *i
     return lanes;
 }
 
+void warp_count_once(warp_block *block, const warp_inst *inst, uint64_t before)
+{
+    uint64_t *const count = &block->counts[inst->index].in[SMP_WARP_SHARED].instructions;
+    *count = *count > before ? before + 1 : before;
+}
+
 void warp_leave_cluster(warp_block *block)
 {
     warp_member *m = &block->cluster->members[block->rank];

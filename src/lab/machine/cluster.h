@@ -53,6 +53,9 @@ unsigned char *warp_memory_of(const warp_block *block, uint32_t rank);
 uint32_t warp_touch_far(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, uint32_t rank,
                         const uint32_t offset[WARP_LANES], const warp_access *access);
 
+/* Counts an instruction once that reached several blocks; before: those counted before it. */
+void warp_count_once(warp_block *block, const warp_inst *inst, uint64_t before);
+
 /* Races of an access to the block's own memory with those of other blocks. */
 void warp_check_near(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
                      const warp_access *access);

@@ -192,6 +192,7 @@ static uint32_t shared_offset(const warp_inst *inst, uint64_t address)
 static void access_members(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                            const uint32_t offset[WARP_LANES], const warp_access *access, bool load)
 {
+    const uint64_t before = block->counts[inst->index].in[SMP_WARP_SHARED].instructions;
     while (lanes) {
         uint32_t rank;
         const uint32_t same = warp_same_member(block, lanes, offset, &rank);
@@ -208,6 +209,7 @@ static void access_members(warp_block *block, warp_frame *frame, const warp_inst
         }
         lanes &= ~same;
     }
+    warp_count_once(block, inst, before);
 }
 
 static void pass_bytes(warp_frame *frame, const warp_inst *inst, uint32_t lane, unsigned char *at, bool load)
@@ -481,6 +483,7 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
     const bool is_float = ptx_is_float((ptx_type)inst->type);
     warp_access access = {WARP_UPDATES, SMP_BANK_ATOMIC, inst->width, inst->width, NULL, NULL, NULL};
     access.op = is_float ? SMP_BANK_ATOMIC_FLOAT : is_count(frame, inst, lanes) ? SMP_BANK_COUNT : SMP_BANK_ATOMIC;
+    const uint64_t before = block->counts[inst->index].in[SMP_WARP_SHARED].instructions;
     while (lanes) {
         const warp_space space =
             inst->space != WARP_GENERIC ? (warp_space)inst->space : ptx_space_of(address[__builtin_ctz(lanes)]);
@@ -503,14 +506,13 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
         }
         if (space == WARP_SHARED && block->cluster)
             same = warp_same_member(block, same, offset, &rank);
-        unsigned char *shared = warp_memory_of(block, rank);
         done = space == WARP_GLOBAL ? warp_touch_global(block, frame, inst, same, address, &access)
                : rank == UINT32_MAX ? warp_touch_shared(block, frame, inst, same, offset, &access)
                                     : warp_touch_far(block, frame, inst, same, rank, offset, &access);
         WARP_ACTIVE_LANES(done)
         {
-            unsigned char *at =
-                space == WARP_SHARED ? shared + (offset[l] & WARP_PLACE_MASK) : (unsigned char *)(uintptr_t)address[l];
+            unsigned char *at = space == WARP_SHARED ? warp_memory_of(block, rank) + (offset[l] & WARP_PLACE_MASK)
+                                                     : (unsigned char *)(uintptr_t)address[l];
             const bool wide = inst->width == 8;
             uint64_t old = 0;
             memcpy(&old, at, inst->width);
@@ -531,6 +533,7 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
         }
         lanes &= ~same;
     }
+    warp_count_once(block, inst, before);
 }
 
 /* ------------------------------------------------------------------------------------------------ windows */
