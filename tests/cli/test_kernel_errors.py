@@ -34,6 +34,19 @@ class Errors(CliCase):
                      "cuMemFreeAsync of an address that no cudaMalloc gave"):  # fmt: skip
             self.assertIn(name, told)
 
+    def test_the_host_may_not_use_the_heap_of_kernels(self):
+        told = self.program("__device__ int *keep;\n__global__ void k() { keep = (int *)malloc(64); keep[0] = 5; }", """
+            int *p, h = 0;
+            k<<<1, 1>>>();
+            cudaMemcpyFromSymbol(&p, keep, sizeof p);
+            printf("%d ", cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost));
+            printf("%d ", cudaMemset(p, 0, 4));
+            printf("%d %d\\n", cudaFree(p), h);""")
+        self.assertTrue(told.startswith("1 1 1 0\n"), told)
+        for call in ("cudaMemcpy", "cudaMemset"):
+            self.assertIn(call + " of 4 bytes of a kernel's malloc, which kernels alone may use", told)
+        self.assertIn("cudaFree of an address that no cudaMalloc gave", told)
+
 
 if __name__ == "__main__":
     unittest.main()

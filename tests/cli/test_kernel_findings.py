@@ -79,17 +79,18 @@ class Findings(CliCase):
                 if (o)
                     free(p);
             }
-            int main()
+            int main(int argc, char **)
             {
                 int *o, h[4];
                 size_t heap;
                 const size_t ask = (8 << 20) + 1;
                 cudaMalloc(&o, 4);
+                if (argc > 1)
+                    cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * ask);
                 cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize);
                 large<<<1, 1>>>(o, ask - 1), cudaMemcpy(h, o, 4, cudaMemcpyDefault);
                 large<<<1, 1>>>(o, ask), cudaMemcpy(h + 1, o, 4, cudaMemcpyDefault);
-                cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * ask);
-                large<<<1, 1>>>(o, ask), cudaMemcpy(h + 2, o, 4, cudaMemcpyDefault);
+                h[2] = cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * ask); // too late
                 after<<<1, 1>>>(o), cudaMemcpy(h + 3, o, 4, cudaMemcpyDefault);
                 printf("%zu %d %d %d %d\\n", heap >> 20, h[0], h[1], h[2], h[3] / 10);
                 twice<<<1, 1>>>(o);
@@ -97,6 +98,8 @@ class Findings(CliCase):
             }""")
         told = self.smp("kernel", "a.cu", "--code", "ptx", status=1).stdout
         self.assertTrue(told.startswith("8 1 0 1 2\n719\n"), told)
+        larger = self.smp("kernel", "a.cu", "--code", "ptx", "--", "larger", status=1).stdout
+        self.assertTrue(larger.startswith("16 1 1 1 2\n719\n"), larger)
         self.assertIn("a.cu:12 thread 0,0,0, block 0,0,0: reads 4 bytes of a buffer of 64 bytes that free has freed",
                       told)  # fmt: skip
         self.assertRegex(told, r"thread 0 frees 0x\w+, which was freed before \(.*a.cu:20\)")

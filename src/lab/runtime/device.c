@@ -256,8 +256,10 @@ LAB_API int cudaDeviceGetLimit(size_t *value, int limit)
     return LAB_SUCCESS;
 }
 LAB_BOTH(cudaDeviceSetLimit, cuCtxSetLimit, (int limit, size_t value),
-         limit_of(limit) ? (*limit_of(limit) = value, lab_memory()->heap_limit = limits[HEAP_LIMIT], LAB_SUCCESS)
-                         : lab_error(LAB_UNSUPPORTED_LIMIT))
+         !limit_of(limit) ? lab_error(LAB_UNSUPPORTED_LIMIT)
+         : limit == HEAP_LIMIT && lab_memory()->heap
+             ? lab_error(LAB_INVALID_VALUE) /* a kernel has used it */
+             : (*limit_of(limit) = value, lab_memory()->heap_limit = limits[HEAP_LIMIT], LAB_SUCCESS))
 
 /* cudaFuncAttributes: what programs ask most. */
 LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)

@@ -154,7 +154,10 @@ void lab_host_misses(const char *call, const void *at, size_t size)
     bool illegal;
     if (!at)
         tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes: the pointer is null", call, size);
-    else if (!a && b && b->name[0] && !b->kernels)
+    else if (b && b->kernels)
+        tell(SMP_WARP_HOST_COPY, place, NULL, "%s of %zu bytes of a kernel's malloc, which kernels alone may use", call,
+             size);
+    else if (!a && b && b->name[0])
         tell_beyond(place, NULL, call, size, (size_t)((uintptr_t)at - b->start), b->size, "symbol");
     else if (!a && smp_warp_memory_is_device(lab_memory(), at)) {
         warp_describe(lab_memory(), (uint64_t)(uintptr_t)at, where, sizeof where, &illegal);

@@ -107,6 +107,13 @@ static int allocate_on(void **out, size_t size, void *stream)
     return *out && lab_capture_memory(stream, *out, size, &error) ? error : lab_error(LAB_OUT_OF_MEMORY);
 }
 
+/* Whether the host's calls may use bytes: they are a buffer's, and of no kernel's malloc. */
+static bool is_for_host(const void *at, size_t size)
+{
+    const warp_buffer *b = warp_find_buffer(lab_memory(), (uint64_t)(uintptr_t)at);
+    return lab_is_buffer(at, size) && !(size && b->kernels);
+}
+
 /* Whether rows that are said to be on the device are a buffer's; tells if not. */
 static bool fits_rows(const char *call, const void *at, size_t pitch, size_t width, size_t height)
 {
@@ -114,7 +121,7 @@ static bool fits_rows(const char *call, const void *at, size_t pitch, size_t wid
     size_t size = 0;
     if (width && height && (!smp_mul_size(pitch, height - 1, &size) || !smp_add_size(size, width, &size)))
         size = SIZE_MAX;
-    const bool fits = lab_is_buffer(at, size);
+    const bool fits = is_for_host(at, size);
     if (!fits)
         lab_host_misses(call, at, size);
     return fits;
@@ -149,9 +156,9 @@ static int copy(const char *call, void *to, const void *from, size_t size, int k
     const bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
     if (lab_broken())
         return lab_broken();
-    const void *const wrong = to_device && !lab_is_buffer(to, size)       ? to
-                              : from_device && !lab_is_buffer(from, size) ? from
-                                                                          : NULL;
+    const void *const wrong = to_device && !is_for_host(to, size)       ? to
+                              : from_device && !is_for_host(from, size) ? from
+                                                                        : NULL;
     if (wrong || (size && (!to || !from))) {
         lab_host_misses(call, wrong, size);
         return lab_error(LAB_INVALID_VALUE);
@@ -196,8 +203,8 @@ static int free_buffer(const char *call, void *p, bool pinned)
     LAB_ALONE;
     lab_use_primary();
     const warp_buffer *b = warp_find_buffer(lab_memory(), (uint64_t)(uintptr_t)p);
-    const bool freed =
-        !p || (!is_registered(p) && b && b->pinned == pinned && !b->mapped && smp_warp_buffer_free(lab_memory(), p));
+    const bool freed = !p || (!is_registered(p) && b && b->pinned == pinned && !b->mapped && !b->kernels &&
+                              smp_warp_buffer_free(lab_memory(), p));
     if (p)
         lab_host_frees(call, p, freed);
     return lab_error(freed ? LAB_SUCCESS : LAB_INVALID_VALUE);
