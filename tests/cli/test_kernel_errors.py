@@ -47,6 +47,34 @@ class Errors(CliCase):
             self.assertIn(call + " of 4 bytes of a kernel's malloc, which kernels alone may use", told)
         self.assertIn("cudaFree of an address that no cudaMalloc gave", told)
 
+    def test_graphs_of_memory_are_launched_once_before_it_is_freed(self):
+        told = self.program("static int n;\nstatic void is(int error) { printf(n++ ? \" %d\" : \"%d\", error); }", """
+            int *p, h;
+            cudaStream_t s;
+            cudaGraph_t g, clone, both;
+            cudaGraphExec_t a, b;
+            cudaGraphNode_t one, two;
+            cudaMemAllocNodeParams memory = {};
+            memory.bytesize = 128;
+            cudaStreamCreate(&s);
+            cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+            cudaMallocAsync((void **)&p, 64, s);
+            cudaStreamEndCapture(s, &g);
+            is(cudaGraphInstantiate(&a, g, 0));
+            is(cudaGraphInstantiate(&b, g, 0)), is(cudaGraphClone(&clone, g));              // 1 1
+            is(cudaGraphLaunch(a, s)), is(cudaGraphLaunch(a, s)), is(cudaFreeAsync(p, s));  // 0 1 0
+            is(cudaGraphLaunch(a, s)), is(cudaFree(p)), is(cudaGraphExecDestroy(a));
+            is(cudaGraphInstantiate(&b, g, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+            is(cudaGraphLaunch(b, s)), is(cudaGraphLaunch(b, s));
+            cudaGraphCreate(&both, 0);
+            is(cudaGraphAddMemAllocNode(&one, both, nullptr, 0, &memory));
+            is(cudaGraphAddMemFreeNode(&two, both, &one, 1, memory.dptr));
+            is(cudaGraphAddMemFreeNode(&two, both, &one, 1, memory.dptr));                  // 1
+            is(cudaGraphAddMemFreeNode(&two, both, &one, 1, &h));                           // 1
+            is(cudaGraphInstantiate(&a, both, 0)), is(cudaGraphLaunch(a, s)), is(cudaGraphLaunch(a, s));
+            puts("");""")
+        self.assertTrue(told.startswith("0 1 1 0 1 0 0 0 0 0 0 0 0 0 1 1 0 0 0\n"), told)
+
 
 if __name__ == "__main__":
     unittest.main()

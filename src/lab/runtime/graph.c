@@ -184,9 +184,17 @@ static int destroy(lab_kind kind, graph *g)
     return LAB_SUCCESS;
 }
 LAB_ALIAS(cudaGraphDestroy, (graph * g), destroy(LAB_GRAPH, g))
+/* CUDA has no clone of such a graph, and one instance at a time. */
+static bool has_memory(const graph *g)
+{
+    bool has = false;
+    for (size_t i = 0; i < g->count; i++)
+        has = has || g->nodes[i]->kind == ALLOCATION_NODE || g->nodes[i]->kind == FREE_NODE;
+    return has;
+}
 LAB_API int cudaGraphClone(graph **out, const graph *from)
 {
-    int error = new_graph(LAB_GRAPH, out);
+    int error = has_memory(from) ? lab_error(LAB_INVALID_VALUE) : new_graph(LAB_GRAPH, out);
     error = error ? error : copy_nodes(*out, from);
     if (!error)
         number_nodes(*out, NULL);
@@ -253,8 +261,13 @@ ADD(MemAlloc, allocation_params *p, {
         return lab_error(p->bytes ? LAB_OUT_OF_MEMORY : LAB_INVALID_VALUE);
     return added(out, lab_graph_add(g, &(node){.kind = ALLOCATION_NODE, .set = {p->memory, .width = p->bytes}}));
 })
-LAB_ALIAS(cudaGraphAddMemFreeNode, (node * *out, graph *g, node *const *, size_t, void *memory),
-          added(out, lab_graph_add(g, &(node){.kind = FREE_NODE, .set = {.memory = memory}})))
+ADD(MemFree, void *memory, {
+    bool fits = smp_warp_memory_is_device(lab_memory(), memory);
+    for (size_t i = 0; i < g->count; i++)
+        fits = fits && (g->nodes[i]->kind != FREE_NODE || g->nodes[i]->set.memory != memory);
+    return fits ? added(out, lab_graph_add(g, &(node){.kind = FREE_NODE, .set = {.memory = memory}}))
+                : lab_error(LAB_INVALID_VALUE);
+})
 
 /* A node of graphs, which are copied before it is added: one may be the graph that it is for. */
 static int add_bodies(node **out, graph *g, node_kind kind, const condition_params *given, graph *const *from)
@@ -354,16 +367,23 @@ LAB_API int cudaGraphAddMemcpyNode1D(node **out, graph *g, node *const *after, s
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-LAB_API int cudaGraphInstantiate(graph **out, const graph *from, unsigned long long)
+LAB_API int cudaGraphInstantiate(graph **out, graph *from, unsigned long long flags)
 {
-    int error = lab_holds(LAB_GRAPH, from) ? new_graph(LAB_GRAPH_EXEC, out) : lab_error(LAB_INVALID_HANDLE);
+    int error = lab_holds(LAB_GRAPH, from) ? LAB_SUCCESS : lab_error(LAB_INVALID_HANDLE);
+    if (!error && has_memory(from) && lab_holds(LAB_GRAPH_EXEC, from->instance) && from->instance->of == from)
+        return lab_error(LAB_INVALID_VALUE);
+    error = error ? error : new_graph(LAB_GRAPH_EXEC, out);
     if (!error && (error = copy_nodes(*out, from))) {
         destroy(LAB_GRAPH_EXEC, *out);
         *out = NULL;
+    } else if (!error) {
+        (*out)->of = from;
+        (*out)->frees = flags & 1; /* cudaGraphInstantiateFlagAutoFreeOnLaunch */
+        from->instance = *out;
     }
     return error;
 }
-LAB_ALIAS(cudaGraphInstantiateWithFlags, (graph * *out, const graph *from, unsigned long long flags),
+LAB_ALIAS(cudaGraphInstantiateWithFlags, (graph * *out, graph *from, unsigned long long flags),
           cudaGraphInstantiate(out, from, flags))
 LAB_ALIAS(cudaGraphUpload, (const graph *, void *), LAB_SUCCESS)
 /* Conditions that say so begin anew. */
@@ -377,6 +397,15 @@ static void assign(const graph *g)
             assign(b->graphs[k]);
     }
 }
+/* Memory that an earlier launch left is freed, or is in the way. */
+static bool frees_left(const graph *g)
+{
+    bool freed = true;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->nodes[i]->kind == ALLOCATION_NODE && lab_is_buffer(g->nodes[i]->set.memory, 1))
+            freed = g->frees && !lab_free(g->nodes[i]->set.memory) && freed;
+    return freed;
+}
 LAB_API int cudaGraphLaunch(graph *g, void *stream)
 {
     int error;
@@ -384,6 +413,8 @@ LAB_API int cudaGraphLaunch(graph *g, void *stream)
         return lab_error(LAB_INVALID_HANDLE);
     if (lab_capture_graph(stream, g, &error))
         return error;
+    if (!frees_left(g))
+        return lab_error(LAB_INVALID_VALUE);
     assign(g);
     return run_all(g);
 }
@@ -434,7 +465,7 @@ LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *resu
     *result = (update_result){are_alike(g, from) ? UPDATED : TOPOLOGY_CHANGED, NULL, NULL};
     if (result->result != UPDATED)
         return lab_error(UPDATE_FAILURE);
-    graph made = {.count = 0};
+    graph made = {.of = g->of, .frees = g->frees};
     const int error = copy_nodes(&made, from);
     if (!error)
         number_nodes(&made, g);

@@ -61,6 +61,9 @@ typedef struct node {
 typedef struct lab_graph {
     node **nodes;
     size_t count, capacity;
+    struct lab_graph *instance; /* the last that was made of it; may be gone */
+    const struct lab_graph *of; /* of an instance: that graph */
+    bool frees;                 /* a launch frees what those before left */
 } graph;
 
 LAB_API int cudaGraphCreate(graph **out, unsigned flags);
