@@ -41,6 +41,7 @@ typedef struct smp_jpeg_coding {
     int components; /* 1: gray, 3: YCbCr; 0: none that could be used again */
     uint8_t steps[3][64];
     uint8_t across[3], down[3]; /* sampling factors */
+    uint8_t inks;               /* 1: of CMYK, which only JPEGs keep as it is coded */
     uint8_t progressive;        /* 1: coarse at first; told of files without components, too */
     uint8_t codes;              /* 1: the lengths of its Huffman codes are known, of luma and chroma, by symbol: */
     uint8_t dc_bits[2][SMP_JPEG_DC_CODES], ac_bits[2][256]; /* 0: there is no such code */

@@ -122,8 +122,9 @@ static bool may_copy(const smp_run_request *request, const smp_plan *plan, const
 {
     const bool turned = plan->step_count == 2 && plan->steps[1].stage && !plan->steps[1].part_count &&
                         plan->steps[1].stage->role == SMP_ROLE_ORIENT;
-    if (request->write.taker || plan->sink_count != 1 || plan->sinks[0].save >= 0 || !opens_twice(request->input) ||
-        !smp_writer_keeps_coded(request->output, &request->write, media, turned))
+    const bool inks = smp_coding_jpeg(&media->meta.coding)->inks && request->program->node_count; /* made sRGB of */
+    if (inks || request->write.taker || plan->sink_count != 1 || plan->sinks[0].save >= 0 ||
+        !opens_twice(request->input) || !smp_writer_keeps_coded(request->output, &request->write, media, turned))
         return false;
     if (media->cuts && only_cuts(plan, &want->from))
         want->part = plan->sinks[0].shape.height;
@@ -188,7 +189,7 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_
     *copied = wrote != SMP_E_DECODE /* of a writer that looks into it */ &&
               !(failed && smp_run_is_replaceable(request->output));
     report->copied = *copied;
-    const char *why = wants_memory(wrote)      ? " for want of memory"
+    const char *why = wants_memory(wrote)     ? " for want of memory"
                       : wrote == SMP_E_ENCODE ? ", since its encoder failed"
                                               : ", since the library refuses it";
     return *copied ? wrote : code_anew(request, why, reader, report, err);

@@ -103,6 +103,33 @@ class Inks(CliCase):
             self.assertTrue(np.array_equal(np.asarray(Image.open(self.folder / "out.png")),
                                            (k[..., :3] * k[..., 3:] + 127) // 255))
 
+    def test_a_jpeg_whose_metadata_alone_changes_stays_as_it_is_coded(self):
+        profile = press(b"mft2")
+        for name, options in (("a.jpg", {}), ("b.jpg", {"profile": profile}),
+                              ("c.jpg", {"profile": profile, "dpi": (300, 300)})):
+            self.put(name, inks(), **options)
+            data = (self.folder / name).read_bytes()
+            if name == "a.jpg":  # YCCK
+                at = data.index(b"Adobe") + 11
+                self.write(name, data[:at] + b"\2" + data[at + 1:])
+            want = np.asarray(Image.open(self.folder / name))
+            for words in (("--tag", "comment=New", "-o", "new"), ("--strip", "-o", "new"),
+                          ("--in-place", "--tag", "comment=New")):
+                told = self.smp("convert", "-f", name, *words).stderr
+                self.assertFalse("anew" in told or "CMYK" in told or "loses" in told, (name, told))
+                path = self.folder / (name if "--in-place" in words else f"new/{name}")
+                with Image.open(path) as made:
+                    self.assertEqual((made.mode, made.info.get("icc_profile")), ("CMYK", options.get("profile")))
+                    self.assertEqual(made.info.get("dpi"), None if "--strip" in words else options.get("dpi"))
+                    self.assertTrue(np.array_equal(np.asarray(made), want))
+                self.assertEqual(b"New" in path.read_bytes(), "--strip" not in words)
+        for to in ("o.pdf", "o.jxl", "o.jpg"):  # none of which has inks
+            done = self.smp("run", "-f", "b.jpg", to, "-e", "profile", status=(0, 4))
+            self.assertNotIn("anew", done.stderr)
+        with Image.open(self.folder / "o.jpg") as made:
+            self.assertEqual(made.mode, "RGB")
+        self.assertIn(b"/DeviceRGB", (self.folder / "o.pdf").read_bytes())
+
     def test_a_profile_of_a_psd_that_is_too_large_is_told(self):
         self.write("in.psd", psd(inks(), bytes(33 << 20)))
         self.assertIn("the ICC profile is left out: it has 34603008 bytes", self.smp("info", "in.psd").stderr)

@@ -143,7 +143,9 @@ class InPlace(CliCase):
         shutil.copy(SAMPLES / "page.jpg", self.folder / "in/a.jpg")
         self.assertIn("1 file is of a format that loses a little each time", self.change("in"))
         self.assertNotIn("loses", self.smp("convert", "in", "--in-place", "--strip").stderr)  # its scan is copied
-        Image.new("CMYK", (40, 30), (9, 99, 0, 50)).save(self.folder / "in/a.jpg")  # this one's cannot be
+        turned = Image.Exif()
+        turned[0x0112] = 6
+        Image.new("RGB", (40, 30)).save(self.folder / "in/a.jpg", exif=turned)  # this one's cannot be
         self.assertIn("1 file is of a format that loses a little each time",
                       self.smp("convert", "in", "--in-place", "--tag", "title=x").stderr)
 

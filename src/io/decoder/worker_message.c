@@ -150,9 +150,9 @@ static void pass_notes(smp_wire *w, smp_notes *notes)
 
 static void pass_jpeg(smp_wire *w, smp_jpeg_coding *coding)
 {
-    PASS(w, coding->components, coding->steps, coding->across, coding->down, coding->progressive, coding->codes,
-         coding->dc_bits, coding->ac_bits);
-    bool good = (coding->components == 0 || coding->components == 1 || coding->components == 3) &&
+    PASS(w, coding->components, coding->steps, coding->across, coding->down, coding->inks, coding->progressive,
+         coding->codes, coding->dc_bits, coding->ac_bits);
+    bool good = (coding->components == 0 || coding->components == 1 || coding->components == 3) && coding->inks <= 1 &&
                 coding->progressive <= 1 && coding->codes <= 1;
     for (int i = 0; i < 2; i++) { /* lengths that codes of a JPEG cannot have would be shifts beyond a word */
         for (int k = 0; k < SMP_JPEG_DC_CODES; k++)

@@ -465,7 +465,7 @@ static void write_close(smp_writer *writer)
 
 static bool keeps_coded(const smp_write_options *, const smp_media *media)
 {
-    return !strcmp(media->file_format, smp_format_jpeg.name);
+    return !strcmp(media->file_format, smp_format_jpeg.name) && !smp_coding_jpeg(&media->meta.coding)->inks;
 }
 
 /* Pages are drawn by libraries (io/drawn), which writing does without. */

@@ -6,11 +6,20 @@
 #include "io/jpeg/jpeg_glue.h"
 
 enum { SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, RST_0 = 0xD0, RST_7 = 0xD7, APP_0 = 0xE0, APP_15 = 0xEF, COM = 0xFE };
-enum { ADOBE = 0xEE /* APP14: says that colours are RGB */ };
+enum { ADOBE = 0xEE /* APP14: says that colours are RGB, or inks of two kinds */ };
+
+/* Whether it says what colours are, which YCbCr does without. */
+static bool says_colours(J_COLOR_SPACE space, const uint8_t *data, size_t size)
+{
+    static const uint8_t icc[] = "ICC_PROFILE";
+    const bool inks = space == JCS_CMYK || space == JCS_YCCK;
+    return (data[1] == ADOBE && (inks || space == JCS_RGB)) ||
+           (data[1] == APP_0 + 2 && inks && size >= 4 + sizeof icc && !memcmp(data + 4, icc, sizeof icc));
+}
 
 /* Moves what is kept to the beginning, and returns its size; 0 where a marker is expected and none is there. *followed:
  * as smp_jpeg_follower. */
-static size_t keep_picture(uint8_t *data, size_t size, bool rgb, const char **followed)
+static size_t keep_picture(uint8_t *data, size_t size, J_COLOR_SPACE space, const char **followed)
 {
     size_t at = 2, kept = 0;
     smp_source source;
@@ -32,7 +41,7 @@ static size_t keep_picture(uint8_t *data, size_t size, bool rgb, const char **fo
         uint64_t next = end;
         if (marker == SOS)
             end = smp_jpeg_next_marker(&w, &next, &further) ? (size_t)next - 2 : size;
-        if (marker != COM && (marker < APP_0 || marker > APP_15 || (rgb && marker == ADOBE))) {
+        if (marker != COM && (marker < APP_0 || marker > APP_15 || says_colours(space, data + at, end - at))) {
             memmove(data + kept, data + at, end - at);
             kept += end - at;
         }
@@ -41,7 +50,7 @@ static size_t keep_picture(uint8_t *data, size_t size, bool rgb, const char **fo
     return 0;
 }
 
-bool smp_jpeg_is_rgb(const smp_blob *coded)
+bool smp_jpeg_is_adobe(const smp_blob *coded)
 {
     return memmem(coded->data, coded->size,
                   "\xFF\xEE\0\x0E"
@@ -49,7 +58,7 @@ bool smp_jpeg_is_rgb(const smp_blob *coded)
                   9);
 }
 
-smp_code smp_jpeg_keep_coded(smp_reader *reader, bool rgb, smp_error *err)
+smp_code smp_jpeg_keep_coded(smp_reader *reader, J_COLOR_SPACE space, smp_error *err)
 {
     smp_source *source = &reader->source;
     smp_blob *coded = &reader->media.coded;
@@ -61,7 +70,7 @@ smp_code smp_jpeg_keep_coded(smp_reader *reader, bool rgb, smp_error *err)
     const char *followed = NULL;
     SMP_NEED(coded->data = smp_alloc_raw(size), "a JPEG", size, err);
     if (smp_source_read(source, coded->data, size) == size)
-        coded->size = keep_picture(coded->data, size, rgb, &followed);
+        coded->size = keep_picture(coded->data, size, space, &followed);
     if (coded->size)
         smp_jpeg_note_next(reader, followed);
     return SMP_OK;

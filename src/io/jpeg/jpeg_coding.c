@@ -12,7 +12,8 @@ enum {
 
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding)
 {
-    *coding = (smp_jpeg_coding){.progressive = jpeg->progressive_mode ? 1 : 0};
+    *coding =
+        (smp_jpeg_coding){.inks = jpeg->out_color_space == JCS_CMYK, .progressive = jpeg->progressive_mode ? 1 : 0};
     const int components = jpeg->num_components;
     const bool usual = (components == 1 && jpeg->jpeg_color_space == JCS_GRAYSCALE) ||
                        (components == 3 && jpeg->jpeg_color_space == JCS_YCbCr);

@@ -71,13 +71,13 @@ static inline void smp_jpeg_need(smp_jpeg *state, bool done, const char *what, u
         smp_jpeg_stop(state, smp_fail_memory(state->err, what, size));
 }
 
-/* Puts all of the file but APP markers (RGB keeps Adobe's), COM markers, and what comes before and after the picture,
- * into media.coded, from the first marker to EOI. Leaves it empty where the file is not plain: it must be decoded then.
- * In jpeg_coded.c. */
-smp_code smp_jpeg_keep_coded(smp_reader *reader, bool rgb, smp_error *err);
+/* Puts all of the file but APP markers (RGB and CMYK keep Adobe's, and CMYK its profile), COM markers, and what comes
+ * before and after the picture, into media.coded, from the first marker to EOI. Leaves it empty where the file is not
+ * plain: it must be decoded then. In jpeg_coded.c. */
+smp_code smp_jpeg_keep_coded(smp_reader *reader, J_COLOR_SPACE space, smp_error *err);
 
-/* Whether it is coded as RGB, which a JFIF cannot be. */
-bool smp_jpeg_is_rgb(const smp_blob *coded);
+/* Whether it is coded as RGB, which a JFIF cannot be, or as CMYK: Adobe's marker says it. */
+bool smp_jpeg_is_adobe(const smp_blob *coded);
 
 /* The scan that begins `at` in the source, after the header was read: *rows, of shape as->shape, from smp_alloc. Null:
  * it is not plain, or there is no memory for it. *followed: as smp_jpeg_follower. In jpeg_scan.c. */

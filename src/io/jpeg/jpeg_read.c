@@ -117,8 +117,10 @@ static void keep_metadata(void *context)
     smp_media *media = &state->reader->media;
     smp_meta *meta = &media->meta;
     media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
-    smp_jpeg_keep_icc(&state->base, &meta->icc);
-    if (state->cmyk)
+    const bool stays = state->cmyk && state->reader->options.want.coded; /* with its profile */
+    if (!stays)
+        smp_jpeg_keep_icc(&state->base, &meta->icc);
+    if (state->cmyk && !stays)
         check(state, smp_cmyk_open(state->reader, UINT8_MAX, &state->to_rgb, state->base.err));
     if (state->markers.left.count)
         smp_note(state->base.notes, "left out, since it is of other programs: %s", smp_names_end(&state->markers.left));
@@ -282,7 +284,7 @@ static void read_header(void *context)
     media->shape.width = jpeg->output_width;
     media->shape.height = jpeg->output_height;
     media->shrinks = true;
-    media->copies = jpeg->jpeg_color_space == JCS_GRAYSCALE ||
+    media->copies = jpeg->jpeg_color_space == JCS_GRAYSCALE || state->cmyk ||
                     (jpeg->jpeg_color_space == JCS_YCbCr && jpeg->num_components == 3) ||
                     (jpeg->jpeg_color_space == JCS_RGB && jpeg->saw_Adobe_marker);
     media->shape.channels = jpeg->out_color_space == JCS_GRAYSCALE ? 1 : 3;
@@ -347,8 +349,7 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     if (wants_scan(reader))
         smp_jpeg_read_scan(&state->jpeg, &reader->source, reader->source.position - state->source.bytes_in_buffer,
                            &reader->options.limits, &reader->media.scan, &state->scan, &state->followed);
-    return reader->options.want.coded ? smp_jpeg_keep_coded(reader, state->jpeg.jpeg_color_space == JCS_RGB, err)
-                                      : SMP_OK;
+    return reader->options.want.coded ? smp_jpeg_keep_coded(reader, state->jpeg.jpeg_color_space, err) : SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ rows */

@@ -222,9 +222,10 @@ static void write_header(void *context)
     smp_jpeg_set_coding(jpeg, &state->writer->options, smp_coding_jpeg(&state->writer->coding));
     jpeg->dct_method = JDCT_ISLOW;
     const smp_blob *coded = state->writer->options.coded.picture;
-    if (coded && smp_jpeg_is_rgb(coded)) {
+    const bool inks = smp_coding_jpeg(&state->writer->coding)->inks, dense = state->meta && state->meta->x_density > 0;
+    if (coded && smp_jpeg_is_adobe(coded) && !(inks && dense)) { /* of inks programs read no more of JFIF than that */
         jpeg->write_JFIF_header = FALSE;
-        if (state->meta && state->meta->x_density > 0 && !smp_exif_says_resolution(&state->meta->exif))
+        if (dense && !smp_exif_says_resolution(&state->meta->exif))
             smp_note(&state->writer->notes, "the resolution is left out: a JPEG coded as RGB has no place for it");
     } else if (state->meta)
         put_density(jpeg, state->meta, &state->writer->notes);

@@ -559,7 +559,8 @@ static void write_close(smp_writer *writer)
 
 static bool keeps_coded(const smp_write_options *options, const smp_media *media)
 {
-    return !strcmp(media->file_format, smp_format_jpeg.name) && !smp_write_value(&options->values, &smp_write_quality);
+    return !strcmp(media->file_format, smp_format_jpeg.name) && !smp_coding_jpeg(&media->meta.coding)->inks &&
+           !smp_write_value(&options->values, &smp_write_quality);
 }
 
 #else
