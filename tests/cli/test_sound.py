@@ -170,6 +170,11 @@ class Sound(CliCase):
                 self.assertAlmostEqual(len(data) * 8 / used / 1000, 1, delta=0.25)  # the sound is a second long
         told = self.smp("run", "-f", "-e", "resample 96kHz", "a.wav", "x.mp3").stderr
         self.assertIn("the format has no rate of 96000 Hz: the sound is resampled to 48 kHz", told)
+        self.smp("convert", "-f", "high.wav", "-e", "noise pink 0.1s rate=201kHz seed=1")
+        told = self.smp("convert", "high.wav", "x.ogg").stderr
+        self.assertIn("the format has no rate of 201000 Hz: the sound is resampled to 48 kHz", told)
+        self.smp("convert", "-f", "high.wav", "-e", "noise pink 0.1s rate=200kHz seed=1")
+        self.assertEqual(self.smp("convert", "-f", "high.wav", "x.ogg").stderr, "")
 
     def test_an_mp3_has_lames_qualities(self):
         self.smp("convert", "in.wav", "-e", "noise pink 1s rate=44.1kHz seed=1")

@@ -43,13 +43,15 @@ static bool sniff_coded(const uint8_t *head, size_t size)
     return tag == MS_ADPCM || tag == IMA_ADPCM || tag == GSM;
 }
 
-static smp_code flac_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
+/* Sources: RFC 9639, 9.1.2; libvorbis, lib/modes/setup_X.h. */
+static smp_code limited_shape(const smp_file_format *format, const char *, smp_shape *shape, smp_error *err)
 {
-    enum { MOST_RATE = 655350 /* Hz */ };
-    SMP_TRY(smp_sound_can_write("FLAC", shape, SMP_MAX_CHANNELS, err));
-    if (shape->rate > MOST_RATE)
-        return smp_fail(err, SMP_E_WRITE, "a FLAC cannot have a rate above %d Hz", MOST_RATE);
-    return SMP_OK;
+    const int most = format == &smp_format_ogg ? 200000 : 655350; /* Hz */
+    SMP_TRY(smp_sound_can_write(format->name, shape, SMP_MAX_CHANNELS, err));
+    if (shape->rate <= most)
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "%s %s cannot have a rate above %d Hz", smp_article(format->name), format->name, most);
+    return smp_hint(err, "end the pipeline with `resample 192kHz`");
 }
 
 static smp_code opus_shape(const smp_file_format *, const char *, smp_shape *shape, smp_error *err)
@@ -472,7 +474,7 @@ const smp_file_format smp_format_flac = {
     SMP_READS(rows),
     .read_end = read_end,
     .read_close = read_close,
-    .write_shape = flac_shape,
+    .write_shape = limited_shape,
     .open_end = true,
     .write_open = smp_sndfile_write_open,
     .write_rows = smp_sndfile_write_rows,
@@ -506,7 +508,7 @@ const smp_file_format smp_format_ogg = {
     SMP_READS(rows),
     .read_end = read_end,
     .read_close = read_close,
-    .write_shape = smp_sound_write_shape,
+    .write_shape = limited_shape,
     .confined = true,
     .open_end = true,
     .keeps_coded = keeps_vorbis,
