@@ -429,6 +429,12 @@ class Sass(CliCase):
         found = json.loads(self.sass(TRANSPOSE, *both, "--json").stdout)["kernels"][0]
         self.assertEqual((found["code"], found["differing_bytes"], found["notes"]), ("sass", 0, None))
 
+    def test_clocks_are_no_difference(self):
+        self.write("c.cu", "__global__ void k(long long *x) { x[threadIdx.x] = x[threadIdx.x] / 3 + clock64(); }\n")
+        launch = "--only", "k", "--grid", "1", "--block", "32", "--args", "x=i64[32]"
+        found = json.loads(self.sass("c.cu", *launch, "--json").stdout)["kernels"][0]
+        self.assertEqual((found["code"], found["differing_bytes"], found["notes"]), ("sass", 0, None))
+
     def test_a_cubin_runs_alone(self):
         cubin = os.path.join(self.cache.name, "transpose.cubin")
         self.sass(TRANSPOSE, *TILED[:-2], "--quiet")

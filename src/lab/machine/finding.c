@@ -114,6 +114,7 @@ smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err
     sum->illegal = sum->illegal || more->illegal;
     sum->refused = sum->refused || more->refused;
     sum->instructions += more->instructions;
+    sum->clocks += more->clocks;
     if (more->stop && !sum->stop) {
         sum->stop = true;
         sum->error = more->error;

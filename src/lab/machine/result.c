@@ -205,6 +205,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->refused = block->refused;
     result->unchecked = block->code->counts_only;
     result->asserted = block->asserted;
+    result->clocked = block->clocks;
     for (size_t i = 0; i < block->code->file_count; i++) {
         result->files[i] = smp_strdup(block->code->files[i] ? block->code->files[i] : "");
         SMP_NEED(result->files[i], "the result", all, err);
@@ -357,6 +358,7 @@ bool smp_warp_result_add(smp_warp_result *sum, smp_warp_result *more)
     sum->differing_bytes += more->differing_bytes;
     sum->digest = sum->digest * 31 + more->digest;
     sum->unchecked = sum->unchecked || more->unchecked;
+    sum->clocked = sum->clocked || more->clocked;
     add_notes(sum, more->notes);
     sum->launches += more->launches;
     return add_predictions(sum, more);

@@ -241,6 +241,7 @@ smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, size_t *open, bool
     TRUTH(r->watched);
     TRUTH(r->unchecked);
     TRUTH(r->asserted);
+    TRUTH(r->clocked);
     TRUTH(r->illegal);
     TRUTH(r->refused);
     TRUTH(r->stopped);

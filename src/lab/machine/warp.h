@@ -310,6 +310,7 @@ typedef struct smp_warp_result {
     bool watched;   /* races in global memory were looked for */
     bool unchecked; /* races and uninitialised reads were not looked for: a note says why */
     bool asserted;  /* an assertion failed */
+    bool clocked;   /* a clock was read: what it leaves may be other bytes each time */
     bool illegal;   /* a finding is of an address that a GPU would not take: it would end the launch */
     bool refused;   /* a finding is of an instruction that a GPU does not run: it would end the launch */
     bool stopped;   /* before its end: error says why */
