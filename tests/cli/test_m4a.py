@@ -144,9 +144,11 @@ class Written(CliCase):
     def test_tags_and_cover_are_as_itunes_has_them(self):
         self.write("cover.png", png_bytes([bytes(60)] * 20, 20))
         given = ("title=Rain", "artist=A", "artist=B", "TrackNumber=3", "TRACKTOTAL=12", "DISCNUMBER=x", "BPM=120",
-                 "COMPILATION=1", "MOOD=Calm \u00e9")
+                 "COMPILATION=1", "ITUNESGAPLESS=1", "MOOD=Calm \u00e9")
         self.smp("convert", SAMPLES / "speech.flac", "out.m4a", "--cover", "cover.png",
                  *(word for tag in given for word in ("--tag", tag)))
+        self.smp("convert", "out.m4a", "again.m4a", "--tag", "title=x")
+        self.assertTrue(MP4(self.folder / "again.m4a")["pgap"])
         tags = MP4(self.folder / "out.m4a")
         for name, value in (("\u00a9nam", ["Rain"]), ("\u00a9ART", ["A", "B"]), ("trkn", [(3, 12)]), ("tmpo", [120]),
                             ("cpil", True), ("----:com.apple.iTunes:MOOD", ["Calm \u00e9".encode()]),

@@ -107,7 +107,7 @@ static bool add_value(smp_reader *reader, const char *name, const char *key, uns
 /* The key of an item; "": it is about the coded sound, and says nothing of the samples. */
 static void name_item(const char *name, const char *own, char *key, size_t size)
 {
-    static const char *const coding[] = {"pgap", "iTunSMPB", "iTunPGAP"};
+    static const char *const coding[] = {"iTunSMPB", "iTunPGAP"};
     const char *known = smp_tag_key(own[0] ? SMP_TAG(key) : SMP_TAG(mp4), own[0] ? own : name);
     if (known == name)
         snprintf(key, size, "MP4:%.4s", name + ((uint8_t)name[0] == 0xA9));

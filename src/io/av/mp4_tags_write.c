@@ -15,9 +15,9 @@ enum { IMPLICIT = 0, TEXT = 1, JPEG = 13, PNG = 14, NUMBER = 21 };
 static const struct {
     const char *name;
     int bytes;
-} numbers[] = {{"tmpo", 2}, {"cpil", 1}, {"pcst", 1}, {"shwm", 1}, {"\251mvi", 2}, {"\251mvc", 2},
-               {"tves", 4}, {"tvsn", 4}, {"rtng", 1}, {"stik", 1}, {"hdvd", 1},    {"plID", 8},
-               {"atID", 4}, {"cnID", 4}, {"cmID", 4}, {"sfID", 4}, {"geID", 4},    {"akID", 1}};
+} numbers[] = {{"tmpo", 2}, {"cpil", 1}, {"pcst", 1}, {"shwm", 1}, {"\251mvi", 2}, {"\251mvc", 2}, {"tves", 4},
+               {"tvsn", 4}, {"rtng", 1}, {"stik", 1}, {"hdvd", 1}, {"plID", 8},    {"atID", 4},    {"cnID", 4},
+               {"cmID", 4}, {"sfID", 4}, {"geID", 4}, {"akID", 1}, {"pgap", 1}};
 
 static int bytes_of(const char *name)
 {
