@@ -169,6 +169,14 @@ class Chapters(CliCase):
         if shutil.which("ffprobe"):
             self.assertEqual(self.chapters("a.m4a"), [(0, "ü" * 127)])
 
+    def test_a_table_of_contents_has_255_chapters(self):
+        said = "some players find its first 255 chapters alone: a table of contents has no more"
+        for ext in ("mp3", "aiff"):
+            for count in (255, 256):
+                self.write("x.txt", "".join(f"0:00.{i:03} {i}\n" for i in range(count)).encode())
+                done = self.smp("convert", "-f", "in.wav", "a." + ext, "--chapters", "x.txt", status=(0, 4))
+                self.assertEqual(said in done.stderr, count > 255 and not done.returncode, (ext, count))
+
     def test_many_chapters_stay_whatever_they_are_on_the_way(self):
         self.write("x.txt", "".join(f"0:00.{i:03} {i}\n" for i in range(999)).encode())
         wanted = [(i / 1000, str(i)) for i in range(999)]

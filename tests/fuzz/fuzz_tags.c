@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)(smp_tail_tags_take(&reader, &err) || smp_id3_take(&reader, 0, "tail", &err) ||
            smp_id3v1_take(&reader, &err));
     (void)(smp_mp4_take_tags(&reader, &found) && smp_sound_take_comments(&reader, data, size));
-    smp_id3_put(&out, &reader.media.meta, -1);
+    smp_id3_put(&out, &reader.media.meta, -1, NULL);
     smp_sound_put_comments(&out, &reader.media.meta, true);
     smp_free(out.data);
     smp_meta_free(&reader.media.meta);

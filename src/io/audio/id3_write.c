@@ -202,9 +202,11 @@ static uint64_t milliseconds(double seconds)
 }
 
 /* A chapter ends where the next one begins, and the last one with the sound. */
-static void put_chapters(smp_bytes *out, const smp_chapters *list, double seconds)
+static void put_chapters(smp_bytes *out, const smp_chapters *list, double seconds, smp_notes *notes)
 {
     enum { MOST = 255 /* that a table of contents has */ };
+    if (list->count > MOST)
+        smp_note(notes, "some players find its first %d chapters alone: a table of contents has no more", MOST);
     smp_bytes body = {0};
     char name[16];
     smp_bytes_add(&body, "toc\0\3", 5); /* at the top, in this order */
@@ -233,7 +235,7 @@ static void put_chapters(smp_bytes *out, const smp_chapters *list, double second
     smp_free(body.data);
 }
 
-void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds)
+void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds, smp_notes *notes)
 {
     enum { HEADER = 10 /* bytes of a frame's */ };
     smp_bytes frames = {0};
@@ -252,7 +254,7 @@ void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds)
         if (!said || !smp_chapter_is_frame(&meta->attached[i]))
             put_attached(&frames, &meta->attached[i]);
     if (said && chapters.count && seconds >= 0)
-        put_chapters(&frames, &chapters, seconds);
+        put_chapters(&frames, &chapters, seconds, notes);
     smp_bytes_add(&frames, (uint8_t[HEADER]){0}, HEADER); /* exiftool calls a long frame without it damaged */
     smp_bytes_add(out, "ID3\4\0\0", 6);
     put_syncsafe(out, frames.size);
@@ -262,10 +264,10 @@ void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds)
     smp_free_all(frames.data, places);
 }
 
-void smp_id3_put_chunk(smp_bytes *out, const char *name, const smp_writer *writer, const smp_meta *meta, bool big)
+void smp_id3_put_chunk(smp_bytes *out, const char *name, smp_writer *writer, const smp_meta *meta, bool big)
 {
     smp_bytes tag = {0};
-    smp_id3_put(&tag, meta, big ? smp_sound_seconds(writer) : -1);
+    smp_id3_put(&tag, meta, big ? smp_sound_seconds(writer) : -1, &writer->notes);
     smp_bytes_chunk(out, name, tag.size, 4, big);
     smp_bytes_add(out, tag.data, tag.size);
     smp_bytes_le(out, 0, (int)(tag.size & 1));

@@ -175,10 +175,10 @@ static int flac_bits(const smp_sound *sound)
 }
 
 /* ID3 tags go in front of all that the library writes. */
-static smp_code put_id3(const smp_writer *writer, smp_sndfile *s, const smp_meta *meta, smp_error *err)
+static smp_code put_id3(smp_writer *writer, smp_sndfile *s, const smp_meta *meta, smp_error *err)
 {
     smp_bytes out = {0};
-    smp_id3_put(&out, meta, smp_sound_seconds(writer));
+    smp_id3_put(&out, meta, smp_sound_seconds(writer), &writer->notes);
     smp_code code = out.failed ? smp_fail_memory(err, "tags", out.size) : put_there(s, out.data, out.size, 0, 0);
     s->more = (int64_t)out.size;
     smp_free(out.data);

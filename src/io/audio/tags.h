@@ -102,14 +102,14 @@ void smp_sound_put_comments(smp_bytes *out, const smp_meta *meta, bool pictures)
 void smp_sound_put_picture(smp_bytes *out, const smp_attached *picture);
 /* Chapters that texts say become frames. seconds: the sound's length, which the last one ends with; 0: not known;
  * negative: chapters stand elsewhere, and only frames that say more of them are written. */
-void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds);
+void smp_id3_put(smp_bytes *out, const smp_meta *meta, double seconds, smp_notes *notes);
 static inline double smp_sound_seconds(const smp_writer *writer)
 {
     return writer->options.sound.open_end ? 0 : (double)writer->shape.height / writer->shape.rate;
 }
 
 /* A chunk of WAV, which has chapters elsewhere, or AIFF (big) with such a tag. */
-void smp_id3_put_chunk(smp_bytes *out, const char *name, const smp_writer *writer, const smp_meta *meta, bool big);
+void smp_id3_put_chunk(smp_bytes *out, const char *name, smp_writer *writer, const smp_meta *meta, bool big);
 
 /* Whether a list of a format's own names holds all: each text has a name in that column, once, and there is no more.
  * apart: but chapters, which the format has elsewhere. */
