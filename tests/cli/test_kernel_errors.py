@@ -10,11 +10,11 @@ NVCC = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
 
 @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
 class Errors(CliCase):
-    def program(self, before, main, *words):
+    def program(self, before, main):
         """What a program prints and is told, with the bodies of its functions."""
         self.write("a.cu", "#include <cstdio>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
                    f"{before}\nint main()\n{{\n{main}\n}}\n")  # fmt: skip
-        return self.smp("kernel", "a.cu", "--code", "ptx", *words).stdout
+        return self.smp("kernel", "a.cu", "--code", "ptx").stdout
 
     def test_copies_beyond_variables_are_told_as_such(self):
         told = self.program("__device__ int g[2];", """
@@ -74,6 +74,28 @@ class Errors(CliCase):
             is(cudaGraphInstantiate(&a, both, 0)), is(cudaGraphLaunch(a, s)), is(cudaGraphLaunch(a, s));
             puts("");""")
         self.assertTrue(told.startswith("0 1 1 0 1 0 0 0 0 0 0 0 0 0 1 1 0 0 0\n"), told)
+
+    def test_a_page_behind_a_mapping_is_illegal(self):
+        told = self.program("__global__ void k(int *p) { *p = 1; }", """
+            const size_t part = 2 << 20;
+            unsigned long long access = 0;
+            CUdeviceptr at;
+            CUmemGenericAllocationHandle h;
+            CUmemAllocationProp p = {};
+            p.type = CU_MEM_ALLOCATION_TYPE_PINNED, p.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+            CUmemAccessDesc d = {p.location, CU_MEM_ACCESS_FLAGS_PROT_READ};
+            cudaFree(nullptr);
+            cuMemCreate(&h, part, &p, 0), cuMemAddressReserve(&at, 2 * part, 0, 0, 0), cuMemMap(at, part, 0, h, 0);
+            printf("%d ", cuMemGetAccess(&access, &p.location, at)), printf("%llu ", access);
+            cuMemSetAccess(at, part, &d, 1), cuMemGetAccess(&access, &p.location, at), printf("%llu ", access);
+            d.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+            cuMemSetAccess(at, part, &d, 1), cuMemGetAccess(&access, &p.location, at), printf("%llu ", access);
+            printf("%d ", cuMemGetAccess(&access, &p.location, at + part));
+            k<<<1, 1>>>((int *)at);
+            printf("%d ", cudaDeviceSynchronize());
+            k<<<1, 1>>>((int *)(at + part));
+            printf("%d\\n", cudaDeviceSynchronize());""")
+        self.assertTrue(told.startswith("0 0 1 3 1 0 700\n"), told)
 
 
 if __name__ == "__main__":

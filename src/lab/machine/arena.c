@@ -191,7 +191,7 @@ static bool describe_near(const smp_warp_memory *memory, uint64_t address, char 
     if (before && !nearer && past < far && address - before->start < UINT64_C(1) << 32) {
         snprintf(text, size, "%llu bytes past the end of %s (%llu bytes)", (unsigned long long)past,
                  called(before, name), (unsigned long long)before->size);
-        *distance = past;
+        *distance = before->mapped ? UINT64_MAX : past; /* whose pages are its own */
         return true;
     }
     if (!after || after->start - address >= far)

@@ -34,8 +34,8 @@ typedef struct physical {
 typedef struct range {
     char *start;
     size_t size;
-    int file; /* NONE: reserved */
-    bool open;
+    int file;   /* NONE: reserved */
+    int access; /* CUmemAccess_flags */
 } range;
 enum { NONE = -1 };
 static range *ranges;
@@ -52,13 +52,12 @@ static int add(char *start, size_t size, int file)
 {
     if (!start || !smp_grow(&ranges, &capacity, count + 1, sizeof *ranges))
         return LAB_OUT_OF_MEMORY;
-    ranges[count++] = (range){start, size, file, false};
+    ranges[count++] = (range){start, size, file, 0};
     return LAB_SUCCESS;
 }
 
 static int reserve(char **out, size_t size, size_t alignment, unsigned long long flags)
 {
-    LAB_ALONE;
     if (!out || !size || size % HOST_PAGE || alignment & (alignment - 1) || flags)
         return LAB_INVALID_VALUE;
     *out = warp_addresses(lab_memory(), size, alignment > GRANULARITY ? alignment : GRANULARITY);
@@ -66,7 +65,6 @@ static int reserve(char **out, size_t size, size_t alignment, unsigned long long
 }
 static int free_addresses(const char *start, size_t size)
 {
-    LAB_ALONE;
     range *r = find(start, size, false);
     if (!r || r->start != start || r->size != size || find(start, size, true))
         return LAB_INVALID_VALUE;
@@ -98,7 +96,6 @@ static int import_file(physical **out, int file, int type)
 
 static int map(char *start, size_t size, size_t offset, const physical *p, unsigned long long flags)
 {
-    LAB_ALONE;
     const range *in = find(start, 1, false);
     if (!lab_holds(LAB_PHYSICAL, p) || !size || offset || flags || (size | (size_t)(uintptr_t)start) % GRANULARITY ||
         size > p->size || !in || size > in->size - (size_t)(start - in->start) || find(start, size, true))
@@ -106,15 +103,16 @@ static int map(char *start, size_t size, size_t offset, const physical *p, unsig
     return add(start, size, fcntl(p->file, F_DUPFD_CLOEXEC, 0));
 }
 
-typedef enum change { CLOSE, OPEN, UNMAP } change;
+typedef enum change { CLOSE, ACCESS = 3, UNMAP } change; /* UNMAP, or access */
 static bool change_one(range *r, change to)
 {
-    if (r->open && to != OPEN)
+    const int access = to & ACCESS;
+    if (r->access && !access)
         smp_warp_buffer_free(lab_memory(), r->start);
-    else if (!r->open && to == OPEN && !warp_buffer_at(lab_memory(), r->start, r->size, r->file))
+    else if (!r->access && access && !warp_buffer_at(lab_memory(), r->start, r->size, r->file))
         return false;
-    r->open = to == OPEN;
-    if (r->open)
+    r->access = access;
+    if (access)
         warp_find_buffer(lab_memory(), (uint64_t)(uintptr_t)r->start)->mapped = true;
     if (to != UNMAP)
         return true;
@@ -125,7 +123,6 @@ static bool change_one(range *r, change to)
 /* From start on, mappings side by side must be whole. */
 static int change_all(const char *start, size_t size, change to)
 {
-    LAB_ALONE;
     for (int changes = 0; changes < 2; changes++)
         for (size_t at = 0, step; at < size; at += step) {
             range *r = find(start + at, 1, true);
@@ -143,13 +140,14 @@ static int allow(const char *start, size_t size, const grant *of, size_t all)
     for (size_t i = 0; of && i < all; i++)
         if (of[i].at != OF_DEVICE || of[i].device)
             return LAB_INVALID_DEVICE;
-    return of && all ? change_all(start, size, of[all - 1].flags ? OPEN : CLOSE) : LAB_INVALID_VALUE;
+    return of && all ? change_all(start, size, (change)(of[all - 1].flags & ACCESS)) : LAB_INVALID_VALUE;
 }
 
 /* These need no context. */
 #define CALL(name, parameters, result)                                                                                 \
     LAB_API int name parameters                                                                                        \
     {                                                                                                                  \
+        LAB_ALONE;                                                                                                     \
         return lab_lacks() == LAB_NOT_INITIALIZED ? LAB_NOT_INITIALIZED : (result);                                    \
     }
 #define FLAGS    unsigned long long flags
@@ -173,3 +171,6 @@ CALL(cuMemRelease, (physical * p), IF(lab_holds(LAB_PHYSICAL, p) && !close(p->fi
 CALL(cuMemMap, (char *start, size_t size, size_t offset, const physical *p, FLAGS), map(start, size, offset, p, flags))
 CALL(cuMemSetAccess, (const char *start, size_t size, const grant *of, size_t all), allow(start, size, of, all))
 CALL(cuMemUnmap, (const char *start, size_t size), change_all(start, size, UNMAP))
+CALL(cuMemGetAccess, (unsigned long long *out, const grant *at, const char *start),
+     IF(find(start, 1, true) && out && at && at->at == OF_DEVICE && !at->device &&
+        ((*out = (unsigned)find(start, 1, true)->access), true)))
