@@ -97,6 +97,19 @@ class Errors(CliCase):
             printf("%d\\n", cudaDeviceSynchronize());""")
         self.assertTrue(told.startswith("0 0 1 3 1 0 700\n"), told)
 
+    def test_a_pool_that_was_destroyed_gives_nothing(self):
+        told = self.program("", """
+            int *p;
+            cudaMemPool_t pool;
+            cudaMemPoolProps of = {};
+            cudaMemPoolCreate(&pool, &of);
+            printf("%d ", cudaMallocFromPoolAsync(&p, 64, pool, 0));
+            printf("%d ", cudaMemPoolDestroy(pool));
+            printf("%d ", cudaMallocFromPoolAsync(&p, 64, pool, 0));
+            printf("%d ", cudaDeviceSetMemPool(0, pool));
+            printf("%d\\n", cudaMemPoolDestroy(pool));""")
+        self.assertTrue(told.startswith("0 0 1 1 1\n"), told)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -146,7 +146,8 @@ typedef enum lab_kind {
     LAB_ALLOCATION,
     LAB_GRAPH,
     LAB_GRAPH_EXEC,
-    LAB_PHYSICAL
+    LAB_PHYSICAL,
+    LAB_POOL
 } lab_kind;
 void *lab_hold(lab_kind kind, size_t bytes);
 bool lab_holds(lab_kind kind, const void *handle);
