@@ -110,6 +110,16 @@ class Errors(CliCase):
             printf("%d\\n", cudaMemPoolDestroy(pool));""")
         self.assertTrue(told.startswith("0 0 1 1 1\n"), told)
 
+    def test_events_without_times_have_none(self):
+        told = self.program("", """
+            float t;
+            cudaEvent_t e, f;
+            cudaEventCreate(&e), cudaEventCreateWithFlags(&f, cudaEventDisableTiming);
+            cudaEventRecord(e), cudaEventRecord(f);
+            printf("%d ", cudaEventElapsedTime(&t, e, e)), printf("%d ", cudaEventElapsedTime(&t, e, f));
+            printf("%d\\n", cudaEventElapsedTime(&t, f, e));""")
+        self.assertTrue(told.startswith("0 400 400\n"), told)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -373,6 +373,11 @@ LAB_API int cudaPeekAtLastError(void)
     return lab_last_error(false);
 }
 
+/* A stream, or an event and when it was recorded. */
+typedef struct waited {
+    double time;
+    unsigned flags;
+} waited;
 bool lab_is_stream(const void *stream)
 {
     enum { LAST_SPECIAL = 2 /* null, legacy, per thread */ };
@@ -380,7 +385,7 @@ bool lab_is_stream(const void *stream)
 }
 bool lab_is_blocking(const void *stream)
 {
-    return !lab_holds(LAB_STREAM, stream) || !*(const unsigned *)stream;
+    return !lab_holds(LAB_STREAM, stream) || !((const waited *)stream)->flags;
 }
 LAB_BOTH(cudaStreamSynchronize, cuStreamSynchronize, (const void *stream),
          lab_is_stream(stream) ? lab_capture_waits(stream) : lab_error(LAB_INVALID_HANDLE))
@@ -390,9 +395,9 @@ static int create(lab_kind kind, void **out, unsigned flags)
 {
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
-    *out = lab_hold(kind, sizeof(double));
+    *out = lab_hold(kind, sizeof(waited));
     if (*out)
-        *(unsigned *)*out = flags;
+        ((waited *)*out)->flags = flags;
     return *out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY;
 }
 static int destroy(lab_kind kind, void *handle)
@@ -443,7 +448,7 @@ NOTHING(cudaStreamSetAttribute)
 NOTHING(cudaCtxResetPersistingL2Cache)
 
 LAB_ALIAS(cudaEventCreate, (void **event), create(LAB_EVENT, event, 0))
-LAB_BOTH(cudaEventCreateWithFlags, cuEventCreate, (void **event, unsigned), create(LAB_EVENT, event, 0))
+LAB_BOTH(cudaEventCreateWithFlags, cuEventCreate, (void **event, unsigned flags), create(LAB_EVENT, event, flags))
 LAB_BOTH(cudaEventDestroy, cuEventDestroy_v2, (void *event), destroy(LAB_EVENT, event))
 /* The time of an event is this machine's: how long the emulation took. */
 LAB_API int cudaEventRecord(double *event, const void *stream)
@@ -462,14 +467,16 @@ LAB_DRIVER(cuEventRecord, (double *event, const void *stream), cudaEventRecord(e
 LAB_BOTH(cudaEventSynchronize, cuEventSynchronize, (const void *event),
          lab_holds(LAB_EVENT, event) ? lab_capture_waits(event) : lab_error(LAB_INVALID_HANDLE))
 LAB_BOTH(cudaEventQuery, cuEventQuery, (const void *event), cudaEventSynchronize(event))
-LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const double *to)
+LAB_API int cudaEventElapsedTime(float *milliseconds, const waited *from, const waited *to)
 {
-    if (!milliseconds || !lab_holds(LAB_EVENT, from) || !lab_holds(LAB_EVENT, to) || *from <= 0 || *to <= 0)
+    enum { UNTIMED = 2 };
+    if (!milliseconds || !lab_holds(LAB_EVENT, from) || !lab_holds(LAB_EVENT, to) || from->time <= 0 || to->time <= 0 ||
+        (from->flags | to->flags) & UNTIMED)
         return lab_error(milliseconds ? LAB_INVALID_HANDLE : LAB_INVALID_VALUE);
-    *milliseconds = (float)(*to - *from);
+    *milliseconds = (float)(to->time - from->time);
     return LAB_SUCCESS;
 }
-LAB_BOTH(cudaEventElapsedTime_v2, cuEventElapsedTime_v2, (float *milliseconds, const double *from, const double *to),
+LAB_BOTH(cudaEventElapsedTime_v2, cuEventElapsedTime_v2, (float *milliseconds, const waited *from, const waited *to),
          cudaEventElapsedTime(milliseconds, from, to))
-LAB_DRIVER(cuEventElapsedTime, (float *milliseconds, const double *from, const double *to),
+LAB_DRIVER(cuEventElapsedTime, (float *milliseconds, const waited *from, const waited *to),
            cudaEventElapsedTime(milliseconds, from, to))
