@@ -106,6 +106,14 @@ class Tips(CliCase):
         for words in ((), ("--no-findings",)):
             self.assertNotIn("to mend", self.smp("kernel", "a.cu", *words).stdout)
 
+    def test_what_threads_took_by_malloc_has_no_tip(self):
+        self.write("a.cu", "__global__ void own(int n)\n{\nint *p = (int *)malloc(64);\nfor (int i = 0; i < n; i++)\n"
+                           "p[i] = i;\nfree(p);\n}\n"
+                           "int main() { own<<<1, 64>>>(8); return cudaDeviceSynchronize(); }\n")
+        for words in ((), ("--no-findings",)):
+            done = self.smp("kernel", "a.cu", "--json", *words)
+            self.assertIsNone(json.loads(done.stdout)["kernels"][0]["look_at"]["advice"], words)
+
     def test_twenty_kernels_and_more_cost_less(self):
         shutil.copy(KERNELS, self.folder / "a.cu")
         done = self.smp("kernel", "a.cu", "--fix", "--json")

@@ -1,5 +1,5 @@
-/* Finds accesses whose addresses depend on what each thread has read for itself, as h[in[i]] does: no other layout
- * mends how they lie. What all threads read alike, as a width in memory, is no such thing. */
+/* Finds accesses whose addresses depend on what each thread has read for itself, as h[in[i]] does, or was given by
+ * malloc: no other layout mends how they lie. What all threads read alike, as a width in memory, is no such thing. */
 #include "base/alloc.h"
 #include "lab/ptx/execute.h"
 #include "lab/ptx/ptx.h"
@@ -13,6 +13,8 @@ static unsigned char made_of(const warp_code *code, const warp_inst *inst, const
     unsigned char made = 0;
     for (int n = 0; n < (loads ? 1 : WARP_SOURCES); n++)
         made |= inst->s[n] < code->register_bytes ? rows[inst->s[n] / ROW] : 0;
+    if (inst->execute == ptx_run_param && inst > code->insts && ptx_is_malloc(inst - 1)) /* reads what it gave */
+        return VARIES | READ;
     const bool reads = loads ? made && inst->space != WARP_LOCAL : inst->execute == ptx_run_atomic;
     return reads ? VARIES | READ : made;
 }

@@ -307,6 +307,12 @@ bool ptx_decode_call(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
            read_list(parser, s->operands[at], c->arguments, c->argument_bytes, &c->argument_count);
 }
 
+bool ptx_is_malloc(const warp_inst *inst)
+{
+    const call *c = inst->extra;
+    return inst->execute == ptx_run_call && c && !strcmp(c->name, "malloc");
+}
+
 static void link_code(struct smp_warp_module *module, warp_code *code)
 {
     for (size_t i = 0; i < code->count; i++) {

@@ -187,6 +187,7 @@ ptx_decoder ptx_decode_alu, ptx_decode_carry, ptx_decode_convert, ptx_decode_acc
 void ptx_mark_unused(warp_code *code);
 void ptx_mark_tried(warp_code *code);                /* loads of what a swap follows */
 void ptx_mark_by_data(warp_code *code);              /* whose addresses were read */
+bool ptx_is_malloc(const warp_inst *inst);           /* a call of it */
 void ptx_link_calls(struct smp_warp_module *module); /* once all functions are read */
 /* The address of a function that may come later in the text; 0: no memory. */
 uint64_t ptx_function_pointer(ptx_parser *parser, ptx_text name);
