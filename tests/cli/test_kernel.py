@@ -450,6 +450,16 @@ class Sass(CliCase):
         text = self.sass(source, "--only", "sum", "--grid", "1", "--block", "32", "--args", "out=f32[32]").stdout
         self.assertRegex(text, r"note .*:7: ptxas joined shared loads of 4 bytes into some of 16")
 
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_what_ptxas_splits_is_told_apart_from_what_the_line_has_besides(self):
+        source = os.path.join(self.cache.name, "split.cu")
+        with open(source, "w") as file:
+            file.write("__global__ void k(float *o)\n{\n__shared__ float4 b[32][8];\n__shared__ double a[64];\n"
+                       "b[threadIdx.x][0] = make_float4(1, 2, 3, 4);\na[threadIdx.x] = 2;\n__syncthreads();\n"
+                       "float4 q = b[threadIdx.x ^ 1][0]; o[threadIdx.x] = q.x + q.w + a[threadIdx.x ^ 1];\n}\n")
+        text = self.sass(source, "--only", "k", "--grid", "1", "--block", "32", "--args", "o=f32[32]").stdout
+        self.assertRegex(text, r"note .*:8: ptxas split shared loads of 16 bytes into some of 4\n")
+
 
 JOINED = """.version 8.0
 .target sm_80

@@ -46,13 +46,13 @@ static bool is_kind(const smp_warp_result *r, const smp_warp_row *row, const kin
 
 /* The rows of a kind, of all widths: instructions, bytes that lanes asked for, the widest access. */
 typedef struct total {
-    uint64_t instructions, bytes;
-    uint32_t widest, narrowest;
+    uint64_t instructions, bytes, of[32]; /* of 2^n bytes */
+    uint32_t widest;
 } total;
 
 static total total_of(const smp_warp_result *r, const kind *k)
 {
-    total t = {.narrowest = UINT32_MAX};
+    total t = {.widest = 0};
     for (size_t i = 0; i < r->row_count; i++) {
         const smp_warp_row *row = &r->rows[i];
         if (!is_kind(r, row, k))
@@ -60,9 +60,18 @@ static total total_of(const smp_warp_result *r, const kind *k)
         t.instructions += row->instructions;
         t.bytes += row->lanes * row->width;
         t.widest = row->width > t.widest ? row->width : t.widest;
-        t.narrowest = row->width < t.narrowest ? row->width : t.narrowest;
+        t.of[row->width ? __builtin_ctz(row->width) : 0] += row->instructions;
     }
     return t;
+}
+
+/* The widest accesses of which there are more than on the other side, where the line may have others besides. */
+static uint32_t more_of(const total *here, const total *there)
+{
+    uint32_t width = 0;
+    for (uint32_t n = 0; n < 32; n++)
+        width = here->of[n] > there->of[n] ? UINT32_C(1) << n : width;
+    return width ? width : here->widest;
 }
 
 static void note_line(smp_warp_result *result, const kind *k, const total *ptx, const total *sass)
@@ -73,10 +82,10 @@ static void note_line(smp_warp_result *result, const kind *k, const total *ptx, 
     snprintf(where, sizeof where, "%.90s:%u", smp_base_name(k->file), k->line);
     if (sass->widest > ptx->widest && ptx->widest)
         smp_warp_note(result, "%s: ptxas joined %s %ss of %u bytes into some of %u", where, space, ops[k->op],
-                      ptx->widest, sass->widest);
+                      more_of(ptx, sass), sass->widest);
     else if (ptx->widest > sass->widest && sass->widest)
         smp_warp_note(result, "%s: ptxas split %s %ss of %u bytes into some of %u", where, space, ops[k->op],
-                      ptx->widest, sass->widest);
+                      ptx->widest, more_of(sass, ptx));
     else if (!sass->instructions)
         smp_warp_note(result, "%s: ptxas made no %s %s of it", where, space, ops[k->op]);
     else if (!ptx->instructions)
