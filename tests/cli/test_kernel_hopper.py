@@ -78,9 +78,9 @@ class Hopper(CliCase):
                 cudaDeviceSynchronize();
             }""")
         kernels = json.loads(self.smp("kernel", "a.cu", "--json").stdout)["kernels"]
-        self.assertEqual({(r["line"], r["instructions"], r["lanes"]) for r in kernels[0]["rows"]
-                          if r["space"] == "shared" and r["line"] in (10, 12)}, {(10, 4, 128), (12, 4, 128)})  # fmt: skip
-        self.assertEqual([f["block"] for f in kernels[1]["findings"]], [[3, 0, 0]])  # who reaches it, not whose it is
+        reached = {(r["line"], r["instructions"], r["lanes"]) for r in kernels[0]["rows"] if r["space"] == "shared"}
+        self.assertLessEqual({(10, 4, 128), (12, 4, 128)}, reached)
+        self.assertEqual([f["block"] for f in kernels[1]["findings"]], [[3, 0, 0]])
 
     def test_clusters_are_of_the_sizes_that_a_gpu_takes(self):
         done = self.smp("kernel", os.path.join(LAB, "runtime", "cluster.cu"), "--code", "ptx", "--", "sizes",
