@@ -162,6 +162,16 @@ static smp_code take_chapters(smp_write_settings *settings, smp_error *err)
     return code ? smp_at(err, "%s", settings->chapters) : SMP_OK;
 }
 
+/* Whether a PNG or a JPEG has its end: of a JPEG behind its first scan, since a small picture may have one before. */
+static bool is_whole(const uint8_t *data, size_t size, bool png)
+{
+    enum { SCAN = 0xDA };
+    size_t at = 2;
+    while (!png && at + 4 <= size && data[at] == 0xFF && data[at + 1] != SCAN)
+        at += data[at + 1] == 0xFF ? 1 : 2 + smp_get_be(data + at + 2, 2);
+    return at < size && memmem(data + at, size - at, png ? "IEND" : "\xFF\xD9", png ? 4 : 2);
+}
+
 static smp_code take_tags(smp_write_settings *settings, smp_error *err)
 {
     enum { MOST = 8 << 20 }; /* bytes of a cover, which readers keep */
@@ -182,7 +192,8 @@ static smp_code take_tags(smp_write_settings *settings, smp_error *err)
     if (!code && (size < sizeof png || (memcmp(data, png, sizeof png) && memcmp(data, jpeg, sizeof jpeg)))) {
         code = smp_fail(err, SMP_E_READ, "a cover is a PNG or a JPEG");
         smp_hint(err, "smempipe convert makes one of another picture");
-    }
+    } else if (!code && !is_whole(change->cover.data, size, !memcmp(data, png, sizeof png)))
+        code = smp_fail(err, SMP_E_DECODE, "the cover is cut off: its end is missing");
     return code ? smp_at(err, "%s", settings->cover) : SMP_OK;
 }
 

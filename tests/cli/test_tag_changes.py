@@ -91,6 +91,15 @@ class TagChanges(CliCase):
         self.write("no.txt", "a text")
         self.assertIn("a cover is a PNG or a JPEG",
                       self.smp("convert", "in.png", "c.png", "--cover", "no.txt", status=3).stderr)
+        photo = (SAMPLES / "page.jpg").read_bytes()
+        thumb = photo[:2] + b"\xff\xff\xe1" + struct.pack(">H", 6) + b"\xff\xd8\xff\xd9" + photo[2:]
+        for data in (photo, thumb, thumb + bytes(20), COVER):
+            end = max(data.rfind(b"\xff\xd9"), data.rfind(b"IEND"))
+            self.write("whole", data)
+            self.write("cut", data[:end])
+            self.smp("convert", "-f", "in.png", "c.png", "--cover", "whole")
+            self.assertIn("cut: error: the cover is cut off", self.smp("convert", "-f", "in.png", "c.png", "--cover",
+                                                                      "cut", status=3).stderr)
 
     def test_tags_of_a_jpeg_are_replaced_and_dropped(self):
         self.small_png("in.png")
