@@ -347,7 +347,7 @@ void smp_xmp_exchange_axes(char *xmp);
 /* Elements and attributes of a namespace and name become blanks. False: there are none. */
 bool smp_xmp_drop(char *xmp, const char *space, const char *property);
 
-/* A text of EXIF becomes empty, in both directories. False: there is none. */
+/* A text of EXIF becomes empty, in both directories, or a number 0, in the first. False: there is none. */
 bool smp_exif_drop_text(smp_blob *exif, uint32_t tag);
 
 /* Notes that EXIF stays where it names people, texts of theirs or a place. */

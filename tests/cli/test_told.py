@@ -64,6 +64,25 @@ class Told(CliCase):
         self.assertNotIn("dropped", told)
         self.assertIn(KEYWORDS, data)
 
+    def test_a_tag_takes_the_place_of_those_that_are_called_otherwise(self):
+        camera, info, spaces = Image.Exif(), PngInfo(), "xmp='http://ns.adobe.com/xap/1.0/'"
+        camera[0x010F], camera[0x0110], camera[0x4746], camera[0x4749] = "oldMake", "oldModel", 4, 75
+        camera[0x013B], camera[0x8298], camera[0x9C9E] = "oldArtist", "oldRights", "oldk\0".encode("utf-16-le")
+        said = "xmp:Rating='4' xmp:ModifyDate='old' p:City='oldc'"
+        info.add_itxt("XML:com.adobe.xmp", XMP.replace("p:City='oldc'", f"xmlns:{spaces} {said}").replace(
+            "<dc:subject>", "<dc:publisher>oldp</dc:publisher><dc:subject>"))
+        info.add_text("Author", "oldAuthor")
+        Image.new("RGB", (20, 10)).save(self.folder / "a.png", pnginfo=info, exif=camera)
+        keys = "make model rating creator rights publisher keyword date city"
+        tags = [word for key in keys.split() for word in ("--tag", f"{key}=n.{key}")]
+        for name, to in (("a.png", "b.png"), ("a.png", "b.jpg"), ("b.jpg", "c.jpg")):
+            _, data = self.convert(name, to, *tags)
+            self.assertFalse(b"old" in data or "old".encode("utf-16-le") in data or b"Rating" in data, to)
+            with Image.open(self.folder / to) as made:
+                self.assertEqual([made.getexif()[tag] for tag in (0x4746, 0x4749)], [0, 0])
+            for key in keys.split():
+                self.assertIn(f"n.{key}".encode(), data)
+
     def test_chunks_of_a_png_that_are_not_read_are_named(self):
         chunks = chunk(b"sBIT", b"\5\5\5") + chunk(b"bKGD", bytes(6)) + chunk(b"prVt", b"")
         data = png_bytes(ROWS, 16, extra=chunks)

@@ -7,7 +7,7 @@
 #include "io/audio/tags.h"
 #include "io/format.h"
 
-enum { NAMES = 4, EXIF_TAGS = 3, SETS = 2, PEOPLES = 4 /* rows of what people are named in, or write */ };
+enum { NAMES = 7, EXIF_TAGS = 3, SETS = 2, PEOPLES = 4 /* rows of what people are named in, or write */ };
 
 /* Where else a tag may stand: names in XMP, EXIF's and Windows' tags, data sets of IPTC's record 2. */
 static const struct {
@@ -22,10 +22,15 @@ static const struct {
     {"Keywords", {"dc:subject", "lr:hierarchicalSubject", "pdf:Keywords"}, {0x9C9E}, {25}},
     {"Subject", {"dc:subject", "lr:hierarchicalSubject"}, {0x9C9F}, {25}}, /* of Dublin Core: the same words */
     {"Date",
-     {"dc:date", "photoshop:DateCreated", "xmp:CreateDate", "exif:DateTimeOriginal"},
+     {"dc:date", "photoshop:DateCreated", "xmp:CreateDate", "xmp:ModifyDate", "exif:DateTimeOriginal",
+      "exif:DateTimeDigitized", "tiff:DateTime"},
      {SMP_EXIF_TAKEN, SMP_EXIF_CHANGED, 0x9004},
      {55, 60}},
     {"Software", {"xmp:CreatorTool", "tiff:Software"}, {0x0131}, {65}},
+    {"Make", {"tiff:Make"}, {0x010F}, {0}},
+    {"Model", {"tiff:Model"}, {0x0110}, {0}},
+    {"Rating", {"xmp:Rating", "MicrosoftPhoto:Rating"}, {0x4746, 0x4749}, {0}}, /* the latter in % */
+    {"Publisher", {"dc:publisher"}, {0}, {0}},
     {"Location", {"core:Location"}, {0}, {92}},
     {"City", {"photoshop:City"}, {0}, {90}},
     {"State", {"photoshop:State"}, {0}, {95}},
@@ -37,11 +42,15 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const char *const spaces[][2] = {
-    {"dc:", "http://purl.org/dc/elements/1.1/"},   {"tiff:", "http://ns.adobe.com/tiff/1.0/"},
-    {"exif:", "http://ns.adobe.com/exif/1.0/"},    {"xmp:", "http://ns.adobe.com/xap/1.0/"},
-    {"pdf:", "http://ns.adobe.com/pdf/1.3/"},      {"photoshop:", "http://ns.adobe.com/photoshop/1.0/"},
-    {"lr:", "http://ns.adobe.com/lightroom/1.0/"}, {"core:", "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"}};
+static const char *const spaces[][2] = {{"dc:", "http://purl.org/dc/elements/1.1/"},
+                                        {"tiff:", "http://ns.adobe.com/tiff/1.0/"},
+                                        {"exif:", "http://ns.adobe.com/exif/1.0/"},
+                                        {"xmp:", "http://ns.adobe.com/xap/1.0/"},
+                                        {"pdf:", "http://ns.adobe.com/pdf/1.3/"},
+                                        {"photoshop:", "http://ns.adobe.com/photoshop/1.0/"},
+                                        {"lr:", "http://ns.adobe.com/lightroom/1.0/"},
+                                        {"core:", "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"},
+                                        {"MicrosoftPhoto:", "http://ns.microsoft.com/photo/1.0/"}};
 
 static bool drop_xmp(char *xmp, const char *name)
 {

@@ -189,6 +189,15 @@ bool smp_exif_drop_text(smp_blob *exif, uint32_t tag)
             memset(said, 0, count);
         any = any || said;
     }
+    bool big;
+    tiff_folder first;
+    size_t at;
+    int bytes;
+    if (first_folder(exif->data, exif->size, &big, &first) &&
+        find_number(exif->data, exif->size, big, &first, tag, &at, &bytes)) {
+        any = any || smp_get_bytes(exif->data + at, bytes, big);
+        memset(exif->data + at, 0, (size_t)bytes);
+    }
     return any;
 }
 
