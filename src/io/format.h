@@ -296,6 +296,14 @@ enum { SMP_EXIF_MODEL = 0x0110, SMP_EXIF_CHANGED = 0x0132, SMP_EXIF_TAKEN = 0x90
 /* The text of a tag, in EXIF's own directory or the first, as far as there is room; false, and "": there is none. */
 bool smp_exif_text(const smp_blob *exif, uint32_t tag, char *text, size_t room);
 
+/* What is noted of a file that goes on with such bytes behind its picture; padding is nothing, nor a few bytes. */
+enum { SMP_BEHIND = 16 };
+#define SMP_BEHIND_LOST "what follows behind the picture is left out"
+static inline bool smp_behind_counts(const uint8_t *next, size_t size)
+{
+    return size >= SMP_BEHIND && memcmp(next, next + 1, SMP_BEHIND - 1) != 0;
+}
+
 /* Whether bytes up to the first 0 are this text, once they are taken as smp_meta_add_text takes them. */
 bool smp_text_says(const void *said, size_t count, const char *value);
 

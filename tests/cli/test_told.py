@@ -83,6 +83,16 @@ class Told(CliCase):
             for key in keys.split():
                 self.assertIn(f"n.{key}".encode(), data)
 
+    def test_bytes_behind_a_picture(self):
+        self.smp("convert", self.small_png("a.png"), "a.jpg")
+        for name in ("a.png", "a.jpg"):
+            data = (self.folder / name).read_bytes()
+            for more, lost in ((bytes(range(200)), True), (bytes(200), False), (b"\n", False)):
+                self.write(name, data + more)
+                for to in ("b.jpg", "b.tif"):  # of the JPEG copied and decoded
+                    told = self.convert(name, to)[0]
+                    self.assertEqual("what follows behind the picture is left out" in told, lost, (name, to))
+
     def test_chunks_of_a_png_that_are_not_read_are_named(self):
         chunks = chunk(b"sBIT", b"\5\5\5") + chunk(b"bKGD", bytes(6)) + chunk(b"prVt", b"")
         data = png_bytes(ROWS, 16, extra=chunks)

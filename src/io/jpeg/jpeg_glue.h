@@ -105,7 +105,7 @@ void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_opti
 /* In jpeg_read.c and jpeg_write.c; jpeg.c puts them into the table. */
 bool smp_jpeg_sniff(const uint8_t *head, size_t size);
 /* What is told of a file that goes on with these bytes behind its picture; null: nothing is known. */
-enum { SMP_JPEG_FOLLOWER = 8 /* bytes, at most */ };
+enum { SMP_JPEG_FOLLOWER = SMP_BEHIND /* bytes, at most */ };
 const char *smp_jpeg_follower(const uint8_t *head, size_t size);
 void smp_jpeg_note_next(smp_reader *reader, const char *followed); /* unless the file is an MPO, which is told */
 SMP_DECLARE_READER(smp_jpeg, rows);

@@ -440,6 +440,7 @@ const char *smp_jpeg_follower(const uint8_t *head, size_t size)
 {
     return smp_jpeg_sniff(head, size)                  ? "another JPEG follows; " SMP_FIRST_ALONE
            : size >= 8 && !memcmp(head + 4, "ftyp", 4) ? "a video follows, as in a motion photo: it is left out"
+           : smp_behind_counts(head, size)             ? SMP_BEHIND_LOST
                                                        : NULL;
 }
 

@@ -402,13 +402,14 @@ static smp_code finish(smp_reader *reader, smp_error *err)
 
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
 {
-    enum { SIGNATURE = 8 };
     SMP_TRY(finish(reader, err));
     smp_code code = SMP_OK;
     const uint8_t *next;
-    size_t size = smp_source_peek(&reader->source, &next, SIGNATURE);
+    size_t size = smp_source_peek(&reader->source, &next, SMP_BEHIND);
     if (smp_png_sniff(next, size))
         smp_note(&reader->notes, "another PNG follows; " SMP_FIRST_ALONE);
+    else if (smp_behind_counts(next, size))
+        smp_note(&reader->notes, SMP_BEHIND_LOST);
     return code;
 }
 
