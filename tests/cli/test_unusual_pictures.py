@@ -238,7 +238,9 @@ class UnusualPictures(CliCase):
 
     def test_metadata_that_goes_on_in_another_marker_is_told(self):
         exif, xmp = b"Exif\0\0II*\0\x08\0\0\0" + bytes(6), b"http://ns.adobe.com/xmp/extension/\0" + bytes(40)
-        for first, more, said in ((exif, b"Exif\0\0" + bytes(9), "EXIF that goes on in another marker"),
+        packet = b"http://ns.adobe.com/xap/1.0/\0<x></x>"
+        for first, more, said in ((packet, packet, "a second XMP packet is left out"),
+                                  (exif, b"Exif\0\0" + bytes(9), "EXIF that goes on in another marker"),
                                   (exif, exif, "a second EXIF is left out"), (xmp, xmp, "XMP that goes on in")):
             self.write("in.jpg", jpeg(marker(0xE1, first), marker(0xE1, more)))
             self.assertEqual(self.smp("convert", "-f", "in.jpg", "out.png").stderr.count(said), 1, said)

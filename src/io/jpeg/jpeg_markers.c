@@ -91,6 +91,8 @@ static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
         smp_note(base->notes, whole ? "a second EXIF is left out" : "EXIF that goes on in another marker is left out");
     } else if (size > 34 && memcmp(data, "http://ns.adobe.com/xmp/extension/", 34) == 0) {
         smp_note(base->notes, "XMP that goes on in other markers is left out");
+    } else if (size > xmp && memcmp(data, SMP_JPEG_XMP, xmp) == 0) {
+        smp_note(base->notes, "a second XMP packet is left out");
     } else
         leave_out(base, JPEG_APP0 + 1, data, size);
 }
