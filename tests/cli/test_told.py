@@ -83,9 +83,17 @@ class Told(CliCase):
             for key in keys.split():
                 self.assertIn(f"n.{key}".encode(), data)
 
+    def test_blocks_of_a_gif_that_are_not_read_are_named(self):
+        self.smp("convert", self.small_png("a.png"), "a.gif")
+        data = (self.folder / "a.gif").read_bytes()
+        self.write("a.gif", data[:-1] + b"\x21\xFF\x0BMGK8BIM0000\4abcd\0" + data[-1:])
+        self.assertIn("blocks of other programs are left out: MGK8BIM0000\n", self.convert("a.gif", "b.gif")[0])
+        self.assertEqual(self.convert("b.gif", "c.gif")[0], "")
+
     def test_bytes_behind_a_picture(self):
         self.smp("convert", self.small_png("a.png"), "a.jpg")
-        for name in ("a.png", "a.jpg"):
+        self.smp("convert", "a.png", "a.gif")
+        for name in ("a.png", "a.jpg", "a.gif"):
             data = (self.folder / name).read_bytes()
             for more, lost in ((bytes(range(200)), True), (bytes(200), False), (b"\n", False)):
                 self.write(name, data + more)

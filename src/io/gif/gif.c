@@ -131,6 +131,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     SMP_TRY(keep_meta(reader, gif, err));
     if (gif->broken)
         smp_note(&reader->notes, "the GIF is damaged or cut short behind its picture %lld", (long long)gif->pictures);
+    if (gif->left.count)
+        smp_note(&reader->notes, "blocks of other programs are left out: %s", smp_names_end(&state->gif.left));
+    if (gif->goes_on)
+        smp_note(&reader->notes, SMP_BEHIND_LOST);
     if (gif->grown)
         smp_note(&reader->notes, "its canvas is too small for its first picture, and is enlarged");
     char moving[48] = "";

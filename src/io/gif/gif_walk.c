@@ -1,6 +1,7 @@
 /* Walks the blocks of a GIF: see gif_walk.h. */
 #include "io/gif/gif_walk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -55,6 +56,12 @@ static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
         part = &gif->profile;
     if (named && !memcmp(loop + 1, "XMP DataXMP", NAME))
         part = &gif->xmp;
+    const bool loops = named && (!memcmp(loop + 1, "NETSCAPE2.0", NAME) || !memcmp(loop + 1, "ANIMEXTS1.0", NAME));
+    if (named && !part && !loops) {
+        char name[NAME + 1];
+        snprintf(name, sizeof name, "%.*s", NAME, (const char *)loop + 1);
+        smp_names_add(&gif->left, name);
+    }
     if (named && !memcmp(loop + 1, "NETSCAPE2.0", NAME) && loop[12] == 3 && loop[13] == 1) {
         const uint32_t repeats = smp_get_le(loop + 14, 2);
         gif->plays = repeats ? repeats + 1 : 0;
@@ -123,6 +130,9 @@ smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err)
     }
     if (!gif->pictures)
         return smp_fail(err, SMP_E_DECODE, "the GIF has no picture");
+    uint8_t behind[SMP_BEHIND];
+    gif->goes_on =
+        !gif->broken && smp_source_look(source, at, behind, sizeof behind) && smp_behind_counts(behind, sizeof behind);
     if (!gif->width || !gif->height) { /* some programs leave the canvas out */
         gif->width = gif->x + gif->inner_width;
         gif->height = gif->y + gif->inner_height;

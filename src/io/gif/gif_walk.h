@@ -33,6 +33,8 @@ typedef struct smp_gif {
     bool uneven;                          /* pictures have different delays */
     smp_gif_blocks comment, xmp, profile; /* the first of each that is whole */
     bool more_comments;
+    bool goes_on;   /* behind its end (smp_behind_counts) */
+    smp_names left; /* programs whose blocks are not read */
 } smp_gif;
 
 /* Joins what blocks hold, in place, without the bytes that say how long each is. Returns the size. */
