@@ -1,5 +1,5 @@
-"""smempipe kernel: the table, --json, --csv, --fail-on and messages on PTX and, where there are ptxas and nvdisasm, SASS;
-what clang makes in nvcc's place."""
+"""smempipe kernel: the table, --json, --csv, --fail-on and messages on PTX and, where there are ptxas and nvdisasm,
+SASS; what clang makes in nvcc's place."""
 import csv
 import io
 import json
